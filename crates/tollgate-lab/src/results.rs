@@ -1,0 +1,397 @@
+//! A run's result as it is stored in `result.json`: whatever is shown anywhere is rendered from this alone.
+//!
+//! Times carry their unit in the name. `format` is raised when a field changes its meaning or goes away.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of this format.
+pub const FORMAT: u32 = 1;
+
+/// A whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunResult {
+    /// Version of the format: [`FORMAT`].
+    pub format: u32,
+    /// What was asked.
+    pub experiment: Experiment,
+    /// Version of tollgate.
+    pub version: String,
+    /// Start of the run, RFC 3339 in UTC.
+    pub started: String,
+    /// End of the run, RFC 3339 in UTC; absent while it goes on.
+    pub finished: Option<String>,
+    /// Whether everything planned was measured.
+    pub state: State,
+    /// Why it is partial, in one sentence.
+    pub reason: Option<String>,
+    /// Where it ran.
+    pub machine: Machine,
+    /// The command line, secrets removed.
+    pub command: Vec<String>,
+    /// Seed of every order and choice.
+    pub seed: u64,
+    /// How it was measured.
+    pub settings: Settings,
+    /// What was found, one for each variant and level.
+    pub cells: Vec<Cell>,
+    /// Overheads over the baseline.
+    pub tolls: Vec<Toll>,
+    /// Doubts, each with the number that decided.
+    pub validity: Vec<Validity>,
+    /// Every trial in the order in which it ran.
+    pub trials: Vec<Trial>,
+    /// What was watched over time.
+    pub series: Vec<Series>,
+    /// Figures that others published for the same question.
+    pub published: Vec<Published>,
+}
+
+/// Whether a run is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Still running, or stopped so abruptly that nothing more could be written.
+    Running,
+    /// Everything planned was measured.
+    Complete,
+    /// Interrupted, or a subject failed: what was measured stands.
+    Partial,
+}
+
+/// The experiment as it was run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Experiment {
+    /// Short name, as on the command line.
+    pub name: String,
+    /// The question in one sentence.
+    pub question: String,
+    /// What the levels are, such as `concurrency`.
+    pub factor: String,
+    /// Unit of the levels, such as `users`; empty if none.
+    pub factor_unit: String,
+    /// The levels in order.
+    pub levels: Vec<u64>,
+    /// The variants in order, baselines first.
+    pub variants: Vec<Variant>,
+    /// The unit of work that a trial repeats, such as `pass of 401 requests`.
+    pub unit_of_work: String,
+}
+
+/// One way of doing the same thing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Variant {
+    /// Short name, unique in the experiment.
+    pub name: String,
+    /// A few words for people.
+    pub title: String,
+    /// The variant without the layer, for all but the bottom one.
+    pub baseline: Option<String>,
+    /// What was measured: a built-in subject or the user's URL.
+    pub subject: String,
+}
+
+/// The machine that the run used.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Machine {
+    /// Processor model.
+    pub cpu: String,
+    /// Cores that this process could use.
+    pub cores: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Operating system and kernel.
+    pub system: String,
+    /// Frequency governor of the first core, if the kernel tells.
+    pub governor: Option<String>,
+    /// Hypervisor, if the kernel tells.
+    pub virtualized: Option<String>,
+}
+
+/// How it was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Settings {
+    /// `quick`, `default` or `full`.
+    pub extent: String,
+    /// Planned blocks per level.
+    pub blocks: u32,
+    /// Least length of a trial.
+    pub slice_ms: f64,
+    /// Cores of the generator; empty if not pinned.
+    pub generator_cores: Vec<usize>,
+    /// Cores of the subjects; empty if not pinned.
+    pub subject_cores: Vec<usize>,
+    /// Starts of each subject process.
+    pub starts: u32,
+    /// What is between generator and subject, such as `loopback`.
+    pub network: String,
+    /// Whether server certificates were not verified.
+    pub insecure: bool,
+    /// Share of answers whose content was checked, 0 to 1.
+    pub content_checked_share: f64,
+}
+
+/// What was found for one variant at one level, over all its trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// Name of the variant.
+    pub variant: String,
+    /// The level.
+    pub level: u64,
+    /// Blocks that were completed.
+    pub rounds: u32,
+    /// Trials that were completed.
+    pub trials: u32,
+    /// Valid answers.
+    pub requests: u64,
+    /// Failed requests by class, such as `status-503`, `reset`, `timeout`, `content`.
+    pub errors: std::collections::BTreeMap<String, u64>,
+    /// First failure's text for each class.
+    pub error_examples: std::collections::BTreeMap<String, String>,
+    /// Valid answers per second.
+    pub requests_per_second: Estimate,
+    /// Time of one unit of work (a pass).
+    pub unit_time_ms: Estimate,
+    /// From the intended start to the last byte, valid answers only.
+    pub response_time_ms: Percentiles,
+    /// From the send to the last byte, valid answers only.
+    pub service_time_ms: Percentiles,
+    /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.
+    pub curve: Vec<(f64, f64)>,
+    /// Head and body bytes received, all answers.
+    pub bytes_received: u64,
+    /// Head and body bytes sent.
+    pub bytes_sent: u64,
+    /// Bytes received for one unit of work, mean.
+    pub bytes_per_unit: f64,
+    /// Connections opened, those before the first trial included.
+    pub connections: u64,
+    /// The process that was measured; absent where it could not be watched.
+    pub subject: Option<SubjectUse>,
+    /// The generator's own use.
+    pub generator: GeneratorUse,
+}
+
+/// A mean over trials with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end of the 95 % interval.
+    pub high: f64,
+    /// Number of blocks behind it.
+    pub n: u32,
+}
+
+/// A distribution in milliseconds. A percentile with fewer than 30 samples beyond it is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Percentiles {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p999: Option<f64>,
+    /// Largest.
+    pub max: f64,
+}
+
+/// What a subject's process used.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SubjectUse {
+    /// User and system time for one valid answer, in microseconds.
+    pub cpu_us_per_request: Estimate,
+    /// CPU time by wall time: 1 is one core.
+    pub cpu_share: f64,
+    /// Largest resident memory seen.
+    pub resident_memory_bytes_max: u64,
+    /// Most threads seen.
+    pub threads_max: u32,
+}
+
+/// What the generator used.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct GeneratorUse {
+    /// CPU time of its busiest thread by wall time: 1 is one core.
+    pub cpu_share: f64,
+    /// CPU time for one answer, in microseconds.
+    pub cpu_us_per_request: f64,
+    /// Time its threads were ready and waited for a core, by wall time.
+    pub run_queue_share: f64,
+}
+
+/// The figure that a toll compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Time of one unit of work: the toll on throughput at equal concurrency.
+    UnitTime,
+    /// CPU time of the subject for one valid answer.
+    SubjectCpu,
+    /// Bytes received for one unit of work.
+    Bytes,
+}
+
+/// The overhead of a variant over its baseline in the same run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Toll {
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of its baseline.
+    pub baseline: String,
+    /// The level.
+    pub level: u64,
+    /// What is compared.
+    pub figure: Figure,
+    /// Variant by baseline: 1.25 is a quarter more.
+    pub ratio: f64,
+    /// Lower end of the 95 % interval of the ratio.
+    pub low: f64,
+    /// Upper end of the 95 % interval of the ratio.
+    pub high: f64,
+    /// Variant less baseline, in the figure's unit (`ms`, `us`, `bytes`).
+    pub difference: f64,
+    /// Unit of the difference.
+    pub unit: String,
+    /// Blocks behind it.
+    pub blocks: u32,
+    /// Probability of a difference as large by chance, adjusted by Holm over the figures of the run.
+    pub p_adjusted: f64,
+    /// What may be said.
+    pub verdict: TollVerdict,
+    /// Why the verdict is not plain, in a few words.
+    pub note: Option<String>,
+}
+
+/// What may be said of a toll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TollVerdict {
+    /// It costs more, and not by chance.
+    Dearer,
+    /// It costs less, and not by chance.
+    Cheaper,
+    /// The whole interval lies inside the stated band around 1.
+    NoToll,
+    /// Neither could be shown.
+    Unclear,
+    /// Shown, but generator and subject were at the limit together: not the layer's own.
+    Joint,
+    /// Must not be read: see the validity of its cells.
+    Refused,
+}
+
+/// A doubt about a cell, or the statement that there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Validity {
+    /// Variant of the cell.
+    pub variant: String,
+    /// Level of the cell.
+    pub level: u64,
+    /// Name of the rule, such as `errors`, `client-saturation`, `littles-law`.
+    pub rule: String,
+    /// What follows.
+    pub verdict: Verdict,
+    /// What was seen, in one sentence with the number.
+    pub reason: String,
+    /// What the user can do about it.
+    pub remedy: String,
+    /// The number that decided.
+    pub value: f64,
+    /// The bound that it was held against.
+    pub bound: f64,
+}
+
+/// Whether a figure may be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Yes.
+    Ok,
+    /// Yes, with the reason beside it.
+    Marked,
+    /// No.
+    Refused,
+}
+
+/// One variant at one level in one half of a block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// Variant.
+    pub variant: String,
+    /// Level.
+    pub level: u64,
+    /// Block, from 0 within its level.
+    pub block: u32,
+    /// Place in the mirrored order, from 0.
+    pub place: u32,
+    /// Start since the run's start.
+    pub start_ms: f64,
+    /// Wall time.
+    pub duration_ms: f64,
+    /// Whole units of work.
+    pub units: u64,
+    /// Time of each unit.
+    pub unit_times_ms: Vec<f64>,
+    /// Valid answers.
+    pub requests: u64,
+    /// Failed requests.
+    pub errors: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// Bytes sent.
+    pub bytes_sent: u64,
+    /// Mean response time.
+    pub response_time_mean_ms: f64,
+    /// CPU time of the subject, if it could be watched.
+    pub subject_cpu_us: Option<f64>,
+    /// CPU time of the generator's busiest thread.
+    pub generator_cpu_us: f64,
+    /// Time in which the generator's busiest thread was ready and waited for a core.
+    pub generator_run_queue_us: f64,
+}
+
+/// What was watched over time in one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Variant.
+    pub variant: String,
+    /// Level.
+    pub level: u64,
+    /// What: `subject-cpu-share`, `subject-resident-memory`, `subject-threads`, `work-processes-busy`,
+    /// `work-processes-waiting`, `response-time-max` ...
+    pub name: String,
+    /// Unit: `cores`, `bytes`, `threads`, `ms` ...
+    pub unit: String,
+    /// Milliseconds since the run's start, and the value. At most 400 points, peaks kept.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A figure that others published.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Published {
+    /// Who and when, in a few words.
+    pub source: String,
+    /// What was measured, in their words' sense.
+    pub subject: String,
+    /// Our variant that corresponds, if any.
+    pub variant: Option<String>,
+    /// The level, if it has one.
+    pub level: Option<u64>,
+    /// Name of the figure, such as `pass time`.
+    pub figure: String,
+    /// The value.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+    /// What a reader must know to compare.
+    pub note: Option<String>,
+}

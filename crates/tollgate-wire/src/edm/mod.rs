@@ -1,0 +1,355 @@
+//! The entity data model: entity types, complex types, navigation and entity sets, in one form for V2 and V4.
+//!
+//! It holds names and shapes only; where a property is stored is the store's business.
+
+/// The protocol version in which a request is read and answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// OData 2.0: Atom and verbose JSON.
+    V2,
+    /// OData 4.0 and 4.01: JSON.
+    V4,
+}
+
+/// Position of an entity type in [`Model::entity_types`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TypeId(pub usize);
+
+/// Position of a complex type in [`Model::complex_types`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ComplexId(pub usize);
+
+/// Position of an entity set in [`Model::entity_sets`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SetId(pub usize);
+
+/// Position of a leaf in [`EntityType::leaves`]: a primitive property, those inside complex properties included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LeafId(pub usize);
+
+/// Position of a navigation property in [`EntityType::navigation`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NavigationId(pub usize);
+
+/// A whole service as its `$metadata` tells it. Built once, then only read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Model {
+    /// Namespace of the schema, such as `RMTSAMPLEFLIGHT`.
+    pub namespace: String,
+    /// Name of the entity container, such as `RMTSAMPLEFLIGHT_Entities`.
+    pub container: String,
+    /// All entity types.
+    pub entity_types: Vec<EntityType>,
+    /// All complex types.
+    pub complex_types: Vec<ComplexType>,
+    /// All entity sets.
+    pub entity_sets: Vec<EntitySet>,
+    /// Associations as V2 names them; V4 metadata is written from the navigation properties.
+    pub associations: Vec<Association>,
+    /// Function imports (V2) or operation imports (V4) that are declared.
+    pub function_imports: Vec<FunctionImport>,
+}
+
+/// A type of entity with its key.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EntityType {
+    /// Name without namespace.
+    pub name: String,
+    /// Properties in declaration order.
+    pub properties: Vec<Property>,
+    /// The primitive leaves in declaration order, complex properties flattened. Filled by [`Model::finish`].
+    pub leaves: Vec<Leaf>,
+    /// The key, in declaration order.
+    pub key: Vec<LeafId>,
+    /// Navigation properties.
+    pub navigation: Vec<NavigationProperty>,
+    /// The leaf whose value is the ETag, if the type has optimistic concurrency (V2 `ConcurrencyMode="Fixed"`).
+    pub etag: Option<LeafId>,
+    /// Whether the entity is a media entity (V2 `m:HasStream`).
+    pub media: bool,
+    /// `sap:label` of the type.
+    pub label: Option<String>,
+}
+
+/// A structured value without a key.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ComplexType {
+    /// Name without namespace.
+    pub name: String,
+    /// Properties in declaration order; all primitive.
+    pub properties: Vec<Property>,
+}
+
+/// A property of an entity or complex type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Property {
+    /// Name as it stands in documents and URLs.
+    pub name: String,
+    /// Its type.
+    pub kind: PropertyKind,
+    /// Whether null is allowed.
+    pub nullable: bool,
+    /// What V2 metadata says besides, as `sap:` attributes.
+    pub annotations: Annotations,
+}
+
+/// The type of a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PropertyKind {
+    /// A primitive with its facets.
+    Primitive(Primitive),
+    /// A complex type.
+    Complex(ComplexId),
+}
+
+/// `sap:` attributes of a property in V2 metadata (written only where they differ from SAP's defaults).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Annotations {
+    /// `sap:label`.
+    pub label: Option<String>,
+    /// `sap:unit`: path of the property that holds the unit or currency.
+    pub unit: Option<String>,
+    /// `sap:semantics`, such as `currency-code`.
+    pub semantics: Option<String>,
+    /// `sap:creatable="false"` when set.
+    pub not_creatable: bool,
+    /// `sap:updatable="false"` when set.
+    pub not_updatable: bool,
+    /// `sap:sortable="false"` when set.
+    pub not_sortable: bool,
+    /// `sap:filterable="false"` when set.
+    pub not_filterable: bool,
+}
+
+/// Primitive types, in one form for both versions. Lengths and digits of 0 mean unlimited or unspecified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Primitive {
+    /// `Edm.Boolean`.
+    Boolean,
+    /// `Edm.Byte`: 0 to 255.
+    Byte,
+    /// `Edm.SByte`: -128 to 127.
+    SByte,
+    /// `Edm.Int16`.
+    Int16,
+    /// `Edm.Int32`.
+    Int32,
+    /// `Edm.Int64`: in V2 JSON, and in V4 JSON with `IEEE754Compatible=true`, a string.
+    Int64,
+    /// `Edm.Single`.
+    Single,
+    /// `Edm.Double`.
+    Double,
+    /// `Edm.Decimal`: kept as digits from end to end, never through a float.
+    Decimal {
+        /// Significant digits.
+        precision: u16,
+        /// Digits after the point.
+        scale: u16,
+    },
+    /// `Edm.String`.
+    String {
+        /// Longest value in characters.
+        length_max: u32,
+    },
+    /// `Edm.Binary`.
+    Binary {
+        /// Longest value in bytes.
+        length_max: u32,
+    },
+    /// `Edm.Guid`.
+    Guid,
+    /// A date without time: V2 `Edm.DateTime` with `sap:display-format="Date"`, V4 `Edm.Date`.
+    Date,
+    /// A date with time and without zone: V2 `Edm.DateTime`, V4 `Edm.DateTimeOffset` in UTC.
+    DateTime {
+        /// Digits of fractional seconds.
+        precision: u8,
+    },
+    /// An instant: `Edm.DateTimeOffset` in both.
+    DateTimeOffset {
+        /// Digits of fractional seconds.
+        precision: u8,
+    },
+    /// A time of day: V2 `Edm.Time` (`PT11H00M00S`), V4 `Edm.TimeOfDay` (`11:00:00`).
+    TimeOfDay {
+        /// Digits of fractional seconds.
+        precision: u8,
+    },
+    /// `Edm.Duration` (V4); V2 has no such type and shows `Edm.String`.
+    Duration,
+}
+
+/// A primitive property reached from the entity, complex properties flattened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leaf {
+    /// Position of the property in [`EntityType::properties`].
+    pub property: usize,
+    /// Position inside the complex type's properties, where the property is complex.
+    pub inner: Option<usize>,
+    /// The names from the entity down, joined by `/`: `PRICE`, `flightDetails/cityFrom`.
+    pub path: String,
+    /// Its type.
+    pub primitive: Primitive,
+    /// Whether null is allowed.
+    pub nullable: bool,
+}
+
+/// How many entities stand at one end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Multiplicity {
+    /// None or one (`0..1`).
+    ZeroOrOne,
+    /// Exactly one (`1`).
+    One,
+    /// Any number (`*`).
+    Many,
+}
+
+/// A way from one entity to others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NavigationProperty {
+    /// Name as it stands in documents and URLs.
+    pub name: String,
+    /// The set that it leads to.
+    pub target: SetId,
+    /// How many it leads to.
+    pub multiplicity: Multiplicity,
+    /// Pairs (leaf here, leaf there) that are equal for related entities.
+    pub on: Vec<(LeafId, LeafId)>,
+    /// V2's name of the association.
+    pub association: String,
+    /// The navigation property at the other end that leads back, by name.
+    pub partner: Option<String>,
+}
+
+/// A V2 association with its two ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Association {
+    /// Name without namespace.
+    pub name: String,
+    /// The principal end first.
+    pub ends: [AssociationEnd; 2],
+    /// Pairs (principal leaf, dependent leaf): the referential constraint.
+    pub constraint: Vec<(LeafId, LeafId)>,
+}
+
+/// One end of an association.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssociationEnd {
+    /// Role name.
+    pub role: String,
+    /// The entity set at this end.
+    pub set: SetId,
+    /// How many.
+    pub multiplicity: Multiplicity,
+}
+
+/// A set of entities that a URL can name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntitySet {
+    /// Name, such as `FlightCollection`.
+    pub name: String,
+    /// The type of its entities.
+    pub entity_type: TypeId,
+    /// `sap:label` of the set.
+    pub label: Option<String>,
+}
+
+/// A function that the service declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionImport {
+    /// Name.
+    pub name: String,
+    /// The HTTP method in V2.
+    pub method: FunctionMethod,
+    /// Parameters in order.
+    pub parameters: Vec<(String, Primitive)>,
+    /// What it returns.
+    pub returns: FunctionReturn,
+}
+
+/// The HTTP method of a V2 function import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FunctionMethod {
+    /// Reads.
+    Get,
+    /// Creates or acts.
+    Post,
+    /// Changes.
+    Put,
+}
+
+/// What a function returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FunctionReturn {
+    /// Nothing.
+    Nothing,
+    /// A complex value.
+    Complex(ComplexId),
+    /// Entities of a set.
+    Entities(SetId),
+    /// One entity of a set.
+    Entity(SetId),
+}
+
+impl Model {
+    /// Fills what follows from the declarations (the leaves). Call it once, after the last type was added and before
+    /// keys, which name leaves, are resolved with [`EntityType::leaf`].
+    pub fn finish(&mut self) {
+        let complex = &self.complex_types;
+        for entity_type in &mut self.entity_types {
+            entity_type.leaves.clear();
+            for (property, declared) in entity_type.properties.iter().enumerate() {
+                match declared.kind {
+                    PropertyKind::Primitive(primitive) => entity_type.leaves.push(Leaf {
+                        property,
+                        inner: None,
+                        path: declared.name.clone(),
+                        primitive,
+                        nullable: declared.nullable,
+                    }),
+                    PropertyKind::Complex(id) => {
+                        for (inner, field) in complex[id.0].properties.iter().enumerate() {
+                            let PropertyKind::Primitive(primitive) = field.kind else { continue };
+                            entity_type.leaves.push(Leaf {
+                                property,
+                                inner: Some(inner),
+                                path: format!("{}/{}", declared.name, field.name),
+                                primitive,
+                                nullable: declared.nullable || field.nullable,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The set of that name.
+    pub fn set(&self, name: &str) -> Option<SetId> {
+        self.entity_sets.iter().position(|set| set.name == name).map(SetId)
+    }
+
+    /// The type of the entities in `set`.
+    pub fn type_of(&self, set: SetId) -> &EntityType {
+        &self.entity_types[self.entity_sets[set.0].entity_type.0]
+    }
+}
+
+impl EntityType {
+    /// The leaf of that path (`PRICE`, `flightDetails/cityFrom`).
+    pub fn leaf(&self, path: &str) -> Option<LeafId> {
+        self.leaves.iter().position(|leaf| leaf.path == path).map(LeafId)
+    }
+
+    /// The property of that name, as its position in [`EntityType::properties`].
+    pub fn property(&self, name: &str) -> Option<usize> {
+        self.properties.iter().position(|property| property.name == name)
+    }
+
+    /// The navigation property of that name.
+    pub fn navigation(&self, name: &str) -> Option<NavigationId> {
+        self.navigation.iter().position(|navigation| navigation.name == name).map(NavigationId)
+    }
+}

@@ -1,0 +1,8 @@
+//! The formats of OData V2, OData V4 and plain REST, without any input or output: the entity data model, URLs and
+//! query options (parsed into one [`plan::Plan`]), and the documents that answer them.
+//!
+//! What this crate deliberately does not do: open a socket or a file, read a clock, know a database or a handler.
+
+pub mod edm;
+pub mod plan;
+pub mod value;

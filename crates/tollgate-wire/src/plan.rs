@@ -1,0 +1,325 @@
+//! What a request asks for, in one form for V2 and V4: the parsers of URLs and query options end here, the stores and
+//! writers begin here.
+//!
+//! A plan is checked against the model: every name is resolved, every expression typed. It says nothing about SQL.
+
+use crate::edm::{EntityType, LeafId, NavigationId, Primitive, SetId};
+use crate::value::Value;
+
+/// What a URL names.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Resource {
+    /// The service document at the root.
+    ServiceDocument,
+    /// `$metadata`.
+    Metadata,
+    /// `$batch`.
+    Batch,
+    /// A function or action of the model, by its position in `Model::function_imports`.
+    Function(usize),
+    /// Data to read.
+    Read(Box<Plan>),
+}
+
+/// A request for data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Where the path begins.
+    pub root: SetId,
+    /// The key behind the root, if any.
+    pub key: Option<Key>,
+    /// Navigation from there, in order.
+    pub steps: Vec<Step>,
+    /// What of the last segment is wanted.
+    pub shape: Shape,
+    /// The system query options.
+    pub options: Options,
+}
+
+/// A key predicate: one value for each leaf of [`EntityType::key`], in that order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key(pub Vec<Value>);
+
+/// One navigation step of a path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Which navigation property of the type reached so far.
+    pub navigation: NavigationId,
+    /// Where it leads.
+    pub target: SetId,
+    /// The key behind it, if any.
+    pub key: Option<Key>,
+}
+
+/// What of the addressed entities is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// The entities of a collection.
+    Collection,
+    /// One entity.
+    Entity,
+    /// The number of entities in a collection, as plain text.
+    Count,
+    /// A property of one entity, by its position in `EntityType::properties`; a complex one as a whole.
+    Property(usize),
+    /// A primitive leaf of one entity, as a document.
+    Leaf(LeafId),
+    /// The raw value of a leaf (`/$value`).
+    RawValue(LeafId),
+}
+
+/// System query options, resolved. Absent ones are at their defaults.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// `$filter`: a Boolean expression.
+    pub filter: Option<Expression>,
+    /// `$orderby`, in order.
+    pub order_by: Vec<OrderBy>,
+    /// `$top`.
+    pub top: Option<u64>,
+    /// `$skip`.
+    pub skip: Option<u64>,
+    /// `$skiptoken`: where the next page begins.
+    pub skip_token: Option<SkipToken>,
+    /// `$select`.
+    pub select: Select,
+    /// `$expand`, one level.
+    pub expand: Vec<Expand>,
+    /// `$inlinecount=allpages` or `$count=true`.
+    pub count: Counting,
+    /// `$format`.
+    pub format: Option<String>,
+}
+
+/// Whether the total number of matching entities goes with the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Counting {
+    /// No.
+    #[default]
+    Without,
+    /// Yes.
+    Total,
+}
+
+/// `$select`: which leaves and navigation links are answered.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Select {
+    /// Everything.
+    #[default]
+    All,
+    /// These leaves (in declaration order, without repetition) and these navigation links.
+    Only {
+        /// Selected leaves.
+        leaves: Vec<LeafId>,
+        /// Navigation properties that were named.
+        navigation: Vec<NavigationId>,
+    },
+}
+
+/// One expanded navigation property.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expand {
+    /// Which one.
+    pub navigation: NavigationId,
+    /// Where it leads.
+    pub target: SetId,
+    /// What of it is answered.
+    pub select: Select,
+}
+
+/// One key of an order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OrderBy {
+    /// What is compared.
+    pub expression: Expression,
+    /// Which way.
+    pub direction: Direction,
+}
+
+/// Which way an order runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    /// Smallest first; null before all.
+    #[default]
+    Ascending,
+    /// Largest first; null after all.
+    Descending,
+}
+
+/// Where the next page of server-driven paging begins: after the row with these values of the order's keys, followed by
+/// the values of the entity's key. Opaque to the client; [`Options::order_by`] must be the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SkipToken {
+    /// One value for each key of the order, then one for each leaf of the entity's key.
+    pub after: Vec<Value>,
+    /// How many entities of the caller's `$top` were answered on the pages before.
+    pub answered: u64,
+}
+
+/// A typed expression with its place in the option's text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    /// What it is.
+    pub kind: ExpressionKind,
+    /// The type of its value; `None` for the null literal.
+    pub primitive: Option<Primitive>,
+    /// Byte offset in the decoded text of the option, for errors.
+    pub position: usize,
+}
+
+/// The kinds of expression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExpressionKind {
+    /// A constant.
+    Literal(Value),
+    /// A leaf of the entity itself, or of one reached over to-one navigation.
+    Leaf {
+        /// To-one navigation on the way; empty for the entity's own.
+        through: Vec<(NavigationId, SetId)>,
+        /// The leaf.
+        leaf: LeafId,
+    },
+    /// `not`.
+    Not(Box<Expression>),
+    /// Unary minus.
+    Negate(Box<Expression>),
+    /// `and`, `or`.
+    Logic(Logic, Box<Expression>, Box<Expression>),
+    /// `eq`, `ne`, `lt`, `le`, `gt`, `ge`.
+    Compare(Comparison, Box<Expression>, Box<Expression>),
+    /// `add`, `sub`, `mul`, `div`, `mod`.
+    Arithmetic(Arithmetic, Box<Expression>, Box<Expression>),
+    /// A function call.
+    Call(Function, Vec<Expression>),
+}
+
+/// Logical operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logic {
+    /// `and`.
+    And,
+    /// `or`.
+    Or,
+}
+
+/// Comparison operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `eq`: null equals null.
+    Equal,
+    /// `ne`.
+    NotEqual,
+    /// `lt`.
+    Less,
+    /// `le`.
+    LessOrEqual,
+    /// `gt`.
+    Greater,
+    /// `ge`.
+    GreaterOrEqual,
+}
+
+/// Arithmetic operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// `add`.
+    Add,
+    /// `sub`.
+    Subtract,
+    /// `mul`.
+    Multiply,
+    /// `div`: of integers an integer, as both versions say.
+    Divide,
+    /// `mod`.
+    Modulo,
+}
+
+/// Canonical functions, in one form for both versions (`substringof(a, b)` of V2 becomes `Contains(b, a)`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// `contains(text, part)`; V2 `substringof(part, text)`.
+    Contains,
+    /// `startswith(text, part)`.
+    StartsWith,
+    /// `endswith(text, part)`.
+    EndsWith,
+    /// `length(text)`: characters.
+    Length,
+    /// `indexof(text, part)`: from 0, or -1.
+    IndexOf,
+    /// `substring(text, start[, length])`: from 0.
+    Substring,
+    /// `replace(text, find, by)` (V2).
+    Replace,
+    /// `tolower(text)`.
+    ToLower,
+    /// `toupper(text)`.
+    ToUpper,
+    /// `trim(text)`.
+    Trim,
+    /// `concat(a, b)`.
+    Concat,
+    /// `year(date)`.
+    Year,
+    /// `month(date)`.
+    Month,
+    /// `day(date)`.
+    Day,
+    /// `hour(time)`.
+    Hour,
+    /// `minute(time)`.
+    Minute,
+    /// `second(time)`.
+    Second,
+    /// `date(instant)` (V4).
+    Date,
+    /// `time(instant)` (V4).
+    Time,
+    /// `round(number)`: half away from zero.
+    Round,
+    /// `floor(number)`.
+    Floor,
+    /// `ceiling(number)`.
+    Ceiling,
+}
+
+/// The leaves that a store must answer for one entity, in order: the selected ones, then those of the key and the ETag
+/// that were not selected (links and ETags need them), then those that the expansions join on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    /// The leaves; the position in this list is the column of a [`crate::value::Row`].
+    pub leaves: Vec<LeafId>,
+    /// How many of them, from the front, the answer shows.
+    pub shown: usize,
+}
+
+impl Columns {
+    /// The columns of an entity of `entity_type` under a `select` and with these navigation properties expanded.
+    pub fn new(entity_type: &EntityType, select: &Select, expand: &[Expand]) -> Columns {
+        let mut leaves: Vec<LeafId> = match select {
+            Select::All => (0..entity_type.leaves.len()).map(LeafId).collect(),
+            Select::Only { leaves, .. } => leaves.clone(),
+        };
+        let shown = leaves.len();
+        let joins =
+            expand.iter().flat_map(|expand| entity_type.navigation[expand.navigation.0].on.iter().map(|on| on.0));
+        for leaf in entity_type.key.iter().copied().chain(entity_type.etag).chain(joins) {
+            if !leaves.contains(&leaf) {
+                leaves.push(leaf);
+            }
+        }
+        Columns { leaves, shown }
+    }
+
+    /// The column of a leaf.
+    pub fn of(&self, leaf: LeafId) -> Option<usize> {
+        self.leaves.iter().position(|candidate| *candidate == leaf)
+    }
+}
+
+impl Plan {
+    /// The set whose entities are answered.
+    pub fn set(&self) -> SetId {
+        self.steps.last().map_or(self.root, |step| step.target)
+    }
+}

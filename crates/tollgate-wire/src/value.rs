@@ -1,0 +1,67 @@
+//! Values: [`Value`] is one that a URL or a document carried, [`Cell`] one that a store hands out.
+//!
+//! Both use the same canonical texts, so that neither a Decimal nor an Int64 ever passes through a float:
+//!
+//! | type | canonical form |
+//! |---|---|
+//! | Boolean, Byte … Int64 | integer |
+//! | Single, Double | real |
+//! | Decimal | digits with the point, such as `422.94`, `-0.5`, `2573.0000`; no exponent |
+//! | String | text |
+//! | Guid | lower-case, hyphenated |
+//! | Date | `2013-09-25` |
+//! | DateTime | `2013-09-25T00:00:00`, fraction only where it is not zero |
+//! | DateTimeOffset | the same in UTC with `Z` |
+//! | TimeOfDay | `11:00:00`, fraction only where it is not zero |
+//! | Duration | ISO 8601, such as `PT36H` |
+//! | Binary | bytes |
+
+use crate::edm::Primitive;
+
+/// A typed literal.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Null of any type.
+    Null,
+    /// A Boolean.
+    Boolean(bool),
+    /// Any integer type.
+    Integer(i64),
+    /// Single or Double.
+    Real(f64),
+    /// Decimal: canonical digits.
+    Decimal(String),
+    /// String.
+    String(String),
+    /// Guid, Date, DateTime, DateTimeOffset, TimeOfDay or Duration: canonical text with its type.
+    Text(Primitive, String),
+    /// Binary.
+    Binary(Vec<u8>),
+}
+
+/// A value in a store's row, borrowed from it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell<'a> {
+    /// Null.
+    Null,
+    /// Boolean (0 or 1) and the integer types.
+    Integer(i64),
+    /// Single and Double.
+    Real(f64),
+    /// Everything that is text in its canonical form. UTF-8 is expected; writers replace what is not.
+    Text(&'a [u8]),
+    /// Binary.
+    Bytes(&'a [u8]),
+}
+
+/// A row of a store. Columns are the leaves that the plan selects, in the order of [`crate::plan::Columns`].
+pub trait Row {
+    /// The value of one column.
+    fn cell(&self, column: usize) -> Cell<'_>;
+}
+
+impl Row for [Cell<'_>] {
+    fn cell(&self, column: usize) -> Cell<'_> {
+        self[column]
+    }
+}
