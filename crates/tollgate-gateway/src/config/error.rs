@@ -1,0 +1,98 @@
+//! A configuration error as the operator reads it: what is wrong, then file, line and the text that stands there.
+//!
+//! It deliberately keeps the rendered text and not the parts: nothing else is ever done with it.
+
+use std::fmt;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// What is wrong in a configuration file, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    rendered: String,
+}
+
+impl ConfigError {
+    pub(super) fn new(text: &str, file_name: &str, fault: &toml::de::Error) -> ConfigError {
+        // Serde names Rust's type; the operator reads what it means.
+        let mut title = fault.message().replace("expected i64", "expected a whole number");
+        let mut hint = None;
+        if let Some((key, known)) = unknown_key(fault.message()) {
+            title = format!("unknown key `{key}`");
+            hint = Some(match nearest(key, &known) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("expected {}", listed(&known)),
+            });
+        }
+        let span = fault.span().unwrap_or(0..0);
+        let mut annotation = AnnotationKind::Primary.span(span);
+        if let Some(hint) = &hint {
+            annotation = annotation.label(hint);
+        }
+        let report =
+            &[Level::ERROR.primary_title(&title).element(Snippet::source(text).path(file_name).annotation(annotation))];
+        ConfigError { rendered: Renderer::plain().render(report) }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.rendered)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// serde says "unknown field `a`, expected `b`" or "… expected one of `b`, `c`": the quoted names, the first apart.
+fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
+    let rest = message.strip_prefix("unknown field ").or_else(|| message.strip_prefix("unknown variant "))?;
+    let mut quoted = rest.split('`').skip(1).step_by(2);
+    let key = quoted.next()?;
+    Some((key, quoted.collect()))
+}
+
+/// The known name that is at most a third of its letters away.
+fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
+    let (name, distance) =
+        known.iter().map(|name| (*name, edit_distance(key, name))).min_by_key(|(_, distance)| *distance)?;
+    (distance <= name.chars().count().div_ceil(3)).then_some(name)
+}
+
+/// Levenshtein's distance over characters.
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut previous: Vec<usize> = (0..=right.len()).collect();
+    for (row, letter) in left.chars().enumerate() {
+        let mut diagonal = previous[0];
+        previous[0] = row + 1;
+        for (column, other) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = previous[column + 1];
+            previous[column + 1] = replaced.min(diagonal + 1).min(previous[column] + 1);
+        }
+    }
+    previous[right.len()]
+}
+
+fn listed(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => "nothing here".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_those_of_levenshtein() {
+        for (left, right, expected) in
+            [("", "", 0), ("a", "", 1), ("kitten", "sitting", 3), ("limits", "limit", 1), ("lmiit", "limit", 2)]
+        {
+            assert_eq!(edit_distance(left, right), expected, "{left} {right}");
+        }
+    }
+}
