@@ -3,6 +3,8 @@
 //!
 //! What this crate deliberately does not do: open a socket or a file, read a clock, know a database or a handler.
 
+pub mod date;
+pub mod decimal;
 pub mod edm;
 pub mod plan;
 pub mod value;
