@@ -3,4 +3,9 @@
 //!
 //! What it deliberately does not do: know the gateway. It sees every subject, ours too, only over the network and /proc.
 
+pub mod experiment;
+pub mod load;
+pub mod plan;
 pub mod results;
+pub mod run;
+pub mod schedule;

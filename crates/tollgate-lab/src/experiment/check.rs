@@ -1,0 +1,315 @@
+//! From an experiment's text to an [`Experiment`]: every rule about names and numbers stands here.
+//!
+//! It deliberately does not look at anything outside the text.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::error::{ExperimentError, did_you_mean};
+use super::file::{ExperimentFile, ExtentFile, ExtentName, ListFormat, VariantFile, WorkloadKind};
+use super::{Experiment, ExtentOverride, Location, RequestShape, Variant};
+use crate::results::Published;
+
+/// Most users of a closed load: above it the ports of one address run short.
+pub const LEVEL_MAX: u64 = 20_000;
+/// Most blocks: the largest of the planned looks, four times over.
+const BLOCKS_MAX: u32 = 256;
+/// Longest slice in milliseconds.
+const SLICE_MS_MAX: u32 = 60_000;
+/// Most starts of a subject.
+const STARTS_MAX: u32 = 32;
+/// Longest name.
+const NAME_LENGTH_MAX: usize = 64;
+
+/// Reads and checks.
+pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment, ExperimentError> {
+    let parsed: ExperimentFile = toml::from_str(text).map_err(|error| ExperimentError::of_toml(&error, text, file))?;
+    Checker { text, file }.experiment(parsed)
+}
+
+struct Checker<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Checker<'_> {
+    fn experiment(&self, parsed: ExperimentFile) -> Result<Experiment, ExperimentError> {
+        self.name(&parsed.name)?;
+        if parsed.question.as_ref().trim().is_empty() {
+            return Err(self.fault(parsed.question.span(), "the question is empty", "say what the experiment answers"));
+        }
+        let levels = self.levels(parsed.factor.levels.as_ref(), parsed.factor.levels.span())?;
+        let variants = self.variants(&parsed.variants, *parsed.workload.as_ref(), &parsed.name)?;
+        let mut experiment = Experiment {
+            name: parsed.name.into_inner(),
+            question: parsed.question.into_inner(),
+            factor: parsed.factor.name,
+            levels,
+            workload: parsed.workload.as_ref().kind,
+            variants,
+            quick: ExtentOverride::default(),
+            default: ExtentOverride::default(),
+            full: ExtentOverride::default(),
+            published: Vec::new(),
+        };
+        for (name, extent) in &parsed.extent {
+            let checked = self.extent(extent, &experiment.levels)?;
+            match name {
+                ExtentName::Quick => experiment.quick = checked,
+                ExtentName::Default => experiment.default = checked,
+                ExtentName::Full => experiment.full = checked,
+            }
+        }
+        for published in parsed.published {
+            if let Some(variant) = &published.variant
+                && let Err(message) = experiment.variant(variant.as_ref())
+            {
+                return Err(self.fault(variant.span(), &message, "leave `variant` out where none corresponds"));
+            }
+            experiment.published.push(Published {
+                source: published.source,
+                subject: published.subject,
+                variant: published.variant.map(Spanned::into_inner),
+                level: published.level,
+                figure: published.figure,
+                value: published.value,
+                unit: published.unit,
+                note: published.note,
+            });
+        }
+        Ok(experiment)
+    }
+
+    fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {
+        let text = name.as_ref();
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if text.is_empty() || text.len() > NAME_LENGTH_MAX || !text.bytes().all(plain) {
+            return Err(self.fault(
+                name.span(),
+                &format!("`{text}` is not a name"),
+                "use lower-case letters, digits and hyphens, at most 64",
+            ));
+        }
+        Ok(())
+    }
+
+    fn levels(&self, levels: &[Spanned<u64>], span: Range<usize>) -> Result<Vec<u64>, ExperimentError> {
+        if levels.is_empty() {
+            return Err(self.fault(span, "there is no level", "list at least one, such as `levels = [1, 20]`"));
+        }
+        let mut checked: Vec<u64> = Vec::with_capacity(levels.len());
+        for level in levels {
+            let value = *level.as_ref();
+            if value == 0 || value > LEVEL_MAX {
+                let help = format!("it is from 1 to {LEVEL_MAX}");
+                return Err(self.fault(level.span(), &format!("a level is {value}"), &help));
+            }
+            if checked.last().is_some_and(|last| *last >= value) {
+                return Err(self.fault(
+                    level.span(),
+                    &format!("level {value} does not ascend"),
+                    "list each level once, the smallest first",
+                ));
+            }
+            checked.push(value);
+        }
+        Ok(checked)
+    }
+
+    fn extent(&self, extent: &ExtentFile, known: &[u64]) -> Result<ExtentOverride, ExperimentError> {
+        let mut levels = None;
+        for level in extent.levels.iter().flatten() {
+            if !known.contains(level.as_ref()) {
+                let message = format!("level {} is none of the factor's", level.as_ref());
+                return Err(self.fault(level.span(), &message, &format!("known are {known:?}")));
+            }
+            levels.get_or_insert_with(BTreeSet::new).insert(*level.as_ref());
+        }
+        self.bounded(extent.blocks.as_ref(), BLOCKS_MAX, "blocks")?;
+        self.bounded(extent.slice_ms.as_ref(), SLICE_MS_MAX, "slice_ms")?;
+        self.bounded(extent.starts.as_ref(), STARTS_MAX, "starts")?;
+        Ok(ExtentOverride {
+            levels: levels.map(|levels| levels.into_iter().collect()),
+            blocks: extent.blocks.as_ref().map(|value| *value.as_ref()),
+            slice_ms: extent.slice_ms.as_ref().map(|value| *value.as_ref()),
+            starts: extent.starts.as_ref().map(|value| *value.as_ref()),
+        })
+    }
+
+    fn bounded(&self, value: Option<&Spanned<u32>>, most: u32, key: &str) -> Result<(), ExperimentError> {
+        let Some(value) = value else { return Ok(()) };
+        if *value.as_ref() == 0 || *value.as_ref() > most {
+            let message = format!("`{key}` is {}", value.as_ref());
+            return Err(self.fault(value.span(), &message, &format!("it is from 1 to {most}")));
+        }
+        Ok(())
+    }
+
+    fn variants(
+        &self,
+        files: &[VariantFile],
+        workload: super::file::WorkloadFile,
+        experiment: &Spanned<String>,
+    ) -> Result<Vec<Variant>, ExperimentError> {
+        if files.is_empty() {
+            return Err(self.fault(experiment.span(), "the experiment has no variant", "add a `[[variant]]`"));
+        }
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_ref().as_str()).collect();
+        let mut variants = Vec::with_capacity(files.len());
+        for (position, file) in files.iter().enumerate() {
+            self.name(&file.name)?;
+            if names[..position].contains(&names[position]) {
+                let message = format!("variant `{}` stands twice", names[position]);
+                return Err(self.fault(file.name.span(), &message, "give each variant a name of its own"));
+            }
+            let baseline = match &file.baseline {
+                None => None,
+                Some(baseline) => Some(self.baseline(baseline, position, &names)?),
+            };
+            variants.push(Variant {
+                name: names[position].to_owned(),
+                title: file.title.clone().unwrap_or_else(|| names[position].to_owned()),
+                baseline,
+                at: self.location(&file.url)?,
+                request: self.request(file, workload.kind)?,
+            });
+        }
+        self.no_circle(files, &variants)?;
+        Ok(variants)
+    }
+
+    fn baseline(&self, baseline: &Spanned<String>, position: usize, names: &[&str]) -> Result<usize, ExperimentError> {
+        let name = baseline.as_ref().as_str();
+        match names.iter().position(|known| *known == name) {
+            None => Err(self.fault(
+                baseline.span(),
+                &format!("there is no variant `{name}` to be the baseline"),
+                &did_you_mean(name, names.iter().copied()),
+            )),
+            Some(found) if found == position => {
+                Err(self.fault(baseline.span(), &format!("`{name}` is its own baseline"), "name another variant"))
+            }
+            Some(found) => Ok(found),
+        }
+    }
+
+    fn no_circle(&self, files: &[VariantFile], variants: &[Variant]) -> Result<(), ExperimentError> {
+        for (position, file) in files.iter().enumerate() {
+            let mut at = position;
+            for _ in 0..variants.len() {
+                let Some(next) = variants[at].baseline else { break };
+                at = next;
+                if at == position
+                    && let Some(baseline) = &file.baseline
+                {
+                    let message = format!("the baselines lead from `{}` back to it", variants[position].name);
+                    return Err(self.fault(baseline.span(), &message, "the bottom variant has no `baseline`"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn location(&self, url: &Spanned<String>) -> Result<Location, ExperimentError> {
+        let text = url.as_ref().as_str();
+        if text.starts_with('/') {
+            return Ok(Location::Gateway(text.to_owned()));
+        }
+        if text.starts_with("http://") || text.starts_with("https://") {
+            return Ok(Location::Url(text.to_owned()));
+        }
+        Err(self.fault(
+            url.span(),
+            &format!("`{text}` is neither a path nor a URL"),
+            "write a path such as `/rest/flights`, or a URL such as `http://127.0.0.1:8080/flights`",
+        ))
+    }
+
+    fn request(&self, file: &VariantFile, workload: WorkloadKind) -> Result<RequestShape, ExperimentError> {
+        let format = match (&file.format, workload) {
+            (Some(format), _) => Some(*format.as_ref()),
+            (None, WorkloadKind::Request) => None,
+            (None, WorkloadKind::Walk) => {
+                return Err(self.fault(
+                    file.name.span(),
+                    &format!("variant `{}` does not say how its list is read", file.name.as_ref()),
+                    "add `format`, such as `format = \"odata-v2-atom\"`",
+                ));
+            }
+        };
+        if matches!(format, Some(ListFormat::Json | ListFormat::Xml)) && file.detail.is_none() {
+            return Err(self.fault(
+                file.name.span(),
+                &format!("variant `{}` does not say where an entity is", file.name.as_ref()),
+                "plain JSON and XML have no links: add `detail`, such as `detail = \"flights/{carrid}/{connid}\"`",
+            ));
+        }
+        if let Some(detail) = &file.detail {
+            self.template(detail)?;
+        }
+        let mut headers: Vec<(String, String)> = Vec::new();
+        if let Some(accept) = &file.accept {
+            headers.push(("Accept".to_owned(), accept.clone()));
+        }
+        for (name, value) in &file.headers {
+            if let Err(message) = crate::load::check_header(name, value.as_ref()) {
+                return Err(self.fault(value.span(), &message, "write it as `headers = { Name = \"value\" }`"));
+            }
+            headers.push((name.clone(), value.as_ref().clone()));
+        }
+        let method = match &file.method {
+            None => "GET".to_owned(),
+            Some(method)
+                if !method.as_ref().is_empty() && method.as_ref().bytes().all(|byte| byte.is_ascii_uppercase()) =>
+            {
+                method.as_ref().clone()
+            }
+            Some(method) => {
+                let message = format!("`{}` is not a method", method.as_ref());
+                return Err(self.fault(method.span(), &message, "write it in capitals, such as `POST`"));
+            }
+        };
+        Ok(RequestShape {
+            format,
+            detail: file.detail.as_ref().map(|detail| detail.as_ref().clone()),
+            key: file.key.clone(),
+            method,
+            headers,
+            body: file.body.clone().unwrap_or_default().into_bytes(),
+            contains: file.contains.clone(),
+        })
+    }
+
+    fn template(&self, detail: &Spanned<String>) -> Result<(), ExperimentError> {
+        let mut open = false;
+        for byte in detail.as_ref().bytes() {
+            match (byte, open) {
+                (b'{', false) => open = true,
+                (b'}', true) => open = false,
+                (b'{', true) | (b'}', false) => {
+                    return Err(self.fault(detail.span(), "the braces do not pair", "write `{property}`"));
+                }
+                _ => {}
+            }
+        }
+        if open {
+            return Err(self.fault(detail.span(), "a brace is not closed", "write `{property}`"));
+        }
+        if !detail.as_ref().contains('{') {
+            return Err(self.fault(detail.span(), "no property stands in braces", "write `{property}`"));
+        }
+        Ok(())
+    }
+
+    fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
+        ExperimentError {
+            message: message.to_owned(),
+            help: Some(help.to_owned()),
+            file: self.file.to_owned(),
+            text: self.text.to_owned(),
+            span: Some(span),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What is wrong with an experiment's file, shown with file, line and the offending text.
+//!
+//! Also the "did you mean" of every list of names. It deliberately knows no rule about experiments.
+
+use std::fmt;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// A fault in an experiment's text. `Display` prints the place with the offending text underlined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExperimentError {
+    /// What was expected and what came.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The file as the user named it; for a built-in experiment its name.
+    pub file: String,
+    /// The whole text.
+    pub text: String,
+    /// The offending bytes of the text; absent where the fault is what is missing.
+    pub span: Option<Range<usize>>,
+}
+
+impl ExperimentError {
+    /// Line of the fault, from 1.
+    pub fn line(&self) -> Option<usize> {
+        self.span.as_ref().map(|span| self.text[..span.start.min(self.text.len())].matches('\n').count() + 1)
+    }
+
+    /// A fault in a text that [`toml`] refused.
+    pub(super) fn of_toml(error: &toml::de::Error, text: &str, file: &str) -> ExperimentError {
+        let (message, help) = reword(error.message());
+        ExperimentError { message, help, file: file.to_owned(), text: text.to_owned(), span: error.span() }
+    }
+}
+
+impl fmt::Display for ExperimentError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(span) = self.span.clone() else {
+            write!(formatter, "{}: {}", self.file, self.message)?;
+            return self.help.iter().try_for_each(|help| write!(formatter, "\n  help: {help}"));
+        };
+        let span = span.start.min(self.text.len())..span.end.min(self.text.len());
+        let snippet = Snippet::source(&self.text).path(&self.file).annotation(AnnotationKind::Primary.span(span));
+        let mut group = Level::ERROR.no_name().primary_title(&self.message).element(snippet);
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        formatter.write_str(Renderer::plain().render(&[group]).trim_start_matches(": "))
+    }
+}
+
+impl std::error::Error for ExperimentError {}
+
+/// The help for a name that is none of `known`: the nearest one if it is near, else all of them.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let nearest = known.iter().map(|candidate| (distance(name, candidate), *candidate)).min();
+    match nearest {
+        // A third of the letters: enough for a slip or two, too few for another word.
+        Some((steps, candidate)) if steps <= name.chars().count().max(3) / 3 => format!("did you mean `{candidate}`?"),
+        _ => format!("known are {}", known.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Splits what serde says of an unknown name into a message and a suggestion.
+fn reword(message: &str) -> (String, Option<String>) {
+    for kind in ["field", "variant"] {
+        let Some(rest) = message.strip_prefix(&format!("unknown {kind} `")) else { continue };
+        let Some((name, expected)) = rest.split_once("`, expected ") else { continue };
+        let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        let what = if kind == "field" { "key" } else { "name" };
+        return (format!("unknown {what} `{name}`"), Some(did_you_mean(name, known)));
+    }
+    let mut plain = message.replace("missing field", "missing key");
+    for (theirs, ours) in [("expected u64", "expected a whole number"), ("expected u32", "expected a whole number")] {
+        plain = plain.replace(theirs, ours);
+    }
+    (plain, None)
+}
+
+/// Edits between two words: insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+fn distance(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
+    for (row, line) in rows.iter_mut().enumerate() {
+        line[0] = row;
+    }
+    for (column, cell) in rows[0].iter_mut().enumerate() {
+        *cell = column;
+    }
+    for row in 1..=from.len() {
+        for column in 1..=to.len() {
+            let replaced = rows[row - 1][column - 1] + usize::from(from[row - 1] != to[column - 1]);
+            let mut best = replaced.min(rows[row - 1][column] + 1).min(rows[row][column - 1] + 1);
+            let swapped = row > 1 && column > 1 && from[row - 1] == to[column - 2] && from[row - 2] == to[column - 1];
+            if swapped {
+                best = best.min(rows[row - 2][column - 2] + 1);
+            }
+            rows[row][column] = best;
+        }
+    }
+    rows[from.len()][to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_suggested_and_a_far_one_is_answered_with_the_list() {
+        let check = |name: &str, expected: &str| assert_eq!(did_you_mean(name, ["levels", "name"]), expected);
+        check("lvels", "did you mean `levels`?");
+        check("leevls", "did you mean `levels`?");
+        check("nmae", "did you mean `name`?");
+        check("colour", "known are `levels`, `name`");
+    }
+}

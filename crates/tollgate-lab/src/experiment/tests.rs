@@ -1,0 +1,278 @@
+//! Bad experiments as data: each with the whole message that its author would see.
+
+use super::*;
+
+const GOOD: &str = r#"name = "mine"
+question = "What does it cost?"
+
+[factor]
+name = "concurrency"
+levels = [1, 20]
+
+[workload]
+kind = "walk"
+
+[[variant]]
+name = "plain"
+url = "/rest/flights"
+format = "json"
+detail = "flights/{carrid}"
+
+[[variant]]
+name = "atom"
+baseline = "plain"
+url = "http://127.0.0.1:8080/FlightCollection"
+format = "odata-v2-atom"
+"#;
+
+fn refused(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "the good file has no `{from}`");
+    Experiment::parse(&GOOD.replacen(from, to, 1), "mine.toml").unwrap_err().to_string()
+}
+
+#[test]
+fn the_built_in_experiments_are_right() {
+    for (name, _) in BUILT_IN {
+        let experiment = Experiment::builtin(name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(experiment.name, *name);
+        assert_eq!(experiment.variants.iter().filter(|variant| variant.baseline.is_none()).count(), 1);
+    }
+}
+
+#[test]
+fn the_protocol_is_the_one_that_was_specified() {
+    let protocol = Experiment::builtin("protocol").unwrap();
+    let names: Vec<&str> = protocol.variants.iter().map(|variant| variant.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["rest-json", "rest-xml-padded", "odata-v2-atom", "odata-v2-json", "odata-v4-json", "odata-v4-json-full"]
+    );
+    assert_eq!(protocol.levels, [1, 5, 10, 20]);
+    assert_eq!(protocol.quick.levels.as_deref(), Some(&[1, 20][..]));
+    assert!(protocol.published.len() >= 10);
+}
+
+#[test]
+fn a_users_file_is_read() {
+    let experiment = Experiment::parse(GOOD, "mine.toml").unwrap();
+    assert_eq!(experiment.variants[1].baseline, Some(0));
+    assert_eq!(experiment.variants[1].at, Location::Url("http://127.0.0.1:8080/FlightCollection".to_owned()));
+}
+
+#[test]
+fn an_unknown_key_is_shown_with_the_nearest_known_one() {
+    insta::assert_snapshot!(refused("levels = [1, 20]", "lvels = [1, 20]"), @r#"
+    unknown key `lvels`
+     --> mine.toml:6:1
+      |
+    6 | lvels = [1, 20]
+      | ^^^^^
+      |
+      = help: did you mean `levels`?
+    "#);
+}
+
+#[test]
+fn a_wrong_type_is_shown() {
+    insta::assert_snapshot!(refused("levels = [1, 20]", "levels = [1, \"twenty\"]"), @r#"
+    invalid type: string "twenty", expected a whole number
+     --> mine.toml:6:14
+      |
+    6 | levels = [1, "twenty"]
+      |              ^^^^^^^^
+    "#);
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    insta::assert_snapshot!(refused("question = \"What does it cost?\"\n", ""), @r#"
+    missing key `question`
+     --> mine.toml:1:1
+      |
+    1 | name = "mine"
+      | ^
+    "#);
+}
+
+#[test]
+fn broken_toml_is_shown() {
+    insta::assert_snapshot!(refused("name = \"mine\"", "name = \"mine"), @r#"
+    invalid basic string, expected `"`
+     --> mine.toml:1:13
+      |
+    1 | name = "mine
+      |             ^
+    "#);
+}
+
+#[test]
+fn an_unknown_baseline_is_shown_with_the_nearest_known_one() {
+    insta::assert_snapshot!(refused("baseline = \"plain\"", "baseline = \"plian\""), @r#"
+    there is no variant `plian` to be the baseline
+      --> mine.toml:19:12
+       |
+    19 | baseline = "plian"
+       |            ^^^^^^^
+       |
+       = help: did you mean `plain`?
+    "#);
+}
+
+#[test]
+fn an_unknown_format_is_shown_with_the_nearest_known_one() {
+    insta::assert_snapshot!(refused("odata-v2-atom", "odata-v2-atm"), @r#"
+    unknown name `odata-v2-atm`
+      --> mine.toml:21:10
+       |
+    21 | format = "odata-v2-atm"
+       |          ^^^^^^^^^^^^^^
+       |
+       = help: did you mean `odata-v2-atom`?
+    "#);
+}
+
+#[test]
+fn an_unknown_factor_is_shown() {
+    insta::assert_snapshot!(refused("name = \"concurrency\"", "name = \"phase-of-the-moon\""), @r#"
+    unknown name `phase-of-the-moon`
+     --> mine.toml:5:8
+      |
+    5 | name = "phase-of-the-moon"
+      |        ^^^^^^^^^^^^^^^^^^^
+      |
+      = help: known are `concurrency`
+    "#);
+}
+
+#[test]
+fn a_level_of_zero_is_shown() {
+    insta::assert_snapshot!(refused("levels = [1, 20]", "levels = [0, 20]"), @r#"
+    a level is 0
+     --> mine.toml:6:11
+      |
+    6 | levels = [0, 20]
+      |           ^
+      |
+      = help: it is from 1 to 20000
+    "#);
+}
+
+#[test]
+fn levels_must_ascend() {
+    insta::assert_snapshot!(refused("levels = [1, 20]", "levels = [20, 1]"), @r#"
+    level 1 does not ascend
+     --> mine.toml:6:15
+      |
+    6 | levels = [20, 1]
+      |               ^
+      |
+      = help: list each level once, the smallest first
+    "#);
+}
+
+#[test]
+fn an_extent_with_a_level_that_the_factor_has_not_is_shown() {
+    insta::assert_snapshot!(refused("[workload]", "[extent.quick]\nlevels = [1, 3]\n\n[workload]"), @r#"
+    level 3 is none of the factor's
+     --> mine.toml:9:14
+      |
+    9 | levels = [1, 3]
+      |              ^
+      |
+      = help: known are [1, 20]
+    "#);
+}
+
+#[test]
+fn a_variant_twice_is_shown() {
+    insta::assert_snapshot!(refused("name = \"atom\"", "name = \"plain\""), @r#"
+    variant `plain` stands twice
+      --> mine.toml:18:8
+       |
+    18 | name = "plain"
+       |        ^^^^^^^
+       |
+       = help: give each variant a name of its own
+    "#);
+}
+
+#[test]
+fn a_circle_of_baselines_is_shown() {
+    insta::assert_snapshot!(refused("name = \"plain\"\n", "name = \"plain\"\nbaseline = \"atom\"\n"), @r#"
+    the baselines lead from `plain` back to it
+      --> mine.toml:13:12
+       |
+    13 | baseline = "atom"
+       |            ^^^^^^
+       |
+       = help: the bottom variant has no `baseline`
+    "#);
+}
+
+#[test]
+fn plain_json_needs_to_know_where_an_entity_is() {
+    insta::assert_snapshot!(refused("detail = \"flights/{carrid}\"\n", ""), @r#"
+    variant `plain` does not say where an entity is
+      --> mine.toml:12:8
+       |
+    12 | name = "plain"
+       |        ^^^^^^^
+       |
+       = help: plain JSON and XML have no links: add `detail`, such as `detail = "flights/{carrid}/{connid}"`
+    "#);
+}
+
+#[test]
+fn braces_must_pair() {
+    insta::assert_snapshot!(refused("{carrid}", "{carrid"), @r#"
+    a brace is not closed
+      --> mine.toml:15:10
+       |
+    15 | detail = "flights/{carrid"
+       |          ^^^^^^^^^^^^^^^^^
+       |
+       = help: write `{property}`
+    "#);
+}
+
+#[test]
+fn a_url_without_scheme_is_shown() {
+    insta::assert_snapshot!(refused("http://127.0.0.1", "127.0.0.1"), @r#"
+    `127.0.0.1:8080/FlightCollection` is neither a path nor a URL
+      --> mine.toml:20:7
+       |
+    20 | url = "127.0.0.1:8080/FlightCollection"
+       |       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       |
+       = help: write a path such as `/rest/flights`, or a URL such as `http://127.0.0.1:8080/flights`
+    "#);
+}
+
+#[test]
+fn a_header_that_breaks_the_framing_is_shown() {
+    insta::assert_snapshot!(refused("format = \"json\"", "format = \"json\"\nheaders = { Host = \"x\" }"), @r#"
+    header field `Host` is written by the load engine itself
+      --> mine.toml:15:20
+       |
+    15 | headers = { Host = "x" }
+       |                    ^^^
+       |
+       = help: write it as `headers = { Name = "value" }`
+    "#);
+}
+
+#[test]
+fn an_unknown_experiment_is_answered_with_the_known_ones() {
+    insta::assert_snapshot!(Experiment::builtin("protocl").unwrap_err().to_string(), @r#"
+    protocl: there is no experiment `protocl`
+      help: did you mean `protocol`?; a file of your own ends in `.toml`
+    "#);
+}
+
+#[test]
+fn the_schema_describes_every_key() {
+    let schema = serde_json::to_value(schema()).unwrap();
+    for key in ["name", "question", "factor", "workload", "extent", "variant", "published"] {
+        assert!(schema["properties"][key]["description"].is_string(), "{key} has no description");
+    }
+}

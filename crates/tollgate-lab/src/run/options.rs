@@ -1,0 +1,127 @@
+//! What a run is asked, whom it tells, and why it may refuse.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::experiment::Experiment;
+use crate::plan::PlanOptions;
+
+/// What a run is asked.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// How much of it.
+    pub plan: PlanOptions,
+    /// The folder of the result; absent: `runs/<experiment>-<time>`.
+    pub out: Option<PathBuf>,
+    /// `--subject VARIANT=URL`: what is measured instead of the file's. A URL without a path keeps the variant's path.
+    pub subjects: Vec<(String, String)>,
+    /// `--subject-pid VARIANT=PID`: whose CPU and memory are watched; several for one variant are added up.
+    pub subject_pids: Vec<(String, u32)>,
+    /// `--header`: fields of every request, in order.
+    pub headers: Vec<(String, String)>,
+    /// `--basic`: user and password, sent at once.
+    pub basic: Option<(String, String)>,
+    /// `--insecure`: whether certificates are verified.
+    pub certificates: Certificates,
+    /// `--i-may-load`: hosts off loopback that may be loaded.
+    pub may_load: Vec<String>,
+    /// Seed of every order; absent: drawn.
+    pub seed: Option<u64>,
+    /// The command line as it is stored, secrets removed.
+    pub command_line: Vec<String>,
+    /// The program that serves the built-in subjects: `PROGRAM serve --listen … --admin …`.
+    pub serve_program: PathBuf,
+    /// Version of tollgate, as stored.
+    pub version: String,
+}
+
+/// Whether the certificates of https subjects are verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Certificates {
+    /// Against the machine's roots.
+    #[default]
+    Verified,
+    /// Not at all.
+    Unverified,
+}
+
+/// Told how a run goes on. Called between trials, never while one is measured.
+pub trait Observer {
+    /// Something was done.
+    fn progress(&self, progress: &Progress<'_>);
+}
+
+/// An observer that does nothing.
+impl Observer for () {
+    fn progress(&self, _: &Progress<'_>) {}
+}
+
+/// What was done.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Progress<'a> {
+    /// The plan stands.
+    Planned {
+        /// Trials to come.
+        trials: usize,
+        /// How long they take at least.
+        duration: Duration,
+    },
+    /// A subject is being started or asked whether it is there.
+    Starting {
+        /// Name of the variant.
+        variant: &'a str,
+    },
+    /// A subject is being warmed up.
+    WarmingUp {
+        /// Name of the variant.
+        variant: &'a str,
+    },
+    /// A trial is done and stored.
+    Trial {
+        /// Trials done.
+        done: usize,
+        /// Trials planned.
+        planned: usize,
+        /// Name of the variant.
+        variant: &'a str,
+        /// The level.
+        level: u64,
+        /// What is likely left of the run.
+        left: Duration,
+    },
+    /// The run is over; the result stands.
+    Finished,
+}
+
+/// Why there is no result at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunError {
+    /// What was asked cannot be: the caller's command line or file.
+    Usage(String),
+    /// It could be, but failed before anything was measured.
+    Failed(String),
+}
+
+impl RunError {
+    /// The exit status of the program: 2 for usage, 1 for a failure.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            RunError::Usage(_) => 2,
+            RunError::Failed(_) => 1,
+        }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Usage(message) | RunError::Failed(message) => formatter.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}

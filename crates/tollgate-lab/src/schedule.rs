@@ -1,0 +1,151 @@
+//! The order of the trials, drawn from a stored seed: blocks that hold each variant twice, there and back (A B C C B A),
+//! so that whatever drifts evenly within a block hits all its variants alike.
+//!
+//! Blocks of different levels take turns, so that a run that is stopped early has as many blocks at each level as at any
+//! other. What it deliberately does not do: run anything, or know what a variant is.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::plan::Plan;
+
+/// One block: every variant twice at one level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Which start of the subjects it belongs to, from 0.
+    pub start: u32,
+    /// Its number within its level, from 0.
+    pub number: u32,
+    /// Its level.
+    pub level: u64,
+    /// Positions of variants in the experiment, in the order of the trials.
+    pub order: Vec<usize>,
+}
+
+/// The blocks of a plan in their order.
+pub fn blocks(plan: &Plan, seed: u64) -> Vec<Block> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut blocks = Vec::with_capacity(plan.blocks as usize * plan.levels.len());
+    for number in 0..plan.blocks {
+        let mut levels = plan.levels.clone();
+        levels.shuffle(&mut random);
+        for level in levels {
+            let mut order = plan.variants.clone();
+            order.shuffle(&mut random);
+            order.extend_from_within(..);
+            let (_, back) = order.split_at_mut(plan.variants.len());
+            back.reverse();
+            // Starts split the blocks evenly, the first ones taking what is left over.
+            let start = (u64::from(number) * u64::from(plan.starts) / u64::from(plan.blocks)) as u32;
+            blocks.push(Block { start, number, level, order });
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::plan::Extent;
+
+    fn plan(variants: usize, levels: u64, blocks: u32, starts: u32) -> Plan {
+        Plan {
+            extent: Extent::Default,
+            variants: (0..variants).collect(),
+            levels: (1..=levels).collect(),
+            blocks,
+            slice: Duration::from_millis(1),
+            starts: starts.min(blocks),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_block_holds_every_variant_twice_in_mirrored_order(
+            variants in 1_usize..8, levels in 1_u64..5, count in 1_u32..40, starts in 1_u32..4, seed: u64,
+        ) {
+            let plan = plan(variants, levels, count, starts);
+            let drawn = blocks(&plan, seed);
+            prop_assert_eq!(&drawn, &blocks(&plan, seed));
+            prop_assert_eq!(drawn.len(), plan.blocks as usize * plan.levels.len());
+            let mut seen = BTreeSet::new();
+            for block in &drawn {
+                let mirrored: Vec<usize> = block.order.iter().rev().copied().collect();
+                prop_assert_eq!(&mirrored, &block.order);
+                let half: BTreeSet<usize> = block.order[..variants].iter().copied().collect();
+                prop_assert_eq!(half, plan.variants.iter().copied().collect());
+                prop_assert!(seen.insert((block.level, block.number)));
+                prop_assert!(block.start < plan.starts);
+            }
+            prop_assert!(drawn.is_sorted_by_key(|block| block.start));
+            let used: BTreeSet<u32> = drawn.iter().map(|block| block.start).collect();
+            prop_assert_eq!(used.len() as u32, plan.starts);
+        }
+    }
+
+    #[test]
+    fn another_seed_draws_another_order() {
+        let plan = plan(6, 4, 8, 1);
+        assert_ne!(blocks(&plan, 1), blocks(&plan, 2));
+    }
+
+    #[test]
+    fn the_order_of_a_seed_is_the_same_on_every_machine_and_version() {
+        let orders: Vec<(u64, Vec<usize>)> =
+            blocks(&plan(3, 2, 2, 1), 7).into_iter().map(|block| (block.level, block.order)).collect();
+        insta::assert_debug_snapshot!(orders, @r#"
+        [
+            (
+                1,
+                [
+                    1,
+                    2,
+                    0,
+                    0,
+                    2,
+                    1,
+                ],
+            ),
+            (
+                2,
+                [
+                    0,
+                    2,
+                    1,
+                    1,
+                    2,
+                    0,
+                ],
+            ),
+            (
+                1,
+                [
+                    1,
+                    2,
+                    0,
+                    0,
+                    2,
+                    1,
+                ],
+            ),
+            (
+                2,
+                [
+                    0,
+                    1,
+                    2,
+                    2,
+                    1,
+                    0,
+                ],
+            ),
+        ]
+        "#);
+    }
+}
