@@ -9,3 +9,4 @@ pub mod plan;
 pub mod results;
 pub mod run;
 pub mod schedule;
+pub mod stats;
