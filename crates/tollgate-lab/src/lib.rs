@@ -6,7 +6,9 @@
 pub mod experiment;
 pub mod load;
 pub mod plan;
+pub mod report;
 pub mod results;
 pub mod run;
 pub mod schedule;
 pub mod stats;
+pub mod toll;

@@ -1,0 +1,87 @@
+//! One row for each variant and level, figures unrounded and units in the header (RFC 4180).
+
+use super::view::{Row, View};
+use super::{RenderOptions, Reporter};
+use crate::results::{RunResult, Toll};
+use std::io::{self, Write};
+
+pub(super) const REPORTER: Reporter =
+    Reporter { name: "csv", also: &[], extension: "csv", about: "one row a cell, for a spreadsheet", render };
+
+type Field = (&'static str, fn(&Row<'_>) -> Option<f64>);
+
+/// The numeric columns, in order; an absent value is an empty field.
+const FIELDS: &[Field] = &[
+    ("level", |row| Some(row.cell.level as f64)),
+    ("blocks", |row| Some(f64::from(row.cell.rounds))),
+    ("trials", |row| Some(f64::from(row.cell.trials))),
+    ("requests", |row| Some(row.cell.requests as f64)),
+    ("errors", |row| Some(row.error_count() as f64)),
+    ("requests_per_second", |row| Some(row.cell.requests_per_second.mean)),
+    ("requests_per_second_low", |row| Some(row.cell.requests_per_second.low)),
+    ("requests_per_second_high", |row| Some(row.cell.requests_per_second.high)),
+    ("unit_time_ms", |row| Some(row.cell.unit_time_ms.mean)),
+    ("unit_time_ms_low", |row| Some(row.cell.unit_time_ms.low)),
+    ("unit_time_ms_high", |row| Some(row.cell.unit_time_ms.high)),
+    ("response_time_ms_mean", |row| Some(row.cell.response_time_ms.mean)),
+    ("response_time_ms_p50", |row| row.cell.response_time_ms.p50),
+    ("response_time_ms_p90", |row| row.cell.response_time_ms.p90),
+    ("response_time_ms_p95", |row| row.cell.response_time_ms.p95),
+    ("response_time_ms_p99", |row| row.cell.response_time_ms.p99),
+    ("response_time_ms_p999", |row| row.cell.response_time_ms.p999),
+    ("response_time_ms_max", |row| Some(row.cell.response_time_ms.max)),
+    ("bytes_per_unit", |row| Some(row.cell.bytes_per_unit)),
+    ("connections", |row| Some(row.cell.connections as f64)),
+    ("subject_cpu_us_per_request", |row| row.cell.subject.map(|subject| subject.cpu_us_per_request.mean)),
+    ("subject_cpu_us_per_request_low", |row| row.cell.subject.map(|subject| subject.cpu_us_per_request.low)),
+    ("subject_cpu_us_per_request_high", |row| row.cell.subject.map(|subject| subject.cpu_us_per_request.high)),
+    ("subject_cpu_share", |row| row.cell.subject.map(|subject| subject.cpu_share)),
+    ("subject_resident_memory_bytes_max", |row| {
+        row.cell.subject.map(|subject| subject.resident_memory_bytes_max as f64)
+    }),
+    ("subject_threads_max", |row| row.cell.subject.map(|subject| f64::from(subject.threads_max))),
+    ("generator_cpu_share", |row| Some(row.cell.generator.cpu_share)),
+    ("toll_time", |row| shown(row.tolls.time, |toll| toll.ratio)),
+    ("toll_time_low", |row| shown(row.tolls.time, |toll| toll.low)),
+    ("toll_time_high", |row| shown(row.tolls.time, |toll| toll.high)),
+    ("toll_cpu", |row| shown(row.tolls.cpu, |toll| toll.ratio)),
+    ("toll_cpu_low", |row| shown(row.tolls.cpu, |toll| toll.low)),
+    ("toll_cpu_high", |row| shown(row.tolls.cpu, |toll| toll.high)),
+    ("toll_bytes", |row| shown(row.tolls.bytes, |toll| toll.ratio)),
+    ("toll_bytes_low", |row| shown(row.tolls.bytes, |toll| toll.low)),
+    ("toll_bytes_high", |row| shown(row.tolls.bytes, |toll| toll.high)),
+];
+
+fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {
+    let view = View::of(run);
+    write!(out, "variant")?;
+    for (name, _) in FIELDS {
+        write!(out, ",{name}")?;
+    }
+    write!(out, ",toll_time_verdict,doubts\r\n")?;
+    for row in &view.rows {
+        write!(out, "{}", quoted(&row.cell.variant))?;
+        for (_, value) in FIELDS {
+            match value(row).filter(|value| value.is_finite()) {
+                Some(value) => write!(out, ",{value}")?,
+                None => write!(out, ",")?,
+            }
+        }
+        let verdict = row.tolls.time.map_or("", |toll| super::sentence::verdict(toll.verdict));
+        let rules: Vec<&str> = row.marks.iter().map(|number| view.doubts[number - 1].rule).collect();
+        write!(out, ",{verdict},{}\r\n", quoted(&rules.join(" ")))?;
+    }
+    Ok(())
+}
+
+/// A text field, quoted only where it must be.
+pub(super) fn quoted(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        return format!("\"{}\"", text.replace('"', "\"\""));
+    }
+    text.to_owned()
+}
+
+fn shown(toll: Option<&Toll>, value: fn(&Toll) -> f64) -> Option<f64> {
+    toll.filter(|toll| toll.is_shown()).map(value)
+}

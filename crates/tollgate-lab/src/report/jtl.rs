@@ -1,0 +1,53 @@
+//! JMeter's result file (JTL as CSV), so that JMeter's own listeners and report tools read a run.
+//!
+//! One row for each unit of work, with JMeter's default columns. Its times are whole milliseconds; finer figures are in
+//! the other formats. Trials keep errors by count, not by unit: where some failed, each unit of that trial is marked
+//! unsuccessful and says so, as nothing may be dropped.
+
+use super::csv::quoted;
+use super::{RenderOptions, Reporter};
+use crate::results::{RunResult, Trial};
+use std::io::{self, Write};
+
+pub(super) const REPORTER: Reporter =
+    Reporter { name: "jtl", also: &["jmeter"], extension: "jtl", about: "for JMeter's report tools", render };
+
+const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,\
+                      bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
+
+fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {
+    let epoch_ms = run.started.parse::<jiff::Timestamp>().map_or(0, |start| start.as_millisecond()) as f64;
+    writeln!(out, "{HEADER}")?;
+    for trial in &run.trials {
+        let mut at_ms = epoch_ms + trial.start_ms;
+        for elapsed_ms in &trial.unit_times_ms {
+            row(out, trial, at_ms, *elapsed_ms)?;
+            at_ms += elapsed_ms;
+        }
+    }
+    Ok(())
+}
+
+fn row(out: &mut dyn Write, trial: &Trial, at_ms: f64, elapsed_ms: f64) -> io::Result<()> {
+    let units = trial.unit_times_ms.len().max(1) as u64;
+    let latency_ms = trial.response_time_mean_ms.round();
+    let (code, message, failure) = match trial.errors {
+        0 => ("200", "OK", String::new()),
+        errors => {
+            let all = trial.requests + errors;
+            ("", "failed requests", format!("{errors} of the {all} requests of this trial failed"))
+        }
+    };
+    writeln!(
+        out,
+        "{at:.0},{elapsed:.0},{label},{code},{message},{label} {level}-1,text,{success},{failure},{bytes},{sent},{level},{level},,{latency_ms:.0},0,0",
+        at = at_ms,
+        elapsed = elapsed_ms.round(),
+        label = quoted(&trial.variant),
+        level = trial.level,
+        success = trial.errors == 0,
+        failure = quoted(&failure),
+        bytes = trial.bytes_received / units,
+        sent = trial.bytes_sent / units,
+    )
+}

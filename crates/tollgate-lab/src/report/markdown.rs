@@ -1,0 +1,118 @@
+//! A table for a README or an issue, with the tolls and the doubts below it.
+
+use super::number;
+use super::sentence;
+use super::terminal::{findings, one_line, verdict_word};
+use super::view::{Row, View};
+use super::{RenderOptions, Reporter};
+use crate::results::{RunResult, TollVerdict};
+use std::io::{self, Write};
+
+pub(super) const REPORTER: Reporter =
+    Reporter { name: "markdown", also: &["md"], extension: "md", about: "table for a README or an issue", render };
+
+/// Findings of one rule that are listed before the rest is counted.
+const FINDINGS_MAX: usize = 3;
+
+fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {
+    let view = View::of(run);
+    let experiment = &run.experiment;
+    let noun = sentence::unit_noun(experiment);
+    writeln!(out, "**{}** {}\n", escaped(&experiment.question), escaped(&sentence::answer(run, "×")))?;
+    if let Some(why) = sentence::incompleteness(run) {
+        writeln!(out, "> {}\n", escaped(&why))?;
+    }
+    let factor = if experiment.factor_unit.is_empty() { &experiment.factor } else { &experiment.factor_unit };
+    writeln!(
+        out,
+        "| variant | {} | requests/s | {noun} ms | p50 ms | p95 ms | p99 ms | CPU us/request | kB/{noun} | errors | toll: time | toll: CPU | toll: bytes |",
+        escaped(factor)
+    )?;
+    writeln!(out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|:--|:--|:--|")?;
+    for row in &view.rows {
+        writeln!(out, "{}", line(row))?;
+    }
+    writeln!(out)?;
+    for variant in &experiment.variants {
+        if let Some(text) = sentence::headline(run, &variant.name, "×") {
+            writeln!(out, "- {}", escaped(&text))?;
+        }
+    }
+    for doubt in &view.doubts {
+        let found = findings(&view, doubt, FINDINGS_MAX).join("; ");
+        writeln!(
+            out,
+            "- \\[{}\\] {} **{}**: {} → {}",
+            doubt.number,
+            verdict_word(doubt.verdict),
+            escaped(doubt.rule),
+            escaped(&found),
+            escaped(doubt.remedy)
+        )?;
+    }
+    let machine = &run.machine;
+    writeln!(
+        out,
+        "\n{} cores {}, {}; {}; {} blocks a level, seed {}; tollgate {}, {}. Intervals are 95 % over blocks.",
+        machine.cores,
+        escaped(&machine.cpu),
+        escaped(&machine.system),
+        escaped(&run.settings.network),
+        run.settings.blocks,
+        run.seed,
+        escaped(&run.version),
+        escaped(&run.started)
+    )
+}
+
+fn line(row: &Row<'_>) -> String {
+    let times = row.cell.response_time_ms;
+    let marks: String = row.marks.iter().map(|number| format!(" \\[{number}\\]")).collect();
+    let toll = |toll: Option<&crate::results::Toll>| match toll {
+        None if row.is_bottom => "baseline".to_owned(),
+        None => number::NOTHING.to_owned(),
+        Some(toll) => {
+            let ratio = sentence::ratio(toll, "×");
+            match toll.verdict {
+                TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => {
+                    format!("{ratio} {}", sentence::verdict(toll.verdict))
+                }
+                TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => ratio,
+            }
+        }
+    };
+    let fields = [
+        format!("{}{marks}", escaped(&row.cell.variant)),
+        row.cell.level.to_string(),
+        number::three_digits(row.cell.requests_per_second.mean),
+        number::three_digits(row.cell.unit_time_ms.mean),
+        number::optional(times.p50),
+        number::optional(times.p95),
+        number::optional(times.p99),
+        number::optional(row.cell.subject.map(|subject| subject.cpu_us_per_request.mean)),
+        number::three_digits(row.cell.bytes_per_unit / 1e3),
+        number::whole(row.error_count()),
+        toll(row.tolls.time),
+        toll(row.tolls.cpu),
+        toll(row.tolls.bytes),
+    ];
+    format!("| {} |", fields.join(" | "))
+}
+
+/// Text in which no character means anything to Markdown or HTML.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in one_line(text).chars() {
+        match c {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' => {
+                safe.push('\\');
+                safe.push(c);
+            }
+            _ => safe.push(c),
+        }
+    }
+    safe
+}

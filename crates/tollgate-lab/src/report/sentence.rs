@@ -1,0 +1,144 @@
+//! What was found, in sentences: one for each variant and one that answers the question.
+//!
+//! A sentence names its level, its interval and its blocks, and says plainly when nothing may be said.
+
+use super::number;
+use super::view::{self, headline_level, is_plain};
+use crate::results::{Experiment, RunResult, State, Toll, TollVerdict};
+use crate::toll::NO_TOLL_BAND;
+
+/// How a ratio's unit is written: `x` in plain text, `×` in the report.
+pub(super) type Times = &'static str;
+
+/// The experiment's unit of work in one word: `pass` of `pass of 401 requests`.
+pub(super) fn unit_noun(experiment: &Experiment) -> &str {
+    experiment.unit_of_work.split_whitespace().next().unwrap_or("unit")
+}
+
+/// A level with its unit: `20 users`, `1 user`, `factor 20`.
+pub(super) fn level(experiment: &Experiment, level: u64) -> String {
+    let unit = experiment.factor_unit.as_str();
+    match (unit, level) {
+        ("", _) => format!("{} {level}", experiment.factor),
+        (_, 1) => format!("1 {}", unit.strip_suffix('s').unwrap_or(unit)),
+        _ => format!("{level} {unit}"),
+    }
+}
+
+/// A toll's ratio with its interval, or why there is none.
+pub(super) fn ratio(toll: &Toll, times: Times) -> String {
+    if !toll.is_shown() {
+        return "refused".to_owned();
+    }
+    number::ratio(toll.ratio, toll.low, toll.high, times)
+}
+
+/// A verdict in a word or two.
+pub(super) fn verdict(verdict: TollVerdict) -> &'static str {
+    match verdict {
+        TollVerdict::Dearer => "dearer",
+        TollVerdict::Cheaper => "cheaper",
+        TollVerdict::NoToll => "no toll",
+        TollVerdict::Unclear => "unclear",
+        TollVerdict::Joint => "joint",
+        TollVerdict::Refused => "refused",
+    }
+}
+
+/// The headline of one variant; absent for one without a baseline.
+pub(super) fn headline(run: &RunResult, variant: &str, times: Times) -> Option<String> {
+    let baseline = run.experiment.variants.iter().find(|known| known.name == variant)?.baseline.as_deref()?;
+    let Some(at) = headline_level(run, variant) else {
+        return Some(format!("{variant}: not compared with {baseline}, as one of the two was not measured"));
+    };
+    let tolls = view::tolls(run, variant, at);
+    let noun = unit_noun(&run.experiment);
+    let mut parts = Vec::new();
+    if let Some(time) = tolls.time {
+        let difference = format!("{}, {} blocks", number::signed(time.difference, &time.unit), time.blocks);
+        parts.push(match time.verdict {
+            TollVerdict::Dearer | TollVerdict::Cheaper => {
+                format!("a {noun} takes {} the time of {baseline} ({difference})", ratio(time, times))
+            }
+            TollVerdict::NoToll => format!(
+                "a {noun} takes as long as with {baseline}: {}, inside ± {:.0} % ({} blocks)",
+                ratio(time, times),
+                NO_TOLL_BAND * 100.0,
+                time.blocks
+            ),
+            TollVerdict::Unclear => {
+                format!("no difference in time from {baseline} could be shown: {} ({difference})", ratio(time, times))
+            }
+            TollVerdict::Joint => {
+                format!("the time is generator's and subject's together, so no toll on it over {baseline}")
+            }
+            TollVerdict::Refused => {
+                let why = time.note.as_deref().unwrap_or("see its doubts");
+                format!("the toll on time over {baseline} is refused: {why}")
+            }
+        });
+    }
+    for (toll, of_what) in [(tolls.cpu, "CPU time per request"), (tolls.bytes, "bytes")] {
+        if let Some(toll) = toll.filter(|toll| is_plain(toll)) {
+            let text = ratio(toll, times);
+            let (text, exact) = text.strip_suffix(" exact").map_or((text.as_str(), ""), |text| (text, " (exact)"));
+            let unclear = if toll.verdict == TollVerdict::Unclear { " (unclear)" } else { "" };
+            parts.push(format!("{text} the {of_what}{exact}{unclear}"));
+        }
+    }
+    Some(format!("{variant} at {}: {}", level(&run.experiment, at), parts.join("; ")))
+}
+
+/// How the answer begins, what it compares and where that toll stands.
+type Candidate<'a> = (&'a str, &'a str, fn(view::Tolls<'_>) -> Option<&Toll>);
+
+/// The answer to the experiment's question in one sentence.
+pub(super) fn answer(run: &RunResult, times: Times) -> String {
+    let noun = unit_noun(&run.experiment);
+    let time = format!("a {noun} takes");
+    let by_time: Candidate<'_> = (&time, "the time", |tolls| tolls.time);
+    let by_cpu: Candidate<'_> = ("a request costs", "the CPU time", |tolls| tolls.cpu);
+    for (begins, of_what, pick) in [by_time, by_cpu] {
+        let plain_at = |at: u64| -> Vec<&Toll> {
+            let of_variant = |name: &str| pick(view::tolls(run, name, at)).filter(|toll| is_plain(toll));
+            run.experiment.variants.iter().filter_map(|variant| of_variant(&variant.name)).collect()
+        };
+        // The level at which most may be said; of those the highest.
+        let Some(&at) = run.experiment.levels.iter().max_by_key(|level| (plain_at(**level).len(), **level)) else {
+            continue;
+        };
+        let mut found = plain_at(at);
+        found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let (Some(least), Some(most)) = (found.first(), found.last()) else { continue };
+        let of_whom = match found.iter().all(|toll| toll.baseline == least.baseline) {
+            true => format!("of {}", least.baseline),
+            false => "of its baseline".to_owned(),
+        };
+        let named = |toll: &Toll| {
+            let doubt = match toll.verdict {
+                TollVerdict::Unclear | TollVerdict::NoToll => format!(", {}", verdict(toll.verdict)),
+                _ => String::new(),
+            };
+            format!("{} ({}{doubt})", ratio(toll, times), toll.variant)
+        };
+        let range = match found.len() {
+            1 => named(least),
+            _ => format!("between {} and {}", named(least), named(most)),
+        };
+        return format!("At {}, {begins} {range} {of_what} {of_whom}.", level(&run.experiment, at));
+    }
+    match run.state {
+        State::Running => "Nothing can be said yet: the run has not ended.".to_owned(),
+        _ => "No toll may be claimed from this run: see the doubts below.".to_owned(),
+    }
+}
+
+/// Why a run is not whole; absent for a complete one.
+pub(super) fn incompleteness(run: &RunResult) -> Option<String> {
+    let because = run.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    match run.state {
+        State::Complete => None,
+        State::Partial => Some(format!("Partial result{because}")),
+        State::Running => Some(format!("The run had not ended when this was written{because}")),
+    }
+}

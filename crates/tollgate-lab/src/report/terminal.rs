@@ -1,0 +1,314 @@
+//! The table, the tolls in sentences and the footnotes, for a terminal or a pipe.
+//!
+//! It fits the width it is told by leaving out columns, least needed first; it never wraps a row.
+
+use super::number::{self, NOTHING};
+use super::sentence;
+use super::view::{Doubt, Row, View, is_plain};
+use super::{Colour, RenderOptions, Reporter};
+use crate::results::{RunResult, TollVerdict, Verdict};
+use std::io::{self, Write};
+
+pub(super) const REPORTER: Reporter =
+    Reporter { name: "terminal", also: &["text", "table"], extension: "txt", about: "table, tolls, footnotes", render };
+
+/// Longest name that is shown whole.
+const NAME_MAX: usize = 24;
+/// Findings of one rule that are listed before the rest is counted.
+const FINDINGS_MAX: usize = 3;
+/// Spaces between columns.
+const GAP: usize = 2;
+
+fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::Result<()> {
+    let view = View::of(run);
+    let paint = Paint { colour: options.colour };
+    writeln!(out, "{}", paint.strong(&format!("{}: {}", run.experiment.name, run.experiment.question)))?;
+    if let Some(why) = sentence::incompleteness(run) {
+        writeln!(out, "{}", paint.bad(&why))?;
+    }
+    writeln!(out)?;
+    table(&view, out, options.width, &paint)?;
+    headlines(run, out, options.width)?;
+    footnotes(&view, out, options.width, &paint)?;
+    Ok(())
+}
+
+struct Column {
+    header: String,
+    side: Side,
+    /// Left out first when the width is short: the highest. 0 stays always.
+    dispensable: u8,
+    texts: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Left,
+    Right,
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        self.texts.iter().map(|text| text.chars().count()).chain([self.header.chars().count()]).max().unwrap_or(0)
+    }
+
+    fn pad(&self, text: &str, width: usize) -> String {
+        let fill = " ".repeat(width.saturating_sub(text.chars().count()));
+        match self.side {
+            Side::Left => format!("{text}{fill}"),
+            Side::Right => format!("{fill}{text}"),
+        }
+    }
+}
+
+fn table(view: &View<'_>, out: &mut dyn Write, width: usize, paint: &Paint) -> io::Result<()> {
+    if view.rows.is_empty() {
+        return writeln!(out, "no cell was measured\n");
+    }
+    let mut columns = columns(view);
+    let total =
+        |columns: &[Column]| columns.iter().map(Column::width).sum::<usize>() + GAP * columns.len().saturating_sub(1);
+    while total(&columns) > width {
+        let least = columns.iter().map(|column| column.dispensable).max().unwrap_or(0);
+        if least == 0 {
+            break;
+        }
+        columns.retain(|column| column.dispensable != least);
+    }
+    let widths: Vec<usize> = columns.iter().map(Column::width).collect();
+    let gap = " ".repeat(GAP);
+    let line = |text: &dyn Fn(&Column) -> String| {
+        let parts: Vec<String> =
+            columns.iter().zip(&widths).map(|(column, width)| column.pad(&text(column), *width)).collect();
+        parts.join(&gap).trim_end().to_owned()
+    };
+    writeln!(out, "{}", paint.strong(&line(&|column| column.header.clone())))?;
+    let mut level = None;
+    for (index, row) in view.rows.iter().enumerate() {
+        if level.is_some_and(|level| level != row.cell.level) {
+            writeln!(out)?;
+        }
+        level = Some(row.cell.level);
+        let text = line(&|column| column.texts[index].clone());
+        let text = match (row.is_refused(&view.doubts), row.is_bottom) {
+            (true, _) => paint.bad(&text),
+            (false, true) => paint.faint(&text),
+            (false, false) => text,
+        };
+        writeln!(out, "{text}")?;
+    }
+    writeln!(out)?;
+    legend(view, out, width)
+}
+
+fn columns(view: &View<'_>) -> Vec<Column> {
+    let experiment = &view.run.experiment;
+    let noun = sentence::unit_noun(experiment);
+    let factor = if experiment.factor_unit.is_empty() { &experiment.factor } else { &experiment.factor_unit };
+    let column = |header: &str, side, dispensable, text: &dyn Fn(&Row<'_>) -> String| Column {
+        header: header.to_owned(),
+        side,
+        dispensable,
+        texts: view.rows.iter().map(text).collect(),
+    };
+    let times = |row: &Row<'_>| row.cell.response_time_ms;
+    let decimals_of =
+        |value: &dyn Fn(&Row<'_>) -> Option<f64>| number::column_decimals(view.rows.iter().filter_map(value));
+    let cpu = |row: &Row<'_>| row.cell.subject.map(|subject| subject.cpu_us_per_request.mean);
+    let unit_decimals = decimals_of(&|row| Some(row.cell.unit_time_ms.mean));
+    let time_decimals = decimals_of(&|row| times(row).p50);
+    let cpu_decimals = decimals_of(&cpu);
+    let some = |value: Option<f64>, decimals| {
+        value.map_or_else(|| NOTHING.to_owned(), |value| number::in_column(value, decimals))
+    };
+    vec![
+        column("variant", Side::Left, 0, &|row| {
+            let marks: String = row.marks.iter().map(|number| format!(" [{number}]")).collect();
+            format!("{}{marks}", shortened(&row.cell.variant))
+        }),
+        column(factor, Side::Right, 0, &|row| row.cell.level.to_string()),
+        column("req/s", Side::Right, 4, &|row| number::three_digits(row.cell.requests_per_second.mean)),
+        column(&format!("{noun} ms"), Side::Right, 0, &|row| {
+            let time = row.cell.unit_time_ms;
+            let mean = number::in_column(time.mean, unit_decimals);
+            match time.n {
+                0 => NOTHING.to_owned(),
+                1 => format!("{mean} (n=1)"),
+                _ => format!("{mean} ±{}", number::in_column((time.high - time.low) / 2.0, unit_decimals)),
+            }
+        }),
+        column("p50", Side::Right, 1, &|row| some(times(row).p50, time_decimals)),
+        column("p95", Side::Right, 5, &|row| some(times(row).p95, time_decimals)),
+        column("p99", Side::Right, 3, &|row| some(times(row).p99, time_decimals)),
+        column("CPU us", Side::Right, 2, &|row| some(cpu(row), cpu_decimals)),
+        column(&format!("kB/{noun}"), Side::Right, 6, &|row| number::three_digits(row.cell.bytes_per_unit / 1e3)),
+        column("errors", Side::Right, if view.any_errors() { 0 } else { 7 }, &|row| number::whole(row.error_count())),
+        column(&format!("toll on {noun} time"), Side::Left, 0, &toll_text),
+    ]
+}
+
+fn toll_text(row: &Row<'_>) -> String {
+    match row.tolls.time {
+        None if row.is_bottom => "baseline".to_owned(),
+        None => NOTHING.to_owned(),
+        Some(toll) => {
+            let ratio = sentence::ratio(toll, "x");
+            match toll.verdict {
+                TollVerdict::NoToll => format!("{ratio} ="),
+                TollVerdict::Unclear => format!("{ratio} ?"),
+                TollVerdict::Joint => match row.tolls.cpu.filter(|toll| is_plain(toll)) {
+                    Some(cpu) => format!("CPU {} j", sentence::ratio(cpu, "x")),
+                    None => "joint".to_owned(),
+                },
+                TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => ratio,
+            }
+        }
+    }
+}
+
+/// What the signs in the table mean, of those that occur.
+fn legend(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    let has = |verdict| view.rows.iter().filter_map(|row| row.tolls.time).any(|toll| toll.verdict == verdict);
+    let mut signs =
+        vec!["times in ms, ± and [..]: 95 % interval over blocks, CPU: subject's time for one request".to_owned()];
+    if !view.any_errors() {
+        signs.push("no request failed".to_owned());
+    }
+    if has(TollVerdict::NoToll) {
+        signs.push(format!("= no toll: the whole interval inside ± {:.0} %", crate::toll::NO_TOLL_BAND * 100.0));
+    }
+    if has(TollVerdict::Unclear) {
+        signs.push("? unclear: neither a toll nor its absence could be shown".to_owned());
+    }
+    if has(TollVerdict::Joint) {
+        signs.push(
+            "joint: generator and subject were at their limit together, so the time is not the layer's own".to_owned(),
+        );
+    }
+    for sign in signs {
+        wrapped(out, "  ", &sign, width)?;
+    }
+    writeln!(out)
+}
+
+fn headlines(run: &RunResult, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    let mut any = false;
+    for variant in &run.experiment.variants {
+        if let Some(text) = sentence::headline(run, &variant.name, "x") {
+            wrapped(out, "", &text, width)?;
+            any = true;
+        }
+    }
+    if any { writeln!(out) } else { Ok(()) }
+}
+
+fn footnotes(view: &View<'_>, out: &mut dyn Write, width: usize, paint: &Paint) -> io::Result<()> {
+    for doubt in &view.doubts {
+        let label = format!("[{}] {} {}", doubt.number, verdict_word(doubt.verdict), doubt.rule);
+        let label = if doubt.verdict == Verdict::Refused { paint.bad(&label) } else { paint.warning(&label) };
+        writeln!(out, "{label}")?;
+        for finding in findings(view, doubt, FINDINGS_MAX) {
+            wrapped(out, "    ", &finding, width)?;
+        }
+        wrapped(out, "    ", &format!("→ {}", doubt.remedy), width)?;
+    }
+    for failure in view.failures() {
+        let text = format!(
+            "{}: {} x {}, the first at {}: {}",
+            failure.variant,
+            number::whole(failure.count),
+            failure.class,
+            sentence::level(&view.run.experiment, failure.level),
+            failure.example
+        );
+        wrapped(out, "", &text, width)?;
+    }
+    Ok(())
+}
+
+/// What a rule found, cell by cell, at most `max` and then the number of the rest.
+pub(super) fn findings(view: &View<'_>, doubt: &Doubt<'_>, max: usize) -> Vec<String> {
+    let mut texts: Vec<String> = doubt
+        .findings
+        .iter()
+        .take(max)
+        .map(|found| {
+            format!("{} at {}: {}", found.variant, sentence::level(&view.run.experiment, found.level), found.reason)
+        })
+        .collect();
+    if doubt.findings.len() > max {
+        texts.push(format!("and in {} more cells", doubt.findings.len() - max));
+    }
+    texts
+}
+
+/// A verdict of validity as a word.
+pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Ok => "ok",
+        Verdict::Marked => "marked",
+        Verdict::Refused => "refused",
+    }
+}
+
+/// Text from outside on one line, without control characters: nothing a subject sends may move the cursor.
+pub(super) fn one_line(text: &str) -> String {
+    text.split(|c: char| c.is_control()).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn shortened(name: &str) -> String {
+    let name = one_line(name);
+    if name.chars().count() <= NAME_MAX {
+        return name;
+    }
+    name.chars().take(NAME_MAX - 1).chain(['…']).collect()
+}
+
+/// Words in lines of at most `width`, the following ones indented by four more.
+fn wrapped(out: &mut dyn Write, indent: &str, text: &str, width: usize) -> io::Result<()> {
+    let width = width.max(40);
+    let mut line = indent.to_owned();
+    let mut is_fresh = true;
+    for word in one_line(text).split(' ') {
+        if !is_fresh && line.chars().count() + 1 + word.chars().count() > width {
+            writeln!(out, "{line}")?;
+            line = format!("{indent}    ");
+            is_fresh = true;
+        }
+        if !is_fresh {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_fresh = false;
+    }
+    writeln!(out, "{line}")
+}
+
+struct Paint {
+    colour: Colour,
+}
+
+impl Paint {
+    fn with(&self, code: &str, text: &str) -> String {
+        match self.colour {
+            Colour::Plain => text.to_owned(),
+            Colour::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+
+    fn strong(&self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    fn faint(&self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    fn warning(&self, text: &str) -> String {
+        self.with("33", text)
+    }
+
+    fn bad(&self, text: &str) -> String {
+        self.with("31", text)
+    }
+}

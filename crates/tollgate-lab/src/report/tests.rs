@@ -1,0 +1,106 @@
+//! Reporters on the fixtures.
+
+use super::{Colour, REPORTERS, RenderError, RenderOptions, find, fixture, render};
+use crate::results::RunResult;
+
+fn rendered(name: &str, run: &RunResult, options: &RenderOptions) -> String {
+    let mut out = Vec::new();
+    render(name, run, &mut out, options).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn text(name: &str, run: &RunResult) -> String {
+    rendered(name, run, &RenderOptions::default())
+}
+
+/// The first `lines` lines that `wanted` accepts.
+fn excerpt(text: &str, lines: usize, wanted: impl Fn(&str) -> bool) -> String {
+    text.lines().filter(|line| wanted(line)).take(lines).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_terminal_shows_table_tolls_and_footnotes() {
+    insta::assert_snapshot!("terminal", text("terminal", &fixture::protocol()));
+    insta::assert_snapshot!("terminal_partial", text("terminal", &fixture::partial()));
+    insta::assert_snapshot!("terminal_extreme", text("terminal", &fixture::extreme()));
+    insta::assert_snapshot!("terminal_empty", text("terminal", &fixture::empty()));
+}
+
+#[test]
+fn markdown_is_a_table_with_nothing_that_breaks_it() {
+    insta::assert_snapshot!("markdown", text("markdown", &fixture::protocol()));
+    let extreme = text("markdown", &fixture::extreme());
+    assert!(!extreme.contains("<script>") && !extreme.contains("<b>"));
+    let rows: Vec<&str> = extreme.lines().filter(|line| line.starts_with('|')).collect();
+    let cells = |row: &str| row.replace("\\|", "").matches('|').count();
+    assert!(rows.iter().all(|row| cells(row) == cells(rows[0])), "every row has as many cells as the header");
+}
+
+#[test]
+fn csv_has_a_row_a_cell_and_quotes_what_it_must() {
+    insta::assert_snapshot!("csv", excerpt(&text("csv", &fixture::protocol()), 3, |_| true));
+    let extreme = text("csv", &fixture::extreme());
+    assert_eq!(extreme.lines().count(), 1 + fixture::extreme().cells.len());
+    assert!(extreme.contains("\"<script>alert(\"\"x\"\")</script>&'|,=1+1\",20,"));
+    assert!(!extreme.contains("NaN") && !extreme.contains("inf"));
+}
+
+#[test]
+fn jtl_has_a_row_a_pass_in_jmeters_columns() {
+    insta::assert_snapshot!("jtl", excerpt(&text("jtl", &fixture::protocol()), 4, |_| true));
+    let run = fixture::extreme();
+    let passes: usize = run.trials.iter().map(|trial| trial.unit_times_ms.len()).sum();
+    let jtl = text("jtl", &run);
+    assert_eq!(jtl.lines().count(), 1 + passes);
+    assert!(jtl.contains(",false,7 of the "), "failed requests are never dropped");
+}
+
+#[test]
+fn json_is_read_back_as_it_was() {
+    for run in [fixture::protocol(), fixture::partial(), fixture::extreme(), fixture::empty()] {
+        let read: RunResult = serde_json::from_str(&text("json", &run)).unwrap();
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs();
+        assert!(read.tolls.iter().zip(&run.tolls).all(|(a, b)| a.verdict == b.verdict && close(a.ratio, b.ratio)));
+        assert_eq!(read.tolls.len(), run.tolls.len());
+        assert_eq!(read.experiment, run.experiment);
+        assert_eq!(read.cells.len(), run.cells.len());
+    }
+}
+
+#[test]
+fn no_row_is_wider_than_the_terminal() {
+    for width in [80, 100, 120] {
+        for run in [fixture::protocol(), fixture::partial(), fixture::empty()] {
+            let shown = rendered("terminal", &run, &RenderOptions { colour: Colour::Plain, width });
+            let widest = shown.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width, "{widest} columns of {width}:\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn colours_only_when_told_and_never_those_of_a_subject() {
+    let mut run = fixture::extreme();
+    run.cells[0].error_examples.insert("reset".into(), "\u{1b}[2J\u{7}gone".into());
+    run.cells[0].errors.insert("reset".into(), 1);
+    let plain = rendered("terminal", &run, &RenderOptions { colour: Colour::Plain, width: 120 });
+    assert!(!plain.contains('\u{1b}'));
+    let coloured = rendered("terminal", &run, &RenderOptions { colour: Colour::Ansi, width: 120 });
+    assert!(coloured.contains("\u{1b}[1m") && !coloured.contains("\u{1b}[2J") && !coloured.contains('\u{7}'));
+}
+
+#[test]
+fn an_unknown_reporter_is_refused_with_the_known_ones() {
+    let error = render("pdf", &fixture::empty(), &mut Vec::new(), &RenderOptions::default()).unwrap_err();
+    assert!(matches!(error, RenderError::Unknown { .. }));
+    assert!(error.to_string().contains("terminal"), "{error}");
+    assert_eq!(find("md").unwrap().name, "markdown");
+}
+
+#[test]
+fn names_of_reporters_are_unique() {
+    let mut names: Vec<&str> =
+        REPORTERS.iter().flat_map(|reporter| reporter.also.iter().chain([&reporter.name])).copied().collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+}

@@ -1,0 +1,171 @@
+//! A run put in the order in which every reporter shows it: rows by level and variant, each with its tolls and the
+//! numbers of the doubts that concern it.
+//!
+//! It borrows from the result and formats nothing.
+
+use crate::results::{Cell, Experiment, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
+
+/// A run, ordered for reading.
+pub(super) struct View<'r> {
+    pub(super) run: &'r RunResult,
+    pub(super) rows: Vec<Row<'r>>,
+    pub(super) doubts: Vec<Doubt<'r>>,
+}
+
+/// One variant at one level.
+pub(super) struct Row<'r> {
+    pub(super) cell: &'r Cell,
+    /// Whether the variant has no baseline.
+    pub(super) is_bottom: bool,
+    pub(super) tolls: Tolls<'r>,
+    /// Numbers of [`Doubt`]s, from 1.
+    pub(super) marks: Vec<usize>,
+}
+
+/// The tolls of one variant at one level.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tolls<'r> {
+    pub(super) time: Option<&'r Toll>,
+    pub(super) cpu: Option<&'r Toll>,
+    pub(super) bytes: Option<&'r Toll>,
+}
+
+/// What one rule found, in all cells; a footnote.
+pub(super) struct Doubt<'r> {
+    pub(super) number: usize,
+    pub(super) rule: &'r str,
+    pub(super) verdict: Verdict,
+    pub(super) remedy: &'r str,
+    pub(super) findings: Vec<&'r Validity>,
+}
+
+/// What went wrong in one way with one variant, over all levels.
+pub(super) struct Failure<'r> {
+    pub(super) variant: &'r str,
+    pub(super) class: &'r str,
+    pub(super) count: u64,
+    /// Level and text of the first one.
+    pub(super) level: u64,
+    pub(super) example: &'r str,
+}
+
+impl<'r> View<'r> {
+    pub(super) fn of(run: &'r RunResult) -> Self {
+        let doubts = doubts(&run.validity);
+        let mut cells: Vec<&Cell> = run.cells.iter().collect();
+        let place = |cell: &Cell| {
+            let level = run.experiment.levels.iter().position(|level| *level == cell.level);
+            let variant = run.experiment.variants.iter().position(|variant| variant.name == cell.variant);
+            (level.unwrap_or(usize::MAX), variant.unwrap_or(usize::MAX))
+        };
+        cells.sort_by_key(|cell| place(cell));
+        let rows = cells
+            .into_iter()
+            .map(|cell| Row {
+                cell,
+                is_bottom: is_bottom(&run.experiment, &cell.variant),
+                tolls: tolls(run, &cell.variant, cell.level),
+                marks: doubts
+                    .iter()
+                    .filter(|doubt| {
+                        doubt.findings.iter().any(|found| found.variant == cell.variant && found.level == cell.level)
+                    })
+                    .map(|doubt| doubt.number)
+                    .collect(),
+            })
+            .collect();
+        Self { run, rows, doubts }
+    }
+
+    /// Whether any request failed anywhere.
+    pub(super) fn any_errors(&self) -> bool {
+        self.rows.iter().any(|row| row.error_count() > 0)
+    }
+
+    /// Failed requests by variant and class.
+    pub(super) fn failures(&self) -> Vec<Failure<'r>> {
+        let mut failures: Vec<Failure<'r>> = Vec::new();
+        for row in &self.rows {
+            let cell = row.cell;
+            for (class, &count) in &cell.errors {
+                let same = |known: &&mut Failure<'r>| known.variant == cell.variant && known.class == class;
+                match failures.iter_mut().find(same) {
+                    Some(known) => known.count += count,
+                    None => failures.push(Failure {
+                        variant: &cell.variant,
+                        class,
+                        count,
+                        level: cell.level,
+                        example: cell.error_examples.get(class).map_or("not kept", String::as_str),
+                    }),
+                }
+            }
+        }
+        failures
+    }
+}
+
+impl Row<'_> {
+    pub(super) fn error_count(&self) -> u64 {
+        self.cell.errors.values().sum()
+    }
+
+    /// Whether the cell's figures must not be read.
+    pub(super) fn is_refused(&self, doubts: &[Doubt<'_>]) -> bool {
+        self.marks.iter().any(|number| doubts[number - 1].verdict == Verdict::Refused)
+    }
+}
+
+impl<'r> Tolls<'r> {
+    /// In the order in which they are shown.
+    pub(super) fn each(self) -> impl Iterator<Item = &'r Toll> {
+        [self.time, self.cpu, self.bytes].into_iter().flatten()
+    }
+}
+
+/// The tolls of `variant` at `level`.
+pub(super) fn tolls<'r>(run: &'r RunResult, variant: &str, level: u64) -> Tolls<'r> {
+    let find =
+        |figure| run.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure);
+    Tolls { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu), bytes: find(Figure::Bytes) }
+}
+
+/// Whether a toll is the layer's own and may stand in a sentence: neither joint nor refused.
+pub(super) fn is_plain(toll: &Toll) -> bool {
+    !matches!(toll.verdict, TollVerdict::Joint | TollVerdict::Refused)
+}
+
+/// The level whose tolls stand for a variant: the highest at which its time is its own, else its CPU.
+pub(super) fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
+    let highest = |accepts: &dyn Fn(Tolls<'_>) -> bool| {
+        run.experiment.levels.iter().rev().copied().find(|level| accepts(tolls(run, variant, *level)))
+    };
+    highest(&|tolls| tolls.time.is_some_and(is_plain))
+        .or_else(|| highest(&|tolls| tolls.cpu.is_some_and(is_plain)))
+        .or_else(|| highest(&|tolls| tolls.each().next().is_some()))
+}
+
+fn is_bottom(experiment: &Experiment, name: &str) -> bool {
+    experiment.variants.iter().any(|variant| variant.name == name && variant.baseline.is_none())
+}
+
+/// Doubts by rule, verdict and remedy, in the order in which they first occur.
+fn doubts(validity: &[Validity]) -> Vec<Doubt<'_>> {
+    let mut doubts: Vec<Doubt<'_>> = Vec::new();
+    for found in validity.iter().filter(|found| found.verdict != Verdict::Ok) {
+        let same = doubts
+            .iter_mut()
+            .find(|doubt| doubt.rule == found.rule && doubt.verdict == found.verdict && doubt.remedy == found.remedy);
+        match same {
+            Some(doubt) => doubt.findings.push(found),
+            None => doubts.push(Doubt {
+                number: doubts.len() + 1,
+                rule: &found.rule,
+                verdict: found.verdict,
+                remedy: &found.remedy,
+                findings: vec![found],
+            }),
+        }
+    }
+    doubts
+}
