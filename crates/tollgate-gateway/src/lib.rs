@@ -3,5 +3,7 @@
 //! What it deliberately does not do: measure itself. Whoever wants figures watches it from outside, or reads `/metrics`.
 
 pub mod config;
+pub mod services;
+pub mod store;
 
 pub use config::{Config, ConfigError};

@@ -1,0 +1,48 @@
+//! The flight service: carriers, flights, bookings and travel agencies, as the metadata of the reference service
+//! describes them, with a data set that is the same on every machine.
+//!
+//! What it deliberately does not do: answer function imports, which are only declared, or hold the carriers' media.
+
+mod data;
+mod model;
+mod network;
+mod people;
+mod random;
+#[cfg(test)]
+mod tests;
+
+pub use model::model;
+
+use crate::store::sqlite::Connection;
+use crate::store::{Mapping, StoreError};
+
+/// The seed of the data set that is published with the project.
+pub const SEED: u64 = 400;
+
+/// Version of the tables' layout, kept in the database itself.
+const LAYOUT_VERSION: i64 = 1;
+
+/// Creates the tables and fills them, in one transaction. A database that was filled before is left as it is.
+///
+/// # Errors
+///
+/// Those of the store, or [`StoreError::Layout`] where the file belongs to another version or application.
+pub fn create(connection: &Connection, seed: u64) -> Result<(), StoreError> {
+    match connection.layout_version()? {
+        LAYOUT_VERSION => Ok(()),
+        0 => {
+            let model = model();
+            connection.transaction(|| {
+                connection.create_tables(&model)?;
+                data::generate(&model, seed, |set, row| connection.insert(&model, set, row))?;
+                connection.set_layout_version(LAYOUT_VERSION)
+            })
+        }
+        found => Err(StoreError::Layout { found, expected: LAYOUT_VERSION }),
+    }
+}
+
+/// Where the service's entities are stored: one table for each type of entity.
+pub fn mapping() -> Mapping {
+    Mapping::by_type_name(&model())
+}

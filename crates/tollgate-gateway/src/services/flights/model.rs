@@ -1,0 +1,354 @@
+//! The model of the flight service, name for name as its public `$metadata` tells it.
+//!
+//! It declares; rows come from `data.rs`. The service is read-only so far, and its annotations say so.
+
+use tollgate_wire::edm::{
+    Annotations, Association, AssociationEnd, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport,
+    FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind,
+    SetId, TypeId,
+};
+
+const FLIGHT: usize = 0;
+const CARRIER: usize = 1;
+const BOOKING: usize = 2;
+const TRAVEL_AGENCY: usize = 3;
+
+const FLIGHT_DETAILS: ComplexId = ComplexId(0);
+const FLIGHT_AVAILABILITY: ComplexId = ComplexId(1);
+
+/// The model: namespace `RMTSAMPLEFLIGHT`, four entity sets, five function imports.
+pub fn model() -> Model {
+    let mut model = Model {
+        namespace: "RMTSAMPLEFLIGHT".into(),
+        container: "RMTSAMPLEFLIGHT_Entities".into(),
+        complex_types: vec![flight_details(), flight_availability()],
+        entity_types: vec![flight(), carrier(), booking(), travel_agency()],
+        entity_sets: [
+            ("FlightCollection", FLIGHT, "Flights"),
+            ("CarrierCollection", CARRIER, "Airlines"),
+            ("BookingCollection", BOOKING, "Flight bookings"),
+            ("TravelagencyCollection", TRAVEL_AGENCY, "Travel agencies"),
+        ]
+        .map(|(name, entity_type, label)| EntitySet {
+            name: name.into(),
+            entity_type: TypeId(entity_type),
+            label: Some(label.into()),
+        })
+        .into(),
+        associations: Vec::new(),
+        function_imports: function_imports(),
+    };
+    model.finish();
+    resolve_keys(&mut model);
+    relate(&mut model);
+    model
+}
+
+fn flight() -> EntityType {
+    entity(
+        "Flight",
+        "Flight",
+        vec![
+            key("carrid", string(3), "Airline"),
+            key("connid", string(4), "Flight number"),
+            key("fldate", Primitive::Date, "Date"),
+            Property {
+                name: "flightDetails".into(),
+                kind: PropertyKind::Complex(FLIGHT_DETAILS),
+                nullable: false,
+                annotations: annotations("Flight details"),
+            },
+            with_unit("PRICE", decimal(15, 2), "Airfare", "CURRENCY"),
+            with_semantics("CURRENCY", string(5), "Airline currency", "currency-code"),
+            plain("PLANETYPE", string(10), "Plane type"),
+            plain("SEATSMAX", Primitive::Int32, "Capacity economy class"),
+            plain("SEATSOCC", Primitive::Int32, "Occupied economy class"),
+            with_unit("PAYMENTSUM", decimal(17, 2), "Total of current bookings", "CURRENCY"),
+            plain("SEATSMAX_B", Primitive::Int32, "Capacity business class"),
+            plain("SEATSOCC_B", Primitive::Int32, "Occupied business class"),
+            plain("SEATSMAX_F", Primitive::Int32, "Capacity first class"),
+            plain("SEATSOCC_F", Primitive::Int32, "Occupied first class"),
+        ],
+    )
+}
+
+fn flight_details() -> ComplexType {
+    ComplexType {
+        name: "FlightDetails".into(),
+        properties: vec![
+            with_semantics("countryFrom", string(3), "Departure country", "country"),
+            plain("cityFrom", string(20), "Departure city"),
+            plain("airportFrom", string(3), "Departure airport"),
+            with_semantics("countryTo", string(3), "Arrival country", "country"),
+            plain("cityTo", string(20), "Arrival city"),
+            plain("airportTo", string(3), "Arrival airport"),
+            plain("flightTime", Primitive::Int32, "Flight time in minutes"),
+            plain("departureTime", Primitive::TimeOfDay { precision: 0 }, "Departure time"),
+            plain("arrivalTime", Primitive::TimeOfDay { precision: 0 }, "Arrival time"),
+            with_unit("distance", decimal(9, 4), "Distance", "distanceUnit"),
+            with_semantics("distanceUnit", string(3), "Unit of the distance", "unit-of-measure"),
+            plain("flightType", string(1), "Charter flight"),
+            plain("period", Primitive::Byte, "Arrival, days later"),
+        ],
+    }
+}
+
+fn flight_availability() -> ComplexType {
+    ComplexType {
+        name: "FlightAvailability".into(),
+        properties: [
+            ("ECONOMAX", "Capacity economy class"),
+            ("ECONOFREE", "Free in economy class"),
+            ("BUSINMAX", "Capacity business class"),
+            ("BUSINFREE", "Free in business class"),
+            ("FIRSTMAX", "Capacity first class"),
+            ("FIRSTFREE", "Free in first class"),
+        ]
+        .map(|(name, label)| plain(name, Primitive::Int32, label))
+        .into(),
+    }
+}
+
+fn carrier() -> EntityType {
+    EntityType {
+        media: true,
+        ..entity(
+            "Carrier",
+            "Airline",
+            vec![
+                key("carrid", string(3), "Airline"),
+                plain("CARRNAME", string(20), "Airline name"),
+                with_semantics("CURRCODE", string(5), "Airline currency", "currency-code"),
+                with_semantics("URL", string(255), "Home page", "url"),
+                unsearchable("mimeType", string(128), "Media type of the logo"),
+            ],
+        )
+    }
+}
+
+fn booking() -> EntityType {
+    entity(
+        "Booking",
+        "Flight booking",
+        vec![
+            key("carrid", string(3), "Airline"),
+            key("connid", string(4), "Flight number"),
+            key("fldate", Primitive::Date, "Date"),
+            key("bookid", string(8), "Booking number"),
+            plain("CUSTOMID", string(8), "Customer number"),
+            plain("CUSTTYPE", string(1), "Customer type"),
+            plain("SMOKER", string(1), "Smoker"),
+            with_semantics("WUNIT", string(3), "Unit of the weight", "unit-of-measure"),
+            with_unit("LUGGWEIGHT", decimal(9, 4), "Weight of luggage", "WUNIT"),
+            plain("INVOICE", string(1), "Invoice"),
+            plain("CLASS", string(1), "Flight class"),
+            with_unit("FORCURAM", decimal(15, 14), "Price in foreign currency", "FORCURKEY"),
+            with_semantics("FORCURKEY", string(5), "Payment currency", "currency-code"),
+            with_unit("LOCCURAM", decimal(15, 14), "Price in local currency", "LOCCURKEY"),
+            with_semantics("LOCCURKEY", string(5), "Airline currency", "currency-code"),
+            plain("ORDER_DATE", Primitive::Date, "Booking date"),
+            plain("COUNTER", string(8), "Sales counter"),
+            plain("AGENCYNUM", string(8), "Agency number"),
+            plain("CANCELLED", string(1), "Cancelled"),
+            plain("RESERVED", string(1), "Reserved"),
+            with_semantics("PASSNAME", string(25), "Passenger name", "name"),
+            plain("PASSFORM", string(15), "Form of address"),
+            with_semantics("PASSBIRTH", Primitive::Date, "Birth date", "bday"),
+        ],
+    )
+}
+
+fn travel_agency() -> EntityType {
+    entity(
+        "Travelagency",
+        "Travel agency",
+        vec![
+            key("agencynum", string(8), "Agency number"),
+            with_semantics("NAME", string(25), "Agency name", "org"),
+            with_semantics("STREET", string(30), "Street", "street"),
+            with_semantics("POSTBOX", string(10), "PO box", "pobox"),
+            with_semantics("POSTCODE", string(10), "Postal code", "zip"),
+            with_semantics("CITY", string(25), "City", "city"),
+            with_semantics("COUNTRY", string(3), "Country", "country"),
+            with_semantics("REGION", string(3), "Region", "region"),
+            with_semantics("TELEPHONE", string(30), "Telephone", "tel"),
+            with_semantics("URL", string(255), "Home page", "url"),
+            plain("LANGU", string(2), "Language"),
+            with_semantics("CURRENCY", string(5), "Agency currency", "currency-code"),
+            unsearchable("mimeType", string(128), "Media type of the home page"),
+        ],
+    )
+}
+
+fn function_imports() -> Vec<FunctionImport> {
+    let one_flight = || {
+        vec![
+            ("airlineid".to_owned(), string(3)),
+            ("connectionid".to_owned(), string(4)),
+            ("flightdate".to_owned(), Primitive::Date),
+        ]
+    };
+    vec![
+        FunctionImport {
+            name: "CheckFlightAvailability".into(),
+            method: FunctionMethod::Get,
+            parameters: one_flight(),
+            returns: FunctionReturn::Complex(FLIGHT_AVAILABILITY),
+        },
+        FunctionImport {
+            name: "GetAvailableFlights".into(),
+            method: FunctionMethod::Get,
+            parameters: vec![
+                ("fromdate".into(), Primitive::Date),
+                ("todate".into(), Primitive::Date),
+                ("cityfrom".into(), string(20)),
+                ("cityto".into(), string(20)),
+            ],
+            returns: FunctionReturn::Entities(SetId(FLIGHT)),
+        },
+        FunctionImport {
+            name: "GetFlightDetails".into(),
+            method: FunctionMethod::Get,
+            parameters: one_flight(),
+            returns: FunctionReturn::Complex(FLIGHT_DETAILS),
+        },
+        FunctionImport {
+            name: "GetAgencyDetails".into(),
+            method: FunctionMethod::Get,
+            parameters: vec![("agencynum".into(), string(8))],
+            returns: FunctionReturn::Entity(SetId(TRAVEL_AGENCY)),
+        },
+        FunctionImport {
+            name: "UpdateAgencyPhoneNo".into(),
+            method: FunctionMethod::Put,
+            parameters: vec![("agencynum".into(), string(8)), ("telephone".into(), string(30))],
+            returns: FunctionReturn::Entity(SetId(TRAVEL_AGENCY)),
+        },
+    ]
+}
+
+fn resolve_keys(model: &mut Model) {
+    for entity_type in &mut model.entity_types {
+        entity_type.key = (0..entity_type.leaves.len())
+            .map(LeafId)
+            .filter(|leaf| KEY_NAMES.contains(&entity_type.leaves[leaf.0].path.as_str()))
+            .collect();
+    }
+    let booking = &mut model.entity_types[BOOKING];
+    booking.etag = booking.leaf("ORDER_DATE");
+}
+
+/// Names that, wherever they stand in this model, belong to the key.
+const KEY_NAMES: [&str; 5] = ["carrid", "connid", "fldate", "bookid", "agencynum"];
+
+/// What two types share, as names of leaves on the principal's and the dependent's side alike.
+const FLIGHT_KEY: [&str; 3] = ["carrid", "connid", "fldate"];
+
+fn relate(model: &mut Model) {
+    // The first booking of a flight, by its number, stands for all in this relation.
+    relation(
+        model,
+        "BookingFlight",
+        &FLIGHT_KEY,
+        End { set: FLIGHT, role: "Flight", multiplicity: Multiplicity::One, navigation: Some("flightbooking") },
+        End { set: BOOKING, role: "Booking", multiplicity: Multiplicity::ZeroOrOne, navigation: Some("bookedFlight") },
+    );
+    relation(
+        model,
+        "FlightBookings",
+        &FLIGHT_KEY,
+        End { set: FLIGHT, role: "Flight", multiplicity: Multiplicity::One, navigation: Some("flightBookings") },
+        End { set: BOOKING, role: "Booking", multiplicity: Multiplicity::Many, navigation: None },
+    );
+    relation(
+        model,
+        "CarrierToFlight",
+        &["carrid"],
+        End { set: CARRIER, role: "Carrier", multiplicity: Multiplicity::One, navigation: Some("carrierFlights") },
+        End { set: FLIGHT, role: "Flight", multiplicity: Multiplicity::Many, navigation: Some("FlightCarrier") },
+    );
+}
+
+/// One end of an association; `navigation` leads from here to the other end.
+struct End {
+    set: usize,
+    role: &'static str,
+    multiplicity: Multiplicity,
+    navigation: Option<&'static str>,
+}
+
+fn relation(model: &mut Model, name: &str, shared: &[&str], principal: End, dependent: End) {
+    let leaf = |set: usize, path: &str| {
+        model.entity_types[set].leaf(path).expect("the names of a relation are leaves of both types")
+    };
+    let constraint: Vec<_> = shared.iter().map(|path| (leaf(principal.set, path), leaf(dependent.set, path))).collect();
+    let reversed: Vec<_> = constraint.iter().map(|(principal, dependent)| (*dependent, *principal)).collect();
+    for (from, to, on) in [(&principal, &dependent, &constraint), (&dependent, &principal, &reversed)] {
+        let Some(navigation) = from.navigation else { continue };
+        model.entity_types[from.set].navigation.push(NavigationProperty {
+            name: navigation.into(),
+            target: SetId(to.set),
+            multiplicity: to.multiplicity,
+            on: on.clone(),
+            association: name.into(),
+            partner: to.navigation.map(str::to_owned),
+        });
+    }
+    model.associations.push(Association {
+        name: name.into(),
+        ends: [principal, dependent].map(|end| AssociationEnd {
+            role: end.role.into(),
+            set: SetId(end.set),
+            multiplicity: end.multiplicity,
+        }),
+        constraint,
+    });
+}
+
+fn entity(name: &str, label: &str, properties: Vec<Property>) -> EntityType {
+    EntityType { name: name.into(), label: Some(label.into()), properties, ..EntityType::default() }
+}
+
+fn annotations(label: &str) -> Annotations {
+    Annotations { label: Some(label.into()), not_creatable: true, not_updatable: true, ..Annotations::default() }
+}
+
+fn plain(name: &str, primitive: Primitive, label: &str) -> Property {
+    Property {
+        name: name.into(),
+        kind: PropertyKind::Primitive(primitive),
+        nullable: true,
+        annotations: annotations(label),
+    }
+}
+
+fn key(name: &str, primitive: Primitive, label: &str) -> Property {
+    Property { nullable: false, ..plain(name, primitive, label) }
+}
+
+fn with_unit(name: &str, primitive: Primitive, label: &str, unit: &str) -> Property {
+    let mut property = plain(name, primitive, label);
+    property.annotations.unit = Some(unit.into());
+    property
+}
+
+fn with_semantics(name: &str, primitive: Primitive, label: &str, semantics: &str) -> Property {
+    let mut property = plain(name, primitive, label);
+    property.annotations.semantics = Some(semantics.into());
+    property
+}
+
+fn unsearchable(name: &str, primitive: Primitive, label: &str) -> Property {
+    let mut property = plain(name, primitive, label);
+    property.annotations.not_sortable = true;
+    property.annotations.not_filterable = true;
+    property
+}
+
+fn string(length_max: u32) -> Primitive {
+    Primitive::String { length_max }
+}
+
+fn decimal(precision: u16, scale: u16) -> Primitive {
+    Primitive::Decimal { precision, scale }
+}

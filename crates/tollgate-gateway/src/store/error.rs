@@ -1,0 +1,128 @@
+//! Why a read failed, and whose fault it is. Which status a client sees is the protocols' business.
+
+use std::fmt;
+
+/// Whose fault an error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The request asks for what cannot be done; the same request will fail again.
+    Client,
+    /// There is too much to do at the moment; the same request may succeed later.
+    Overload,
+    /// The gateway or its database.
+    Gateway,
+}
+
+/// What went wrong in a store.
+#[derive(Debug)]
+pub enum StoreError {
+    /// An expression combines types that have no common meaning.
+    Type {
+        /// Byte offset in the option's text.
+        position: usize,
+        /// What was found.
+        message: String,
+    },
+    /// An expression that no store translates yet.
+    NotImplemented {
+        /// Byte offset in the option's text.
+        position: usize,
+        /// Its name.
+        name: &'static str,
+    },
+    /// An expression is nested too deeply, has too many terms, or makes too long a text.
+    TooLarge {
+        /// Which limit was met.
+        message: String,
+    },
+    /// A skip token does not belong to this order.
+    Token {
+        /// Values that the order and the key need.
+        expected: usize,
+        /// Values in the token.
+        found: usize,
+    },
+    /// A key has another number of values than the type's key.
+    Key {
+        /// Leaves of the key.
+        expected: usize,
+        /// Values in the plan.
+        found: usize,
+    },
+    /// The statement ran longer than its time budget.
+    TimeBudget,
+    /// The database was locked by others for too long.
+    Busy(rusqlite::Error),
+    /// The database file is damaged or is none.
+    Corrupt(rusqlite::Error),
+    /// The tables in the file are not those of this version.
+    Layout {
+        /// The version in the file.
+        found: i64,
+        /// The version that this program writes.
+        expected: i64,
+    },
+    /// The mapping does not fit the model.
+    Mapping(String),
+    /// Anything else that the database reports.
+    Database(rusqlite::Error),
+}
+
+impl StoreError {
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            StoreError::Type { .. }
+            | StoreError::NotImplemented { .. }
+            | StoreError::TooLarge { .. }
+            | StoreError::Token { .. }
+            | StoreError::Key { .. } => Fault::Client,
+            StoreError::TimeBudget | StoreError::Busy(_) => Fault::Overload,
+            StoreError::Corrupt(_) | StoreError::Layout { .. } | StoreError::Mapping(_) | StoreError::Database(_) => {
+                Fault::Gateway
+            }
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Type { position, message } => write!(formatter, "{message} (at column {position})"),
+            StoreError::NotImplemented { position, name } => {
+                write!(formatter, "{name} is not implemented (at column {position})")
+            }
+            StoreError::TooLarge { message } => write!(formatter, "the expression is too large: {message}"),
+            StoreError::Token { expected, found } => {
+                write!(formatter, "the skip token belongs to another order: {expected} values expected, {found} found")
+            }
+            StoreError::Key { expected, found } => {
+                write!(formatter, "the key needs {expected} values, {found} were given")
+            }
+            StoreError::TimeBudget => write!(formatter, "the query took longer than its time budget"),
+            StoreError::Busy(_) => write!(formatter, "the database is busy"),
+            StoreError::Corrupt(_) => write!(formatter, "the database file is damaged or is not a database"),
+            StoreError::Layout { found, expected } => {
+                write!(formatter, "the database has layout version {found}, this program needs {expected}")
+            }
+            StoreError::Mapping(message) => write!(formatter, "the mapping does not fit the model: {message}"),
+            StoreError::Database(_) => write!(formatter, "the database failed"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StoreError::Busy(inner) | StoreError::Corrupt(inner) | StoreError::Database(inner) => Some(inner),
+            StoreError::Type { .. }
+            | StoreError::NotImplemented { .. }
+            | StoreError::TooLarge { .. }
+            | StoreError::Token { .. }
+            | StoreError::Key { .. }
+            | StoreError::TimeBudget
+            | StoreError::Layout { .. }
+            | StoreError::Mapping(_) => None,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Lowers a [`Plan`](tollgate_wire::plan::Plan) into SQL: text that depends on the plan's shape only, and values that
+//! are bound. No value of a request ever becomes part of the text, and every identifier is quoted.
+//!
+//! It deliberately runs nothing and knows no connection. What SQL lacks in exactness (decimals, Unicode, dates) it calls
+//! by the names in [`function`], which a store registers.
+
+pub mod class;
+pub mod expression;
+pub mod function;
+pub mod order;
+pub mod statement;
+
+use tollgate_wire::value::Value;
+
+/// A statement under construction.
+#[derive(Debug, Default)]
+pub struct Sql<'p> {
+    /// The text so far, with `?` for each parameter.
+    pub text: String,
+    /// The parameters in the order of their marks.
+    pub parameters: Vec<Parameter<'p>>,
+}
+
+/// What is bound to a mark.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Parameter<'p> {
+    /// A value of the plan.
+    Value(&'p Value),
+    /// A limit or an offset.
+    Count(i64),
+}
+
+/// The collation that compares decimals by value; a store registers it.
+pub const DECIMAL_COLLATION: &str = "DECIMAL";
+
+impl<'p> Sql<'p> {
+    /// Appends text.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Appends a quoted identifier.
+    pub fn identifier(&mut self, name: &str) {
+        self.text.push('"');
+        for part in name.split_inclusive('"') {
+            self.text.push_str(part);
+            if part.ends_with('"') {
+                self.text.push('"');
+            }
+        }
+        self.text.push('"');
+    }
+
+    /// Appends `alias."column"`.
+    pub fn column(&mut self, alias: &str, column: &str) {
+        self.push(alias);
+        self.text.push('.');
+        self.identifier(column);
+    }
+
+    /// Appends `"table" AS alias`.
+    pub fn table(&mut self, table: &str, alias: &str) {
+        self.identifier(table);
+        self.push(" AS ");
+        self.push(alias);
+    }
+
+    /// Appends a mark and notes what is bound to it.
+    pub fn parameter(&mut self, parameter: Parameter<'p>) {
+        self.text.push('?');
+        self.parameters.push(parameter);
+    }
+
+    /// Appends `separator` between the items that `each` writes.
+    pub fn list<T>(&mut self, separator: &str, items: impl IntoIterator<Item = T>, mut each: impl FnMut(&mut Self, T)) {
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                self.push(separator);
+            }
+            each(self, item);
+        }
+    }
+}

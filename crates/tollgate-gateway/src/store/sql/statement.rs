@@ -1,0 +1,289 @@
+//! The statements that answer a plan: a page of entities, their number, whether a path exists, and the entities of one
+//! expansion.
+//!
+//! In all of them the answered entity's table is `t`; the entities on the way to it are `p0`, `p1` and so on.
+
+use tollgate_wire::edm::{EntityType, LeafId, Model, Multiplicity, SetId};
+use tollgate_wire::plan::{Columns, Counting, Expand, Key, Plan, Shape, Step};
+
+use super::class::Class;
+use super::expression::{Scope, ambiguous, comparable, condition, related};
+use super::{Parameter, Sql, order};
+use crate::store::{Mapping, StoreError};
+
+/// The alias of the answered entity's table.
+const ANSWER: &str = "t";
+
+/// What statements are made from.
+#[derive(Clone, Copy)]
+pub struct Source<'m> {
+    /// The model of the plan.
+    pub model: &'m Model,
+    /// Where it is stored.
+    pub mapping: &'m Mapping,
+}
+
+/// Which rows of the order are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// At most so many.
+    pub limit: Option<u64>,
+    /// After so many that are left out.
+    pub offset: Option<u64>,
+}
+
+impl Source<'_> {
+    /// The statement for the entities of a plan with these columns, followed by the values of the order's keys.
+    ///
+    /// # Errors
+    ///
+    /// What the plan's expressions, keys and skip token can be refused for.
+    pub fn page<'p>(&self, plan: &'p Plan, columns: &Columns, window: Window) -> Result<Sql<'p>, StoreError> {
+        let mut sql = Sql::default();
+        let scope = self.scope(plan.set());
+        self.select(&mut sql, plan.set(), columns);
+        let options = &plan.options;
+        if plan.shape == Shape::Collection {
+            order::order_columns(&mut sql, &scope, &options.order_by)?;
+        }
+        let mut conditions = Conditions::default();
+        self.from(&mut sql, plan.root, &plan.steps, plan.set());
+        self.path_conditions(&mut sql, &mut conditions, plan.root, plan.key.as_ref(), &plan.steps)?;
+        match plan.shape {
+            Shape::Collection => {
+                if let Some(filter) = &options.filter {
+                    conditions.next(&mut sql);
+                    condition(&mut sql, &scope, filter)?;
+                }
+                if let Some(token) = &options.skip_token {
+                    conditions.next(&mut sql);
+                    order::after(&mut sql, &scope, &options.order_by, token)?;
+                }
+                order::order_by(&mut sql, &scope, &options.order_by)?;
+                self.window(&mut sql, window);
+            }
+            // The path has narrowed it to one.
+            Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) | Shape::Count => {}
+        }
+        Ok(sql)
+    }
+
+    /// The statement for the number of entities that match, whatever the page.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::page`].
+    pub fn count<'p>(&self, plan: &'p Plan) -> Result<Sql<'p>, StoreError> {
+        let mut sql = Sql::default();
+        sql.push("SELECT COUNT(*)");
+        let mut conditions = Conditions::default();
+        self.from(&mut sql, plan.root, &plan.steps, plan.set());
+        self.path_conditions(&mut sql, &mut conditions, plan.root, plan.key.as_ref(), &plan.steps)?;
+        if let Some(filter) = &plan.options.filter {
+            conditions.next(&mut sql);
+            condition(&mut sql, &self.scope(plan.set()), filter)?;
+        }
+        Ok(sql)
+    }
+
+    /// The statement that has a row if the entity exists from which the last step of the path starts.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Key`].
+    pub fn parent<'p>(&self, plan: &'p Plan) -> Result<Sql<'p>, StoreError> {
+        let steps = plan.steps.split_last().map_or(&[][..], |(_, before)| before);
+        let mut sql = Sql::default();
+        sql.push("SELECT 1");
+        let set = steps.last().map_or(plan.root, |step| step.target);
+        self.from(&mut sql, plan.root, steps, set);
+        self.path_conditions(&mut sql, &mut Conditions::default(), plan.root, plan.key.as_ref(), steps)?;
+        sql.push(" LIMIT 1");
+        Ok(sql)
+    }
+
+    /// The statement for the entities of an expansion of one entity in `set`. Its parameters are the values of
+    /// [`Source::joined_leaves`], which the caller binds for each parent.
+    pub fn expansion(&self, set: SetId, expand: &Expand, columns: &Columns) -> Sql<'static> {
+        let mut sql = Sql::default();
+        let navigation = &self.model.type_of(set).navigation[expand.navigation.0];
+        self.select(&mut sql, expand.target, columns);
+        sql.push(" FROM ");
+        sql.table(&self.mapping.table(expand.target).name, ANSWER);
+        sql.push(" WHERE ");
+        sql.list(" AND ", &navigation.on, |sql, (_, there)| {
+            sql.column(ANSWER, self.mapping.column(expand.target, *there));
+            sql.push(" = ?");
+        });
+        sql.push(" ORDER BY ");
+        sql.list(", ", &self.model.type_of(expand.target).key, |sql, leaf| {
+            sql.column(ANSWER, self.mapping.column(expand.target, *leaf));
+        });
+        match navigation.multiplicity {
+            Multiplicity::Many => {}
+            Multiplicity::One | Multiplicity::ZeroOrOne => sql.push(" LIMIT 1"),
+        }
+        sql
+    }
+
+    /// The leaves of the parent whose values an expansion's statement takes.
+    pub fn joined_leaves(&self, set: SetId, expand: &Expand) -> impl Iterator<Item = LeafId> {
+        self.model.type_of(set).navigation[expand.navigation.0].on.iter().map(|(here, _)| *here)
+    }
+
+    /// Whether a plan asks for the total.
+    pub fn counts(plan: &Plan) -> bool {
+        match (plan.shape, plan.options.count) {
+            (Shape::Count, _) | (Shape::Collection, Counting::Total) => true,
+            (Shape::Collection, Counting::Without)
+            | (Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), _) => false,
+        }
+    }
+
+    fn scope(&self, set: SetId) -> Scope<'_> {
+        Scope { model: self.model, mapping: self.mapping, set, alias: ANSWER }
+    }
+
+    fn select(&self, sql: &mut Sql<'_>, set: SetId, columns: &Columns) {
+        sql.push("SELECT ");
+        sql.list(", ", &columns.leaves, |sql, leaf| sql.column(ANSWER, self.mapping.column(set, *leaf)));
+    }
+
+    /// Appends ` FROM …` with a join for each step; the last entity is [`ANSWER`].
+    fn from(&self, sql: &mut Sql<'_>, root: SetId, steps: &[Step], last: SetId) {
+        sql.push(" FROM ");
+        sql.table(&self.mapping.table(last).name, ANSWER);
+        let mut target = last;
+        for (index, step) in steps.iter().enumerate().rev() {
+            let from = if index == 0 { root } else { steps[index - 1].target };
+            let navigation = &self.model.type_of(from).navigation[step.navigation.0];
+            let here = parent_alias(index);
+            sql.push(" JOIN ");
+            sql.table(&self.mapping.table(from).name, &here);
+            sql.push(" ON ");
+            related(sql, self.mapping, navigation, (from, &here), (target, &alias_of(index + 1, steps.len())));
+            target = from;
+        }
+    }
+
+    /// Appends what the keys of the path demand, and which of several entities to-one navigation means.
+    fn path_conditions<'p>(
+        &self,
+        sql: &mut Sql<'p>,
+        conditions: &mut Conditions,
+        root: SetId,
+        key: Option<&'p Key>,
+        steps: &'p [Step],
+    ) -> Result<(), StoreError> {
+        if let Some(key) = key {
+            self.key_condition(sql, conditions, root, &alias_of(0, steps.len()), key)?;
+        }
+        let mut from = root;
+        for (index, step) in steps.iter().enumerate() {
+            let navigation = &self.model.type_of(from).navigation[step.navigation.0];
+            let target = self.model.type_of(step.target);
+            let here = alias_of(index + 1, steps.len());
+            if let Some(key) = &step.key {
+                self.key_condition(sql, conditions, step.target, &here, key)?;
+            } else if ambiguous(navigation, target) {
+                conditions.next(sql);
+                self.first_of(sql, (from, &alias_of(index, steps.len())), step, &here);
+            }
+            from = step.target;
+        }
+        Ok(())
+    }
+
+    fn key_condition<'p>(
+        &self,
+        sql: &mut Sql<'p>,
+        conditions: &mut Conditions,
+        set: SetId,
+        alias: &str,
+        key: &'p Key,
+    ) -> Result<(), StoreError> {
+        let entity_type = self.model.type_of(set);
+        if key.0.len() != entity_type.key.len() {
+            return Err(StoreError::Key { expected: entity_type.key.len(), found: key.0.len() });
+        }
+        for (leaf, value) in entity_type.key.iter().zip(&key.0) {
+            conditions.next(sql);
+            let class = Class::of(Some(entity_type.leaves[leaf.0].primitive));
+            comparable(sql, class, |sql| {
+                sql.column(alias, self.mapping.column(set, *leaf));
+                Ok(())
+            })?;
+            sql.push(" = ");
+            comparable(sql, class, |sql| {
+                sql.parameter(Parameter::Value(value));
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Appends that the entity `here` is the first, by key, of those that the step leads to.
+    fn first_of(&self, sql: &mut Sql<'_>, (from, from_alias): (SetId, &str), step: &Step, here: &str) {
+        let navigation = &self.model.type_of(from).navigation[step.navigation.0];
+        let key = &self.model.type_of(step.target).key;
+        let key_of = |sql: &mut Sql<'_>, alias: &str| {
+            sql.list(", ", key, |sql, leaf| sql.column(alias, self.mapping.column(step.target, *leaf)));
+        };
+        sql.push("(");
+        key_of(sql, here);
+        sql.push(") = (SELECT ");
+        key_of(sql, "f");
+        sql.push(" FROM ");
+        sql.table(&self.mapping.table(step.target).name, "f");
+        sql.push(" WHERE ");
+        related(sql, self.mapping, navigation, (from, from_alias), (step.target, "f"));
+        sql.push(" ORDER BY ");
+        key_of(sql, "f");
+        sql.push(" LIMIT 1)");
+    }
+
+    fn window(&self, sql: &mut Sql<'_>, window: Window) {
+        let bounded = |count: u64| Parameter::Count(i64::try_from(count).unwrap_or(i64::MAX));
+        if let Some(limit) = window.limit {
+            sql.push(" LIMIT ");
+            sql.parameter(bounded(limit));
+        }
+        if let Some(offset) = window.offset {
+            // SQL has no offset without a limit.
+            sql.push(if window.limit.is_none() { " LIMIT -1 OFFSET " } else { " OFFSET " });
+            sql.parameter(bounded(offset));
+        }
+    }
+}
+
+/// The leaves of a type's key, as columns of a row.
+///
+/// # Panics
+///
+/// If `columns` are not those of [`Columns::new`], which always hold the key.
+pub fn key_columns(entity_type: &EntityType, columns: &Columns) -> Vec<usize> {
+    let column = |leaf: &LeafId| columns.of(*leaf).expect("the columns of a read hold the key");
+    entity_type.key.iter().map(column).collect()
+}
+
+/// Writes ` WHERE ` before the first condition and ` AND ` before the others.
+#[derive(Default)]
+struct Conditions {
+    written: usize,
+}
+
+impl Conditions {
+    fn next(&mut self, sql: &mut Sql<'_>) {
+        sql.push(if self.written == 0 { " WHERE " } else { " AND " });
+        self.written += 1;
+    }
+}
+
+fn parent_alias(index: usize) -> String {
+    format!("p{index}")
+}
+
+/// The alias of the entity before step `index`, of `steps` in all.
+fn alias_of(index: usize, steps: usize) -> String {
+    if index == steps { ANSWER.to_owned() } else { parent_alias(index) }
+}

@@ -1,0 +1,46 @@
+//! The time that one read may take: a hostile filter must not hold a work process for ever.
+//!
+//! It deliberately costs a short statement nothing but a counter: the clock is read only when SQLite reports progress.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::store::StoreError;
+
+/// Steps of SQLite's machine between two looks at the clock, about 50 us.
+const STEPS_BETWEEN_LOOKS: i32 = 4_096;
+
+/// Counts reads, so that the watcher knows when a new one began.
+#[derive(Debug, Default)]
+pub(super) struct Budget {
+    reads: AtomicU64,
+}
+
+impl Budget {
+    /// Watches a connection from now on.
+    pub(super) fn install(raw: &mut rusqlite::Connection, time_budget: Duration) -> Result<Arc<Budget>, StoreError> {
+        let budget = Arc::new(Budget::default());
+        let watched = Arc::clone(&budget);
+        let mut current: Option<(u64, Instant)> = None;
+        raw.progress_handler(
+            STEPS_BETWEEN_LOOKS,
+            Some(move || {
+                let read = watched.reads.load(Ordering::Relaxed);
+                match current {
+                    Some((number, began)) if number == read => began.elapsed() > time_budget,
+                    _ => {
+                        current = Some((read, Instant::now()));
+                        false
+                    }
+                }
+            }),
+        )?;
+        Ok(budget)
+    }
+
+    /// A new read begins; its time counts from the first time that SQLite reports progress.
+    pub(super) fn begin(&self) {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+    }
+}

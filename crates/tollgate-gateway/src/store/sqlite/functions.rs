@@ -1,0 +1,235 @@
+//! The functions and the collation that [`sql`](crate::store::sql) calls by name, in Rust: exact decimals, checked
+//! integers, Unicode texts, dates.
+//!
+//! They deliberately answer null instead of failing, but for a text that would grow beyond its limit.
+
+use std::borrow::Cow;
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::{ToSql, ValueRef};
+use rusqlite::{Connection, Error, ErrorCode, ffi};
+use tollgate_wire::decimal::{self, DecimalError};
+
+use crate::store::StoreError;
+use crate::store::sql::DECIMAL_COLLATION;
+use crate::store::sql::function::{self, Name};
+
+/// Longest text that `replace` makes: nested calls would otherwise multiply a short request into gigabytes.
+const REPLACED_BYTES_MAX: usize = 1 << 20;
+
+/// Makes them known to a connection.
+pub(super) fn register(raw: &Connection) -> Result<(), StoreError> {
+    raw.create_collation(DECIMAL_COLLATION, decimal::compare)?;
+    integers(raw)?;
+    reals(raw)?;
+    decimals(raw)?;
+    texts(raw)?;
+    dates(raw)
+}
+
+fn integers(raw: &Connection) -> Result<(), StoreError> {
+    let two = |name, operation: fn(i64, i64) -> Option<i64>| {
+        scalar(raw, name, move |context| {
+            Ok(integer(context, 0).zip(integer(context, 1)).and_then(|(left, right)| operation(left, right)))
+        })
+    };
+    two(function::INTEGER_ADD, i64::checked_add)?;
+    two(function::INTEGER_SUBTRACT, i64::checked_sub)?;
+    two(function::INTEGER_MULTIPLY, i64::checked_mul)?;
+    two(function::INTEGER_DIVIDE, i64::checked_div)?;
+    // The one overflow, of the smallest number by -1, leaves no rest.
+    two(function::INTEGER_MODULO, |left, right| (right != 0).then(|| left.wrapping_rem(right)))?;
+    scalar(raw, function::INTEGER_NEGATE, |context| Ok(integer(context, 0).and_then(i64::checked_neg)))
+}
+
+fn reals(raw: &Connection) -> Result<(), StoreError> {
+    let one = |name, operation: fn(f64) -> f64| scalar(raw, name, move |context| Ok(real(context, 0).map(operation)));
+    one(function::REAL_ROUND, f64::round)?;
+    one(function::REAL_FLOOR, f64::floor)?;
+    one(function::REAL_CEILING, f64::ceil)?;
+    scalar(raw, function::REAL_MODULO, |context| {
+        Ok(real(context, 0).zip(real(context, 1)).map(|(left, right)| left % right))
+    })?;
+    scalar(raw, function::REAL_FROM_DECIMAL, |context| Ok(text(context, 0).and_then(|text| text.parse::<f64>().ok())))
+}
+
+fn decimals(raw: &Connection) -> Result<(), StoreError> {
+    let one = |name, operation: fn(&str) -> Result<String, DecimalError>| {
+        scalar(raw, name, move |context| Ok(text(context, 0).and_then(|value| operation(&value).ok())))
+    };
+    let two = |name, operation: fn(&str, &str) -> Result<String, DecimalError>| {
+        scalar(raw, name, move |context| {
+            Ok(text(context, 0).zip(text(context, 1)).and_then(|(left, right)| operation(&left, &right).ok()))
+        })
+    };
+    two(function::DECIMAL_ADD, decimal::add)?;
+    two(function::DECIMAL_SUBTRACT, decimal::sub)?;
+    two(function::DECIMAL_MULTIPLY, decimal::mul)?;
+    two(function::DECIMAL_DIVIDE, decimal::div)?;
+    two(function::DECIMAL_MODULO, decimal::modulo)?;
+    one(function::DECIMAL_NEGATE, decimal::negate)?;
+    one(function::DECIMAL_ROUND, decimal::round)?;
+    one(function::DECIMAL_FLOOR, decimal::floor)?;
+    one(function::DECIMAL_CEILING, decimal::ceiling)
+}
+
+fn texts(raw: &Connection) -> Result<(), StoreError> {
+    let pair = |name, operation: fn(&str, &str) -> bool| {
+        scalar(raw, name, move |context| {
+            Ok(text(context, 0).zip(text(context, 1)).map(|(text, part)| operation(&text, &part)))
+        })
+    };
+    pair(function::STARTS_WITH, |text, part| text.starts_with(part))?;
+    pair(function::ENDS_WITH, |text, part| text.ends_with(part))?;
+    let one = |name, operation: fn(&str) -> String| {
+        scalar(raw, name, move |context| Ok(text(context, 0).map(|text| operation(&text))))
+    };
+    one(function::LOWER, str::to_lowercase)?;
+    one(function::UPPER, str::to_uppercase)?;
+    one(function::TRIM, |text| text.trim().to_owned())?;
+    scalar(raw, function::LENGTH, |context| Ok(text(context, 0).map(|text| text.chars().count() as i64)))?;
+    scalar(raw, function::SUBSTRING_FROM, |context| {
+        Ok(text(context, 0).zip(integer(context, 1)).map(|(text, start)| substring(&text, start, i64::MAX).to_owned()))
+    })?;
+    scalar(raw, function::SUBSTRING, |context| {
+        let arguments = text(context, 0).zip(integer(context, 1)).zip(integer(context, 2));
+        Ok(arguments.map(|((text, start), length)| substring(&text, start, length).to_owned()))
+    })?;
+    scalar(raw, function::REPLACE, |context| match (text(context, 0), text(context, 1), text(context, 2)) {
+        (Some(text), Some(find), Some(by)) => replace(&text, &find, &by).map(Some),
+        _ => Ok(None),
+    })
+}
+
+fn dates(raw: &Connection) -> Result<(), StoreError> {
+    let part = |name, operation: fn(&str) -> Option<i64>| {
+        scalar(raw, name, move |context| Ok(text(context, 0).and_then(|text| operation(&text))))
+    };
+    part(function::YEAR, |text| date_part(text, 0))?;
+    part(function::MONTH, |text| date_part(text, 1))?;
+    part(function::DAY, |text| date_part(text, 2))?;
+    part(function::HOUR, |text| time_part(text, 0))?;
+    part(function::MINUTE, |text| time_part(text, 1))?;
+    part(function::SECOND, |text| time_part(text, 2))?;
+    scalar(raw, function::DATE, |context| Ok(text(context, 0).map(|text| split_instant(&text).0.to_owned())))?;
+    scalar(raw, function::TIME, |context| {
+        Ok(text(context, 0).map(|text| split_instant(&text).1.unwrap_or("00:00:00").to_owned()))
+    })?;
+    scalar(raw, function::DURATION_SECONDS, |context| Ok(text(context, 0).and_then(|text| duration_seconds(&text))))
+}
+
+/// Registers one function: the same arguments give the same result, and a schema may use it.
+fn scalar<T: ToSql>(
+    raw: &Connection,
+    name: Name,
+    operation: impl Fn(&Context<'_>) -> rusqlite::Result<T> + Send + 'static,
+) -> Result<(), StoreError> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    Ok(raw.create_scalar_function(name.text, name.arguments, flags, operation)?)
+}
+
+fn text<'c>(context: &'c Context<'_>, index: usize) -> Option<Cow<'c, str>> {
+    match context.get_raw(index) {
+        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes)),
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => None,
+    }
+}
+
+fn integer(context: &Context<'_>, index: usize) -> Option<i64> {
+    match context.get_raw(index) {
+        ValueRef::Integer(integer) => Some(integer),
+        ValueRef::Null | ValueRef::Text(_) | ValueRef::Real(_) | ValueRef::Blob(_) => None,
+    }
+}
+
+fn real(context: &Context<'_>, index: usize) -> Option<f64> {
+    match context.get_raw(index) {
+        ValueRef::Real(real) => Some(real),
+        ValueRef::Integer(integer) => Some(integer as f64),
+        ValueRef::Null | ValueRef::Text(_) | ValueRef::Blob(_) => None,
+    }
+}
+
+/// `length` characters of `text` from the one at `start` on; what lies outside the text is left out.
+fn substring(text: &str, start: i64, length: i64) -> &str {
+    let length = if start < 0 { length.saturating_add(start) } else { length };
+    let offset = |text: &str, characters: i64| {
+        let characters = usize::try_from(characters).unwrap_or(0);
+        text.char_indices().nth(characters).map_or(text.len(), |(offset, _)| offset)
+    };
+    let text = &text[offset(text, start)..];
+    &text[..offset(text, length)]
+}
+
+fn replace(text: &str, find: &str, by: &str) -> rusqlite::Result<String> {
+    if find.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(offset) = rest.find(find) {
+        replaced.push_str(&rest[..offset]);
+        replaced.push_str(by);
+        rest = &rest[offset + find.len()..];
+        if replaced.len() > REPLACED_BYTES_MAX {
+            let too_big = ffi::Error { code: ErrorCode::TooBig, extended_code: ffi::SQLITE_TOOBIG };
+            return Err(Error::SqliteFailure(too_big, None));
+        }
+    }
+    replaced.push_str(rest);
+    Ok(replaced)
+}
+
+/// Year, month or day of a Date, DateTime or DateTimeOffset; a year may be negative or longer than four digits.
+fn date_part(text: &str, part: usize) -> Option<i64> {
+    let date = split_instant(text).0;
+    let (sign, digits) = date.strip_prefix('-').map_or((1, date), |digits| (-1, digits));
+    let number: i64 = digits.split('-').nth(part)?.parse().ok()?;
+    Some(if part == 0 { sign * number } else { number })
+}
+
+/// Hour, minute or whole second of a TimeOfDay, DateTime or DateTimeOffset; 0 of a Date.
+fn time_part(text: &str, part: usize) -> Option<i64> {
+    match split_instant(text).1 {
+        Some(time) => time.split([':', '.']).nth(part)?.parse().ok(),
+        None => Some(0),
+    }
+}
+
+/// The date and the time of an instant; a time of day alone is a time.
+fn split_instant(text: &str) -> (&str, Option<&str>) {
+    let text = text.strip_suffix('Z').unwrap_or(text);
+    match text.split_once('T') {
+        Some((date, time)) => (date, Some(time)),
+        None if text.contains(':') => ("", Some(text)),
+        None => (text, None),
+    }
+}
+
+/// The length of an ISO 8601 duration from days to seconds, as a decimal.
+fn duration_seconds(text: &str) -> Option<String> {
+    let (negative, unsigned) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let mut seconds = "0".to_owned();
+    let mut number = "";
+    let mut rest = unsigned.strip_prefix('P')?;
+    while let Some(end) = rest.find(|character: char| character.is_ascii_alphabetic()) {
+        let unit_seconds = match rest.as_bytes()[end] {
+            b'T' => {
+                rest = &rest[end + 1..];
+                continue;
+            }
+            b'D' => "86400",
+            b'H' => "3600",
+            b'M' => "60",
+            b'S' => "1",
+            _ => return None,
+        };
+        number = &rest[..end];
+        seconds = decimal::add(&seconds, &decimal::mul(number, unit_seconds).ok()?).ok()?;
+        rest = &rest[end + 1..];
+    }
+    if number.is_empty() {
+        return None;
+    }
+    if negative { decimal::negate(&seconds).ok() } else { Some(seconds) }
+}

@@ -1,0 +1,150 @@
+//! SQLite, embedded: in memory or in a file.
+//!
+//! A [`Database`] hands out a [`Connection`] for each work process; connections share nothing in this process but the
+//! pages of the database. It deliberately offers no SQL to its callers: they ask with plans.
+
+mod budget;
+mod functions;
+mod read;
+mod row;
+mod tables;
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rusqlite::{ErrorCode, OpenFlags};
+use tollgate_wire::edm::Model;
+
+use super::{Mapping, StoreError};
+use budget::Budget;
+
+/// How long one read may run by default before it is interrupted.
+pub const READ_TIME_BUDGET: Duration = Duration::from_secs(10);
+
+/// How long a connection waits for another's lock before [`StoreError::Busy`].
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// Prepared statements that a connection keeps.
+const STATEMENTS_MAX: usize = 64;
+
+/// Where a database lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// In this process, gone when the [`Database`] is.
+    Memory,
+    /// In a file, with a write-ahead log beside it.
+    File(PathBuf),
+}
+
+/// A database that connections can be made to.
+#[derive(Debug)]
+pub struct Database {
+    address: PathBuf,
+    location: Location,
+    mapping: Arc<Mapping>,
+    time_budget: Duration,
+    /// A database in memory lives as long as a connection to it.
+    _keeper: Mutex<rusqlite::Connection>,
+}
+
+/// A connection to a database, for one work process at a time.
+pub struct Connection {
+    raw: rusqlite::Connection,
+    mapping: Arc<Mapping>,
+    budget: Arc<Budget>,
+    /// For each set the text of the statement that reads an entity by its key, once it was needed.
+    key_statements: RefCell<Vec<Option<Rc<str>>>>,
+}
+
+impl Database {
+    /// Opens a database, creating the file if it is not there. Tables are the business of whoever fills them.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Corrupt`] if the file is no database, [`StoreError::Database`] if it cannot be opened.
+    pub fn open(location: Location, mapping: Mapping) -> Result<Database, StoreError> {
+        static MEMORY_DATABASES: AtomicU64 = AtomicU64::new(0);
+        let address = match &location {
+            // This file system of SQLite's own shares a database between the connections of a process by its name, with
+            // plain file locks, while a shared cache would serialize them.
+            Location::Memory => {
+                let number = MEMORY_DATABASES.fetch_add(1, Ordering::Relaxed);
+                PathBuf::from(format!("file:/tollgate-{number}?vfs=memdb"))
+            }
+            Location::File(path) => path.clone(),
+        };
+        let keeper = open(&address, &location)?;
+        Ok(Database {
+            address,
+            location,
+            mapping: Arc::new(mapping),
+            time_budget: READ_TIME_BUDGET,
+            _keeper: Mutex::new(keeper),
+        })
+    }
+
+    /// Sets how long one read may run on connections that are made from now on.
+    pub fn with_time_budget(mut self, time_budget: Duration) -> Database {
+        self.time_budget = time_budget;
+        self
+    }
+
+    /// A new connection.
+    ///
+    /// # Errors
+    ///
+    /// As [`Database::open`].
+    pub fn connection(&self) -> Result<Connection, StoreError> {
+        let mut raw = open(&self.address, &self.location)?;
+        functions::register(&raw)?;
+        let budget = Budget::install(&mut raw, self.time_budget)?;
+        raw.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+        Ok(Connection { raw, mapping: Arc::clone(&self.mapping), budget, key_statements: RefCell::default() })
+    }
+}
+
+impl Connection {
+    /// Says where the connection's mapping and a model differ, as an error.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Mapping`].
+    pub fn check_mapping(&self, model: &Model) -> Result<(), StoreError> {
+        self.mapping.mismatch(model).map_or(Ok(()), |message| Err(StoreError::Mapping(message)))
+    }
+}
+
+fn open(address: &PathBuf, location: &Location) -> Result<rusqlite::Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_URI
+        // A connection is used by one thread at a time; the compiler sees to it.
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let raw = rusqlite::Connection::open_with_flags(address, flags)?;
+    raw.busy_timeout(LOCK_WAIT)?;
+    match location {
+        Location::Memory => {}
+        Location::File(_) => {
+            raw.pragma_update(None, "journal_mode", "WAL")?;
+            raw.pragma_update(None, "synchronous", "FULL")?;
+        }
+    }
+    raw.pragma_update(None, "trusted_schema", false)?;
+    Ok(raw)
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> StoreError {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy(error),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt(error),
+            Some(ErrorCode::OperationInterrupted) => StoreError::TimeBudget,
+            Some(ErrorCode::TooBig) => StoreError::TooLarge { message: "a text in it grows too long".into() },
+            _ => StoreError::Database(error),
+        }
+    }
+}

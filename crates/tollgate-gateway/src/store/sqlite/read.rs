@@ -1,0 +1,354 @@
+//! Reading: a plan becomes statements, their rows go to the sink while SQLite holds them.
+//!
+//! A plan that needs several statements (total, expansions, whether a path exists) reads them from one snapshot.
+
+use std::rc::Rc;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Statement};
+use tollgate_wire::edm::{EntityType, Model, Primitive, SetId};
+use tollgate_wire::plan::{Columns, Expand, Key, Plan, Select, Shape, SkipToken};
+use tollgate_wire::value::Value;
+
+use super::Connection;
+use super::row::SqliteRow;
+use crate::store::sql::statement::{Source, Window, key_columns};
+use crate::store::sql::{Parameter, Sql};
+use crate::store::{Flow, Outcome, RowSink, StoreError};
+
+/// Parameters that SQLite takes in one statement.
+const PARAMETERS_MAX: usize = 32_766;
+
+impl Connection {
+    /// Reads what a plan asks for. `page_size` bounds the entities of a collection that are handed out at once; where
+    /// more follow, [`Outcome::next`] tells how to go on.
+    ///
+    /// # Errors
+    ///
+    /// See [`StoreError`]. The sink may have got entities before an error arose.
+    pub fn read<S: RowSink>(
+        &self,
+        model: &Model,
+        plan: &Plan,
+        page_size: Option<u64>,
+        sink: &mut S,
+    ) -> Result<Outcome, StoreError> {
+        self.budget.begin();
+        if let Some(key) = &plan.key
+            && plan.steps.is_empty()
+            && plan.options.select == Select::All
+            && plan.options.expand.is_empty()
+        {
+            return self.read_by_key(model, plan.root, key, sink);
+        }
+        let source = Source { model, mapping: &self.mapping };
+        let counts = Source::counts(plan);
+        // One statement is a snapshot by itself.
+        let _snapshot = if counts || !plan.options.expand.is_empty() || !plan.steps.is_empty() {
+            Some(Snapshot::begin(&self.raw)?)
+        } else {
+            None
+        };
+        let mut outcome = Outcome { found: true, ..Outcome::default() };
+        let mut total = None;
+        if counts {
+            let count = self.count(source.count(plan)?)?;
+            total = Some(count);
+            if sink.total(count) == Flow::Stop {
+                return Ok(outcome);
+            }
+        }
+        if plan.shape != Shape::Count {
+            self.read_page(&source, plan, page_size, sink, &mut outcome)?;
+        }
+        if outcome.rows == 0 && total.is_none_or(|total| total == 0) {
+            outcome.found = self.path_exists(&source, plan)?;
+        }
+        Ok(outcome)
+    }
+
+    /// The plainest read, without building any text: the statement of a set's key is built once.
+    fn read_by_key<S: RowSink>(
+        &self,
+        model: &Model,
+        set: SetId,
+        key: &Key,
+        sink: &mut S,
+    ) -> Result<Outcome, StoreError> {
+        let expected = model.type_of(set).key.len();
+        if key.0.len() != expected {
+            return Err(StoreError::Key { expected, found: key.0.len() });
+        }
+        let text = self.key_statement(model, set)?;
+        let mut statement = self.raw.prepare_cached(&text)?;
+        for (index, value) in key.0.iter().enumerate() {
+            bind(&mut statement, index + 1, borrowed(value))?;
+        }
+        let mut rows = statement.raw_query();
+        let Some(row) = rows.next()? else { return Ok(Outcome::default()) };
+        let row = SqliteRow(row);
+        // There is nothing to stop after one entity.
+        let _ = sink.entity(&row);
+        let _ = sink.entity_end(&row);
+        Ok(Outcome { rows: 1, next: None, found: true })
+    }
+
+    fn key_statement(&self, model: &Model, set: SetId) -> Result<Rc<str>, StoreError> {
+        let mut texts = self.key_statements.borrow_mut();
+        if texts.len() < model.entity_sets.len() {
+            texts.resize(model.entity_sets.len(), None);
+        }
+        if let Some(text) = &texts[set.0] {
+            return Ok(Rc::clone(text));
+        }
+        let entity_type = model.type_of(set);
+        let plan = Plan {
+            root: set,
+            key: Some(Key(vec![Value::Integer(0); entity_type.key.len()])),
+            steps: Vec::new(),
+            shape: Shape::Entity,
+            options: Default::default(),
+        };
+        let columns = Columns::new(entity_type, &Select::All, &[]);
+        let source = Source { model, mapping: &self.mapping };
+        let sql = source.page(&plan, &columns, Window { limit: None, offset: None })?;
+        let text: Rc<str> = sql.text.into();
+        texts[set.0] = Some(Rc::clone(&text));
+        Ok(text)
+    }
+
+    fn count(&self, sql: Sql<'_>) -> Result<u64, StoreError> {
+        let mut statement = self.prepared(&sql)?;
+        let mut rows = statement.raw_query();
+        let row = rows.next()?.expect("a count has a row");
+        let count: i64 = row.get(0)?;
+        Ok(u64::try_from(count).expect("a count is not negative"))
+    }
+
+    fn path_exists(&self, source: &Source<'_>, plan: &Plan) -> Result<bool, StoreError> {
+        let Some(last) = plan.steps.last() else {
+            // Without steps a collection is always there, and an entity was not.
+            return Ok(plan.key.is_none());
+        };
+        if last.key.is_some() {
+            return Ok(false);
+        }
+        let mut statement = self.prepared(&source.parent(plan)?)?;
+        let exists = statement.raw_query().next()?.is_some();
+        Ok(exists)
+    }
+
+    fn read_page<S: RowSink>(
+        &self,
+        source: &Source<'_>,
+        plan: &Plan,
+        page_size: Option<u64>,
+        sink: &mut S,
+        outcome: &mut Outcome,
+    ) -> Result<(), StoreError> {
+        let page = Page::new(plan, page_size);
+        let set = plan.set();
+        let columns = Columns::new(source.model.type_of(set), &plan.options.select, &plan.options.expand);
+        let tokens = Tokens::new(plan, source.model.type_of(set), &columns);
+        let sql = source.page(plan, &columns, page.window)?;
+        let mut statement = self.prepared(&sql)?;
+        let mut expansions = self.expansions(source, plan, &columns)?;
+        let mut rows = statement.raw_query();
+        let mut next = None;
+        while let Some(row) = rows.next()? {
+            if page.full(outcome.rows) {
+                outcome.next = next;
+                break;
+            }
+            let entity = SqliteRow(row);
+            if sink.entity(&entity) == Flow::Stop {
+                break;
+            }
+            for (index, expansion) in expansions.iter_mut().enumerate() {
+                if expansion.read(index, &entity, sink)? == Flow::Stop {
+                    return Ok(());
+                }
+            }
+            outcome.rows += 1;
+            if sink.entity_end(&entity) == Flow::Stop {
+                outcome.next = page.more_wanted(outcome.rows).then(|| tokens.after(row, outcome.rows)).transpose()?;
+                break;
+            }
+            if page.full(outcome.rows) {
+                next = Some(tokens.after(row, outcome.rows)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn expansions(
+        &self,
+        source: &Source<'_>,
+        plan: &Plan,
+        columns: &Columns,
+    ) -> Result<Vec<Expansion<'_>>, StoreError> {
+        let expansion = |expand: &Expand| {
+            let child = Columns::new(source.model.type_of(expand.target), &expand.select, &[]);
+            let sql = source.expansion(plan.set(), expand, &child);
+            let joined = source
+                .joined_leaves(plan.set(), expand)
+                .map(|leaf| columns.of(leaf).expect("the columns of a read hold what expansions join on"))
+                .collect();
+            Ok(Expansion { statement: self.raw.prepare_cached(&sql.text)?, joined })
+        };
+        plan.options.expand.iter().map(expansion).collect()
+    }
+
+    /// The statement of that text with its parameters bound.
+    fn prepared(&self, sql: &Sql<'_>) -> Result<CachedStatement<'_>, StoreError> {
+        if sql.parameters.len() > PARAMETERS_MAX {
+            return Err(StoreError::TooLarge { message: format!("it has more than {PARAMETERS_MAX} values") });
+        }
+        let mut statement = self.raw.prepare_cached(&sql.text)?;
+        for (index, parameter) in sql.parameters.iter().enumerate() {
+            let value = match parameter {
+                Parameter::Value(value) => borrowed(value),
+                Parameter::Count(count) => ValueRef::Integer(*count),
+            };
+            bind(&mut statement, index + 1, value)?;
+        }
+        Ok(statement)
+    }
+}
+
+/// The related entities of one parent after the other.
+struct Expansion<'c> {
+    statement: CachedStatement<'c>,
+    /// The parent's columns that are bound.
+    joined: Vec<usize>,
+}
+
+impl Expansion<'_> {
+    fn read<S: RowSink>(&mut self, index: usize, parent: &SqliteRow<'_, '_>, sink: &mut S) -> Result<Flow, StoreError> {
+        if sink.expand_begin(index, parent) == Flow::Stop {
+            return Ok(Flow::Stop);
+        }
+        for (position, column) in self.joined.iter().enumerate() {
+            // Null equals nothing, so a parent without the value has no related entities.
+            bind(&mut self.statement, position + 1, parent.0.get_ref(*column)?)?;
+        }
+        let mut rows = self.statement.raw_query();
+        while let Some(row) = rows.next()? {
+            if sink.expand_entity(index, &SqliteRow(row)) == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+        }
+        Ok(sink.expand_end(index, parent))
+    }
+}
+
+/// How far a page reaches.
+struct Page {
+    window: Window,
+    /// The size at which a page is full though more may follow; then one row more is asked for, to know.
+    full_at: Option<u64>,
+    /// What is left of the caller's `$top`.
+    remaining: Option<u64>,
+}
+
+impl Page {
+    fn new(plan: &Plan, page_size: Option<u64>) -> Page {
+        let options = &plan.options;
+        let answered = options.skip_token.as_ref().map_or(0, |token| token.answered);
+        let remaining = options.top.map(|top| top.saturating_sub(answered));
+        let full_at = page_size.map(|size| size.max(1)).filter(|size| remaining.is_none_or(|left| left > *size));
+        let limit = full_at.map(|size| size.saturating_add(1)).or(remaining);
+        // What was skipped lies before the token.
+        let offset = options.skip.filter(|skip| *skip > 0 && options.skip_token.is_none());
+        Page { window: Window { limit, offset }, full_at, remaining }
+    }
+
+    fn full(&self, rows: u64) -> bool {
+        self.full_at == Some(rows)
+    }
+
+    fn more_wanted(&self, rows: u64) -> bool {
+        self.remaining.is_none_or(|left| left > rows)
+    }
+}
+
+/// Makes skip tokens of rows.
+struct Tokens<'p> {
+    plan: &'p Plan,
+    entity_type: &'p EntityType,
+    /// Where the columns of the order begin.
+    order_begin: usize,
+    key_columns: Vec<usize>,
+}
+
+impl<'p> Tokens<'p> {
+    fn new(plan: &'p Plan, entity_type: &'p EntityType, columns: &Columns) -> Tokens<'p> {
+        let key_columns = key_columns(entity_type, columns);
+        Tokens { plan, entity_type, order_begin: columns.leaves.len(), key_columns }
+    }
+
+    fn after(&self, row: &rusqlite::Row<'_>, rows: u64) -> Result<SkipToken, StoreError> {
+        let options = &self.plan.options;
+        let order = options.order_by.iter().enumerate();
+        let order = order.map(|(index, by)| (self.order_begin + index, by.expression.primitive));
+        let key = self.key_columns.iter().zip(&self.entity_type.key);
+        let key = key.map(|(column, leaf)| (*column, Some(self.entity_type.leaves[leaf.0].primitive)));
+        let after = order.chain(key).map(|(column, primitive)| Ok(owned(row.get_ref(column)?, primitive)));
+        let answered = options.skip_token.as_ref().map_or(0, |token| token.answered);
+        Ok(SkipToken { after: after.collect::<Result<_, StoreError>>()?, answered: answered.saturating_add(rows) })
+    }
+}
+
+/// One read transaction for several statements. It ends when it is dropped; there is nothing to commit.
+struct Snapshot<'c> {
+    raw: &'c rusqlite::Connection,
+}
+
+impl<'c> Snapshot<'c> {
+    fn begin(raw: &'c rusqlite::Connection) -> Result<Snapshot<'c>, StoreError> {
+        raw.prepare_cached("BEGIN")?.raw_execute()?;
+        Ok(Snapshot { raw })
+    }
+}
+
+impl Drop for Snapshot<'_> {
+    fn drop(&mut self) {
+        // It can only fail where SQLite has rolled back already.
+        let _ = self.raw.prepare_cached("ROLLBACK").and_then(|mut statement| statement.raw_execute());
+    }
+}
+
+pub(super) fn bind(statement: &mut Statement<'_>, position: usize, value: ValueRef<'_>) -> Result<(), StoreError> {
+    Ok(statement.raw_bind_parameter(position, ToSqlOutput::Borrowed(value))?)
+}
+
+/// A value as SQLite stores it.
+pub(super) fn borrowed(value: &Value) -> ValueRef<'_> {
+    match value {
+        Value::Null => ValueRef::Null,
+        Value::Boolean(boolean) => ValueRef::Integer(i64::from(*boolean)),
+        Value::Integer(integer) => ValueRef::Integer(*integer),
+        Value::Real(real) => ValueRef::Real(*real),
+        Value::Decimal(text) | Value::String(text) | Value::Text(_, text) => ValueRef::Text(text.as_bytes()),
+        Value::Binary(bytes) => ValueRef::Blob(bytes),
+    }
+}
+
+/// A stored value as one of that type.
+fn owned(value: ValueRef<'_>, primitive: Option<Primitive>) -> Value {
+    match (value, primitive) {
+        (ValueRef::Null, _) | (_, None) => Value::Null,
+        (ValueRef::Integer(integer), Some(Primitive::Boolean)) => Value::Boolean(integer != 0),
+        (ValueRef::Integer(integer), Some(_)) => Value::Integer(integer),
+        (ValueRef::Real(real), Some(_)) => Value::Real(real),
+        (ValueRef::Blob(bytes), Some(_)) => Value::Binary(bytes.to_vec()),
+        (ValueRef::Text(text), Some(primitive)) => {
+            let text = String::from_utf8_lossy(text).into_owned();
+            match primitive {
+                Primitive::Decimal { .. } => Value::Decimal(text),
+                Primitive::String { .. } => Value::String(text),
+                other => Value::Text(other, text),
+            }
+        }
+    }
+}
