@@ -3,12 +3,15 @@
 //!
 //! What it deliberately does not do: know the gateway. It sees every subject, ours too, only over the network and /proc.
 
+pub mod cores;
 pub mod experiment;
 pub mod load;
 pub mod plan;
+pub mod probe;
 pub mod report;
 pub mod results;
 pub mod run;
 pub mod schedule;
 pub mod stats;
+pub mod subject;
 pub mod toll;

@@ -1,0 +1,117 @@
+//! Which cores the generator has and which the subjects: apart, so that neither takes the other's time unseen.
+//!
+//! Affinity is inherited, so a child is pinned by pinning the thread that starts it for that moment. Where there is only
+//! one core nothing is pinned, and the report says so.
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Most cores of the generator: one drives over 100,000 requests/s.
+const GENERATOR_CORES_MAX: usize = 4;
+/// One core of so many is the generator's.
+const CORES_FOR_EACH_OF_GENERATOR: usize = 4;
+
+/// The cores of both sides; both empty where they cannot be kept apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cores {
+    /// Cores of the generator and of the lab itself.
+    pub generator: Vec<usize>,
+    /// Cores of the subjects.
+    pub subjects: Vec<usize>,
+    all: Vec<usize>,
+}
+
+impl Cores {
+    /// Divides the cores that this thread may use.
+    pub fn divide() -> Cores {
+        let Ok(set) = sched_getaffinity(None) else { return Cores::default() };
+        Cores::of((0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
+    }
+
+    fn of(all: Vec<usize>) -> Cores {
+        if all.len() < 2 {
+            return Cores { all, ..Cores::default() };
+        }
+        let count = (all.len() / CORES_FOR_EACH_OF_GENERATOR).clamp(1, GENERATOR_CORES_MAX);
+        let (subjects, generator) = all.split_at(all.len() - count);
+        Cores { generator: generator.to_vec(), subjects: subjects.to_vec(), all }
+    }
+
+    /// Does `work` while this thread may use the subjects' cores only: what is started in it inherits them.
+    pub fn as_subject<T>(&self, work: impl FnOnce() -> T) -> T {
+        let before = sched_getaffinity(None);
+        pin(&self.subjects);
+        let done = work();
+        if let Ok(before) = before {
+            // Going back to cores that were allowed before cannot fail in a way that matters: the thread stays pinned.
+            let _ = sched_setaffinity(None, &before);
+        }
+        done
+    }
+
+    /// Pins this thread to the generator's cores until the guard is dropped.
+    pub fn pin_to_generator(&self) -> PinGuard {
+        pin(&self.generator);
+        PinGuard { back_to: self.all.clone() }
+    }
+}
+
+/// Gives a thread its cores back.
+#[derive(Debug)]
+pub struct PinGuard {
+    back_to: Vec<usize>,
+}
+
+impl Drop for PinGuard {
+    fn drop(&mut self) {
+        pin(&self.back_to);
+    }
+}
+
+/// Lets this thread run on these cores only; on any where there are none.
+///
+/// A kernel that refuses leaves the thread where it was: the figures are still true, only less calm.
+pub fn pin(cores: &[usize]) {
+    if cores.is_empty() {
+        return;
+    }
+    let mut set = CpuSet::new();
+    for core in cores {
+        set.set(*core);
+    }
+    let _ = sched_setaffinity(None, &set);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_share_no_core() {
+        let check = |count: usize, generator: &[usize], subjects: usize| {
+            let cores = Cores::of((0..count).collect());
+            assert_eq!((cores.generator.as_slice(), cores.subjects.len()), (generator, subjects), "{count} cores");
+        };
+        check(0, &[], 0);
+        check(1, &[], 0);
+        check(2, &[1], 1);
+        check(4, &[3], 3);
+        check(8, &[6, 7], 6);
+        check(64, &[60, 61, 62, 63], 60);
+    }
+
+    #[test]
+    fn a_child_started_as_a_subject_inherits_its_cores_and_the_thread_keeps_its_own() {
+        let cores = Cores::divide();
+        if cores.subjects.is_empty() {
+            return;
+        }
+        let before = sched_getaffinity(None).unwrap();
+        let output = cores
+            .as_subject(|| std::process::Command::new("grep").args(["Cpus_allowed_list", "/proc/self/status"]).output())
+            .unwrap();
+        let expected = format!("\t{}", cores.subjects[0]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(&expected), "{text} has not {expected}");
+        assert_eq!(sched_getaffinity(None).unwrap(), before);
+    }
+}

@@ -1,0 +1,105 @@
+//! CPU time of processes in nanoseconds, from their CPU clocks: the ticks of /proc/PID/stat are 10 ms, a tenth of a slice.
+//!
+//! It counts all threads of a process, living and gone, but not its children.
+
+use std::time::Instant;
+
+use super::{Probe, Reading};
+
+/// No process has this number or a larger one (the kernel's PID_MAX_LIMIT).
+const PROCESSES_CEILING: libc::pid_t = 4 * 1024 * 1024;
+
+/// The CPU clocks of a subject's processes.
+#[derive(Debug, Clone, Default)]
+pub struct CpuClocks(Vec<libc::clockid_t>);
+
+impl CpuClocks {
+    /// The clocks of these processes.
+    ///
+    /// # Errors
+    /// The first process that is not there.
+    pub fn new(processes: &[u32]) -> Result<CpuClocks, String> {
+        processes.iter().map(|process| clock_of(*process)).collect::<Result<_, _>>().map(CpuClocks)
+    }
+
+    /// User and system time of all of them since they began, in nanoseconds; `None` where one is gone.
+    pub fn read_ns(&self) -> Option<u64> {
+        if self.0.is_empty() {
+            return None;
+        }
+        self.0.iter().map(|clock| read_clock_ns(*clock)).sum()
+    }
+}
+
+/// Cores in use since the sample before.
+#[derive(Debug, Default)]
+pub struct Share {
+    before: Option<(Instant, u64, Vec<u32>)>,
+}
+
+impl Probe for Share {
+    fn sample(&mut self, processes: &[u32]) -> Option<Reading> {
+        let used_ns = CpuClocks::new(processes).ok()?.read_ns()?;
+        let now = Instant::now();
+        let before = self.before.replace((now, used_ns, processes.to_vec()));
+        let (then, then_ns, of) = before?;
+        if of != processes {
+            return None;
+        }
+        let wall_ns = now.duration_since(then).as_nanos().max(1) as f64;
+        let value = used_ns.saturating_sub(then_ns) as f64 / wall_ns;
+        Some(Reading { name: "subject-cpu-share", unit: "cores", value })
+    }
+}
+
+#[expect(unsafe_code, reason = "neither std nor rustix offers the CPU clock of another process")]
+fn clock_of(process: u32) -> Result<libc::clockid_t, String> {
+    let mut clock: libc::clockid_t = 0;
+    // A larger number overflows the clock's encoding and would name another process's clock.
+    let pid = libc::pid_t::try_from(process).ok().filter(|pid| *pid < PROCESSES_CEILING);
+    let Some(pid) = pid else { return Err(format!("process {process} cannot be: its number is too large")) };
+    // SAFETY: `clock` outlives the call, which writes one clockid_t into it and keeps nothing.
+    match unsafe { libc::clock_getcpuclockid(pid, &mut clock) } {
+        0 => Ok(clock),
+        code => Err(format!("process {process} cannot be watched: {}", std::io::Error::from_raw_os_error(code))),
+    }
+}
+
+#[expect(unsafe_code, reason = "rustix reads only the clocks that it names")]
+fn read_clock_ns(clock: libc::clockid_t) -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` outlives the call, which writes one timespec into it and keeps nothing.
+    let code = unsafe { libc::clock_gettime(clock, &mut time) };
+    (code == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_of_a_process_grows_with_its_work() {
+        let clocks = CpuClocks::new(&[std::process::id()]).unwrap();
+        let before = clocks.read_ns().unwrap();
+        let mut sum = 0_u64;
+        while clocks.read_ns().unwrap() < before + 2_000_000 {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        assert!(sum > 0);
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_is_named() {
+        // The kernel gives out numbers below this one, so nobody has it for long.
+        let gone = PROCESSES_CEILING.unsigned_abs() - 1;
+        let error = CpuClocks::new(&[gone]).unwrap_err();
+        assert!(error.starts_with(&format!("process {gone} cannot be watched: ")), "{error}");
+        let error = CpuClocks::new(&[u32::MAX >> 1]).unwrap_err();
+        assert_eq!(error, "process 2147483647 cannot be: its number is too large");
+    }
+
+    #[test]
+    fn no_process_has_no_time() {
+        assert_eq!(CpuClocks::default().read_ns(), None);
+    }
+}

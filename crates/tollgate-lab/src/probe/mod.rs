@@ -1,0 +1,32 @@
+//! What is watched from outside: CPU, memory and threads of a subject, the generator's own threads, the machine, and the
+//! `/metrics` of a subject that has them.
+//!
+//! Everything here reads; nothing here judges (see [`crate::validity`]) or runs while a request is being timed on the
+//! same thread.
+
+pub mod cpu;
+pub mod generator;
+pub mod machine;
+pub mod memory;
+pub mod system;
+
+/// One value at one time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// Name of the series, as in `result.json`.
+    pub name: &'static str,
+    /// Unit of the value.
+    pub unit: &'static str,
+    /// The value.
+    pub value: f64,
+}
+
+/// Something that is sampled in the processes of a subject.
+pub trait Probe {
+    /// Reads; says nothing where the processes are gone or keep it secret.
+    fn sample(&mut self, processes: &[u32]) -> Option<Reading>;
+}
+
+/// What is sampled of every subject whose processes are known, in the order of the report.
+pub const PROBES: &[fn() -> Box<dyn Probe + Send>] =
+    &[|| Box::new(cpu::Share::default()), || Box::new(memory::Resident), || Box::new(memory::Threads)];

@@ -1,0 +1,317 @@
+//! A subject that the run starts itself: `PROGRAM serve --listen 127.0.0.1:0 --admin 127.0.0.1:0`.
+//!
+//! It is ready when it has printed where it listens. It ends by SIGTERM, and by SIGKILL if it does not listen to that,
+//! at the latest when this value is dropped. Its last words are kept, for the case that it dies.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+use crate::cores::Cores;
+
+/// A subject has to say within this time where it listens.
+const READY_WITHIN: Duration = Duration::from_secs(20);
+/// A subject has this time to drain after SIGTERM.
+const DRAIN_WITHIN: Duration = Duration::from_secs(2);
+/// Lines of its standard error that are kept.
+const LAST_LINES: usize = 12;
+/// Bytes of such a line that are kept.
+const LINE_BYTES_MAX: u64 = 4096;
+
+/// A running child.
+#[derive(Debug)]
+pub struct Child {
+    process: std::process::Child,
+    pidfd: OwnedFd,
+    last_lines: Arc<Mutex<VecDeque<String>>>,
+    /// Where it serves, such as `http://127.0.0.1:41234`.
+    pub url: String,
+    /// Where its `/metrics` are.
+    pub admin_url: Option<String>,
+}
+
+/// How a child ended that should not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Death {
+    /// Exit status or signal.
+    pub status: String,
+    /// What it last wrote to standard error.
+    pub last_lines: Vec<String>,
+}
+
+/// Why a child is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartError {
+    /// What happened.
+    pub message: String,
+}
+
+impl Child {
+    /// Starts `program` with `arguments` behind `serve` on the subjects' cores and waits until it listens.
+    ///
+    /// # Errors
+    /// What it said instead.
+    pub fn start(program: &Path, arguments: &[String], cores: &Cores) -> Result<Child, StartError> {
+        let mut command = Command::new(program);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]).args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        end_with_this_thread(&mut command);
+        let name = program.display();
+        let mut process = cores
+            .as_subject(|| command.spawn())
+            .map_err(|error| StartError { message: format!("{name} cannot be started: {error}") })?;
+        let stdout = process.stdout.take().expect("standard output is piped");
+        let stderr = process.stderr.take().expect("standard error is piped");
+        let last_lines = Arc::new(Mutex::new(VecDeque::new()));
+        let (announce, announced) = channel();
+        std::thread::spawn(move || read_announcements(stdout, &announce));
+        let (finish, finished) = channel();
+        let kept = Arc::clone(&last_lines);
+        std::thread::spawn(move || {
+            keep_last_lines(stderr, &kept);
+            // Nobody may be waiting any more.
+            let _ = finish.send(());
+        });
+        let pidfd = match pidfd_open(pid_of(&process), PidfdFlags::empty()) {
+            Ok(pidfd) => pidfd,
+            Err(error) => {
+                let _ = process.kill();
+                let _ = process.wait();
+                return Err(StartError { message: format!("{name} cannot be watched: {error}") });
+            }
+        };
+        let mut child = Child { process, pidfd, last_lines, url: String::new(), admin_url: None };
+        child.wait_until_ready(&announced).map_err(|message| {
+            if child.exited(Duration::ZERO) {
+                // Its last words are complete once the pipe is closed.
+                let _ = finished.recv_timeout(DRAIN_WITHIN);
+                let death = child.death().map_or_else(|| message, |death| death.to_string());
+                StartError { message: format!("{name} {death}") }
+            } else {
+                StartError { message: format!("{name} {message}") }
+            }
+        })?;
+        Ok(child)
+    }
+
+    /// Its process.
+    pub fn process(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// How it ended, if it did.
+    pub fn death(&mut self) -> Option<Death> {
+        let status = self.process.try_wait().ok().flatten()?;
+        let last_lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
+        Some(Death { status: describe(status), last_lines })
+    }
+
+    fn wait_until_ready(&mut self, announced: &Receiver<(Announcement, String)>) -> Result<(), String> {
+        let deadline = Instant::now() + READY_WITHIN;
+        while self.url.is_empty() || self.admin_url.is_none() {
+            match announced.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok((Announcement::Listening, url)) => self.url = url,
+                Ok((Announcement::Admin, url)) => self.admin_url = Some(url),
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(format!("did not say where it listens within {} s", READY_WITHIN.as_secs()));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    // The pipe closes a moment before the process can be waited for.
+                    self.exited(DRAIN_WITHIN);
+                    return Err("closed its standard output before it said where it listens".to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the process ended, after waiting at most `within`.
+    fn exited(&self, within: Duration) -> bool {
+        let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };
+        let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.process.try_wait().ok().flatten().is_some() {
+            return;
+        }
+        // It may end by itself between the question and the signal; then both signals reach nobody, as it is not yet
+        // waited for.
+        let _ = kill_process(pid_of(&self.process), Signal::TERM);
+        if !self.exited(DRAIN_WITHIN) {
+            let _ = self.process.kill();
+        }
+        let _ = self.process.wait();
+    }
+}
+
+impl fmt::Display for Death {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.status)?;
+        if !self.last_lines.is_empty() {
+            write!(formatter, "; its last words: {}", self.last_lines.join(" | "))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Announcement {
+    Listening,
+    Admin,
+}
+
+/// Even a lab that is killed leaves no server behind.
+#[expect(unsafe_code, reason = "std has no other way to ask the kernel for it between fork and exec")]
+fn end_with_this_thread(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: between fork and exec only one system call is made, which neither allocates nor locks.
+    unsafe {
+        command.pre_exec(|| Ok(rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?));
+    }
+}
+
+fn pid_of(process: &std::process::Child) -> Pid {
+    Pid::from_child(process)
+}
+
+/// Reads to the end, so that the child never writes into a closed pipe.
+fn read_announcements(stdout: impl Read, announce: &Sender<(Announcement, String)>) {
+    for line in BufReader::new(stdout).lines() {
+        let Ok(line) = line else { return };
+        if let Some(announcement) = announcement(&line) {
+            // Nobody listens any more once it is ready.
+            let _ = announce.send(announcement);
+        }
+    }
+}
+
+fn announcement(line: &str) -> Option<(Announcement, String)> {
+    let (word, url) = line.trim().split_once(' ')?;
+    let kind = match word {
+        "listening" => Announcement::Listening,
+        "admin" => Announcement::Admin,
+        _ => return None,
+    };
+    url.starts_with("http").then(|| (kind, url.to_owned()))
+}
+
+fn keep_last_lines(stderr: impl Read, kept: &Mutex<VecDeque<String>>) {
+    let mut reader = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line).trim().to_owned();
+        if text.is_empty() {
+            continue;
+        }
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == LAST_LINES {
+            kept.pop_front();
+        }
+        kept.push_back(text);
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit status {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn start(script: &str) -> Result<Child, StartError> {
+        let mut file = tempfile::Builder::new().prefix("subject").suffix(".sh").tempfile().unwrap();
+        write!(file, "#!/bin/sh\n{script}\n").unwrap();
+        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = file.into_temp_path();
+        loop {
+            let started = Child::start(&path, &[], &Cores::default());
+            // Another test's fork may hold the file open for writing until its exec.
+            if !matches!(&started, Err(error) if error.message.contains("busy")) {
+                return started;
+            }
+        }
+    }
+
+    const READY: &str = "echo listening http://127.0.0.1:4001; echo admin http://127.0.0.1:4002";
+
+    #[test]
+    fn it_is_ready_when_it_has_said_where_it_listens() {
+        let child = start(&format!("{READY}; exec tail -f /dev/null")).unwrap();
+        assert_eq!(child.url, "http://127.0.0.1:4001");
+        assert_eq!(child.admin_url.as_deref(), Some("http://127.0.0.1:4002"));
+    }
+
+    #[test]
+    fn it_is_ended_when_dropped_even_if_it_does_not_listen_to_terminate() {
+        let child = start(&format!("trap '' TERM; {READY}; exec tail -f /dev/null")).unwrap();
+        let process = child.process();
+        drop(child);
+        assert!(!Path::new(&format!("/proc/{process}")).exists());
+    }
+
+    #[test]
+    fn one_that_fails_to_start_is_quoted() {
+        let error = start("echo cannot open the database >&2; exit 3").unwrap_err().to_string();
+        assert!(error.ends_with("ended with exit status 3; its last words: cannot open the database"), "{error}");
+    }
+
+    #[test]
+    fn one_that_is_not_there_is_named() {
+        let error = Child::start(Path::new("/nowhere/tollgate"), &[], &Cores::default()).unwrap_err().to_string();
+        assert_eq!(error, "/nowhere/tollgate cannot be started: No such file or directory (os error 2)");
+    }
+
+    #[test]
+    fn one_that_dies_later_leaves_status_and_last_words() {
+        let mut child = start(&format!("{READY}; echo out of memory >&2; kill -9 $$")).unwrap();
+        assert!(child.exited(DRAIN_WITHIN));
+        let death = child.death().unwrap();
+        assert_eq!(death.status, "was ended by signal 9");
+    }
+
+    #[test]
+    fn only_announcements_are_taken_from_its_output() {
+        let check = |line: &str, expected: Option<Announcement>| {
+            assert_eq!(announcement(line).map(|(kind, _)| kind), expected, "{line}");
+        };
+        check("listening http://127.0.0.1:80", Some(Announcement::Listening));
+        check("admin http://127.0.0.1:81\r", Some(Announcement::Admin));
+        check("listening soon", None);
+        check("hello", None);
+    }
+}

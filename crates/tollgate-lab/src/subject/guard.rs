@@ -1,0 +1,69 @@
+//! Whom the lab may load: loopback, and hosts that the user named.
+
+use std::fmt;
+use std::net::IpAddr;
+
+/// A host that was not allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuardError {
+    /// The host.
+    pub host: String,
+}
+
+impl fmt::Display for GuardError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = &self.host;
+        write!(formatter, "{host} is not loopback, and load can harm it: if you may load it, say --i-may-load {host}")
+    }
+}
+
+impl std::error::Error for GuardError {}
+
+/// Whether `host` (a name or an address, without port) may be loaded.
+///
+/// A name other than `localhost` has to be allowed, even if it leads to loopback today.
+///
+/// # Errors
+/// The refused host.
+pub fn check_loadable(host: &str, allowed: &[String]) -> Result<(), GuardError> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let loopback = match bare.parse::<IpAddr>() {
+        Ok(IpAddr::V6(address)) => address.to_canonical().is_loopback(),
+        Ok(address) => address.is_loopback(),
+        Err(_) => bare.eq_ignore_ascii_case("localhost"),
+    };
+    let same = |named: &String| named.trim_start_matches('[').trim_end_matches(']').eq_ignore_ascii_case(bare);
+    if loopback || allowed.iter().any(same) { Ok(()) } else { Err(GuardError { host: bare.to_owned() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_and_named_hosts_may_be_loaded() {
+        let check = |host: &str, allowed: &[&str], expected: bool| {
+            let allowed: Vec<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(check_loadable(host, &allowed).is_ok(), expected, "{host} with {allowed:?}");
+        };
+        check("127.0.0.1", &[], true);
+        check("127.8.9.10", &[], true);
+        check("[::1]", &[], true);
+        check("::ffff:127.0.0.1", &[], true);
+        check("LocalHost", &[], true);
+        check("10.0.0.1", &[], false);
+        check("127.0.0.1.example.com", &[], false);
+        check("localhost.example.com", &[], false);
+        check("sap.example.com", &[], false);
+        check("sap.example.com", &["SAP.example.com"], true);
+        check("fe80::1", &["[fe80::1]"], true);
+    }
+
+    #[test]
+    fn the_refusal_says_what_to_do() {
+        assert_eq!(
+            check_loadable("10.0.0.1", &[]).unwrap_err().to_string(),
+            "10.0.0.1 is not loopback, and load can harm it: if you may load it, say --i-may-load 10.0.0.1"
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! The servers under test: children that the run starts and ends, or servers of the user's that are only looked at.
+//!
+//! What this module deliberately does not do: send a request (see [`crate::load`]) or know what a subject is made of.
+
+mod child;
+mod guard;
+
+pub use child::{Child, Death, StartError};
+pub use guard::{GuardError, check_loadable};
