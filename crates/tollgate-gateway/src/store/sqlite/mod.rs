@@ -11,7 +11,7 @@ mod tables;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
-use std::rc::Rc;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -51,13 +51,13 @@ pub struct Database {
     _keeper: Mutex<rusqlite::Connection>,
 }
 
-/// A connection to a database, for one work process at a time.
+/// A connection to a database, for one work process at a time. It moves between threads with its work process.
 pub struct Connection {
     raw: rusqlite::Connection,
     mapping: Arc<Mapping>,
     budget: Arc<Budget>,
     /// For each set the text of the statement that reads an entity by its key, once it was needed.
-    key_statements: RefCell<Vec<Option<Rc<str>>>>,
+    key_statements: RefCell<Vec<Option<Arc<str>>>>,
 }
 
 impl Database {
@@ -148,3 +148,8 @@ impl From<rusqlite::Error> for StoreError {
         }
     }
 }
+
+const _: () = {
+    const fn moves_between_threads<T: Send>() {}
+    moves_between_threads::<Connection>();
+};

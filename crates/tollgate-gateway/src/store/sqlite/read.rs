@@ -2,7 +2,7 @@
 //!
 //! A plan that needs several statements (total, expansions, whether a path exists) reads them from one snapshot.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Statement};
@@ -93,13 +93,13 @@ impl Connection {
         Ok(Outcome { rows: 1, next: None, found: true })
     }
 
-    fn key_statement(&self, model: &Model, set: SetId) -> Result<Rc<str>, StoreError> {
+    fn key_statement(&self, model: &Model, set: SetId) -> Result<Arc<str>, StoreError> {
         let mut texts = self.key_statements.borrow_mut();
         if texts.len() < model.entity_sets.len() {
             texts.resize(model.entity_sets.len(), None);
         }
         if let Some(text) = &texts[set.0] {
-            return Ok(Rc::clone(text));
+            return Ok(Arc::clone(text));
         }
         let entity_type = model.type_of(set);
         let plan = Plan {
@@ -112,8 +112,8 @@ impl Connection {
         let columns = Columns::new(entity_type, &Select::All, &[]);
         let source = Source { model, mapping: &self.mapping };
         let sql = source.page(&plan, &columns, Window { limit: None, offset: None })?;
-        let text: Rc<str> = sql.text.into();
-        texts[set.0] = Some(Rc::clone(&text));
+        let text: Arc<str> = sql.text.into();
+        texts[set.0] = Some(Arc::clone(&text));
         Ok(text)
     }
 
