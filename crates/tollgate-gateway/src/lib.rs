@@ -3,6 +3,7 @@
 //! What it deliberately does not do: measure itself. Whoever wants figures watches it from outside, or reads `/metrics`.
 
 pub mod config;
+pub mod dispatcher;
 pub mod services;
 pub mod store;
 
