@@ -1,1 +1,13 @@
-//! tollgate-net
+//! Whatever touches a socket or a clock: listening, connecting, TLS, HTTP/1.1 for both halves, byte counts and time.
+//!
+//! One engine serves and asks: the codec under [`http1`] does no I/O, and the server and the client stand on it side by
+//! side. The crate knows nothing of OData, of experiments or of what a body means.
+
+pub mod clock;
+pub mod connect;
+pub mod http1;
+pub mod limits;
+pub mod listen;
+pub mod meter;
+pub mod stream;
+pub mod tls;

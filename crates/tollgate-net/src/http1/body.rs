@@ -1,0 +1,106 @@
+//! How long a body is and where its data stands among the bytes read: by length, chunked, or until the end.
+//!
+//! It neither reads nor keeps bytes: it says which of the caller's bytes are data.
+
+use super::chunked::{ChunkLimits, ChunkedDecoder};
+use super::error::Fault;
+
+/// How a body is delimited (RFC 9112 section 6.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Framing {
+    /// There is none.
+    #[default]
+    None,
+    /// So many bytes.
+    Length(u64),
+    /// By the chunked transfer coding.
+    Chunked,
+    /// Answers only: until the connection ends.
+    UntilClose,
+}
+
+/// What one step of reading found: first `skipped` bytes of framing, then `data` bytes of the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Step {
+    /// Bytes of framing before the data.
+    pub skipped: usize,
+    /// Bytes of data.
+    pub data: usize,
+}
+
+impl Step {
+    /// How many bytes were used.
+    #[must_use]
+    pub fn used(self) -> usize {
+        self.skipped + self.data
+    }
+}
+
+/// Reads one body, whatever the reads split it into.
+#[derive(Clone, Debug)]
+pub struct BodyDecoder {
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Length(u64),
+    Chunked(ChunkedDecoder),
+    UntilClose,
+}
+
+impl BodyDecoder {
+    /// Before the first byte of a body so framed.
+    #[must_use]
+    pub fn new(framing: Framing, limits: ChunkLimits) -> BodyDecoder {
+        let state = match framing {
+            Framing::None => State::Length(0),
+            Framing::Length(length) => State::Length(length),
+            Framing::Chunked => State::Chunked(ChunkedDecoder::new(limits)),
+            Framing::UntilClose => State::UntilClose,
+        };
+        BodyDecoder { state }
+    }
+
+    /// Whether the body is complete. One that ends with the connection never is.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        match &self.state {
+            State::Length(remaining) => *remaining == 0,
+            State::Chunked(decoder) => decoder.is_done(),
+            State::UntilClose => false,
+        }
+    }
+
+    /// Whether the end of the connection is the end of the body.
+    #[must_use]
+    pub fn ends_with_connection(&self) -> bool {
+        matches!(self.state, State::UntilClose)
+    }
+
+    /// How many bytes are still to come, where that is known.
+    #[must_use]
+    pub fn remaining(&self) -> Option<u64> {
+        match &self.state {
+            State::Length(remaining) => Some(*remaining),
+            State::Chunked(decoder) => decoder.is_done().then_some(0),
+            State::UntilClose => None,
+        }
+    }
+
+    /// Finds the next data in `input`. It uses all of `input` over as many calls as it takes, unless the body ends.
+    ///
+    /// # Errors
+    /// The fault in the framing; the decoder must not be used afterwards.
+    pub fn decode(&mut self, input: &[u8]) -> Result<Step, Fault> {
+        match &mut self.state {
+            State::Length(remaining) => {
+                let data = usize::try_from(*remaining).map_or(input.len(), |remaining| remaining.min(input.len()));
+                *remaining -= data as u64;
+                Ok(Step { skipped: 0, data })
+            }
+            State::Chunked(decoder) => decoder.decode(input),
+            State::UntilClose => Ok(Step { skipped: 0, data: input.len() }),
+        }
+    }
+}

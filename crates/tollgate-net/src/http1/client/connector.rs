@@ -1,0 +1,135 @@
+//! Opening connections, each step timed: name, TCP, TLS.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rustls::ClientConfig;
+
+use super::connection::ClientConnection;
+use super::error::{ConnectError, ErrorClass};
+use super::target::{Scheme, Target};
+use crate::connect::{connect, resolve};
+use crate::stream::Stream;
+use crate::tls::{self, HandshakeKind, Resumption, TlsChoice};
+
+/// Time for the connection, and once more for the TLS handshake.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Opens connections; clones share TLS sessions.
+#[derive(Clone, Debug)]
+pub struct Connector {
+    tls: TlsChoice,
+    resumption: Resumption,
+    connect_timeout: Duration,
+    exchange_timeout: Duration,
+    /// Made when the first https target is opened: loading the machine's roots takes milliseconds.
+    config: Arc<OnceLock<Result<Arc<ClientConfig>, String>>>,
+}
+
+/// How a connection was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The address that answered.
+    pub address: SocketAddr,
+    /// The TCP handshake, in nanoseconds.
+    pub connect_ns: u64,
+    /// The TLS handshake, in nanoseconds, where there was one.
+    pub tls_ns: Option<u64>,
+    /// Of what kind the TLS handshake was.
+    pub handshake: Option<HandshakeKind>,
+}
+
+impl Connector {
+    /// A connector that judges certificates as `tls` says.
+    #[must_use]
+    pub fn new(tls: TlsChoice) -> Connector {
+        Connector {
+            tls,
+            resumption: Resumption::Allowed,
+            connect_timeout: CONNECT_TIMEOUT,
+            exchange_timeout: super::connection::EXCHANGE_TIMEOUT,
+            config: Arc::default(),
+        }
+    }
+
+    /// Whether later connections may take up earlier TLS sessions.
+    #[must_use]
+    pub fn resumption(mut self, resumption: Resumption) -> Connector {
+        self.resumption = resumption;
+        self.config = Arc::default();
+        self
+    }
+
+    /// The time that connecting may take, and once more the TLS handshake.
+    #[must_use]
+    pub fn connect_timeout(mut self, timeout: Duration) -> Connector {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// The time that each exchange may take on the connections opened.
+    #[must_use]
+    pub fn exchange_timeout(mut self, timeout: Duration) -> Connector {
+        self.exchange_timeout = timeout;
+        self
+    }
+
+    /// Finds the addresses of a target, for opening many connections to it without asking each time.
+    ///
+    /// # Errors
+    /// [`ErrorClass::ResolveFailed`].
+    pub async fn resolve(&self, target: &Target) -> Result<Vec<SocketAddr>, ConnectError> {
+        resolve(target.host(), target.port()).await.map_err(|error| {
+            ConnectError::new(ErrorClass::ResolveFailed, format!("no address for {}", target.host()), Some(error))
+        })
+    }
+
+    /// Opens a connection to the target's host.
+    ///
+    /// # Errors
+    /// Why there is none, in its class.
+    pub async fn open(&self, target: &Target) -> Result<ClientConnection, ConnectError> {
+        let addresses = self.resolve(target).await?;
+        self.open_at(target, &addresses).await
+    }
+
+    /// Opens a connection to the first of `addresses` that answers; the target names the scheme and the certificate.
+    ///
+    /// # Errors
+    /// Why there is none, in its class.
+    pub async fn open_at(&self, target: &Target, addresses: &[SocketAddr]) -> Result<ClientConnection, ConnectError> {
+        let (socket, address, took) = connect(addresses, self.connect_timeout)
+            .await
+            .map_err(|error| ConnectError::connecting(target.authority(), error))?;
+        let mut opening = Opening { address, connect_ns: nanoseconds(took), tls_ns: None, handshake: None };
+        let stream = match target.scheme() {
+            Scheme::Http => Stream::plain(socket),
+            Scheme::Https => {
+                let failed = |source: io::Error| {
+                    let class = match source.kind() {
+                        io::ErrorKind::TimedOut => ErrorClass::ConnectTimeout,
+                        _ => ErrorClass::Tls,
+                    };
+                    ConnectError::new(class, format!("no TLS with {}", target.authority()), Some(source))
+                };
+                let config = self.config.get_or_init(|| tls::client_config(self.tls, self.resumption));
+                let config =
+                    config.as_ref().map_err(|reason| ConnectError::new(ErrorClass::Tls, reason.clone(), None))?;
+                let (stream, took, kind) =
+                    tls::handshake(config, target.host(), socket, self.connect_timeout).await.map_err(failed)?;
+                opening.tls_ns = Some(nanoseconds(took));
+                opening.handshake = Some(kind);
+                Stream::TlsClient(Box::new(stream))
+            }
+        };
+        let mut connection = ClientConnection::new(stream, opening);
+        connection.set_timeout(self.exchange_timeout);
+        Ok(connection)
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,20 @@
+//! The asking half: connections that send rendered requests and read the answers, measured truthfully.
+//!
+//! No pool, no redirects, no retries: whoever measures decides what a failure means.
+
+mod connection;
+mod connector;
+mod error;
+mod scratch;
+mod sink;
+mod target;
+mod template;
+mod timeout;
+
+pub use super::head::{Answers, ResponseHead};
+pub use connection::{ClientConnection, Exchanged};
+pub use connector::{Connector, Opening};
+pub use error::{ConnectError, ErrorClass, ExchangeError};
+pub use sink::{BodySink, Collect, Discard};
+pub use target::{Scheme, Target, TargetError};
+pub use template::{RequestTemplate, TemplateBuilder, TemplateError};

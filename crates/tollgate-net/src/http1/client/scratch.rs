@@ -1,0 +1,30 @@
+//! One read buffer per thread, lent for the length of a poll: connections that wait hold none.
+
+use std::cell::Cell;
+
+/// One read takes at most this much; the thread's second-level cache holds it beside all else.
+const SCRATCH_BYTES: usize = 64 * 1024;
+
+thread_local! {
+    static SCRATCH: Cell<Option<Box<[u8]>>> = const { Cell::new(None) };
+}
+
+/// The thread's read buffer, given back when dropped.
+pub(super) struct Scratch(Option<Box<[u8]>>);
+
+impl Scratch {
+    /// Takes the buffer; a second taker on the same thread gets one of its own.
+    pub(super) fn take() -> Scratch {
+        Scratch(Some(SCRATCH.take().unwrap_or_else(|| vec![0; SCRATCH_BYTES].into_boxed_slice())))
+    }
+
+    pub(super) fn bytes(&mut self) -> &mut [u8] {
+        self.0.as_mut().expect("it is given back only when dropped")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        SCRATCH.set(self.0.take());
+    }
+}

@@ -1,0 +1,218 @@
+//! A request rendered before the run: static bytes with slots for what differs from request to request.
+//!
+//! Rendering copies and does nothing else; what a template's own text may hold is checked once, when it is built.
+
+use std::fmt;
+
+use super::super::chunked::{is_control, is_token_byte};
+use super::super::server::write_decimal;
+
+/// A request with slots.
+///
+/// ```
+/// # use tollgate_net::http1::client::RequestTemplate;
+/// let template = RequestTemplate::builder("GET", "example.org").target_text("/flights/").target_slot().build()?;
+/// let mut request = Vec::new();
+/// template.render(&["AA"], &mut request);
+/// assert_eq!(request, b"GET /flights/AA HTTP/1.1\r\nHost: example.org\r\n\r\n");
+/// # Ok::<(), tollgate_net::http1::client::TemplateError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestTemplate {
+    text: Vec<u8>,
+    /// Before which byte of the text each slot stands.
+    slots: Vec<usize>,
+    method_is_head: bool,
+}
+
+/// Builds a [`RequestTemplate`].
+#[derive(Clone, Debug)]
+pub struct TemplateBuilder {
+    method: String,
+    host: String,
+    target: Vec<u8>,
+    slots: Vec<usize>,
+    fields: Vec<u8>,
+    body: Option<Vec<u8>>,
+    error: Option<TemplateError>,
+}
+
+/// What cannot stand in a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateError {
+    what: &'static str,
+    text: String,
+}
+
+impl RequestTemplate {
+    /// Begins a request to `host` (a `Host` field's value).
+    #[must_use]
+    pub fn builder(method: &str, host: &str) -> TemplateBuilder {
+        let mut builder = TemplateBuilder {
+            method: method.to_owned(),
+            host: host.to_owned(),
+            target: Vec::new(),
+            slots: Vec::new(),
+            fields: Vec::new(),
+            body: None,
+            error: None,
+        };
+        if method.is_empty() || !method.bytes().all(is_token_byte) {
+            builder.refuse("a method is a token", method);
+        }
+        if !host.bytes().all(|byte| (0x21..=0x7e).contains(&byte)) {
+            builder.refuse("a host is visible ASCII", host);
+        }
+        builder
+    }
+
+    /// How many slots there are.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Which kind of answer the request gets.
+    #[must_use]
+    pub fn answers(&self) -> super::Answers {
+        if self.method_is_head { super::Answers::Head } else { super::Answers::Ordinary }
+    }
+
+    /// Renders the request into `out`, which is cleared first. What is put into the slots is part of a target and must be
+    /// visible ASCII: [`is_target_text`](RequestTemplate::is_target_text) says so for what comes from elsewhere.
+    ///
+    /// # Panics
+    /// When there are not as many values as slots.
+    pub fn render<T: AsRef<[u8]>>(&self, values: &[T], out: &mut Vec<u8>) {
+        assert_eq!(values.len(), self.slots.len(), "a value for each slot");
+        out.clear();
+        let mut written = 0;
+        for (&slot, value) in self.slots.iter().zip(values) {
+            out.extend_from_slice(&self.text[written..slot]);
+            out.extend_from_slice(value.as_ref());
+            written = slot;
+        }
+        out.extend_from_slice(&self.text[written..]);
+    }
+
+    /// Whether `text` can stand in a request target.
+    #[must_use]
+    pub fn is_target_text(text: &[u8]) -> bool {
+        text.iter().all(|byte| (0x21..=0x7e).contains(byte) && *byte != b'#')
+    }
+}
+
+impl TemplateBuilder {
+    /// Adds fixed text to the target.
+    #[must_use]
+    pub fn target_text(mut self, text: &str) -> TemplateBuilder {
+        if !RequestTemplate::is_target_text(text.as_bytes()) {
+            self.refuse("a target is visible ASCII without #", text);
+        }
+        self.target.extend_from_slice(text.as_bytes());
+        self
+    }
+
+    /// Adds a slot to the target.
+    #[must_use]
+    pub fn target_slot(mut self) -> TemplateBuilder {
+        self.slots.push(self.target.len());
+        self
+    }
+
+    /// Adds a field.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> TemplateBuilder {
+        if name.is_empty() || !name.bytes().all(is_token_byte) {
+            self.refuse("a field name is a token", name);
+        }
+        if value.bytes().any(is_control) {
+            self.refuse("a field value holds no control bytes", value);
+        }
+        if ["host", "content-length", "transfer-encoding"].iter().any(|own| name.eq_ignore_ascii_case(own)) {
+            self.refuse("this field is set by the engine", name);
+        }
+        self.fields.extend_from_slice(name.as_bytes());
+        self.fields.extend_from_slice(b": ");
+        self.fields.extend_from_slice(value.as_bytes());
+        self.fields.extend_from_slice(b"\r\n");
+        self
+    }
+
+    /// Gives it a body and its length.
+    #[must_use]
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> TemplateBuilder {
+        self.body = Some(body.into());
+        self
+    }
+
+    /// The finished template.
+    ///
+    /// # Errors
+    /// The first thing given that cannot stand in a request.
+    pub fn build(self) -> Result<RequestTemplate, TemplateError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let mut text = Vec::new();
+        text.extend_from_slice(self.method.as_bytes());
+        text.push(b' ');
+        let target_start = text.len();
+        text.extend_from_slice(&self.target);
+        text.extend_from_slice(b" HTTP/1.1\r\nHost: ");
+        text.extend_from_slice(self.host.as_bytes());
+        text.extend_from_slice(b"\r\n");
+        text.extend_from_slice(&self.fields);
+        if let Some(body) = &self.body {
+            text.extend_from_slice(b"Content-Length: ");
+            write_decimal(&mut text, body.len() as u64);
+            text.extend_from_slice(b"\r\n");
+        }
+        text.extend_from_slice(b"\r\n");
+        text.extend_from_slice(self.body.as_deref().unwrap_or_default());
+        let slots = self.slots.into_iter().map(|slot| target_start + slot).collect();
+        Ok(RequestTemplate { text, slots, method_is_head: self.method == "HEAD" })
+    }
+
+    fn refuse(&mut self, what: &'static str, text: &str) {
+        self.error.get_or_insert_with(|| TemplateError { what, text: text.to_owned() });
+    }
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}, but {:?} was given", self.what, self.text)
+    }
+}
+
+impl std::error::Error for TemplateError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http1::client::Answers;
+
+    #[test]
+    fn slots_are_filled_in_their_order_and_the_buffer_is_used_again() {
+        let builder = RequestTemplate::builder("POST", "a:1").target_text("/x/").target_slot().target_text("?y=");
+        let template = builder.target_slot().header("Accept", "*/*").body("abc").build().unwrap();
+        let mut out = b"old".to_vec();
+        template.render(&["1", "22"], &mut out);
+        let expected = "POST /x/1?y=22 HTTP/1.1\r\nHost: a:1\r\nAccept: */*\r\nContent-Length: 3\r\n\r\nabc";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        assert_eq!((template.slots(), template.answers()), (2, Answers::Ordinary));
+    }
+
+    #[test]
+    fn nothing_that_would_split_a_request_gets_into_a_template() {
+        let check = |builder: TemplateBuilder, what: &str| {
+            assert_eq!(builder.build().unwrap_err().what, what);
+        };
+        check(RequestTemplate::builder("GE T", "a"), "a method is a token");
+        check(RequestTemplate::builder("GET", "a\r\nb"), "a host is visible ASCII");
+        check(RequestTemplate::builder("GET", "a").target_text("/ x"), "a target is visible ASCII without #");
+        check(RequestTemplate::builder("GET", "a").header("A:", "b"), "a field name is a token");
+        check(RequestTemplate::builder("GET", "a").header("A", "b\r\nC: d"), "a field value holds no control bytes");
+        check(RequestTemplate::builder("GET", "a").header("content-length", "1"), "this field is set by the engine");
+    }
+}

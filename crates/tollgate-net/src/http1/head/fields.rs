@@ -1,0 +1,192 @@
+//! The fields of a head: one copy of its bytes and a table of offsets, both used again for the next head.
+//!
+//! Values are bytes as they came, without the white space around them; nothing is decoded or joined.
+
+use httparse::Header;
+
+use super::super::error::Fault;
+
+/// Fields in the order in which they came.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    name_start: u32,
+    name_end: u32,
+    value_start: u32,
+    value_end: u32,
+}
+
+/// Iterates over names and values.
+#[derive(Clone, Debug)]
+pub struct FieldsIter<'f> {
+    bytes: &'f [u8],
+    spans: std::slice::Iter<'f, Span>,
+}
+
+impl Fields {
+    /// The first field of that name, in any case, if its value is text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.value(name).and_then(|value| std::str::from_utf8(value).ok())
+    }
+
+    /// The first field of that name, in any case.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&[u8]> {
+        self.spans.iter().find(|span| self.name(span).eq_ignore_ascii_case(name.as_bytes())).map(|span| self.at(span))
+    }
+
+    /// All fields.
+    #[must_use]
+    pub fn iter(&self) -> FieldsIter<'_> {
+        FieldsIter { bytes: &self.bytes, spans: self.spans.iter() }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The copied head as a whole; the offsets of start lines point into it.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Appends bytes behind the head, for a target that stands in another form there, and returns where they begin.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> u32 {
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(bytes);
+        start
+    }
+
+    /// Takes over a parsed head: copies `head` and records where in it `headers` stand.
+    ///
+    /// # Errors
+    /// [`Fault::BadLineEnd`] where a line ends in a bare LF, which httparse lets pass.
+    pub(super) fn record(&mut self, head: &[u8], headers: &[Header<'_>]) -> Result<(), Fault> {
+        if !head.ends_with(b"\r\n\r\n") {
+            return Err(Fault::BadLineEnd);
+        }
+        self.spans.clear();
+        for header in headers {
+            let name_start = offset_in(head, header.name.as_bytes());
+            // The byte pair before a name is the end of the line before it.
+            if name_start < 2 || head[name_start - 2..name_start] != *b"\r\n" {
+                return Err(Fault::BadLineEnd);
+            }
+            let name_end = name_start + header.name.len();
+            // An empty value may point anywhere; it gets the place after its colon.
+            let value_start = if header.value.is_empty() { name_end + 1 } else { offset_in(head, header.value) };
+            self.spans.push(Span {
+                name_start: name_start as u32,
+                name_end: name_end as u32,
+                value_start: value_start as u32,
+                value_end: (value_start + header.value.len()) as u32,
+            });
+        }
+        self.bytes.clear();
+        self.bytes.extend_from_slice(head);
+        Ok(())
+    }
+
+    /// Forgets the head; the memory stays.
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.spans.clear();
+    }
+
+    /// Gives back memory beyond `bytes_max` and forgets the head.
+    pub(super) fn shrink(&mut self, bytes_max: usize) {
+        if self.bytes.capacity() > bytes_max {
+            self.spans.clear();
+            self.bytes = Vec::new();
+        }
+    }
+
+    fn name(&self, span: &Span) -> &[u8] {
+        &self.bytes[span.name_start as usize..span.name_end as usize]
+    }
+
+    fn at(&self, span: &Span) -> &[u8] {
+        &self.bytes[span.value_start as usize..span.value_end as usize]
+    }
+}
+
+impl<'f> Iterator for FieldsIter<'f> {
+    type Item = (&'f str, &'f [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let span = self.spans.next()?;
+        let name = &self.bytes[span.name_start as usize..span.name_end as usize];
+        let name = std::str::from_utf8(name).expect("a field name is a token, and tokens are ASCII");
+        Some((name, &self.bytes[span.value_start as usize..span.value_end as usize]))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.spans.size_hint()
+    }
+}
+
+/// Where `part`, a slice of `whole`, begins in it.
+pub(super) fn offset_in(whole: &[u8], part: &[u8]) -> usize {
+    part.as_ptr().addr() - whole.as_ptr().addr()
+}
+
+/// The value of a `Content-Length`: plain decimal digits.
+pub(super) fn content_length(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || value.len() > 20 {
+        return None;
+    }
+    value.iter().try_fold(0_u64, |length, byte| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        length.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+/// Judges the value of the only `Transfer-Encoding`.
+pub(super) fn transfer_encoding(value: &[u8]) -> Result<(), Fault> {
+    if value.eq_ignore_ascii_case(b"chunked") {
+        return Ok(());
+    }
+    let mut codings = value.rsplit(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let last = codings.next().unwrap_or_default();
+    let registered = |coding: &[u8]| {
+        ["gzip", "x-gzip", "deflate", "compress", "x-compress"]
+            .iter()
+            .any(|name| coding.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    // RFC 9112 section 6.1: a known coding that we do not undo is not implemented; all else leaves the end unclear.
+    if last.eq_ignore_ascii_case(b"chunked") && codings.all(registered) {
+        return Err(Fault::UnsupportedTransferEncoding);
+    }
+    Err(Fault::BadTransferEncoding)
+}
+
+/// What the `Connection` fields of a head ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ConnectionOptions {
+    pub(super) close: bool,
+    pub(super) keep_alive: bool,
+}
+
+impl ConnectionOptions {
+    /// Adds the options of one field.
+    pub(super) fn add(&mut self, value: &[u8]) {
+        for option in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+}

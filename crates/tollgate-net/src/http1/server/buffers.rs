@@ -1,0 +1,205 @@
+//! The memory of an exchange, lent to a connection while it has something to do and given back while it waits.
+//!
+//! Last given, first lent: a few sets serve any number of connections and stay in the processor's cache.
+
+use super::super::head::RequestHead;
+use super::response::Response;
+
+/// Bytes that a fresh read buffer holds; heads of real clients stay far below it.
+const INPUT_BYTES: usize = 16 * 1024;
+
+/// A buffer beyond this is cut back when its set is given back, unless few sets lie in the pool.
+const BUFFER_BYTES_KEPT: usize = 16 * 1024;
+
+/// The sets lent most often may keep larger buffers: list answers would else be allocated and zeroed anew each time.
+const LARGE_BYTES_KEPT: usize = 256 * 1024;
+
+/// How many sets may keep them.
+const LARGE_SETS_KEPT: usize = 4;
+
+/// Sets kept for the next connection.
+const SETS_KEPT: usize = 64;
+
+/// What one exchange works with.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    pub(crate) input: Input,
+    pub(crate) head: RequestHead,
+    pub(crate) response: Response,
+    /// The rendered head, and small bodies behind it.
+    pub(crate) output: Vec<u8>,
+}
+
+/// Bytes read and not yet used, between `start` and `end`.
+#[derive(Debug, Default)]
+pub(crate) struct Input {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+/// Sets that wait for a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    #[expect(
+        clippy::vec_box,
+        reason = "a set is lent by its box: moving its 300 bytes twice a request would cost more"
+    )]
+    sets: Vec<Box<Buffers>>,
+}
+
+impl Pool {
+    pub(crate) fn take(&mut self) -> Box<Buffers> {
+        self.sets.pop().unwrap_or_default()
+    }
+
+    pub(crate) fn give(&mut self, mut buffers: Box<Buffers>) {
+        if self.sets.len() < SETS_KEPT {
+            buffers.shrink(if self.sets.len() < LARGE_SETS_KEPT { LARGE_BYTES_KEPT } else { BUFFER_BYTES_KEPT });
+            self.sets.push(buffers);
+        }
+    }
+}
+
+impl Buffers {
+    fn shrink(&mut self, bytes_max: usize) {
+        if self.input.bytes.len() > bytes_max {
+            self.input = Input::default();
+        }
+        if self.output.capacity() > bytes_max {
+            self.output = Vec::new();
+        }
+        self.head.shrink(bytes_max);
+        self.response.shrink(bytes_max);
+    }
+}
+
+impl Input {
+    /// The unused bytes.
+    #[inline]
+    pub(crate) fn unused(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    /// Forgets all bytes.
+    pub(crate) fn clear(&mut self) {
+        (self.start, self.end) = (0, 0);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Where the unused bytes begin.
+    pub(crate) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Bytes by their place, used ones too.
+    pub(crate) fn range(&self, start: usize, end: usize) -> &[u8] {
+        &self.bytes[start..end]
+    }
+
+    /// Marks bytes as used.
+    #[inline]
+    pub(crate) fn advance(&mut self, used: usize) {
+        self.start += used;
+        debug_assert!(self.start <= self.end, "no more can be used than was read");
+    }
+
+    /// Room to read into: never empty. Bytes before `keep_from` (at most `start`) are given up for it; the new place of
+    /// `keep_from` is returned with the room.
+    pub(crate) fn room(&mut self, keep_from: usize) -> (&mut [u8], usize) {
+        let mut keep_from = keep_from;
+        if keep_from == self.end {
+            // Nothing is kept: the cheapest way to have all the room.
+            (keep_from, self.start, self.end) = (0, 0, 0);
+        }
+        if self.end == self.bytes.len() {
+            if keep_from > 0 {
+                self.bytes.copy_within(keep_from..self.end, 0);
+                self.start -= keep_from;
+                self.end -= keep_from;
+                keep_from = 0;
+            }
+            if self.end == self.bytes.len() {
+                // Twice as much as has come: who only claims a large body gets no memory for it.
+                let size = (self.bytes.len() * 2).max(INPUT_BYTES);
+                self.bytes.resize(size, 0);
+            }
+        }
+        (&mut self.bytes[self.end..], keep_from)
+    }
+
+    /// Marks bytes of the room as read.
+    #[inline]
+    pub(crate) fn filled(&mut self, count: usize) {
+        self.end += count;
+        debug_assert!(self.end <= self.bytes.len(), "no more can be read than there was room");
+    }
+
+    /// Moves the next `count` unused bytes down to `place`, which lies before them, and marks them as used.
+    pub(crate) fn gather(&mut self, place: usize, count: usize) {
+        if place != self.start {
+            self.bytes.copy_within(self.start..self.start + count, place);
+        }
+        self.advance(count);
+    }
+
+    /// Gives the gap between `place` and the unused bytes up, when there are no unused bytes.
+    pub(crate) fn close_gap(&mut self, place: usize) {
+        if self.start == self.end {
+            self.start = place;
+            self.end = place;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(input: &mut Input, bytes: &[u8]) {
+        for &byte in bytes {
+            let keep_from = input.start();
+            let (room, _) = input.room(keep_from);
+            room[0] = byte;
+            input.filled(1);
+        }
+    }
+
+    #[test]
+    fn unused_bytes_survive_any_growth() {
+        let mut input = Input::default();
+        let bytes: Vec<u8> = (0..40_000_u32).map(|index| index as u8).collect();
+        read(&mut input, &bytes[..20_000]);
+        input.advance(7);
+        read(&mut input, &bytes[20_000..]);
+        assert_eq!(input.unused(), &bytes[7..]);
+    }
+
+    #[test]
+    fn sets_are_cut_back_when_they_are_given_back() {
+        let mut pool = Pool::default();
+        for _ in 0..LARGE_SETS_KEPT + 1 {
+            let mut buffers = Box::<Buffers>::default();
+            buffers.response.body = vec![0; LARGE_BYTES_KEPT];
+            buffers.output = vec![0; LARGE_BYTES_KEPT + 1];
+            pool.give(buffers);
+        }
+        let last = pool.take();
+        assert!(last.response.body.capacity() <= BUFFER_BYTES_KEPT && last.output.capacity() <= BUFFER_BYTES_KEPT);
+        let first = pool.take();
+        assert_eq!(first.response.body.capacity(), LARGE_BYTES_KEPT);
+        assert_eq!(first.output.capacity(), 0);
+    }
+
+    #[test]
+    fn no_more_sets_are_kept_than_allowed() {
+        let mut pool = Pool::default();
+        for _ in 0..SETS_KEPT + 10 {
+            pool.give(Box::default());
+        }
+        assert_eq!(pool.sets.len(), SETS_KEPT);
+    }
+}

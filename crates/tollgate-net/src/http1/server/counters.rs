@@ -1,0 +1,211 @@
+//! What the server counts: one set of tallies per core, summed when read.
+//!
+//! Rendering them as metrics is for the admin page.
+
+use super::super::error::Fault;
+use crate::meter::Tally;
+
+/// Why a connection was closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CloseCause {
+    /// The client closed it between two requests.
+    Client,
+    /// The client closed it, or it broke, within an exchange.
+    Broken,
+    /// An answer said `Connection: close`: the client asked for it, or HTTP/1.0 does.
+    Agreed,
+    /// After a fault of the client's.
+    Fault,
+    /// It waited too long between two requests.
+    IdleTimeout,
+    /// The client took none of an answer for too long.
+    WriteStall,
+    /// It had sent as many requests as one connection may.
+    RequestsSpent,
+    /// The service left a body unread that was too large to drop.
+    BodyUnread,
+    /// The service asked to break it off.
+    Aborted,
+    /// The server drains.
+    Drained,
+}
+
+impl CloseCause {
+    /// Every cause, in the order of the enum.
+    pub const ALL: &[CloseCause] = &[
+        CloseCause::Client,
+        CloseCause::Broken,
+        CloseCause::Agreed,
+        CloseCause::Fault,
+        CloseCause::IdleTimeout,
+        CloseCause::WriteStall,
+        CloseCause::RequestsSpent,
+        CloseCause::BodyUnread,
+        CloseCause::Aborted,
+        CloseCause::Drained,
+    ];
+
+    /// The stable name, in kebab case: a metric's label.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            CloseCause::Client => "client",
+            CloseCause::Broken => "broken",
+            CloseCause::Agreed => "agreed",
+            CloseCause::Fault => "fault",
+            CloseCause::IdleTimeout => "idle-timeout",
+            CloseCause::WriteStall => "write-stall",
+            CloseCause::RequestsSpent => "requests-spent",
+            CloseCause::BodyUnread => "body-unread",
+            CloseCause::Aborted => "aborted",
+            CloseCause::Drained => "drained",
+        }
+    }
+}
+
+const CAUSES: usize = CloseCause::ALL.len();
+const FAULTS: usize = Fault::ALL.len();
+const CLASSES: usize = 5;
+
+/// The counts of one server.
+#[derive(Debug)]
+pub struct Counters {
+    cores: Box<[CoreCounters]>,
+}
+
+/// The counts of one core, on cache lines of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct CoreCounters {
+    pub(crate) connections_open: Tally,
+    pub(crate) connections_accepted: Tally,
+    pub(crate) accept_errors: Tally,
+    pub(crate) requests: Tally,
+    pub(crate) panics: Tally,
+    pub(crate) received_bytes: Tally,
+    pub(crate) sent_bytes: Tally,
+    closed: [Tally; CAUSES],
+    responses: [Tally; CLASSES],
+    faults: [Tally; FAULTS],
+}
+
+impl CoreCounters {
+    pub(crate) fn closed(&self, cause: CloseCause) {
+        self.closed[cause as usize].add(1);
+    }
+
+    pub(crate) fn responded(&self, status: u16) {
+        self.responses[(usize::from(status / 100)).clamp(1, CLASSES) - 1].add(1);
+    }
+
+    pub(crate) fn fault(&self, fault: Fault) {
+        self.faults[fault as usize].add(1);
+    }
+}
+
+impl Counters {
+    /// Counters for a server of so many threads.
+    #[must_use]
+    pub fn new(threads: usize) -> Counters {
+        Counters { cores: (0..threads.max(1)).map(|_| CoreCounters::default()).collect() }
+    }
+
+    pub(crate) fn cores(&self) -> usize {
+        self.cores.len()
+    }
+
+    pub(crate) fn core(&self, index: usize) -> &CoreCounters {
+        &self.cores[index]
+    }
+
+    /// Connections open now.
+    #[must_use]
+    pub fn connections_open(&self) -> u64 {
+        self.sum(|core| &core.connections_open)
+    }
+
+    /// Connections accepted since the start.
+    #[must_use]
+    pub fn connections_accepted(&self) -> u64 {
+        self.sum(|core| &core.connections_accepted)
+    }
+
+    /// Connections that the system would not hand over, for lack of descriptors or memory.
+    #[must_use]
+    pub fn accept_errors(&self) -> u64 {
+        self.sum(|core| &core.accept_errors)
+    }
+
+    /// Connections closed for that cause.
+    #[must_use]
+    pub fn connections_closed(&self, cause: CloseCause) -> u64 {
+        self.sum(|core| &core.closed[cause as usize])
+    }
+
+    /// Requests whose head was read and was without fault.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.sum(|core| &core.requests)
+    }
+
+    /// Answers begun with a status of that class, 1 to 5.
+    ///
+    /// # Panics
+    /// When there is no such class.
+    #[must_use]
+    pub fn responses(&self, class: u16) -> u64 {
+        assert!((1..=5).contains(&class), "a status class is 1 to 5");
+        self.sum(|core| &core.responses[usize::from(class) - 1])
+    }
+
+    /// Panics of the service.
+    #[must_use]
+    pub fn panics(&self) -> u64 {
+        self.sum(|core| &core.panics)
+    }
+
+    /// Faults of clients by kind.
+    #[must_use]
+    pub fn faults(&self, fault: Fault) -> u64 {
+        self.sum(|core| &core.faults[fault as usize])
+    }
+
+    /// Bytes that came, at the socket.
+    #[must_use]
+    pub fn received_bytes(&self) -> u64 {
+        self.sum(|core| &core.received_bytes)
+    }
+
+    /// Bytes that went, at the socket.
+    #[must_use]
+    pub fn sent_bytes(&self) -> u64 {
+        self.sum(|core| &core.sent_bytes)
+    }
+
+    fn sum(&self, tally: impl Fn(&CoreCounters) -> &Tally) -> u64 {
+        self.cores.iter().map(|core| tally(core).value()).fold(0, u64::wrapping_add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_sums_over_the_cores() {
+        let counters = Counters::new(2);
+        counters.core(0).responded(200);
+        counters.core(1).responded(204);
+        counters.core(1).responded(503);
+        counters.core(0).closed(CloseCause::Client);
+        counters.core(1).fault(Fault::BadHost);
+        assert_eq!((counters.responses(2), counters.responses(5), counters.responses(4)), (2, 1, 0));
+        assert_eq!(counters.connections_closed(CloseCause::Client), 1);
+        assert_eq!(counters.faults(Fault::BadHost), 1);
+    }
+
+    #[test]
+    fn every_cause_stands_at_its_own_place() {
+        assert!(CloseCause::ALL.iter().enumerate().all(|(index, cause)| *cause as usize == index));
+    }
+}

@@ -1,0 +1,167 @@
+//! One connection's reads and writes under its deadlines, its bytes counted.
+//!
+//! It knows nothing of requests and answers.
+
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::core::{Core, Watch};
+use crate::stream::Stream;
+
+/// A connection as the server holds it.
+pub(super) struct Link {
+    pub(super) core: Rc<Core>,
+    pub(super) peer: SocketAddr,
+    stream: Stream,
+    watch: Rc<Watch>,
+    received_counted: u64,
+    sent_counted: u64,
+}
+
+/// Why a write did not succeed.
+#[derive(Debug)]
+pub(super) enum WriteError {
+    /// The connection broke.
+    Broken(io::Error),
+    /// The client took nothing for too long.
+    Stalled,
+}
+
+impl Link {
+    pub(super) fn new(core: Rc<Core>, stream: Stream, peer: SocketAddr) -> Link {
+        let watch = core.enter();
+        Link { core, peer, stream, watch, received_counted: 0, sent_counted: 0 }
+    }
+
+    pub(super) fn local(&self) -> io::Result<SocketAddr> {
+        self.stream.local_address()
+    }
+
+    /// Reads once; no bytes mean that the client ended its side.
+    #[inline]
+    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
+        let mut buffer = ReadBuf::new(room);
+        match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
+            Poll::Ready(Ok(())) => Poll::Ready(Ok(buffer.filled().len())),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Has the task woken at `deadline` at the latest; says whether that has already passed.
+    pub(super) fn wait_until(&self, cx: &Context<'_>, deadline: Instant) -> Wait {
+        if self.core.now() >= deadline {
+            return Wait::Over;
+        }
+        self.watch.arm(cx, deadline);
+        Wait::Armed
+    }
+
+    /// Nothing is waited for any more.
+    pub(super) fn disarm(&self) {
+        self.watch.disarm();
+    }
+
+    /// Writes all of `parts`, in one system call where the socket takes it.
+    pub(super) async fn write_all(&mut self, mut parts: &mut [IoSlice<'_>]) -> Result<(), WriteError> {
+        IoSlice::advance_slices(&mut parts, 0);
+        let mut deadline = None;
+        std::future::poll_fn(|cx| {
+            while !parts.is_empty() {
+                // One part is the usual case, and send is cheaper than writev.
+                let polled = match &*parts {
+                    [only] => Pin::new(&mut self.stream).poll_write(cx, only),
+                    several => Pin::new(&mut self.stream).poll_write_vectored(cx, several),
+                };
+                match polled {
+                    Poll::Ready(Ok(0)) => {
+                        return Poll::Ready(Err(WriteError::Broken(io::ErrorKind::WriteZero.into())));
+                    }
+                    Poll::Ready(Ok(written)) => {
+                        IoSlice::advance_slices(&mut parts, written);
+                        deadline = None;
+                    }
+                    Poll::Ready(Err(error)) => return Poll::Ready(Err(WriteError::Broken(error))),
+                    Poll::Pending => {
+                        let stall = self.core.limits.write_stall_timeout;
+                        let deadline = *deadline.get_or_insert_with(|| self.core.now() + stall);
+                        return match self.wait_until(cx, deadline) {
+                            Wait::Over => Poll::Ready(Err(WriteError::Stalled)),
+                            Wait::Armed => Poll::Pending,
+                        };
+                    }
+                }
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await
+    }
+
+    /// Ends our side and reads on for a while, so that the client gets the last answer before a reset could destroy it
+    /// (RFC 9112 section 9.6).
+    pub(super) async fn linger(&mut self) {
+        let limits = &self.core.limits;
+        let (deadline, mut bytes_left) = (self.core.now() + limits.linger_timeout, limits.linger_bytes_max);
+        let mut dropped = [0; 4096];
+        std::future::poll_fn(|cx| {
+            match Pin::new(&mut self.stream).poll_shutdown(cx) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(_)) | Poll::Pending => return Poll::Ready(()),
+            }
+            loop {
+                match self.poll_read(cx, &mut dropped) {
+                    Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(()),
+                    Poll::Ready(Ok(count)) => {
+                        bytes_left = bytes_left.saturating_sub(count);
+                        if bytes_left == 0 {
+                            return Poll::Ready(());
+                        }
+                    }
+                    Poll::Pending => {
+                        return match self.wait_until(cx, deadline) {
+                            Wait::Over => Poll::Ready(()),
+                            Wait::Armed => Poll::Pending,
+                        };
+                    }
+                }
+            }
+        })
+        .await;
+    }
+
+    /// Makes the end of this connection a reset.
+    pub(super) fn reset_on_drop(&self) {
+        // A socket that is already gone cannot be reset, which is as good.
+        let _ = self.stream.reset_on_drop();
+    }
+
+    /// Brings the core's byte counts up to date.
+    pub(super) fn count_bytes(&mut self) {
+        let (received, sent) = (self.stream.received_bytes(), self.stream.sent_bytes());
+        self.core.counters().received_bytes.add(received - self.received_counted);
+        self.core.counters().sent_bytes.add(sent - self.sent_counted);
+        (self.received_counted, self.sent_counted) = (received, sent);
+    }
+}
+
+/// What became of waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// The task will be woken.
+    Armed,
+    /// The deadline has passed.
+    Over,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.count_bytes();
+        self.core.leave(&self.watch);
+    }
+}

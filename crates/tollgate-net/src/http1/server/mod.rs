@@ -1,0 +1,240 @@
+//! The serving half: one runtime per core, each with its own listener on the shared address, each connection a task.
+//!
+//! What a request means is the [`Service`]'s. Not here yet: TLS and Upgrade.
+
+mod buffers;
+mod connection;
+mod core;
+mod counters;
+mod exchange;
+mod link;
+mod response;
+mod shutdown;
+
+pub use counters::{CloseCause, Counters};
+pub use exchange::{Abort, Exchange, ExchangeError};
+pub(crate) use response::write_decimal;
+pub use response::{Delimiter, Response, reason};
+pub use shutdown::Shutdown;
+
+use std::cell::Cell;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tokio::runtime::{Builder, LocalOptions};
+
+use self::core::{Core, TICK};
+use self::link::Link;
+use super::error::Fault;
+use super::head::RequestHead;
+use crate::clock::Clock;
+use crate::limits::Limits;
+use crate::listen::{ListenOptions, listen};
+use crate::stream::Stream;
+
+/// Connections beyond the limit that a core still answers at once; more are closed without a word.
+const TURNED_AWAY_MAX: usize = 64;
+
+/// Answers requests. Each core has one of its own, which need not be `Send`.
+pub trait Service: 'static {
+    /// Answers one request: by filling in [`Exchange::respond`], or part by part with [`Exchange::flush_part`].
+    ///
+    /// # Errors
+    /// A [`Fault`] before anything was sent is answered by [`Service::refusal`]; any other error ends the connection.
+    fn serve(&self, exchange: &mut Exchange<'_>) -> impl Future<Output = Result<(), ExchangeError>>;
+
+    /// Fills in the answer to a request that the engine refuses, in the caller's protocol. The status is set beforehand;
+    /// `request` is `None` where not even the head could be read. The connection closes after it.
+    fn refusal(&self, fault: Fault, request: Option<&RequestHead>, response: &mut Response) {
+        let _ = request;
+        response.header("Content-Type", "text/plain; charset=utf-8");
+        if fault == Fault::ConnectionsFull {
+            response.header("Retry-After", "1");
+        }
+        response.body.extend_from_slice(fault.to_string().as_bytes());
+        response.body.push(b'\n');
+    }
+}
+
+/// A server that has its address and does not accept yet.
+#[derive(Debug)]
+pub struct Server {
+    listeners: Vec<TcpListener>,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Takes the address with one listener per thread.
+    ///
+    /// # Errors
+    /// When the address is taken or not allowed.
+    pub fn bind(options: &ListenOptions) -> io::Result<Server> {
+        let listeners = listen(options)?;
+        let address = listeners[0].local_addr()?;
+        Ok(Server { listeners, address })
+    }
+
+    /// The address, with the port that was got where any was asked for.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How many threads will serve.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.listeners.len()
+    }
+
+    /// Serves until `shutdown` begins, then drains: accepts no more, finishes what is in flight, closes what is idle, at
+    /// the latest after [`Limits::drain_timeout`]. Blocks all that time. `make_service` is called once on each thread
+    /// with the thread's index.
+    ///
+    /// # Errors
+    /// When a thread's runtime cannot be had from the system.
+    ///
+    /// # Panics
+    /// When `counters` are for fewer threads, or when `make_service` panics.
+    pub fn run<S: Service>(
+        self,
+        make_service: impl Fn(usize) -> S + Sync,
+        limits: Limits,
+        clock: Clock,
+        shutdown: Shutdown,
+        counters: Arc<Counters>,
+    ) -> io::Result<()> {
+        assert!(counters.cores() >= self.listeners.len(), "there are counters for each thread");
+        let limits = limits.within_ceilings();
+        let threads = self.listeners.len();
+        let connections_max = limits.connections_max.div_ceil(threads).max(1);
+        std::thread::scope(|scope| {
+            let mut running = Vec::with_capacity(threads);
+            for (index, listener) in self.listeners.into_iter().enumerate() {
+                let (make_service, limits, clock) = (&make_service, limits.clone(), clock.clone());
+                let (shutdown, counters) = (&shutdown, counters.clone());
+                running.push(std::thread::Builder::new().name(format!("serve-{index}")).spawn_scoped(
+                    scope,
+                    move || {
+                        let _ends_all = EndsAll(shutdown);
+                        // Timers are for services; the engine itself has one tick per core.
+                        let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
+                        runtime.block_on(async {
+                            let core = Rc::new(Core::new(index, limits, clock.clone(), counters));
+                            serve_core(listener, &core, &clock, make_service(index), shutdown, connections_max).await
+                        })
+                    },
+                )?);
+            }
+            let mut results = running.into_iter().map(|thread| thread.join());
+            results.try_for_each(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    }
+}
+
+/// A thread that ends, for whatever reason, ends the others with it.
+struct EndsAll<'s>(&'s Shutdown);
+
+impl Drop for EndsAll<'_> {
+    fn drop(&mut self) {
+        self.0.begin();
+    }
+}
+
+async fn serve_core<S: Service>(
+    listener: TcpListener,
+    core: &Rc<Core>,
+    clock: &Clock,
+    service: S,
+    shutdown: &Shutdown,
+    connections_max: usize,
+) -> io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let door = Door { core: core.clone(), service: Rc::new(service), connections_max, turned_away: Rc::default() };
+    let ticking = {
+        let (core, mut ticker) = (core.clone(), clock.ticker(TICK));
+        tokio::task::spawn_local(async move {
+            loop {
+                ticker.tick().await;
+                core.tick();
+            }
+        })
+    };
+    let mut pause = clock.ticker(TICK);
+    let accepting = async {
+        loop {
+            match listener.accept().await {
+                Ok((socket, peer)) => door.enter(socket, peer),
+                Err(_) => {
+                    // Out of descriptors or memory: trying again at once would only burn the core.
+                    core.counters().accept_errors.add(1);
+                    pause.tick().await;
+                }
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        () = accepting => {}
+        () = shutdown.begun() => {}
+    }
+    core.draining.set(true);
+    // Whoever is already connected as far as the system is concerned still gets an answer.
+    while let Some((socket, peer)) = accept_now(&listener).await {
+        door.enter(socket, peer);
+    }
+    drop(listener);
+    core.wake_all();
+    let deadline = core.now() + core.limits.drain_timeout;
+    let mut ticker = clock.ticker(TICK);
+    tokio::select! {
+        biased;
+        () = core.emptied() => {}
+        () = async {
+            while clock.now() < deadline {
+                ticker.tick().await;
+            }
+        } => {}
+    }
+    ticking.abort();
+    Ok(())
+}
+
+/// Accepts a connection that is waiting already.
+async fn accept_now(listener: &tokio::net::TcpListener) -> Option<(tokio::net::TcpStream, SocketAddr)> {
+    std::future::poll_fn(|cx| {
+        std::task::Poll::Ready(match listener.poll_accept(cx) {
+            std::task::Poll::Ready(Ok(accepted)) => Some(accepted),
+            std::task::Poll::Ready(Err(_)) | std::task::Poll::Pending => None,
+        })
+    })
+    .await
+}
+
+/// Where connections come in.
+struct Door<S> {
+    core: Rc<Core>,
+    service: Rc<S>,
+    connections_max: usize,
+    turned_away: Rc<Cell<usize>>,
+}
+
+impl<S: Service> Door<S> {
+    fn enter(&self, socket: tokio::net::TcpStream, peer: SocketAddr) {
+        let turned_away = self.turned_away.clone();
+        self.core.counters().connections_accepted.add(1);
+        if self.core.connections() - turned_away.get() < self.connections_max {
+            let link = Link::new(self.core.clone(), Stream::plain(socket), peer);
+            tokio::task::spawn_local(connection::run(link, self.service.clone()));
+        } else if turned_away.get() < TURNED_AWAY_MAX {
+            turned_away.set(turned_away.get() + 1);
+            let link = Link::new(self.core.clone(), Stream::plain(socket), peer);
+            let service = self.service.clone();
+            tokio::task::spawn_local(async move {
+                connection::turn_away(link, service).await;
+                turned_away.set(turned_away.get() - 1);
+            });
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The answer that a service fills in, and the rendering of its head.
+//!
+//! `Content-Length`, `Transfer-Encoding`, `Connection` and `Date` are the engine's; all other fields are the service's.
+
+use super::super::chunked::{is_control, is_token_byte};
+use super::super::head::Version;
+
+/// An answer in the making; its buffers are used again for the next one.
+#[derive(Debug)]
+pub struct Response {
+    /// The status code, 200 to begin with.
+    pub status: u16,
+    /// The body, or the part of it that is not yet sent.
+    pub body: Vec<u8>,
+    /// Rendered fields: name, colon, value, CR LF each.
+    fields: Vec<u8>,
+    /// How a body sent in parts is delimited.
+    pub(super) delimiter: Delimiter,
+}
+
+/// How a body sent in parts is delimited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Delimiter {
+    /// Chunked; in HTTP/1.0 by the end of the connection.
+    #[default]
+    Automatic,
+    /// By a length said beforehand. A service that sends less has its connection broken off.
+    Length(u64),
+    /// By the end of the connection.
+    Close,
+}
+
+/// Whether the head says that the connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Persistence {
+    KeepAlive,
+    Close,
+}
+
+/// How the head delimits the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Length {
+    Known(u64),
+    Chunked,
+    /// Nothing is said: no body, or one that ends with the connection.
+    Unsaid,
+}
+
+impl Default for Response {
+    fn default() -> Self {
+        Response { status: 200, body: Vec::new(), fields: Vec::new(), delimiter: Delimiter::Automatic }
+    }
+}
+
+impl Response {
+    /// Adds a field. Control bytes in the value become spaces, so that no value can end its line.
+    ///
+    /// # Panics
+    /// When `name` is no token: names are the program's own.
+    pub fn header(&mut self, name: &str, value: impl AsRef<[u8]>) {
+        assert!(!name.is_empty() && name.bytes().all(is_token_byte), "a field name is a token, not {name:?}");
+        debug_assert!(!is_engines_own(name), "{name} is set by the engine");
+        self.fields.extend_from_slice(name.as_bytes());
+        self.fields.extend_from_slice(b": ");
+        let start = self.fields.len();
+        self.fields.extend_from_slice(value.as_ref());
+        for byte in &mut self.fields[start..] {
+            if is_control(*byte) {
+                *byte = b' ';
+            }
+        }
+        self.fields.extend_from_slice(b"\r\n");
+    }
+
+    /// Takes all fields away.
+    pub fn clear_headers(&mut self) {
+        self.fields.clear();
+    }
+
+    /// Says how a body sent in parts is delimited; a whole answer always has its length.
+    pub fn delimit(&mut self, delimiter: Delimiter) {
+        self.delimiter = delimiter;
+    }
+
+    /// Makes it an empty 200 again; the memory stays.
+    pub fn clear(&mut self) {
+        self.status = 200;
+        self.body.clear();
+        self.fields.clear();
+        self.delimiter = Delimiter::Automatic;
+    }
+
+    /// Gives back memory beyond `bytes_max`.
+    pub(super) fn shrink(&mut self, bytes_max: usize) {
+        if self.body.capacity() > bytes_max {
+            self.body = Vec::new();
+        }
+        if self.fields.capacity() > bytes_max {
+            self.fields = Vec::new();
+        }
+    }
+
+    /// Whether an answer of this status never has a body (RFC 9110 section 6.4.1).
+    pub(super) fn is_bodiless(&self) -> bool {
+        matches!(self.status, 100..=199 | 204 | 304)
+    }
+
+    /// Renders the head: `date` is a whole `Date` field with its line end.
+    pub(super) fn write_head(
+        &self,
+        out: &mut Vec<u8>,
+        version: Version,
+        date: &[u8],
+        length: Length,
+        persistence: Persistence,
+    ) {
+        write_status_line(out, self.status);
+        out.extend_from_slice(date);
+        match length {
+            Length::Known(length) => {
+                out.extend_from_slice(b"Content-Length: ");
+                write_decimal(out, length);
+                out.extend_from_slice(b"\r\n");
+            }
+            Length::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+            Length::Unsaid => {}
+        }
+        match (persistence, version) {
+            (Persistence::Close, _) => out.extend_from_slice(b"Connection: close\r\n"),
+            (Persistence::KeepAlive, Version::Http10) => out.extend_from_slice(b"Connection: keep-alive\r\n"),
+            (Persistence::KeepAlive, Version::Http11) => {}
+        }
+        out.extend_from_slice(&self.fields);
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// Writes a number in decimal digits.
+pub(crate) fn write_decimal(out: &mut Vec<u8>, number: u64) {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    let mut rest = number;
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[start..]);
+}
+
+fn is_engines_own(name: &str) -> bool {
+    ["content-length", "transfer-encoding", "connection", "date"].iter().any(|own| name.eq_ignore_ascii_case(own))
+}
+
+fn write_status_line(out: &mut Vec<u8>, status: u16) {
+    // The answers that a server under load gives most; the others may take the longer way.
+    match status {
+        200 => out.extend_from_slice(b"HTTP/1.1 200 OK\r\n"),
+        304 => out.extend_from_slice(b"HTTP/1.1 304 Not Modified\r\n"),
+        404 => out.extend_from_slice(b"HTTP/1.1 404 Not Found\r\n"),
+        _ => {
+            out.extend_from_slice(b"HTTP/1.1 ");
+            write_decimal(out, u64::from(status));
+            out.push(b' ');
+            out.extend_from_slice(reason(status).as_bytes());
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+}
+
+/// The reason phrase (RFC 9110 section 15); empty for statuses of one's own.
+#[must_use]
+pub fn reason(status: u16) -> &'static str {
+    match status {
+        100 => "Continue",
+        101 => "Switching Protocols",
+        200 => "OK",
+        201 => "Created",
+        202 => "Accepted",
+        203 => "Non-Authoritative Information",
+        204 => "No Content",
+        205 => "Reset Content",
+        206 => "Partial Content",
+        300 => "Multiple Choices",
+        301 => "Moved Permanently",
+        302 => "Found",
+        303 => "See Other",
+        304 => "Not Modified",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        410 => "Gone",
+        411 => "Length Required",
+        412 => "Precondition Failed",
+        413 => "Content Too Large",
+        414 => "URI Too Long",
+        415 => "Unsupported Media Type",
+        416 => "Range Not Satisfiable",
+        417 => "Expectation Failed",
+        422 => "Unprocessable Content",
+        426 => "Upgrade Required",
+        428 => "Precondition Required",
+        429 => "Too Many Requests",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        505 => "HTTP Version Not Supported",
+        507 => "Insufficient Storage",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_rendered_with_what_framing_and_version_ask_for() {
+        let check = |response: &Response, version, length, persistence, expected: &str| {
+            let mut out = Vec::new();
+            response.write_head(&mut out, version, b"Date: now\r\n", length, persistence);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        };
+        let mut response = Response::default();
+        response.header("Content-Type", "text/plain");
+        check(
+            &response,
+            Version::Http11,
+            Length::Known(1234567890),
+            Persistence::KeepAlive,
+            "HTTP/1.1 200 OK\r\nDate: now\r\nContent-Length: 1234567890\r\nContent-Type: text/plain\r\n\r\n",
+        );
+        check(
+            &response,
+            Version::Http10,
+            Length::Unsaid,
+            Persistence::KeepAlive,
+            "HTTP/1.1 200 OK\r\nDate: now\r\nConnection: keep-alive\r\nContent-Type: text/plain\r\n\r\n",
+        );
+        response.clear();
+        response.status = 503;
+        check(
+            &response,
+            Version::Http11,
+            Length::Chunked,
+            Persistence::Close,
+            "HTTP/1.1 503 Service Unavailable\r\nDate: now\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n",
+        );
+        response.status = 299;
+        check(
+            &response,
+            Version::Http11,
+            Length::Known(0),
+            Persistence::KeepAlive,
+            "HTTP/1.1 299 \r\nDate: now\r\nContent-Length: 0\r\n\r\n",
+        );
+    }
+
+    #[test]
+    fn no_value_can_begin_a_field_of_its_own() {
+        let mut response = Response::default();
+        response.header("Location", "/a\r\nSet-Cookie: b\0");
+        assert_eq!(response.fields, b"Location: /a  Set-Cookie: b \r\n");
+    }
+}

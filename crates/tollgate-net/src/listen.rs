@@ -1,0 +1,91 @@
+//! Listening sockets: several on one address, so that each core accepts for itself.
+//!
+//! Accepting and serving stand in [`http1::server`](crate::http1::server).
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Connections that may wait to be accepted; the kernel caps it at `net.core.somaxconn`.
+pub const BACKLOG_DEFAULT: u32 = 4096;
+
+/// Where and how to listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListenOptions {
+    /// The address; port 0 takes any free one.
+    pub address: SocketAddr,
+    /// Connections that may wait to be accepted.
+    pub backlog: u32,
+    /// Serving threads, each with its own listener; 0 counts as 1.
+    pub threads: usize,
+}
+
+impl ListenOptions {
+    /// One thread on `address` with the default backlog.
+    #[must_use]
+    pub fn new(address: SocketAddr) -> ListenOptions {
+        ListenOptions { address, backlog: BACKLOG_DEFAULT, threads: 1 }
+    }
+}
+
+/// Opens one listener per thread, all on the same address (`SO_REUSEPORT`), not blocking.
+///
+/// An address that another server already listens on is refused even where that one shares its port too: the first
+/// socket is bound without `SO_REUSEPORT` as a probe.
+///
+/// # Errors
+/// What the system says when the address is taken, not ours, or not allowed.
+pub fn listen(options: &ListenOptions) -> io::Result<Vec<TcpListener>> {
+    let threads = options.threads.max(1);
+    let mut address = options.address;
+    if address.port() != 0 {
+        // Dropped at once. Without it a second server on the same port would silently share the connections.
+        let probe = socket(address)?;
+        probe.bind(&address.into())?;
+    }
+    let mut listeners = Vec::with_capacity(threads);
+    for _ in 0..threads {
+        let socket = socket(address)?;
+        socket.set_reuse_port(true)?;
+        socket.bind(&address.into())?;
+        // Accepted sockets inherit it on Linux: one system call less per connection.
+        socket.set_tcp_nodelay(true)?;
+        socket.listen(i32::try_from(options.backlog).unwrap_or(i32::MAX))?;
+        socket.set_nonblocking(true)?;
+        let listener = TcpListener::from(socket);
+        // Port 0: the others join the port that the first one got.
+        address = listener.local_addr()?;
+        listeners.push(listener);
+    }
+    Ok(listeners)
+}
+
+fn socket(address: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    // A server that restarts does not wait for the last one's connections in TIME_WAIT.
+    socket.set_reuse_address(true)?;
+    Ok(socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn all_listeners_share_the_port_that_the_first_one_got() {
+        let options = ListenOptions { threads: 3, ..ListenOptions::new((Ipv4Addr::LOCALHOST, 0).into()) };
+        let listeners = listen(&options).unwrap();
+        let addresses: Vec<_> = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
+        assert_eq!(addresses.len(), 3);
+        assert!(addresses.iter().all(|address| *address == addresses[0] && address.port() != 0));
+    }
+
+    #[test]
+    fn a_taken_port_is_refused_even_though_it_is_shared_among_threads() {
+        let first = listen(&ListenOptions::new((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
+        let again = listen(&ListenOptions::new(first[0].local_addr().unwrap()));
+        assert_eq!(again.unwrap_err().kind(), io::ErrorKind::AddrInUse);
+    }
+}

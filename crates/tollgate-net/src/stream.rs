@@ -1,0 +1,121 @@
+//! One connection as bytes: plain TCP or TLS over it, each counted at the socket.
+//!
+//! A variant per kind instead of a trait object: the hot path pays one predictable branch. TLS on the serving side will
+//! be a third variant.
+
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+use crate::meter::Metered;
+
+/// A connection's bytes.
+#[derive(Debug)]
+pub enum Stream {
+    /// TCP as it is.
+    Plain(Metered<TcpStream>),
+    /// TLS, asked for by us.
+    TlsClient(Box<TlsStream<Metered<TcpStream>>>),
+}
+
+impl Stream {
+    /// A plain stream that counts from zero.
+    #[must_use]
+    pub fn plain(socket: TcpStream) -> Stream {
+        Stream::Plain(Metered::new(socket))
+    }
+
+    /// The counted socket below everything.
+    fn metered(&self) -> &Metered<TcpStream> {
+        match self {
+            Stream::Plain(socket) => socket,
+            Stream::TlsClient(stream) => stream.get_ref().0,
+        }
+    }
+
+    /// Bytes that came from the network, below TLS.
+    #[must_use]
+    pub fn received_bytes(&self) -> u64 {
+        self.metered().received_bytes()
+    }
+
+    /// Bytes that went to the network, below TLS.
+    #[must_use]
+    pub fn sent_bytes(&self) -> u64 {
+        self.metered().sent_bytes()
+    }
+
+    /// Our own address.
+    ///
+    /// # Errors
+    /// When the socket is gone.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        self.metered().socket().local_addr()
+    }
+
+    /// Makes dropping this stream send a reset instead of an orderly end.
+    ///
+    /// # Errors
+    /// When the socket is gone.
+    pub fn reset_on_drop(&self) -> io::Result<()> {
+        // tokio's own setter is deprecated for lingers that block; a linger of zero does not.
+        socket2::SockRef::from(self.metered().socket()).set_linger(Some(Duration::ZERO))
+    }
+}
+
+impl AsyncRead for Stream {
+    #[inline]
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_read(cx, buffer),
+            Stream::TlsClient(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    #[inline]
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_write(cx, bytes),
+            Stream::TlsClient(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    #[inline]
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, parts),
+            Stream::TlsClient(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(_) => Poll::Ready(Ok(())),
+            Stream::TlsClient(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_shutdown(cx),
+            Stream::TlsClient(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
