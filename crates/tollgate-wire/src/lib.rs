@@ -3,8 +3,12 @@
 //!
 //! What this crate deliberately does not do: open a socket or a file, read a clock, know a database or a handler.
 
+pub mod base64;
 pub mod date;
 pub mod decimal;
 pub mod edm;
 pub mod plan;
+pub mod query;
+mod suggest;
+pub mod url;
 pub mod value;

@@ -65,3 +65,23 @@ impl Row for [Cell<'_>] {
         self[column]
     }
 }
+
+impl Value {
+    /// The value as a store would hand it out.
+    pub fn cell(&self) -> Cell<'_> {
+        match self {
+            Value::Null => Cell::Null,
+            Value::Boolean(value) => Cell::Integer(i64::from(*value)),
+            Value::Integer(value) => Cell::Integer(*value),
+            Value::Real(value) => Cell::Real(*value),
+            Value::Decimal(text) | Value::String(text) | Value::Text(_, text) => Cell::Text(text.as_bytes()),
+            Value::Binary(bytes) => Cell::Bytes(bytes),
+        }
+    }
+}
+
+impl Row for [Value] {
+    fn cell(&self, column: usize) -> Cell<'_> {
+        self[column].cell()
+    }
+}

@@ -1,0 +1,441 @@
+//! Expressions of `$filter` and `$orderby`: a precedence-climbing parser straight over the text, names and types checked
+//! as the tree grows.
+//!
+//! What it deliberately does not do: keep tokens, or know SQL. Valid OData that is not built is refused by its name, as
+//! soon as it is recognised.
+
+mod functions;
+mod operators;
+mod types;
+
+use super::Context;
+use crate::edm::{EntityType, LeafId, Multiplicity, NavigationId, Primitive, PropertyKind, SetId, Version};
+use crate::plan::{Expression, ExpressionKind, Logic};
+use crate::suggest;
+use crate::url::{Fault, Literal, Parsed, Problem, quoted, read_literal};
+use operators::{Operation, Operator};
+
+/// How deep parentheses, calls and signs may nest: each level costs stack here.
+const NESTING_MAX: usize = 64;
+/// How high a finished tree may be, chains of arithmetic included: each level costs stack in the stores. Chains of `and`
+/// and `or` are balanced and hardly count.
+const HEIGHT_MAX: usize = 128;
+/// How many literals, names and operators an expression may have.
+const NODES_MAX: usize = 10_000;
+/// How many to-one navigation properties a path may pass: each is a join.
+const NAVIGATION_MAX: usize = 4;
+
+/// Reads expressions from the text of one option.
+pub(super) struct Parser<'c> {
+    context: &'c Context<'c>,
+    text: &'c str,
+    position: usize,
+    nodes: usize,
+    nesting: usize,
+}
+
+/// A finished part of the tree with its height.
+struct Node {
+    expression: Expression,
+    height: usize,
+}
+
+impl<'c> Parser<'c> {
+    pub(super) fn new(context: &'c Context<'c>, text: &'c str) -> Parser<'c> {
+        Parser { context, text, position: 0, nodes: 0, nesting: 0 }
+    }
+
+    /// One expression; what stands behind it is left.
+    pub(super) fn expression(&mut self) -> Parsed<Expression> {
+        Ok(self.binary(0)?.expression)
+    }
+
+    /// Nothing but spaces may be left.
+    pub(super) fn end(&mut self) -> Parsed<()> {
+        self.space();
+        if self.position == self.text.len() {
+            return Ok(());
+        }
+        let word = self.word();
+        let found = if word.is_empty() { &self.text[self.position..] } else { word };
+        let problem =
+            Problem::syntax(self.position, format!("expected an operator or the end, found {}", quoted(found)));
+        Err(problem.hint_if(operators::nearest(word).map(|name| format!("did you mean {name}?"))))
+    }
+
+    /// Takes a word if it stands here by itself.
+    pub(super) fn take_word(&mut self, word: &str, either_case: bool) -> bool {
+        self.space();
+        let found = self.word();
+        let same = if either_case { found.eq_ignore_ascii_case(word) } else { found == word };
+        if same {
+            self.position += word.len();
+        }
+        same
+    }
+
+    /// Takes a character if it stands here, spaces before it too.
+    pub(super) fn take(&mut self, character: char) -> bool {
+        self.space();
+        let taken = self.rest().starts_with(character);
+        if taken {
+            self.position += character.len_utf8();
+        }
+        taken
+    }
+
+    /// Operators of at least this precedence, and their operands.
+    fn binary(&mut self, precedence_min: u8) -> Parsed<Node> {
+        let mut left = self.unary()?;
+        while let Some((operator, at)) = self.operator(precedence_min) {
+            self.position = at + operator.name.len();
+            left = match operator.operation {
+                Operation::Logic(logic) => self.chain(logic, operator, left)?,
+                Operation::Compare(comparison) => {
+                    let right = self.binary(operator.precedence + 1)?;
+                    let height = left.height.max(right.height);
+                    let expression =
+                        types::compare(self.context.version, comparison, left.expression, right.expression, at)?;
+                    self.node(expression, height)?
+                }
+                Operation::Arithmetic(arithmetic) => {
+                    let right = self.binary(operator.precedence + 1)?;
+                    let height = left.height.max(right.height);
+                    let expression =
+                        types::arithmetic(self.context.version, arithmetic, left.expression, right.expression, at)?;
+                    self.node(expression, height)?
+                }
+                Operation::Unbuilt(name) => return Err(Problem::not_implemented(at, name)),
+            };
+        }
+        Ok(left)
+    }
+
+    /// All operands of a run of the same logical operator, as a balanced tree: clients send chains of hundreds.
+    fn chain(&mut self, logic: Logic, operator: &'static Operator, first: Node) -> Parsed<Node> {
+        let mut operands = vec![first, self.binary(operator.precedence + 1)?];
+        while let Some((next, at)) = self.operator(operator.precedence) {
+            self.position = at + next.name.len();
+            operands.push(self.binary(operator.precedence + 1)?);
+        }
+        for operand in &operands {
+            types::expect_boolean(self.context.version, operator.name, &operand.expression)?;
+        }
+        while operands.len() > 1 {
+            let mut halved = Vec::with_capacity(operands.len().div_ceil(2));
+            let mut pairs = operands.into_iter();
+            while let Some(left) = pairs.next() {
+                halved.push(match pairs.next() {
+                    None => left,
+                    Some(right) => {
+                        let height = left.height.max(right.height);
+                        let position = left.expression.position;
+                        let kind = ExpressionKind::Logic(logic, Box::new(left.expression), Box::new(right.expression));
+                        self.node(Expression { kind, primitive: Some(Primitive::Boolean), position }, height)?
+                    }
+                });
+            }
+            operands = halved;
+        }
+        Ok(operands.pop().expect("a chain has at least two operands"))
+    }
+
+    /// The operator that stands here, if its precedence is high enough, with its place.
+    fn operator(&mut self, precedence_min: u8) -> Option<(&'static Operator, usize)> {
+        self.space();
+        let operator = operators::find(self.context.version, self.word())?;
+        (operator.precedence >= precedence_min).then_some((operator, self.position))
+    }
+
+    fn unary(&mut self) -> Parsed<Node> {
+        self.space();
+        let at = self.position;
+        let is_not = match self.context.version {
+            Version::V2 => self.word() == "not",
+            Version::V4 => self.word().eq_ignore_ascii_case("not"),
+        };
+        if is_not && self.text[at + 3..].starts_with([' ', '\t', '(']) {
+            self.position += 3;
+            let operand = self.nested(Parser::unary)?;
+            let expression = types::not(self.context.version, operand.expression, at)?;
+            return self.node(expression, operand.height);
+        }
+        if let Some((literal, end)) = read_literal(self.context.version, self.text, at)? {
+            self.position = end;
+            let Literal { value, primitive } = literal;
+            return self.node(Expression { kind: ExpressionKind::Literal(value), primitive, position: at }, 0);
+        }
+        if self.rest().starts_with('-') {
+            self.position += 1;
+            let operand = self.nested(Parser::unary)?;
+            let expression = types::negate(self.context.version, operand.expression, at)?;
+            return self.node(expression, operand.height);
+        }
+        self.primary(at)
+    }
+
+    fn primary(&mut self, at: usize) -> Parsed<Node> {
+        let first = self.rest().chars().next();
+        match (first, self.context.version) {
+            (Some('('), _) => {
+                self.position += 1;
+                let inside = self.nested(|parser| parser.binary(0))?;
+                self.close(at)?;
+                Ok(inside)
+            }
+            (Some('['), Version::V4) => Err(Problem::not_implemented(at, "a collection in an expression")),
+            (Some('{'), Version::V4) => Err(Problem::not_implemented(at, "an object in an expression")),
+            (Some('@'), Version::V4) => Err(Problem::not_implemented(at, "a parameter alias or annotation")),
+            (Some('$'), Version::V4) => {
+                self.position += 1;
+                let word = self.word();
+                self.position += word.len();
+                if word == "it" && self.take('/') {
+                    return self.path();
+                }
+                match word {
+                    "it" | "root" | "this" | "count" => {
+                        Err(Problem::not_implemented(at, format!("${word} in an expression")))
+                    }
+                    _ => Err(Problem::syntax(at, format!("unknown name {}", quoted(&self.text[at..self.position])))),
+                }
+            }
+            (Some(character), _) if is_name_character(character) => self.name(at),
+            (Some(_), _) => {
+                let found = quoted(self.rest());
+                Err(Problem::syntax(at, format!("expected a property, a literal or a function, found {found}")))
+            }
+            (None, _) => Err(Problem::syntax(at, "expected a property, a literal or a function, found the end")),
+        }
+    }
+
+    /// A path, a call, or something qualified that is not built.
+    fn name(&mut self, at: usize) -> Parsed<Node> {
+        let word = self.word();
+        let behind = self.text.as_bytes().get(at + word.len());
+        if behind == Some(&b'.') {
+            let length = self.rest().find(|character| !is_name_character(character) && character != '.');
+            let qualified = &self.rest()[..length.unwrap_or(self.rest().len())];
+            let what = match self.text.as_bytes().get(at + qualified.len()) {
+                Some(b'(') => format!("the function {}", quoted(qualified)),
+                Some(b'\'') => format!("the enumeration type {}", quoted(qualified)),
+                _ => format!("the type cast {}", quoted(qualified)),
+            };
+            return match self.context.version {
+                Version::V4 => Err(Problem::not_implemented(at, what)),
+                Version::V2 => Err(Problem::syntax(at, format!("unknown name {}", quoted(qualified)))),
+            };
+        }
+        if behind == Some(&b'(') { self.call(at, word) } else { self.path() }
+    }
+
+    fn call(&mut self, at: usize, name: &str) -> Parsed<Node> {
+        if let Some(navigation) = self.context.entity_type.navigation(name) {
+            let name = &self.context.entity_type.navigation[navigation.0].name;
+            return Err(Problem::not_implemented(at, format!("a key behind '{name}' in an expression")));
+        }
+        let signature = functions::find(self.context.version, name, at)?;
+        self.position = at + name.len() + 1;
+        let mut arguments = Vec::new();
+        let mut height = 0;
+        if !self.take(')') {
+            loop {
+                let argument = self.nested(|parser| parser.binary(0))?;
+                height = height.max(argument.height);
+                arguments.push(argument.expression);
+                if arguments.len() > functions::ARGUMENTS_MAX || !self.take(',') {
+                    break;
+                }
+            }
+            self.close(at + name.len())?;
+        }
+        let expression = functions::check(self.context.version, signature, arguments, at)?;
+        self.node(expression, height)
+    }
+
+    fn path(&mut self) -> Parsed<Node> {
+        let at = self.position;
+        let context = self.context;
+        let mut entity_type = context.entity_type;
+        let mut through: Vec<(NavigationId, SetId)> = Vec::new();
+        let leaf = loop {
+            let segment_at = self.position;
+            let name = self.word();
+            self.position += name.len();
+            if let Some(property) = entity_type.property(name) {
+                break self.leaf(entity_type, property)?;
+            }
+            let Some(navigation) = entity_type.navigation(name) else {
+                self.position = segment_at;
+                return Err(self.unknown_name(entity_type, name));
+            };
+            let declared = &entity_type.navigation[navigation.0];
+            if declared.multiplicity == Multiplicity::Many {
+                return Err(self.collection(&declared.name, segment_at));
+            }
+            if !self.rest().starts_with('/') {
+                return Err(Problem::not_implemented(segment_at, format!("the entity '{name}' as a value"))
+                    .hint("name one of its properties behind a slash"));
+            }
+            if through.len() == NAVIGATION_MAX {
+                let what = format!("more than {NAVIGATION_MAX} navigation properties in a path");
+                return Err(Problem::new(Fault::Limit, segment_at, what));
+            }
+            self.position += 1;
+            through.push((navigation, declared.target));
+            entity_type = context.model.type_of(declared.target);
+        };
+        if self.rest().starts_with('/') {
+            let behind = quoted(&self.rest()[1..]);
+            return match context.version {
+                Version::V4 => Err(Problem::not_implemented(self.position, format!("{behind} behind a property"))),
+                Version::V2 => Err(Problem::syntax(self.position, "nothing can follow a primitive property")),
+            };
+        }
+        let primitive = Some(entity_type.leaves[leaf.0].primitive);
+        let expression = Expression { kind: ExpressionKind::Leaf { through, leaf }, primitive, position: at };
+        self.node(expression, 0)
+    }
+
+    /// The leaf of a property that was read; a complex one needs its member.
+    fn leaf(&mut self, entity_type: &EntityType, property: usize) -> Parsed<LeafId> {
+        let declared = &entity_type.properties[property];
+        let mut leaves = entity_type.leaves.iter().enumerate().filter(|(_, leaf)| leaf.property == property);
+        let PropertyKind::Complex(id) = declared.kind else {
+            let (leaf, _) = leaves.next().expect("a primitive property has a leaf");
+            return Ok(LeafId(leaf));
+        };
+        let complex = &self.context.model.complex_types[id.0];
+        if !self.rest().starts_with('/') {
+            let problem =
+                Problem::new(Fault::Type, self.position, format!("'{}' is complex and no value", declared.name));
+            let example =
+                complex.properties.first().map(|member| format!("name a member, as {}/{}", declared.name, member.name));
+            return Err(problem.hint_if(example));
+        }
+        self.position += 1;
+        let name = self.word();
+        let found = leaves.find(|(_, leaf)| leaf.inner.is_some_and(|inner| complex.properties[inner].name == name));
+        if let Some((leaf, _)) = found {
+            self.position += name.len();
+            return Ok(LeafId(leaf));
+        }
+        let names = complex.properties.iter().map(|member| member.name.as_str());
+        let hint = suggest::nearest(name, names).map(|name| format!("{} has {name}", complex.name));
+        if self.context.version == Version::V4 && (name.is_empty() || self.rest()[name.len()..].starts_with('.')) {
+            let what = format!("{} behind a complex property", quoted(self.rest()));
+            return Err(Problem::not_implemented(self.position, what));
+        }
+        Err(Problem::new(Fault::UnknownProperty, self.position, format!("unknown property {}", quoted(name)))
+            .hint_if(hint))
+    }
+
+    fn unknown_name(&self, entity_type: &EntityType, name: &str) -> Box<Problem> {
+        let at = self.position;
+        if name.is_empty() {
+            let rest = self.rest();
+            let unbuilt = self.context.version == Version::V4 && rest.starts_with(['$', '@']);
+            return match unbuilt {
+                true => Problem::not_implemented(at, format!("{} in a path", quoted(rest))),
+                false => Problem::syntax(at, "expected a property"),
+            };
+        }
+        if self.context.version == Version::V4 && self.rest()[name.len()..].starts_with('.') {
+            return Problem::not_implemented(at, format!("the type cast {}", quoted(self.rest())));
+        }
+        let names = entity_type
+            .properties
+            .iter()
+            .map(|property| property.name.as_str())
+            .chain(entity_type.navigation.iter().map(|navigation| navigation.name.as_str()));
+        let hint = match suggest::nearest(name, names) {
+            Some(name) => format!("{} has {name}", entity_type.name),
+            None => format!("it is none of {}", entity_type.name),
+        };
+        Problem::new(Fault::UnknownProperty, at, format!("unknown property {}", quoted(name))).hint(hint)
+    }
+
+    /// What stands behind a to-many navigation property decides what is not built.
+    fn collection(&self, name: &str, at: usize) -> Box<Problem> {
+        let behind = self.rest().strip_prefix('/').unwrap_or("");
+        let end = behind.find(|character| !is_name_character(character) && character != '$').unwrap_or(behind.len());
+        match (self.context.version, &behind[..end]) {
+            (Version::V4, lambda @ ("any" | "all")) => {
+                Problem::not_implemented(self.position + 1, format!("the lambda operator {lambda}"))
+            }
+            (Version::V4, segment) if segment.starts_with('$') => {
+                Problem::not_implemented(self.position + 1, format!("{segment} in an expression"))
+            }
+            (Version::V4, _) if behind.is_empty() => {
+                Problem::not_implemented(at, format!("the collection '{name}' as a value"))
+            }
+            _ => Problem::new(Fault::Type, at, format!("'{name}' leads to many entities"))
+                .hint("only navigation to one entity can stand in an expression"),
+        }
+    }
+
+    /// Runs a part that costs stack.
+    fn nested(&mut self, part: impl FnOnce(&mut Self) -> Parsed<Node>) -> Parsed<Node> {
+        if self.nesting == NESTING_MAX {
+            let what = format!("nested more than {NESTING_MAX} deep");
+            return Err(Problem::new(Fault::Limit, self.position, what));
+        }
+        self.nesting += 1;
+        let node = part(self);
+        self.nesting -= 1;
+        node
+    }
+
+    fn node(&mut self, expression: Expression, height_below: usize) -> Parsed<Node> {
+        self.nodes += 1;
+        if self.nodes > NODES_MAX {
+            let what = format!("more than {NODES_MAX} names, literals and operators");
+            return Err(Problem::new(Fault::Limit, expression.position, what));
+        }
+        let height = height_below + 1;
+        if height > HEIGHT_MAX {
+            let what = format!("an expression of more than {HEIGHT_MAX} levels");
+            return Err(Problem::new(Fault::Limit, expression.position, what));
+        }
+        Ok(Node { expression, height })
+    }
+
+    fn close(&mut self, opened_at: usize) -> Parsed<()> {
+        if self.take(')') {
+            return Ok(());
+        }
+        let found = match self.rest() {
+            "" => "the end".to_owned(),
+            rest => quoted(rest),
+        };
+        let column = self.text[..opened_at].chars().count() + 1;
+        let problem = Problem::syntax(self.position, format!("expected ')', found {found}"));
+        let word = self.word();
+        Err(problem.hint(match operators::nearest(word) {
+            Some(name) => format!("did you mean {name}?"),
+            None => format!("it closes the parenthesis at column {column}"),
+        }))
+    }
+
+    fn rest(&self) -> &'c str {
+        &self.text[self.position..]
+    }
+
+    /// The identifier that stands here; empty if there is none.
+    fn word(&self) -> &'c str {
+        let rest = self.rest();
+        let length = rest
+            .bytes()
+            .position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80))
+            .unwrap_or(rest.len());
+        &rest[..length]
+    }
+
+    fn space(&mut self) {
+        self.position += self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    }
+}
+
+fn is_name_character(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_' || !character.is_ascii()
+}

@@ -1,0 +1,64 @@
+//! Binary operators by name, with their precedence (OData V4.01 URL conventions section 5.1.1.17; V2 has the same order).
+
+use crate::edm::Version;
+use crate::plan::{Arithmetic, Comparison, Logic};
+use crate::suggest;
+
+/// A binary operator.
+pub(super) struct Operator {
+    pub(super) name: &'static str,
+    /// Higher binds closer.
+    pub(super) precedence: u8,
+    pub(super) operation: Operation,
+}
+
+/// What an operator does.
+#[derive(Clone, Copy)]
+pub(super) enum Operation {
+    Logic(Logic),
+    Compare(Comparison),
+    Arithmetic(Arithmetic),
+    /// V4 has it, tollgate not yet.
+    Unbuilt(&'static str),
+}
+
+static OPERATORS: [Operator; 16] = [
+    operator("or", 0, Operation::Logic(Logic::Or)),
+    operator("and", 1, Operation::Logic(Logic::And)),
+    operator("eq", 2, Operation::Compare(Comparison::Equal)),
+    operator("ne", 2, Operation::Compare(Comparison::NotEqual)),
+    operator("gt", 3, Operation::Compare(Comparison::Greater)),
+    operator("ge", 3, Operation::Compare(Comparison::GreaterOrEqual)),
+    operator("lt", 3, Operation::Compare(Comparison::Less)),
+    operator("le", 3, Operation::Compare(Comparison::LessOrEqual)),
+    operator("add", 4, Operation::Arithmetic(Arithmetic::Add)),
+    operator("sub", 4, Operation::Arithmetic(Arithmetic::Subtract)),
+    operator("mul", 5, Operation::Arithmetic(Arithmetic::Multiply)),
+    operator("div", 5, Operation::Arithmetic(Arithmetic::Divide)),
+    operator("mod", 5, Operation::Arithmetic(Arithmetic::Modulo)),
+    operator("divby", 5, Operation::Unbuilt("the operator divby")),
+    operator("has", 6, Operation::Unbuilt("the operator has")),
+    operator("in", 6, Operation::Unbuilt("the operator in")),
+];
+
+const fn operator(name: &'static str, precedence: u8, operation: Operation) -> Operator {
+    Operator { name, precedence, operation }
+}
+
+/// The operator of that name. V4.01 does not mind the case.
+pub(super) fn find(version: Version, word: &str) -> Option<&'static Operator> {
+    OPERATORS.iter().find(|operator| match version {
+        Version::V2 => operator.name == word && !matches!(operator.operation, Operation::Unbuilt(_)),
+        Version::V4 => operator.name.eq_ignore_ascii_case(word),
+    })
+}
+
+/// The operator that may have been meant.
+pub(super) fn nearest(word: &str) -> Option<&'static str> {
+    match word {
+        "" => None,
+        "equals" | "is" => Some("eq"),
+        "like" => Some("contains or substringof"),
+        _ => suggest::nearest(word, OPERATORS.iter().map(|operator| operator.name)),
+    }
+}

@@ -1,0 +1,296 @@
+//! Types of operands: what may be compared and computed, and to what literals are promoted on the way.
+//!
+//! The rule of both versions: a literal takes the type of what it meets; between two numbers Double wins over Single,
+//! Single over Decimal, Decimal over the integers (OData V4.01 URL conventions 5.1.1.15, V2 section 4.5).
+
+use crate::decimal;
+use crate::edm::{Primitive, Version};
+use crate::plan::{Arithmetic, Comparison, Expression, ExpressionKind};
+use crate::url::{Fault, Parsed, Problem, convert, type_name};
+use crate::value::Value;
+
+/// Groups of types that functions take.
+#[derive(Clone, Copy)]
+pub(super) enum Class {
+    /// Strings.
+    Text,
+    /// Any number.
+    Number,
+    /// Whole numbers.
+    Integer,
+    /// What has a day.
+    Dated,
+    /// What has an hour.
+    Timed,
+    /// What has both.
+    Instant,
+}
+
+impl Class {
+    /// Whether a type belongs to the class; null belongs to each.
+    pub(super) fn has(self, version: Version, primitive: Option<Primitive>) -> bool {
+        use Primitive as P;
+        let Some(primitive) = primitive else { return true };
+        match self {
+            Class::Text => is_text(version, primitive),
+            Class::Number => is_number(primitive),
+            Class::Integer => is_integer(primitive),
+            Class::Dated => matches!(primitive, P::Date | P::DateTime { .. } | P::DateTimeOffset { .. }),
+            // In V2 a date is a DateTime at midnight.
+            Class::Timed if primitive == P::Date => version == Version::V2,
+            Class::Timed => matches!(primitive, P::DateTime { .. } | P::DateTimeOffset { .. } | P::TimeOfDay { .. }),
+            Class::Instant => matches!(primitive, P::DateTime { .. } | P::DateTimeOffset { .. }),
+        }
+    }
+
+    pub(super) fn describe(self, version: Version) -> &'static str {
+        match (self, version) {
+            (Class::Text, _) => "Edm.String",
+            (Class::Number, _) => "a number",
+            (Class::Integer, _) => "a whole number",
+            (Class::Dated, Version::V2) => "Edm.DateTime or Edm.DateTimeOffset",
+            (Class::Dated, Version::V4) => "Edm.Date or Edm.DateTimeOffset",
+            (Class::Timed, Version::V2) => "Edm.DateTime, Edm.DateTimeOffset or Edm.Time",
+            (Class::Timed, Version::V4) => "Edm.DateTimeOffset or Edm.TimeOfDay",
+            (Class::Instant, _) => "Edm.DateTimeOffset",
+        }
+    }
+}
+
+pub(super) fn compare(
+    version: Version,
+    comparison: Comparison,
+    mut left: Expression,
+    mut right: Expression,
+    at: usize,
+) -> Parsed<Expression> {
+    meet(version, &mut left, &mut right);
+    let comparable = match (left.primitive, right.primitive) {
+        (Some(a), Some(b)) => are_comparable(version, a, b),
+        _ => true,
+    };
+    if !comparable {
+        let (a, b) = (type_name(version, left.primitive), type_name(version, right.primitive));
+        let problem = Problem::new(Fault::Type, at, format!("cannot compare {a} with {b}"));
+        return Err(problem.hint_if(remedy(version, &left, &right)));
+    }
+    let ordered = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+    if ordered && [&left, &right].iter().any(|side| matches!(side.primitive, Some(Primitive::Binary { .. }))) {
+        return Err(Problem::new(Fault::Type, at, "Edm.Binary has no order").hint("it can be compared by eq and ne"));
+    }
+    let position = left.position;
+    let kind = ExpressionKind::Compare(comparison, Box::new(left), Box::new(right));
+    Ok(Expression { kind, primitive: Some(Primitive::Boolean), position })
+}
+
+pub(super) fn arithmetic(
+    version: Version,
+    arithmetic: Arithmetic,
+    mut left: Expression,
+    mut right: Expression,
+    at: usize,
+) -> Parsed<Expression> {
+    for side in [&left, &right] {
+        let Some(primitive) = side.primitive else { continue };
+        if is_number(primitive) {
+            continue;
+        }
+        let temporal = matches!(
+            primitive,
+            Primitive::Date | Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } | Primitive::Duration
+        );
+        if version == Version::V4 && temporal {
+            return Err(Problem::not_implemented(at, "arithmetic of dates and durations"));
+        }
+        let what = format!("{} takes numbers, not {}", name(arithmetic), type_name(version, side.primitive));
+        return Err(Problem::new(Fault::Type, side.position, what));
+    }
+    meet(version, &mut left, &mut right);
+    let zero = match &right.kind {
+        ExpressionKind::Literal(Value::Integer(0)) => true,
+        ExpressionKind::Literal(Value::Decimal(text)) => decimal::compare(text, "0").is_eq(),
+        _ => false,
+    };
+    if zero && matches!(arithmetic, Arithmetic::Divide | Arithmetic::Modulo) {
+        return Err(Problem::new(Fault::BadValue, right.position, "division by zero"));
+    }
+    let primitive = match (left.primitive, right.primitive) {
+        (Some(a), Some(b)) => Some(wider(a, b)),
+        (a, b) => a.or(b),
+    };
+    let position = left.position;
+    let kind = ExpressionKind::Arithmetic(arithmetic, Box::new(left), Box::new(right));
+    Ok(Expression { kind, primitive, position })
+}
+
+pub(super) fn not(version: Version, operand: Expression, at: usize) -> Parsed<Expression> {
+    expect_boolean(version, "not", &operand)?;
+    let kind = ExpressionKind::Not(Box::new(operand));
+    Ok(Expression { kind, primitive: Some(Primitive::Boolean), position: at })
+}
+
+pub(super) fn negate(version: Version, operand: Expression, at: usize) -> Parsed<Expression> {
+    match operand.primitive {
+        Some(Primitive::Duration) if version == Version::V4 => {
+            return Err(Problem::not_implemented(at, "arithmetic of dates and durations"));
+        }
+        Some(primitive) if !is_number(primitive) => {
+            let what = format!("'-' takes a number, not {}", type_name(version, operand.primitive));
+            return Err(Problem::new(Fault::Type, at, what));
+        }
+        _ => {}
+    }
+    let primitive = operand.primitive;
+    Ok(Expression { kind: ExpressionKind::Negate(Box::new(operand)), primitive, position: at })
+}
+
+pub(super) fn expect_boolean(version: Version, operator: &str, operand: &Expression) -> Parsed<()> {
+    if matches!(operand.primitive, Some(Primitive::Boolean) | None) {
+        return Ok(());
+    }
+    let what = format!("{operator} takes Boolean operands, not {}", type_name(version, operand.primitive));
+    let problem = Problem::new(Fault::Type, operand.position, what);
+    Err(if operator == "not" { problem.hint("it binds closest: write not (… eq …)") } else { problem })
+}
+
+/// A literal takes the type of the other side, where that loses nothing.
+fn meet(version: Version, left: &mut Expression, right: &mut Expression) {
+    let (Some(left_type), Some(right_type)) = (left.primitive, right.primitive) else { return };
+    let (left_literal, right_literal) = (is_literal(left), is_literal(right));
+    match (left_literal, right_literal) {
+        (false, true) => promote(version, right, left_type),
+        (true, false) => promote(version, left, right_type),
+        (true, true) if is_number(left_type) && is_number(right_type) => {
+            let wider = wider(left_type, right_type);
+            promote(version, left, wider);
+            promote(version, right, wider);
+        }
+        _ => {}
+    }
+}
+
+fn promote(version: Version, literal: &mut Expression, to: Primitive) {
+    let ExpressionKind::Literal(value) = &mut literal.kind else { return };
+    match convert(version, std::mem::replace(value, Value::Null), to) {
+        Ok(converted) => {
+            *value = converted;
+            literal.primitive = Some(to);
+        }
+        Err(unchanged) => {
+            *value = unchanged;
+            // Where a date meets a moment inside of a day, the moment stays: as texts they still compare rightly, since
+            // `2013-09-25` stands before `2013-09-25T12:00:00`, and that before `2013-09-26`.
+            let inside_a_day = match value {
+                Value::Text(Primitive::DateTimeOffset { .. }, text)
+                    if to == Primitive::Date && version == Version::V4 =>
+                {
+                    text.trim_end_matches('Z').to_owned()
+                }
+                _ => return,
+            };
+            let (kept, primitive) = match inside_a_day.strip_suffix("T00:00:00") {
+                Some(date) => (date.to_owned(), Primitive::Date),
+                None => (inside_a_day, Primitive::DateTime { precision: 0 }),
+            };
+            *value = Value::Text(primitive, kept);
+            literal.primitive = Some(primitive);
+        }
+    }
+}
+
+fn are_comparable(version: Version, a: Primitive, b: Primitive) -> bool {
+    use Primitive as P;
+    if (is_number(a) && is_number(b)) || (is_text(version, a) && is_text(version, b)) {
+        return true;
+    }
+    match (a, b) {
+        (P::Boolean, P::Boolean)
+        | (P::Guid, P::Guid)
+        | (P::Duration, P::Duration)
+        | (P::Binary { .. }, P::Binary { .. })
+        | (P::TimeOfDay { .. }, P::TimeOfDay { .. })
+        | (P::DateTimeOffset { .. }, P::DateTimeOffset { .. })
+        | (P::Date | P::DateTime { .. }, P::Date | P::DateTime { .. }) => true,
+        // In V4 a DateTime is a DateTimeOffset in UTC, and a Date its midnight.
+        (P::Date | P::DateTime { .. }, P::DateTimeOffset { .. })
+        | (P::DateTimeOffset { .. }, P::Date | P::DateTime { .. }) => version == Version::V4,
+        _ => false,
+    }
+}
+
+/// What would make a comparison right, where it can be told.
+fn remedy(version: Version, left: &Expression, right: &Expression) -> Option<String> {
+    let (value, other) = match (&left.kind, &right.kind) {
+        (_, ExpressionKind::Literal(value)) => (value, left.primitive?),
+        (ExpressionKind::Literal(value), _) => (value, right.primitive?),
+        _ => return None,
+    };
+    match (value, other) {
+        (Value::String(_), other) if is_number(other) => Some("write the number without quotes".to_owned()),
+        (Value::Integer(_) | Value::Decimal(_) | Value::Text(..), Primitive::String { .. }) => {
+            Some("write the text in quotes".to_owned())
+        }
+        (_, Primitive::Date | Primitive::DateTime { .. }) if version == Version::V2 => {
+            Some("write datetime'2013-09-25T00:00:00'".to_owned())
+        }
+        (_, Primitive::DateTimeOffset { .. }) if version == Version::V2 => {
+            Some("write datetimeoffset'2013-09-25T00:00:00Z'".to_owned())
+        }
+        (_, Primitive::TimeOfDay { .. }) if version == Version::V2 => Some("write time'PT11H00M00S'".to_owned()),
+        (_, Primitive::Guid) if version == Version::V2 => Some("write guid'…'".to_owned()),
+        (_, Primitive::Date) => Some("write the date without quotes, as 2013-09-25".to_owned()),
+        (_, Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. }) => {
+            Some("write the moment without quotes, as 2013-09-25T00:00:00Z".to_owned())
+        }
+        (_, Primitive::TimeOfDay { .. }) => Some("write the time without quotes, as 11:00:00".to_owned()),
+        (Value::String(_), Primitive::Guid) => Some("write the guid without quotes".to_owned()),
+        _ => None,
+    }
+}
+
+/// The type of a result of two numbers.
+fn wider(a: Primitive, b: Primitive) -> Primitive {
+    use Primitive as P;
+    let rank = |primitive| match primitive {
+        P::Double => 5,
+        P::Single => 4,
+        P::Decimal { .. } => 3,
+        P::Int64 => 2,
+        _ => 1,
+    };
+    match rank(a).max(rank(b)) {
+        5 => P::Double,
+        4 => P::Single,
+        3 => P::Decimal { precision: 0, scale: 0 },
+        2 => P::Int64,
+        _ => P::Int32,
+    }
+}
+
+fn name(arithmetic: Arithmetic) -> &'static str {
+    match arithmetic {
+        Arithmetic::Add => "add",
+        Arithmetic::Subtract => "sub",
+        Arithmetic::Multiply => "mul",
+        Arithmetic::Divide => "div",
+        Arithmetic::Modulo => "mod",
+    }
+}
+
+fn is_literal(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Literal(_))
+}
+
+fn is_integer(primitive: Primitive) -> bool {
+    use Primitive as P;
+    matches!(primitive, P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64)
+}
+
+fn is_number(primitive: Primitive) -> bool {
+    is_integer(primitive) || matches!(primitive, Primitive::Single | Primitive::Double | Primitive::Decimal { .. })
+}
+
+/// Strings; V2 shows a Duration as one.
+fn is_text(version: Version, primitive: Primitive) -> bool {
+    matches!(primitive, Primitive::String { .. }) || (primitive == Primitive::Duration && version == Version::V2)
+}

@@ -1,0 +1,192 @@
+//! The query part of a URL: [`OPTIONS`] lists the system query options, one file each; the rest are the service's own.
+//!
+//! What it deliberately does not do: touch data. An option ends as a checked part of [`crate::plan::Options`], or as an
+//! error with its column.
+//!
+//! To add an option: a file with its parse function, one line in [`OPTIONS`], and where it asks for something new a
+//! field of the plan, which the stores then match.
+
+mod count;
+mod expand;
+mod expression;
+mod filter;
+mod format;
+mod inline_count;
+mod list;
+mod order_by;
+mod paging;
+mod select;
+pub mod skip_token;
+mod unbuilt;
+
+pub use format::format_of;
+
+use crate::edm::{EntityType, Model, Version};
+use crate::plan::{Options, Resource, Shape};
+use crate::suggest;
+use crate::url::{CustomOption, Fault, Parsed, Place, Plus, Problem, UrlError, decode, quoted};
+
+/// A system query option.
+pub struct SystemOption {
+    /// Its name with `$`, in lower case.
+    pub name: &'static str,
+    /// The versions that have it.
+    pub versions: &'static [Version],
+    /// What the other version has instead, for its error; may be empty.
+    pub elsewhere: &'static str,
+    applies_to: u8,
+    plus: Plus,
+    parse: fn(&Context<'_>, &str, &mut Options) -> Parsed<()>,
+}
+
+/// All system query options in the order in which they are read: `$select` needs `$expand`, `$skiptoken` needs
+/// `$orderby`.
+pub static OPTIONS: [SystemOption; 17] = [
+    SystemOption { applies_to: ANYTHING, plus: Plus::Plus, ..option("$format", BOTH, format::parse) },
+    SystemOption { applies_to: COLLECTION | COUNT, ..option("$filter", BOTH, filter::parse) },
+    option("$orderby", BOTH, order_by::parse),
+    SystemOption { applies_to: COLLECTION | COUNT_OF_V2, ..option("$top", BOTH, paging::parse_top) },
+    SystemOption { applies_to: COLLECTION | COUNT_OF_V2, ..option("$skip", BOTH, paging::parse_skip) },
+    SystemOption { applies_to: COLLECTION | ENTITY, ..option("$expand", BOTH, expand::parse) },
+    SystemOption { applies_to: COLLECTION | ENTITY, ..option("$select", BOTH, select::parse) },
+    SystemOption { elsewhere: "V4 writes $count=true", ..option("$inlinecount", ONLY_V2, inline_count::parse) },
+    SystemOption { elsewhere: "V2 writes $inlinecount=allpages", ..option("$count", ONLY_V4, count::parse) },
+    SystemOption { plus: Plus::Plus, ..option("$skiptoken", BOTH, skip_token::parse_option) },
+    SystemOption { applies_to: ANYTHING, ..option("$search", ONLY_V4, unbuilt::search) },
+    SystemOption { applies_to: ANYTHING, ..option("$apply", ONLY_V4, unbuilt::apply) },
+    SystemOption { applies_to: ANYTHING, ..option("$compute", ONLY_V4, unbuilt::compute) },
+    SystemOption { applies_to: ANYTHING, ..option("$deltatoken", ONLY_V4, unbuilt::delta_token) },
+    SystemOption { applies_to: ANYTHING, ..option("$id", ONLY_V4, unbuilt::id) },
+    SystemOption { applies_to: ANYTHING, ..option("$index", ONLY_V4, unbuilt::index) },
+    SystemOption { applies_to: ANYTHING, ..option("$schemaversion", ONLY_V4, unbuilt::schema_version) },
+];
+
+const BOTH: &[Version] = &[Version::V2, Version::V4];
+const ONLY_V2: &[Version] = &[Version::V2];
+const ONLY_V4: &[Version] = &[Version::V4];
+
+const COLLECTION: u8 = 1;
+const ENTITY: u8 = 2;
+const COUNT: u8 = 4;
+/// V2 counts what is left after `$top` and `$skip`; V4 forbids them with `/$count`.
+const COUNT_OF_V2: u8 = 8;
+const ANYTHING: u8 = 0xff;
+
+/// A descriptor with the common values; what differs is said in [`OPTIONS`].
+const fn option(
+    name: &'static str,
+    versions: &'static [Version],
+    parse: fn(&Context<'_>, &str, &mut Options) -> Parsed<()>,
+) -> SystemOption {
+    SystemOption { name, versions, elsewhere: "", applies_to: COLLECTION, plus: Plus::Space, parse }
+}
+
+/// What the options are read against.
+pub(crate) struct Context<'m> {
+    pub(crate) model: &'m Model,
+    pub(crate) version: Version,
+    /// The type of the entities that are answered.
+    pub(crate) entity_type: &'m EntityType,
+}
+
+/// Reads the query string into the plan of `resource`, and hands back the options that are not OData's.
+pub(crate) fn apply(
+    model: &Model,
+    version: Version,
+    query: &str,
+    resource: &mut Resource,
+) -> Result<Vec<CustomOption>, UrlError> {
+    let mut custom = Vec::new();
+    let mut values: [Option<&str>; OPTIONS.len()] = [None; OPTIONS.len()];
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        let (raw_name, raw_value) = part.split_once('=').unwrap_or((part, ""));
+        let name = decode(raw_name, Plus::Space)
+            .map_err(|problem| problem.located(Place::Option(raw_name.to_owned().into()), raw_name))?;
+        match find(version, &name) {
+            Some(index) if values[index].is_some() => {
+                let what = format!("the option {} stands twice", OPTIONS[index].name);
+                let place = Place::Option(OPTIONS[index].name.into());
+                return Err(Problem::new(Fault::DuplicateOption, 0, what).located(place, ""));
+            }
+            Some(index) => values[index] = Some(raw_value),
+            None if name.starts_with('$') => return Err(unknown(version, &name)),
+            // A definition of a parameter alias: every use of one is answered with "not implemented".
+            None if name.starts_with('@') && version == Version::V4 => {}
+            None => {
+                let value = decode(raw_value, Plus::Space)
+                    .map_err(|problem| problem.located(Place::Option(name.clone().into_owned().into()), raw_value))?;
+                custom.push(CustomOption { name: name.into_owned(), value: value.into_owned() });
+            }
+        }
+    }
+    let mut scratch = Options::default();
+    let (shape, set, options) = match resource {
+        Resource::Read(plan) => (Some(plan.shape), Some(plan.set()), &mut plan.options),
+        // Options of a function are its own parameters; system options wait until functions are built.
+        Resource::Function(_) => return Ok(custom),
+        Resource::ServiceDocument | Resource::Metadata | Resource::Batch => (None, None, &mut scratch),
+    };
+    let nothing = EntityType::default();
+    let context = Context { model, version, entity_type: set.map_or(&nothing, |set| model.type_of(set)) };
+    for (option, raw) in OPTIONS.iter().zip(values) {
+        let Some(raw) = raw else { continue };
+        let text =
+            decode(raw, option.plus).map_err(|problem| problem.located(Place::Option(option.name.into()), raw))?;
+        (|| {
+            check_applies(option, version, shape)?;
+            (option.parse)(&context, &text, options)
+        })()
+        .map_err(|problem| problem.located(Place::Option(option.name.into()), &text))?;
+    }
+    Ok(custom)
+}
+
+/// V2 knows the exact name; V4.01 leaves out the `$` and does not mind the case.
+fn find(version: Version, name: &str) -> Option<usize> {
+    let bare = name.strip_prefix('$');
+    OPTIONS.iter().position(|option| {
+        option.versions.contains(&version)
+            && match version {
+                Version::V2 => option.name == name,
+                Version::V4 => option.name[1..].eq_ignore_ascii_case(bare.unwrap_or(name)),
+            }
+    })
+}
+
+fn check_applies(option: &SystemOption, version: Version, shape: Option<Shape>) -> Parsed<()> {
+    let (bit, names) = match shape {
+        Some(Shape::Collection) => (COLLECTION, "a collection"),
+        Some(Shape::Entity) => (ENTITY, "one entity"),
+        Some(Shape::Count) if version == Version::V2 => (COUNT | COUNT_OF_V2, "a count"),
+        Some(Shape::Count) => (COUNT, "a count"),
+        Some(Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_)) => (0, "a property"),
+        None => (0, "no data"),
+    };
+    if option.applies_to == ANYTHING || option.applies_to & bit != 0 {
+        return Ok(());
+    }
+    Err(Problem::new(Fault::NotApplicable, 0, format!("{} does not apply: the path names {names}", option.name)))
+}
+
+fn unknown(version: Version, name: &str) -> UrlError {
+    let elsewhere =
+        OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name) && !option.versions.contains(&version));
+    let (what, hint) = match elsewhere {
+        Some(option) => {
+            let other = if version == Version::V2 { "V4" } else { "V2" };
+            let hint = (!option.elsewhere.is_empty()).then(|| option.elsewhere.to_owned());
+            (format!("the query option {} is of OData {other}", option.name), hint)
+        }
+        None => {
+            let names = OPTIONS.iter().filter(|option| option.versions.contains(&version)).map(|option| option.name);
+            let hint = suggest::nearest(name, names).map(|name| format!("did you mean {name}?"));
+            (format!("unknown query option {}", quoted(name)), hint)
+        }
+    };
+    let mut message = what;
+    if let Some(hint) = hint {
+        message.push_str(": ");
+        message.push_str(&hint);
+    }
+    UrlError { fault: Fault::UnknownOption, place: Place::Option(name.to_owned().into()), position: 0, message }
+}

@@ -1,0 +1,144 @@
+//! `$select`: properties, members of complex ones, navigation properties and `*`; in V2 also properties of what is
+//! expanded (`flightBookings/PASSNAME`).
+
+use super::{Context, list};
+use crate::edm::{EntityType, LeafId, NavigationId, PropertyKind, Version};
+use crate::plan::{Options, Select};
+use crate::suggest;
+use crate::url::{Fault, Parsed, Problem, quoted};
+
+pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
+    let mut own = Chosen::default();
+    // For each expansion: what was chosen of it, if anything.
+    let mut nested: Vec<Option<Chosen>> = vec![None; options.expand.len()];
+    for (at, item) in list::items(text, b',') {
+        let behind = item.split_once('/').filter(|_| context.version == Version::V2);
+        let navigation = behind.and_then(|(name, rest)| Some((name, rest, context.entity_type.navigation(name)?)));
+        let Some((name, rest, navigation)) = navigation else {
+            own.add(context, context.entity_type, item, at)?;
+            continue;
+        };
+        let Some(expanded) = options.expand.iter().position(|expand| expand.navigation == navigation) else {
+            let what = format!("'{name}' is selected from but not expanded");
+            return Err(Problem::new(Fault::BadValue, at, what).hint(format!("add $expand={name}")));
+        };
+        let target = context.model.type_of(options.expand[expanded].target);
+        nested[expanded].get_or_insert_default().add(context, target, rest, at + name.len() + 1)?;
+    }
+    for (expand, chosen) in options.expand.iter_mut().zip(nested) {
+        // Naming the navigation property itself selects all of it.
+        if let Some(chosen) = chosen.filter(|_| !own.navigation.contains(&expand.navigation)) {
+            own.navigation.push(expand.navigation);
+            expand.select = chosen.finish(context, context.model.type_of(expand.target));
+        }
+    }
+    options.select = own.finish(context, context.entity_type);
+    if let (Version::V2, Select::Only { navigation, .. }) = (context.version, &options.select) {
+        // V2 answers an expansion only where it is selected too (MS-ODATA 2.2.3.6.1.11); V4 answers it always.
+        options.expand.retain(|expand| navigation.contains(&expand.navigation));
+    }
+    Ok(())
+}
+
+/// Reads the list inside of `$expand=…($select=…)`.
+pub(super) fn parse_nested(context: &Context<'_>, entity_type: &EntityType, text: &str, at: usize) -> Parsed<Select> {
+    let mut chosen = Chosen::default();
+    for (offset, item) in list::items(text, b',') {
+        chosen.add(context, entity_type, item, at + offset)?;
+    }
+    Ok(chosen.finish(context, entity_type))
+}
+
+/// What a list has named so far.
+#[derive(Clone, Default)]
+struct Chosen {
+    star: bool,
+    leaves: Vec<LeafId>,
+    navigation: Vec<NavigationId>,
+}
+
+impl Chosen {
+    fn add(&mut self, context: &Context<'_>, entity_type: &EntityType, item: &str, at: usize) -> Parsed<()> {
+        if item == "*" {
+            self.star = true;
+            return Ok(());
+        }
+        if item.is_empty() {
+            return Err(Problem::syntax(at, "expected a property or *"));
+        }
+        if context.version == Version::V4 {
+            if let Some(open) = item.find('(') {
+                return Err(Problem::not_implemented(at + open, "nested options in $select"));
+            }
+            if item.starts_with('@') {
+                return Err(Problem::not_implemented(at, "annotations in $select"));
+            }
+            if item.contains('.') {
+                return Err(Problem::not_implemented(at, format!("the qualified name {} in $select", quoted(item))));
+            }
+        }
+        let (name, member) = match item.split_once('/') {
+            Some((name, member)) => (name, Some(member)),
+            None => (item, None),
+        };
+        if let Some(property) = entity_type.property(name) {
+            let before = self.leaves.len();
+            for (id, leaf) in entity_type.leaves.iter().enumerate().filter(|(_, leaf)| leaf.property == property) {
+                if member.is_none_or(|member| leaf.inner.is_some() && leaf.path[name.len() + 1..] == *member) {
+                    self.leaves.push(LeafId(id));
+                }
+            }
+            if self.leaves.len() > before {
+                return Ok(());
+            }
+            let member = member.unwrap_or_default();
+            let PropertyKind::Complex(id) = entity_type.properties[property].kind else {
+                let what = format!("'{name}' is no complex property and has no {}", quoted(member));
+                return Err(Problem::new(Fault::UnknownProperty, at + name.len() + 1, what));
+            };
+            let complex = &context.model.complex_types[id.0];
+            let names = complex.properties.iter().map(|property| property.name.as_str());
+            return Err(unknown(at + name.len() + 1, member, &complex.name, names));
+        }
+        if let Some(navigation) = entity_type.navigation(name) {
+            if member.is_some() {
+                let what = format!("'{name}' leads to other entities");
+                let hint = match context.version {
+                    Version::V2 => "only one level can be selected from",
+                    Version::V4 => "write $expand=…($select=…)",
+                };
+                return Err(Problem::new(Fault::BadValue, at, what).hint(hint));
+            }
+            if !self.navigation.contains(&navigation) {
+                self.navigation.push(navigation);
+            }
+            return Ok(());
+        }
+        let names = entity_type
+            .properties
+            .iter()
+            .map(|property| property.name.as_str())
+            .chain(entity_type.navigation.iter().map(|navigation| navigation.name.as_str()));
+        Err(unknown(at, name, &entity_type.name, names))
+    }
+
+    fn finish(mut self, context: &Context<'_>, entity_type: &EntityType) -> Select {
+        if self.star {
+            // V2's star includes the links, V4's only the properties.
+            if context.version == Version::V2 {
+                return Select::All;
+            }
+            self.leaves = (0..entity_type.leaves.len()).map(LeafId).collect();
+        }
+        self.leaves.sort_unstable();
+        self.leaves.dedup();
+        self.navigation.sort_unstable();
+        Select::Only { leaves: self.leaves, navigation: self.navigation }
+    }
+}
+
+fn unknown<'n>(at: usize, name: &str, type_name: &str, names: impl Iterator<Item = &'n str>) -> Box<Problem> {
+    let hint = suggest::nearest(name, names).map(|name| format!("{type_name} has {name}"));
+    let hint = hint.or_else(|| Some(format!("it is none of {type_name}")));
+    Problem::new(Fault::UnknownProperty, at, format!("unknown property {}", quoted(name))).hint_if(hint)
+}

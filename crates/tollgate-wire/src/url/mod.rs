@@ -1,0 +1,50 @@
+//! OData URLs below the service root, V2 and V4: [`parse`] turns path and query into a [`Resource`] that is checked
+//! against the model, [`write_key`] writes the key predicate of an entity.
+//!
+//! What it deliberately does not do: know the service root, a host or a header, or read data.
+
+mod error;
+mod key;
+mod literal;
+mod path;
+mod percent;
+
+pub use error::{Fault, Place, UrlError};
+pub use key::{write_key, write_literal};
+
+pub(crate) use error::{Parsed, Problem, quoted};
+pub(crate) use literal::{Literal, convert, read as read_literal, type_name};
+pub(crate) use percent::{Plus, decode};
+
+use crate::edm::{Model, Version};
+use crate::plan::Resource;
+use crate::query;
+
+/// A query option without `$`: the service's own, such as `sap-client`. Decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomOption {
+    /// Its name.
+    pub name: String,
+    /// Its value; empty if none was given.
+    pub value: String,
+}
+
+/// Reads a URL below the service root. `path` has no leading slash and is still percent-encoded, as is `query`.
+///
+/// # Errors
+/// What is wrong with which part at which column, and with which status it is to be answered.
+pub fn parse(
+    model: &Model,
+    version: Version,
+    path: &str,
+    query: Option<&str>,
+) -> Result<(Resource, Vec<CustomOption>), UrlError> {
+    let decoded = percent::decode_path(path).map_err(|problem| problem.located(Place::Path, path))?;
+    let mut resource =
+        path::parse(model, version, &decoded).map_err(|problem| problem.located(Place::Path, &decoded))?;
+    let custom = match query {
+        None | Some("") => Vec::new(),
+        Some(query) => query::apply(model, version, query, &mut resource)?,
+    };
+    Ok((resource, custom))
+}

@@ -1,0 +1,5 @@
+//! Tests of the crate's public face: URLs in, plans or errors out.
+#![allow(clippy::unwrap_used, reason = "all of this is tests, its helpers too")]
+
+mod fixture;
+mod url;
