@@ -1,0 +1,138 @@
+//! How one class of requests is answered, read from the first segment of its path: `/constant-5000,errors-37/items/3`.
+//!
+//! A class is a list of `name-number` joined by commas. Nothing here does anything: [`crate::service`] does, and
+//! [`crate::ledger`] writes down what was done.
+
+use std::time::Duration;
+
+/// The stated behaviour of one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Behaviour {
+    /// `constant-US`: the answer leaves this long after the request came, never earlier.
+    pub(crate) constant: Duration,
+    /// `burn-US`: this much CPU time of the serving thread is spent first.
+    pub(crate) burn: Duration,
+    /// `errors-N`: of a thousand requests, so many are answered 500.
+    pub(crate) errors_per_mille: u64,
+    /// `wrong-N`: of a thousand answers, so many are those of another entity.
+    pub(crate) wrong_per_mille: u64,
+    /// `resets-N`: of a thousand requests, so many see the connection reset without an answer.
+    pub(crate) resets_per_mille: u64,
+    /// `halves-N`: of a thousand answers, so many end in the middle of their body.
+    pub(crate) halves_per_mille: u64,
+    /// `chunked-1`: bodies come in chunks; `chunked-0`: with their length.
+    pub(crate) chunked: Delimited,
+    /// `entities-N`: length of the list.
+    pub(crate) entities: u64,
+    /// `size-BYTES`: an entity's answer has exactly so many bytes, if its own text is not longer.
+    pub(crate) size_bytes: usize,
+}
+
+/// How the end of a body is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delimited {
+    /// By `Content-Length`.
+    ByLength,
+    /// In chunks.
+    ByChunks,
+}
+
+/// Longest time that may be asked for: nothing that is tested takes longer.
+const TIME_US_MAX: u64 = 10_000_000;
+/// What a class may ask for.
+const NAMES: &[&str] = &["constant", "burn", "errors", "wrong", "resets", "halves", "chunked", "entities", "size"];
+/// Longest list.
+const ENTITIES_MAX: u64 = 100_000;
+/// Largest answer.
+const SIZE_BYTES_MAX: u64 = 64 << 20;
+
+impl Behaviour {
+    /// Reads a class. `plain` alone is the behaviour without any of the above.
+    pub(crate) fn parse(class: &str) -> Result<Behaviour, String> {
+        let mut behaviour = Behaviour {
+            constant: Duration::ZERO,
+            burn: Duration::ZERO,
+            errors_per_mille: 0,
+            wrong_per_mille: 0,
+            resets_per_mille: 0,
+            halves_per_mille: 0,
+            chunked: Delimited::ByLength,
+            entities: 20,
+            size_bytes: 0,
+        };
+        if class == "plain" {
+            return Ok(behaviour);
+        }
+        for part in class.split(',') {
+            let unknown =
+                || format!("expected a list of {} and a number, or `plain`; found `{part}`", NAMES.join("-, "));
+            let (name, number) = part.split_once('-').ok_or_else(unknown)?;
+            let number: u64 = number.parse().map_err(|_| unknown())?;
+            let most = match name {
+                "constant" | "burn" => TIME_US_MAX,
+                "errors" | "wrong" | "resets" | "halves" => 1000,
+                "chunked" => 1,
+                "entities" => ENTITIES_MAX,
+                "size" => SIZE_BYTES_MAX,
+                _ => return Err(unknown()),
+            };
+            if number > most {
+                return Err(format!("`{part}` is beyond {most}"));
+            }
+            match name {
+                "constant" => behaviour.constant = Duration::from_micros(number),
+                "burn" => behaviour.burn = Duration::from_micros(number),
+                "errors" => behaviour.errors_per_mille = number,
+                "wrong" => behaviour.wrong_per_mille = number,
+                "resets" => behaviour.resets_per_mille = number,
+                "halves" => behaviour.halves_per_mille = number,
+                "chunked" if number == 1 => behaviour.chunked = Delimited::ByChunks,
+                "chunked" => behaviour.chunked = Delimited::ByLength,
+                "entities" => behaviour.entities = number,
+                _ => behaviour.size_bytes = number as usize,
+            }
+        }
+        Ok(behaviour)
+    }
+}
+
+/// Whether the request with this position (from 0) is one of `per_mille` in a thousand: evenly spread, so that after any
+/// n requests exactly n · per_mille / 1000 of them, rounded down, were hit.
+pub(crate) fn is_hit(position: u64, per_mille: u64) -> bool {
+    (position + 1) * per_mille / 1000 > position * per_mille / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_a_list_of_what_it_does() {
+        let behaviour = Behaviour::parse("constant-5000,errors-37,size-1460").unwrap();
+        assert_eq!(behaviour.constant, Duration::from_millis(5));
+        assert_eq!((behaviour.errors_per_mille, behaviour.size_bytes, behaviour.burn), (37, 1460, Duration::ZERO));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        let check = |class: &str| assert!(Behaviour::parse(class).is_err(), "{class}");
+        check("");
+        check("constant");
+        check("constant-");
+        check("constant-x");
+        check("slow-5");
+        check("errors-1001");
+        check("plain,errors-1");
+        check("burn-10000001");
+    }
+
+    #[test]
+    fn hits_are_exactly_as_many_as_stated() {
+        for per_mille in [0, 1, 37, 500, 1000] {
+            let hits = |requests: u64| (0..requests).filter(|position| is_hit(*position, per_mille)).count() as u64;
+            for requests in [1, 7, 999, 1000, 12_345] {
+                assert_eq!(hits(requests), requests * per_mille / 1000);
+            }
+        }
+    }
+}
