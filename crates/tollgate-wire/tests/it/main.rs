@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used, reason = "all of this is tests, its helpers too")]
 
 mod fixture;
+mod query;
 mod url;
