@@ -7,7 +7,7 @@ use crate::suggest;
 use crate::url::{Fault, Parsed, Problem, quoted};
 
 /// Expanded navigation properties of one request, at most.
-const EXPANSIONS_MAX: usize = 16;
+const EXPANSIONS_MAX: usize = 32;
 
 pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
     for (at, item) in list::items(text, b',') {

@@ -311,7 +311,8 @@ pub(crate) fn convert(version: Version, value: Value, to: Primitive) -> Result<V
         (Value::Decimal(text), P::Single | P::Double) => {
             text.parse().map(Value::Real).map_err(|_| Value::Decimal(text))
         }
-        (Value::String(text), P::Duration) if version == Version::V2 => match date::duration(&text) {
+        // V2 shows a Duration as a string, V4.01 lets its prefix be left out.
+        (Value::String(text), P::Duration) => match date::duration(&text) {
             Some(canonical) => Ok(Value::Text(P::Duration, canonical)),
             None => Err(Value::String(text)),
         },

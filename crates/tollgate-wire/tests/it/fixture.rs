@@ -97,7 +97,7 @@ pub(crate) fn keyed_by(primitive: Primitive) -> Model {
 }
 
 /// One of each type.
-pub(crate) const EVERYTHING: [(&str, Primitive); 16] = [
+pub(crate) const EVERYTHING: [(&str, Primitive); 17] = [
     ("id", Primitive::Int64),
     ("boolean", Primitive::Boolean),
     ("byte", Primitive::Byte),
@@ -114,6 +114,7 @@ pub(crate) const EVERYTHING: [(&str, Primitive); 16] = [
     ("moment", Primitive::DateTime { precision: 7 }),
     ("instant", Primitive::DateTimeOffset { precision: 7 }),
     ("daytime", Primitive::TimeOfDay { precision: 3 }),
+    ("duration", Primitive::Duration),
 ];
 
 fn entity(name: &str, properties: &[(&str, Primitive)]) -> EntityType {

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "all of this is tests, its helpers too")]
 
 mod fixture;
+mod grammar;
 mod query;
 mod url;

@@ -307,8 +307,13 @@ impl<'c> Parser<'c> {
         };
         let complex = &self.context.model.complex_types[id.0];
         if !self.rest().starts_with('/') {
-            let problem =
-                Problem::new(Fault::Type, self.position, format!("'{}' is complex and no value", declared.name));
+            let at = self.position - declared.name.len();
+            let problem = match self.context.version {
+                Version::V2 => Problem::new(Fault::Type, at, format!("'{}' is complex and no value", declared.name)),
+                Version::V4 => {
+                    Problem::not_implemented(at, format!("the complex property '{}' as a value", declared.name))
+                }
+            };
             let example =
                 complex.properties.first().map(|member| format!("name a member, as {}/{}", declared.name, member.name));
             return Err(problem.hint_if(example));
@@ -365,6 +370,10 @@ impl<'c> Parser<'c> {
             }
             (Version::V4, segment) if segment.starts_with('$') => {
                 Problem::not_implemented(self.position + 1, format!("{segment} in an expression"))
+            }
+            (Version::V4, segment) if behind[segment.len()..].starts_with(['.', '(']) => {
+                let what = format!("{} behind a collection", quoted(behind));
+                Problem::not_implemented(self.position + 1, what)
             }
             (Version::V4, _) if behind.is_empty() => {
                 Problem::not_implemented(at, format!("the collection '{name}' as a value"))
