@@ -7,8 +7,16 @@ pub mod base64;
 pub mod date;
 pub mod decimal;
 pub mod edm;
+pub mod escape;
+pub mod format;
+pub mod json;
+pub mod number;
 pub mod plan;
 pub mod query;
+pub(crate) mod rest;
+pub mod stencil;
 mod suggest;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod url;
 pub mod value;

@@ -14,7 +14,7 @@ pub use key::{write_key, write_literal};
 
 pub(crate) use error::{Parsed, Problem, quoted};
 pub(crate) use literal::{Literal, convert, read as read_literal, type_name};
-pub(crate) use percent::{Plus, decode};
+pub(crate) use percent::{Plus, decode, encode};
 
 use crate::edm::{Model, Version};
 use crate::plan::Resource;

@@ -1,0 +1,116 @@
+//! The formats in which the same data can be answered, and their media types.
+//!
+//! It deliberately does not read `Accept` headers; the server negotiates and ends here.
+
+use crate::edm::Version;
+
+/// A format of documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// OData V2 as Atom.
+    V2Atom,
+    /// OData V2 as verbose JSON.
+    V2Json,
+    /// OData V4 as JSON.
+    V4Json {
+        /// How much control information goes with the data.
+        metadata: Metadata,
+        /// How Int64 and Decimal are written.
+        ieee754: Ieee754,
+    },
+    /// Plain JSON without any protocol.
+    RestJson,
+    /// Plain XML without any protocol.
+    RestXml {
+        /// Whether it is made as large as Atom.
+        padding: Padding,
+    },
+}
+
+/// `odata.metadata` of V4 JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Metadata {
+    /// Data only, with count and next link.
+    None,
+    /// What a client cannot compute from the model.
+    #[default]
+    Minimal,
+    /// Everything.
+    Full,
+}
+
+/// `IEEE754Compatible` of V4 JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Ieee754 {
+    /// Int64 and Decimal are JSON numbers with all their digits.
+    #[default]
+    Number,
+    /// Int64 and Decimal are strings, for clients that read numbers into doubles.
+    String,
+}
+
+/// Whether plain XML carries neutral elements, so that payload and protocol can be told apart by measuring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Padding {
+    /// Data only.
+    #[default]
+    Without,
+    /// `<padding>` elements bring each entity to about the size that it has as Atom.
+    AtomSize,
+}
+
+/// The kinds of document that differ in their media type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DocumentKind {
+    /// A collection of entities.
+    Feed,
+    /// One entity.
+    Entry,
+    /// One property.
+    Property,
+    /// The service document.
+    Service,
+    /// An error.
+    Error,
+}
+
+impl Format {
+    /// The protocol version whose URLs and literals the documents hold; plain REST has none.
+    pub fn version(self) -> Option<Version> {
+        match self {
+            Format::V2Atom | Format::V2Json => Some(Version::V2),
+            Format::V4Json { .. } => Some(Version::V4),
+            Format::RestJson | Format::RestXml { .. } => None,
+        }
+    }
+
+    /// The value of `Content-Type` for a document of that kind.
+    pub fn content_type(self, kind: DocumentKind) -> &'static str {
+        use DocumentKind as Kind;
+        match (self, kind) {
+            (Format::V2Atom, Kind::Feed) => "application/atom+xml;type=feed;charset=utf-8",
+            (Format::V2Atom, Kind::Entry) => "application/atom+xml;type=entry;charset=utf-8",
+            (Format::V2Atom, Kind::Service) => "application/atomsvc+xml;charset=utf-8",
+            (Format::V2Atom, Kind::Property | Kind::Error) => "application/xml;charset=utf-8",
+            (Format::V2Json, _) => "application/json;charset=utf-8",
+            (Format::V4Json { metadata, ieee754 }, _) => match (metadata, ieee754) {
+                (Metadata::None, Ieee754::Number) => "application/json;odata.metadata=none;charset=utf-8",
+                (Metadata::Minimal, Ieee754::Number) => "application/json;odata.metadata=minimal;charset=utf-8",
+                (Metadata::Full, Ieee754::Number) => "application/json;odata.metadata=full;charset=utf-8",
+                (Metadata::None, Ieee754::String) => {
+                    "application/json;odata.metadata=none;IEEE754Compatible=true;charset=utf-8"
+                }
+                (Metadata::Minimal, Ieee754::String) => {
+                    "application/json;odata.metadata=minimal;IEEE754Compatible=true;charset=utf-8"
+                }
+                (Metadata::Full, Ieee754::String) => {
+                    "application/json;odata.metadata=full;IEEE754Compatible=true;charset=utf-8"
+                }
+            },
+            (Format::RestJson, Kind::Error) => "application/problem+json",
+            (Format::RestXml { .. }, Kind::Error) => "application/problem+xml",
+            (Format::RestJson, _) => "application/json",
+            (Format::RestXml { .. }, _) => "application/xml;charset=utf-8",
+        }
+    }
+}

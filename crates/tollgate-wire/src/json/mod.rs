@@ -1,0 +1,117 @@
+//! JSON as the OData versions and plain REST share it: how a primitive is written in each dialect, and the pull reader.
+//!
+//! What is particular to a version stands in [`v2`] and [`v4`].
+
+pub mod v4;
+
+use crate::edm::Primitive;
+use crate::format::Ieee754;
+use crate::number::Width;
+use crate::stencil::cell::{Form, Syntax};
+use crate::stencil::outline::{Field, Member, typical_size};
+use crate::stencil::program::{Null, Pattern, Program};
+
+/// Who reads the JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    V2,
+    V4(Ieee754),
+    Rest,
+}
+
+/// How a primitive that is not null is written.
+pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
+    use Primitive as P;
+    let bare = |form| Pattern { before: "", form, after: "" };
+    let quoted = |form| Pattern { before: "\"", form, after: "\"" };
+    let text_for_doubles = matches!(dialect, Dialect::V2 | Dialect::V4(Ieee754::String));
+    match primitive {
+        P::Boolean => bare(Form::Boolean(Syntax::Json)),
+        P::Byte | P::SByte | P::Int16 | P::Int32 => bare(Form::Integer(Syntax::Json)),
+        P::Int64 if text_for_doubles => quoted(Form::Integer(Syntax::JsonQuoted)),
+        P::Int64 => bare(Form::Integer(Syntax::Json)),
+        P::Decimal { .. } if text_for_doubles => quoted(Form::JsonText),
+        P::Decimal { .. } => bare(Form::JsonDecimal),
+        P::Single | P::Double => {
+            let width = if primitive == P::Single { Width::Single } else { Width::Double };
+            match dialect {
+                Dialect::V2 => quoted(Form::Real(Syntax::JsonQuoted, width)),
+                Dialect::V4(_) | Dialect::Rest => bare(Form::Real(Syntax::Json, width)),
+            }
+        }
+        P::Binary { .. } => match dialect {
+            Dialect::V4(_) => quoted(Form::Base64Url(Syntax::JsonQuoted)),
+            Dialect::V2 | Dialect::Rest => quoted(Form::Base64(Syntax::JsonQuoted)),
+        },
+        P::Date | P::DateTime { .. } if dialect == Dialect::V2 => {
+            Pattern { before: "\"\\/Date(", form: Form::Ticks, after: ")\\/\"" }
+        }
+        P::DateTimeOffset { .. } if dialect == Dialect::V2 => {
+            Pattern { before: "\"\\/Date(", form: Form::Ticks, after: "+0000)\\/\"" }
+        }
+        // V4 has no date with time but without zone.
+        P::DateTime { .. } if matches!(dialect, Dialect::V4(_)) => {
+            Pattern { before: "\"", form: Form::JsonText, after: "Z\"" }
+        }
+        P::TimeOfDay { .. } if dialect == Dialect::V2 => quoted(Form::TimeAsDuration(Syntax::JsonQuoted)),
+        P::String { .. }
+        | P::Guid
+        | P::Date
+        | P::DateTime { .. }
+        | P::DateTimeOffset { .. }
+        | P::TimeOfDay { .. }
+        | P::Duration => quoted(Form::JsonText),
+    }
+}
+
+/// Writes a primitive without its name.
+pub(crate) fn value(program: &mut Program, dialect: Dialect, field: Field<'_>) {
+    let pattern = pattern(dialect, field.primitive);
+    let null = Null { take_back: pattern.before.len() as u16, skip: pattern.after.len() as u16, text: "null" };
+    program.value(field.column, typical_size(field.primitive), pattern, null, "");
+}
+
+/// The members of a JSON object that is being compiled: it knows where a comma belongs.
+pub(crate) struct Object<'p> {
+    program: &'p mut Program,
+    has_member: bool,
+}
+
+impl<'p> Object<'p> {
+    /// Goes on behind an opening brace.
+    pub(crate) fn empty(program: &'p mut Program) -> Object<'p> {
+        Object { program, has_member: false }
+    }
+
+    /// Goes on behind members that stand there already.
+    pub(crate) fn begun(program: &'p mut Program) -> Object<'p> {
+        Object { program, has_member: true }
+    }
+
+    /// Writes a comma if one is needed, the name and the colon; the caller pushes the value.
+    pub(crate) fn name(&mut self, parts: &[&str]) -> &mut Program {
+        self.program.text(if self.has_member { ",\"" } else { "\"" }).texts(parts).text("\":");
+        self.has_member = true;
+        self.program
+    }
+
+    /// Writes a primitive.
+    pub(crate) fn field(&mut self, dialect: Dialect, field: Field<'_>) {
+        value(self.name(&[field.name]), dialect, field);
+    }
+
+    /// Writes a member of an entity as it is, complex ones as objects.
+    pub(crate) fn member(&mut self, dialect: Dialect, member: &Member<'_>) {
+        match member {
+            Member::Primitive(field) => self.field(dialect, *field),
+            Member::Complex { name, fields, .. } => {
+                let program = self.name(&[name]).text("{");
+                let mut inner = Object::empty(program);
+                for field in fields {
+                    inner.field(dialect, *field);
+                }
+                program.text("}");
+            }
+        }
+    }
+}

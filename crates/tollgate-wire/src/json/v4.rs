@@ -1,0 +1,255 @@
+//! JSON of OData V4 (OASIS odata-json-format-v4.0): documents with control information none, minimal or full.
+//!
+//! It deliberately leaves out delta payloads and streams inside of entities.
+
+use super::{Dialect, Object, value};
+use crate::edm::EntityType;
+use crate::edm::{Multiplicity, Primitive, PropertyKind};
+use crate::escape;
+use crate::format::{Format, Ieee754, Metadata};
+use crate::number::write_integer;
+use crate::plan::Select;
+use crate::stencil::outline::{Field, Member, Outline};
+use crate::stencil::{Base, Expansion, FeedHead, Stencil};
+
+pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Metadata, ieee754: Ieee754) {
+    stencil.context = context(outline);
+    stencil.first = "{".to_owned();
+    stencil.next = ",{".to_owned();
+    stencil.document_end = "";
+    entity(stencil, outline, metadata, ieee754);
+    stencil.document.text("{");
+    if metadata != Metadata::None {
+        stencil.document.text("\"@odata.context\":\"").root();
+        stencil.document.texts(&["$metadata#", &stencil.context, "/$entity\""]);
+        stencil.document_has_member = true;
+        if !stencil.begin.is_empty() {
+            stencil.document.text(",");
+        }
+    }
+    for expand in outline.expand {
+        let navigation = &outline.entity_type.navigation[expand.navigation.0];
+        let many = navigation.multiplicity == Multiplicity::Many;
+        let mut begin = crate::stencil::program::Program::default();
+        let mut object = Object::empty(&mut begin);
+        if metadata == Metadata::Full {
+            navigation_links(&mut object, &stencil.key, &navigation.name);
+        }
+        object.name(&[&navigation.name]).text(if many { "[" } else { "" });
+        stencil.expansions.push(Expansion {
+            separator: ",",
+            begin,
+            nothing: if many { "" } else { "null" },
+            end: if many { "]" } else { "" },
+            child: Stencil::compile(outline.model, expand.target, stencil.format, &expand.select, &[]),
+        });
+    }
+    stencil.end.text("}");
+}
+
+fn entity(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Metadata, ieee754: Ieee754) {
+    let mut object = Object::empty(&mut stencil.begin);
+    if metadata == Metadata::Full {
+        object.name(&["@odata.type"]).texts(&["\"#", &outline.type_name(), "\""]);
+    }
+    if metadata == Metadata::Full || metadata == Metadata::Minimal && !outline.shows_key() {
+        object.name(&["@odata.id"]).text("\"").root().address(&stencil.key).text("\"");
+    }
+    if let (Some(etag), true) = (&stencil.etag, metadata != Metadata::None) {
+        object.name(&["@odata.etag"]).text("\"W/\\\"").append(etag).text("\\\"\"");
+    }
+    if metadata == Metadata::Full {
+        object.name(&["@odata.editLink"]).text("\"").address(&stencil.key).text("\"");
+        if outline.entity_type.media {
+            for name in ["@odata.mediaReadLink", "@odata.mediaEditLink"] {
+                object.name(&[name]).text("\"").address(&stencil.key).text("/$value\"");
+            }
+        }
+    }
+    for member in outline.members() {
+        annotated_member(&mut object, outline, &member, metadata, ieee754);
+    }
+    if metadata == Metadata::Full {
+        for link in outline.links() {
+            navigation_links(&mut object, &stencil.key, &link.name);
+        }
+    }
+}
+
+fn navigation_links(object: &mut Object<'_>, key: &crate::stencil::program::Program, name: &str) {
+    object.name(&[name, "@odata.associationLink"]).text("\"").address(key).texts(&["/", name, "/$ref\""]);
+    object.name(&[name, "@odata.navigationLink"]).text("\"").address(key).texts(&["/", name, "\""]);
+}
+
+fn annotated_member(
+    object: &mut Object<'_>,
+    outline: &Outline<'_>,
+    member: &Member<'_>,
+    metadata: Metadata,
+    ieee754: Ieee754,
+) {
+    match member {
+        Member::Primitive(field) => annotated_field(object, *field, metadata, ieee754),
+        Member::Complex { name, complex, fields } => {
+            let program = object.name(&[name]).text("{");
+            let mut inner = Object::empty(program);
+            if metadata == Metadata::Full {
+                inner.name(&["@odata.type"]).texts(&["\"#", &outline.complex_name(*complex), "\""]);
+            }
+            for field in fields {
+                annotated_field(&mut inner, *field, metadata, ieee754);
+            }
+            program.text("}");
+        }
+    }
+}
+
+fn annotated_field(object: &mut Object<'_>, field: Field<'_>, metadata: Metadata, ieee754: Ieee754) {
+    if let (Metadata::Full, Some(name)) = (metadata, annotated_type(field.primitive)) {
+        object.name(&[field.name, "@odata.type"]).texts(&["\"#", name, "\""]);
+    }
+    object.field(Dialect::V4(ieee754), field);
+}
+
+/// The type that a reader cannot see from the JSON value: section 4.5.3 lets it see Boolean, String and Double.
+fn annotated_type(primitive: Primitive) -> Option<&'static str> {
+    match primitive {
+        Primitive::Boolean | Primitive::String { .. } | Primitive::Double => None,
+        other => Some(type_name(other)),
+    }
+}
+
+/// The name of a V4 type behind `Edm.`.
+pub(crate) fn type_name(primitive: Primitive) -> &'static str {
+    match primitive {
+        Primitive::Boolean => "Boolean",
+        Primitive::Byte => "Byte",
+        Primitive::SByte => "SByte",
+        Primitive::Int16 => "Int16",
+        Primitive::Int32 => "Int32",
+        Primitive::Int64 => "Int64",
+        Primitive::Single => "Single",
+        Primitive::Double => "Double",
+        Primitive::Decimal { .. } => "Decimal",
+        Primitive::String { .. } => "String",
+        Primitive::Binary { .. } => "Binary",
+        Primitive::Guid => "Guid",
+        Primitive::Date => "Date",
+        Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } => "DateTimeOffset",
+        Primitive::TimeOfDay { .. } => "TimeOfDay",
+        Primitive::Duration => "Duration",
+    }
+}
+
+pub(crate) fn compile_property(
+    stencil: &mut Stencil,
+    outline: &Outline<'_>,
+    path: &str,
+    member: &Member<'_>,
+    metadata: Metadata,
+    ieee754: Ieee754,
+) {
+    stencil.begin.text("{");
+    if metadata != Metadata::None {
+        stencil.begin.text("\"@odata.context\":\"").root().text("$metadata#").address(&stencil.key);
+        stencil.begin.texts(&["/", path, "\""]);
+    }
+    let mut object = match metadata {
+        Metadata::None => Object::empty(&mut stencil.begin),
+        Metadata::Minimal | Metadata::Full => Object::begun(&mut stencil.begin),
+    };
+    match member {
+        Member::Primitive(field) => {
+            if let (Metadata::Full, Some(name)) = (metadata, annotated_type(field.primitive)) {
+                object.name(&["@odata.type"]).texts(&["\"#", name, "\""]);
+            }
+            value(object.name(&["value"]), Dialect::V4(ieee754), *field);
+        }
+        Member::Complex { complex, fields, .. } => {
+            if metadata == Metadata::Full {
+                object.name(&["@odata.type"]).texts(&["\"#", &outline.complex_name(*complex), "\""]);
+            }
+            for field in fields {
+                annotated_field(&mut object, *field, metadata, ieee754);
+            }
+        }
+    }
+    stencil.begin.text("}");
+}
+
+pub(crate) fn feed_begin(
+    out: &mut Vec<u8>,
+    stencil: &Stencil,
+    base: &Base<'_>,
+    head: &FeedHead<'_>,
+    metadata: Metadata,
+    ieee754: Ieee754,
+) {
+    out.push(b'{');
+    if metadata != Metadata::None {
+        out.extend_from_slice(b"\"@odata.context\":\"");
+        out.extend_from_slice(base.service_root().as_bytes());
+        out.extend_from_slice(b"$metadata#");
+        out.extend_from_slice(stencil.context.as_bytes());
+        out.extend_from_slice(b"\",");
+    }
+    if let Some(count) = head.count {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let quote: &[u8] = if ieee754 == Ieee754::String { b"\"" } else { b"" };
+        out.extend_from_slice(b"\"@odata.count\":");
+        out.extend_from_slice(quote);
+        write_integer(out, count);
+        out.extend_from_slice(quote);
+        out.push(b',');
+    }
+    out.extend_from_slice(b"\"value\":[");
+}
+
+pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
+    out.push(b']');
+    if let Some(next_link) = next_link {
+        out.extend_from_slice(b",\"@odata.nextLink\":\"");
+        escape::json_text(out, next_link.as_bytes());
+        out.push(b'"');
+    }
+    out.push(b'}');
+}
+
+/// The fragment of the context URL of a collection: the set with what was selected and expanded (V4.01 part 1,
+/// section 10.9: an expanded property without a selection of its own has empty parentheses).
+fn context(outline: &Outline<'_>) -> String {
+    let mut items = selected(outline.entity_type, outline.select);
+    for expand in outline.expand {
+        let name = &outline.entity_type.navigation[expand.navigation.0].name;
+        let inner = selected(outline.model.type_of(expand.target), &expand.select);
+        items.retain(|item| item != name);
+        items.push(format!("{name}({})", inner.join(",")));
+    }
+    match items.is_empty() {
+        true => outline.set_name().to_owned(),
+        false => format!("{}({})", outline.set_name(), items.join(",")),
+    }
+}
+
+/// The selected paths; a complex property of which every leaf is selected is named as a whole.
+fn selected(entity_type: &EntityType, select: &Select) -> Vec<String> {
+    let Select::Only { leaves, navigation } = select else { return Vec::new() };
+    let mut items: Vec<String> = Vec::new();
+    for leaf in leaves {
+        let leaf = &entity_type.leaves[leaf.0];
+        let property = &entity_type.properties[leaf.property];
+        let whole = matches!(property.kind, PropertyKind::Complex(_))
+            && entity_type
+                .leaves
+                .iter()
+                .enumerate()
+                .filter(|(_, other)| other.property == leaf.property)
+                .all(|(position, _)| leaves.iter().any(|leaf| leaf.0 == position));
+        let item = if whole { property.name.clone() } else { leaf.path.clone() };
+        if items.last() != Some(&item) {
+            items.push(item);
+        }
+    }
+    items.extend(navigation.iter().map(|id| entity_type.navigation[id.0].name.clone()));
+    items
+}

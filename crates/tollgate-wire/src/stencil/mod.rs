@@ -1,0 +1,329 @@
+//! Documents of entities, compiled once and then only filled in: a [`Stencil`] holds everything about one entity set in
+//! one format that does not depend on the row, a [`Writer`] fills one document of it, straight into the buffer that is
+//! sent.
+//!
+//! It deliberately does not buffer rows, and does not decide what a page is: rows come in document order, whoever reads
+//! them may send and empty the buffer between two calls.
+//!
+//! ```text
+//! let stencil = Stencil::compile(model, set, format, &select, &expand);
+//! let mut writer = stencil.writer(Base::new(service_root, updated));
+//! writer.feed_begin(out, &FeedHead { path, count });                 // or document_begin for a single entity
+//! for row {                                                          // without expansions just writer.entry(out, row)
+//!     writer.entry_begin(out, row);
+//!     for index in 0..stencil.expansions() {
+//!         writer.expand_begin(out, index, row);
+//!         for child { writer.expand_entity(out, index, child); }
+//!         writer.expand_end(out, index);
+//!     }
+//!     writer.entry_end(out, row);
+//! }
+//! writer.feed_end(out, next_link);                                   // or document_end
+//! ```
+
+pub(crate) mod cell;
+pub(crate) mod outline;
+pub(crate) mod program;
+
+use crate::edm::{Model, SetId, Version};
+use crate::format::Format;
+use crate::plan::{Expand, Select, Shape};
+use crate::value::Row;
+use crate::{json, rest};
+use outline::Outline;
+use program::Program;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What of a document depends on the request, not on the row.
+#[derive(Debug, Clone)]
+pub struct Base<'a> {
+    service_root: Cow<'a, str>,
+    updated: &'a str,
+}
+
+impl<'a> Base<'a> {
+    /// `service_root` is the absolute URL of the service with its slash at the end; characters that have no place in a
+    /// URL (the host comes from the client) are percent-encoded. `updated` is the time of the answer as Atom writes it,
+    /// such as `2013-09-25T00:00:00Z`.
+    pub fn new(service_root: &'a str, updated: &'a str) -> Base<'a> {
+        let has_no_place = |character: char| {
+            !character.is_ascii() || character.is_ascii_control() || " \"<>\\^`{|}&".contains(character)
+        };
+        let service_root = if service_root.contains(has_no_place) {
+            let encode = |byte: u8| match byte.is_ascii() && !has_no_place(char::from(byte)) {
+                true => char::from(byte).to_string(),
+                false => format!("%{byte:02X}"),
+            };
+            Cow::Owned(service_root.bytes().map(encode).collect())
+        } else {
+            Cow::Borrowed(service_root)
+        };
+        Base { service_root, updated }
+    }
+
+    /// The absolute URL of the service, with its slash.
+    pub fn service_root(&self) -> &str {
+        &self.service_root
+    }
+
+    /// The time of the answer.
+    pub fn updated(&self) -> &str {
+        self.updated
+    }
+}
+
+/// What stands at the head of a collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FeedHead<'a> {
+    /// The path of the collection below the service root as it was asked for, without its query: `FlightCollection`.
+    pub path: &'a str,
+    /// The number of all matching entities, if it was asked for.
+    pub count: Option<u64>,
+}
+
+/// A compiled document of one entity set, format, selection and expansion. It can be kept and shared by all requests
+/// that ask for the same.
+#[derive(Debug, Clone)]
+pub struct Stencil {
+    pub(crate) format: Format,
+    pub(crate) set_name: String,
+    /// V4: what stands behind `$metadata#` for a collection.
+    pub(crate) context: String,
+    /// What begins an entry as the first of a collection, as a later one, and as a document of its own.
+    pub(crate) first: String,
+    pub(crate) next: String,
+    pub(crate) document: Program,
+    /// Whether `document` has put a member into the JSON object, so that a comma must stand before an expansion.
+    pub(crate) document_has_member: bool,
+    /// The entry up to its expansions, and behind them.
+    pub(crate) begin: Program,
+    pub(crate) expansions: Vec<Expansion>,
+    pub(crate) end: Program,
+    /// What ends a document of its own.
+    pub(crate) document_end: &'static str,
+    pub(crate) key: Program,
+    pub(crate) etag: Option<Program>,
+}
+
+/// An expanded navigation property inside of an entry.
+#[derive(Debug, Clone)]
+pub(crate) struct Expansion {
+    /// What stands between this and a member before it.
+    pub(crate) separator: &'static str,
+    pub(crate) begin: Program,
+    /// What stands there if nothing is related.
+    pub(crate) nothing: &'static str,
+    pub(crate) end: &'static str,
+    pub(crate) child: Stencil,
+}
+
+impl Stencil {
+    /// Compiles the documents of a set. Rows must have their columns in the order of
+    /// [`Columns::new`](crate::plan::Columns::new) for the same type, `select` and `expand`.
+    pub fn compile(model: &Model, set: SetId, format: Format, select: &Select, expand: &[Expand]) -> Stencil {
+        let outline = Outline::new(model, set, select, expand);
+        let mut stencil = Stencil::blank(&outline, format);
+        match format {
+            Format::V4Json { metadata, ieee754 } => json::v4::compile(&mut stencil, &outline, metadata, ieee754),
+            Format::RestJson => rest::compile_json(&mut stencil, &outline),
+            Format::V2Atom | Format::V2Json | Format::RestXml { .. } => {}
+        }
+        stencil
+    }
+
+    /// Compiles the document of one property of an entity: `shape` is [`Shape::Property`] or [`Shape::Leaf`], any other
+    /// gives the whole entity. Write it as a document with one entry. Columns as in [`Stencil::compile`].
+    pub fn compile_property(model: &Model, set: SetId, format: Format, select: &Select, shape: Shape) -> Stencil {
+        let outline = Outline::new(model, set, select, &[]);
+        let Some((path, member)) = outline.part(shape) else {
+            return Stencil::compile(model, set, format, select, &[]);
+        };
+        let mut stencil = Stencil::blank(&outline, format);
+        match format {
+            Format::V4Json { metadata, ieee754 } => {
+                json::v4::compile_property(&mut stencil, &outline, &path, &member, metadata, ieee754);
+            }
+            Format::RestJson => rest::compile_json_property(&mut stencil, &member),
+            Format::V2Atom | Format::V2Json | Format::RestXml { .. } => {}
+        }
+        stencil
+    }
+
+    fn blank(outline: &Outline<'_>, format: Format) -> Stencil {
+        let version = format.version().unwrap_or(Version::V4);
+        Stencil {
+            format,
+            set_name: outline.set_name().to_owned(),
+            context: String::new(),
+            first: String::new(),
+            next: String::new(),
+            document: Program::default(),
+            document_has_member: false,
+            begin: Program::default(),
+            expansions: Vec::new(),
+            end: Program::default(),
+            document_end: "",
+            key: outline.address(version),
+            etag: outline.etag(version),
+        }
+    }
+
+    /// Begins a document.
+    pub fn writer<'s>(&'s self, base: Base<'s>) -> Writer<'s> {
+        Writer { stencil: self, base, opening: Opening::First, object_has_member: false, related: 0 }
+    }
+
+    /// How many navigation properties are expanded.
+    pub fn expansions(&self) -> usize {
+        self.expansions.len()
+    }
+
+    /// The documents of the entities that an expansion leads to.
+    pub fn child(&self, index: usize) -> &Stencil {
+        &self.expansions[index].child
+    }
+
+    /// The format of the documents.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Writes the value of the `ETag` header field, `W/"…"`; nothing and `false` if the type has none.
+    pub fn write_etag<R: Row + ?Sized>(&self, out: &mut Vec<u8>, row: &R) -> bool {
+        let Some(etag) = &self.etag else { return false };
+        out.extend_from_slice(b"W/\"");
+        etag.run_cells(out, row);
+        out.push(b'"');
+        true
+    }
+
+    /// Writes the entity's address below the service root: set and key, percent-encoded.
+    pub fn write_address<R: Row + ?Sized>(&self, out: &mut Vec<u8>, row: &R) {
+        self.key.run_cells(out, row);
+    }
+}
+
+/// How the next entry begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    First,
+    Next,
+    Document,
+}
+
+/// Fills one document. The buffer may be emptied between any two calls, never within one.
+#[derive(Debug, Clone)]
+pub struct Writer<'s> {
+    stencil: &'s Stencil,
+    base: Base<'s>,
+    opening: Opening,
+    object_has_member: bool,
+    /// Entities written since the last `expand_begin`.
+    related: u64,
+}
+
+impl<'s> Writer<'s> {
+    /// The stencil that is filled in.
+    pub fn stencil(&self) -> &'s Stencil {
+        self.stencil
+    }
+
+    /// Begins a collection.
+    pub fn feed_begin(&mut self, out: &mut Vec<u8>, head: &FeedHead<'_>) {
+        self.opening = Opening::First;
+        match self.stencil.format {
+            Format::V4Json { metadata, ieee754 } => {
+                json::v4::feed_begin(out, self.stencil, &self.base, head, metadata, ieee754);
+            }
+            Format::RestJson => rest::feed_begin_json(out, head),
+            Format::V2Atom | Format::V2Json | Format::RestXml { .. } => {}
+        }
+    }
+
+    /// Ends a collection; `next_link` is the URL of the next page, absolute or relative to the service root.
+    pub fn feed_end(&mut self, out: &mut Vec<u8>, next_link: Option<&str>) {
+        match self.stencil.format {
+            Format::V4Json { .. } => json::v4::feed_end(out, next_link),
+            Format::RestJson => rest::feed_end_json(out, next_link),
+            Format::V2Atom | Format::V2Json | Format::RestXml { .. } => {}
+        }
+    }
+
+    /// Begins a document of one entity, or of one property.
+    pub fn document_begin(&mut self, _out: &mut Vec<u8>) {
+        self.opening = Opening::Document;
+    }
+
+    /// Ends a document of one entity or property.
+    pub fn document_end(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.stencil.document_end.as_bytes());
+    }
+
+    /// Writes an entry that has no expansions.
+    #[inline]
+    pub fn entry<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, row: &R) {
+        debug_assert!(self.stencil.expansions.is_empty(), "expansions are written one by one");
+        let mut address = None;
+        self.open_and_begin(out, &mut address, row);
+        self.stencil.end.run(out, &self.base, &self.stencil.key, &mut address, row);
+    }
+
+    /// Writes an entry up to its expansions.
+    pub fn entry_begin<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, row: &R) {
+        self.open_and_begin(out, &mut None, row);
+    }
+
+    /// Writes what stands before the entities of the expansion with that index; `row` is the entry's.
+    pub fn expand_begin<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, index: usize, row: &R) {
+        let expansion = &self.stencil.expansions[index];
+        if self.object_has_member {
+            out.extend_from_slice(expansion.separator.as_bytes());
+        }
+        self.object_has_member = true;
+        self.related = 0;
+        expansion.begin.run(out, &self.base, &self.stencil.key, &mut None, row);
+    }
+
+    /// Writes an entity of the expansion.
+    pub fn expand_entity<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, index: usize, row: &R) {
+        let child = &self.stencil.expansions[index].child;
+        out.extend_from_slice(if self.related == 0 { child.first.as_bytes() } else { child.next.as_bytes() });
+        self.related += 1;
+        let mut address = None;
+        child.begin.run(out, &self.base, &child.key, &mut address, row);
+        child.end.run(out, &self.base, &child.key, &mut address, row);
+    }
+
+    /// Writes what stands behind the entities of the expansion.
+    pub fn expand_end(&mut self, out: &mut Vec<u8>, index: usize) {
+        let expansion = &self.stencil.expansions[index];
+        if self.related == 0 {
+            out.extend_from_slice(expansion.nothing.as_bytes());
+        }
+        out.extend_from_slice(expansion.end.as_bytes());
+    }
+
+    /// Writes the rest of an entry, behind its expansions.
+    pub fn entry_end<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, row: &R) {
+        self.stencil.end.run(out, &self.base, &self.stencil.key, &mut None, row);
+    }
+
+    #[inline]
+    fn open_and_begin<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, address: &mut Option<Range<usize>>, row: &R) {
+        let stencil = self.stencil;
+        self.object_has_member = !stencil.begin.is_empty();
+        match self.opening {
+            Opening::First => {
+                out.extend_from_slice(stencil.first.as_bytes());
+                self.opening = Opening::Next;
+            }
+            Opening::Next => out.extend_from_slice(stencil.next.as_bytes()),
+            Opening::Document => {
+                stencil.document.run(out, &self.base, &stencil.key, address, row);
+                self.object_has_member |= stencil.document_has_member;
+            }
+        }
+        stencil.begin.run(out, &self.base, &stencil.key, address, row);
+    }
+}

@@ -1,0 +1,204 @@
+//! What an entity's document shows, with names and columns resolved: the selected fields with complex ones grouped, the
+//! links that stay links, and the key.
+//!
+//! Formats compile their programs from it; it writes nothing itself but the entity's address.
+
+use super::cell::{Form, Syntax};
+use super::program::{Null, Pattern, Program};
+use crate::edm::{
+    ComplexId, EntityType, LeafId, Model, NavigationId, NavigationProperty, Primitive, PropertyKind, SetId, Version,
+};
+use crate::plan::{Columns, Expand, Select, Shape};
+
+/// One entity's document, before it has a format.
+pub(crate) struct Outline<'m> {
+    pub(crate) model: &'m Model,
+    pub(crate) set: SetId,
+    pub(crate) entity_type: &'m EntityType,
+    pub(crate) select: &'m Select,
+    pub(crate) expand: &'m [Expand],
+    columns: Columns,
+}
+
+/// A primitive of the document.
+#[derive(Clone, Copy)]
+pub(crate) struct Field<'m> {
+    pub(crate) name: &'m str,
+    pub(crate) primitive: Primitive,
+    pub(crate) column: usize,
+}
+
+/// A member of the entity.
+pub(crate) enum Member<'m> {
+    Primitive(Field<'m>),
+    Complex { name: &'m str, complex: ComplexId, fields: Vec<Field<'m>> },
+}
+
+impl<'m> Outline<'m> {
+    pub(crate) fn new(model: &'m Model, set: SetId, select: &'m Select, expand: &'m [Expand]) -> Outline<'m> {
+        let entity_type = model.type_of(set);
+        Outline { model, set, entity_type, select, expand, columns: Columns::new(entity_type, select, expand) }
+    }
+
+    pub(crate) fn set_name(&self) -> &'m str {
+        &self.model.entity_sets[self.set.0].name
+    }
+
+    /// The entity type with its namespace.
+    pub(crate) fn type_name(&self) -> String {
+        format!("{}.{}", self.model.namespace, self.entity_type.name)
+    }
+
+    pub(crate) fn complex_name(&self, complex: ComplexId) -> String {
+        format!("{}.{}", self.model.namespace, self.model.complex_types[complex.0].name)
+    }
+
+    /// What is shown, in order; neighbouring leaves of one complex property are one member.
+    pub(crate) fn members(&self) -> Vec<Member<'m>> {
+        let mut members: Vec<(usize, Member<'m>)> = Vec::new();
+        for column in 0..self.columns.shown {
+            let (property, member) = self.member(column);
+            match (members.last_mut(), member) {
+                (Some((last, Member::Complex { fields, .. })), Member::Complex { fields: more, .. })
+                    if *last == property =>
+                {
+                    fields.extend(more);
+                }
+                (_, member) => members.push((property, member)),
+            }
+        }
+        members.into_iter().map(|(_, member)| member).collect()
+    }
+
+    fn member(&self, column: usize) -> (usize, Member<'m>) {
+        let leaf = &self.entity_type.leaves[self.columns.leaves[column].0];
+        let property = &self.entity_type.properties[leaf.property];
+        let field = |name| Field { name, primitive: leaf.primitive, column };
+        let member = match (property.kind, leaf.inner) {
+            (PropertyKind::Complex(complex), Some(inner)) => {
+                let name = &self.model.complex_types[complex.0].properties[inner].name;
+                Member::Complex { name: &property.name, complex, fields: vec![field(name)] }
+            }
+            _ => Member::Primitive(field(&property.name)),
+        };
+        (leaf.property, member)
+    }
+
+    /// One property or leaf of the entity with its path, as far as the row has it.
+    pub(crate) fn part(&self, shape: Shape) -> Option<(String, Member<'m>)> {
+        let leaves = &self.entity_type.leaves;
+        match shape {
+            Shape::Property(property) => {
+                let mut columns = (0..self.columns.leaves.len())
+                    .filter(|column| leaves[self.columns.leaves[*column].0].property == property);
+                let mut whole = self.member(columns.next()?).1;
+                for column in columns {
+                    if let (Member::Complex { fields, .. }, (_, Member::Complex { fields: more, .. })) =
+                        (&mut whole, self.member(column))
+                    {
+                        fields.extend(more);
+                    }
+                }
+                Some((self.entity_type.properties[property].name.clone(), whole))
+            }
+            Shape::Leaf(leaf) | Shape::RawValue(leaf) => {
+                let field = match self.member(self.columns.of(leaf)?).1 {
+                    Member::Primitive(field) => field,
+                    Member::Complex { fields, .. } => fields[0],
+                };
+                Some((leaves[leaf.0].path.clone(), Member::Primitive(field)))
+            }
+            Shape::Collection | Shape::Entity | Shape::Count => None,
+        }
+    }
+
+    /// Navigation properties that are shown as links.
+    pub(crate) fn links(&self) -> impl Iterator<Item = &'m NavigationProperty> {
+        let shown = |id: NavigationId| {
+            let selected = match self.select {
+                Select::All => true,
+                Select::Only { navigation, .. } => navigation.contains(&id),
+            };
+            selected && !self.expand.iter().any(|expand| expand.navigation == id)
+        };
+        let navigation = self.entity_type.navigation.iter().enumerate();
+        navigation.filter(move |(position, _)| shown(NavigationId(*position))).map(|(_, navigation)| navigation)
+    }
+
+    /// The columns of the key.
+    fn key_columns(&self) -> impl Iterator<Item = (LeafId, usize)> {
+        let column = |leaf: LeafId| self.columns.of(leaf).expect("the columns of an entity hold its key");
+        self.entity_type.key.iter().map(move |leaf| (*leaf, column(*leaf)))
+    }
+
+    /// Whether a client can compute the address from what is shown.
+    pub(crate) fn shows_key(&self) -> bool {
+        self.key_columns().all(|(_, column)| column < self.columns.shown)
+    }
+
+    /// The entity's address below the service root: set and key as [`crate::url`] reads them, percent-encoded so that it
+    /// may stand in a URL, in XML and in JSON.
+    pub(crate) fn address(&self, version: Version) -> Program {
+        let mut program = Program::default();
+        program.texts(&[self.set_name(), "("]);
+        let several = self.entity_type.key.len() > 1;
+        for (part, (leaf, column)) in self.key_columns().enumerate() {
+            let leaf = &self.entity_type.leaves[leaf.0];
+            if part > 0 {
+                program.text(",");
+            }
+            if several {
+                program.texts(&[&leaf.path, "="]);
+            }
+            url_literal(&mut program, version, leaf.primitive, column);
+        }
+        program.text(")");
+        program
+    }
+
+    /// The literal that changes when the entity does.
+    pub(crate) fn etag(&self, version: Version) -> Option<Program> {
+        let leaf = self.entity_type.etag?;
+        let column = self.columns.of(leaf).expect("the columns of an entity hold its ETag");
+        let mut program = Program::default();
+        url_literal(&mut program, version, self.entity_type.leaves[leaf.0].primitive, column);
+        Some(program)
+    }
+}
+
+/// Writes one value as a literal of a URL. Texts and V2 dates, of which keys consist, have static quotes and types around
+/// them; the other types are written whole.
+fn url_literal(program: &mut Program, version: Version, primitive: Primitive, column: usize) {
+    let pattern = match (primitive, version) {
+        (Primitive::String { .. }, _) => Pattern { before: "'", form: Form::UrlText, after: "'" },
+        (Primitive::Date, Version::V2) => Pattern { before: "datetime'", form: Form::UrlText, after: "T00%3A00%3A00'" },
+        (Primitive::Date, Version::V4) => Pattern { before: "", form: Form::UrlText, after: "" },
+        (Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32, _) => {
+            Pattern { before: "", form: Form::Integer(Syntax::Plain), after: "" }
+        }
+        _ => Pattern { before: "", form: Form::UrlLiteral(version, primitive), after: "" },
+    };
+    let null = Null { take_back: pattern.before.len() as u16, skip: pattern.after.len() as u16, text: "null" };
+    program.value(column, typical_size(primitive), pattern, null, "");
+}
+
+/// How many bytes a value usually takes: it only guides how much room is reserved, and the padding of plain XML.
+pub(crate) fn typical_size(primitive: Primitive) -> usize {
+    match primitive {
+        Primitive::Boolean => 5,
+        Primitive::Byte | Primitive::SByte => 1,
+        Primitive::Int16 | Primitive::Int32 => 3,
+        Primitive::Int64 | Primitive::Single | Primitive::Double => 10,
+        Primitive::Decimal { precision, scale } => usize::from(precision / 2 + scale.min(4)).clamp(4, 12),
+        Primitive::String { length_max } => match length_max as usize {
+            0 => 20,
+            short @ ..=8 => short,
+            long => (long / 2).clamp(8, 40),
+        },
+        Primitive::Binary { .. } => 32,
+        Primitive::Guid => 36,
+        Primitive::Date => 10,
+        Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } => 20,
+        Primitive::TimeOfDay { .. } | Primitive::Duration => 11,
+    }
+}

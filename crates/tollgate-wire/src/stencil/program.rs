@@ -1,0 +1,183 @@
+//! A compiled piece of a document: one run of static bytes, interrupted by slots in which something of the row, its
+//! address or the request is written.
+//!
+//! It knows nothing of the formats: they push text and slots, then the program only copies. The value behind each slot
+//! is written by [`super::cell`].
+
+use super::Base;
+use super::cell::{self, Form};
+use crate::value::{Cell, Row};
+use std::ops::Range;
+
+/// Static bytes with slots. Neighbouring static bytes are one run, whoever pushed them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Program {
+    text: Vec<u8>,
+    steps: Vec<Step>,
+    size_estimate: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Where the static bytes before the slot end in `Program::text`.
+    end: u32,
+    slot: Slot,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Slot {
+    /// The service root, with its slash.
+    Root,
+    /// When the document was made.
+    Updated,
+    /// The entity's set and key, such as `FlightCollection(carrid='AA',…)`.
+    Address,
+    /// A value of the row.
+    Cell { column: u16, form: Form, null: Null },
+}
+
+/// How a null is written: the static bytes around the slot belong to a value, so some are taken back and others skipped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Null {
+    /// How many bytes before the slot are taken back.
+    pub(crate) take_back: u16,
+    /// How many bytes behind the slot are skipped.
+    pub(crate) skip: u16,
+    /// What is written instead.
+    pub(crate) text: &'static str,
+}
+
+/// What a program writes for a value that is not null: static bytes around a cell.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pattern {
+    pub(crate) before: &'static str,
+    pub(crate) form: Form,
+    pub(crate) after: &'static str,
+}
+
+impl Program {
+    /// Static bytes.
+    pub(crate) fn text(&mut self, text: &str) -> &mut Program {
+        self.text.extend_from_slice(text.as_bytes());
+        self.size_estimate += text.len();
+        self
+    }
+
+    /// Several static texts.
+    pub(crate) fn texts(&mut self, texts: &[&str]) -> &mut Program {
+        for text in texts {
+            self.text(text);
+        }
+        self
+    }
+
+    /// The service root.
+    pub(crate) fn root(&mut self) -> &mut Program {
+        self.slot(Slot::Root, ROOT_BYTES_ASSUMED)
+    }
+
+    /// The time of the document.
+    pub(crate) fn updated(&mut self) -> &mut Program {
+        self.slot(Slot::Updated, "2013-09-25T00:00:00Z".len())
+    }
+
+    /// The entity's set and key; `key` is the program that [`Program::run`] will be given.
+    pub(crate) fn address(&mut self, key: &Program) -> &mut Program {
+        self.slot(Slot::Address, key.size_estimate)
+    }
+
+    /// A value with the static bytes of its pattern, `close` behind it, and what stands for it when it is null.
+    pub(crate) fn value(&mut self, column: usize, size: usize, pattern: Pattern, null: Null, close: &str) {
+        self.text(pattern.before);
+        let column = u16::try_from(column).expect("a type has fewer than 65,536 leaves");
+        self.slot(Slot::Cell { column, form: pattern.form, null }, size);
+        self.texts(&[pattern.after, close]);
+    }
+
+    /// Everything of another program.
+    pub(crate) fn append(&mut self, other: &Program) -> &mut Program {
+        let offset = u32::try_from(self.text.len()).expect("the static bytes of one entity fit 4 GiB");
+        self.text.extend_from_slice(&other.text);
+        self.steps.extend(other.steps.iter().map(|step| Step { end: step.end + offset, slot: step.slot }));
+        self.size_estimate += other.size_estimate;
+        self
+    }
+
+    fn slot(&mut self, slot: Slot, size: usize) -> &mut Program {
+        let end = u32::try_from(self.text.len()).expect("the static bytes of one entity fit 4 GiB");
+        self.steps.push(Step { end, slot });
+        self.size_estimate += size;
+        self
+    }
+
+    /// Whether it never writes anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.steps.is_empty()
+    }
+
+    /// How many bytes a run is expected to write.
+    pub(crate) fn size_estimate(&self) -> usize {
+        self.size_estimate
+    }
+
+    /// Writes it for one row. `address` is where in `out` the entity's address stands already: it is rendered once per
+    /// row, then copied.
+    #[inline]
+    pub(crate) fn run<R: Row + ?Sized>(
+        &self,
+        out: &mut Vec<u8>,
+        base: &Base<'_>,
+        key: &Program,
+        address: &mut Option<Range<usize>>,
+        row: &R,
+    ) {
+        out.reserve(self.size_estimate);
+        let mut from = 0;
+        for step in &self.steps {
+            out.extend_from_slice(&self.text[from..step.end as usize]);
+            from = step.end as usize;
+            match step.slot {
+                Slot::Cell { column, form, null } => from += write_cell(out, row.cell(usize::from(column)), form, null),
+                Slot::Address => match address {
+                    Some(range) => out.extend_from_within(range.clone()),
+                    None => {
+                        let start = out.len();
+                        key.run_cells(out, row);
+                        *address = Some(start..out.len());
+                    }
+                },
+                Slot::Root => out.extend_from_slice(base.service_root().as_bytes()),
+                Slot::Updated => out.extend_from_slice(base.updated().as_bytes()),
+            }
+        }
+        out.extend_from_slice(&self.text[from..]);
+    }
+
+    /// Writes a program that consists of text and cells only.
+    pub(crate) fn run_cells<R: Row + ?Sized>(&self, out: &mut Vec<u8>, row: &R) {
+        let mut from = 0;
+        for step in &self.steps {
+            out.extend_from_slice(&self.text[from..step.end as usize]);
+            from = step.end as usize;
+            if let Slot::Cell { column, form, null } = step.slot {
+                from += write_cell(out, row.cell(usize::from(column)), form, null);
+            }
+        }
+        out.extend_from_slice(&self.text[from..]);
+    }
+}
+
+/// Writes a value and returns how many of the static bytes behind it are to be skipped.
+#[inline(always)]
+fn write_cell(out: &mut Vec<u8>, cell: Cell<'_>, form: Form, null: Null) -> usize {
+    if cell == Cell::Null {
+        out.truncate(out.len() - usize::from(null.take_back));
+        out.extend_from_slice(null.text.as_bytes());
+        return usize::from(null.skip);
+    }
+    cell::write(out, form, cell);
+    0
+}
+
+/// A service root of usual length: it only guides how much room is reserved, and the padding of plain XML.
+const ROOT_BYTES_ASSUMED: usize = "http://127.0.0.1:50000/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/".len();
