@@ -157,14 +157,13 @@ impl<'t> Reader<'t> {
 /// The form in which SAP's compatibility mode writes dates in keys: `fldate='20110601'`.
 fn compatible(version: Version, value: Value, to: Primitive) -> Result<Value, Value> {
     let Value::String(text) = value else { return Err(value) };
-    if version == Version::V2 && text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        let dashed = format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]);
-        if let Some(date) = date::date(&dashed) {
-            match to {
-                Primitive::Date => return Ok(Value::Text(to, date)),
-                Primitive::DateTime { .. } => return Ok(Value::Text(to, date + "T00:00:00")),
-                _ => {}
-            }
+    if let (Version::V2, [y1, y2, y3, y4, m1, m2, d1, d2]) = (version, text.as_bytes()) {
+        let dashed = [*y1, *y2, *y3, *y4, b'-', *m1, *m2, b'-', *d1, *d2];
+        let date = std::str::from_utf8(&dashed).ok().and_then(date::date);
+        match (date, to) {
+            (Some(date), Primitive::Date) => return Ok(Value::Text(to, date)),
+            (Some(date), Primitive::DateTime { .. }) => return Ok(Value::Text(to, date + "T00:00:00")),
+            _ => {}
         }
     }
     Err(Value::String(text))

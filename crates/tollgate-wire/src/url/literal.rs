@@ -9,6 +9,7 @@ use super::percent::hex;
 use crate::edm::{Primitive, Version};
 use crate::value::Value;
 use crate::{base64, date, decimal};
+use std::borrow::Cow;
 
 /// A literal with its type; `None` is the type of null.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +24,7 @@ pub(crate) fn read(version: Version, text: &str, at: usize) -> Parsed<Option<(Li
     match bytes.first() {
         Some(b'\'') => {
             let (content, end) = string(text, at)?;
-            Ok(Some((Literal::new(Value::String(content), TEXT), end)))
+            Ok(Some((Literal::new(Value::String(content.into_owned()), TEXT), end)))
         }
         Some(b'0'..=b'9') => bare(version, text, at).map(Some),
         Some(b'+' | b'-') => match bytes.get(1) {
@@ -38,21 +39,21 @@ pub(crate) fn read(version: Version, text: &str, at: usize) -> Parsed<Option<(Li
     }
 }
 
-/// Reads a quoted string; two quotes stand for one.
-fn string(text: &str, at: usize) -> Parsed<(String, usize)> {
-    let mut content = String::new();
+/// Reads a quoted string; two quotes stand for one. Borrowed where there are none inside.
+fn string(text: &str, at: usize) -> Parsed<(Cow<'_, str>, usize)> {
+    let mut content = Cow::Borrowed("");
     let mut from = at + 1;
     loop {
-        let Some(length) = text[from..].find('\'') else {
+        let Some(length) = text.as_bytes()[from..].iter().position(|byte| *byte == b'\'') else {
             return Err(Problem::syntax(at, "a string that does not end")
                 .hint("close it with a quote; write '' for a quote inside"));
         };
-        content.push_str(&text[from..from + length]);
+        content += &text[from..from + length];
         from += length + 1;
-        if !text[from..].starts_with('\'') {
+        if text.as_bytes().get(from) != Some(&b'\'') {
             return Ok((content, from));
         }
-        content.push('\'');
+        content += "'";
         from += 1;
     }
 }
@@ -111,35 +112,44 @@ fn word(version: Version, text: &str, at: usize) -> Parsed<Option<(Literal, usiz
 fn prefixed(version: Version, text: &str, at: usize, prefix: &str) -> Parsed<Option<(Literal, usize)>> {
     use Version::{V2, V4};
     let (content, end) = string(text, at + prefix.len())?;
-    let lower = prefix.to_ascii_lowercase();
-    let literal = match (version, lower.as_str()) {
-        (V2, "datetime") => date::date_time(&content).map(|text| Literal::new(Value::Text(DATE_TIME, text), DATE_TIME)),
-        (V2, "datetimeoffset") => date::date_time_offset(&content.replace(' ', "+"))
+    let is = |name: &str| prefix.eq_ignore_ascii_case(name);
+    let literal = match version {
+        V2 if is("datetime") => {
+            date::date_time(&content).map(|text| Literal::new(Value::Text(DATE_TIME, text), DATE_TIME))
+        }
+        V2 if is("datetimeoffset") => date::date_time_offset(&content.replace(' ', "+"))
             .map(|text| Literal::new(Value::Text(DATE_TIME_OFFSET, text), DATE_TIME_OFFSET)),
-        (V2, "time") => {
+        V2 if is("time") => {
             date::text_from_v2_time(&content).map(|text| Literal::new(Value::Text(TIME_OF_DAY, text), TIME_OF_DAY))
         }
-        (V2, "guid") => (content.len() == GUID_CHARS).then(|| guid(content.as_bytes())).flatten(),
-        (V2, "binary" | "x") => binary_of_hex(&content).map(|bytes| Literal::new(Value::Binary(bytes), BINARY)),
-        (V4, "binary") => base64::decode(&content).map(|bytes| Literal::new(Value::Binary(bytes), BINARY)),
-        (V4, "duration") => date::duration(&content)
+        V2 if is("guid") => (content.len() == GUID_CHARS).then(|| guid(content.as_bytes())).flatten(),
+        V2 if is("binary") || is("x") => {
+            binary_of_hex(&content).map(|bytes| Literal::new(Value::Binary(bytes), BINARY))
+        }
+        V4 if is("binary") => base64::decode(&content).map(|bytes| Literal::new(Value::Binary(bytes), BINARY)),
+        V4 if is("duration") => date::duration(&content)
             .map(|text| Literal::new(Value::Text(Primitive::Duration, text), Primitive::Duration)),
-        (V4, "geography" | "geometry") => return Err(Problem::not_implemented(at, format!("the type Edm.{prefix}"))),
-        (V4, "datetime" | "datetimeoffset" | "time" | "guid" | "x") => {
+        V4 if is("geography") || is("geometry") => {
+            return Err(Problem::not_implemented(at, format!("the type Edm.{prefix}")));
+        }
+        V4 if ["datetime", "datetimeoffset", "time", "guid", "x"].into_iter().any(is) => {
             let problem = Problem::syntax(at, format!("{prefix}'…' is a literal of OData V2"));
             return Err(problem.hint("in V4 dates, times and guids stand without prefix and quotes"));
         }
-        (V2, "duration") => return Err(Problem::syntax(at, "duration'…' is a literal of OData V4")),
-        (V4, _) => return Err(Problem::not_implemented(at, format!("the enumeration type {}", quoted(prefix)))),
-        (V2, _) => {
+        V2 if is("duration") => return Err(Problem::syntax(at, "duration'…' is a literal of OData V4")),
+        V4 => return Err(Problem::not_implemented(at, format!("the enumeration type {}", quoted(prefix)))),
+        V2 => {
             let problem = Problem::syntax(at, format!("unknown literal type {}", quoted(prefix)));
             return Err(problem.hint("V2 has datetime, datetimeoffset, time, guid, binary and X"));
         }
     };
     match literal {
         Some(literal) => Ok(Some((literal, end))),
-        None => Err(Problem::syntax(at, format!("{} is no {lower}", quoted(&content)))
-            .hint(format!("expected {}", example(version, &lower)))),
+        None => {
+            let lower = prefix.to_ascii_lowercase();
+            let hint = format!("expected {}", example(version, &lower));
+            Err(Problem::syntax(at, format!("{} is no {lower}", quoted(&content))).hint(hint))
+        }
     }
 }
 
@@ -332,18 +342,20 @@ fn convert_text(version: Version, from: Primitive, text: String, to: Primitive) 
         | (P::TimeOfDay { .. }, P::TimeOfDay { .. })
         | (P::Duration, P::Duration) => Ok(Value::Text(to, text)),
         // V2 writes a Date as a DateTime at midnight.
-        (P::DateTime { .. }, P::Date) => match text.strip_suffix(MIDNIGHT) {
-            Some(date) => Ok(Value::Text(to, date.to_owned())),
-            None => Err(Value::Text(from, text)),
-        },
+        (P::DateTime { .. }, P::Date) if text.ends_with(MIDNIGHT) => Ok(Value::Text(to, cut(text, MIDNIGHT.len()))),
         // V4 writes a DateTime as a DateTimeOffset in UTC, and promotes a Date to its midnight.
         (P::DateTimeOffset { .. }, P::DateTime { .. }) if version == Version::V4 => {
-            Ok(Value::Text(to, text.trim_end_matches('Z').to_owned()))
+            Ok(Value::Text(to, cut(text, "Z".len())))
         }
         (P::Date, P::DateTime { .. }) if version == Version::V4 => Ok(Value::Text(to, text + MIDNIGHT)),
         (P::Date, P::DateTimeOffset { .. }) if version == Version::V4 => Ok(Value::Text(to, text + MIDNIGHT + "Z")),
         _ => Err(Value::Text(from, text)),
     }
+}
+
+fn cut(mut text: String, bytes: usize) -> String {
+    text.truncate(text.len() - bytes);
+    text
 }
 
 fn integer_range(primitive: Primitive) -> Option<(i64, i64)> {

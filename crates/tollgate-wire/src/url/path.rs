@@ -68,9 +68,16 @@ impl<'p> Segments<'p> {
         if at >= self.path.len() {
             return Ok(None);
         }
-        let mut quotes = Quotes::default();
         let rest = &self.path[at..];
-        let length = rest.bytes().position(|byte| quotes.outside(byte) && byte == b'/').unwrap_or(rest.len());
+        // Most slashes are plain: only one behind a quote needs the walk through the quotes.
+        let length = match rest.find('/') {
+            None => rest.len(),
+            Some(slash) if !rest.as_bytes()[..slash].contains(&b'\'') => slash,
+            Some(_) => {
+                let mut quotes = Quotes::default();
+                rest.bytes().position(|byte| quotes.outside(byte) && byte == b'/').unwrap_or(rest.len())
+            }
+        };
         let text = &rest[..length];
         self.position = at + length + 1;
         if text.is_empty() {

@@ -21,6 +21,9 @@ pub(crate) fn decode_path(raw: &str) -> Parsed<Cow<'_, str>> {
     }
     let decoded = decode(raw, Plus::Plus)?;
     // An encoded slash is data only inside of quotes: elsewhere it would split a segment that the client did not split.
+    if !raw.contains("%2F") && !raw.contains("%2f") {
+        return Ok(decoded);
+    }
     let mut quotes = Quotes::default();
     let mut raw_at = 0;
     for (at, byte) in decoded.bytes().enumerate() {
@@ -41,25 +44,25 @@ pub(crate) fn decode(raw: &str, plus: Plus) -> Parsed<Cow<'_, str>> {
     }
     let mut out = Vec::with_capacity(raw.len());
     let mut bytes = raw.as_bytes();
-    while let Some((&byte, rest)) = bytes.split_first() {
-        bytes = rest;
-        match byte {
-            b'%' => {
-                let pair = match rest {
-                    [high, low, ..] => hex(*high).zip(hex(*low)),
-                    _ => None,
-                };
-                let Some((high, low)) = pair else {
-                    return Err(Problem::syntax(out.len(), "'%' is not followed by two hexadecimal digits")
-                        .hint("write a percent sign as %25"));
-                };
-                out.push(high << 4 | low);
-                bytes = &rest[2..];
+    while let Some(coded) = bytes.iter().position(|byte| is_coded(*byte)) {
+        let (plain, rest) = bytes.split_at(coded);
+        out.extend_from_slice(plain);
+        bytes = match rest {
+            [b'+', rest @ ..] => {
+                out.push(b' ');
+                rest
             }
-            b'+' if plus == Plus::Space => out.push(b' '),
-            _ => out.push(byte),
-        }
+            [_, high, low, rest @ ..] if let Some((high, low)) = hex(*high).zip(hex(*low)) => {
+                out.push(high << 4 | low);
+                rest
+            }
+            _ => {
+                return Err(Problem::syntax(out.len(), "'%' is not followed by two hexadecimal digits")
+                    .hint("write a percent sign as %25"));
+            }
+        };
     }
+    out.extend_from_slice(bytes);
     match String::from_utf8(out) {
         Ok(text) => Ok(Cow::Owned(text)),
         Err(error) => Err(Problem::syntax(error.utf8_error().valid_up_to(), "percent-encoded bytes are not UTF-8")),
