@@ -3,6 +3,7 @@
 //!
 //! What this crate deliberately does not do: open a socket or a file, read a clock, know a database or a handler.
 
+pub mod atom;
 pub mod base64;
 pub mod date;
 pub mod decimal;
@@ -20,3 +21,4 @@ mod suggest;
 pub(crate) mod testing;
 pub mod url;
 pub mod value;
+pub(crate) mod xml;

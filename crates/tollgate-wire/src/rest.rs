@@ -1,15 +1,19 @@
 //! Plain REST documents: the same data without any protocol, as the baseline that OData's cost is measured against.
 //!
-//! JSON is a flat object with its complex properties nested; a list stands in `items`. It deliberately has no links, no
-//! types and no links to related entities.
+//! JSON is an object with its complex properties nested, a list stands in `items`; XML has an element for each property,
+//! a list stands in an element named as the set. It deliberately has no links, no types and no namespaces. XML may be
+//! padded to the size of Atom with elements that say what they are, so that the cost of bytes and that of the protocol
+//! can be told apart.
 
 use crate::edm::Multiplicity;
 use crate::escape;
-use crate::json::{Dialect, Object};
+use crate::format::{Format, Padding};
+use crate::json::{self, Object};
 use crate::number::write_integer;
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
 use crate::stencil::{Expansion, FeedHead, Stencil};
+use crate::xml::{self, Dialect};
 
 pub(crate) fn compile_json(stencil: &mut Stencil, outline: &Outline<'_>) {
     stencil.first = "{".to_owned();
@@ -17,7 +21,7 @@ pub(crate) fn compile_json(stencil: &mut Stencil, outline: &Outline<'_>) {
     stencil.document.text("{");
     let mut object = Object::empty(&mut stencil.begin);
     for member in outline.members() {
-        object.member(Dialect::Rest, &member);
+        object.member(json::Dialect::Rest, &member);
     }
     for expand in outline.expand {
         let navigation = &outline.entity_type.navigation[expand.navigation.0];
@@ -28,7 +32,7 @@ pub(crate) fn compile_json(stencil: &mut Stencil, outline: &Outline<'_>) {
             separator: ",",
             begin,
             nothing: if many { "" } else { "null" },
-            end: if many { "]" } else { "" },
+            end: if many { "]" } else { "" }.into(),
             child: Stencil::compile(outline.model, expand.target, stencil.format, &expand.select, &[]),
         });
     }
@@ -37,7 +41,7 @@ pub(crate) fn compile_json(stencil: &mut Stencil, outline: &Outline<'_>) {
 
 pub(crate) fn compile_json_property(stencil: &mut Stencil, member: &Member<'_>) {
     stencil.begin.text("{");
-    Object::empty(&mut stencil.begin).member(Dialect::Rest, member);
+    Object::empty(&mut stencil.begin).member(json::Dialect::Rest, member);
     stencil.begin.text("}");
 }
 
@@ -59,4 +63,82 @@ pub(crate) fn feed_end_json(out: &mut Vec<u8>, next_link: Option<&str>) {
         out.push(b'"');
     }
     out.push(b'}');
+}
+
+pub(crate) fn compile_xml(stencil: &mut Stencil, outline: &Outline<'_>, padding: Padding) {
+    let open = format!("<{}>", outline.entity_type.name);
+    stencil.document.texts(&[xml::DECLARATION, &open]);
+    (stencil.first, stencil.next) = (open.clone(), open);
+    for member in outline.members() {
+        match member {
+            Member::Primitive(field) => xml::element(&mut stencil.begin, Dialect::Rest, field, ""),
+            Member::Complex { name, fields, .. } => {
+                xml::complex(&mut stencil.begin, Dialect::Rest, name, &fields, "");
+            }
+        }
+    }
+    for expand in outline.expand {
+        let navigation = &outline.entity_type.navigation[expand.navigation.0];
+        let child = Stencil::compile(outline.model, expand.target, stencil.format, &expand.select, &[]);
+        let mut begin = Program::default();
+        begin.texts(&["<", &navigation.name, ">"]);
+        let end = format!("</{}>", navigation.name);
+        stencil.expansions.push(Expansion { separator: "", begin, nothing: "", end: end.into(), child });
+    }
+    let close = format!("</{}>", outline.entity_type.name);
+    if padding == Padding::AtomSize {
+        let atom = Stencil::compile(outline.model, outline.set, Format::V2Atom, outline.select, outline.expand);
+        let size = |stencil: &Stencil| stencil.begin.size_estimate() + stencil.end.size_estimate();
+        let in_feed =
+            (atom.first.len() + size(&atom)).saturating_sub(stencil.first.len() + size(stencil) + close.len());
+        let alone = atom.document.size_estimate().saturating_sub(stencil.document.size_estimate());
+        pad(&mut stencil.end, in_feed);
+        // Alone, Atom's entry has the namespaces besides what it has in a feed.
+        pad(&mut stencil.document, alone.saturating_sub(atom.first.len().saturating_sub(stencil.first.len())));
+    }
+    stencil.end.text(&close);
+}
+
+/// Writes about `size` bytes of neutral elements, each of a property's length so that they are as many as real ones.
+fn pad(program: &mut Program, size: usize) {
+    const OPEN: &str = "<padding>";
+    const CLOSE: &str = "</padding>";
+    const FILL: &str = "................................................................";
+    let mut left = size;
+    while left > OPEN.len() + CLOSE.len() {
+        let fill = (left - OPEN.len() - CLOSE.len()).min(FILL.len());
+        program.texts(&[OPEN, &FILL[..fill], CLOSE]);
+        left -= OPEN.len() + fill + CLOSE.len();
+    }
+}
+
+pub(crate) fn compile_xml_property(stencil: &mut Stencil, member: &Member<'_>) {
+    let program = stencil.begin.text(xml::DECLARATION);
+    match member {
+        Member::Primitive(field) => xml::element(program, Dialect::Rest, *field, ""),
+        Member::Complex { name, fields, .. } => xml::complex(program, Dialect::Rest, name, fields, ""),
+    }
+}
+
+pub(crate) fn feed_begin_xml(out: &mut Vec<u8>, stencil: &Stencil, head: &FeedHead<'_>) {
+    out.extend_from_slice(xml::DECLARATION.as_bytes());
+    out.push(b'<');
+    out.extend_from_slice(stencil.set_name.as_bytes());
+    if let Some(count) = head.count {
+        out.extend_from_slice(b" count=\"");
+        write_integer(out, i64::try_from(count).unwrap_or(i64::MAX));
+        out.push(b'"');
+    }
+    out.push(b'>');
+}
+
+pub(crate) fn feed_end_xml(out: &mut Vec<u8>, stencil: &Stencil, next_link: Option<&str>) {
+    if let Some(next_link) = next_link {
+        out.extend_from_slice(b"<next>");
+        escape::xml_text(out, next_link.as_bytes());
+        out.extend_from_slice(b"</next>");
+    }
+    out.extend_from_slice(b"</");
+    out.extend_from_slice(stencil.set_name.as_bytes());
+    out.push(b'>');
 }

@@ -2,6 +2,7 @@
 //!
 //! What is particular to a version stands in [`v2`] and [`v4`].
 
+pub mod v2;
 pub mod v4;
 
 use crate::edm::Primitive;

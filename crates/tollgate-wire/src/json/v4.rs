@@ -6,7 +6,7 @@ use super::{Dialect, Object, value};
 use crate::edm::EntityType;
 use crate::edm::{Multiplicity, Primitive, PropertyKind};
 use crate::escape;
-use crate::format::{Format, Ieee754, Metadata};
+use crate::format::{Ieee754, Metadata};
 use crate::number::write_integer;
 use crate::plan::Select;
 use crate::stencil::outline::{Field, Member, Outline};
@@ -40,7 +40,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Me
             separator: ",",
             begin,
             nothing: if many { "" } else { "null" },
-            end: if many { "]" } else { "" },
+            end: if many { "]" } else { "" }.into(),
             child: Stencil::compile(outline.model, expand.target, stencil.format, &expand.select, &[]),
         });
     }

@@ -29,7 +29,7 @@ use crate::edm::{Model, SetId, Version};
 use crate::format::Format;
 use crate::plan::{Expand, Select, Shape};
 use crate::value::Row;
-use crate::{json, rest};
+use crate::{atom, json, rest};
 use outline::Outline;
 use program::Program;
 use std::borrow::Cow;
@@ -114,7 +114,7 @@ pub(crate) struct Expansion {
     pub(crate) begin: Program,
     /// What stands there if nothing is related.
     pub(crate) nothing: &'static str,
-    pub(crate) end: &'static str,
+    pub(crate) end: Cow<'static, str>,
     pub(crate) child: Stencil,
 }
 
@@ -127,7 +127,9 @@ impl Stencil {
         match format {
             Format::V4Json { metadata, ieee754 } => json::v4::compile(&mut stencil, &outline, metadata, ieee754),
             Format::RestJson => rest::compile_json(&mut stencil, &outline),
-            Format::V2Atom | Format::V2Json | Format::RestXml { .. } => {}
+            Format::RestXml { padding } => rest::compile_xml(&mut stencil, &outline, padding),
+            Format::V2Atom => atom::write::compile(&mut stencil, &outline),
+            Format::V2Json => json::v2::compile(&mut stencil, &outline),
         }
         stencil
     }
@@ -145,7 +147,9 @@ impl Stencil {
                 json::v4::compile_property(&mut stencil, &outline, &path, &member, metadata, ieee754);
             }
             Format::RestJson => rest::compile_json_property(&mut stencil, &member),
-            Format::V2Atom | Format::V2Json | Format::RestXml { .. } => {}
+            Format::RestXml { .. } => rest::compile_xml_property(&mut stencil, &member),
+            Format::V2Atom => atom::write::compile_property(&mut stencil, &outline, &member),
+            Format::V2Json => json::v2::compile_property(&mut stencil, &outline, &member),
         }
         stencil
     }
@@ -237,7 +241,9 @@ impl<'s> Writer<'s> {
                 json::v4::feed_begin(out, self.stencil, &self.base, head, metadata, ieee754);
             }
             Format::RestJson => rest::feed_begin_json(out, head),
-            Format::V2Atom | Format::V2Json | Format::RestXml { .. } => {}
+            Format::RestXml { .. } => rest::feed_begin_xml(out, self.stencil, head),
+            Format::V2Atom => atom::write::feed_begin(out, self.stencil, &self.base, head),
+            Format::V2Json => json::v2::feed_begin(out, head),
         }
     }
 
@@ -246,7 +252,9 @@ impl<'s> Writer<'s> {
         match self.stencil.format {
             Format::V4Json { .. } => json::v4::feed_end(out, next_link),
             Format::RestJson => rest::feed_end_json(out, next_link),
-            Format::V2Atom | Format::V2Json | Format::RestXml { .. } => {}
+            Format::RestXml { .. } => rest::feed_end_xml(out, self.stencil, next_link),
+            Format::V2Atom => atom::write::feed_end(out, next_link),
+            Format::V2Json => json::v2::feed_end(out, next_link),
         }
     }
 
@@ -327,3 +335,6 @@ impl<'s> Writer<'s> {
         stencil.begin.run(out, &self.base, &stencil.key, address, row);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Atom of OData V2, written as SAP Gateway does: links relative to `xml:base`, no `m:type` on primitives, the
+//! association as a link's title.
+
+use crate::edm::{Multiplicity, NavigationProperty};
+use crate::escape;
+use crate::number::write_integer;
+use crate::stencil::outline::{Member, Outline};
+use crate::stencil::program::Program;
+use crate::stencil::{Base, Expansion, FeedHead, Stencil};
+use crate::xml::{self, Dialect};
+
+const NAMESPACES: &str = " xmlns=\"http://www.w3.org/2005/Atom\" \
+     xmlns:m=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\" \
+     xmlns:d=\"http://schemas.microsoft.com/ado/2007/08/dataservices\"";
+const PROPERTY_NAMESPACES: &str = " xmlns:d=\"http://schemas.microsoft.com/ado/2007/08/dataservices\" \
+     xmlns:m=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\"";
+const SCHEME: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/scheme";
+const RELATED: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/related/";
+/// The model does not say of what type a media entity's stream is.
+const MEDIA_TYPE: &str = "application/octet-stream";
+
+pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
+    stencil.first = "<entry".to_owned();
+    stencil.next = "<entry".to_owned();
+    stencil.document.texts(&[xml::DECLARATION, "<entry xml:base=\""]).root().texts(&["\"", NAMESPACES]);
+    let Stencil { begin, end, key, etag, .. } = stencil;
+    let entity_type = outline.entity_type;
+    if let Some(etag) = etag {
+        begin.text(" m:etag=\"W/&quot;").append(etag).text("&quot;\"");
+    }
+    begin.text("><id>").root().address(key).text("</id><title type=\"text\">").address(key);
+    begin.text("</title><updated>").updated().text("</updated>");
+    begin.texts(&["<category term=\"", &outline.type_name(), "\" scheme=\"", SCHEME, "\"/>"]);
+    begin.text("<link href=\"").address(key).texts(&["\" rel=\"edit\" title=\"", &entity_type.name, "\"/>"]);
+    if entity_type.media {
+        begin.text("<link href=\"").address(key).texts(&["/$value\" rel=\"edit-media\" type=\"", MEDIA_TYPE, "\"/>"]);
+    }
+    for navigation in outline.links() {
+        link(begin, outline, key, navigation, "/>");
+    }
+    if entity_type.media {
+        end.texts(&["<content type=\"", MEDIA_TYPE, "\" src=\""]).address(key).text("/$value\"/><m:properties>");
+    } else {
+        end.text("<content type=\"application/xml\"><m:properties>");
+    }
+    for member in outline.members() {
+        match member {
+            Member::Primitive(field) => xml::element(end, Dialect::V2, field, ""),
+            Member::Complex { name, complex, fields } => {
+                xml::complex(end, Dialect::V2, name, &fields, &type_attribute(&outline.complex_name(complex)));
+            }
+        }
+    }
+    end.text(if entity_type.media { "</m:properties></entry>" } else { "</m:properties></content></entry>" });
+    for expand in outline.expand {
+        let navigation = &entity_type.navigation[expand.navigation.0];
+        let many = navigation.multiplicity == Multiplicity::Many;
+        let mut begin = Program::default();
+        link(&mut begin, outline, &stencil.key, navigation, "><m:inline>");
+        if many {
+            let title = &outline.model.entity_sets[expand.target.0].name;
+            begin.texts(&["<feed><title type=\"text\">", title, "</title><id>"]).root().address(&stencil.key);
+            begin.texts(&["/", &navigation.name, "</id><updated>"]).updated().text("</updated>");
+        }
+        stencil.expansions.push(Expansion {
+            separator: "",
+            begin,
+            nothing: "",
+            end: if many { "</feed></m:inline></link>" } else { "</m:inline></link>" }.into(),
+            child: Stencil::compile(outline.model, expand.target, stencil.format, &expand.select, &[]),
+        });
+    }
+}
+
+fn link(program: &mut Program, outline: &Outline<'_>, key: &Program, to: &NavigationProperty, end: &str) {
+    let kind = if to.multiplicity == Multiplicity::Many { "feed" } else { "entry" };
+    program.text("<link href=\"").address(key).texts(&["/", &to.name, "\" rel=\"", RELATED, &to.name]);
+    program.texts(&["\" type=\"application/atom+xml;type=", kind, "\" title=\"", &outline.model.namespace]);
+    program.texts(&[".", &to.association, "\"", end]);
+}
+
+fn type_attribute(name: &str) -> String {
+    format!(" m:type=\"{name}\"")
+}
+
+pub(crate) fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, member: &Member<'_>) {
+    let program = stencil.begin.text(xml::DECLARATION);
+    match member {
+        Member::Primitive(field) => xml::element(program, Dialect::V2, *field, PROPERTY_NAMESPACES),
+        Member::Complex { name, complex, fields } => {
+            let attributes = format!("{PROPERTY_NAMESPACES}{}", type_attribute(&outline.complex_name(*complex)));
+            xml::complex(program, Dialect::V2, name, fields, &attributes);
+        }
+    }
+}
+
+pub(crate) fn feed_begin(out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, head: &FeedHead<'_>) {
+    let (root, title) = (base.service_root().as_bytes(), stencil.set_name.as_bytes());
+    let path = |out: &mut Vec<u8>| escape::xml_attribute(out, head.path.as_bytes());
+    out.extend_from_slice(xml::DECLARATION.as_bytes());
+    out.extend_from_slice(b"<feed xml:base=\"");
+    out.extend_from_slice(root);
+    out.push(b'"');
+    out.extend_from_slice(NAMESPACES.as_bytes());
+    out.extend_from_slice(b"><id>");
+    out.extend_from_slice(root);
+    path(out);
+    out.extend_from_slice(b"</id><title type=\"text\">");
+    out.extend_from_slice(title);
+    out.extend_from_slice(b"</title><updated>");
+    out.extend_from_slice(base.updated().as_bytes());
+    out.extend_from_slice(b"</updated><author><name/></author><link href=\"");
+    path(out);
+    out.extend_from_slice(b"\" rel=\"self\" title=\"");
+    out.extend_from_slice(title);
+    out.extend_from_slice(b"\"/>");
+    if let Some(count) = head.count {
+        out.extend_from_slice(b"<m:count>");
+        write_integer(out, i64::try_from(count).unwrap_or(i64::MAX));
+        out.extend_from_slice(b"</m:count>");
+    }
+}
+
+pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
+    if let Some(next_link) = next_link {
+        out.extend_from_slice(b"<link rel=\"next\" href=\"");
+        escape::xml_attribute(out, next_link.as_bytes());
+        out.extend_from_slice(b"\"/>");
+    }
+    out.extend_from_slice(b"</feed>");
+}

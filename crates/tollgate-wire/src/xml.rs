@@ -1,0 +1,87 @@
+//! XML as V2 and plain REST share it: how a primitive and a complex property become elements.
+//!
+//! What is particular to Atom stands in [`crate::atom`].
+
+use crate::edm::Primitive;
+use crate::number::Width;
+use crate::stencil::cell::{Form, Syntax};
+use crate::stencil::outline::{Field, typical_size};
+use crate::stencil::program::{Null, Pattern, Program};
+
+/// What every document begins with.
+pub(crate) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>";
+
+/// Who reads the XML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// OData V2: elements in the data namespace, `m:null`.
+    V2,
+    /// Elements without namespace, `null`.
+    Rest,
+}
+
+impl Dialect {
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Dialect::V2 => "d:",
+            Dialect::Rest => "",
+        }
+    }
+
+    /// What follows the name of an element whose value is null.
+    fn null(self) -> &'static str {
+        match self {
+            Dialect::V2 => " m:null=\"true\"/>",
+            Dialect::Rest => " null=\"true\"/>",
+        }
+    }
+}
+
+/// How a primitive that is not null is written.
+pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
+    use Primitive as P;
+    let bare = |form| Pattern { before: "", form, after: "" };
+    match (primitive, dialect) {
+        (P::Boolean, _) => bare(Form::Boolean(Syntax::Xml)),
+        (P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64, _) => bare(Form::Integer(Syntax::Xml)),
+        (P::Single, _) => bare(Form::Real(Syntax::Xml, Width::Single)),
+        (P::Double, _) => bare(Form::Real(Syntax::Xml, Width::Double)),
+        (P::Binary { .. }, _) => bare(Form::Base64(Syntax::Xml)),
+        // V2 has no date without time.
+        (P::Date, Dialect::V2) => Pattern { before: "", form: Form::XmlText, after: "T00:00:00" },
+        (P::TimeOfDay { .. }, Dialect::V2) => bare(Form::TimeAsDuration(Syntax::Xml)),
+        (
+            P::Decimal { .. }
+            | P::String { .. }
+            | P::Guid
+            | P::Date
+            | P::DateTime { .. }
+            | P::DateTimeOffset { .. }
+            | P::TimeOfDay { .. }
+            | P::Duration,
+            _,
+        ) => bare(Form::XmlText),
+    }
+}
+
+/// Writes a primitive as an element; `attributes` begin with a space.
+pub(crate) fn element(program: &mut Program, dialect: Dialect, field: Field<'_>, attributes: &str) {
+    let pattern = pattern(dialect, field.primitive);
+    program.texts(&["<", dialect.prefix(), field.name, attributes, ">"]);
+    let close = format!("</{}{}>", dialect.prefix(), field.name);
+    let null = Null {
+        take_back: (">".len() + pattern.before.len()) as u16,
+        skip: (pattern.after.len() + close.len()) as u16,
+        text: dialect.null(),
+    };
+    program.value(field.column, typical_size(field.primitive), pattern, null, &close);
+}
+
+/// Writes a complex property as an element.
+pub(crate) fn complex(program: &mut Program, dialect: Dialect, name: &str, fields: &[Field<'_>], attributes: &str) {
+    program.texts(&["<", dialect.prefix(), name, attributes, ">"]);
+    for field in fields {
+        element(program, dialect, *field, "");
+    }
+    program.texts(&["</", dialect.prefix(), name, ">"]);
+}
