@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "all of this is tests, its helpers too")]
 
 mod fixture;
+mod fuzzed;
 mod grammar;
 mod query;
 mod url;

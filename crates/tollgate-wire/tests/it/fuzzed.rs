@@ -1,0 +1,117 @@
+//! What must hold for every text: the bodies of the fuzz targets, and the replay of their corpus as a plain test.
+
+use crate::fixture;
+use tollgate_wire::edm::Version;
+use tollgate_wire::plan::{Expression, ExpressionKind, Plan, Resource};
+use tollgate_wire::query::skip_token;
+use tollgate_wire::url::{self, UrlError};
+use tollgate_wire::value::Value;
+
+/// How high a tree may be: more than what the parser allows, far less than what a stack holds.
+const HEIGHT_MAX: usize = 200;
+
+/// A URL below the service root. What was read must read the same again after it was written.
+pub(crate) fn url(version: Version, text: &str) {
+    let (path, query) = text.split_once('?').map_or((text, None), |(path, query)| (path, Some(query)));
+    let model = fixture::model();
+    let plan = match url::parse(&model, version, path, query) {
+        Err(error) => return check_error(&error, text),
+        Ok((Resource::Read(plan), _)) => plan,
+        Ok(_) => return,
+    };
+    check_heights(&plan);
+    if let Some(key) = &plan.key {
+        let columns: Vec<usize> = (0..key.0.len()).collect();
+        let mut written = model.entity_sets[plan.root.0].name.clone().into_bytes();
+        url::write_key(&mut written, version, model.type_of(plan.root), key.0.as_slice(), &columns);
+        let written = String::from_utf8(written).expect("a key is written in ASCII");
+        let again = url::parse(&model, version, &written, None).expect("a written key is a right key");
+        let Resource::Read(again) = again.0 else { panic!("{written} names no entity") };
+        assert_eq!(again.key.as_ref(), Some(key), "{written}");
+    }
+    if let Some(token) = &plan.options.skip_token {
+        assert_eq!(
+            skip_token::parse(&skip_token::write(token)).map(|again| again.after.len()),
+            Some(token.after.len())
+        );
+    }
+}
+
+/// An expression, not percent-encoded.
+pub(crate) fn filter(text: &str) {
+    let mut coded = String::with_capacity(text.len() * 3);
+    text.bytes().for_each(|byte| coded.push_str(&format!("%{byte:02x}")));
+    let model = fixture::model();
+    for version in [Version::V2, Version::V4] {
+        for (set, option) in
+            [("FlightCollection", "filter"), ("EverythingSet", "filter"), ("BookingCollection", "orderby")]
+        {
+            match url::parse(&model, version, set, Some(&format!("${option}={coded}"))) {
+                Ok((Resource::Read(plan), _)) => check_heights(&plan),
+                Ok(other) => panic!("{other:?}"),
+                Err(error) => check_error(&error, text),
+            }
+        }
+    }
+}
+
+fn check_error(error: &UrlError, text: &str) {
+    assert!(matches!(error.status(), 400 | 404 | 501));
+    assert!(error.position <= text.chars().count(), "{error:?}");
+    assert!(!error.message.is_empty() && error.message.len() < 1_000, "{error:?}");
+}
+
+fn check_heights(plan: &Plan) {
+    let orders = plan.options.order_by.iter().map(|order| &order.expression);
+    for expression in plan.options.filter.iter().chain(orders) {
+        assert!(height(expression) < HEIGHT_MAX);
+    }
+}
+
+fn height(expression: &Expression) -> usize {
+    1 + match &expression.kind {
+        ExpressionKind::Literal(value) => {
+            assert_eq!(expression.primitive.is_none(), *value == Value::Null);
+            0
+        }
+        ExpressionKind::Leaf { .. } => 0,
+        ExpressionKind::Not(operand) | ExpressionKind::Negate(operand) => height(operand),
+        ExpressionKind::Logic(_, left, right)
+        | ExpressionKind::Compare(_, left, right)
+        | ExpressionKind::Arithmetic(_, left, right) => height(left).max(height(right)),
+        ExpressionKind::Call(_, arguments) => arguments.iter().map(height).max().unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod replay {
+    use super::*;
+
+    fn replay(target: &str, run: impl Fn(&str)) {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+        let mut count = 0;
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            if let Ok(text) = std::str::from_utf8(&bytes) {
+                run(text);
+                count += 1;
+            }
+        }
+        assert!(count > 0, "{} is empty", folder.display());
+    }
+
+    #[test]
+    fn the_corpus_of_v2_urls_holds() {
+        replay("v2_url", |text| url(Version::V2, text));
+    }
+
+    #[test]
+    fn the_corpus_of_v4_urls_holds() {
+        replay("v4_url", |text| url(Version::V4, text));
+    }
+
+    #[test]
+    fn the_corpus_of_filters_holds() {
+        replay("filter", filter);
+    }
+}

@@ -1,0 +1,11 @@
+//! URLs of OData V4: `path?query`, below the service root.
+#![no_main]
+
+#[path = "../../crates/tollgate-wire/tests/it/fixture.rs"]
+#[allow(dead_code, reason = "shared with the tests, which use more of it")]
+mod fixture;
+#[path = "../../crates/tollgate-wire/tests/it/fuzzed.rs"]
+#[allow(dead_code, reason = "shared with the tests, which use more of it")]
+mod fuzzed;
+
+libfuzzer_sys::fuzz_target!(|text: &str| fuzzed::url(tollgate_wire::edm::Version::V4, text));
