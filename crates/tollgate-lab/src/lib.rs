@@ -3,6 +3,7 @@
 //!
 //! What it deliberately does not do: know the gateway. It sees every subject, ours too, only over the network and /proc.
 
+pub mod cells;
 pub mod cores;
 pub mod experiment;
 pub mod load;
@@ -14,4 +15,7 @@ pub mod run;
 pub mod schedule;
 pub mod stats;
 pub mod subject;
+#[cfg(test)]
+mod testing;
 pub mod toll;
+pub mod validity;

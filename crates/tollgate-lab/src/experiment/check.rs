@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use tollgate_net::http1::client::Target;
 use toml::Spanned;
 
 use super::error::{ExperimentError, did_you_mean};
@@ -217,14 +218,14 @@ impl Checker<'_> {
         if text.starts_with('/') {
             return Ok(Location::Gateway(text.to_owned()));
         }
-        if text.starts_with("http://") || text.starts_with("https://") {
-            return Ok(Location::Url(text.to_owned()));
+        match Target::parse(text) {
+            Ok(_) => Ok(Location::Url(text.to_owned())),
+            Err(error) => Err(self.fault(
+                url.span(),
+                &format!("`{text}` is neither a path nor a URL: {error}"),
+                "write a path such as `/rest/flights`, or a URL such as `http://127.0.0.1:8080/flights`",
+            )),
         }
-        Err(self.fault(
-            url.span(),
-            &format!("`{text}` is neither a path nor a URL"),
-            "write a path such as `/rest/flights`, or a URL such as `http://127.0.0.1:8080/flights`",
-        ))
     }
 
     fn request(&self, file: &VariantFile, workload: WorkloadKind) -> Result<RequestShape, ExperimentError> {

@@ -238,7 +238,7 @@ fn braces_must_pair() {
 #[test]
 fn a_url_without_scheme_is_shown() {
     insta::assert_snapshot!(refused("http://127.0.0.1", "127.0.0.1"), @r#"
-    `127.0.0.1:8080/FlightCollection` is neither a path nor a URL
+    `127.0.0.1:8080/FlightCollection` is neither a path nor a URL: column 1: a URL begins with http:// or https://
       --> mine.toml:20:7
        |
     20 | url = "127.0.0.1:8080/FlightCollection"
@@ -251,7 +251,7 @@ fn a_url_without_scheme_is_shown() {
 #[test]
 fn a_header_that_breaks_the_framing_is_shown() {
     insta::assert_snapshot!(refused("format = \"json\"", "format = \"json\"\nheaders = { Host = \"x\" }"), @r#"
-    header field `Host` is written by the load engine itself
+    header field `Host`: this field is set by the engine, but "Host" was given
       --> mine.toml:15:20
        |
     15 | headers = { Host = "x" }

@@ -1,5 +1,30 @@
 //! The load generator: workers that ask, check the answers and record.
+//!
+//! What it deliberately does not do: decide what is compared (see [`crate::run`]) or whether a figure may be read
+//! (see [`crate::validity`]).
 
+mod compare;
+mod failure;
 mod header;
+pub mod model;
+pub mod quick;
+mod read;
+pub mod recorder;
+mod request;
+pub mod target;
+mod user;
+mod walk;
+pub mod worker;
 
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+pub use failure::ErrorClass;
 pub use header::check_header;
+pub use quick::{QuickLoad, QuickResult, quick};
+pub use target::Connection;
+
+/// A request that takes longer has failed.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);

@@ -2,10 +2,6 @@
 //!
 //! It counts all threads of a process, living and gone, but not its children.
 
-use std::time::Instant;
-
-use super::{Probe, Reading};
-
 /// No process has this number or a larger one (the kernel's PID_MAX_LIMIT).
 const PROCESSES_CEILING: libc::pid_t = 4 * 1024 * 1024;
 
@@ -28,27 +24,6 @@ impl CpuClocks {
             return None;
         }
         self.0.iter().map(|clock| read_clock_ns(*clock)).sum()
-    }
-}
-
-/// Cores in use since the sample before.
-#[derive(Debug, Default)]
-pub struct Share {
-    before: Option<(Instant, u64, Vec<u32>)>,
-}
-
-impl Probe for Share {
-    fn sample(&mut self, processes: &[u32]) -> Option<Reading> {
-        let used_ns = CpuClocks::new(processes).ok()?.read_ns()?;
-        let now = Instant::now();
-        let before = self.before.replace((now, used_ns, processes.to_vec()));
-        let (then, then_ns, of) = before?;
-        if of != processes {
-            return None;
-        }
-        let wall_ns = now.duration_since(then).as_nanos().max(1) as f64;
-        let value = used_ns.saturating_sub(then_ns) as f64 / wall_ns;
-        Some(Reading { name: "subject-cpu-share", unit: "cores", value })
     }
 }
 

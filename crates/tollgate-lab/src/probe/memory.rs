@@ -13,14 +13,14 @@ pub struct Resident;
 pub struct Threads;
 
 impl Probe for Resident {
-    fn sample(&mut self, processes: &[u32]) -> Option<Reading> {
+    fn sample(&self, processes: &[u32]) -> Option<Reading> {
         let kibibytes = sum(processes, "VmRSS:")?;
         Some(Reading { name: "subject-resident-memory", unit: "bytes", value: kibibytes as f64 * 1024.0 })
     }
 }
 
 impl Probe for Threads {
-    fn sample(&mut self, processes: &[u32]) -> Option<Reading> {
+    fn sample(&self, processes: &[u32]) -> Option<Reading> {
         Some(Reading { name: "subject-threads", unit: "threads", value: sum(processes, "Threads:")? as f64 })
     }
 }

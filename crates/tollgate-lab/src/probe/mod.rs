@@ -8,6 +8,7 @@ pub mod cpu;
 pub mod generator;
 pub mod machine;
 pub mod memory;
+pub mod metrics;
 pub mod system;
 
 /// One value at one time.
@@ -22,11 +23,10 @@ pub struct Reading {
 }
 
 /// Something that is sampled in the processes of a subject.
-pub trait Probe {
+pub trait Probe: Sync {
     /// Reads; says nothing where the processes are gone or keep it secret.
-    fn sample(&mut self, processes: &[u32]) -> Option<Reading>;
+    fn sample(&self, processes: &[u32]) -> Option<Reading>;
 }
 
 /// What is sampled of every subject whose processes are known, in the order of the report.
-pub const PROBES: &[fn() -> Box<dyn Probe + Send>] =
-    &[|| Box::new(cpu::Share::default()), || Box::new(memory::Resident), || Box::new(memory::Threads)];
+pub const PROBES: &[&dyn Probe] = &[&memory::Resident, &memory::Threads];

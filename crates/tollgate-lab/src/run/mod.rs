@@ -1,18 +1,39 @@
 //! A whole run: subjects are started, warmed up and measured in interleaved blocks; the result is stored after every
-//! trial, so that whatever happens later, what was measured stands.
+//! block, so that whatever happens later, what was measured stands.
 //!
 //! What it deliberately does not do: print (an [`Observer`] is told), compute tolls, or render.
 
+mod book;
 mod options;
+mod series;
+mod session;
+mod sites;
 mod stop;
+mod store;
+mod trial;
+mod watched;
+
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub use options::{Certificates, Observer, Progress, RunError, RunOptions};
 pub use stop::StopFlag;
+pub use store::{HISTOGRAMS, RESULT};
 
-use crate::results::RunResult;
+use crate::cores::Cores;
+use crate::experiment::WorkloadKind;
+use crate::load::worker::Worker;
+use crate::load::{REQUEST_TIMEOUT, check_header};
+use crate::plan::Plan;
+use crate::probe;
+use crate::results::{self, FORMAT, RunResult, State};
+use crate::schedule;
+use session::{Halt, Session};
+use sites::{Place, Site};
+use store::Store;
 
 /// Warm-up lasts at least so long, or [`WARM_UP_REQUESTS`].
 pub const WARM_UP_LEAST: Duration = Duration::from_secs(2);
@@ -41,4 +62,150 @@ pub enum Ending {
     Interrupted,
     /// A subject failed; what was measured stands.
     SubjectFailed,
+}
+
+/// Runs an experiment.
+///
+/// # Errors
+/// Why nothing was measured: what was asked cannot be, or a subject could not be started.
+pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Result<RunOutcome, RunError> {
+    let plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
+    let sites = sites::sites(options, &plan)?;
+    let headers = headers(options)?;
+    let started = jiff::Timestamp::now();
+    let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
+    let cores = Cores::divide();
+    let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
+    let blocks = schedule::blocks(&plan, seed);
+    let workers = workers(options, &cores)?;
+    observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
+    let _on_generator_cores = cores.pin_to_generator();
+    let mut session = Session {
+        options,
+        plan: &plan,
+        sites: &sites,
+        headers: &headers,
+        cores: &cores,
+        observer,
+        stop,
+        generator: trial::Generator::new(workers, options.experiment.workload),
+        book: book::Book::new(&plan),
+        store,
+        result: blank(options, &plan, &sites, &cores, seed, started),
+    };
+    match session.conduct(&blocks) {
+        Ok(ending) => {
+            let directory = session.store.directory().to_owned();
+            Ok(RunOutcome { result: session.result, directory, ending })
+        }
+        Err(Halt::Subject { variant, how, .. }) => {
+            let name = &options.experiment.variants[variant].name;
+            Err(RunError::Failed(format!("the subject of `{name}` {how}")))
+        }
+        Err(Halt::Ours(message)) => Err(RunError::Failed(message)),
+        Err(Halt::Stopped) => Err(RunError::Failed("it was interrupted".to_owned())),
+    }
+}
+
+/// The present time as results keep it.
+fn now_text() -> String {
+    text(jiff::Timestamp::now())
+}
+
+fn text(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// The user's header fields, checked, and basic authentication sent at once.
+fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, RunError> {
+    let mut headers = options.headers.clone();
+    if let Some((user, password)) = &options.basic {
+        let mut value = b"Basic ".to_vec();
+        tollgate_wire::base64::encode(&mut value, format!("{user}:{password}").as_bytes());
+        headers.push(("Authorization".to_owned(), String::from_utf8_lossy(&value).into_owned()));
+    }
+    for (name, value) in &headers {
+        check_header(name, value).map_err(RunError::Usage)?;
+    }
+    Ok(headers)
+}
+
+fn workers(options: &RunOptions, cores: &Cores) -> Result<Vec<Worker>, RunError> {
+    let count = match options.experiment.workload {
+        WorkloadKind::Walk => 1,
+        WorkloadKind::Request => cores.generator.len().max(1),
+    };
+    (0..count)
+        .map(|index| Worker::start(cores.generator.get(index).copied(), options.certificates, REQUEST_TIMEOUT))
+        .collect::<Result<_, _>>()
+        .map_err(RunError::Failed)
+}
+
+/// The result before anything is measured.
+fn blank(
+    options: &RunOptions,
+    plan: &Plan,
+    sites: &[Site],
+    cores: &Cores,
+    seed: u64,
+    started: jiff::Timestamp,
+) -> RunResult {
+    let experiment = &options.experiment;
+    let (factor, factor_unit) = experiment.factor.words();
+    let variants = sites.iter().map(|site| {
+        let variant = &experiment.variants[site.variant];
+        results::Variant {
+            name: variant.name.clone(),
+            title: variant.title.clone(),
+            baseline: variant.baseline.map(|baseline| experiment.variants[baseline].name.clone()),
+            subject: match &site.place {
+                Place::Child(path) => format!("tollgate serve, a process of its own, {path}"),
+                Place::There(target) => target.to_string(),
+            },
+        }
+    });
+    let is_loopback = sites.iter().all(|site| match &site.place {
+        Place::Child(_) => true,
+        Place::There(target) => crate::subject::check_loadable(target.host(), &[]).is_ok(),
+    });
+    RunResult {
+        format: FORMAT,
+        experiment: results::Experiment {
+            name: experiment.name.clone(),
+            question: experiment.question.clone(),
+            factor: factor.to_owned(),
+            factor_unit: factor_unit.to_owned(),
+            levels: plan.levels.clone(),
+            variants: variants.collect(),
+            unit_of_work: match experiment.workload {
+                WorkloadKind::Walk => "pass: the list and every entity that it names".to_owned(),
+                WorkloadKind::Request => "request".to_owned(),
+            },
+        },
+        version: options.version.clone(),
+        started: text(started),
+        finished: None,
+        state: State::Running,
+        reason: None,
+        machine: probe::machine::machine(),
+        command: options.command_line.clone(),
+        seed,
+        settings: results::Settings {
+            extent: plan.extent.name().to_owned(),
+            blocks: plan.blocks,
+            slice_ms: plan.slice.as_secs_f64() * 1e3,
+            generator_cores: cores.generator.clone(),
+            subject_cores: cores.subjects.clone(),
+            starts: plan.starts,
+            network: if is_loopback { "loopback" } else { "network" }.to_owned(),
+            insecure: options.certificates == Certificates::Unverified,
+            content_checked_share: 0.0,
+        },
+        cells: Vec::new(),
+        tolls: Vec::new(),
+        validity: Vec::new(),
+        trials: Vec::new(),
+        series: Vec::new(),
+        published: experiment.published.clone(),
+    }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tollgate_net::tls::TlsChoice;
+
 use crate::experiment::Experiment;
 use crate::plan::PlanOptions;
 
@@ -46,6 +48,15 @@ pub enum Certificates {
     Verified,
     /// Not at all.
     Unverified,
+}
+
+impl From<Certificates> for TlsChoice {
+    fn from(certificates: Certificates) -> TlsChoice {
+        match certificates {
+            Certificates::Verified => TlsChoice::Verify,
+            Certificates::Unverified => TlsChoice::Insecure,
+        }
+    }
 }
 
 /// Told how a run goes on. Called between trials, never while one is measured.

@@ -1,0 +1,214 @@
+//! From recorded trials to the cells of a result: percentiles from merged histograms, means with their intervals over
+//! blocks.
+//!
+//! Pure: what was recorded goes in, what is stored comes out. It judges nothing.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+
+use crate::load::recorder::Tally;
+use crate::results::{Cell, GeneratorUse, Percentiles, SubjectUse, Trial};
+use crate::stats::{self, percentile};
+
+const NS_PER_MS: f64 = 1e6;
+/// Points of a distribution's curve for each halving of the share beyond.
+const POINTS_PER_HALVING: u32 = 4;
+
+/// What all trials of a cell have recorded together.
+#[derive(Debug)]
+pub struct CellRecord<'a> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// The level.
+    pub level: u64,
+    /// Response times of valid answers.
+    pub response: &'a Histogram<u64>,
+    /// Service times of valid answers.
+    pub service: &'a Histogram<u64>,
+    /// The counts.
+    pub tally: &'a Tally,
+    /// Largest resident memory seen in bytes, and most threads.
+    pub peak: Option<(u64, u32)>,
+}
+
+/// The cell of these trials, all of one variant at one level.
+pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
+    let tally = record.tally;
+    let blocks = by_block(trials);
+    let estimate = |figure: fn(&[&Trial]) -> Option<f64>| {
+        let values: Vec<f64> = blocks.values().filter_map(|trials| figure(trials)).collect();
+        stats::estimate(&values)
+    };
+    let wall_ms: f64 = trials.iter().map(|trial| trial.duration_ms).sum();
+    let units: u64 = trials.iter().map(|trial| trial.units).sum();
+    let answers = (tally.requests + tally.failures()).max(1);
+    let generator_us: f64 = trials.iter().map(|trial| trial.generator_cpu_us).sum();
+    let queue_us: f64 = trials.iter().map(|trial| trial.generator_run_queue_us).sum();
+    Cell {
+        variant: record.variant.to_owned(),
+        level: record.level,
+        rounds: blocks.values().filter(|trials| trials.len() >= crate::plan::TRIALS_PER_BLOCK as usize).count() as u32,
+        trials: trials.len() as u32,
+        requests: tally.requests,
+        errors: tally.errors.iter().map(|error| (error.class.name(), error.count)).collect(),
+        error_examples: tally.errors.iter().map(|error| (error.class.name(), error.example.clone())).collect(),
+        requests_per_second: estimate(|trials| {
+            let requests: u64 = trials.iter().map(|trial| trial.requests).sum();
+            ratio(requests as f64, trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3)
+        }),
+        unit_time_ms: estimate(|trials| {
+            let times: Vec<f64> = trials.iter().flat_map(|trial| trial.unit_times_ms.iter().copied()).collect();
+            stats::mean(&times)
+        }),
+        response_time_ms: percentiles(record.response),
+        service_time_ms: percentiles(record.service),
+        curve: curve(record.response),
+        bytes_received: tally.received_bytes,
+        bytes_sent: tally.sent_bytes,
+        bytes_per_unit: ratio(tally.received_bytes as f64, units as f64).unwrap_or(0.0),
+        connections: tally.connections,
+        subject: record.peak.and_then(|(resident_memory_bytes_max, threads_max)| {
+            let used_us: Option<f64> = trials.iter().map(|trial| trial.subject_cpu_us).sum();
+            Some(SubjectUse {
+                cpu_us_per_request: estimate(subject_cpu_us_per_request),
+                cpu_share: ratio(used_us? / 1e3, wall_ms)?,
+                resident_memory_bytes_max,
+                threads_max,
+            })
+        }),
+        generator: GeneratorUse {
+            cpu_share: ratio(generator_us / 1e3, wall_ms).unwrap_or(0.0),
+            cpu_us_per_request: generator_us / answers as f64,
+            run_queue_share: ratio(queue_us / 1e3, wall_ms).unwrap_or(0.0),
+        },
+    }
+}
+
+/// Percentiles in milliseconds of a histogram in nanoseconds; those with too few samples beyond them are absent.
+pub fn percentiles(times: &Histogram<u64>) -> Percentiles {
+    let at = |quantile: f64| {
+        percentile::is_available(quantile, times.len()).then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
+    };
+    Percentiles {
+        mean: if times.is_empty() { 0.0 } else { times.mean() / NS_PER_MS },
+        p50: at(0.5),
+        p90: at(0.9),
+        p95: at(0.95),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: if times.is_empty() { 0.0 } else { times.max() as f64 / NS_PER_MS },
+    }
+}
+
+/// The distribution's curve: denser towards the tail, as far as percentiles may be printed.
+pub fn curve(times: &Histogram<u64>) -> Vec<(f64, f64)> {
+    let mut points = Vec::new();
+    for step in 0.. {
+        let quantile = 1.0 - 0.5_f64.powf(f64::from(step) / f64::from(POINTS_PER_HALVING));
+        if !percentile::is_available(quantile, times.len()) {
+            break;
+        }
+        points.push((quantile, times.value_at_quantile(quantile) as f64 / NS_PER_MS));
+    }
+    points
+}
+
+fn subject_cpu_us_per_request(trials: &[&Trial]) -> Option<f64> {
+    let used_us: Option<f64> = trials.iter().map(|trial| trial.subject_cpu_us).sum();
+    ratio(used_us?, trials.iter().map(|trial| trial.requests).sum::<u64>() as f64)
+}
+
+fn by_block<'a>(trials: &[&'a Trial]) -> BTreeMap<u32, Vec<&'a Trial>> {
+    let mut blocks: BTreeMap<u32, Vec<&Trial>> = BTreeMap::new();
+    for trial in trials {
+        blocks.entry(trial.block).or_default().push(trial);
+    }
+    blocks
+}
+
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::load::recorder::Recorder;
+
+    /// 1, 2, 3 … `count` microseconds.
+    fn recorded(count: u64) -> Recorder {
+        let start = Instant::now();
+        let mut recorder = Recorder::default();
+        for micros in 1..=count {
+            recorder.answer(start, start, start + Duration::from_micros(micros));
+        }
+        recorder
+    }
+
+    fn trial(block: u32, duration_ms: f64, requests: u64, subject_cpu_us: Option<f64>) -> Trial {
+        Trial {
+            variant: "v".to_owned(),
+            level: 1,
+            block,
+            place: 0,
+            start_ms: 0.0,
+            duration_ms,
+            units: 2,
+            unit_times_ms: vec![duration_ms / 2.0; 2],
+            requests,
+            errors: 0,
+            bytes_received: 10,
+            bytes_sent: 1,
+            response_time_mean_ms: 0.1,
+            subject_cpu_us,
+            generator_cpu_us: 100.0,
+            generator_run_queue_us: 10.0,
+        }
+    }
+
+    #[test]
+    fn percentiles_need_thirty_samples_beyond_them() {
+        let of = percentiles(&recorded(1000).response);
+        let near = |value: Option<f64>, expected: f64| (value.unwrap() - expected).abs() < expected * 1e-3;
+        assert!(near(of.p50, 0.5) && near(of.p90, 0.9) && near(of.p95, 0.95));
+        assert_eq!((of.p99, of.p999), (None, None));
+        assert!(near(Some(of.max), 1.0) && near(Some(of.mean), 0.5005));
+        assert_eq!(percentiles(&recorded(0).response), Percentiles::default());
+    }
+
+    #[test]
+    fn the_curve_rises_and_ends_where_samples_are_too_few() {
+        let curve = curve(&recorded(10_000).response);
+        assert!(curve.is_sorted_by(|one, next| one.0 < next.0 && one.1 <= next.1));
+        assert!(curve.last().unwrap().0 > 0.99 && curve.last().unwrap().0 <= 0.997);
+    }
+
+    #[test]
+    fn a_cell_has_its_figures_over_blocks() {
+        let recorder = recorded(400);
+        let trials = [
+            trial(0, 100.0, 100, Some(1000.0)),
+            trial(0, 100.0, 100, Some(1000.0)),
+            trial(1, 100.0, 200, Some(4000.0)),
+        ];
+        let trials: Vec<&Trial> = trials.iter().collect();
+        let record = CellRecord {
+            variant: "v",
+            level: 1,
+            response: &recorder.response,
+            service: &recorder.service,
+            tally: &recorder.tally,
+            peak: Some((5, 2)),
+        };
+        let cell = cell(&record, &trials);
+        assert_eq!((cell.rounds, cell.trials, cell.requests), (1, 3, 400));
+        assert!((cell.requests_per_second.mean - 1500.0).abs() < 1e-6);
+        let subject = cell.subject.unwrap();
+        assert!((subject.cpu_us_per_request.mean - 15.0).abs() < 1e-9);
+        assert!((subject.cpu_share - 0.02).abs() < 1e-9);
+        assert!((cell.generator.run_queue_share - 1e-4).abs() < 1e-9);
+    }
+}

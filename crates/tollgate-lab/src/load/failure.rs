@@ -1,0 +1,63 @@
+//! Why a request failed: one class for each reason, under which failures are counted.
+
+use tollgate_net::http1::client::{ConnectError, ErrorClass as NetworkClass, ExchangeError};
+
+/// What can go wrong with a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ErrorClass {
+    /// An answer with a status outside 2xx.
+    Status(u16),
+    /// An answer that is not what was asked for.
+    Content,
+    /// No whole answer.
+    Network(NetworkClass),
+}
+
+impl ErrorClass {
+    /// The name in results.
+    pub fn name(self) -> String {
+        match self {
+            ErrorClass::Status(status) => format!("status-{status}"),
+            ErrorClass::Content => "content".to_owned(),
+            ErrorClass::Network(class) => class.name().to_owned(),
+        }
+    }
+}
+
+/// A failed request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// Under which name it is counted.
+    pub(super) class: ErrorClass,
+    /// What happened.
+    pub(super) text: String,
+}
+
+impl Failure {
+    /// An answer with a status outside 2xx.
+    pub(super) fn status(status: u16) -> Failure {
+        Failure { class: ErrorClass::Status(status), text: format!("answered {status}") }
+    }
+
+    /// An answer that is not what was asked for.
+    pub(super) fn content(text: impl Into<String>) -> Failure {
+        Failure { class: ErrorClass::Content, text: text.into() }
+    }
+
+    /// Whether no whole answer came.
+    pub(super) fn is_unanswered(&self) -> bool {
+        matches!(self.class, ErrorClass::Network(_))
+    }
+}
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Failure {
+        Failure { class: ErrorClass::Network(error.class()), text: error.to_string() }
+    }
+}
+
+impl From<ExchangeError> for Failure {
+    fn from(error: ExchangeError) -> Failure {
+        Failure { class: ErrorClass::Network(error.class()), text: error.to_string() }
+    }
+}

@@ -1,0 +1,275 @@
+//! What a worker writes down: times in histograms, counts, and failures by class. Each worker owns its own; they are
+//! merged by adding.
+//!
+//! It deliberately judges nothing and drops nothing: a failure has its class, its time and, for the first, its text.
+
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+use super::failure::{ErrorClass, Failure};
+
+/// Shortest time that is told apart: 1 ns.
+pub const TIME_NS_MIN: u64 = 1;
+/// Longest time that is told apart: 60 s. Longer ones are counted there, which [`Tally::response_total_ns`] gives away.
+pub const TIME_NS_MAX: u64 = 60_000_000_000;
+/// Significant digits of a recorded time: 0.1 %, 11 ns a record, 216 KiB.
+pub const DIGITS: u8 = 3;
+/// Width of a bin of the warm-up's series.
+pub const BIN: Duration = Duration::from_millis(50);
+/// Characters of a failure's text that are kept.
+const EXAMPLE_LENGTH_MAX: usize = 300;
+
+/// An empty histogram of times in nanoseconds.
+pub fn times() -> Histogram<u64> {
+    Histogram::new_with_bounds(TIME_NS_MIN, TIME_NS_MAX, DIGITS).expect("the bounds are constants in range")
+}
+
+/// What was recorded.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    /// Valid answers: from the intended start to the last byte.
+    pub response: Histogram<u64>,
+    /// Valid answers: from the send to the last byte.
+    pub service: Histogram<u64>,
+    /// Failed requests: from the intended start to the failure. Made when the first one happens.
+    pub failed: Option<Histogram<u64>>,
+    /// The counts.
+    pub tally: Tally,
+    bins: Option<Bins>,
+}
+
+/// The counts of a recorder.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    /// Valid answers.
+    pub requests: u64,
+    /// Valid answers whose content was checked.
+    pub checked: u64,
+    /// Failures by class.
+    pub errors: Vec<ErrorTally>,
+    /// Head and body bytes received, all answers.
+    pub received_bytes: u64,
+    /// Head and body bytes sent.
+    pub sent_bytes: u64,
+    /// Connections opened.
+    pub connections: u64,
+    /// Time of each unit of work, in order.
+    pub unit_times: Vec<Duration>,
+    /// Whole units of work.
+    pub units: u64,
+    /// Response times of valid answers, added up.
+    pub response_total_ns: u64,
+    /// Times of failed requests, added up.
+    pub failed_total_ns: u64,
+    /// Times in which users waited before they asked a server in trouble again, added up.
+    pub waited_ns: u64,
+    /// How long users were at it, added up: taken by other clock reads than the response times, so that both can be
+    /// held against each other (Little's law).
+    pub busy_ns: u64,
+}
+
+/// Failures of one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorTally {
+    /// The class.
+    pub class: ErrorClass,
+    /// How many.
+    pub count: u64,
+    /// The first one's text.
+    pub example: String,
+}
+
+/// Mean response times of one span after another, for the cut of the warm-up.
+#[derive(Debug, Clone)]
+struct Bins {
+    start: Instant,
+    sums: Vec<(u64, u64)>,
+}
+
+/// Whether the course over time is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// Only the distribution.
+    Unrecorded,
+    /// In bins of [`BIN`].
+    Binned,
+}
+
+impl Default for Recorder {
+    fn default() -> Recorder {
+        Recorder { response: times(), service: times(), failed: None, tally: Tally::default(), bins: None }
+    }
+}
+
+impl Recorder {
+    /// Forgets everything and keeps the memory, so that recording faults no page in.
+    pub fn reset(&mut self, course: Course, start: Instant) {
+        self.response.reset();
+        self.service.reset();
+        self.failed = None;
+        self.tally = Tally::default();
+        self.bins = match course {
+            Course::Unrecorded => None,
+            Course::Binned => Some(Bins { start, sums: Vec::with_capacity(64) }),
+        };
+    }
+
+    /// A valid answer.
+    #[inline]
+    pub fn answer(&mut self, intended: Instant, sent: Instant, finished: Instant) {
+        let response_ns = nanoseconds(finished, intended);
+        self.response.saturating_record(response_ns);
+        self.service.saturating_record(nanoseconds(finished, sent));
+        self.tally.requests += 1;
+        self.tally.response_total_ns += response_ns;
+        if let Some(bins) = &mut self.bins {
+            bins.add(finished, response_ns);
+        }
+    }
+
+    /// A failed request.
+    pub(super) fn failure(&mut self, failure: &Failure, intended: Instant, finished: Instant) {
+        let time_ns = nanoseconds(finished, intended);
+        self.tally.failed_total_ns += time_ns;
+        self.failed.get_or_insert_with(times).saturating_record(time_ns);
+        self.tally.count_error(failure.class, 1, &failure.text);
+    }
+
+    /// A whole unit of work.
+    pub fn unit(&mut self, time: Duration) {
+        self.tally.units += 1;
+        self.tally.unit_times.push(time);
+    }
+
+    /// Adds what another worker or trial recorded.
+    pub fn add(&mut self, other: &Recorder) {
+        const SAME: &str = "all histograms have the same bounds";
+        self.response.add(&other.response).expect(SAME);
+        self.service.add(&other.service).expect(SAME);
+        if let Some(failed) = &other.failed {
+            self.failed.get_or_insert_with(times).add(failed).expect(SAME);
+        }
+        self.tally.add(&other.tally);
+    }
+
+    /// Mean response time of each bin, in nanoseconds; those in which nothing was answered repeat the one before.
+    pub fn course_ns(&self) -> Vec<f64> {
+        let mut last = 0.0;
+        let sums = self.bins.as_ref().map_or(&[][..], |bins| &bins.sums);
+        sums.iter()
+            .map(|(count, sum)| {
+                if *count > 0 {
+                    last = *sum as f64 / *count as f64;
+                }
+                last
+            })
+            .collect()
+    }
+}
+
+impl Tally {
+    /// Failures of all classes.
+    pub fn failures(&self) -> u64 {
+        self.errors.iter().map(|error| error.count).sum()
+    }
+
+    /// Adds other counts.
+    pub fn add(&mut self, other: &Tally) {
+        self.requests += other.requests;
+        self.checked += other.checked;
+        self.received_bytes += other.received_bytes;
+        self.sent_bytes += other.sent_bytes;
+        self.connections += other.connections;
+        self.unit_times.extend_from_slice(&other.unit_times);
+        self.units += other.units;
+        self.response_total_ns += other.response_total_ns;
+        self.failed_total_ns += other.failed_total_ns;
+        self.waited_ns += other.waited_ns;
+        self.busy_ns += other.busy_ns;
+        for error in &other.errors {
+            self.count_error(error.class, error.count, &error.example);
+        }
+    }
+
+    fn count_error(&mut self, class: ErrorClass, count: u64, text: &str) {
+        match self.errors.iter_mut().find(|error| error.class == class) {
+            Some(error) => error.count += count,
+            None => {
+                let example = text.chars().take(EXAMPLE_LENGTH_MAX).collect();
+                self.errors.push(ErrorTally { class, count, example });
+            }
+        }
+    }
+}
+
+impl Bins {
+    fn add(&mut self, finished: Instant, response_ns: u64) {
+        let index = (finished.saturating_duration_since(self.start).as_nanos() / BIN.as_nanos()) as usize;
+        if self.sums.len() <= index {
+            self.sums.resize(index + 1, (0, 0));
+        }
+        self.sums[index].0 += 1;
+        self.sums[index].1 += response_ns;
+    }
+}
+
+#[inline]
+fn nanoseconds(later: Instant, earlier: Instant) -> u64 {
+    later.saturating_duration_since(earlier).as_nanos() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_count_from_the_intended_start_and_from_the_send() {
+        let start = Instant::now();
+        let mut recorder = Recorder::default();
+        recorder.reset(Course::Binned, start);
+        let at = |micros: u64| start + Duration::from_micros(micros);
+        recorder.answer(at(0), at(100), at(300));
+        recorder.answer(at(0), at(60_000), at(60_100));
+        assert_eq!(recorder.tally.requests, 2);
+        assert_eq!(recorder.tally.response_total_ns, 60_400_000);
+        assert!(recorder.response.equivalent(recorder.response.min(), 300_000));
+        assert!(recorder.service.equivalent(recorder.service.min(), 100_000));
+        assert_eq!(recorder.course_ns(), [300_000.0, 60_100_000.0]);
+    }
+
+    #[test]
+    fn failures_are_kept_by_class_with_their_first_text_and_apart_from_answers() {
+        let start = Instant::now();
+        let mut recorder = Recorder::default();
+        recorder.failure(&Failure::status(503), start, start + Duration::from_millis(1));
+        recorder.failure(&Failure::content("first"), start, start + Duration::from_millis(1));
+        recorder.failure(&Failure::content("second"), start, start + Duration::from_millis(2));
+        assert_eq!(recorder.response.len(), 0);
+        assert_eq!(recorder.failed.as_ref().unwrap().len(), 3);
+        assert_eq!(recorder.tally.failures(), 3);
+        assert_eq!((recorder.tally.errors[1].count, recorder.tally.errors[1].example.as_str()), (2, "first"));
+    }
+
+    #[test]
+    fn adding_keeps_every_count() {
+        let start = Instant::now();
+        let mut one = Recorder::default();
+        one.answer(start, start, start + Duration::from_micros(5));
+        one.unit(Duration::from_micros(5));
+        let mut both = one.clone();
+        both.failure(&Failure::content("x"), start, start);
+        both.add(&one);
+        both.add(&both.clone());
+        assert_eq!((both.response.len(), both.tally.requests, both.tally.units, both.tally.failures()), (4, 4, 4, 2));
+    }
+
+    #[test]
+    fn a_time_beyond_the_range_is_counted_at_its_end_and_given_away_by_the_sum() {
+        let start = Instant::now();
+        let mut recorder = Recorder::default();
+        recorder.answer(start, start, start + Duration::from_secs(120));
+        assert_eq!(recorder.response.len(), 1);
+        assert!(recorder.tally.response_total_ns > recorder.response.max() + 50_000_000_000);
+    }
+}

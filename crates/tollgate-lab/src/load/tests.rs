@@ -1,0 +1,193 @@
+//! The engine against a server in the same process: what one side counted is what the other saw.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tollgate_net::http1::client::Target;
+
+use super::model::{Closed, End};
+use super::recorder::{Course, Recorder, Tally};
+use super::target::LoadTarget;
+use super::worker::{Order, ReportEnd, Worker};
+use super::*;
+use crate::experiment::{ListFormat, RequestShape, WorkloadKind};
+use crate::run::{Certificates, RunError, StopFlag};
+use crate::testing::{ITEMS, TestServer};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn load(server: &TestServer, path: &str, change: impl FnOnce(&mut QuickLoad)) -> QuickResult {
+    let mut load = QuickLoad { requests: Some(500), concurrency: 5, ..QuickLoad::new(server.url(path)) };
+    change(&mut load);
+    quick(&load, &StopFlag::new()).unwrap()
+}
+
+#[test]
+fn counts_bytes_and_connections_are_those_that_the_server_saw() {
+    let mut server = TestServer::start();
+    let result = load(&server, "/", |_| {});
+    server.end();
+    assert_eq!((result.requests, result.errors.len()), (500, 0));
+    assert_eq!((server.counters.requests(), server.counters.responses(2)), (500, 500));
+    assert_eq!(result.bytes_received, server.counters.sent_bytes());
+    assert_eq!(result.bytes_sent, server.counters.received_bytes());
+    assert_eq!((result.connections, server.counters.connections_accepted()), (5, 5));
+    assert!(result.response_time_ms.p50.unwrap() > 0.0 && result.response_time_ms.p99.is_none());
+}
+
+#[test]
+fn there_are_never_more_requests_at_once_than_users() {
+    for users in [1, 4, 32] {
+        let server = TestServer::start();
+        load(&server, "/", |load| load.concurrency = users);
+        let at_once = server.seen.at_once_max.load(Ordering::Relaxed);
+        assert!(at_once <= users as u64, "{at_once} at once with {users} users");
+        assert!(users == 1 || at_once > 1, "{users} users never asked at the same time");
+    }
+}
+
+#[test]
+fn a_connection_for_each_request_is_opened_when_asked() {
+    let mut server = TestServer::start();
+    let result = load(&server, "/", |load| (load.connection, load.requests) = (Connection::Each, Some(50)));
+    server.end();
+    assert_eq!((result.connections, server.counters.connections_accepted()), (50, 50));
+}
+
+#[test]
+fn failures_are_counted_by_class_and_kept_out_of_the_answers() {
+    let server = TestServer::start();
+    let result = load(&server, "/every-third-fails", |load| load.requests = Some(300));
+    assert_eq!((result.requests, result.errors["status-503"]), (200, 100));
+    assert_eq!(result.error_examples["status-503"], "answered 503");
+}
+
+#[test]
+fn a_connection_closed_instead_of_an_answer_is_asked_once_more_and_counted() {
+    let server = TestServer::start();
+    let result = load(&server, "/every-third-closes", |load| (load.requests, load.concurrency) = (Some(300), 1));
+    assert_eq!(result.requests, 300);
+    assert!(result.connections > 100, "{}", result.connections);
+    let post = load(&server, "/every-third-closes", |load| {
+        (load.requests, load.concurrency, load.method) = (Some(300), 1, "POST".to_owned());
+    });
+    assert_eq!(post.requests + post.errors["closed-before-answer"], 300, "what is not repeatable is never repeated");
+}
+
+#[test]
+fn several_threads_share_users_and_requests() {
+    let server = TestServer::start();
+    let result = load(&server, "/", |load| load.threads = Some(3));
+    assert_eq!((result.requests, result.connections), (500, 5));
+}
+
+#[test]
+fn a_load_ends_by_time_and_by_the_stop_flag() {
+    let server = TestServer::start();
+    let by_time = load(&server, "/", |load| (load.requests, load.duration) = (None, Some(Duration::from_millis(30))));
+    assert!(by_time.requests > 0 && by_time.duration_ms >= 30.0 && !by_time.interrupted);
+    let stop = StopFlag::new();
+    stop.stop();
+    let endless = QuickLoad { duration: Some(Duration::from_secs(3600)), ..QuickLoad::new(server.url("/")) };
+    assert!(quick(&endless, &stop).unwrap().interrupted);
+}
+
+#[test]
+fn what_may_not_be_loaded_is_a_fault_of_the_caller() {
+    let check = |url: &str, expected: &str| {
+        let error = quick(&QuickLoad::new(url), &StopFlag::new()).unwrap_err();
+        assert_eq!((error.exit_code(), error.to_string().as_str()), (2, expected));
+    };
+    check("nowhere", "`nowhere`: column 1: a URL begins with http:// or https://");
+    check(
+        "http://192.0.2.1/",
+        "192.0.2.1 is not loopback, and load can harm it: if you may load it, say --i-may-load 192.0.2.1",
+    );
+    let nobody = QuickLoad { concurrency: 0, ..QuickLoad::new("http://127.0.0.1/") };
+    assert!(matches!(quick(&nobody, &StopFlag::new()), Err(RunError::Usage(_))));
+}
+
+/// Walks `passes` passes of `path` with `users` users in `trials` trials on one worker.
+fn walk(server: &TestServer, path: &str, users: usize, passes: u64, trials: usize) -> Vec<(Tally, ReportEnd)> {
+    let shape = RequestShape {
+        format: Some(ListFormat::OdataV4Json),
+        detail: (path == "/wrong").then(|| "wrong/{id}".to_owned()),
+        key: vec!["id".to_owned()],
+        method: "GET".to_owned(),
+        headers: Vec::new(),
+        body: Vec::new(),
+        contains: None,
+    };
+    let target = Target::parse(&server.url(path)).unwrap();
+    let target = Arc::new(LoadTarget::new(target, shape, &[], Connection::Kept).unwrap());
+    let worker = Worker::start(None, Certificates::Verified, REQUEST_TIMEOUT).unwrap();
+    (0..trials)
+        .map(|_| {
+            let (_cancel, cancelled) = oneshot::channel();
+            worker.run(Order {
+                slot: 0,
+                target: Arc::clone(&target),
+                policy: Connection::Kept,
+                workload: WorkloadKind::Walk,
+                load: Closed { users, end: End { after: Some(Duration::from_millis(200)), units: Some(passes) } },
+                course: Course::Unrecorded,
+                recorder: Recorder::default(),
+                cancel: cancelled,
+            });
+            let report = worker.report(PATIENCE).expect("the trial ends");
+            (report.recorder.tally, report.end)
+        })
+        .collect()
+}
+
+#[test]
+fn a_walk_gets_the_list_and_each_entity_once_a_pass_whatever_the_number_of_users() {
+    for (path, lists) in [("/items", 1), ("/paged", 2)] {
+        for users in [1, 3, 20] {
+            let mut server = TestServer::start();
+            let trials = walk(&server, path, users, 4, 2);
+            server.end();
+            for (tally, end) in &trials {
+                assert_eq!((*end, tally.units, tally.failures()), (ReportEnd::Whole, 4, 0), "{path} {users}");
+                assert_eq!(tally.requests, 4 * (lists + ITEMS));
+                assert_eq!(tally.checked, tally.requests, "everything is verified");
+                let off = (tally.response_total_ns as f64 / tally.busy_ns as f64 - 1.0).abs();
+                assert!(off < 1e-6, "Little's law: off by {off}");
+            }
+            assert_eq!(server.counters.requests(), 2 * 4 * (lists + ITEMS));
+            let opened: u64 = trials.iter().map(|(tally, _)| tally.connections).sum();
+            assert!(opened <= users as u64, "connections stay open between trials");
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_is_another_entity_is_an_error_of_content() {
+    let server = TestServer::start();
+    let (tally, _) = &walk(&server, "/wrong", 2, 1, 1)[0];
+    assert_eq!((tally.requests, tally.failures()), (2, ITEMS - 1));
+    let error = &tally.errors[0];
+    assert_eq!(error.class, ErrorClass::Content);
+    assert!(error.example.starts_with("asked for (") && error.example.ends_with("came (0)"), "{}", error.example);
+}
+
+#[test]
+fn a_list_that_names_nothing_or_is_none_ends_the_trial_without_a_pass() {
+    let server = TestServer::start();
+    for (path, example) in [("/empty", "the list names no entity"), ("/", "the answer is not JSON")] {
+        let (tally, end) = &walk(&server, path, 3, 1, 1)[0];
+        assert_eq!((*end, tally.units), (ReportEnd::Whole, 0));
+        assert!(tally.errors[0].example.starts_with(example), "{}", tally.errors[0].example);
+    }
+}
+
+#[test]
+fn a_walk_on_a_server_that_is_gone_fails_in_its_class_and_ends() {
+    let mut server = TestServer::start();
+    server.end();
+    let (tally, end) = &walk(&server, "/items", 3, 1, 1)[0];
+    assert_eq!((*end, tally.requests), (ReportEnd::Whole, 0));
+    assert_eq!(tally.errors[0].class.name(), "connect-refused");
+}

@@ -1,0 +1,240 @@
+//! A worker: one thread on one core of the generator, one runtime, one task for each of its users. Connections and what
+//! is known of a collection stay between trials.
+//!
+//! Orders and reports cross threads between trials only; within one, nothing is shared with other threads.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot};
+use tollgate_net::http1::client::Connector;
+
+use super::model::Closed;
+use super::recorder::{Course, Recorder};
+use super::target::{Connection, LoadTarget};
+use super::user::{Asking, User};
+use super::{request, walk};
+use crate::cores;
+use crate::experiment::WorkloadKind;
+use crate::probe::generator::{ThreadUse, Used};
+use crate::run::Certificates;
+
+/// A thread that loads. Dropping it ends the thread.
+#[derive(Debug)]
+pub struct Worker {
+    orders: Option<mpsc::UnboundedSender<Command>>,
+    reports: Receiver<Report>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a worker is told to do.
+pub struct Order {
+    /// Under which number connections and knowledge are kept: one for each variant.
+    pub slot: usize,
+    /// What is loaded.
+    pub target: Arc<LoadTarget>,
+    /// How long its connections live.
+    pub policy: Connection,
+    /// What is asked.
+    pub workload: WorkloadKind,
+    /// By how many, and until when.
+    pub load: Closed,
+    /// Whether the course over time is recorded.
+    pub course: Course,
+    /// Where it is written down; reused, so that no page is faulted in while time counts.
+    pub recorder: Recorder,
+    /// Ends the trial at once; its report is then marked as aborted.
+    pub cancel: oneshot::Receiver<()>,
+}
+
+/// What a worker did.
+#[derive(Debug)]
+pub struct Report {
+    /// What it wrote down.
+    pub recorder: Recorder,
+    /// When the first request could go out.
+    pub started: Instant,
+    /// When the last answer was in.
+    pub finished: Instant,
+    /// What the thread used in between.
+    pub used: Used,
+    /// Whether it came to its end.
+    pub end: ReportEnd,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportEnd {
+    /// On a whole unit of work.
+    Whole,
+    /// It was cancelled: what was recorded is not a trial.
+    Cancelled,
+}
+
+enum Command {
+    Run(Box<Order>),
+    Forget(usize),
+}
+
+/// What a worker keeps for one slot.
+#[derive(Default)]
+struct Kept {
+    users: Vec<User>,
+    walk: walk::Walk,
+}
+
+impl Worker {
+    /// Starts a worker on `core`, or anywhere.
+    ///
+    /// # Errors
+    /// What failed on its thread: the runtime, or /proc.
+    pub fn start(core: Option<usize>, certificates: Certificates, timeout: Duration) -> Result<Worker, String> {
+        let (orders, commands) = mpsc::unbounded_channel();
+        let (report, reports) = channel();
+        let (announce, announced) = channel();
+        let thread = std::thread::Builder::new()
+            .name("load".to_owned())
+            .spawn(move || {
+                cores::pin(core.as_slice());
+                let connector = Connector::new(certificates.into()).exchange_timeout(timeout);
+                work(connector, commands, &report, &announce);
+            })
+            .map_err(|error| format!("no thread for the load: {error}"))?;
+        let worker = Worker { orders: Some(orders), reports, thread: Some(thread) };
+        match announced.recv() {
+            Ok(Ok(())) => Ok(worker),
+            Ok(Err(message)) => Err(message),
+            Err(_) => Err("the load thread ended at its start".to_owned()),
+        }
+    }
+
+    /// Begins a trial.
+    pub fn run(&self, order: Order) {
+        self.send(Command::Run(Box::new(order)));
+    }
+
+    /// Closes the connections of a slot and forgets what its answers were.
+    pub fn forget(&self, slot: usize) {
+        self.send(Command::Forget(slot));
+    }
+
+    /// The report of the trial that was begun, if it comes within `patience`.
+    ///
+    /// # Panics
+    /// When the worker's thread panicked: a defect of ours, after which no figure can be trusted.
+    pub fn report(&self, patience: Duration) -> Option<Report> {
+        match self.reports.recv_timeout(patience) {
+            Ok(report) => Some(report),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => panic!("the load thread ended while the lab still needed it"),
+        }
+    }
+
+    fn send(&self, command: Command) {
+        if let Some(orders) = &self.orders {
+            // A thread that is gone is found out by `report`.
+            let _ = orders.send(command);
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.orders = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was printed when it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(
+    connector: Connector,
+    mut commands: mpsc::UnboundedReceiver<Command>,
+    reports: &Sender<Report>,
+    announce: &Sender<Result<(), String>>,
+) {
+    let (runtime, thread_use) = match prepare() {
+        Ok(prepared) => prepared,
+        Err(message) => {
+            // Whoever started this thread waits for it.
+            let _ = announce.send(Err(message));
+            return;
+        }
+    };
+    let _ = announce.send(Ok(()));
+    let connector = Rc::new(connector);
+    let mut slots: HashMap<usize, Kept> = HashMap::new();
+    let tasks = tokio::task::LocalSet::new();
+    tasks.block_on(&runtime, async move {
+        while let Some(command) = commands.recv().await {
+            match command {
+                Command::Forget(slot) => {
+                    slots.remove(&slot);
+                }
+                Command::Run(order) => {
+                    let kept = slots.entry(order.slot).or_default();
+                    let report = carry_out(*order, kept, &connector, &thread_use).await;
+                    if reports.send(report).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    });
+}
+
+fn prepare() -> Result<(tokio::runtime::Runtime, ThreadUse), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no runtime for the load: {error}"))?;
+    let thread_use = ThreadUse::of_this_thread().map_err(|error| format!("/proc/thread-self/schedstat: {error}"))?;
+    Ok((runtime, thread_use))
+}
+
+async fn carry_out(order: Order, kept: &mut Kept, connector: &Rc<Connector>, thread_use: &ThreadUse) -> Report {
+    let Order { target, policy, workload, load, course, mut recorder, mut cancel, .. } = order;
+    let mut users = std::mem::take(&mut kept.users);
+    users.resize_with(users.len().max(load.users), User::default);
+    let resting = users.split_off(load.users);
+    let addresses = OnceCell::new();
+    let asking = Rc::new(Asking { connector: Rc::clone(connector), target, policy, addresses });
+    let before = thread_use.read();
+    let started = Instant::now();
+    recorder.reset(course, started);
+    let recorder = Rc::new(RefCell::new(recorder));
+    let mut end = ReportEnd::Whole;
+    let written = Rc::clone(&recorder);
+    match workload {
+        WorkloadKind::Walk => {
+            let walk = std::mem::take(&mut kept.walk);
+            tokio::select! {
+                biased;
+                (walk, back) = walk::run(walk, users, asking, load.end, written) => {
+                    kept.walk = walk;
+                    kept.users = back;
+                }
+                _ = &mut cancel => end = ReportEnd::Cancelled,
+            }
+        }
+        WorkloadKind::Request => {
+            tokio::select! {
+                biased;
+                back = request::run(users, asking, load.end, written) => kept.users = back,
+                _ = &mut cancel => end = ReportEnd::Cancelled,
+            }
+        }
+    }
+    let finished = Instant::now();
+    let used = thread_use.read().since(before);
+    kept.users.extend(resting);
+    // Cancelled tasks are dropped when they are next polled, so the recorder may still be shared: then it is copied.
+    let recorder = Rc::try_unwrap(recorder).map_or_else(|shared| shared.borrow().clone(), RefCell::into_inner);
+    Report { recorder, started, finished, used, end }
+}

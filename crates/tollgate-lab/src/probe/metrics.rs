@@ -1,0 +1,103 @@
+//! The `/metrics` of a subject that has them: how many work processes are busy and how many requests wait for one.
+//!
+//! Asked at a low rate over a connection of its own, from the thread that conducts the run: never on the hot path.
+
+use std::time::Duration;
+
+use tollgate_net::http1::client::{Answers, ClientConnection, Collect, Connector, RequestTemplate, Target};
+
+use super::Reading;
+
+/// An answer that takes longer is missed.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Bytes of the metrics that are read.
+const METRICS_BYTES_MAX: usize = 256 * 1024;
+/// What is taken: the metric's name, the name of the series, and the unit.
+const TAKEN: &[(&str, &str, &str)] = &[
+    ("tollgate_work_processes_busy", "work-processes-busy", "work processes"),
+    ("tollgate_work_processes_waiting", "work-processes-waiting", "requests"),
+];
+
+/// Reads one subject's metrics again and again.
+#[derive(Debug)]
+pub struct Metrics {
+    runtime: tokio::runtime::Runtime,
+    connector: Connector,
+    target: Target,
+    request: Vec<u8>,
+    connection: Option<ClientConnection>,
+    body: Collect,
+}
+
+impl Metrics {
+    /// The metrics below an admin URL such as `http://127.0.0.1:4242`; `None` if it is none.
+    pub fn new(admin_url: &str) -> Option<Metrics> {
+        let target = Target::parse(&format!("{}/metrics", admin_url.trim_end_matches('/'))).ok()?;
+        let template = RequestTemplate::builder("GET", target.authority()).target_text(target.path_and_query());
+        let mut request = Vec::new();
+        template.build().ok()?.render::<&[u8]>(&[], &mut request);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+        let connector =
+            Connector::new(tollgate_net::tls::TlsChoice::Verify).connect_timeout(PATIENCE).exchange_timeout(PATIENCE);
+        Some(Metrics { runtime, connector, target, request, connection: None, body: Collect::up_to(METRICS_BYTES_MAX) })
+    }
+
+    /// What they say now; nothing where they cannot be had in time.
+    pub fn sample(&mut self) -> Vec<Reading> {
+        self.body.clear();
+        let Metrics { runtime, connector, target, request, connection, body } = self;
+        let kept = connection.take();
+        let asked = runtime.block_on(async {
+            let mut connection = match kept {
+                Some(connection) => connection,
+                None => connector.open(target).await.ok()?,
+            };
+            let exchanged = connection.exchange(request, Answers::Ordinary, body).await.ok()?;
+            (exchanged.status == 200).then_some((connection, exchanged.reusable))
+        });
+        let Some((used, is_reusable)) = asked else { return Vec::new() };
+        self.connection = is_reusable.then_some(used);
+        parse(&String::from_utf8_lossy(&self.body.bytes))
+    }
+}
+
+/// The taken ones of an OpenMetrics text, the values of all their label sets added up.
+fn parse(text: &str) -> Vec<Reading> {
+    TAKEN
+        .iter()
+        .filter_map(|(metric, name, unit)| {
+            let values = text.lines().filter_map(|line| {
+                let rest = line.strip_prefix(metric)?;
+                let value = match rest.strip_prefix('{') {
+                    Some(labelled) => labelled.rsplit_once('}')?.1,
+                    None => rest.strip_prefix(' ')?,
+                };
+                value.split_whitespace().next()?.parse::<f64>().ok()
+            });
+            let value = values.reduce(|sum, value| sum + value)?;
+            Some(Reading { name, unit, value })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_and_waiting_are_taken_and_label_sets_added_up() {
+        let text = "# TYPE tollgate_work_processes_busy gauge\n\
+            tollgate_work_processes_busy{kind=\"read\"} 3 1700000000\ntollgate_work_processes_busy{kind=\"}\"} 1\n\
+            tollgate_work_processes_busy_max 9\ntollgate_work_processes_waiting 2\n# EOF\n";
+        let values: Vec<(&str, f64)> = parse(text).iter().map(|reading| (reading.name, reading.value)).collect();
+        assert_eq!(values, [("work-processes-busy", 4.0), ("work-processes-waiting", 2.0)]);
+        assert_eq!(parse("up 1\n"), []);
+    }
+
+    #[test]
+    fn a_subject_that_is_not_there_has_none() {
+        let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        assert_eq!(Metrics::new(&format!("http://{gone}")).unwrap().sample(), []);
+        assert!(Metrics::new("nowhere").is_none());
+    }
+}

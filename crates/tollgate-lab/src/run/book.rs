@@ -1,0 +1,163 @@
+//! What a run has measured so far, cell by cell, and the result that is made of it at any time.
+
+use super::series::Growing;
+use super::trial::Measured;
+use crate::cells::{self, CellRecord};
+use crate::experiment::Experiment;
+use crate::load::recorder::Recorder;
+use crate::plan::Plan;
+use crate::probe::Reading;
+use crate::probe::system::Ticks;
+use crate::results::{Cell, RunResult, Series, Trial, Validity};
+use crate::toll;
+use crate::validity::{self, Evidence};
+
+/// All cells of a run.
+#[derive(Debug)]
+pub(super) struct Book {
+    cells: Vec<Entry>,
+    trials: Vec<Trial>,
+    /// Faults that belong to no number, such as a death.
+    faults: Vec<Validity>,
+}
+
+/// What is known of one cell.
+#[derive(Debug)]
+struct Entry {
+    variant: usize,
+    level: u64,
+    recorder: Recorder,
+    ticks: Ticks,
+    series: Growing,
+    /// Connections that were open before its first trial.
+    opened_before: u64,
+    unsteady_starts: u32,
+}
+
+impl Book {
+    /// An empty book.
+    pub(super) fn new(plan: &Plan) -> Book {
+        let entry = |level: u64, variant: usize| Entry {
+            variant,
+            level,
+            recorder: Recorder::default(),
+            ticks: Ticks::default(),
+            series: Growing::default(),
+            opened_before: 0,
+            unsteady_starts: 0,
+        };
+        let cells =
+            plan.levels.iter().flat_map(|level| plan.variants.iter().map(move |variant| entry(*level, *variant)));
+        Book { cells: cells.collect(), trials: Vec::new(), faults: Vec::new() }
+    }
+
+    /// Trials so far.
+    pub(super) fn trials(&self) -> usize {
+        self.trials.len()
+    }
+
+    /// A subject was started and warmed up: each level has that many connections open.
+    pub(super) fn started(&mut self, variant: usize, is_steady: bool) {
+        for entry in self.cells.iter_mut().filter(|entry| entry.variant == variant) {
+            entry.opened_before += entry.level;
+            entry.unsteady_starts += u32::from(!is_steady);
+        }
+    }
+
+    /// Adds a trial.
+    pub(super) fn add(&mut self, variant: usize, trial: Trial, measured: &Measured) {
+        let Some(entry) = self.entry(variant, trial.level) else { return };
+        entry.recorder.add(&measured.recorder);
+        entry.ticks = entry.ticks.plus(measured.ticks);
+        for (at_ms, readings) in &measured.samples {
+            for reading in readings {
+                entry.series.add(*at_ms, *reading);
+            }
+        }
+        let max_ms =
+            if measured.recorder.response.is_empty() { 0.0 } else { measured.recorder.response.max() as f64 / 1e6 };
+        entry.series.add(trial.start_ms, Reading { name: "response-time-max", unit: "ms", value: max_ms });
+        if let Some(subject_cpu_us) = trial.subject_cpu_us {
+            let value = subject_cpu_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
+            entry.series.add(trial.start_ms, Reading { name: "subject-cpu-share", unit: "cores", value });
+        }
+        // Single times of units are in the trial already, and would grow without end here.
+        entry.recorder.tally.unit_times.clear();
+        self.trials.push(trial);
+    }
+
+    /// Adds a fault that no rule can see.
+    pub(super) fn fault(&mut self, fault: Validity) {
+        self.faults.push(fault);
+    }
+
+    /// Puts everything measured so far into `result`.
+    pub(super) fn fill(&self, result: &mut RunResult, experiment: &Experiment, plan: &Plan) {
+        result.trials.clone_from(&self.trials);
+        result.cells.clear();
+        result.validity.clone_from(&self.faults);
+        let (mut checked, mut requests) = (0, 0);
+        for entry in &self.cells {
+            let variant = &experiment.variants[entry.variant].name;
+            let trials: Vec<&Trial> =
+                self.trials.iter().filter(|trial| trial.level == entry.level && trial.variant == *variant).collect();
+            if trials.is_empty() {
+                continue;
+            }
+            let cell = entry.cell(variant, &trials);
+            checked += entry.recorder.tally.checked;
+            requests += entry.recorder.tally.requests;
+            result.validity.extend(validity::judge(&entry.evidence(&cell, plan)));
+            result.cells.push(cell);
+        }
+        result.settings.content_checked_share = if requests == 0 { 0.0 } else { checked as f64 / requests as f64 };
+        result.series = self.series(experiment);
+        result.tolls = toll::compute(&result.experiment, &result.trials, &result.cells, &result.validity);
+    }
+
+    fn series(&self, experiment: &Experiment) -> Vec<Series> {
+        let of = |entry: &Entry| {
+            entry.series.stored(&experiment.variants[entry.variant].name, entry.level).collect::<Vec<_>>()
+        };
+        self.cells.iter().flat_map(of).collect()
+    }
+
+    fn entry(&mut self, variant: usize, level: u64) -> Option<&mut Entry> {
+        self.cells.iter_mut().find(|entry| entry.variant == variant && entry.level == level)
+    }
+}
+
+impl Entry {
+    fn cell(&self, variant: &str, trials: &[&Trial]) -> Cell {
+        let memory = self.series.peak("subject-resident-memory");
+        let threads = self.series.peak("subject-threads");
+        let mut cell = cells::cell(
+            &CellRecord {
+                variant,
+                level: self.level,
+                response: &self.recorder.response,
+                service: &self.recorder.service,
+                tally: &self.recorder.tally,
+                peak: memory.zip(threads).map(|(memory, threads)| (memory as u64, threads as u32)),
+            },
+            trials,
+        );
+        cell.connections += self.opened_before;
+        cell
+    }
+
+    fn evidence<'a>(&self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {
+        let tally = &self.recorder.tally;
+        Evidence {
+            cell,
+            checked: tally.checked,
+            histogram_total_ns: self.recorder.response.mean() * self.recorder.response.len() as f64,
+            failed_ns: (tally.failed_total_ns + tally.waited_ns) as f64,
+            busy_ns: tally.busy_ns as f64,
+            slice_ms: plan.slice.as_secs_f64() * 1e3,
+            ticks: self.ticks,
+            connections_entitled: self.opened_before,
+            unsteady_starts: self.unsteady_starts,
+        }
+    }
+}

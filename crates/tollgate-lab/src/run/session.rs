@@ -1,0 +1,262 @@
+//! The conduct of a run: subjects are begun and warmed up, blocks are measured in their order, and every block is stored.
+
+use std::time::{Duration, Instant};
+
+use super::book::Book;
+use super::options::{Observer, Progress, RunOptions};
+use super::sites::Site;
+use super::stop::StopFlag;
+use super::store::Store;
+use super::trial::{Broken, Generator, Measured};
+use super::watched::Watched;
+use super::{Ending, WARM_UP_LEAST, WARM_UP_MOST, WARM_UP_REQUESTS};
+use crate::cores::Cores;
+use crate::load::model::{Closed, End};
+use crate::load::recorder::{BIN, Course};
+use crate::plan::Plan;
+use crate::results::{RunResult, State, Trial};
+use crate::schedule::Block;
+use crate::stats::warm_up::{WarmUp, mser5};
+use crate::validity;
+
+/// A subject has so long to answer its first unit of work.
+const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(5);
+/// Length of one part of the warm-up: ten bins.
+const WARM_UP_PART: Duration = Duration::from_millis(500);
+
+/// A run under way.
+pub(super) struct Session<'a> {
+    pub(super) options: &'a RunOptions,
+    pub(super) plan: &'a Plan,
+    pub(super) sites: &'a [Site],
+    pub(super) headers: &'a [(String, String)],
+    pub(super) cores: &'a Cores,
+    pub(super) observer: &'a dyn Observer,
+    pub(super) stop: &'a StopFlag,
+    pub(super) generator: Generator,
+    pub(super) book: Book,
+    pub(super) store: Store,
+    pub(super) result: RunResult,
+}
+
+/// Why a run ends before its plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Halt {
+    /// It was told to.
+    Stopped,
+    /// A subject failed: which, at which level, and how.
+    Subject { variant: usize, level: u64, how: String },
+    /// The lab itself cannot go on.
+    Ours(String),
+}
+
+impl Session<'_> {
+    /// Measures all blocks, as far as it gets, and stores the result with its ending.
+    pub(super) fn conduct(&mut self, blocks: &[Block]) -> Result<Ending, Halt> {
+        let halted = self.measure(blocks);
+        if self.book.trials() == 0
+            && let Err(halt @ Halt::Subject { .. }) = halted
+        {
+            return Err(halt);
+        }
+        let (ending, state, reason) = match &halted {
+            Ok(()) => (Ending::Complete, State::Complete, None),
+            Err(Halt::Stopped) => (Ending::Interrupted, State::Partial, Some("it was interrupted".to_owned())),
+            Err(Halt::Subject { variant, level, how }) => {
+                let name = &self.options.experiment.variants[*variant].name;
+                self.book.fault(validity::subject_died(name, *level, how));
+                let reason = format!("the subject of `{name}` {how}");
+                (Ending::SubjectFailed, State::Partial, Some(reason))
+            }
+            // What cannot be stored any more was stored as far as it could be.
+            Err(Halt::Ours(reason)) => return Err(Halt::Ours(reason.clone())),
+        };
+        self.result.state = state;
+        self.result.reason = reason;
+        self.result.finished = Some(super::now_text());
+        self.save()?;
+        self.observer.progress(&Progress::Finished);
+        Ok(ending)
+    }
+
+    fn measure(&mut self, blocks: &[Block]) -> Result<(), Halt> {
+        let mut subjects: Vec<Option<Watched>> = self.sites.iter().map(|_| None).collect();
+        let mut start = None;
+        let measuring = Instant::now();
+        let mut warming = Duration::ZERO;
+        for block in blocks {
+            if start != Some(block.start) {
+                let began = Instant::now();
+                self.begin_all(&mut subjects)?;
+                warming += began.elapsed();
+                start = Some(block.start);
+            }
+            for (place, variant) in block.order.iter().enumerate() {
+                let slot = self.slot(*variant);
+                let Some(subject) = &mut subjects[slot] else { continue };
+                self.trial(block, place, *variant, subject)?;
+                self.tell(*variant, block.level, measuring.elapsed().saturating_sub(warming));
+            }
+            self.save()?;
+        }
+        Ok(())
+    }
+
+    /// Begins every subject, or begins it anew, and warms it up.
+    fn begin_all(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+        for (slot, site) in self.sites.iter().enumerate() {
+            let variant = &self.options.experiment.variants[site.variant];
+            self.observer.progress(&Progress::Starting { variant: &variant.name });
+            if subjects[slot].as_ref().is_none_or(Watched::is_ours) {
+                subjects[slot] = None;
+                for worker in &self.generator.workers {
+                    worker.forget(slot);
+                }
+                let begun = Watched::begin(site, variant, self.options, self.headers, self.cores);
+                subjects[slot] = Some(begun.map_err(|how| self.failed(site.variant, how))?);
+            }
+            if self.stop.is_stopped() {
+                return Err(Halt::Stopped);
+            }
+        }
+        for (slot, site) in self.sites.iter().enumerate() {
+            let Some(subject) = &mut subjects[slot] else { continue };
+            let name = &self.options.experiment.variants[site.variant].name;
+            self.observer.progress(&Progress::WarmingUp { variant: name });
+            self.first_answer(slot, site.variant, subject)?;
+            let is_steady = self.warm_up(slot, site.variant, subject)?;
+            self.book.started(site.variant, is_steady);
+        }
+        Ok(())
+    }
+
+    /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load.
+    fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched) -> Result<(), Halt> {
+        let load = Closed { users: 1, end: End { after: Some(FIRST_ANSWER_WITHIN), units: Some(1) } };
+        let measured = self.load(slot, variant, subject, load, Course::Unrecorded, self.plan.levels[0])?;
+        let tally = &measured.recorder.tally;
+        let failure = tally.errors.first().filter(|_| tally.requests == 0);
+        let outcome = match failure {
+            Some(failure) => {
+                let url = &subject.target.target;
+                Err(self.failed(variant, format!("gives no valid answer at {url}: {}", failure.example)))
+            }
+            None => Ok(()),
+        };
+        self.generator.keep(measured.recorder);
+        outcome
+    }
+
+    /// Loads until response times are steady; says whether they became so.
+    fn warm_up(&mut self, slot: usize, variant: usize, subject: &mut Watched) -> Result<bool, Halt> {
+        let level = *self.plan.levels.last().expect("a plan has a level");
+        let began = Instant::now();
+        let mut course = Vec::new();
+        let mut requests = 0;
+        loop {
+            let load = Closed { users: level as usize, end: End::after(WARM_UP_PART) };
+            let measured = self.load(slot, variant, subject, load, Course::Binned, level)?;
+            requests += measured.recorder.tally.requests;
+            let bins = measured.recorder.course_ns();
+            // A part ends on a whole pass, within a bin: that last one is not comparable.
+            let whole = (measured.wall.as_nanos() / BIN.as_nanos()) as usize;
+            course.extend(bins.into_iter().take(whole));
+            let is_answered = measured.recorder.tally.requests > 0;
+            self.generator.keep(measured.recorder);
+            if !is_answered {
+                return Err(self.failed(variant, "answers no more while it is warmed up".to_owned()));
+            }
+            let elapsed = began.elapsed();
+            let is_enough = elapsed >= WARM_UP_LEAST || requests >= WARM_UP_REQUESTS;
+            match mser5(&course) {
+                WarmUp::Cut { .. } if is_enough => return Ok(true),
+                _ if elapsed >= WARM_UP_MOST => return Ok(false),
+                _ => {}
+            }
+        }
+    }
+
+    fn trial(&mut self, block: &Block, place: usize, variant: usize, subject: &mut Watched) -> Result<(), Halt> {
+        let slot = self.slot(variant);
+        let load = Closed { users: block.level as usize, end: End::after(self.plan.slice) };
+        let measured = self.load(slot, variant, subject, load, Course::Unrecorded, block.level)?;
+        let name = &self.options.experiment.variants[variant].name;
+        let tag = format!("{name}@{}", block.level);
+        let recorder = &measured.recorder;
+        let mut stored = self.store.write_times(&tag, measured.start, measured.wall, &recorder.response);
+        if let Some(failed) = &recorder.failed {
+            stored = stored
+                .and_then(|()| self.store.write_times(&format!("{tag}!failed"), measured.start, measured.wall, failed));
+        }
+        let tally = &recorder.tally;
+        let unanswered = tally.errors.first().filter(|_| tally.requests == 0).map(|error| error.example.clone());
+        let trial = trial_of(name, block, place, &measured);
+        self.book.add(variant, trial, &measured);
+        self.generator.keep(measured.recorder);
+        stored.map_err(Halt::Ours)?;
+        match unanswered {
+            Some(example) => {
+                Err(Halt::Subject { variant, level: block.level, how: format!("answers no more: {example}") })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn load(
+        &mut self,
+        slot: usize,
+        variant: usize,
+        subject: &mut Watched,
+        load: Closed,
+        course: Course,
+        level: u64,
+    ) -> Result<Measured, Halt> {
+        self.generator.trial(slot, subject, load, course, self.stop).map_err(|broken| match broken {
+            Broken::Stopped => Halt::Stopped,
+            Broken::Died(how) => Halt::Subject { variant, level, how },
+        })
+    }
+
+    fn save(&mut self) -> Result<(), Halt> {
+        self.book.fill(&mut self.result, &self.options.experiment, self.plan);
+        self.store.write_result(&self.result).map_err(Halt::Ours)
+    }
+
+    fn tell(&self, variant: usize, level: u64, measuring: Duration) {
+        let (done, planned) = (self.book.trials(), self.plan.trials());
+        let left = measuring / (done as u32).max(1) * planned.saturating_sub(done) as u32;
+        let variant = &self.options.experiment.variants[variant].name;
+        self.observer.progress(&Progress::Trial { done, planned, variant, level, left });
+    }
+
+    fn slot(&self, variant: usize) -> usize {
+        self.sites.iter().position(|site| site.variant == variant).expect("every planned variant has a site")
+    }
+
+    fn failed(&self, variant: usize, how: String) -> Halt {
+        Halt::Subject { variant, level: self.plan.levels[0], how }
+    }
+}
+
+fn trial_of(name: &str, block: &Block, place: usize, measured: &Measured) -> Trial {
+    let tally = &measured.recorder.tally;
+    let response_ns = tally.response_total_ns as f64 / tally.requests.max(1) as f64;
+    Trial {
+        variant: name.to_owned(),
+        level: block.level,
+        block: block.number,
+        place: place as u32,
+        start_ms: measured.start.as_secs_f64() * 1e3,
+        duration_ms: measured.wall.as_secs_f64() * 1e3,
+        units: tally.units,
+        unit_times_ms: tally.unit_times.iter().map(|time| time.as_secs_f64() * 1e3).collect(),
+        requests: tally.requests,
+        errors: tally.failures(),
+        bytes_received: tally.received_bytes,
+        bytes_sent: tally.sent_bytes,
+        response_time_mean_ms: response_ns / 1e6,
+        subject_cpu_us: measured.subject_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
+        generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
+        generator_run_queue_us: measured.used.run_queue_ns as f64 / 1e3,
+    }
+}

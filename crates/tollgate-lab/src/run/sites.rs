@@ -1,0 +1,139 @@
+//! Which variant is measured where: from the experiment and the command line to checked places, before anything starts.
+//!
+//! It opens no connection; whatever is refused here is the caller's to mend.
+
+use tollgate_net::http1::client::Target;
+
+use super::options::{RunError, RunOptions};
+use crate::experiment::{Experiment, Location};
+use crate::plan::Plan;
+use crate::subject::check_loadable;
+
+/// Where one variant is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Site {
+    /// Position of the variant in the experiment.
+    pub(super) variant: usize,
+    /// The place.
+    pub(super) place: Place,
+    /// Processes of the user's to watch.
+    pub(super) processes: Vec<u32>,
+}
+
+/// A place to measure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// This path on a gateway that is started for the run.
+    Child(String),
+    /// A server that is there already.
+    There(Target),
+}
+
+/// The places of all planned variants.
+pub(super) fn sites(options: &RunOptions, plan: &Plan) -> Result<Vec<Site>, RunError> {
+    let experiment = &options.experiment;
+    for (name, _) in &options.subjects {
+        experiment.variant(name).map_err(|message| RunError::Usage(format!("--subject: {message}")))?;
+    }
+    for (name, _) in &options.subject_pids {
+        experiment.variant(name).map_err(|message| RunError::Usage(format!("--subject-pid: {message}")))?;
+    }
+    plan.variants.iter().map(|variant| site(options, experiment, *variant)).collect()
+}
+
+fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result<Site, RunError> {
+    let shape = &experiment.variants[variant];
+    let given = options.subjects.iter().rev().find(|(name, _)| *name == shape.name).map(|(_, url)| url.as_str());
+    let place = match (given, &shape.at) {
+        (Some(url), at) => Place::There(target(&with_path(url, at), &format!("--subject {}", shape.name), options)?),
+        (None, Location::Url(url)) => Place::There(target(url, &format!("variant `{}`", shape.name), options)?),
+        (None, Location::Gateway(path)) => Place::Child(path.clone()),
+    };
+    let processes: Vec<u32> =
+        options.subject_pids.iter().filter(|(name, _)| *name == shape.name).map(|(_, process)| *process).collect();
+    if matches!(place, Place::Child(_)) && !processes.is_empty() {
+        let name = &shape.name;
+        return Err(RunError::Usage(format!(
+            "--subject-pid {name}: that variant is served by a child whose process is known; --subject {name}=URL measures yours"
+        )));
+    }
+    Ok(Site { variant, place, processes })
+}
+
+fn target(url: &str, who: &str, options: &RunOptions) -> Result<Target, RunError> {
+    let target = Target::parse(url).map_err(|error| RunError::Usage(format!("{who}: `{url}`: {error}")))?;
+    check_loadable(target.host(), &options.may_load).map_err(|error| RunError::Usage(format!("{who}: {error}")))?;
+    Ok(target)
+}
+
+/// A URL of nothing but scheme and host keeps the path that the variant has on the gateway.
+fn with_path(url: &str, at: &Location) -> String {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest);
+    match at {
+        Location::Gateway(path) if !authority.contains(['/', '?']) => format!("{url}{path}"),
+        _ => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::PlanOptions;
+    use crate::run::tests::options;
+
+    fn found(change: impl FnOnce(&mut RunOptions)) -> Result<Vec<Site>, String> {
+        let mut options = options();
+        change(&mut options);
+        let plan = Plan::new(&options.experiment, &PlanOptions::default()).unwrap();
+        sites(&options, &plan).map_err(|error| {
+            assert_eq!(error.exit_code(), 2);
+            error.to_string()
+        })
+    }
+
+    #[test]
+    fn a_url_of_only_a_host_keeps_the_variants_path() {
+        let check = |url: &str, expected: &str| {
+            let sites = found(|options| options.subjects.push(("rest-json".to_owned(), url.to_owned()))).unwrap();
+            let Place::There(target) = &sites[0].place else { panic!("{sites:?}") };
+            assert_eq!(target.to_string(), expected);
+            assert!(matches!(sites[1].place, Place::Child(_)));
+        };
+        check("http://127.0.0.1:81", "http://127.0.0.1:81/rest/flights");
+        check("http://127.0.0.1:81/", "http://127.0.0.1:81/");
+        check("https://localhost/api/flights?x=1", "https://localhost/api/flights?x=1");
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        let check = |subject: (&str, &str), expected: &str| {
+            let (name, url) = subject;
+            let refused = found(|options| options.subjects.push((name.to_owned(), url.to_owned())));
+            assert_eq!(refused.unwrap_err(), expected);
+        };
+        check(
+            ("rest-jsn", "http://127.0.0.1"),
+            "--subject: experiment `protocol` has no variant `rest-jsn`: did you mean `rest-json`?",
+        );
+        check(
+            ("rest-json", "127.0.0.1:80"),
+            "--subject rest-json: `127.0.0.1:80/rest/flights`: column 1: a URL begins with http:// or https://",
+        );
+        check(
+            ("rest-json", "http://10.1.2.3/"),
+            "--subject rest-json: 10.1.2.3 is not loopback, and load can harm it: if you may load it, say --i-may-load 10.1.2.3",
+        );
+    }
+
+    #[test]
+    fn a_process_is_watched_only_for_a_subject_of_the_users() {
+        let pid = ("rest-json".to_owned(), 7);
+        let refused = found(|options| options.subject_pids.push(pid.clone())).unwrap_err();
+        assert!(refused.starts_with("--subject-pid rest-json: that variant is served by a child"), "{refused}");
+        let sites = found(|options| {
+            options.subject_pids.push(pid.clone());
+            options.subjects.push(("rest-json".to_owned(), "http://127.0.0.1:1".to_owned()));
+        });
+        assert_eq!(sites.unwrap()[0].processes, [7]);
+    }
+}

@@ -1,0 +1,179 @@
+//! Runs without a gateway: scripted subjects, and the options that other tests start from.
+
+use std::sync::Mutex;
+
+use super::*;
+use crate::experiment::Experiment;
+use crate::plan::{Extent, PlanOptions};
+use crate::results::Verdict;
+use crate::testing::{ITEMS, TestServer};
+
+/// Options of a run of `protocol` that nothing is served for.
+pub(super) fn options() -> RunOptions {
+    RunOptions {
+        experiment: Experiment::builtin("protocol").unwrap(),
+        plan: PlanOptions::default(),
+        out: None,
+        subjects: Vec::new(),
+        subject_pids: Vec::new(),
+        headers: Vec::new(),
+        basic: None,
+        certificates: Certificates::Verified,
+        may_load: Vec::new(),
+        seed: Some(1),
+        command_line: vec!["tollgate".to_owned(), "run".to_owned(), "protocol".to_owned()],
+        serve_program: PathBuf::from("/nowhere/tollgate"),
+        version: "0".to_owned(),
+    }
+}
+
+/// An experiment that walks the test server twice under two names.
+const TWICE: &str = r#"
+name = "twice"
+question = "Does the same cost the same?"
+
+[factor]
+name = "concurrency"
+levels = [1, 3]
+
+[workload]
+kind = "walk"
+
+[extent.quick]
+blocks = 2
+slice_ms = 5
+
+[[variant]]
+name = "one"
+url = "/items"
+format = "odata-v4-json"
+key = ["id"]
+
+[[variant]]
+name = "other"
+baseline = "one"
+url = "/items"
+format = "odata-v4-json"
+key = ["id"]
+"#;
+
+fn twice(server: &TestServer, out: &std::path::Path) -> RunOptions {
+    let subject = |name: &str| (name.to_owned(), server.url("/items"));
+    RunOptions {
+        experiment: Experiment::parse(TWICE, "twice.toml").unwrap(),
+        plan: PlanOptions { extent: Extent::Quick, ..PlanOptions::default() },
+        out: Some(out.to_owned()),
+        subjects: vec![subject("one"), subject("other")],
+        ..options()
+    }
+}
+
+fn stored(folder: &std::path::Path) -> RunResult {
+    serde_json::from_slice(&std::fs::read(folder.join(RESULT)).unwrap()).unwrap()
+}
+
+/// Does something after so many trials.
+struct After<F: Fn()> {
+    trials: usize,
+    act: F,
+}
+
+impl<F: Fn()> Observer for After<F> {
+    fn progress(&self, progress: &Progress<'_>) {
+        if matches!(progress, Progress::Trial { done, .. } if *done == self.trials) {
+            (self.act)();
+        }
+    }
+}
+
+#[test]
+fn a_run_measures_what_was_planned_and_stores_it() {
+    let server = TestServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let options = RunOptions {
+        subject_pids: vec![("one".to_owned(), std::process::id()), ("other".to_owned(), std::process::id())],
+        ..twice(&server, folder.path())
+    };
+    let outcome = run(&options, &(), &StopFlag::new()).unwrap();
+    assert_eq!(outcome.ending, Ending::Complete);
+    let result = stored(&outcome.directory);
+    assert_eq!((result.state, result.cells.len(), result.trials.len()), (State::Complete, 4, 2 * 2 * 2 * 2));
+    for cell in &result.cells {
+        assert_eq!((cell.rounds, cell.trials, cell.errors.len()), (2, 4, 0));
+        let passes: u64 = result
+            .trials
+            .iter()
+            .filter(|trial| trial.variant == cell.variant && trial.level == cell.level)
+            .map(|trial| trial.units)
+            .sum();
+        assert_eq!(cell.requests, passes * (ITEMS + 1));
+        assert_eq!(cell.connections, cell.level, "connections stay open");
+        assert!(cell.subject.is_some_and(|subject| subject.cpu_us_per_request.mean > 0.0 && subject.threads_max > 0));
+    }
+    assert!((result.settings.content_checked_share - 1.0).abs() < 1e-9);
+    let figures: Vec<_> = result.tolls.iter().map(|toll| (toll.level, toll.figure)).collect();
+    assert_eq!(figures.len(), 2 * 3, "{figures:?}");
+    let names: std::collections::BTreeSet<&str> = result.series.iter().map(|series| series.name.as_str()).collect();
+    assert!(names.contains("response-time-max") && names.contains("subject-cpu-share"), "{names:?}");
+    let log = std::fs::read_to_string(folder.path().join(HISTOGRAMS)).unwrap();
+    assert_eq!(log.lines().filter(|line| line.starts_with("Tag=")).count(), result.trials.len());
+    assert!(result.validity.iter().all(|doubt| doubt.rule != "littles-law"), "{:?}", result.validity);
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_and_says_so() {
+    let server = TestServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let stop = StopFlag::new();
+    let observer = After { trials: 5, act: || stop.stop() };
+    let outcome = run(&twice(&server, folder.path()), &observer, &stop).unwrap();
+    assert_eq!(outcome.ending, Ending::Interrupted);
+    let result = stored(folder.path());
+    assert_eq!((result.state, result.reason.as_deref()), (State::Partial, Some("it was interrupted")));
+    assert_eq!(result.trials.len(), 5);
+}
+
+#[test]
+fn a_subject_that_goes_away_leaves_a_partial_result_with_the_reason() {
+    let server = Mutex::new(TestServer::start());
+    let folder = tempfile::tempdir().unwrap();
+    let options = twice(&server.lock().unwrap(), folder.path());
+    let observer = After { trials: 3, act: || server.lock().unwrap().end() };
+    let outcome = run(&options, &observer, &StopFlag::new()).unwrap();
+    assert_eq!(outcome.ending, Ending::SubjectFailed);
+    let result = stored(folder.path());
+    assert_eq!(result.state, State::Partial);
+    let reason = result.reason.unwrap();
+    assert!(reason.starts_with("the subject of `o") && reason.contains("answers no more: "), "{reason}");
+    let fault = result.validity.iter().find(|doubt| doubt.rule == "subject-died").unwrap();
+    assert_eq!(fault.verdict, Verdict::Refused);
+    assert!(result.trials.len() >= 3);
+}
+
+#[test]
+fn a_subject_that_is_not_there_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let mut server = TestServer::start();
+    let options = twice(&server, &out);
+    server.end();
+    let error = run(&options, &(), &StopFlag::new()).unwrap_err();
+    assert_eq!(error.exit_code(), 1);
+    let text = error.to_string();
+    assert!(text.starts_with("the subject of `one` gives no valid answer at http://127.0.0.1:"), "{text}");
+    assert!(text.contains("refused"), "{text}");
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_gateway_that_cannot_be_started_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = run(&RunOptions { out: Some(folder.path().join("run")), ..options() }, &(), &StopFlag::new());
+    assert_eq!(
+        error.unwrap_err(),
+        RunError::Failed(
+            "the subject of `rest-json` /nowhere/tollgate cannot be started: No such file or directory (os error 2)"
+                .to_owned()
+        )
+    );
+}

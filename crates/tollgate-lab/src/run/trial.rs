@@ -1,0 +1,196 @@
+//! One trial: a load is ordered, the subject watched while it runs, and what was recorded is read off.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use super::stop::StopFlag;
+use super::watched::Watched;
+use crate::experiment::WorkloadKind;
+use crate::load::Connection;
+use crate::load::model::{Closed, End};
+use crate::load::recorder::{Course, Recorder};
+use crate::load::worker::{Order, Report, ReportEnd, Worker};
+use crate::probe::Reading;
+use crate::probe::generator::Used;
+use crate::probe::system::Ticks;
+
+/// A subject is looked at so often while a trial lasts; the first time in the middle of a slice.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// After a cancellation a worker reports at once; a longer silence is looked at again.
+const AFTER_CANCEL: Duration = Duration::from_millis(500);
+
+/// The generator, and the recorders that it reuses.
+#[derive(Debug)]
+pub(super) struct Generator {
+    /// Threads that load.
+    pub(super) workers: Vec<Worker>,
+    /// What is asked.
+    pub(super) workload: WorkloadKind,
+    /// When the run began: the zero of all times.
+    pub(super) began: Instant,
+    spare: Vec<Recorder>,
+}
+
+/// What a trial has measured.
+#[derive(Debug)]
+pub(super) struct Measured {
+    /// What was recorded, all workers together.
+    pub(super) recorder: Recorder,
+    /// Start since the run's start.
+    pub(super) start: Duration,
+    /// Wall time.
+    pub(super) wall: Duration,
+    /// CPU time of the subject, if it is watched.
+    pub(super) subject_cpu_ns: Option<u64>,
+    /// What the busiest of the generator's threads used.
+    pub(super) used: Used,
+    /// What all cores did.
+    pub(super) ticks: Ticks,
+    /// What was sampled, with the time since the run's start in milliseconds.
+    pub(super) samples: Vec<(f64, Vec<Reading>)>,
+}
+
+/// Why a trial has no end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// The run was told to stop.
+    Stopped,
+    /// The subject died, and how.
+    Died(String),
+}
+
+impl Generator {
+    /// A generator of these workers.
+    pub(super) fn new(workers: Vec<Worker>, workload: WorkloadKind) -> Generator {
+        Generator { workers, workload, began: Instant::now(), spare: Vec::new() }
+    }
+
+    /// Runs one trial in the slot of a variant.
+    pub(super) fn trial(
+        &mut self,
+        slot: usize,
+        subject: &mut Watched,
+        load: Closed,
+        course: Course,
+        stop: &StopFlag,
+    ) -> Result<Measured, Broken> {
+        let shares = self.shares(load);
+        let ticks = Ticks::now();
+        let cpu_before = subject.clocks.read_ns();
+        let mut cancels = Vec::new();
+        for (worker, load) in &shares {
+            let (cancel, cancelled) = oneshot::channel();
+            cancels.push(cancel);
+            self.workers[*worker].run(Order {
+                slot,
+                target: Arc::clone(&subject.target),
+                policy: Connection::Kept,
+                workload: self.workload,
+                load: *load,
+                course,
+                recorder: self.spare.pop().unwrap_or_default(),
+                cancel: cancelled,
+            });
+        }
+        let mut watch =
+            Watch { subject, stop, began: self.began, samples: Vec::new(), broken: None, cancels: Some(cancels) };
+        let first_look = load.end.after.unwrap_or(LOOK_EVERY) / 2;
+        let reports: Vec<Report> =
+            shares.iter().map(|(worker, _)| watch.wait(&self.workers[*worker], first_look)).collect();
+        let (samples, broken) = (watch.samples, watch.broken);
+        let cpu_after = subject.clocks.read_ns();
+        let cancelled = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
+        let mut measured = self.merge(reports);
+        if let Some(how) = subject.death() {
+            self.keep(measured.recorder);
+            return Err(Broken::Died(how));
+        }
+        if let Some(broken) = broken.filter(|_| cancelled) {
+            self.keep(measured.recorder);
+            return Err(broken);
+        }
+        measured.subject_cpu_ns = cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before));
+        measured.ticks = Ticks::now().since(ticks);
+        measured.samples = samples;
+        Ok(measured)
+    }
+
+    /// Takes a recorder back for the next trial.
+    pub(super) fn keep(&mut self, recorder: Recorder) {
+        self.spare.push(recorder);
+    }
+
+    /// Which worker has how many users. A walk shares one pass, so one worker has them all.
+    fn shares(&self, load: Closed) -> Vec<(usize, Closed)> {
+        let workers = match self.workload {
+            WorkloadKind::Walk => 1,
+            WorkloadKind::Request => self.workers.len().min(load.users),
+        };
+        let share =
+            |whole: u64, index: usize| whole / workers as u64 + u64::from((index as u64) < whole % workers as u64);
+        let of = |index: usize| Closed {
+            users: share(load.users as u64, index) as usize,
+            end: End { units: load.end.units.map(|units| share(units, index)), ..load.end },
+        };
+        (0..workers).map(|index| (index, of(index))).collect()
+    }
+
+    fn merge(&mut self, reports: Vec<Report>) -> Measured {
+        let started = reports.iter().map(|report| report.started).min().unwrap_or(self.began);
+        let finished = reports.iter().map(|report| report.finished).max().unwrap_or(started);
+        let busiest = reports.iter().map(|report| report.used).max_by_key(|used| used.cpu_ns).unwrap_or_default();
+        let mut reports = reports.into_iter();
+        let mut recorder = reports.next().map(|report| report.recorder).unwrap_or_default();
+        for report in reports {
+            recorder.add(&report.recorder);
+            self.spare.push(report.recorder);
+        }
+        Measured {
+            recorder,
+            start: started.duration_since(self.began),
+            wall: finished.duration_since(started),
+            subject_cpu_ns: None,
+            used: busiest,
+            ticks: Ticks::default(),
+            samples: Vec::new(),
+        }
+    }
+}
+
+/// Waits for reports and looks after the subject meanwhile.
+struct Watch<'a> {
+    subject: &'a mut Watched,
+    stop: &'a StopFlag,
+    began: Instant,
+    samples: Vec<(f64, Vec<Reading>)>,
+    broken: Option<Broken>,
+    cancels: Option<Vec<oneshot::Sender<()>>>,
+}
+
+impl Watch<'_> {
+    fn wait(&mut self, worker: &Worker, first_look: Duration) -> Report {
+        let mut patience = if self.samples.is_empty() { first_look } else { LOOK_EVERY };
+        loop {
+            if let Some(report) = worker.report(patience) {
+                return report;
+            }
+            if self.broken.is_none() {
+                self.broken = self.subject.death().map(Broken::Died);
+                if self.broken.is_none() && self.stop.is_stopped() {
+                    self.broken = Some(Broken::Stopped);
+                }
+            }
+            if self.broken.is_some() {
+                // Dropping the senders cancels all workers.
+                self.cancels = None;
+                patience = AFTER_CANCEL;
+            } else {
+                let readings = self.subject.sample();
+                self.samples.push((self.began.elapsed().as_secs_f64() * 1e3, readings));
+                patience = LOOK_EVERY;
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A small server inside the test's process, and what it saw: the other side of what the load engine claims.
+//!
+//! The scripted truth server is a program of its own, for truth tests; this one is for tests of parts.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use tollgate_net::clock::Clock;
+use tollgate_net::http1::server::{Abort, Counters, Exchange, ExchangeError, Server, Service, Shutdown};
+use tollgate_net::limits::Limits;
+use tollgate_net::listen::ListenOptions;
+
+/// Entities of `/items`.
+pub(crate) const ITEMS: u64 = 7;
+/// Requests that overlap are seen to overlap only if they yield.
+const YIELDS: usize = 3;
+
+/// A running server; dropping it ends it.
+pub(crate) struct TestServer {
+    address: SocketAddr,
+    shutdown: Shutdown,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) seen: Arc<Seen>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What it saw.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) at_once_max: AtomicU64,
+    at_once: AtomicU64,
+}
+
+impl TestServer {
+    pub(crate) fn start() -> TestServer {
+        let server = Server::bind(&ListenOptions::new((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
+        let address = server.local_addr();
+        let (shutdown, counters, seen) = (Shutdown::new(), Arc::new(Counters::new(1)), Arc::new(Seen::default()));
+        let (ending, counting, noting) = (shutdown.clone(), Arc::clone(&counters), Arc::clone(&seen));
+        let thread = std::thread::spawn(move || {
+            let service = |_| Scripted { seen: Arc::clone(&noting), requests: Rc::default() };
+            server.run(service, Limits::default(), Clock::system(), ending, counting).unwrap();
+        });
+        TestServer { address, shutdown, counters, seen, thread: Some(thread) }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Ends the server and waits for it, so that all counts stand.
+    pub(crate) fn end(&mut self) {
+        self.shutdown.begin();
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// `/items` is a list of [`ITEMS`] entities `/items/ID`, `/paged` the same on two pages, `/wrong` one whose entities are
+/// all the first; `/every-third-fails` answers 503 and `/every-third-closes` nothing to each third request.
+struct Scripted {
+    seen: Arc<Seen>,
+    requests: Rc<std::cell::Cell<u64>>,
+}
+
+impl Service for Scripted {
+    async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
+        let at_once = self.seen.at_once.fetch_add(1, Ordering::Relaxed) + 1;
+        self.seen.at_once_max.fetch_max(at_once, Ordering::Relaxed);
+        for _ in 0..YIELDS {
+            tokio::task::yield_now().await;
+        }
+        self.seen.at_once.fetch_sub(1, Ordering::Relaxed);
+        let count = self.requests.get() + 1;
+        self.requests.set(count);
+        let target = exchange.request().target().to_owned();
+        if target == "/every-third-closes" && count.is_multiple_of(3) {
+            return Err(ExchangeError::Abort(Abort::Close));
+        }
+        let response = exchange.respond();
+        if target == "/every-third-fails" && count.is_multiple_of(3) {
+            response.status = 503;
+        }
+        response.body.extend_from_slice(body(&target).as_bytes());
+        Ok(())
+    }
+}
+
+fn body(target: &str) -> String {
+    let list = |ids: std::ops::Range<u64>, next: &str| {
+        let items: Vec<String> = ids.map(|id| format!("{{\"@odata.id\":\"items/{id}\",\"id\":\"{id}\"}}")).collect();
+        format!("{{\"value\":[{}]{next}}}", items.join(","))
+    };
+    match target {
+        "/items" | "/wrong" => list(0..ITEMS, ""),
+        "/paged" => list(0..3, ",\"@odata.nextLink\":\"/paged?page=2\""),
+        "/paged?page=2" => list(3..ITEMS, ""),
+        "/empty" => list(0..0, ""),
+        _ if target.starts_with("/wrong/") => "{\"id\":\"0\"}".to_owned(),
+        _ => match target.strip_prefix("/items/") {
+            Some(id) => format!("{{\"id\":\"{id}\"}}"),
+            None => "plain".to_owned(),
+        },
+    }
+}

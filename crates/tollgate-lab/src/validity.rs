@@ -1,0 +1,277 @@
+//! When a figure may be read: each rule holds one number against its bound and says what follows and what to do.
+//!
+//! Pure rules over what was recorded, so that each can be proved by a made-up fault. What they deliberately do not do:
+//! repair a figure, or drop a trial.
+
+use crate::plan::TRIALS_PER_BLOCK;
+use crate::probe::system::Ticks;
+use crate::results::{Cell, Validity, Verdict};
+
+/// Failed requests above this share suppress the ratio.
+pub const ERROR_SHARE_MAX: f64 = 0.001;
+/// A generator thread busier than this is the limit itself.
+pub const GENERATOR_SHARE_MAX: f64 = 0.8;
+/// A generator that waits longer for its core than this share measures itself.
+pub const RUN_QUEUE_SHARE_MAX: f64 = 0.05;
+/// With more than this of all cores' time used, generator and subject were at the limit together.
+pub const CORES_BUSY_MAX: f64 = 0.95;
+/// Least bound of Little's law.
+pub const LITTLE_SHARE_MAX: f64 = 0.01;
+/// Stolen time above this share is marked.
+pub const STEAL_SHARE_MAX: f64 = 0.01;
+/// Connections opened beyond the users' own, by requests.
+pub const FRESH_SHARE_MAX: f64 = 0.01;
+/// Fewest answers of a cell whose figures stand.
+pub const REQUESTS_MIN: u64 = 300;
+/// Fewest blocks for an interval that says something.
+pub const BLOCKS_MIN: u32 = 8;
+
+/// What the rules look at in one cell.
+#[derive(Debug, Clone)]
+pub struct Evidence<'a> {
+    /// The cell.
+    pub cell: &'a Cell,
+    /// Valid answers whose content was checked.
+    pub checked: u64,
+    /// Sum of the response times in the histogram, in nanoseconds.
+    pub histogram_total_ns: f64,
+    /// Times of failed requests and of waiting after them, in nanoseconds.
+    pub failed_ns: f64,
+    /// How long the users were at it, by other clock reads, in nanoseconds.
+    pub busy_ns: f64,
+    /// Least length of a trial in milliseconds.
+    pub slice_ms: f64,
+    /// What all cores did during the cell's trials.
+    pub ticks: Ticks,
+    /// Connections that the users had opened before the first trial or were entitled to.
+    pub connections_entitled: u64,
+    /// How often each subject was started as planned.
+    pub unsteady_starts: u32,
+}
+
+/// One rule: its name as in results, and what it finds.
+type Rule = fn(&Evidence<'_>) -> Option<Finding>;
+
+struct Finding {
+    verdict: Verdict,
+    reason: String,
+    remedy: &'static str,
+    value: f64,
+    bound: f64,
+}
+
+/// All rules in the order of the report.
+const RULES: &[(&str, Rule)] = &[
+    ("errors", errors),
+    ("content", content),
+    ("littles-law", littles_law),
+    ("samples", samples),
+    ("client-saturation", client_saturation),
+    ("run-queue", run_queue),
+    ("joint", joint),
+    ("fresh-connections", fresh_connections),
+    ("warm-up", warm_up),
+    ("steal", steal),
+];
+
+/// What the rules find in a cell; a single `ok` where they find nothing.
+pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
+    let of = |rule: &str, finding: Finding| Validity {
+        variant: evidence.cell.variant.clone(),
+        level: evidence.cell.level,
+        rule: rule.to_owned(),
+        verdict: finding.verdict,
+        reason: finding.reason,
+        remedy: finding.remedy.to_owned(),
+        value: finding.value,
+        bound: finding.bound,
+    };
+    let mut found: Vec<Validity> = RULES.iter().filter_map(|(name, rule)| Some(of(name, rule(evidence)?))).collect();
+    if found.is_empty() {
+        let value = RULES.len() as f64;
+        let reason = format!("{} rules found nothing", RULES.len());
+        found.push(of("all", Finding { verdict: Verdict::Ok, reason, remedy: "", value, bound: 0.0 }));
+    }
+    found
+}
+
+/// What is said of a variant whose subject died or was stopped while it was measured.
+pub fn subject_died(variant: &str, level: u64, how: &str) -> Validity {
+    Validity {
+        variant: variant.to_owned(),
+        level,
+        rule: "subject-died".to_owned(),
+        verdict: Verdict::Refused,
+        reason: format!("the subject {how}"),
+        remedy: "see its last words, and run again".to_owned(),
+        value: 1.0,
+        bound: 0.0,
+    }
+}
+
+fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
+    let cell = evidence.cell;
+    let failed: u64 = cell.errors.values().sum();
+    let asked = cell.requests + failed;
+    let share = failed as f64 / asked.max(1) as f64;
+    let finding = |verdict, remedy| Finding {
+        verdict,
+        reason: format!("{failed} of {asked} requests failed ({})", classes(cell)),
+        remedy,
+        value: share,
+        bound: ERROR_SHARE_MAX,
+    };
+    if asked == 0 {
+        return Some(Finding {
+            verdict: Verdict::Refused,
+            reason: "nothing was measured".to_owned(),
+            remedy: "let the run go on to its end",
+            value: 0.0,
+            bound: 1.0,
+        });
+    }
+    match failed {
+        0 => None,
+        _ if share > ERROR_SHARE_MAX => {
+            Some(finding(Verdict::Refused, "find out why the subject fails; failures are cheaper than answers"))
+        }
+        _ => Some(finding(Verdict::Marked, "the failures are counted, their times are not among the answers'")),
+    }
+}
+
+fn content(evidence: &Evidence<'_>) -> Option<Finding> {
+    let cell = evidence.cell;
+    let wrong = cell.errors.get("content").copied().unwrap_or(0);
+    if wrong > 0 {
+        return Some(Finding {
+            verdict: Verdict::Refused,
+            reason: format!(
+                "{wrong} answers were not what was asked for: {}",
+                cell.error_examples.get("content").map_or("", String::as_str)
+            ),
+            remedy: "compare the answer with the variant's `format`, `detail` and `key`",
+            value: wrong as f64,
+            bound: 0.0,
+        });
+    }
+    let share = evidence.checked as f64 / cell.requests.max(1) as f64;
+    (cell.requests > 0 && share < 1.0).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0),
+        remedy: "say by `key` or `contains` what an answer must hold",
+        value: share,
+        bound: 1.0,
+    })
+}
+
+/// L = X W. W is counted from the user's previous completion, so that X W must be the users' time itself: a record
+/// lost, clipped or counted twice shows.
+fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
+    if evidence.busy_ns <= 0.0 {
+        return None;
+    }
+    let mean_ms = evidence.cell.response_time_ms.mean;
+    let bound = LITTLE_SHARE_MAX.max(2.0 * mean_ms / evidence.slice_ms.max(f64::MIN_POSITIVE)).min(1.0);
+    let value = ((evidence.histogram_total_ns + evidence.failed_ns) / evidence.busy_ns - 1.0).abs();
+    (value > bound).then(|| Finding {
+        verdict: Verdict::Refused,
+        reason: format!("users x time differs by {:.1} % from answers x response time", value * 100.0),
+        remedy: "this is a defect of the generator or a response time beyond 60 s: please report it",
+        value,
+        bound,
+    })
+}
+
+fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
+    let cell = evidence.cell;
+    if cell.requests > 0 && cell.requests < REQUESTS_MIN {
+        return Some(Finding {
+            verdict: Verdict::Marked,
+            reason: format!("only {} answers", cell.requests),
+            remedy: "run longer: --rounds, or without --quick",
+            value: cell.requests as f64,
+            bound: REQUESTS_MIN as f64,
+        });
+    }
+    (cell.rounds < BLOCKS_MIN).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("only {} whole blocks ({} trials)", cell.rounds, cell.rounds * TRIALS_PER_BLOCK),
+        remedy: "run at least 8 rounds: intervals from fewer are wide",
+        value: f64::from(cell.rounds),
+        bound: f64::from(BLOCKS_MIN),
+    })
+}
+
+fn client_saturation(evidence: &Evidence<'_>) -> Option<Finding> {
+    let share = evidence.cell.generator.cpu_share;
+    (share > GENERATOR_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("a generator thread used {:.0} % of its core", share * 100.0),
+        remedy: "read CPU per request instead of times, or load from a machine with more cores",
+        value: share,
+        bound: GENERATOR_SHARE_MAX,
+    })
+}
+
+fn run_queue(evidence: &Evidence<'_>) -> Option<Finding> {
+    let share = evidence.cell.generator.run_queue_share;
+    (share > RUN_QUEUE_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("a generator thread waited {:.1} % of the time for its core", share * 100.0),
+        remedy: "stop what else runs on this machine",
+        value: share,
+        bound: RUN_QUEUE_SHARE_MAX,
+    })
+}
+
+fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
+    let busy = evidence.ticks.busy_share();
+    (busy > CORES_BUSY_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!(
+            "all cores were busy {:.0} % of the time: a joint figure of generator and subject",
+            busy * 100.0
+        ),
+        remedy: "read CPU per request instead of times",
+        value: busy,
+        bound: CORES_BUSY_MAX,
+    })
+}
+
+fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
+    let cell = evidence.cell;
+    let fresh = cell.connections.saturating_sub(evidence.connections_entitled);
+    let share = fresh as f64 / cell.requests.max(1) as f64;
+    (share > FRESH_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("{fresh} connections were opened again for {} answers", cell.requests),
+        remedy: "raise the subject's keep-alive limits, or compare variants that connect alike",
+        value: share,
+        bound: FRESH_SHARE_MAX,
+    })
+}
+
+fn warm_up(evidence: &Evidence<'_>) -> Option<Finding> {
+    (evidence.unsteady_starts > 0).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("after {} s of warm-up response times still changed", crate::run::WARM_UP_MOST.as_secs()),
+        remedy: "warm the subject up by hand, then run again",
+        value: f64::from(evidence.unsteady_starts),
+        bound: 0.0,
+    })
+}
+
+fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
+    let share = evidence.ticks.steal_share();
+    (share > STEAL_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("the hypervisor took {:.1} % of the cores' time", share * 100.0),
+        remedy: "run again when the host is calmer, or on a machine of its own",
+        value: share,
+        bound: STEAL_SHARE_MAX,
+    })
+}
+
+fn classes(cell: &Cell) -> String {
+    cell.errors.iter().map(|(class, count)| format!("{class}: {count}")).collect::<Vec<_>>().join(", ")
+}
