@@ -1,0 +1,296 @@
+//! A naive evaluation of plans in memory: what the store's SQL must agree with.
+//!
+//! It deliberately shares no code with the store; only the arithmetic of decimals is the library's, which is tested
+//! by itself.
+
+use std::cmp::Ordering;
+use std::num::FpCategory;
+
+use tollgate_wire::decimal;
+use tollgate_wire::edm::{NavigationId, Primitive, SetId};
+use tollgate_wire::plan::{Arithmetic, Comparison, Direction, Expression, ExpressionKind, Function, Logic, Options};
+use tollgate_wire::value::Value;
+
+use crate::world::World;
+
+/// The rows of a collection that pass the filter, in order.
+pub(crate) fn matching<'w>(world: &'w World, set: SetId, options: &Options) -> Vec<&'w Vec<Value>> {
+    let mut rows: Vec<_> = world.rows[set.0]
+        .iter()
+        .filter(|row| {
+            options.filter.as_ref().is_none_or(|filter| value(world, set, Some(row), filter) == Value::Boolean(true))
+        })
+        .collect();
+    rows.sort_by(|left, right| {
+        let keys = options.order_by.iter().map(|by| {
+            let of = |row| value(world, set, Some(row), &by.expression);
+            let ordering = order(&of(left), &of(right));
+            match by.direction {
+                Direction::Ascending => ordering,
+                Direction::Descending => ordering.reverse(),
+            }
+        });
+        keys.chain(world.model.type_of(set).key.iter().map(|leaf| order(&left[leaf.0], &right[leaf.0])))
+            .find(|ordering| ordering.is_ne())
+            .unwrap_or(Ordering::Equal)
+    });
+    rows
+}
+
+/// The value of an expression for a row; without a row every leaf is null.
+fn value(world: &World, set: SetId, row: Option<&Vec<Value>>, expression: &Expression) -> Value {
+    let of = |expression: &Expression| value(world, set, row, expression);
+    match &expression.kind {
+        ExpressionKind::Literal(literal) => literal.clone(),
+        ExpressionKind::Leaf { through, leaf } => {
+            let (mut set, mut row) = (set, row);
+            for (navigation, target) in through {
+                row = row.and_then(|row| to_one(world, set, row, *navigation));
+                set = *target;
+            }
+            row.map_or(Value::Null, |row| row[leaf.0].clone())
+        }
+        ExpressionKind::Not(inner) => match of(inner) {
+            Value::Boolean(boolean) => Value::Boolean(!boolean),
+            _ => Value::Null,
+        },
+        ExpressionKind::Negate(inner) => match of(inner) {
+            Value::Integer(integer) => integer.checked_neg().map_or(Value::Null, Value::Integer),
+            Value::Real(number) => real(-number),
+            Value::Decimal(digits) => digits_or_null(decimal::negate(&digits)),
+            _ => Value::Null,
+        },
+        ExpressionKind::Logic(logic, left, right) => match (logic, of(left), of(right)) {
+            (Logic::And, Value::Boolean(false), _) | (Logic::And, _, Value::Boolean(false)) => Value::Boolean(false),
+            (Logic::Or, Value::Boolean(true), _) | (Logic::Or, _, Value::Boolean(true)) => Value::Boolean(true),
+            (_, Value::Null, _) | (_, _, Value::Null) => Value::Null,
+            (Logic::And, ..) => Value::Boolean(true),
+            (Logic::Or, ..) => Value::Boolean(false),
+        },
+        ExpressionKind::Compare(comparison, left, right) => compare(*comparison, of(left), of(right)),
+        ExpressionKind::Arithmetic(operator, left, right) => arithmetic(*operator, of(left), of(right)),
+        ExpressionKind::Call(function, arguments) => {
+            let arguments: Vec<_> = arguments.iter().map(of).collect();
+            if arguments.contains(&Value::Null) { Value::Null } else { call(*function, &arguments) }
+        }
+    }
+}
+
+fn to_one<'w>(world: &'w World, set: SetId, row: &Vec<Value>, navigation: NavigationId) -> Option<&'w Vec<Value>> {
+    let navigation = &world.model.type_of(set).navigation[navigation.0];
+    let target = navigation.target;
+    let related = world.rows[target.0].iter().filter(|candidate| {
+        navigation.on.iter().all(|(here, there)| row[here.0] != Value::Null && row[here.0] == candidate[there.0])
+    });
+    let key = &world.model.type_of(target).key;
+    related.min_by(|left, right| {
+        key.iter()
+            .map(|leaf| order(&left[leaf.0], &right[leaf.0]))
+            .find(|ordering| ordering.is_ne())
+            .unwrap_or(Ordering::Equal)
+    })
+}
+
+fn compare(comparison: Comparison, left: Value, right: Value) -> Value {
+    let null = left == Value::Null || right == Value::Null;
+    let ordering = order(&left, &right);
+    Value::Boolean(match comparison {
+        Comparison::Equal => ordering.is_eq(),
+        Comparison::NotEqual => ordering.is_ne(),
+        Comparison::Less => !null && ordering.is_lt(),
+        Comparison::LessOrEqual => !null && ordering.is_le(),
+        Comparison::Greater => !null && ordering.is_gt(),
+        Comparison::GreaterOrEqual => !null && ordering.is_ge(),
+    })
+}
+
+/// Null first, then by value; numbers of different kinds after promotion.
+fn order(left: &Value, right: &Value) -> Ordering {
+    match (left, right) {
+        (Value::Null, Value::Null) => Ordering::Equal,
+        (Value::Null, _) => Ordering::Less,
+        (_, Value::Null) => Ordering::Greater,
+        (Value::Boolean(left), Value::Boolean(right)) => left.cmp(right),
+        (Value::Integer(left), Value::Integer(right)) => left.cmp(right),
+        (Value::String(left), Value::String(right)) => left.chars().cmp(right.chars()),
+        (Value::Binary(left), Value::Binary(right)) => left.cmp(right),
+        (Value::Real(_), _) | (_, Value::Real(_)) => {
+            as_real(left).partial_cmp(&as_real(right)).expect("no NaN is stored")
+        }
+        (Value::Decimal(_) | Value::Integer(_), Value::Decimal(_) | Value::Integer(_)) => {
+            decimal::compare(&digits(left), &digits(right))
+        }
+        (Value::Text(Primitive::Duration, left), Value::Text(Primitive::Duration, right)) => {
+            duration_ms(left).cmp(&duration_ms(right))
+        }
+        (Value::Text(Primitive::Guid, left), Value::Text(Primitive::Guid, right)) => left.cmp(right),
+        (Value::Text(_, left), Value::Text(_, right)) => moment(left).cmp(&moment(right)),
+        (left, right) => panic!("{left:?} and {right:?} have no order"),
+    }
+}
+
+/// Date parts as numbers, the fraction in nanoseconds.
+fn moment(text: &str) -> Vec<u32> {
+    let (text, fraction) = text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), "0"));
+    let mut parts: Vec<u32> = text.split(['-', 'T', ':']).map(|part| part.parse().unwrap()).collect();
+    if text.contains('-') {
+        parts.resize(6, 0);
+    }
+    parts.push(format!("{fraction:0<9}").parse().unwrap());
+    parts
+}
+
+fn duration_ms(text: &str) -> i64 {
+    let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
+    let (mut total, mut number) = (0, String::new());
+    for character in text.chars() {
+        let unit_ms = match character {
+            '0'..='9' | '.' => {
+                number.push(character);
+                continue;
+            }
+            'D' => 86_400_000.0,
+            'H' => 3_600_000.0,
+            'M' => 60_000.0,
+            'S' => 1_000.0,
+            _ => continue,
+        };
+        total += (number.parse::<f64>().unwrap() * unit_ms).round() as i64;
+        number.clear();
+    }
+    sign * total
+}
+
+fn arithmetic(operator: Arithmetic, left: Value, right: Value) -> Value {
+    match (&left, &right) {
+        (Value::Null, _) | (_, Value::Null) => Value::Null,
+        (Value::Integer(left), Value::Integer(right)) => {
+            let (left, right) = (i128::from(*left), i128::from(*right));
+            let result = match operator {
+                Arithmetic::Add => left + right,
+                Arithmetic::Subtract => left - right,
+                Arithmetic::Multiply => left * right,
+                Arithmetic::Divide | Arithmetic::Modulo if right == 0 => return Value::Null,
+                Arithmetic::Divide => left / right,
+                Arithmetic::Modulo => left % right,
+            };
+            i64::try_from(result).map_or(Value::Null, Value::Integer)
+        }
+        (Value::Real(_), _) | (_, Value::Real(_)) => {
+            let (left, right) = (as_real(&left), as_real(&right));
+            match operator {
+                Arithmetic::Add => real(left + right),
+                Arithmetic::Subtract => real(left - right),
+                Arithmetic::Multiply => real(left * right),
+                Arithmetic::Divide | Arithmetic::Modulo if right.classify() == FpCategory::Zero => Value::Null,
+                Arithmetic::Divide => real(left / right),
+                Arithmetic::Modulo => real(left % right),
+            }
+        }
+        (left, right) => {
+            let (left, right) = (digits(left), digits(right));
+            digits_or_null(match operator {
+                Arithmetic::Add => decimal::add(&left, &right),
+                Arithmetic::Subtract => decimal::sub(&left, &right),
+                Arithmetic::Multiply => decimal::mul(&left, &right),
+                Arithmetic::Divide => decimal::div(&left, &right),
+                Arithmetic::Modulo => decimal::modulo(&left, &right),
+            })
+        }
+    }
+}
+
+fn call(function: Function, arguments: &[Value]) -> Value {
+    let text = |index: usize| match &arguments[index] {
+        Value::String(text) | Value::Text(_, text) => text.as_str(),
+        other => panic!("{other:?} is no text"),
+    };
+    let characters = |index| text(index).chars().collect::<Vec<_>>();
+    let whole = |index: usize| match arguments[index] {
+        Value::Integer(integer) => integer,
+        ref other => panic!("{other:?} is no integer"),
+    };
+    // Year to second, as far as they stand in the text.
+    let part = |index: usize| {
+        let numbers = moment(text(0));
+        let numbers = if text(0).contains('-') { numbers } else { [vec![0; 3], numbers].concat() };
+        Value::Integer(i64::from(numbers[index]))
+    };
+    let instant = || text(0).trim_end_matches('Z').split_once('T');
+    match function {
+        Function::Contains => Value::Boolean(find(&characters(0), &characters(1)).is_some()),
+        Function::StartsWith => Value::Boolean(characters(0).starts_with(&characters(1))),
+        Function::EndsWith => Value::Boolean(characters(0).ends_with(&characters(1))),
+        Function::Length => Value::Integer(characters(0).len() as i64),
+        Function::IndexOf => {
+            Value::Integer(find(&characters(0), &characters(1)).map_or(-1, |position| position as i64))
+        }
+        Function::Substring => {
+            let end = if arguments.len() == 3 { whole(1).saturating_add(whole(2)) } else { i64::MAX };
+            let kept = characters(0)
+                .into_iter()
+                .enumerate()
+                .filter(|(position, _)| (*position as i64) >= whole(1) && (*position as i64) < end)
+                .map(|(_, character)| character);
+            Value::String(kept.collect())
+        }
+        Function::Replace if text(1).is_empty() => arguments[0].clone(),
+        Function::Replace => Value::String(text(0).split(text(1)).collect::<Vec<_>>().join(text(2))),
+        Function::ToLower => Value::String(text(0).to_lowercase()),
+        Function::ToUpper => Value::String(text(0).to_uppercase()),
+        Function::Trim => Value::String(text(0).trim().into()),
+        Function::Concat => Value::String([text(0), text(1)].concat()),
+        Function::Year => part(0),
+        Function::Month => part(1),
+        Function::Day => part(2),
+        Function::Hour => part(3),
+        Function::Minute => part(4),
+        Function::Second => part(5),
+        Function::Date => Value::Text(Primitive::Date, instant().map_or(text(0), |(date, _)| date).into()),
+        Function::Time => Value::Text(crate::world::TIME, instant().map_or(text(0), |(_, time)| time).into()),
+        Function::Round => rounded(&arguments[0], f64::round, decimal::round),
+        Function::Floor => rounded(&arguments[0], f64::floor, decimal::floor),
+        Function::Ceiling => rounded(&arguments[0], f64::ceil, decimal::ceiling),
+    }
+}
+
+fn rounded(
+    value: &Value,
+    of_real: fn(f64) -> f64,
+    of_decimal: fn(&str) -> Result<String, decimal::DecimalError>,
+) -> Value {
+    match value {
+        Value::Real(number) => real(of_real(*number)),
+        Value::Decimal(digits) => digits_or_null(of_decimal(digits)),
+        other => other.clone(),
+    }
+}
+
+fn find(text: &[char], part: &[char]) -> Option<usize> {
+    (0..=text.len()).find(|start| text[*start..].starts_with(part))
+}
+
+fn real(number: f64) -> Value {
+    if number.is_nan() { Value::Null } else { Value::Real(number) }
+}
+
+fn as_real(value: &Value) -> f64 {
+    match value {
+        Value::Real(number) => *number,
+        Value::Integer(integer) => *integer as f64,
+        Value::Decimal(digits) => digits.parse().unwrap(),
+        other => panic!("{other:?} is no number"),
+    }
+}
+
+fn digits(value: &Value) -> String {
+    match value {
+        Value::Integer(integer) => integer.to_string(),
+        Value::Decimal(digits) => digits.clone(),
+        other => panic!("{other:?} is no exact number"),
+    }
+}
+
+fn digits_or_null(result: Result<String, decimal::DecimalError>) -> Value {
+    result.map_or(Value::Null, Value::Decimal)
+}

@@ -1,0 +1,206 @@
+//! A small model with every type of property, rows for it, and ways to read them.
+
+use tollgate_gateway::store::sqlite::{Connection, Database, Location};
+use tollgate_gateway::store::{Flow, Mapping, Outcome, RowSink, StoreError};
+use tollgate_wire::edm::{
+    Annotations, EntitySet, EntityType, LeafId, Model, Multiplicity, NavigationId, NavigationProperty, Primitive,
+    Property, PropertyKind, SetId, TypeId,
+};
+use tollgate_wire::plan::{Columns, Key, Options, Plan, Shape};
+use tollgate_wire::value::{Cell, Row, Value};
+
+pub(crate) const ITEMS: SetId = SetId(0);
+pub(crate) const OWNERS: SetId = SetId(1);
+
+/// `Item/owner`, to one, by the owner's key.
+pub(crate) const ITEM_OWNER: NavigationId = NavigationId(0);
+/// `Item/peer`, to the first item of the same owner: several match.
+pub(crate) const ITEM_PEER: NavigationId = NavigationId(1);
+/// `Owner/items`, to many.
+pub(crate) const OWNER_ITEMS: NavigationId = NavigationId(0);
+
+/// The leaves of an item, by the names of their types; those after `number` may be null.
+pub(crate) const ITEM_LEAVES: [(&str, Primitive); 14] = [
+    ("id", STRING),
+    ("number", Primitive::Int32),
+    ("flag", Primitive::Boolean),
+    ("whole", Primitive::Int64),
+    ("real", Primitive::Double),
+    ("amount", DECIMAL),
+    ("text", STRING),
+    ("guid", Primitive::Guid),
+    ("date", Primitive::Date),
+    ("moment", MOMENT),
+    ("instant", INSTANT),
+    ("time", TIME),
+    ("duration", Primitive::Duration),
+    ("bytes", Primitive::Binary { length_max: 0 }),
+];
+
+/// The leaf of an item that names its owner; it may be null or name nobody.
+pub(crate) const ITEM_OWNER_NAME: LeafId = LeafId(14);
+
+pub(crate) const OWNER_LEAVES: [(&str, Primitive); 3] =
+    [("name", STRING), ("rank", Primitive::Int32), ("amount", DECIMAL)];
+
+pub(crate) const STRING: Primitive = Primitive::String { length_max: 0 };
+pub(crate) const DECIMAL: Primitive = Primitive::Decimal { precision: 0, scale: 0 };
+pub(crate) const MOMENT: Primitive = Primitive::DateTime { precision: 0 };
+pub(crate) const INSTANT: Primitive = Primitive::DateTimeOffset { precision: 0 };
+pub(crate) const TIME: Primitive = Primitive::TimeOfDay { precision: 0 };
+
+pub(crate) fn model() -> Model {
+    let leaf = |nullable_from: usize| {
+        move |(index, (name, primitive)): (usize, &(&str, Primitive))| Property {
+            name: (*name).into(),
+            kind: PropertyKind::Primitive(*primitive),
+            nullable: index >= nullable_from,
+            annotations: Annotations::default(),
+        }
+    };
+    let mut items: Vec<Property> = ITEM_LEAVES.iter().enumerate().map(leaf(2)).collect();
+    items.push(leaf(0)((0, &("owner", STRING))));
+    let entity_type = |name: &str, properties| EntityType { name: name.into(), properties, ..EntityType::default() };
+    let navigation = |name: &str, target, multiplicity, on| NavigationProperty {
+        name: name.into(),
+        target,
+        multiplicity,
+        on: vec![on],
+        association: String::new(),
+        partner: None,
+    };
+    let mut model = Model {
+        entity_types: vec![
+            entity_type("Item", items),
+            entity_type("Owner", OWNER_LEAVES.iter().enumerate().map(leaf(1)).collect()),
+        ],
+        entity_sets: ["Items", "Owners"]
+            .iter()
+            .enumerate()
+            .map(|(index, name)| EntitySet { name: (*name).into(), entity_type: TypeId(index), label: None })
+            .collect(),
+        ..Model::default()
+    };
+    model.finish();
+    model.entity_types[0].key = vec![LeafId(0), LeafId(1)];
+    model.entity_types[1].key = vec![LeafId(0)];
+    model.entity_types[0].navigation = vec![
+        navigation("owner", OWNERS, Multiplicity::ZeroOrOne, (ITEM_OWNER_NAME, LeafId(0))),
+        navigation("peer", ITEMS, Multiplicity::ZeroOrOne, (ITEM_OWNER_NAME, ITEM_OWNER_NAME)),
+    ];
+    model.entity_types[1].navigation =
+        vec![navigation("items", ITEMS, Multiplicity::Many, (LeafId(0), ITEM_OWNER_NAME))];
+    model
+}
+
+/// A model with rows, as values and in a database.
+pub(crate) struct World {
+    pub(crate) model: Model,
+    /// By set.
+    pub(crate) rows: [Vec<Vec<Value>>; 2],
+    pub(crate) connection: Connection,
+    _database: Database,
+}
+
+impl World {
+    pub(crate) fn new(items: Vec<Vec<Value>>, owners: Vec<Vec<Value>>) -> World {
+        let model = model();
+        let database = Database::open(Location::Memory, Mapping::by_type_name(&model)).unwrap();
+        let connection = database.connection().unwrap();
+        connection
+            .transaction(|| {
+                connection.create_tables(&model)?;
+                items.iter().try_for_each(|row| connection.insert(&model, ITEMS, row))?;
+                owners.iter().try_for_each(|row| connection.insert(&model, OWNERS, row))
+            })
+            .unwrap();
+        World { model, rows: [items, owners], connection, _database: database }
+    }
+
+    pub(crate) fn read(&self, plan: &Plan, page_size: Option<u64>) -> Result<(Outcome, Answer), StoreError> {
+        let entity_type = self.model.type_of(plan.set());
+        let columns = Columns::new(entity_type, &plan.options.select, &plan.options.expand);
+        let mut answer = Answer { columns: columns.leaves.len(), ..Answer::default() };
+        let outcome = self.connection.read(&self.model, plan, page_size, &mut answer)?;
+        Ok((outcome, answer))
+    }
+}
+
+/// What a sink got, as text: one line for each call.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    columns: usize,
+    pub(crate) total: Option<u64>,
+    /// The rows of the entities.
+    pub(crate) rows: Vec<Vec<String>>,
+    /// The rows of the expanded entities of each entity.
+    pub(crate) expanded: Vec<String>,
+    /// After so many entities the sink stops.
+    pub(crate) stop_after: Option<usize>,
+}
+
+impl RowSink for Answer {
+    fn total(&mut self, count: u64) -> Flow {
+        self.total = Some(count);
+        Flow::Continue
+    }
+
+    fn entity<R: Row>(&mut self, row: &R) -> Flow {
+        self.rows.push((0..self.columns).map(|column| cell_text(row.cell(column))).collect());
+        Flow::Continue
+    }
+
+    fn expand_begin<R: Row>(&mut self, index: usize, parent: &R) -> Flow {
+        self.expanded.push(format!("{}[{index}:", cell_text(parent.cell(0))));
+        Flow::Continue
+    }
+
+    fn expand_entity<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
+        *self.expanded.last_mut().unwrap() += &format!(" {}", cell_text(row.cell(0)));
+        Flow::Continue
+    }
+
+    fn expand_end<R: Row>(&mut self, _index: usize, _parent: &R) -> Flow {
+        *self.expanded.last_mut().unwrap() += "]";
+        Flow::Continue
+    }
+
+    fn entity_end<R: Row>(&mut self, _row: &R) -> Flow {
+        if self.stop_after == Some(self.rows.len()) { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+pub(crate) fn cell_text(cell: Cell<'_>) -> String {
+    match cell {
+        Cell::Null => "null".into(),
+        Cell::Integer(integer) => integer.to_string(),
+        Cell::Real(real) => format!("{real:?}"),
+        Cell::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+        Cell::Bytes(bytes) => format!("{bytes:02x?}"),
+    }
+}
+
+pub(crate) fn collection(set: SetId, options: Options) -> Plan {
+    Plan { root: set, key: None, steps: Vec::new(), shape: Shape::Collection, options }
+}
+
+pub(crate) fn string(text: &str) -> Value {
+    Value::String(text.into())
+}
+
+pub(crate) fn item_key(id: &str, number: i64) -> Key {
+    Key(vec![string(id), Value::Integer(number)])
+}
+
+/// An item with nothing but its key and its owner.
+pub(crate) fn bare_item(id: &str, number: i64, owner: Option<&str>) -> Vec<Value> {
+    let mut row = vec![Value::Null; ITEM_LEAVES.len() + 1];
+    row[0] = string(id);
+    row[1] = Value::Integer(number);
+    row[ITEM_OWNER_NAME.0] = owner.map_or(Value::Null, string);
+    row
+}
+
+pub(crate) fn owner(name: &str, rank: Option<i64>) -> Vec<Value> {
+    vec![string(name), rank.map_or(Value::Null, Value::Integer), Value::Null]
+}
