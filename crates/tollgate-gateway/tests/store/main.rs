@@ -1,7 +1,15 @@
 //! The store held against a naive evaluation in memory, over rows with nulls, Unicode and extreme numbers, and its
 //! answers to paths, hostile requests and other special cases.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+mod expansions;
+mod files;
+mod hostile;
 mod naive;
+mod paging;
+mod paths;
 mod plans;
 mod random_plans;
+mod statements;
 mod world;

@@ -76,7 +76,7 @@ fn value(world: &World, set: SetId, row: Option<&Vec<Value>>, expression: &Expre
     }
 }
 
-fn to_one<'w>(world: &'w World, set: SetId, row: &Vec<Value>, navigation: NavigationId) -> Option<&'w Vec<Value>> {
+fn to_one<'w>(world: &'w World, set: SetId, row: &[Value], navigation: NavigationId) -> Option<&'w Vec<Value>> {
     let navigation = &world.model.type_of(set).navigation[navigation.0];
     let target = navigation.target;
     let related = world.rows[target.0].iter().filter(|candidate| {

@@ -136,7 +136,14 @@ pub(crate) struct Answer {
     /// The rows of the expanded entities of each entity.
     pub(crate) expanded: Vec<String>,
     /// After so many entities the sink stops.
-    pub(crate) stop_after: Option<usize>,
+    stop_after: Option<usize>,
+}
+
+impl Answer {
+    /// Takes so many entities and then stops.
+    pub(crate) fn stopping_after(entities: usize) -> Answer {
+        Answer { columns: 2, stop_after: Some(entities), ..Answer::default() }
+    }
 }
 
 impl RowSink for Answer {

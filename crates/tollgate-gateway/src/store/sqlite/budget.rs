@@ -3,7 +3,7 @@
 //! It deliberately costs a short statement nothing but a counter: the clock is read only when SQLite reports progress.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::store::StoreError;
@@ -11,10 +11,11 @@ use crate::store::StoreError;
 /// Steps of SQLite's machine between two looks at the clock, about 50 us.
 const STEPS_BETWEEN_LOOKS: i32 = 4_096;
 
-/// Counts reads, so that the watcher knows when a new one began.
+/// Which read is running, so that the watcher knows when a new one began.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     reads: AtomicU64,
+    lifted: AtomicBool,
 }
 
 impl Budget {
@@ -26,6 +27,9 @@ impl Budget {
         raw.progress_handler(
             STEPS_BETWEEN_LOOKS,
             Some(move || {
+                if watched.lifted.load(Ordering::Relaxed) {
+                    return false;
+                }
                 let read = watched.reads.load(Ordering::Relaxed);
                 match current {
                     Some((number, began)) if number == read => began.elapsed() > time_budget,
@@ -42,5 +46,11 @@ impl Budget {
     /// A new read begins; its time counts from the first time that SQLite reports progress.
     pub(super) fn begin(&self) {
         self.reads.fetch_add(1, Ordering::Relaxed);
+        self.lifted.store(false, Ordering::Relaxed);
+    }
+
+    /// Until the next read begins, statements take the time that they need: those that fill a database.
+    pub(super) fn lift(&self) {
+        self.lifted.store(true, Ordering::Relaxed);
     }
 }

@@ -233,3 +233,75 @@ fn duration_seconds(text: &str) -> Option<String> {
     }
     if negative { decimal::negate(&seconds).ok() } else { Some(seconds) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn registered() -> Connection {
+        let raw = Connection::open_in_memory().unwrap();
+        register(&raw).unwrap();
+        raw
+    }
+
+    #[test]
+    fn every_function_that_statements_name_is_registered_and_answers_null_for_null() {
+        let raw = registered();
+        for name in function::ALL {
+            let nulls = vec!["NULL"; name.arguments as usize].join(", ");
+            let call = format!("SELECT {}({nulls}) IS NULL", name.text);
+            assert!(raw.query_row(&call, [], |row| row.get::<_, bool>(0)).unwrap(), "{call}");
+        }
+    }
+
+    /// Evaluates SQL to text, null as `null`.
+    fn check(sql: &str, expected: &str) {
+        let value: Option<String> =
+            registered().query_row(&format!("SELECT CAST({sql} AS TEXT)"), [], |row| row.get(0)).unwrap();
+        assert_eq!(value.as_deref().unwrap_or("null"), expected, "{sql}");
+    }
+
+    #[test]
+    fn integers_overflow_to_null_and_never_to_reals() {
+        check("tollgate_integer_add(9223372036854775807, 1)", "null");
+        check("tollgate_integer_multiply(4611686018427387904, 2)", "null");
+        check("tollgate_integer_divide(-9223372036854775807 - 1, -1)", "null");
+        check("tollgate_integer_modulo(-9223372036854775807 - 1, -1)", "0");
+        check("tollgate_integer_divide(-7, 2)", "-3");
+        check("tollgate_integer_modulo(-7, 2)", "-1");
+        check("tollgate_integer_divide(1, 0)", "null");
+    }
+
+    #[test]
+    fn decimals_keep_every_digit() {
+        check("tollgate_decimal_add('0.1', '0.2')", "0.3");
+        check("tollgate_decimal_multiply('99999999999999999.99', '100')", "9999999999999999999.00");
+        check("tollgate_decimal_round('2.5')", "3");
+        check("tollgate_decimal_round('-2.5')", "-3");
+        check("'2.50' COLLATE \"DECIMAL\" = '2.5'", "1");
+        check("'10' COLLATE \"DECIMAL\" > '9.99'", "1");
+    }
+
+    #[test]
+    fn texts_are_counted_in_characters_and_folded_as_unicode_says() {
+        check("tollgate_length('😀ß')", "2");
+        check("tollgate_upper('straße')", "STRASSE");
+        check("tollgate_lower('ÇEM')", "çem");
+        check("tollgate_substring('😀bc', 1, 1)", "b");
+        check("tollgate_substring('abc', -1, 2)", "a");
+        check("tollgate_substring_from('abc', 7)", "");
+        check("tollgate_starts_with('50%', '5%')", "0");
+    }
+
+    #[test]
+    fn dates_give_their_parts() {
+        check("tollgate_year('-0044-03-15')", "-44");
+        check("tollgate_month('2013-09-25T11:00:00Z')", "9");
+        check("tollgate_hour('2013-09-25')", "0");
+        check("tollgate_second('11:00:07.5')", "7");
+        check("tollgate_date('2013-09-25T11:00:00.5Z')", "2013-09-25");
+        check("tollgate_time('2013-09-25T11:00:00.5Z')", "11:00:00.5");
+        check("tollgate_duration_seconds('-P1DT1.5S')", "-86401.5");
+        check("tollgate_duration_seconds('P')", "null");
+    }
+}

@@ -56,7 +56,7 @@ impl Connection {
     ///
     /// Those of `work` and of the commit.
     pub fn transaction<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.budget.begin();
+        self.budget.lift();
         let transaction = rusqlite::Transaction::new_unchecked(&self.raw, rusqlite::TransactionBehavior::Immediate)?;
         let done = work()?;
         transaction.commit()?;
