@@ -8,6 +8,7 @@ pub mod base64;
 pub mod date;
 pub mod decimal;
 pub mod edm;
+pub mod error;
 pub mod escape;
 pub mod format;
 pub mod json;

@@ -241,3 +241,17 @@ pub(crate) fn booking() -> Vec<Cell<'static>> {
 pub(crate) fn carrier() -> Vec<Cell<'static>> {
     vec![Cell::Text(b"AA"), Cell::Text(b"American Airlines"), Cell::Text(b"image/png")]
 }
+
+/// A document with a line for each tag, read by another parser on the way: it is well-formed, and a snapshot is legible.
+pub(crate) fn indented(document: &[u8]) -> String {
+    let mut reader = quick_xml::Reader::from_reader(document);
+    reader.config_mut().check_end_names = true;
+    let mut writer = quick_xml::Writer::new_with_indent(Vec::new(), b' ', 1);
+    loop {
+        match reader.read_event().unwrap() {
+            quick_xml::events::Event::Eof => break,
+            event => writer.write_event(event).unwrap(),
+        }
+    }
+    String::from_utf8(writer.into_inner()).unwrap()
+}

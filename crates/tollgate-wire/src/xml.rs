@@ -3,6 +3,7 @@
 //! What is particular to Atom stands in [`crate::atom`].
 
 use crate::edm::Primitive;
+use crate::escape;
 use crate::number::Width;
 use crate::stencil::cell::{Form, Syntax};
 use crate::stencil::outline::{Field, typical_size};
@@ -84,4 +85,42 @@ pub(crate) fn complex(program: &mut Program, dialect: Dialect, name: &str, field
         element(program, dialect, *field, "");
     }
     program.texts(&["</", dialect.prefix(), name, ">"]);
+}
+
+/// Writes a start tag; attribute values are escaped.
+pub(crate) fn open(out: &mut Vec<u8>, name: &str, attributes: &[(&str, &str)]) {
+    start(out, name, attributes);
+    out.push(b'>');
+}
+
+/// Writes an element without content.
+pub(crate) fn empty(out: &mut Vec<u8>, name: &str, attributes: &[(&str, &str)]) {
+    start(out, name, attributes);
+    out.extend_from_slice(b"/>");
+}
+
+fn start(out: &mut Vec<u8>, name: &str, attributes: &[(&str, &str)]) {
+    out.push(b'<');
+    out.extend_from_slice(name.as_bytes());
+    for (name, value) in attributes {
+        out.push(b' ');
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"=\"");
+        escape::xml_attribute(out, value.as_bytes());
+        out.push(b'"');
+    }
+}
+
+/// Writes an end tag.
+pub(crate) fn close(out: &mut Vec<u8>, name: &str) {
+    out.extend_from_slice(b"</");
+    out.extend_from_slice(name.as_bytes());
+    out.push(b'>');
+}
+
+/// Writes an element that holds nothing but text.
+pub(crate) fn text_element(out: &mut Vec<u8>, name: &str, text: &str) {
+    open(out, name, &[]);
+    escape::xml_text(out, text.as_bytes());
+    close(out, name);
 }

@@ -2,6 +2,10 @@
 //!
 //! It holds names and shapes only; where a property is stored is the store's business.
 
+pub mod metadata_v2;
+pub mod metadata_v4;
+pub mod service_document;
+
 /// The protocol version in which a request is read and answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Version {

@@ -12,6 +12,8 @@ use crate::{base64, date, escape};
 /// How a value is written. The bytes around it (quotes, tags) belong to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
+    /// Text that is the whole document.
+    PlainText,
     /// Text in an XML element.
     XmlText,
     /// Text in a JSON string.
@@ -100,6 +102,7 @@ fn write_rare(out: &mut Vec<u8>, form: Form, cell: Cell<'_>) {
             fallback(&mut text, Syntax::Plain, cell);
             write_quoted_url_text(out, &text);
         }
+        (Form::PlainText, cell) => fallback(out, Syntax::Plain, cell),
         (Form::XmlText, cell) => fallback(out, Syntax::Xml, cell),
         (Form::JsonText | Form::Ticks, cell) => fallback(out, Syntax::JsonQuoted, cell),
         (Form::JsonDecimal, cell) => fallback(out, Syntax::Json, cell),

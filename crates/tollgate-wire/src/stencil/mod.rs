@@ -24,6 +24,7 @@
 pub(crate) mod cell;
 pub(crate) mod outline;
 pub(crate) mod program;
+pub mod raw;
 
 use crate::edm::{Model, SetId, Version};
 use crate::format::Format;

@@ -1,0 +1,37 @@
+//! A single value without any document around it: `/$value`, as `text/plain` or, for binaries, as its bytes.
+
+use super::cell::{self, Form};
+use crate::edm::{Primitive, Version};
+use crate::value::Cell;
+use crate::xml::{self, Dialect};
+
+/// The media type of a raw value.
+pub fn content_type(primitive: Primitive) -> &'static str {
+    match primitive {
+        Primitive::Binary { .. } => "application/octet-stream",
+        _ => "text/plain;charset=utf-8",
+    }
+}
+
+/// Writes a raw value; null is nothing (it is answered with 404 in V2 and 204 in V4). `version` is `None` for plain REST.
+pub fn write(out: &mut Vec<u8>, version: Option<Version>, primitive: Primitive, value: Cell<'_>) {
+    let dialect = if version == Some(Version::V2) { Dialect::V2 } else { Dialect::Rest };
+    match (value, primitive) {
+        (Cell::Null, _) => {}
+        (Cell::Bytes(bytes), Primitive::Binary { .. }) => out.extend_from_slice(bytes),
+        (Cell::Text(text), Primitive::String { .. }) => out.extend_from_slice(text),
+        (value, primitive) => {
+            let pattern = xml::pattern(dialect, primitive);
+            let form = match pattern.form {
+                // Escaping is the document's business.
+                Form::XmlText => Form::PlainText,
+                form => form,
+            };
+            cell::write(out, form, value);
+            out.extend_from_slice(pattern.after.as_bytes());
+            if version == Some(Version::V4) && matches!(primitive, Primitive::DateTime { .. }) {
+                out.push(b'Z');
+            }
+        }
+    }
+}
