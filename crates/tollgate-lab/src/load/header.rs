@@ -11,9 +11,21 @@ pub fn check_header(name: &str, value: &str) -> Result<(), String> {
     built.map(drop).map_err(|error| format!("header field `{name}`: {error}"))
 }
 
+/// The value of an `Authorization` field by which user and password are sent at once (RFC 7617).
+pub fn basic_authorization(user: &str, password: &str) -> String {
+    let mut value = b"Basic ".to_vec();
+    tollgate_wire::base64::encode(&mut value, format!("{user}:{password}").as_bytes());
+    String::from_utf8(value).expect("base64 is ASCII")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_example_of_rfc_7617_is_encoded_as_there() {
+        assert_eq!(basic_authorization("Aladdin", "open sesame"), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+    }
 
     #[test]
     fn a_field_that_could_break_the_framing_is_refused() {

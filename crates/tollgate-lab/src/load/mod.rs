@@ -22,7 +22,7 @@ mod tests;
 use std::time::Duration;
 
 pub use failure::ErrorClass;
-pub use header::check_header;
+pub use header::{basic_authorization, check_header};
 pub use quick::{QuickLoad, QuickResult, quick};
 pub use target::Connection;
 

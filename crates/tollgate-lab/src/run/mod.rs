@@ -26,7 +26,7 @@ pub use store::{HISTOGRAMS, RESULT};
 use crate::cores::Cores;
 use crate::experiment::WorkloadKind;
 use crate::load::worker::Worker;
-use crate::load::{REQUEST_TIMEOUT, check_header};
+use crate::load::{REQUEST_TIMEOUT, basic_authorization, check_header};
 use crate::plan::Plan;
 use crate::probe;
 use crate::results::{self, FORMAT, RunResult, State};
@@ -120,9 +120,7 @@ fn text(time: jiff::Timestamp) -> String {
 fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, RunError> {
     let mut headers = options.headers.clone();
     if let Some((user, password)) = &options.basic {
-        let mut value = b"Basic ".to_vec();
-        tollgate_wire::base64::encode(&mut value, format!("{user}:{password}").as_bytes());
-        headers.push(("Authorization".to_owned(), String::from_utf8_lossy(&value).into_owned()));
+        headers.push(("Authorization".to_owned(), basic_authorization(user, password)));
     }
     for (name, value) in &headers {
         check_header(name, value).map_err(RunError::Usage)?;
