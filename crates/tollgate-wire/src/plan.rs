@@ -183,11 +183,13 @@ pub enum ExpressionKind {
     Not(Box<Expression>),
     /// Unary minus.
     Negate(Box<Expression>),
-    /// `and`, `or`.
+    /// `and`, `or`. Chains of one of them come as a balanced tree.
     Logic(Logic, Box<Expression>, Box<Expression>),
-    /// `eq`, `ne`, `lt`, `le`, `gt`, `ge`.
+    /// `eq`, `ne`, `lt`, `le`, `gt`, `ge`. A literal has the type of the other side where that loses nothing. Two leaves
+    /// may still differ within numbers (Double wins over Single, Single over Decimal, Decimal over integers) and within
+    /// Date, DateTime and, in V4, DateTimeOffset (a date is its midnight, in UTC).
     Compare(Comparison, Box<Expression>, Box<Expression>),
-    /// `add`, `sub`, `mul`, `div`, `mod`.
+    /// `add`, `sub`, `mul`, `div`, `mod` of numbers; promoted as in a comparison, which is the type of the result.
     Arithmetic(Arithmetic, Box<Expression>, Box<Expression>),
     /// A function call.
     Call(Function, Vec<Expression>),

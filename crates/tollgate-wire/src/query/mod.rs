@@ -106,7 +106,7 @@ pub(crate) fn apply(
             Some(index) if values[index].is_some() => {
                 let what = format!("the option {} stands twice", OPTIONS[index].name);
                 let place = Place::Option(OPTIONS[index].name.into());
-                return Err(Problem::new(Fault::DuplicateOption, 0, what).located(place, ""));
+                return Err(Problem::whole(Fault::DuplicateOption, what).located(place, ""));
             }
             Some(index) => values[index] = Some(raw_value),
             None if name.starts_with('$') => return Err(unknown(version, &name)),
@@ -165,28 +165,24 @@ fn check_applies(option: &SystemOption, version: Version, shape: Option<Shape>) 
     if option.applies_to == ANYTHING || option.applies_to & bit != 0 {
         return Ok(());
     }
-    Err(Problem::new(Fault::NotApplicable, 0, format!("{} does not apply: the path names {names}", option.name)))
+    Err(Problem::whole(Fault::NotApplicable, format!("{} does not apply: the path names {names}", option.name)))
 }
 
 fn unknown(version: Version, name: &str) -> UrlError {
     let elsewhere =
         OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name) && !option.versions.contains(&version));
-    let (what, hint) = match elsewhere {
+    let problem = match elsewhere {
         Some(option) => {
             let other = if version == Version::V2 { "V4" } else { "V2" };
             let hint = (!option.elsewhere.is_empty()).then(|| option.elsewhere.to_owned());
-            (format!("the query option {} is of OData {other}", option.name), hint)
+            let what = format!("the query option {} is of OData {other}", option.name);
+            Problem::whole(Fault::UnknownOption, what).hint_if(hint)
         }
         None => {
             let names = OPTIONS.iter().filter(|option| option.versions.contains(&version)).map(|option| option.name);
             let hint = suggest::nearest(name, names).map(|name| format!("did you mean {name}?"));
-            (format!("unknown query option {}", quoted(name)), hint)
+            Problem::whole(Fault::UnknownOption, format!("unknown query option {}", quoted(name))).hint_if(hint)
         }
     };
-    let mut message = what;
-    if let Some(hint) = hint {
-        message.push_str(": ");
-        message.push_str(&hint);
-    }
-    UrlError { fault: Fault::UnknownOption, place: Place::Option(name.to_owned().into()), position: 0, message }
+    problem.located(Place::Option(name.to_owned().into()), "")
 }

@@ -4,11 +4,11 @@
 //! does not hide the values, and does not sign them: a forged token reads nothing that a `$filter` could not.
 
 use super::Context;
+use crate::base64;
 use crate::edm::Primitive;
 use crate::plan::{Options, SkipToken};
 use crate::url::{Fault, Parsed, Problem, convert};
 use crate::value::Value;
-use crate::{base64, date, decimal};
 
 /// The token as it stands in a next link.
 pub fn write(token: &SkipToken) -> String {
@@ -57,19 +57,20 @@ pub fn parse(text: &str) -> Option<SkipToken> {
 }
 
 pub(super) fn parse_option(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
-    let bad = |what: &str| Problem::new(Fault::BadValue, 0, what).hint("follow the next link as it was answered");
-    let mut token = parse(text).ok_or_else(|| bad("the token was not issued by this service, or it was changed"))?;
+    let bad = |what: &str| Problem::whole(Fault::BadValue, what).hint("follow the next link as it was answered");
+    let mut token =
+        parse(text).ok_or_else(|| bad("the $skiptoken was not issued by this service, or it was changed"))?;
     let key = &context.entity_type.key;
     let mut types: Vec<Option<Primitive>> = options.order_by.iter().map(|order| order.expression.primitive).collect();
     types.extend(key.iter().map(|leaf| Some(context.entity_type.leaves[leaf.0].primitive)));
     if token.after.len() != types.len() {
-        return Err(bad("the token belongs to another $orderby or entity set"));
+        return Err(bad("the $skiptoken belongs to another $orderby or entity set"));
     }
     for (value, primitive) in token.after.iter_mut().zip(types) {
         let Some(primitive) = primitive.filter(|_| *value != Value::Null) else { continue };
         let taken = std::mem::replace(value, Value::Null);
         *value = convert(context.version, taken, primitive)
-            .map_err(|_| bad("the token belongs to another $orderby or entity set"))?;
+            .map_err(|_| bad("the $skiptoken belongs to another $orderby or entity set"))?;
     }
     options.skip_token = Some(token);
     Ok(())
@@ -93,10 +94,8 @@ fn text_tag(primitive: Primitive) -> u8 {
 
 fn value(tag: u8, content: &[u8]) -> Option<Value> {
     let text = || std::str::from_utf8(content).ok().map(str::to_owned);
-    let typed = |primitive, form: fn(&str) -> Option<String>| {
-        let text = text()?;
-        (form(&text).as_deref() == Some(text.as_str())).then_some(Value::Text(primitive, text))
-    };
+    // What a store handed out comes back as it was, canonical or not: the checksum vouches for it.
+    let typed = |primitive| text().map(|text| Value::Text(primitive, text));
     match tag {
         b'n' => content.is_empty().then_some(Value::Null),
         b'b' => match content {
@@ -105,15 +104,15 @@ fn value(tag: u8, content: &[u8]) -> Option<Value> {
         },
         b'i' => Some(Value::Integer(i64::from_be_bytes(content.try_into().ok()?))),
         b'r' => Some(Value::Real(f64::from_bits(u64::from_be_bytes(content.try_into().ok()?)))),
-        b'd' => text().filter(|text| decimal::canonical(text).as_deref() == Some(text)).map(Value::Decimal),
+        b'd' => text().map(Value::Decimal),
         b's' => text().map(Value::String),
         b'x' => Some(Value::Binary(content.to_vec())),
-        b'G' => text().map(|text| Value::Text(Primitive::Guid, text)),
-        b'D' => typed(Primitive::Date, date::date),
-        b'M' => typed(Primitive::DateTime { precision: 0 }, date::date_time),
-        b'O' => typed(Primitive::DateTimeOffset { precision: 0 }, date::date_time_offset),
-        b'T' => typed(Primitive::TimeOfDay { precision: 0 }, date::time_of_day),
-        b'P' => typed(Primitive::Duration, date::duration),
+        b'G' => typed(Primitive::Guid),
+        b'D' => typed(Primitive::Date),
+        b'M' => typed(Primitive::DateTime { precision: 0 }),
+        b'O' => typed(Primitive::DateTimeOffset { precision: 0 }),
+        b'T' => typed(Primitive::TimeOfDay { precision: 0 }),
+        b'P' => typed(Primitive::Duration),
         _ => None,
     }
 }

@@ -2,32 +2,36 @@
 
 use super::Context;
 use crate::plan::Options;
-use crate::url::{Parsed, Problem};
+use crate::url::{Fault, Parsed, Problem};
 
 pub(super) fn search(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    Err(Problem::not_implemented(0, "$search"))
+    refuse("$search")
 }
 
 pub(super) fn apply(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    Err(Problem::not_implemented(0, "$apply"))
+    refuse("$apply")
 }
 
 pub(super) fn compute(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    Err(Problem::not_implemented(0, "$compute"))
+    refuse("$compute")
 }
 
 pub(super) fn delta_token(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    Err(Problem::not_implemented(0, "$deltatoken"))
+    refuse("$deltatoken")
 }
 
 pub(super) fn id(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    Err(Problem::not_implemented(0, "$id"))
+    refuse("$id")
 }
 
 pub(super) fn index(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    Err(Problem::not_implemented(0, "$index"))
+    refuse("$index")
 }
 
 pub(super) fn schema_version(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    Err(Problem::not_implemented(0, "$schemaversion"))
+    refuse("$schemaversion")
+}
+
+fn refuse(name: &str) -> Parsed<()> {
+    Err(Problem::whole(Fault::NotImplemented(name.to_owned()), format!("{name} is not implemented")))
 }

@@ -109,7 +109,8 @@ impl std::error::Error for UrlError {}
 #[derive(Debug, PartialEq)]
 pub(crate) struct Problem {
     pub(crate) fault: Fault,
-    pub(crate) at: usize,
+    /// `None` where the part as a whole is at fault.
+    pub(crate) at: Option<usize>,
     pub(crate) what: String,
     pub(crate) hint: Option<String>,
 }
@@ -119,7 +120,12 @@ pub(crate) type Parsed<T> = Result<T, Box<Problem>>;
 
 impl Problem {
     pub(crate) fn new(fault: Fault, at: usize, what: impl Into<String>) -> Box<Problem> {
-        Box::new(Problem { fault, at, what: what.into(), hint: None })
+        Box::new(Problem { fault, at: Some(at), what: what.into(), hint: None })
+    }
+
+    /// About a part of the URL as a whole, which `what` names.
+    pub(crate) fn whole(fault: Fault, what: impl Into<String>) -> Box<Problem> {
+        Box::new(Problem { fault, at: None, what: what.into(), hint: None })
     }
 
     pub(crate) fn syntax(at: usize, what: impl Into<String>) -> Box<Problem> {
@@ -144,14 +150,18 @@ impl Problem {
 
     /// Moved to the right by the length of what stands before the text that was parsed.
     pub(crate) fn behind(mut self: Box<Problem>, bytes: usize) -> Box<Problem> {
-        self.at += bytes;
+        self.at = self.at.map(|at| at + bytes);
         self
     }
 
     /// The error for the client; `text` is the decoded text in which the offset counts.
     pub(crate) fn located(self, place: Place, text: &str) -> UrlError {
-        let position = text.char_indices().take_while(|(offset, _)| *offset < self.at).count();
-        let mut message = format!("{} in {place} at column {}", self.what, position + 1);
+        let mut position = 0;
+        let mut message = self.what;
+        if let Some(at) = self.at {
+            position = text.char_indices().take_while(|(offset, _)| *offset < at).count();
+            message.push_str(&format!(" in {place} at column {}", position + 1));
+        }
         if let Some(hint) = &self.hint {
             message.push_str(": ");
             message.push_str(hint);

@@ -407,12 +407,7 @@ fn what_is_not_built_is_refused_by_its_name() {
         assert!(rest.is_some(), "{text}: {error}");
     }
     for name in ["$search", "$apply", "$compute", "$deltatoken", "$index", "$schemaversion"] {
-        check_error(
-            V4,
-            "FlightCollection",
-            &format!("{name}=x"),
-            &format!("501 {name} is not implemented in {name} at column 1"),
-        );
+        check_error(V4, "FlightCollection", &format!("{name}=x"), &format!("501 {name} is not implemented"));
     }
 }
 
@@ -535,27 +530,17 @@ fn options_are_known_by_version_and_stand_once() {
         "400 the query option $inlinecount is of OData V2: V4 writes $count=true",
     );
     check_error(V2, "FlightCollection", "$search=x", "400 the query option $search is of OData V4");
-    check_error(V2, "FlightCollection", "$top=1&$top=1", "400 the option $top stands twice in $top at column 1");
-    check_error(V4, "FlightCollection", "$top=1&Top=1", "400 the option $top stands twice in $top at column 1");
-    check_error(
-        V2,
-        "CarrierCollection('AA')",
-        "$filter=true",
-        "400 $filter does not apply: the path names one entity in $filter at column 1",
-    );
+    check_error(V2, "FlightCollection", "$top=1&$top=1", "400 the option $top stands twice");
+    check_error(V4, "FlightCollection", "$top=1&Top=1", "400 the option $top stands twice");
+    check_error(V2, "CarrierCollection('AA')", "$filter=true", "400 $filter does not apply: the path names one entity");
     check_error(
         V2,
         "CarrierCollection('AA')/URL",
         "$select=URL",
-        "400 $select does not apply: the path names a property in $select at column 1",
+        "400 $select does not apply: the path names a property",
     );
-    check_error(
-        V4,
-        "FlightCollection/$count",
-        "$top=1",
-        "400 $top does not apply: the path names a count in $top at column 1",
-    );
-    check_error(V2, "$metadata", "$top=1", "400 $top does not apply: the path names no data in $top at column 1");
+    check_error(V4, "FlightCollection/$count", "$top=1", "400 $top does not apply: the path names a count");
+    check_error(V2, "$metadata", "$top=1", "400 $top does not apply: the path names no data");
     check_error(
         V2,
         "FlightCollection",
@@ -754,10 +739,11 @@ fn a_skip_token_is_taken_as_it_was_written() {
     let query = format!("$orderby=PRICE,CURRENCY&$skiptoken={text}");
     assert_eq!(options(V2, "FlightCollection", &query).unwrap().skip_token, Some(token.clone()));
     assert_eq!(options(V4, "FlightCollection", &query).unwrap().skip_token, Some(token));
-    let other = "400 the token belongs to another $orderby or entity set in $skiptoken at column 1: follow the next link as it was answered";
+    let other = "400 the $skiptoken belongs to another $orderby or entity set: follow the next link as it was answered";
     check_error(V2, "FlightCollection", &format!("$orderby=PRICE&$skiptoken={text}"), other);
     check_error(V2, "FlightCollection", &format!("$orderby=CURRENCY,PRICE&$skiptoken={text}"), other);
-    let changed = "400 the token was not issued by this service, or it was changed in $skiptoken at column 1: follow the next link as it was answered";
+    let changed =
+        "400 the $skiptoken was not issued by this service, or it was changed: follow the next link as it was answered";
     for bad in ["", "x", "AAAA", &text[1..], &text[..text.len() - 4], &text.to_lowercase()] {
         check_error(V2, "FlightCollection", &format!("$skiptoken={bad}"), changed);
     }
