@@ -124,7 +124,7 @@ fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
     if asked == 0 {
         return Some(Finding {
             verdict: Verdict::Refused,
-            reason: "nothing was measured".to_owned(),
+            reason: "0 requests were answered".to_owned(),
             remedy: "let the run go on to its end",
             value: 0.0,
             bound: 1.0,
@@ -274,4 +274,125 @@ fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn classes(cell: &Cell) -> String {
     cell.errors.iter().map(|(class, count)| format!("{class}: {count}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    /// A cell without any fault, and the evidence that shows it.
+    fn sound() -> Cell {
+        let mut cell = fixture::cell("odata-v2-atom", 20);
+        cell.requests = 10_000;
+        cell.rounds = 8;
+        cell.errors.clear();
+        cell.error_examples.clear();
+        cell.connections = 20;
+        cell.response_time_ms.mean = 0.4;
+        cell.generator.cpu_share = 0.5;
+        cell.generator.run_queue_share = 0.01;
+        cell
+    }
+
+    fn evidence(cell: &Cell) -> Evidence<'_> {
+        Evidence {
+            cell,
+            checked: cell.requests,
+            histogram_total_ns: 4e9,
+            failed_ns: 0.0,
+            busy_ns: 4e9,
+            slice_ms: 250.0,
+            ticks: Ticks { total: 1000, idle: 400, steal: 0 },
+            connections_entitled: 20,
+            unsteady_starts: 0,
+        }
+    }
+
+    /// What is found after a fault was made up.
+    fn check(fault: impl FnOnce(&mut Cell, &mut Evidence<'_>), expected: &[(&str, Verdict)]) {
+        let (mut cell, sound) = (sound(), sound());
+        let mut evidence = evidence(&sound);
+        fault(&mut cell, &mut evidence);
+        let found = judge(&Evidence { cell: &cell, ..evidence });
+        let names: Vec<(&str, Verdict)> = found.iter().map(|doubt| (doubt.rule.as_str(), doubt.verdict)).collect();
+        assert_eq!(names, expected, "{found:?}");
+        for doubt in found.iter().filter(|doubt| doubt.verdict != Verdict::Ok) {
+            assert!(!doubt.remedy.is_empty() && doubt.reason.contains(char::is_numeric), "{doubt:?}");
+        }
+    }
+
+    #[test]
+    fn a_sound_cell_is_ok() {
+        check(|_, _| {}, &[("all", Verdict::Ok)]);
+    }
+
+    #[test]
+    fn one_error_in_a_thousand_is_marked_and_more_are_refused() {
+        let fail = |count: u64| {
+            move |cell: &mut Cell, _: &mut Evidence<'_>| drop(cell.errors.insert("timeout".to_owned(), count))
+        };
+        check(fail(10), &[("errors", Verdict::Marked)]);
+        check(fail(11), &[("errors", Verdict::Refused)]);
+    }
+
+    #[test]
+    fn wrong_content_is_refused_and_unverified_content_marked() {
+        check(
+            |cell, _| drop(cell.errors.insert("content".to_owned(), 1)),
+            &[("errors", Verdict::Marked), ("content", Verdict::Refused)],
+        );
+        check(|_, evidence| evidence.checked = 9_000, &[("content", Verdict::Marked)]);
+    }
+
+    #[test]
+    fn littles_law_allows_one_percent_or_two_response_times_by_slice() {
+        check(|_, evidence| evidence.busy_ns *= 1.009, &[("all", Verdict::Ok)]);
+        check(|_, evidence| evidence.busy_ns *= 1.011, &[("littles-law", Verdict::Refused)]);
+        // 2 x 5 ms / 250 ms = 4 %.
+        let slow = |off: f64| {
+            move |cell: &mut Cell, evidence: &mut Evidence<'_>| {
+                cell.response_time_ms.mean = 5.0;
+                evidence.busy_ns *= off;
+            }
+        };
+        check(slow(1.03), &[("all", Verdict::Ok)]);
+        check(slow(0.95), &[("littles-law", Verdict::Refused)]);
+        check(
+            |_, evidence| {
+                evidence.busy_ns *= 2.0;
+                evidence.failed_ns = 4e9;
+            },
+            &[("all", Verdict::Ok)],
+        );
+    }
+
+    #[test]
+    fn a_generator_at_its_limit_or_kept_waiting_is_marked() {
+        check(|cell, _| cell.generator.cpu_share = 0.81, &[("client-saturation", Verdict::Marked)]);
+        check(|cell, _| cell.generator.run_queue_share = 0.051, &[("run-queue", Verdict::Marked)]);
+        check(|_, evidence| evidence.ticks.idle = 40, &[("joint", Verdict::Marked)]);
+    }
+
+    #[test]
+    fn too_few_answers_or_blocks_are_marked() {
+        check(
+            |cell, evidence| (cell.requests, evidence.checked, cell.rounds) = (299, 299, 1),
+            &[("samples", Verdict::Marked)],
+        );
+        check(|cell, _| cell.rounds = 7, &[("samples", Verdict::Marked)]);
+        check(|cell, evidence| (cell.requests, evidence.checked) = (0, 0), &[("errors", Verdict::Refused)]);
+    }
+
+    #[test]
+    fn connections_opened_again_are_marked_above_one_in_a_hundred_answers() {
+        check(|cell, _| cell.connections = 120, &[("all", Verdict::Ok)]);
+        check(|cell, _| cell.connections = 121, &[("fresh-connections", Verdict::Marked)]);
+    }
+
+    #[test]
+    fn an_unsteady_start_and_stolen_time_are_marked() {
+        check(|_, evidence| evidence.unsteady_starts = 1, &[("warm-up", Verdict::Marked)]);
+        check(|_, evidence| evidence.ticks.steal = 11, &[("steal", Verdict::Marked)]);
+    }
 }
