@@ -25,7 +25,8 @@ pub struct ExperimentError {
 impl ExperimentError {
     /// Line of the fault, from 1.
     pub fn line(&self) -> Option<usize> {
-        self.span.as_ref().map(|span| self.text[..span.start.min(self.text.len())].matches('\n').count() + 1)
+        let before = |span: &Range<usize>| &self.text.as_bytes()[..span.start.min(self.text.len())];
+        self.span.as_ref().map(|span| before(span).iter().filter(|byte| **byte == b'\n').count() + 1)
     }
 
     /// A fault in a text that [`toml`] refused.

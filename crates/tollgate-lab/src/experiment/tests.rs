@@ -52,6 +52,20 @@ fn the_protocol_is_the_one_that_was_specified() {
     assert!(protocol.published.len() >= 10);
 }
 
+proptest::proptest! {
+    #[test]
+    fn no_text_breaks_the_reader_and_every_fault_can_be_shown(
+        at in 0..GOOD.len(), gone in 0_usize..12, put in "[\\[\\]{}=\"'.,0-9a-zü→\n\r\t ]{0,6}",
+    ) {
+        let text = format!("{}{put}{}", &GOOD[..at], &GOOD[(at + gone).min(GOOD.len())..]);
+        if let Err(error) = Experiment::parse(&text, "mine.toml") {
+            let shown = error.to_string();
+            proptest::prop_assert!(shown.contains("mine.toml"), "{}", shown);
+            proptest::prop_assert!(error.line().is_none_or(|line| line <= text.lines().count() + 1));
+        }
+    }
+}
+
 #[test]
 fn a_users_file_is_read() {
     let experiment = Experiment::parse(GOOD, "mine.toml").unwrap();

@@ -269,6 +269,59 @@ mod tests {
         assert_eq!(one.compare(&one), Ok(Sameness::Unknown));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_answer_whatever_its_bytes_breaks_the_reader(
+            pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..20),
+        ) {
+            let body = pieces.concat();
+            for format in [
+                ListFormat::Json, ListFormat::Xml, ListFormat::OdataV2Atom, ListFormat::OdataV2Json, ListFormat::OdataV4Json,
+            ] {
+                let shape = shape(format, Some("{a}"), &["a"]);
+                drop((list(&shape, body.as_bytes()), entity(&shape, body.as_bytes())));
+            }
+        }
+    }
+
+    /// What answers are made of, whole and broken.
+    const PIECES: &[&str] = &[
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"a\"",
+        ":",
+        ",",
+        "\"value\"",
+        "\"d\"",
+        "\"results\"",
+        "null",
+        "1",
+        "\"@odata.id\"",
+        "<feed>",
+        "<entry>",
+        "</entry>",
+        "</feed>",
+        "<id>",
+        "</id>",
+        "<a>",
+        "</a>",
+        "<link rel=\"edit\" href=\"x\"/>",
+        "&amp;",
+        "&#x110000;",
+        "&#0;",
+        "&none;",
+        "<!DOCTYPE a>",
+        "<![CDATA[",
+        "]]>",
+        "<!--",
+        "-->",
+        "<a b",
+        "\u{0}",
+        "x",
+    ];
+
     #[test]
     fn what_is_no_document_is_refused() {
         for format in [ListFormat::Json, ListFormat::Xml, ListFormat::OdataV2Atom, ListFormat::OdataV4Json] {
