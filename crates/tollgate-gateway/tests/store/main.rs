@@ -12,4 +12,5 @@ mod paths;
 mod plans;
 mod random_plans;
 mod statements;
+mod urls;
 mod world;

@@ -140,6 +140,11 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// Takes the first columns of each entity.
+    pub(crate) fn of_columns(columns: usize) -> Answer {
+        Answer { columns, ..Answer::default() }
+    }
+
     /// Takes so many entities and then stops.
     pub(crate) fn stopping_after(entities: usize) -> Answer {
         Answer { columns: 2, stop_after: Some(entities), ..Answer::default() }

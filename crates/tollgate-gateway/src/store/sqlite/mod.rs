@@ -5,6 +5,8 @@
 
 mod budget;
 mod functions;
+#[cfg(test)]
+mod query_plans;
 mod read;
 mod row;
 mod tables;
@@ -117,6 +119,14 @@ impl Connection {
         self.mapping.mismatch(model).map_or(Ok(()), |message| Err(StoreError::Mapping(message)))
     }
 }
+
+/// A connection may go to another thread, as long as one uses it at a time; a database may be used by all.
+const _: fn() = || {
+    fn moves<T: Send>() {}
+    fn shares<T: Send + Sync>() {}
+    moves::<Connection>();
+    shares::<Database>();
+};
 
 fn open(address: &PathBuf, location: &Location) -> Result<rusqlite::Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
