@@ -1,8 +1,10 @@
 //! Tests of the crate's public face: URLs in, plans or errors out.
 #![allow(clippy::unwrap_used, reason = "all of this is tests, its helpers too")]
 
+mod expression;
 mod fixture;
 mod fuzzed;
 mod grammar;
-mod query;
+mod option;
+mod reading;
 mod url;
