@@ -3,7 +3,9 @@
 //! A reporter measures nothing, computes no toll and opens no file: it renders what `result.json` holds, so that an old
 //! run can be shown again at any time.
 
+mod chart;
 mod csv;
+mod html;
 mod json;
 mod jtl;
 mod markdown;
@@ -15,6 +17,8 @@ mod view;
 #[cfg(test)]
 pub(crate) mod fixture;
 #[cfg(test)]
+mod generated;
+#[cfg(test)]
 mod tests;
 
 use crate::results::RunResult;
@@ -22,7 +26,7 @@ use std::io::{self, Write};
 
 /// Every reporter, in the order in which help lists them.
 pub const REPORTERS: &[Reporter] =
-    &[terminal::REPORTER, markdown::REPORTER, csv::REPORTER, jtl::REPORTER, json::REPORTER];
+    &[terminal::REPORTER, html::REPORTER, markdown::REPORTER, csv::REPORTER, jtl::REPORTER, json::REPORTER];
 
 /// One way of showing a run.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,9 @@
 //!
 //! Nothing is rounded before it comes here, and machines (CSV, JSON) get the unrounded value.
 
+/// From here on a number is written with its power of ten: nobody counts six commas.
+const GROUPED_BELOW: f64 = 1e15;
+
 /// What stands where there is no value.
 pub(super) const NOTHING: &str = "–";
 
@@ -16,7 +19,7 @@ pub(super) fn three_digits(value: f64) -> String {
     let decimals = decimals(value.abs(), 3);
     // Rounding may add a digit: 9.999 is 10.0, not 10.00.
     let rounded = format!("{value:.decimals$}").parse::<f64>().map_or(decimals, |rounded| self::decimals(rounded, 3));
-    group(&format!("{value:.rounded$}"))
+    grouped(value, rounded)
 }
 
 /// Decimals for a whole column, so that its points stand below each other: three digits for its middle value.
@@ -38,6 +41,12 @@ pub(super) fn optional(value: Option<f64>) -> String {
 
 /// With as many decimals as asked for, thousands grouped.
 pub(super) fn grouped(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    if value.abs() >= GROUPED_BELOW {
+        return format!("{value:.2e}");
+    }
     group(&format!("{value:.decimals$}"))
 }
 
@@ -78,7 +87,7 @@ pub(super) fn ratio(ratio: f64, low: f64, high: f64, times: &str) -> String {
         return NOTHING.to_owned();
     }
     let decimals = ratio_decimals(ratio, low, high);
-    let one = |value: f64| group(&format!("{value:.decimals$}"));
+    let one = |value: f64| grouped(value, decimals);
     if is_exact(low, high) {
         return format!("{}{times} exact", one(ratio));
     }
@@ -101,7 +110,7 @@ pub(super) fn signed(value: f64, unit: &str) -> String {
 
 fn decimals(size: f64, digits: i32) -> usize {
     let magnitude = size.abs().log10().floor();
-    usize::try_from((digits - 1 - magnitude as i32).clamp(0, 9)).unwrap_or(0)
+    (f64::from(digits) - 1.0 - magnitude).clamp(0.0, 9.0) as usize
 }
 
 fn group(digits: &str) -> String {
@@ -141,6 +150,7 @@ mod tests {
             (-4.5, "−4.50"),
             (f64::NAN, "–"),
             (f64::INFINITY, "–"),
+            (f64::MAX, "1.80e308"),
         ] {
             assert_eq!(three_digits(value), expected, "{value}");
         }

@@ -98,16 +98,10 @@ pub(super) fn answer(run: &RunResult, times: Times) -> String {
     let time = format!("a {noun} takes");
     let by_time: Candidate<'_> = (&time, "the time", |tolls| tolls.time);
     let by_cpu: Candidate<'_> = ("a request costs", "the CPU time", |tolls| tolls.cpu);
-    for (begins, of_what, pick) in [by_time, by_cpu] {
-        let plain_at = |at: u64| -> Vec<&Toll> {
-            let of_variant = |name: &str| pick(view::tolls(run, name, at)).filter(|toll| is_plain(toll));
-            run.experiment.variants.iter().filter_map(|variant| of_variant(&variant.name)).collect()
-        };
-        // The level at which most may be said; of those the highest.
-        let Some(&at) = run.experiment.levels.iter().max_by_key(|level| (plain_at(**level).len(), **level)) else {
-            continue;
-        };
-        let mut found = plain_at(at);
+    let candidates = view::answer_level(run).into_iter().flat_map(|at| [(at, by_time), (at, by_cpu)]);
+    for (at, (begins, of_what, pick)) in candidates {
+        let plain = |name: &str| pick(view::tolls(run, name, at)).filter(|toll| is_plain(toll));
+        let mut found: Vec<&Toll> = run.experiment.variants.iter().filter_map(|variant| plain(&variant.name)).collect();
         found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let (Some(least), Some(most)) = (found.first(), found.last()) else { continue };
         let of_whom = match found.iter().all(|toll| toll.baseline == least.baseline) {

@@ -104,3 +104,19 @@ fn names_of_reporters_are_unique() {
     names.sort_unstable();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
 }
+
+/// Writes the pages of the fixtures, to be looked at in a browser: `cargo test -p tollgate-lab pictures -- --ignored`.
+#[test]
+#[ignore = "writes pages to look at, proves nothing"]
+fn pictures() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/pictures");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, run) in [
+        ("protocol", fixture::protocol()),
+        ("partial", fixture::partial()),
+        ("extreme", fixture::extreme()),
+        ("empty", fixture::empty()),
+    ] {
+        std::fs::write(folder.join(format!("{name}.html")), text("html", &run)).unwrap();
+    }
+}

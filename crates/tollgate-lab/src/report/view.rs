@@ -51,7 +51,6 @@ pub(super) struct Failure<'r> {
 
 impl<'r> View<'r> {
     pub(super) fn of(run: &'r RunResult) -> Self {
-        let doubts = doubts(&run.validity);
         let mut cells: Vec<&Cell> = run.cells.iter().collect();
         let place = |cell: &Cell| {
             let level = run.experiment.levels.iter().position(|level| *level == cell.level);
@@ -59,6 +58,7 @@ impl<'r> View<'r> {
             (level.unwrap_or(usize::MAX), variant.unwrap_or(usize::MAX))
         };
         cells.sort_by_key(|cell| place(cell));
+        let doubts = doubts(&run.validity, &cells);
         let rows = cells
             .into_iter()
             .map(|cell| Row {
@@ -135,8 +135,25 @@ pub(super) fn is_plain(toll: &Toll) -> bool {
     !matches!(toll.verdict, TollVerdict::Joint | TollVerdict::Refused)
 }
 
-/// The level whose tolls stand for a variant: the highest at which its time is its own, else its CPU.
+/// The level that stands for the run: where most variants have a plain toll on time, else on CPU; of those the highest.
+pub(super) fn answer_level(run: &RunResult) -> Option<u64> {
+    let plain_at = |level: u64, figure: Figure| {
+        run.tolls.iter().filter(|toll| toll.level == level && toll.figure == figure && is_plain(toll)).count()
+    };
+    let best = |figure: Figure| {
+        let level = run.experiment.levels.iter().copied().max_by_key(|level| (plain_at(*level, figure), *level))?;
+        (plain_at(level, figure) > 0).then_some(level)
+    };
+    best(Figure::UnitTime).or_else(|| best(Figure::SubjectCpu))
+}
+
+/// The level whose tolls stand for a variant: the run's, if its time is its own there; else the highest at which it
+/// is, else at which its CPU is.
 pub(super) fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
+    let answer = answer_level(run);
+    if let Some(level) = answer.filter(|level| tolls(run, variant, *level).time.is_some_and(is_plain)) {
+        return Some(level);
+    }
     let highest = |accepts: &dyn Fn(Tolls<'_>) -> bool| {
         run.experiment.levels.iter().rev().copied().find(|level| accepts(tolls(run, variant, *level)))
     };
@@ -149,8 +166,8 @@ fn is_bottom(experiment: &Experiment, name: &str) -> bool {
     experiment.variants.iter().any(|variant| variant.name == name && variant.baseline.is_none())
 }
 
-/// Doubts by rule, verdict and remedy, in the order in which they first occur.
-fn doubts(validity: &[Validity]) -> Vec<Doubt<'_>> {
+/// Doubts by rule, verdict and remedy, numbered in the order in which the rows meet them.
+fn doubts<'r>(validity: &'r [Validity], cells: &[&Cell]) -> Vec<Doubt<'r>> {
     let mut doubts: Vec<Doubt<'_>> = Vec::new();
     for found in validity.iter().filter(|found| found.verdict != Verdict::Ok) {
         let same = doubts
@@ -159,13 +176,23 @@ fn doubts(validity: &[Validity]) -> Vec<Doubt<'_>> {
         match same {
             Some(doubt) => doubt.findings.push(found),
             None => doubts.push(Doubt {
-                number: doubts.len() + 1,
+                number: 0,
                 rule: &found.rule,
                 verdict: found.verdict,
                 remedy: &found.remedy,
                 findings: vec![found],
             }),
         }
+    }
+    let place = |found: &Validity| {
+        cells.iter().position(|cell| cell.variant == found.variant && cell.level == found.level).unwrap_or(usize::MAX)
+    };
+    for doubt in &mut doubts {
+        doubt.findings.sort_by_key(|found| place(found));
+    }
+    doubts.sort_by_key(|doubt| doubt.findings.iter().map(|found| place(found)).min());
+    for (index, doubt) in doubts.iter_mut().enumerate() {
+        doubt.number = index + 1;
     }
     doubts
 }

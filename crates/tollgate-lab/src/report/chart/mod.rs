@@ -1,0 +1,39 @@
+//! Charts: pure functions from series to inline SVG, one file for each kind.
+//!
+//! Colours come from the page's style sheet by class, so that light, dark and paper need one picture only. A chart
+//! computes no figure and knows no result: whoever calls it hands over the numbers to draw.
+
+mod axis;
+pub(super) mod lines;
+pub(super) mod over_time;
+mod palette;
+pub(super) mod percentiles;
+mod scale;
+mod svg;
+pub(super) mod tolls;
+
+pub(super) use palette::key_class;
+pub(super) use scale::Spacing;
+pub(super) use svg::{Caption, escape};
+
+/// How wide a chart is drawn; the page shows the one that fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    /// Half a page on a desk, a whole one on a tablet.
+    Half,
+    /// The whole page.
+    Full,
+    /// A telephone.
+    Narrow,
+}
+
+impl Size {
+    /// Width in the units of the picture, which are pixels when it is shown at its own size.
+    fn width(self) -> f64 {
+        match self {
+            Self::Half => 506.0,
+            Self::Full => 1056.0,
+            Self::Narrow => 340.0,
+        }
+    }
+}

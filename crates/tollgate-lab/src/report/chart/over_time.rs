@@ -1,0 +1,124 @@
+//! What was watched over time: one small panel for each variant, all on the same scales, so that they compare at a
+//! glance. Slices of the variants alternate, so the pauses in which others had their turn are cut out.
+
+use super::axis::{self, Plot, fitted};
+use super::scale::{Scale, Spacing};
+use super::svg::{Anchor, Canvas, Caption};
+use super::{Size, key_class};
+
+/// One variant's panel.
+pub(in crate::report) struct Panel<'a> {
+    pub(in crate::report) name: &'a str,
+    pub(in crate::report) key: usize,
+    /// Seconds as [`joined`] and value.
+    pub(in crate::report) points: Vec<(f64, f64)>,
+    /// Stands on top of the first, such as those that wait on those that work; as many points or none.
+    pub(in crate::report) above: Vec<(f64, f64)>,
+}
+
+/// How the line runs between two points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::report) enum Filling {
+    /// A line through the points.
+    Line,
+    /// The area below, as for a count of things in use.
+    Area,
+}
+
+/// Points drawn in one chart, over all its panels: what a page of half a megabyte can spend on it.
+pub(in crate::report) const POINTS_MAX: usize = 600;
+/// Points of one panel, whatever the number of panels.
+const PANEL_POINTS_MIN: usize = 30;
+/// A pause longer than so many usual steps is one in which others had their turn.
+const PAUSE_STEPS: f64 = 3.0;
+
+const PANEL_HEIGHT: f64 = 118.0;
+const TICKS: usize = 3;
+
+/// The same values with time counted only while the variant ran: each long pause becomes one usual step.
+pub(in crate::report) fn joined(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let steps: Vec<f64> = points.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    let usual = crate::stats::signed_rank::median(steps.clone()).unwrap_or(0.0);
+    let mut now = 0.0;
+    let advance = |step: &f64| if *step > usual * PAUSE_STEPS { usual } else { *step };
+    let times = std::iter::once(0.0).chain(steps.iter().map(|step| {
+        now += advance(step);
+        now
+    }));
+    times.zip(points).map(|(time, point)| (time, point.1)).collect()
+}
+
+/// At most as many points as fit, the largest of each stretch kept.
+pub(in crate::report) fn thinned(points: &[(f64, f64)], panels: usize) -> Vec<(f64, f64)> {
+    let max = (POINTS_MAX / panels.max(1)).max(PANEL_POINTS_MIN);
+    let stretch = points.len().div_ceil(max).max(1);
+    let largest = |stretch: &[(f64, f64)]| stretch.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+    points.chunks(stretch).filter_map(largest).collect()
+}
+
+/// Draws it; `label` says what the values are, with their unit.
+pub(in crate::report) fn draw(
+    caption: &Caption<'_>,
+    size: Size,
+    label: &str,
+    filling: Filling,
+    panels: &[Panel<'_>],
+) -> String {
+    let width = size.width();
+    let columns = match size {
+        Size::Narrow => 1,
+        Size::Half => 2,
+        Size::Full => 3,
+    };
+    let rows = panels.len().div_ceil(columns).max(1);
+    let mut canvas = Canvas::new(width, 24.0 + rows as f64 * PANEL_HEIGHT + 22.0);
+    canvas.text("axis", Anchor::Start, (0.0, 12.0), label);
+    let panel_width = (width + 16.0) / columns as f64;
+    let times = || panels.iter().flat_map(|panel| panel.points.iter().map(|point| point.0));
+    let values = || panels.iter().flat_map(|panel| panel.points.iter().chain(&panel.above).map(|point| point.1));
+    for (index, panel) in panels.iter().enumerate() {
+        let left = (index % columns) as f64 * panel_width;
+        let top = 24.0 + (index / columns) as f64 * PANEL_HEIGHT;
+        let plot = Plot { left: left + 40.0, top: top + 22.0, right: left + panel_width - 18.0, bottom: top + 98.0 };
+        let x = Scale::over(Spacing::Linear, times().chain([0.0]), plot.left, plot.right);
+        let y = Scale::over(Spacing::Linear, values().chain([0.0]), plot.bottom, plot.top).rounded(TICKS);
+        for (value, text) in axis::labelled(y.ticks(TICKS)) {
+            canvas.line("rule", (plot.left, y.at(value)), (plot.right, y.at(value)));
+            canvas.text("tick", Anchor::End, (plot.left - 5.0, y.at(value) + 4.0), &text);
+        }
+        canvas.text(
+            "panel",
+            Anchor::Start,
+            (plot.left, plot.top - 7.0),
+            &fitted(panel.name, (plot.right - plot.left) * 0.88),
+        );
+        draw_values(&mut canvas, panel, &x, &y, filling);
+        let is_last_row = index + columns >= panels.len();
+        if is_last_row {
+            for (value, text) in axis::labelled(x.ticks(TICKS)) {
+                canvas.text("tick", Anchor::Middle, (x.at(value), plot.bottom + 15.0), &format!("{text} s"));
+            }
+        }
+    }
+    if panels.is_empty() {
+        canvas.text("axis", Anchor::Middle, (width / 2.0, 80.0), "nothing was watched");
+    }
+    canvas.finish(caption)
+}
+
+fn draw_values(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale, filling: Filling) {
+    let key = key_class(panel.key);
+    let floor = y.at(y.low().max(0.0));
+    let places = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
+        let shown = points.iter().filter(|point| x.shows(point.0) && y.shows(point.1));
+        shown.map(|point| (x.at(point.0), y.at(point.1))).collect()
+    };
+    let line = places(&panel.points);
+    let (Some(first), Some(last)) = (line.first(), line.last()) else { return };
+    canvas.path("above", &[places(&panel.above)]);
+    if filling == Filling::Area {
+        let outline = std::iter::once((first.0, floor)).chain(line.iter().copied()).chain([(last.0, floor)]);
+        canvas.area(&format!("area {key}"), &[outline.collect()]);
+    }
+    canvas.path(&format!("trace {key}"), &[line]);
+}

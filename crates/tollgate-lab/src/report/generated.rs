@@ -1,0 +1,162 @@
+//! No result, however odd, makes a reporter panic or the page malformed: a property over generated runs.
+
+use super::{Colour, REPORTERS, RenderOptions, fixture, render};
+use crate::results::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// Numbers as measurements may have them, and as they never should.
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        6 => 0.0..1e6,
+        2 => 1e-9..1.0,
+        1 => Just(0.0),
+        1 => prop_oneof![
+            Just(f64::NAN),
+            Just(f64::INFINITY),
+            Just(f64::NEG_INFINITY),
+            Just(f64::MAX),
+            Just(f64::MIN_POSITIVE),
+            Just(-1.0)
+        ],
+    ]
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![Just("rest-json".to_owned()), "[a-c]", "\\PC{0,40}", any::<String>()]
+}
+
+fn level() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(1), Just(20), 0..3_u64, any::<u64>()]
+}
+
+fn estimate() -> impl Strategy<Value = Estimate> {
+    (number(), number(), number(), 0..3_u32).prop_map(|(mean, low, high, n)| Estimate { mean, low, high, n })
+}
+
+fn cell() -> impl Strategy<Value = Cell> {
+    let curve = proptest::collection::vec((0.0..1.01, number()), 0..5);
+    let errors = proptest::collection::btree_map(name(), 0..9_u64, 0..3);
+    (name(), level(), estimate(), estimate(), proptest::option::of(number()), curve, errors, any::<bool>()).prop_map(
+        |(variant, level, rate, time, p50, curve, errors, watched)| {
+            let times = Percentiles { mean: time.mean, p50, p90: p50, p95: None, p99: p50, p999: p50, max: rate.mean };
+            let subject = watched.then(|| SubjectUse { cpu_us_per_request: rate, ..SubjectUse::default() });
+            let error_examples: BTreeMap<String, String> =
+                errors.keys().map(|key| (key.clone(), key.clone())).collect();
+            Cell {
+                requests_per_second: rate,
+                unit_time_ms: time,
+                response_time_ms: times,
+                bytes_per_unit: rate.high,
+                curve,
+                errors,
+                error_examples,
+                subject,
+                ..fixture::cell(&variant, level)
+            }
+        },
+    )
+}
+
+fn toll() -> impl Strategy<Value = Toll> {
+    let verdict = proptest::sample::select(vec![
+        TollVerdict::Dearer,
+        TollVerdict::Cheaper,
+        TollVerdict::NoToll,
+        TollVerdict::Unclear,
+        TollVerdict::Joint,
+        TollVerdict::Refused,
+    ]);
+    let figure = proptest::sample::select(crate::toll::FIGURES.to_vec());
+    (name(), name(), level(), figure, number(), number(), number(), verdict).prop_map(
+        |(variant, baseline, level, figure, ratio, low, high, verdict)| Toll {
+            variant,
+            baseline,
+            level,
+            figure,
+            ratio,
+            low,
+            high,
+            difference: low - high,
+            unit: figure.unit().to_owned(),
+            blocks: 3,
+            p_adjusted: low,
+            verdict,
+            note: None,
+        },
+    )
+}
+
+fn series() -> impl Strategy<Value = Series> {
+    let names = vec!["subject-cpu-share", "subject-resident-memory", "work-processes-busy", "work-processes-waiting"];
+    (name(), level(), proptest::sample::select(names), proptest::collection::vec((number(), number()), 0..20)).prop_map(
+        |(variant, level, name, points)| Series { variant, level, name: name.into(), unit: "bytes".into(), points },
+    )
+}
+
+fn doubt() -> impl Strategy<Value = Validity> {
+    let verdict = proptest::sample::select(vec![Verdict::Ok, Verdict::Marked, Verdict::Refused]);
+    (name(), level(), name(), verdict, number()).prop_map(|(variant, level, rule, verdict, value)| Validity {
+        variant,
+        level,
+        remedy: rule.clone(),
+        reason: rule.clone(),
+        rule,
+        verdict,
+        value,
+        bound: value,
+    })
+}
+
+fn run() -> impl Strategy<Value = RunResult> {
+    static BASE: OnceLock<RunResult> = OnceLock::new();
+    let variants = proptest::collection::vec((name(), proptest::option::of(name())), 0..4);
+    let vectors = (
+        proptest::collection::vec(level(), 0..4),
+        proptest::collection::vec(cell(), 0..6),
+        proptest::collection::vec(toll(), 0..6),
+        proptest::collection::vec(series(), 0..4),
+        proptest::collection::vec(doubt(), 0..4),
+    );
+    (variants, vectors, any::<String>()).prop_map(|(variants, (levels, cells, tolls, series, validity), text)| {
+        let mut run = BASE.get_or_init(fixture::empty).clone();
+        run.experiment.variants = variants
+            .into_iter()
+            .map(|(name, baseline)| Variant { title: name.clone(), subject: name.clone(), name, baseline })
+            .collect();
+        run.experiment.unit_of_work.clone_from(&text);
+        run.experiment.factor_unit.clone_from(&text);
+        run.started.clone_from(&text);
+        run.command = vec![text];
+        run.experiment.levels = levels;
+        run.cells = cells;
+        run.tolls = tolls;
+        run.series = series;
+        run.validity = validity;
+        run
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_result_makes_a_reporter_panic_or_the_page_malformed(run in run(), width in 0..200_usize) {
+        for reporter in REPORTERS {
+            let mut out = Vec::new();
+            render(reporter.name, &run, &mut out, &RenderOptions { colour: Colour::Plain, width }).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            if reporter.name == "html" {
+                let mut reader = quick_xml::Reader::from_str(&text);
+                loop {
+                    match reader.read_event() {
+                        Ok(quick_xml::events::Event::Eof) => break,
+                        Ok(_) => {}
+                        Err(error) => prop_assert!(false, "{error} at {}", reader.buffer_position()),
+                    }
+                }
+            }
+        }
+    }
+}

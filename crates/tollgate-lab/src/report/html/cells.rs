@@ -1,0 +1,249 @@
+//! The table of all cells, with the doubts that concern them directly below.
+
+use super::parts::{Table, csv_link, escape};
+use crate::report::chart::key_class;
+use crate::report::number::{self, NOTHING};
+use crate::report::sentence;
+use crate::report::terminal::verdict_word;
+use crate::report::view::{Doubt, Row, View};
+use crate::report::{RenderOptions, csv};
+use crate::results::{SubjectUse, Toll, TollVerdict, Verdict};
+use std::fmt::Write;
+
+/// Findings of one rule that are listed before the rest is counted.
+const FINDINGS_MAX: usize = 6;
+
+pub(super) fn table(view: &View<'_>) -> Option<String> {
+    if view.rows.is_empty() {
+        return Some("<section><h2>Every figure</h2><p>No cell was measured.</p></section>".to_owned());
+    }
+    let noun = sentence::unit_noun(&view.run.experiment);
+    let factor = match view.run.experiment.factor_unit.as_str() {
+        "" => view.run.experiment.factor.as_str(),
+        unit => unit,
+    };
+    let mut html = format!(
+        "<section><h2>Every figure</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All cells\">\
+         <table class=\"cells\"><thead><tr><th scope=\"col\">variant</th><th scope=\"col\" class=\"n\">{}</th>",
+        escape(factor)
+    );
+    let _ = write!(
+        html,
+        "<th scope=\"col\" class=\"n\">{noun} time<small>ms</small></th><th scope=\"col\">toll<small>on time</small></th>",
+        noun = escape(noun)
+    );
+    let heads = [
+        ("requests", "/s"),
+        ("p50", "ms"),
+        ("p95", "ms"),
+        ("p99", "ms"),
+        ("CPU", "us/request"),
+        ("received", &format!("kB/{noun}")),
+        ("errors", "\u{a0}"),
+    ];
+    for (head, unit) in heads {
+        let _ = write!(html, "<th scope=\"col\" class=\"n\">{}<small>{}</small></th>", escape(head), escape(unit));
+    }
+    html.push_str("</tr></thead>");
+    let columns = Columns::of(view);
+    let mut level = None;
+    for row in &view.rows {
+        if level != Some(row.cell.level) {
+            html.push_str(if level.is_some() { "</tbody><tbody>" } else { "<tbody>" });
+            level = Some(row.cell.level);
+        }
+        html.push_str(&line(view, row, &columns));
+    }
+    html.push_str("</tbody></table></div>");
+    html.push_str("<p class=\"key\">± is half the 95 % interval over blocks. A percentile stands only where at least 30 requests were slower.</p>");
+    html.push_str(&doubts(view));
+    html.push_str(&failures(view));
+    html.push_str(&resources(view).folded("what subject and generator used", "resources.csv"));
+    let mut all = Vec::new();
+    if (csv::REPORTER.render)(view.run, &mut all, &RenderOptions::default()).is_ok() {
+        html.push_str(&csv_link("All cells as CSV", "cells.csv", &String::from_utf8_lossy(&all)));
+    }
+    html.push_str("</section>");
+    Some(html)
+}
+
+/// Decimals of each column.
+struct Columns {
+    unit: usize,
+    times: usize,
+    cpu: usize,
+}
+
+impl Columns {
+    fn of(view: &View<'_>) -> Self {
+        let cells = || view.rows.iter().map(|row| row.cell);
+        Self {
+            unit: number::column_decimals(cells().map(|cell| cell.unit_time_ms.mean)),
+            times: number::column_decimals(cells().filter_map(|cell| cell.response_time_ms.p50)),
+            cpu: number::column_decimals(
+                cells().filter_map(|cell| cell.subject.map(|subject| subject.cpu_us_per_request.mean)),
+            ),
+        }
+    }
+}
+
+fn line(view: &View<'_>, row: &Row<'_>, columns: &Columns) -> String {
+    let cell = row.cell;
+    let key = view.run.experiment.variants.iter().position(|variant| variant.name == cell.variant).unwrap_or(0);
+    let class = match (row.is_refused(&view.doubts), row.is_bottom) {
+        (true, _) => " class=\"refused\"",
+        (false, true) => " class=\"bottom\"",
+        (false, false) => "",
+    };
+    let mut html = format!(
+        "<tr{class}><th scope=\"row\"><i class=\"swatch {}\" aria-hidden=\"true\"></i>{}{}</th>",
+        key_class(key),
+        escape(&cell.variant),
+        marks(row)
+    );
+    let column = |value: Option<f64>, decimals| match value {
+        Some(value) => escape(&number::in_column(value, decimals)),
+        None => NOTHING.to_owned(),
+    };
+    let half = match cell.unit_time_ms.n {
+        0 => String::new(),
+        1 => " <small>n = 1</small>".to_owned(),
+        _ => {
+            let half = (cell.unit_time_ms.high - cell.unit_time_ms.low) / 2.0;
+            format!(" <small>±{}</small>", number::in_column(half, columns.unit))
+        }
+    };
+    let times = cell.response_time_ms;
+    let figures = [
+        number::three_digits(cell.requests_per_second.mean),
+        column(times.p50, columns.times),
+        column(times.p95, columns.times),
+        column(times.p99, columns.times),
+        column(cell.subject.map(|subject| subject.cpu_us_per_request.mean), columns.cpu),
+        number::three_digits(cell.bytes_per_unit / 1e3),
+        number::whole(row.error_count()),
+    ];
+    let _ = write!(
+        html,
+        "<td class=\"n\">{}</td><td class=\"n\">{}{half}</td><td class=\"toll\">{}</td>",
+        number::whole(cell.level),
+        number::in_column(cell.unit_time_ms.mean, columns.unit),
+        toll(row)
+    );
+    for (index, figure) in figures.iter().enumerate() {
+        let class = if index + 1 == figures.len() && row.error_count() > 0 { "n bad" } else { "n" };
+        let _ = write!(html, "<td class=\"{class}\">{figure}</td>");
+    }
+    html.push_str("</tr>");
+    html
+}
+
+fn marks(row: &Row<'_>) -> String {
+    row.marks.iter().fold(String::new(), |mut html, number| {
+        let _ = write!(html, "<sup><a href=\"#doubt-{number}\">{number}</a></sup>");
+        html
+    })
+}
+
+fn toll(row: &Row<'_>) -> String {
+    let text = |toll: &Toll| escape(&sentence::ratio(toll, "×"));
+    let tag = |word: &str| format!(" <em>{word}</em>");
+    match row.tolls.time {
+        None if row.is_bottom => "<span class=\"quiet\">baseline</span>".to_owned(),
+        None => NOTHING.to_owned(),
+        Some(time) => {
+            let title = time.note.as_deref().map(|note| format!(" title=\"{}\"", escape(note))).unwrap_or_default();
+            let shown = match time.verdict {
+                TollVerdict::Dearer | TollVerdict::Cheaper => text(time),
+                TollVerdict::Refused => tag("refused"),
+                TollVerdict::Joint => match row.tolls.cpu.filter(|cpu| cpu.is_shown()) {
+                    Some(cpu) => format!("CPU {}{}", text(cpu), tag("joint")),
+                    None => tag("joint"),
+                },
+                TollVerdict::NoToll | TollVerdict::Unclear => {
+                    format!("{}{}", text(time), tag(sentence::verdict(time.verdict)))
+                }
+            };
+            format!("<span{title}>{shown}</span>")
+        }
+    }
+}
+
+/// What the processes used, of which only the CPU per request stands in the table above.
+fn resources(view: &View<'_>) -> Table {
+    let mut table = Table::new([
+        "variant",
+        "level",
+        "subject CPU, cores",
+        "memory, most",
+        "threads, most",
+        "connections",
+        "generator CPU, cores",
+        "generator us/request",
+        "generator waited",
+        "sent",
+        "received",
+    ]);
+    for row in &view.rows {
+        let cell = row.cell;
+        let subject = |text: &dyn Fn(&SubjectUse) -> String| cell.subject.as_ref().map_or(NOTHING.to_owned(), text);
+        table.push(vec![
+            cell.variant.clone(),
+            sentence::level(&view.run.experiment, cell.level),
+            subject(&|used| number::three_digits(used.cpu_share)),
+            subject(&|used| number::bytes(used.resident_memory_bytes_max as f64)),
+            subject(&|used| used.threads_max.to_string()),
+            number::whole(cell.connections),
+            number::three_digits(cell.generator.cpu_share),
+            number::three_digits(cell.generator.cpu_us_per_request),
+            format!("{} %", number::three_digits(cell.generator.run_queue_share * 100.0)),
+            number::bytes(cell.bytes_sent as f64),
+            number::bytes(cell.bytes_received as f64),
+        ]);
+    }
+    table
+}
+
+fn doubts(view: &View<'_>) -> String {
+    if view.doubts.is_empty() {
+        return "<p class=\"key\">Every cell passed the checks that were made.</p>".to_owned();
+    }
+    let items: Vec<String> = view.doubts.iter().map(|doubt| item(view, doubt)).collect();
+    format!("<h3>Doubts about these figures</h3><ol class=\"doubts\">{}</ol>", items.concat())
+}
+
+fn item(view: &View<'_>, doubt: &Doubt<'_>) -> String {
+    let class = if doubt.verdict == Verdict::Refused { "bad" } else { "warn" };
+    let mut html = format!(
+        "<li id=\"doubt-{}\"><strong class=\"{class}\">{}: {}</strong><ul>",
+        doubt.number,
+        verdict_word(doubt.verdict),
+        escape(doubt.rule)
+    );
+    for found in crate::report::terminal::findings(view, doubt, FINDINGS_MAX) {
+        let _ = write!(html, "<li>{}</li>", escape(&found));
+    }
+    let _ = write!(html, "</ul><p class=\"remedy\">What helps: {}</p></li>", escape(doubt.remedy));
+    html
+}
+
+fn failures(view: &View<'_>) -> String {
+    let failures = view.failures();
+    if failures.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from("<h3>Failed requests</h3><ul class=\"failures\">");
+    for failure in failures {
+        let _ = write!(
+            html,
+            "<li><strong>{}</strong>: {} × {}; the first at {}: <q>{}</q></li>",
+            escape(failure.variant),
+            number::whole(failure.count),
+            escape(failure.class),
+            escape(&sentence::level(&view.run.experiment, failure.level)),
+            escape(failure.example)
+        );
+    }
+    html.push_str("</ul>");
+    html
+}

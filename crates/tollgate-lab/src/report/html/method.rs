@@ -1,0 +1,128 @@
+//! How it was measured, in plain words; where; what the setting hides; how to do it again.
+
+use super::parts::escape;
+use crate::report::number;
+use crate::report::view::View;
+use crate::results::RunResult;
+use crate::toll::NO_TOLL_BAND;
+use std::fmt::Write;
+
+pub(super) fn section(view: &View<'_>) -> Option<String> {
+    let run = view.run;
+    let mut html = String::from("<section class=\"method\"><h2>How it was measured</h2>");
+    for paragraph in words(run) {
+        let _ = write!(html, "<p>{}</p>", escape(&paragraph));
+    }
+    html.push_str("<div class=\"lists\">");
+    html.push_str(&list("Settings", &settings(run)));
+    html.push_str(&list("Machine", &machine(run)));
+    html.push_str(&list("Subjects", &subjects(run)));
+    html.push_str("</div>");
+    if !run.command.is_empty() {
+        let command: Vec<String> = run.command.iter().map(|word| quoted_for_shell(word)).collect();
+        let _ = write!(html, "<h3>To repeat it</h3><pre><code>{}</code></pre>", escape(&command.join(" ")));
+    }
+    let _ = write!(
+        html,
+        "<p class=\"key\">Everything on this page comes from result.json beside it (format {}), which also holds every trial.</p></section>",
+        run.format
+    );
+    Some(html)
+}
+
+fn words(run: &RunResult) -> Vec<String> {
+    let settings = &run.settings;
+    let mut words = vec![
+        format!(
+            "A computer is never equally fast for two minutes. So the variants did not run one after the other, but took \
+             turns in short slices of at least {} ms, each twice in a block and in mirrored order (A B C, C B A), shuffled \
+             anew from seed {}; the baseline is in every block. A slice ends on a whole unit of work: a {}.",
+            number::three_digits(settings.slice_ms),
+            run.seed,
+            run.experiment.unit_of_work
+        ),
+        format!(
+            "A toll compares a variant with its baseline block by block: the mean difference of the logarithms, turned \
+             back into a ratio, with Student's 95 % interval over the blocks. As several tolls are claimed at once, each \
+             must pass Holm's stricter bound before it is called one, and a rank test (Wilcoxon) that assumes no bell \
+             curve is held against it. \u{201c}No toll\u{201d} is said only where the whole interval lies within ± {:.0} %; \
+             anything between is called unclear.",
+            NO_TOLL_BAND * 100.0
+        ),
+        "Load is closed: each user sends its next request when the last one is answered. Times therefore compare at equal \
+         concurrency, not at equal rate. Percentiles come from merged histograms, never from averaged ones. Failed requests \
+         are counted and shown, and a cell with too many of them gets no toll."
+            .to_owned(),
+    ];
+    if settings.network == "loopback" {
+        words.push(
+            "Generator and subject talked over the loopback of one machine. That hides what a network adds: distance \
+             (each round trip costs its delay), a line's width (larger answers would cost more than here) and the \
+             network card's own work. And both share caches and memory bandwidth."
+                .to_owned(),
+        );
+    } else {
+        words.push(format!("Between generator and subject: {}.", settings.network));
+    }
+    if settings.insecure {
+        words.push("Certificates of the servers were not verified.".to_owned());
+    }
+    words
+}
+
+fn settings(run: &RunResult) -> Vec<(&'static str, String)> {
+    let settings = &run.settings;
+    let cores = |cores: &[usize]| match cores {
+        [] => "not pinned".to_owned(),
+        cores => cores.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+    };
+    vec![
+        ("extent", settings.extent.clone()),
+        ("blocks planned", settings.blocks.to_string()),
+        ("slice", format!("≥ {} ms", number::three_digits(settings.slice_ms))),
+        ("starts of each subject", settings.starts.to_string()),
+        ("cores of the generator", cores(&settings.generator_cores)),
+        ("cores of the subjects", cores(&settings.subject_cores)),
+        ("network", settings.network.clone()),
+        ("answers checked", format!("{} %", number::three_digits(settings.content_checked_share * 100.0))),
+        ("seed", run.seed.to_string()),
+    ]
+}
+
+fn machine(run: &RunResult) -> Vec<(&'static str, String)> {
+    let machine = &run.machine;
+    let or_unknown = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+    vec![
+        ("processor", or_unknown(&machine.cpu)),
+        ("cores", machine.cores.to_string()),
+        ("memory", number::bytes(machine.memory_bytes as f64)),
+        ("system", or_unknown(&machine.system)),
+        ("governor", machine.governor.clone().unwrap_or_else(|| "not told".to_owned())),
+        ("virtual", machine.virtualized.clone().unwrap_or_else(|| "not told".to_owned())),
+        ("started", run.started.clone()),
+        ("finished", run.finished.clone().unwrap_or_else(|| "not finished".to_owned())),
+        ("tollgate", run.version.clone()),
+    ]
+}
+
+fn subjects(run: &RunResult) -> Vec<(&str, String)> {
+    run.experiment.variants.iter().map(|variant| (variant.name.as_str(), variant.subject.clone())).collect()
+}
+
+fn list(heading: &str, entries: &[(&str, String)]) -> String {
+    let mut html = format!("<div><h3>{}</h3><dl>", escape(heading));
+    for (name, text) in entries {
+        let _ = write!(html, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(text));
+    }
+    html.push_str("</dl></div>");
+    html
+}
+
+/// A word as a shell takes it.
+fn quoted_for_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,126 @@
+//! Parts that several sections use: tables, data links, figures with what belongs to each.
+
+pub(super) use crate::report::chart::escape;
+use std::fmt::Write;
+
+/// A table as text: written as HTML under a chart and as CSV behind its link.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) head: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(super) fn new<const N: usize>(head: [&str; N]) -> Self {
+        Self { head: head.map(str::to_owned).to_vec(), rows: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, row: Vec<String>) {
+        self.rows.push(row);
+    }
+
+    /// The table; the first column heads its row, what looks like a number is set right.
+    pub(super) fn html(&self, label: &str) -> String {
+        let mut html = String::new();
+        let is_number: Vec<bool> =
+            (0..self.head.len()).map(|column| self.rows.iter().all(|row| looks_like_a_number(row, column))).collect();
+        let class = |column: usize| if is_number[column] { " class=\"n\"" } else { "" };
+        let _ = write!(
+            html,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>",
+            escape(label)
+        );
+        for (column, text) in self.head.iter().enumerate() {
+            let _ = write!(html, "<th scope=\"col\"{}>{}</th>", class(column), escape(text));
+        }
+        html.push_str("</tr></thead><tbody>");
+        for row in &self.rows {
+            html.push_str("<tr>");
+            for (column, text) in row.iter().enumerate().take(self.head.len()) {
+                let (open, close) = if column == 0 { ("th scope=\"row\"", "th") } else { ("td", "td") };
+                let _ = write!(html, "<{open}{}>{}</{close}>", class(column), escape(text));
+            }
+            html.push_str("</tr>");
+        }
+        html.push_str("</tbody></table></div>");
+        html
+    }
+
+    /// The same as CSV.
+    pub(super) fn csv(&self) -> String {
+        let mut csv = String::new();
+        for row in std::iter::once(&self.head).chain(&self.rows) {
+            let fields: Vec<String> = row.iter().map(|field| crate::report::csv::quoted(field)).collect();
+            csv.push_str(&fields.join(","));
+            csv.push('\n');
+        }
+        csv
+    }
+
+    /// The table folded away, with its link.
+    pub(super) fn folded(&self, label: &str, file: &str) -> String {
+        format!(
+            "<details><summary>Data: {}</summary>{}{}</details>",
+            escape(label),
+            self.html(label),
+            csv_link("Download as CSV", file, &self.csv())
+        )
+    }
+}
+
+/// A figure: its heading, a sentence that says what to see, the pictures, and its folded table.
+pub(super) fn figure(heading: &str, note: &str, pictures: &[String], table: &str) -> String {
+    format!(
+        "<figure><figcaption><h3>{}</h3>{}</figcaption>{}{table}</figure>",
+        escape(heading),
+        if note.is_empty() { String::new() } else { format!("<p>{}</p>", escape(note)) },
+        pictures.concat()
+    )
+}
+
+/// Pictures for wide and narrow screens, of which the style sheet shows one.
+pub(super) fn by_width(wide: String, narrow: String) -> String {
+    format!("<div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div>")
+}
+
+/// A link that holds its file itself.
+pub(super) fn csv_link(text: &str, file: &str, csv: &str) -> String {
+    let mut address = String::from("data:text/csv;charset=utf-8,");
+    for byte in csv.bytes() {
+        match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'-' | b'.' | b'_' | b',' | b':' | b';' | b'/' | b'(' | b')' => {
+                address.push(char::from(byte));
+            }
+            _ => {
+                let _ = write!(address, "%{byte:02X}");
+            }
+        }
+    }
+    format!("<p class=\"download\"><a download=\"{}\" href=\"{address}\">{}</a></p>", escape(file), escape(text))
+}
+
+/// Escaped text in which no interval is broken over two lines.
+pub(super) fn unbroken(text: &str) -> String {
+    let mut depth = 0_u32;
+    let kept: String = text
+        .replace(" [", "\u{a0}[")
+        .chars()
+        .map(|c| {
+            match c {
+                '[' => depth += 1,
+                ']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if c == ' ' && depth > 0 { '\u{a0}' } else { c }
+        })
+        .collect();
+    escape(&kept)
+}
+
+fn looks_like_a_number(row: &[String], column: usize) -> bool {
+    column > 0
+        && row.get(column).is_some_and(|text| {
+            text == crate::report::number::NOTHING
+                || text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '−' | '±' | '<'))
+        })
+}

@@ -1,0 +1,161 @@
+//! The charts over time: CPU, memory, work processes and the slowest answers of each variant's subject.
+
+use super::figures::SHOWN_MAX;
+use super::parts::{Table, by_width, csv_link, figure};
+use crate::report::chart::over_time::{self, Filling, Panel};
+use crate::report::chart::{Caption, Size};
+use crate::report::number;
+use crate::report::sentence;
+use crate::report::view::View;
+use crate::results::Series;
+
+/// One thing that is watched: names of its series, heading, unit and how it is drawn.
+struct Watched {
+    id: &'static str,
+    series: &'static str,
+    above: Option<&'static str>,
+    heading: &'static str,
+    note: &'static str,
+    label: &'static str,
+    /// Values are divided by this.
+    unit: f64,
+    filling: Filling,
+}
+
+const WATCHED: [Watched; 4] = [
+    Watched {
+        id: "cpu",
+        series: "subject-cpu-share",
+        above: None,
+        heading: "CPU of the subject over time",
+        note: "1 is one core busy throughout.",
+        label: "cores",
+        unit: 1.0,
+        filling: Filling::Line,
+    },
+    Watched {
+        id: "memory",
+        series: "subject-resident-memory",
+        above: None,
+        heading: "Memory of the subject over time",
+        note: "Resident memory of the process.",
+        label: "MB",
+        unit: 1e6,
+        filling: Filling::Line,
+    },
+    Watched {
+        id: "occupancy",
+        series: "work-processes-busy",
+        above: Some("work-processes-waiting"),
+        heading: "Work processes over time",
+        note: "Coloured: work processes that are busy. Grey: requests that wait for one.",
+        label: "work processes and waiting requests",
+        unit: 1.0,
+        filling: Filling::Area,
+    },
+    Watched {
+        id: "slowest",
+        series: "response-time-max",
+        above: None,
+        heading: "Slowest answer over time",
+        note: "The longest response time in each stretch: a stall of the subject shows here.",
+        label: "ms",
+        unit: 1.0,
+        filling: Filling::Line,
+    },
+];
+
+/// CPU, memory and occupancy of the subjects over time, at the highest level that was watched.
+pub(super) fn section(view: &View<'_>) -> Option<String> {
+    let figures: String = WATCHED.iter().filter_map(|watched| over_time_figure(view, watched)).collect();
+    (!figures.is_empty()).then(|| {
+        format!(
+            "<section><h2>Over time</h2><p class=\"key\">Seconds in which the variant itself ran: its slices are joined, \
+             the turns of the others cut out.</p>{figures}</section>"
+        )
+    })
+}
+
+fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<String> {
+    let run = view.run;
+    let named = |name: &str| run.series.iter().filter(move |series| series.name == name).collect::<Vec<&Series>>();
+    let all = named(watched.series);
+    let level = all.iter().filter(|series| !series.points.is_empty()).map(|series| series.level).max()?;
+    let above = watched.above.map(named).unwrap_or_default();
+    let scaled = |points: &[(f64, f64)], panels: usize| -> Vec<(f64, f64)> {
+        let points: Vec<(f64, f64)> = points.iter().map(|(ms, value)| (ms / 1000.0, value / watched.unit)).collect();
+        over_time::thinned(&over_time::joined(&points), panels)
+    };
+    let shown: Vec<(usize, &Series)> = run
+        .experiment
+        .variants
+        .iter()
+        .enumerate()
+        .filter_map(|(key, variant)| {
+            Some((key, *all.iter().find(|series| series.variant == variant.name && series.level == level)?))
+        })
+        .take(SHOWN_MAX)
+        .collect();
+    let panels: Vec<Panel<'_>> = shown
+        .iter()
+        .map(|(key, series)| Panel {
+            name: &series.variant,
+            key: *key,
+            points: scaled(&series.points, shown.len()),
+            above: above
+                .iter()
+                .find(|other| other.variant == series.variant && other.level == level)
+                .map(|other| scaled(&other.points, shown.len()))
+                .unwrap_or_default(),
+        })
+        .collect();
+    let title = format!("{} at {}", watched.heading, sentence::level(&run.experiment, level));
+    let draw = |id: &str, size| {
+        let description = format!("One panel a variant on common scales. {}", watched.note);
+        over_time::draw(
+            &Caption { id, title: &title, description: &description },
+            size,
+            watched.label,
+            watched.filling,
+            &panels,
+        )
+    };
+    let mut table = Table::new(["variant", "level", "what", "unit", "least", "mean", "most", "points"]);
+    for name in std::iter::once(watched.series).chain(watched.above) {
+        for series in run.series.iter().filter(|series| series.name == name && !series.points.is_empty()) {
+            let values: Vec<f64> = series.points.iter().map(|point| point.1).collect();
+            let write = |value: f64| match series.unit.as_str() {
+                "bytes" => number::bytes(value),
+                _ => number::three_digits(value),
+            };
+            table.push(vec![
+                series.variant.clone(),
+                sentence::level(&run.experiment, series.level),
+                series.name.clone(),
+                series.unit.clone(),
+                write(values.iter().copied().fold(f64::INFINITY, f64::min)),
+                write(crate::stats::mean(&values).unwrap_or(f64::NAN)),
+                write(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+                number::whole(values.len() as u64),
+            ]);
+        }
+    }
+    let (wide, narrow) = (format!("{}-wide", watched.id), format!("{}-narrow", watched.id));
+    Some(figure(
+        &title,
+        watched.note,
+        &[by_width(draw(&wide, Size::Full), draw(&narrow, Size::Narrow))],
+        &format!("{}{}", table.folded(&title, &format!("{}.csv", watched.id)), points_link(watched, &panels)),
+    ))
+}
+
+/// The drawn points themselves.
+fn points_link(watched: &Watched, panels: &[Panel<'_>]) -> String {
+    let mut table = Table::new(["variant", "seconds", watched.series]);
+    for panel in panels {
+        for (seconds, value) in &panel.points {
+            table.push(vec![panel.name.to_owned(), format!("{seconds:.3}"), format!("{value:.4}")]);
+        }
+    }
+    csv_link("Points of this chart as CSV", &format!("{}-points.csv", watched.id), &table.csv())
+}
