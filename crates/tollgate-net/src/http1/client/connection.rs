@@ -1,6 +1,6 @@
 //! One connection that asks: writes a rendered request and reads the answer in the same poll, as far as it has come.
 //!
-//! While it waits it holds no read buffer; only the beginning of a head that came in pieces is kept.
+//! While it waits it holds no read buffer. What the bytes of an answer mean stands in `answer`.
 
 use std::io;
 use std::pin::Pin;
@@ -9,15 +9,13 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::super::body::BodyDecoder;
-use super::super::chunked::ChunkLimits;
 use super::super::head::{Answers, ResponseHead};
+use super::answer::{Answer, AnswerReader};
 use super::connector::Opening;
 use super::error::{ExchangeError, Stage};
 use super::scratch::Scratch;
 use super::sink::BodySink;
 use super::timeout::Timeout;
-use crate::limits::Limits;
 use crate::stream::Stream;
 
 /// The time that an exchange may take unless said otherwise.
@@ -28,11 +26,7 @@ pub(super) const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct ClientConnection {
     stream: Stream,
     opening: Opening,
-    head: ResponseHead,
-    limits: Limits,
-    chunk_limits: ChunkLimits,
-    /// The beginning of a head whose end has not come yet.
-    partial_head: Vec<u8>,
+    reader: AnswerReader,
     timeout: Duration,
     timer: Timeout,
     exchanges: u64,
@@ -67,33 +61,16 @@ pub struct Exchanged {
 struct Progress<'r> {
     request: &'r [u8],
     written: usize,
-    answers: Answers,
     sent: Instant,
     first_byte: Option<Instant>,
-    head_bytes: u64,
-    body_bytes: u64,
-    framing_bytes: u64,
-    /// Set once the head is read.
-    body: Option<BodyDecoder>,
     /// A failed write; the answer that explains it may already be on its way.
     write_error: Option<io::Error>,
-    /// Bytes behind the end of the answer, which nobody asked for.
-    surplus: bool,
 }
 
 impl ClientConnection {
-    pub(super) fn new(stream: Stream, opening: Opening) -> ClientConnection {
-        ClientConnection {
-            stream,
-            opening,
-            head: ResponseHead::default(),
-            limits: Limits::default().within_ceilings(),
-            chunk_limits: ChunkLimits::default(),
-            partial_head: Vec::new(),
-            timeout: EXCHANGE_TIMEOUT,
-            timer: Timeout::default(),
-            exchanges: 0,
-        }
+    pub(super) fn new(stream: Stream, opening: Opening, timeout: Duration) -> ClientConnection {
+        let (reader, timer) = (AnswerReader::new(), Timeout::default());
+        ClientConnection { stream, opening, reader, timeout, timer, exchanges: 0 }
     }
 
     /// How the connection was opened.
@@ -105,7 +82,7 @@ impl ClientConnection {
     /// The head of the last answer.
     #[must_use]
     pub fn head(&self) -> &ResponseHead {
-        &self.head
+        self.reader.head()
     }
 
     /// Exchanges completed.
@@ -144,35 +121,24 @@ impl ClientConnection {
         sink: &mut B,
     ) -> Result<Exchanged, ExchangeError> {
         let (received_before, sent_before) = (self.stream.received_bytes(), self.stream.sent_bytes());
-        self.partial_head.clear();
+        self.reader.begin(answers);
         let sent = Instant::now();
-        let mut progress = Progress {
-            request,
-            written: 0,
-            answers,
-            sent,
-            first_byte: None,
-            head_bytes: 0,
-            body_bytes: 0,
-            framing_bytes: 0,
-            body: None,
-            write_error: None,
-            surplus: false,
-        };
+        let mut progress = Progress { request, written: 0, sent, first_byte: None, write_error: None };
         let (first_byte, last_byte) = std::future::poll_fn(|cx| self.poll_exchange(cx, &mut progress, sink)).await?;
         self.exchanges += 1;
-        let whole = progress.written == request.len() && progress.write_error.is_none() && !progress.surplus;
+        let counts = self.reader.counts();
+        let clean = progress.written == request.len() && progress.write_error.is_none() && counts.surplus_bytes == 0;
         Ok(Exchanged {
-            status: self.head.status(),
-            head_bytes: progress.head_bytes,
-            body_bytes: progress.body_bytes,
-            framing_bytes: progress.framing_bytes,
+            status: self.reader.head().status(),
+            head_bytes: counts.head_bytes,
+            body_bytes: counts.body_bytes,
+            framing_bytes: counts.framing_bytes,
             wire_received_bytes: self.stream.received_bytes() - received_before,
             wire_sent_bytes: self.stream.sent_bytes() - sent_before,
             sent,
             first_byte,
             last_byte,
-            reusable: whole && self.head.keep_alive(),
+            reusable: clean && self.reader.head().keep_alive(),
         })
     }
 
@@ -188,25 +154,24 @@ impl ClientConnection {
             let mut buffer = ReadBuf::new(scratch.bytes());
             let count = match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
                 Poll::Ready(Ok(())) => buffer.filled().len(),
-                Poll::Ready(Err(error)) => {
-                    return Poll::Ready(Err(self.ended(progress, Some(error)).expect_err("a broken read is no end")));
-                }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(ExchangeError::broken(error, progress.stage()))),
                 Poll::Pending => {
-                    let stage = progress.stage();
                     ready!(self.timer.poll(cx, progress.sent + self.timeout));
-                    return Poll::Ready(Err(ExchangeError::Timeout(stage)));
+                    return Poll::Ready(Err(ExchangeError::Timeout(progress.stage())));
                 }
             };
             if count == 0 {
-                return Poll::Ready(self.ended(progress, None));
+                return Poll::Ready(self.ended(progress));
             }
             let first_read = progress.first_byte.is_none();
             let first_byte = *progress.first_byte.get_or_insert_with(Instant::now);
-            if self.take(&scratch.bytes()[..count], progress, sink).map_err(ExchangeError::Malformed)?
-                == Answer::Complete
-            {
-                let last_byte = if first_read { first_byte } else { Instant::now() };
-                return Poll::Ready(Ok((first_byte, last_byte)));
+            match self.reader.take(&scratch.bytes()[..count], sink) {
+                Ok(Answer::Incomplete) => {}
+                Ok(Answer::Complete) => {
+                    let last_byte = if first_read { first_byte } else { Instant::now() };
+                    return Poll::Ready(Ok((first_byte, last_byte)));
+                }
+                Err(fault) => return Poll::Ready(Err(ExchangeError::Malformed(fault))),
             }
         }
     }
@@ -227,105 +192,19 @@ impl ClientConnection {
         }
     }
 
-    /// Uses bytes that were read.
-    fn take<B: BodySink>(
-        &mut self,
-        bytes: &[u8],
-        progress: &mut Progress<'_>,
-        sink: &mut B,
-    ) -> Result<Answer, super::super::error::Fault> {
-        if progress.body.is_some() {
-            return progress.take_body(bytes, sink);
-        }
-        if self.partial_head.is_empty() {
-            let used = self.take_heads(bytes, progress)?;
-            if progress.body.is_none() {
-                self.partial_head.extend_from_slice(&bytes[used..]);
-                return Ok(Answer::Incomplete);
-            }
-            return progress.take_body(&bytes[used..], sink);
-        }
-        let mut partial = std::mem::take(&mut self.partial_head);
-        partial.extend_from_slice(bytes);
-        let used = self.take_heads(&partial, progress)?;
-        let answer = if progress.body.is_some() {
-            let answer = progress.take_body(&partial[used..], sink);
-            partial.clear();
-            answer
-        } else {
-            partial.drain(..used);
-            Ok(Answer::Incomplete)
-        };
-        self.partial_head = partial;
-        answer
-    }
-
-    /// Parses heads, skipping those of interim answers, and returns how many bytes they took.
-    fn take_heads(&mut self, bytes: &[u8], progress: &mut Progress<'_>) -> Result<usize, super::super::error::Fault> {
-        let mut used = 0;
-        while let Some(length) = self.head.parse(&bytes[used..], progress.answers, &self.limits)? {
-            used += length;
-            progress.head_bytes += length as u64;
-            match self.head.status() {
-                // Nothing was asked for that would switch protocols.
-                101 => return Err(super::super::error::Fault::BadStartLine),
-                100..=199 => {}
-                _ => {
-                    progress.body = Some(BodyDecoder::new(self.head.framing(), self.chunk_limits));
-                    break;
-                }
-            }
-        }
-        Ok(used)
-    }
-
     /// What the end of the connection means: the end of a body, or an error.
-    fn ended(
-        &mut self,
-        progress: &mut Progress<'_>,
-        read_error: Option<io::Error>,
-    ) -> Result<(Instant, Instant), ExchangeError> {
-        let ends_body = progress.body.as_ref().is_some_and(BodyDecoder::ends_with_connection);
-        match (read_error, progress.first_byte) {
-            (None, Some(first_byte)) if ends_body => Ok((first_byte, Instant::now())),
-            (Some(error), _) => Err(ExchangeError::broken(error, progress.stage())),
-            (None, _) => Err(match progress.write_error.take() {
-                Some(error) => ExchangeError::broken(error, progress.stage()),
-                None => ExchangeError::Closed(progress.stage()),
-            }),
+    fn ended(&self, progress: &mut Progress<'_>) -> Result<(Instant, Instant), ExchangeError> {
+        let stage = progress.stage();
+        match (progress.first_byte, progress.write_error.take()) {
+            (Some(first_byte), _) if self.reader.ends_with_connection() => Ok((first_byte, Instant::now())),
+            (_, Some(error)) => Err(ExchangeError::broken(error, stage)),
+            (_, None) => Err(ExchangeError::Closed(stage)),
         }
     }
-}
-
-/// Whether an answer is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    Complete,
-    Incomplete,
 }
 
 impl Progress<'_> {
     fn stage(&self) -> Stage {
         if self.first_byte.is_some() { Stage::WithinAnswer } else { Stage::BeforeAnswer }
-    }
-
-    /// Hands the body's data among `bytes` on.
-    fn take_body<B: BodySink>(&mut self, bytes: &[u8], sink: &mut B) -> Result<Answer, super::super::error::Fault> {
-        let Some(decoder) = &mut self.body else { return Ok(Answer::Incomplete) };
-        let mut rest = bytes;
-        while !rest.is_empty() && !decoder.is_done() {
-            let step = decoder.decode(rest)?;
-            if step.data > 0 {
-                sink.part(&rest[step.skipped..step.used()]);
-            }
-            self.body_bytes += step.data as u64;
-            self.framing_bytes += step.skipped as u64;
-            rest = &rest[step.used()..];
-        }
-        if !decoder.is_done() {
-            return Ok(Answer::Incomplete);
-        }
-        self.surplus = !rest.is_empty();
-        Ok(Answer::Complete)
     }
 }

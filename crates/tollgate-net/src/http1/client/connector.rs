@@ -124,9 +124,7 @@ impl Connector {
                 Stream::TlsClient(Box::new(stream))
             }
         };
-        let mut connection = ClientConnection::new(stream, opening);
-        connection.set_timeout(self.exchange_timeout);
-        Ok(connection)
+        Ok(ClientConnection::new(stream, opening, self.exchange_timeout))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! No pool, no redirects, no retries: whoever measures decides what a failure means.
 
+mod answer;
 mod connection;
 mod connector;
 mod error;
@@ -14,7 +15,7 @@ mod timeout;
 pub use super::head::{Answers, ResponseHead};
 pub use connection::{ClientConnection, Exchanged};
 pub use connector::{Connector, Opening};
-pub use error::{ConnectError, ErrorClass, ExchangeError};
+pub use error::{ConnectError, ErrorClass, ExchangeError, Stage};
 pub use sink::{BodySink, Collect, Discard};
 pub use target::{Scheme, Target, TargetError};
 pub use template::{RequestTemplate, TemplateBuilder, TemplateError};

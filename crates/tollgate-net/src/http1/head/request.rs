@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use httparse::{Header, Status};
 
 use super::super::body::Framing;
+use super::super::chunked::is_token_byte;
 use super::super::error::Fault;
 use super::fields::{ConnectionOptions, Fields, FieldsIter, content_length, offset_in, transfer_encoding};
 use super::{Method, Version, is_authority};
@@ -337,10 +338,7 @@ fn incomplete(head: &[u8], limits: &Limits) -> Option<Fault> {
 }
 
 fn target_too_long(head: &[u8], limits: &Limits) -> bool {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let mut parts = line.splitn(3, |&byte| byte == b' ');
-    parts.next();
-    parts.next().is_some_and(|target| target.len() > limits.target_bytes_max)
+    first_line(head).split(|&byte| byte == b' ').nth(1).is_some_and(|target| target.len() > limits.target_bytes_max)
 }
 
 fn explain(error: httparse::Error, head: &[u8], limits: &Limits) -> Fault {
@@ -357,26 +355,28 @@ fn explain(error: httparse::Error, head: &[u8], limits: &Limits) -> Fault {
     }
 }
 
-/// Whether the request line ends in a well-formed version that is none of ours.
+/// Whether the request line is well formed but for naming a version that is none of ours.
 fn names_other_version(head: &[u8]) -> bool {
-    let line = head.split(|&byte| byte == b'\r' || byte == b'\n').next().unwrap_or_default();
-    let version = line.rsplit(|&byte| byte == b' ').next().unwrap_or_default();
-    matches!(version, [b'H', b'T', b'T', b'P', b'/', major, b'.', minor] if major.is_ascii_digit() && minor.is_ascii_digit())
+    let mut parts = first_line(head).split(|&byte| byte == b' ').skip(2);
+    let version = parts.next().and_then(|part| part.strip_prefix(b"HTTP/")).unwrap_or_default();
+    let is_number = version.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    version.first().is_some_and(u8::is_ascii_digit) && is_number && parts.next().is_none()
 }
 
 /// Whether the method was fine and the target was not.
 fn start_line_fault(head: &[u8]) -> Fault {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let mut parts = line.splitn(2, |&byte| byte == b' ');
+    let mut parts = first_line(head).split(|&byte| byte == b' ');
     let method = parts.next().unwrap_or_default();
-    let target = parts.next().unwrap_or_default().split(|&byte| byte == b' ').next().unwrap_or_default();
-    let bad = |byte: &u8| !(0x21..=0x7e).contains(byte);
-    if !method.is_empty()
-        && method.iter().all(|&byte| super::super::chunked::is_token_byte(byte))
-        && target.iter().any(bad)
-    {
+    let target = parts.next().unwrap_or_default();
+    let is_method = !method.is_empty() && method.iter().all(|&byte| is_token_byte(byte));
+    if is_method && target.iter().any(|byte| !(0x21..=0x7e).contains(byte)) {
         Fault::BadTarget
     } else {
         Fault::BadStartLine
     }
+}
+
+/// The request line, as far as it has come.
+fn first_line(head: &[u8]) -> &[u8] {
+    head.split(|&byte| byte == b'\r' || byte == b'\n').next().unwrap_or_default()
 }

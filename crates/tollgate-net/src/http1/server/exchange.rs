@@ -244,6 +244,7 @@ impl<'c> Exchange<'c> {
             };
             self.sending = Sending::Parts(Parts::Length(remaining));
         }
+        self.link.count_bytes();
         self.buffers.output.clear();
         self.buffers.response.body.clear();
         result.map_err(ExchangeError::from)
@@ -339,6 +340,7 @@ impl<'c> Exchange<'c> {
                 self.link.write_all(&mut [IoSlice::new(CONTINUE)]).await?;
             }
         }
+        self.link.count_bytes();
         let keep_from = self.gathered.map_or(self.buffers.input.start(), |(start, _)| start);
         let mut wait_began = None;
         let limits = &self.link.core.limits;

@@ -1,0 +1,236 @@
+//! Every limit of the table, at the limit and one above.
+
+use std::time::Duration;
+
+use tollgate_net::http1::Fault;
+use tollgate_net::http1::server::CloseCause;
+use tollgate_net::limits::{Limits, TABLE};
+
+use super::support::Running;
+
+/// The tests below, by the limit that each is about; a limit without one is a mistake.
+const TESTED: &[&str] = &[
+    "head_bytes_max",
+    "headers_max",
+    "target_bytes_max",
+    "body_bytes_max",
+    "header_timeout",
+    "body_grace",
+    "body_bytes_per_second_min",
+    "idle_timeout",
+    "requests_per_connection_max",
+    "connections_max",
+    "write_stall_timeout", // server::a_client_that_takes_nothing_is_given_up_and_its_memory_is_bounded
+    "chunk_extension_bytes_max",
+    "trailer_bytes_max",
+    "discarded_body_bytes_max", // server::a_small_unread_body_is_dropped_and_a_large_one_ends_the_connection
+    "linger_timeout",
+    "linger_bytes_max",
+    "drain_timeout", // server::draining_ends_at_its_deadline_even_if_an_exchange_does_not
+];
+
+#[test]
+fn every_limit_of_the_table_is_tested() {
+    let names: Vec<_> = TABLE.iter().map(|limit| limit.name).collect();
+    assert_eq!(names, TESTED);
+}
+
+/// The status of the answer to `request` under `limits`, all at once and in two pieces.
+fn status(limits: &Limits, request: &str) -> u16 {
+    let server = Running::start(limits.clone());
+    let whole = server.converse(request);
+    let mut client = server.connect();
+    let (start, end) = request.split_at(request.len() / 2);
+    client.send(start);
+    client.send(end);
+    client.end();
+    let pieces = client.rest();
+    assert_eq!(whole[..12], pieces[..12], "{whole} {pieces}");
+    whole[9..12].parse().unwrap()
+}
+
+fn padded(start: &str, length: usize) -> String {
+    let end = "\r\n\r\n";
+    format!("{start}{}{end}", "x".repeat(length - start.len() - end.len()))
+}
+
+#[test]
+fn head_bytes() {
+    let limits = Limits { head_bytes_max: 500, ..Limits::default() };
+    let head = |length| padded("GET / HTTP/1.1\r\nHost: a\r\nX: ", length);
+    assert_eq!(status(&limits, &head(500)), 200);
+    assert_eq!(status(&limits, &head(501)), 431);
+    // An endless head is refused as soon as it cannot fit any more.
+    assert_eq!(status(&limits, &head(600)[..500]), 431);
+}
+
+#[test]
+fn headers() {
+    let limits = Limits { headers_max: 5, ..Limits::default() };
+    let head = |count: usize| format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", "X: y\r\n".repeat(count - 1));
+    assert_eq!(status(&limits, &head(5)), 200);
+    assert_eq!(status(&limits, &head(6)), 431);
+}
+
+#[test]
+fn target_bytes() {
+    let limits = Limits { target_bytes_max: 50, ..Limits::default() };
+    let head = |length: usize| format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "x".repeat(length - 1));
+    assert_eq!(status(&limits, &head(50)), 200);
+    assert_eq!(status(&limits, &head(51)), 414);
+    assert_eq!(status(&limits, &head(90)[..60]), 414);
+}
+
+#[test]
+fn body_bytes() {
+    let limits = Limits { body_bytes_max: 20_000, ..Limits::default() };
+    for verb in ["echo", "stream"] {
+        let by_length = |length: usize| {
+            format!("POST /{verb} HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n{}", "x".repeat(length))
+        };
+        let chunked = |length: usize| {
+            let half = format!("{:x}\r\n{}\r\n", length / 2, "x".repeat(length / 2));
+            let rest = format!("{:x}\r\n{}\r\n0\r\n\r\n", length - length / 2, "x".repeat(length - length / 2));
+            format!("POST /{verb} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{half}{rest}")
+        };
+        assert_eq!((status(&limits, &by_length(20_000)), status(&limits, &chunked(20_000))), (200, 200));
+        assert_eq!((status(&limits, &by_length(20_001)), status(&limits, &chunked(20_001))), (413, 413));
+    }
+    let up_to = |length: usize| {
+        format!("POST /up-to/10 HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n{}", "x".repeat(length))
+    };
+    assert_eq!((status(&limits, &up_to(10)), status(&limits, &up_to(11))), (200, 413));
+    let server = Running::start(limits);
+    let answer = server.converse(up_to(11));
+    assert!(answer.ends_with("my own words") && answer.contains("Connection: close\r\n"), "{answer}");
+}
+
+#[test]
+fn header_timeout_before_and_within_a_head() {
+    let server = Running::start(Limits::default());
+    let mut silent = server.connect();
+    server.wait_until(|counters| counters.connections_open() == 1);
+    // One tick short of the limit it is still open: the request is answered.
+    server.clock.advance(Duration::from_millis(9_999));
+    assert_eq!(silent.ask("/").status, 200);
+    let mut silent = server.connect();
+    let mut slow = server.connect();
+    slow.send("GET / HTTP/1.1\r\nHost:");
+    server.wait_until(|counters| counters.connections_open() == 3);
+    let timed_out = |fault| server.counters.faults(fault) == 1;
+    server.advance_until(|| timed_out(Fault::HeaderTimeout));
+    let answer = slow.answer();
+    assert!(answer.status == 408 && answer.head.contains("Connection: close\r\n"), "{answer:?}");
+    server.advance_until(|| server.counters.connections_closed(CloseCause::IdleTimeout) >= 1);
+    assert_eq!(silent.rest(), "");
+}
+
+#[test]
+fn idle_timeout() {
+    let server = Running::start(Limits::default());
+    let mut client = server.connect();
+    assert_eq!(client.ask("/").status, 200);
+    server.clock.advance(Duration::from_millis(74_999));
+    assert_eq!(client.ask("/").status, 200);
+    server.advance_until(|| server.counters.connections_closed(CloseCause::IdleTimeout) == 1);
+    assert_eq!(client.rest(), "");
+    assert_eq!(server.counters.responses(4), 0);
+}
+
+#[test]
+fn body_rate() {
+    for verb in ["echo", "stream"] {
+        let server = Running::start(Limits::default());
+        let mut client = server.connect();
+        client.send(format!("POST /{verb} HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n"));
+        server.wait_until(|counters| counters.requests() == 1);
+        server.advance_until(|| server.counters.faults(Fault::BodyTimeout) == 1);
+        assert_eq!(client.answer().status, 408);
+    }
+    // What keeps to the rate is not cut off, however long it takes: 60 s here.
+    let server = Running::start(Limits { body_bytes_per_second_min: 10, ..Limits::default() });
+    let mut client = server.connect();
+    let head = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1200\r\n\r\n";
+    client.send(head);
+    for count in 1..=120 {
+        client.send("0123456789");
+        server.wait_until(|counters| count == 120 || counters.received_bytes() == head.len() as u64 + count * 10);
+        server.clock.advance(Duration::from_millis(500));
+    }
+    assert_eq!(client.answer().status, 200);
+}
+
+#[test]
+fn requests_per_connection() {
+    let server = Running::start(Limits { requests_per_connection_max: 3, ..Limits::default() });
+    let mut client = server.connect();
+    for _ in 0..2 {
+        assert!(!client.ask("/").head.contains("Connection"));
+    }
+    assert!(client.ask("/").head.contains("Connection: close\r\n"));
+    assert_eq!(client.rest(), "");
+    server.wait_until(|counters| counters.connections_closed(CloseCause::RequestsSpent) == 1);
+}
+
+#[test]
+fn connections() {
+    let server = Running::start(Limits { connections_max: 2, ..Limits::default() });
+    let (mut first, mut second) = (server.connect(), server.connect());
+    assert_eq!((first.ask("/").status, second.ask("/").status), (200, 200));
+    let mut third = server.connect();
+    third.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    let answer = third.answer();
+    assert!(answer.status == 503 && answer.head.contains("Retry-After: 1\r\n"), "{answer:?}");
+    third.end();
+    assert_eq!(third.rest(), "");
+    drop(second);
+    server.wait_until(|counters| counters.connections_open() == 1);
+    assert_eq!(server.connect().ask("/").status, 200);
+    assert_eq!(server.counters.faults(Fault::ConnectionsFull), 1);
+}
+
+#[test]
+fn chunk_extension_bytes() {
+    let limits = Limits { chunk_extension_bytes_max: 20, ..Limits::default() };
+    // Counted over all chunks, semicolons included.
+    let request = |length: usize| {
+        let (first, second) = (";".to_owned() + &"x".repeat(9), ";".to_owned() + &"x".repeat(length - 11));
+        format!(
+            "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1{first}\r\na\r\n0{second}\r\n\r\n"
+        )
+    };
+    assert_eq!((status(&limits, &request(20)), status(&limits, &request(21))), (200, 400));
+}
+
+#[test]
+fn trailer_bytes() {
+    let limits = Limits { trailer_bytes_max: 20, ..Limits::default() };
+    let request = |length: usize| {
+        let trailer = format!("A: {}\r\n", "x".repeat(length - 5));
+        format!("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n{trailer}\r\n")
+    };
+    assert_eq!((status(&limits, &request(20)), status(&limits, &request(21))), (200, 431));
+}
+
+#[test]
+fn lingering_ends_with_its_time() {
+    let server = Running::start(Limits::default());
+    let mut client = server.connect();
+    client.send("nonsense\r\n\r\n");
+    assert_eq!(client.answer().status, 400);
+    // Our side stays open: only the clock ends the lingering.
+    assert_eq!(server.counters.connections_open(), 1);
+    server.advance_until(|| server.counters.connections_open() == 0);
+}
+
+#[test]
+fn lingering_ends_with_its_bytes() {
+    let server = Running::start(Limits { linger_bytes_max: 10_000, ..Limits::default() });
+    let mut client = server.connect();
+    client.send("nonsense\r\n\r\n");
+    assert_eq!(client.answer().status, 400);
+    client.send(vec![b'x'; 9_999]);
+    server.wait_until(|counters| counters.connections_open() == 1);
+    client.send("x");
+    server.wait_until(|counters| counters.connections_open() == 0);
+}

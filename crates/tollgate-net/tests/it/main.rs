@@ -1,0 +1,12 @@
+//! Black-box tests of the HTTP engine: the codec over real bytes, the server over loopback, the client against it.
+
+#![allow(clippy::unwrap_used, reason = "a helper of tests fails as its test does")]
+
+mod both_halves;
+mod connections;
+mod corpus;
+mod framing;
+mod limits;
+mod properties;
+mod server;
+mod support;

@@ -1,0 +1,251 @@
+//! A server for a test's length, and a client made of nothing but a socket.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Shutdown as Side, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use tollgate_net::clock::{Clock, ManualClock};
+use tollgate_net::http1::server::{Abort, Counters, Delimiter, Exchange, ExchangeError, Server, Service, Shutdown};
+use tollgate_net::http1::{Fault, Method};
+use tollgate_net::limits::Limits;
+use tollgate_net::listen::ListenOptions;
+
+/// Longer than any test should take: a guard against hanging, not a measure.
+const GUARD: Duration = Duration::from_secs(20);
+
+/// A running server; dropped, it drains.
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    pub(crate) shutdown: Shutdown,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) clock: ManualClock,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    pub(crate) fn start(limits: Limits) -> Running {
+        let server = Server::bind(&ListenOptions::new((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
+        let (clock, hand) = Clock::manual(SystemTime::UNIX_EPOCH);
+        let (shutdown, counters) = (Shutdown::new(), Arc::new(Counters::new(1)));
+        let running = (shutdown.clone(), counters.clone());
+        Running {
+            address: server.local_addr(),
+            thread: Some(std::thread::spawn(move || {
+                server.run(|_| Scripted, limits, clock, running.0, running.1).unwrap();
+            })),
+            shutdown,
+            counters,
+            clock: hand,
+        }
+    }
+
+    pub(crate) fn connect(&self) -> Client {
+        let socket = TcpStream::connect(self.address).unwrap();
+        socket.set_read_timeout(Some(GUARD)).unwrap();
+        socket.set_write_timeout(Some(GUARD)).unwrap();
+        socket.set_nodelay(true).unwrap();
+        Client { socket, unread: Vec::new() }
+    }
+
+    /// Sends `request`, ends our side and returns all that comes.
+    pub(crate) fn converse(&self, request: impl AsRef<[u8]>) -> String {
+        let mut client = self.connect();
+        client.send(request);
+        client.end();
+        client.rest()
+    }
+
+    /// Moves the clock on until `done`; the server may need several moves to see what it waits by.
+    pub(crate) fn advance_until(&self, mut done: impl FnMut() -> bool) {
+        while !done() {
+            self.clock.advance(Duration::from_secs(1));
+            std::thread::yield_now();
+        }
+    }
+
+    /// Waits until the server's counters say so.
+    pub(crate) fn wait_until(&self, mut done: impl FnMut(&Counters) -> bool) {
+        while !done(&self.counters) {
+            std::thread::yield_now();
+        }
+    }
+
+    pub(crate) fn join(mut self) -> Arc<Counters> {
+        self.shutdown.begin();
+        self.thread.take().unwrap().join().unwrap();
+        self.counters.clone()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shutdown.begin();
+        if let Some(thread) = self.thread.take() {
+            // The drain's own deadline goes by this clock.
+            while !thread.is_finished() {
+                self.clock.advance(Duration::from_secs(1));
+                std::thread::yield_now();
+            }
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A socket with what was read from it and not yet looked at.
+pub(crate) struct Client {
+    pub(crate) socket: TcpStream,
+    unread: Vec<u8>,
+}
+
+/// One answer, taken apart by hand: nothing of the engine under test is used.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Client {
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        // A server that refused early may have closed already; what it said is still to be read.
+        let _ = self.socket.write_all(bytes.as_ref());
+    }
+
+    /// Ends our side of the connection.
+    pub(crate) fn end(&mut self) {
+        let _ = self.socket.shutdown(Side::Write);
+    }
+
+    /// Everything up to the end of the connection.
+    pub(crate) fn rest(&mut self) -> String {
+        let mut bytes = std::mem::take(&mut self.unread);
+        let mut buffer = [0; 4096];
+        loop {
+            match self.socket.read(&mut buffer) {
+                Ok(0) => return String::from_utf8(bytes).unwrap(),
+                Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+                Err(error) => panic!("after {:?}: {error}", String::from_utf8_lossy(&bytes)),
+            }
+        }
+    }
+
+    pub(crate) fn read_until(&mut self, end: &str) -> String {
+        let mut buffer = [0; 4096];
+        let mut searched = 0;
+        loop {
+            let found = self.unread[searched..].windows(end.len()).position(|window| window == end.as_bytes());
+            if let Some(at) = found {
+                let tail = self.unread.split_off(searched + at + end.len());
+                return String::from_utf8(std::mem::replace(&mut self.unread, tail)).unwrap();
+            }
+            searched = self.unread.len().saturating_sub(end.len());
+            match self.socket.read(&mut buffer).unwrap() {
+                0 => panic!("closed after {:?}", String::from_utf8_lossy(&self.unread)),
+                count => self.unread.extend_from_slice(&buffer[..count]),
+            }
+        }
+    }
+
+    /// Reads one answer with a length.
+    pub(crate) fn answer(&mut self) -> Answer {
+        let head = self.read_until("\r\n\r\n");
+        let status = head[9..12].parse().unwrap();
+        let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+        let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+        let have = body.len().min(self.unread.len());
+        body[..have].copy_from_slice(&self.unread[..have]);
+        self.unread.drain(..have);
+        self.socket.read_exact(&mut body[have..]).unwrap();
+        Answer { status, head, body: String::from_utf8(body).unwrap() }
+    }
+
+    /// Asks for a path and reads the answer.
+    pub(crate) fn ask(&mut self, path: &str) -> Answer {
+        self.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n"));
+        self.answer()
+    }
+}
+
+/// Does what the path says.
+pub(crate) struct Scripted;
+
+impl Service for Scripted {
+    async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
+        let path = exchange.request().path().to_owned();
+        let (verb, argument) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
+        let number = || argument.parse::<usize>().unwrap();
+        match verb {
+            // The body, gathered.
+            "echo" => {
+                exchange.read_body(usize::MAX).await?;
+                let (_, body, response) = exchange.parts();
+                response.body.extend_from_slice(body);
+            }
+            // The body, part by part.
+            "stream" => {
+                let mut body = Vec::new();
+                while let Some(part) = exchange.next_body_part().await? {
+                    body.extend_from_slice(part);
+                }
+                exchange.respond().body = body;
+            }
+            // The body up to so many bytes; the fault is answered by the service itself.
+            "up-to" => match exchange.read_body(number()).await.map(<[u8]>::len) {
+                Ok(length) => exchange.respond().body = length.to_string().into_bytes(),
+                Err(ExchangeError::Fault(Fault::BodyTooLarge)) => {
+                    let response = exchange.respond();
+                    response.status = 413;
+                    response.body = b"my own words".to_vec();
+                }
+                Err(error) => return Err(error),
+            },
+            // The request as it was understood; the body is left unread.
+            "request" => {
+                let (request, response) = exchange.split();
+                let host = request.host().unwrap_or("-");
+                let text = format!("{} {} {host}", request.method_text(), request.target());
+                response.body = text.into_bytes();
+            }
+            "status" => {
+                let response = exchange.respond();
+                response.status = number() as u16;
+                response.body = b"body".to_vec();
+            }
+            // So many parts of ten bytes.
+            "parts" => {
+                for index in 0..number() {
+                    let response = exchange.respond();
+                    response.body.extend_from_slice(format!("part {index:04}\n").as_bytes());
+                    exchange.flush_part().await?;
+                }
+            }
+            // Announces ten bytes and sends so many.
+            "announced" => {
+                exchange.respond().delimit(Delimiter::Length(10));
+                exchange.respond().body = vec![b'x'; number()];
+                exchange.flush_part().await?;
+            }
+            "until-close" => {
+                exchange.respond().delimit(Delimiter::Close);
+                exchange.respond().body = b"to the end".to_vec();
+                exchange.flush_part().await?;
+            }
+            // Parts of 64 KiB until the client takes no more.
+            "flood" => loop {
+                exchange.respond().body.resize(64 * 1024, b'x');
+                exchange.flush_part().await?;
+            },
+            "large" => exchange.respond().body = vec![b'x'; number()],
+            "panic" => panic!("as the test wants it"),
+            "fault" => return Err(Fault::BadTarget.into()),
+            "reset" => return Err(ExchangeError::Abort(Abort::Reset)),
+            "break" => return Err(ExchangeError::Abort(Abort::Close)),
+            "forever" => std::future::pending::<()>().await,
+            _ if exchange.request().method() == Method::Options => {}
+            _ => exchange.respond().body = b"hello".to_vec(),
+        }
+        Ok(())
+    }
+}
