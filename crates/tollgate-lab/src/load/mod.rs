@@ -7,6 +7,7 @@ mod compare;
 mod failure;
 mod header;
 pub mod model;
+pub mod pass;
 pub mod quick;
 mod read;
 pub mod recorder;

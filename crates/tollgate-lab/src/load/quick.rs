@@ -160,6 +160,7 @@ fn order(load: &QuickLoad, workers: &[Worker], target: &Arc<LoadTarget>) -> Vec<
                 users: share(load.concurrency as u64, workers.len(), index) as usize,
                 end: End { after: load.duration, units },
             },
+            pass: None,
             course: Course::Unrecorded,
             recorder: Recorder::default(),
             cancel: cancelled,

@@ -8,9 +8,10 @@ use tokio::sync::oneshot;
 use tollgate_net::http1::client::Target;
 
 use super::model::{Closed, End};
+use super::pass::Pass;
 use super::recorder::{Course, Recorder, Tally};
 use super::target::LoadTarget;
-use super::worker::{Order, ReportEnd, Worker};
+use super::worker::{Order, ReportEnd, Role, Worker};
 use super::*;
 use crate::experiment::{ListFormat, RequestShape, WorkloadKind};
 use crate::run::{Certificates, RunError, StopFlag};
@@ -109,8 +110,14 @@ fn what_may_not_be_loaded_is_a_fault_of_the_caller() {
     assert!(matches!(quick(&nobody, &StopFlag::new()), Err(RunError::Usage(_))));
 }
 
-/// Walks `passes` passes of `path` with `users` users in `trials` trials on one worker.
-fn walk(server: &TestServer, path: &str, users: usize, passes: u64, trials: usize) -> Vec<(Tally, ReportEnd)> {
+/// Walks `passes` passes of `path` with `users` users on so many workers, in `trials` trials.
+fn walk(
+    server: &TestServer,
+    path: &str,
+    (users, workers): (usize, usize),
+    passes: u64,
+    trials: usize,
+) -> Vec<(Tally, ReportEnd)> {
     let shape = RequestShape {
         format: Some(ListFormat::OdataV4Json),
         detail: (path == "/wrong").then(|| "wrong/{id}".to_owned()),
@@ -122,35 +129,50 @@ fn walk(server: &TestServer, path: &str, users: usize, passes: u64, trials: usiz
     };
     let target = Target::parse(&server.url(path)).unwrap();
     let target = Arc::new(LoadTarget::new(target, shape, &[], Connection::Kept).unwrap());
-    let worker = Worker::start(None, Certificates::Verified, REQUEST_TIMEOUT).unwrap();
-    (0..trials)
-        .map(|_| {
-            let (_cancel, cancelled) = oneshot::channel();
+    let start = |_| Worker::start(None, Certificates::Verified, REQUEST_TIMEOUT).unwrap();
+    let workers: Vec<Worker> = (0..workers).map(start).collect();
+    let trial = |_| {
+        let pass = Arc::new(Pass::new(users, workers.len()));
+        let mut cancels = Vec::new();
+        for (index, worker) in workers.iter().enumerate() {
+            let (cancel, cancelled) = oneshot::channel();
+            cancels.push(cancel);
             worker.run(Order {
                 slot: 0,
                 target: Arc::clone(&target),
                 policy: Connection::Kept,
                 workload: WorkloadKind::Walk,
-                load: Closed { users, end: End { after: Some(Duration::from_millis(200)), units: Some(passes) } },
+                load: Closed {
+                    users: users / workers.len(),
+                    end: End { after: Some(Duration::from_millis(200)), units: Some(passes) },
+                },
+                pass: Some((Arc::clone(&pass), if index == 0 { Role::Leads } else { Role::Follows })),
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),
                 cancel: cancelled,
             });
+        }
+        let mut tally = Tally::default();
+        let mut end = ReportEnd::Whole;
+        for worker in &workers {
             let report = worker.report(PATIENCE).expect("the trial ends");
-            (report.recorder.tally, report.end)
-        })
-        .collect()
+            tally.add(&report.recorder.tally);
+            end = if report.end == ReportEnd::Whole { end } else { report.end };
+        }
+        (tally, end)
+    };
+    (0..trials).map(trial).collect()
 }
 
 #[test]
 fn a_walk_gets_the_list_and_each_entity_once_a_pass_whatever_the_number_of_users() {
     for (path, lists) in [("/items", 1), ("/paged", 2)] {
-        for users in [1, 3, 20] {
+        for users in [(1, 1), (3, 1), (20, 1), (6, 3)] {
             let mut server = TestServer::start();
             let trials = walk(&server, path, users, 4, 2);
             server.end();
             for (tally, end) in &trials {
-                assert_eq!((*end, tally.units, tally.failures()), (ReportEnd::Whole, 4, 0), "{path} {users}");
+                assert_eq!((*end, tally.units, tally.failures()), (ReportEnd::Whole, 4, 0), "{path} {users:?}");
                 assert_eq!(tally.requests, 4 * (lists + ITEMS));
                 assert_eq!(tally.checked, tally.requests, "everything is verified");
                 let off = (tally.response_total_ns as f64 / tally.busy_ns as f64 - 1.0).abs();
@@ -158,7 +180,7 @@ fn a_walk_gets_the_list_and_each_entity_once_a_pass_whatever_the_number_of_users
             }
             assert_eq!(server.counters.requests(), 2 * 4 * (lists + ITEMS));
             let opened: u64 = trials.iter().map(|(tally, _)| tally.connections).sum();
-            assert!(opened <= users as u64, "connections stay open between trials");
+            assert!(opened <= users.0 as u64, "connections stay open between trials");
         }
     }
 }
@@ -166,7 +188,7 @@ fn a_walk_gets_the_list_and_each_entity_once_a_pass_whatever_the_number_of_users
 #[test]
 fn an_answer_that_is_another_entity_is_an_error_of_content() {
     let server = TestServer::start();
-    let (tally, _) = &walk(&server, "/wrong", 2, 1, 1)[0];
+    let (tally, _) = &walk(&server, "/wrong", (2, 1), 1, 1)[0];
     assert_eq!((tally.requests, tally.failures()), (2, ITEMS - 1));
     let error = &tally.errors[0];
     assert_eq!(error.class, ErrorClass::Content);
@@ -177,7 +199,7 @@ fn an_answer_that_is_another_entity_is_an_error_of_content() {
 fn a_list_that_names_nothing_or_is_none_ends_the_trial_without_a_pass() {
     let server = TestServer::start();
     for (path, example) in [("/empty", "the list names no entity"), ("/", "the answer is not JSON")] {
-        let (tally, end) = &walk(&server, path, 3, 1, 1)[0];
+        let (tally, end) = &walk(&server, path, (4, 2), 1, 1)[0];
         assert_eq!((*end, tally.units), (ReportEnd::Whole, 0));
         assert!(tally.errors[0].example.starts_with(example), "{}", tally.errors[0].example);
     }
@@ -187,7 +209,7 @@ fn a_list_that_names_nothing_or_is_none_ends_the_trial_without_a_pass() {
 fn a_walk_on_a_server_that_is_gone_fails_in_its_class_and_ends() {
     let mut server = TestServer::start();
     server.end();
-    let (tally, end) = &walk(&server, "/items", 3, 1, 1)[0];
+    let (tally, end) = &walk(&server, "/items", (3, 1), 1, 1)[0];
     assert_eq!((*end, tally.requests), (ReportEnd::Whole, 0));
     assert_eq!(tally.errors[0].class.name(), "connect-refused");
 }

@@ -5,17 +5,17 @@
 //! answer equal to one that was already read and found right is right by comparison, any other is read. The time that
 //! the generator itself takes to read the list is no part of the pass.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
 use super::compare::{Compare, Compared, KEPT_BYTES_MAX};
 use super::failure::Failure;
 use super::model::End;
+use super::pass::{Detail, Pass};
 use super::read::{self, Entity, Sameness};
 use super::recorder::Recorder;
 use super::target::{LoadTarget, resolve};
@@ -26,15 +26,16 @@ const PAGES_MAX: usize = 10_000;
 /// After a list that failed, the next is asked for so much later: a server in trouble is not hammered.
 const AFTER_FAILURE: Duration = Duration::from_millis(20);
 
-/// What is known of a variant's collection from the passes before.
-#[derive(Default)]
+/// What a worker knows of a variant's collection from the passes before.
+#[derive(Debug, Default)]
 pub(super) struct Walk {
     pages: Vec<Page>,
-    details: Rc<Vec<Detail>>,
     scratch: Vec<u8>,
+    known: Known,
 }
 
 /// One page of the list.
+#[derive(Debug, Default)]
 struct Page {
     request: Vec<u8>,
     body: Vec<u8>,
@@ -42,47 +43,46 @@ struct Page {
     next: Option<String>,
 }
 
-/// One entity to get.
-struct Detail {
-    request: Vec<u8>,
-    entity: Entity,
-    /// An answer that was read and found to be this entity.
-    right: RefCell<Option<Rc<[u8]>>>,
+/// Entities and, for each, an answer that was read and found to be it.
+#[derive(Debug, Default)]
+struct Known {
+    details: Arc<[Detail]>,
+    right: Vec<Option<Rc<[u8]>>>,
+    kept_bytes: usize,
 }
 
-/// What the users of one trial share.
+/// A worker's part in a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Its first user gets the list and decides when the trial is over.
+    Leads(End),
+    /// All its users wait for the leader's list.
+    Follows,
+}
+
+/// What the users of one worker share.
 struct Shared {
     asking: Rc<Asking>,
     recorder: Rc<RefCell<Recorder>>,
-    details: RefCell<Rc<Vec<Detail>>>,
-    next: Cell<usize>,
-    phase_start: Cell<Instant>,
-    stopped: Cell<bool>,
-    kept_bytes: Cell<usize>,
-    barrier: Barrier,
+    pass: Arc<Pass>,
+    known: RefCell<Known>,
 }
 
-/// Walks until `end` with all `users`, one task each, and gives back what the next trial goes on with.
+/// Walks with all `users`, one task each, and gives back what the next trial goes on with.
 pub(super) async fn run(
     mut walk: Walk,
     mut users: Vec<User>,
     asking: Rc<Asking>,
-    end: End,
+    (pass, part): (Arc<Pass>, Part),
     recorder: Rc<RefCell<Recorder>>,
 ) -> (Walk, Vec<User>) {
     let start = Instant::now();
-    let right = |detail: &Detail| detail.right.borrow().as_ref().map(|right| right.len());
-    let shared = Rc::new(Shared {
-        asking,
-        recorder,
-        details: RefCell::default(),
-        next: Cell::new(0),
-        phase_start: Cell::new(start),
-        stopped: Cell::new(false),
-        kept_bytes: Cell::new(walk.details.iter().filter_map(right).sum()),
-        barrier: Barrier::new(users.len()),
-    });
-    let Some(mut first) = users.pop() else { return (walk, users) };
+    let known = RefCell::new(std::mem::take(&mut walk.known));
+    let shared = Rc::new(Shared { asking, recorder, pass, known });
+    let leader = match part {
+        Part::Leads(end) => users.pop().map(|user| (user, end)),
+        Part::Follows => None,
+    };
     let mut following = JoinSet::new();
     for mut user in users {
         let shared = Rc::clone(&shared);
@@ -91,16 +91,24 @@ pub(super) async fn run(
             user
         });
     }
-    lead(&mut walk, &mut first, &shared, start, end).await;
+    let leader = match leader {
+        Some((mut user, end)) => {
+            lead(&mut walk, &mut user, &shared, start, end).await;
+            Some(user)
+        }
+        None => None,
+    };
     let mut users = following.join_all().await;
-    users.push(first);
+    users.extend(leader);
+    walk.known = shared.known.take();
     (walk, users)
 }
 
 /// The first user: gets the list, lets all users share its entities, and decides when the trial is over.
 async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant, end: End) {
+    let mut details: Arc<[Detail]> = Arc::clone(&shared.known.borrow().details);
     loop {
-        let list_time = match get_list(walk, user, shared).await {
+        let list_time = match get_list(walk, user, shared, &mut details).await {
             Ok(list_time) => list_time,
             Err(()) if end.is_reached(start.elapsed(), 0) => break,
             Err(()) => {
@@ -108,13 +116,11 @@ async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant,
                 continue;
             }
         };
-        shared.details.replace(Rc::clone(&walk.details));
-        shared.next.set(0);
         let phase_start = Instant::now();
-        shared.phase_start.set(phase_start);
-        shared.barrier.wait().await;
+        shared.pass.begin(Arc::clone(&details), phase_start);
+        shared.pass.meet().await;
         get_details(user, shared).await;
-        shared.barrier.wait().await;
+        shared.pass.meet().await;
         let now = Instant::now();
         let mut recorder = shared.recorder.borrow_mut();
         recorder.unit(list_time + now.duration_since(phase_start));
@@ -122,24 +128,29 @@ async fn lead(walk: &mut Walk, user: &mut User, shared: &Shared, start: Instant,
             break;
         }
     }
-    shared.stopped.set(true);
-    shared.barrier.wait().await;
+    shared.pass.end();
+    shared.pass.meet().await;
 }
 
 /// Any other user.
 async fn follow(user: &mut User, shared: &Shared) {
     loop {
-        shared.barrier.wait().await;
-        if shared.stopped.get() {
+        shared.pass.meet().await;
+        if shared.pass.is_over() {
             return;
         }
         get_details(user, shared).await;
-        shared.barrier.wait().await;
+        shared.pass.meet().await;
     }
 }
 
-/// Gets all pages of the list and says how long the subject took for them.
-async fn get_list(walk: &mut Walk, user: &mut User, shared: &Shared) -> Result<Duration, ()> {
+/// Gets all pages of the list, sees to it that `details` are its entities, and says how long the subject took.
+async fn get_list(
+    walk: &mut Walk,
+    user: &mut User,
+    shared: &Shared,
+    details: &mut Arc<[Detail]>,
+) -> Result<Duration, ()> {
     let target = Arc::clone(&shared.asking.target);
     let first = target.target.path_and_query();
     let mut next = Some(first.to_owned());
@@ -148,7 +159,7 @@ async fn get_list(walk: &mut Walk, user: &mut User, shared: &Shared) -> Result<D
     let mut changed = false;
     while let Some(path) = next {
         if walk.pages.len() == index {
-            walk.pages.push(Page { request: Vec::new(), body: Vec::new(), entities: Vec::new(), next: None });
+            walk.pages.push(Page::default());
         }
         let page = &mut walk.pages[index];
         target.render(&path, &mut page.request);
@@ -197,9 +208,9 @@ async fn get_list(walk: &mut Walk, user: &mut User, shared: &Shared) -> Result<D
         changed = true;
     }
     if changed {
-        walk.details = Rc::new(details(&walk.pages, &target, &walk.details));
+        *details = details_of(&walk.pages, &target);
     }
-    if walk.details.is_empty() {
+    if details.is_empty() {
         let now = Instant::now();
         shared.recorder.borrow_mut().failure(&Failure::content("the list names no entity"), now, now);
         return Err(());
@@ -209,20 +220,19 @@ async fn get_list(walk: &mut Walk, user: &mut User, shared: &Shared) -> Result<D
 
 /// Gets entities until none is left.
 async fn get_details(user: &mut User, shared: &Shared) {
-    let details = Rc::clone(&shared.details.borrow());
-    let begun = shared.phase_start.get();
+    let (details, begun) = shared.pass.now();
+    shared.known.borrow_mut().follow(&details);
     let mut previous = begun;
     let mut scratch = Vec::new();
     loop {
-        let index = shared.next.get();
-        let Some(detail) = details.get(index) else { break };
-        shared.next.set(index + 1);
-        let right = detail.right.borrow().clone();
+        let position = shared.pass.take();
+        let Some(detail) = details.get(position) else { break };
+        let right = shared.known.borrow().right[position].clone();
         let mut compare = Compare::new(right.as_deref().unwrap_or_default(), &mut scratch);
         let asked = user.ask(&shared.asking, &detail.request, &mut compare, &shared.recorder).await;
         let judged = asked.and_then(|answer| match compare.finish() {
             Compared::Equal => Ok((answer, Sameness::Same)),
-            Compared::Different(body) => Ok((answer, judge(detail, body, shared)?)),
+            Compared::Different(body) => Ok((answer, judge(position, detail, body, shared)?)),
             Compared::TooLong => Err(too_long()),
         });
         let mut recorder = shared.recorder.borrow_mut();
@@ -243,32 +253,51 @@ async fn get_details(user: &mut User, shared: &Shared) {
 }
 
 /// Reads an answer that was not seen before.
-fn judge(detail: &Detail, body: &[u8], shared: &Shared) -> Result<Sameness, Failure> {
+fn judge(position: usize, detail: &Detail, body: &[u8], shared: &Shared) -> Result<Sameness, Failure> {
     let entity = read::entity(&shared.asking.target.shape, body).map_err(Failure::content)?;
     let sameness = detail.entity.compare(&entity).map_err(Failure::content)?;
-    let before = detail.right.borrow().as_ref().map_or(0, |right| right.len());
-    let kept_bytes = shared.kept_bytes.get() - before + body.len();
-    if sameness == Sameness::Same && kept_bytes <= KEPT_BYTES_MAX {
-        shared.kept_bytes.set(kept_bytes);
-        detail.right.replace(Some(body.into()));
+    if sameness == Sameness::Same {
+        shared.known.borrow_mut().keep(position, body);
     }
     Ok(sameness)
 }
 
-/// The entities of all pages; what was found right before stays right.
-fn details(pages: &[Page], target: &LoadTarget, before: &[Detail]) -> Vec<Detail> {
+impl Known {
+    /// Goes over to other entities; what was found right of the same ones stays right.
+    fn follow(&mut self, details: &Arc<[Detail]>) {
+        if Arc::ptr_eq(&self.details, details) {
+            return;
+        }
+        let right = |position: usize| match self.details.get(position) {
+            Some(before) if *before == details[position] => self.right[position].clone(),
+            _ => None,
+        };
+        self.right = (0..details.len()).map(right).collect();
+        self.kept_bytes = self.right.iter().flatten().map(|right| right.len()).sum();
+        self.details = Arc::clone(details);
+    }
+
+    /// Keeps an answer that was found right, while there is room.
+    fn keep(&mut self, position: usize, body: &[u8]) {
+        let before = self.right[position].as_ref().map_or(0, |right| right.len());
+        let kept_bytes = self.kept_bytes - before + body.len();
+        if kept_bytes <= KEPT_BYTES_MAX {
+            self.kept_bytes = kept_bytes;
+            self.right[position] = Some(body.into());
+        }
+    }
+}
+
+/// The entities of all pages, with their requests.
+fn details_of(pages: &[Page], target: &LoadTarget) -> Arc<[Detail]> {
     let base = target.target.path_and_query();
     let entities = pages.iter().flat_map(|page| &page.entities);
-    entities
-        .enumerate()
-        .map(|(index, entity)| {
-            let mut request = Vec::new();
-            target.render(&resolve(base, &entity.link), &mut request);
-            let known = before.get(index).filter(|known| known.request == request && known.entity == *entity);
-            let right = RefCell::new(known.and_then(|known| known.right.borrow().clone()));
-            Detail { request, entity: entity.clone(), right }
-        })
-        .collect()
+    let detail = |entity: &Entity| {
+        let mut request = Vec::new();
+        target.render(&resolve(base, &entity.link), &mut request);
+        Detail { request, entity: entity.clone() }
+    };
+    entities.map(detail).collect()
 }
 
 fn too_long() -> Failure {

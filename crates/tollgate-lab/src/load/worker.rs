@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tollgate_net::http1::client::Connector;
 
 use super::model::Closed;
+use super::pass::Pass;
 use super::recorder::{Course, Recorder};
 use super::target::{Connection, LoadTarget};
 use super::user::{Asking, User};
@@ -42,14 +43,25 @@ pub struct Order {
     pub policy: Connection,
     /// What is asked.
     pub workload: WorkloadKind,
-    /// By how many, and until when.
+    /// By how many of this worker's users, and until when.
     pub load: Closed,
+    /// For a walk: the pass that all workers share, and whether this one leads it.
+    pub pass: Option<(Arc<Pass>, Role)>,
     /// Whether the course over time is recorded.
     pub course: Course,
     /// Where it is written down; reused, so that no page is faulted in while time counts.
     pub recorder: Recorder,
     /// Ends the trial at once; its report is then marked as aborted.
     pub cancel: oneshot::Receiver<()>,
+}
+
+/// A worker's role in a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// One of its users gets the list. Exactly one worker leads.
+    Leads,
+    /// Its users take part.
+    Follows,
 }
 
 /// What a worker did.
@@ -199,7 +211,7 @@ fn prepare() -> Result<(tokio::runtime::Runtime, ThreadUse), String> {
 }
 
 async fn carry_out(order: Order, kept: &mut Kept, connector: &Rc<Connector>, thread_use: &ThreadUse) -> Report {
-    let Order { target, policy, workload, load, course, mut recorder, mut cancel, .. } = order;
+    let Order { target, policy, workload, load, pass, course, mut recorder, mut cancel, .. } = order;
     let mut users = std::mem::take(&mut kept.users);
     users.resize_with(users.len().max(load.users), User::default);
     let resting = users.split_off(load.users);
@@ -214,9 +226,14 @@ async fn carry_out(order: Order, kept: &mut Kept, connector: &Rc<Connector>, thr
     match workload {
         WorkloadKind::Walk => {
             let walk = std::mem::take(&mut kept.walk);
+            let (pass, role) = pass.unwrap_or_else(|| (Arc::new(Pass::new(load.users, 1)), Role::Leads));
+            let part = match role {
+                Role::Leads => walk::Part::Leads(load.end),
+                Role::Follows => walk::Part::Follows,
+            };
             tokio::select! {
                 biased;
-                (walk, back) = walk::run(walk, users, asking, load.end, written) => {
+                (walk, back) = walk::run(walk, users, asking, (pass, part), written) => {
                     kept.walk = walk;
                     kept.users = back;
                 }

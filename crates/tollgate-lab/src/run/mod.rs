@@ -129,11 +129,7 @@ fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, RunError> {
 }
 
 fn workers(options: &RunOptions, cores: &Cores) -> Result<Vec<Worker>, RunError> {
-    let count = match options.experiment.workload {
-        WorkloadKind::Walk => 1,
-        WorkloadKind::Request => cores.generator.len().max(1),
-    };
-    (0..count)
+    (0..cores.generator.len().max(1))
         .map(|index| Worker::start(cores.generator.get(index).copied(), options.certificates, REQUEST_TIMEOUT))
         .collect::<Result<_, _>>()
         .map_err(RunError::Failed)

@@ -10,8 +10,9 @@ use super::watched::Watched;
 use crate::experiment::WorkloadKind;
 use crate::load::Connection;
 use crate::load::model::{Closed, End};
+use crate::load::pass::Pass;
 use crate::load::recorder::{Course, Recorder};
-use crate::load::worker::{Order, Report, ReportEnd, Worker};
+use crate::load::worker::{Order, Report, ReportEnd, Role, Worker};
 use crate::probe::Reading;
 use crate::probe::generator::Used;
 use crate::probe::system::Ticks;
@@ -80,7 +81,9 @@ impl Generator {
         let ticks = Ticks::now();
         let cpu_before = subject.clocks.read_ns();
         let mut cancels = Vec::new();
+        let pass = Arc::new(Pass::new(load.users, shares.len()));
         for (worker, load) in &shares {
+            let role = if *worker == 0 { Role::Leads } else { Role::Follows };
             let (cancel, cancelled) = oneshot::channel();
             cancels.push(cancel);
             self.workers[*worker].run(Order {
@@ -89,6 +92,7 @@ impl Generator {
                 policy: Connection::Kept,
                 workload: self.workload,
                 load: *load,
+                pass: Some((Arc::clone(&pass), role)),
                 course,
                 recorder: self.spare.pop().unwrap_or_default(),
                 cancel: cancelled,
@@ -122,17 +126,18 @@ impl Generator {
         self.spare.push(recorder);
     }
 
-    /// Which worker has how many users. A walk shares one pass, so one worker has them all.
+    /// Which worker has how many users.
     fn shares(&self, load: Closed) -> Vec<(usize, Closed)> {
-        let workers = match self.workload {
-            WorkloadKind::Walk => 1,
-            WorkloadKind::Request => self.workers.len().min(load.users),
-        };
+        let workers = self.workers.len().min(load.users);
         let share =
             |whole: u64, index: usize| whole / workers as u64 + u64::from((index as u64) < whole % workers as u64);
         let of = |index: usize| Closed {
             users: share(load.users as u64, index) as usize,
-            end: End { units: load.end.units.map(|units| share(units, index)), ..load.end },
+            end: match self.workload {
+                // The leader alone counts passes.
+                WorkloadKind::Walk => load.end,
+                WorkloadKind::Request => End { units: load.end.units.map(|units| share(units, index)), ..load.end },
+            },
         };
         (0..workers).map(|index| (index, of(index))).collect()
     }

@@ -1,0 +1,109 @@
+//! What the users of a walk share during a pass, on whichever worker they are: the entities to get, which is next, and
+//! where they wait for each other.
+//!
+//! With one worker the cursor is moved by plain loads and stores; only users of several workers pay for an atomic step.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::Barrier;
+
+use super::read::Entity;
+
+/// A pass that is walked again and again during one trial.
+#[derive(Debug)]
+pub struct Pass {
+    now: Mutex<(Arc<[Detail]>, Instant)>,
+    next: AtomicUsize,
+    workers: Workers,
+    is_over: AtomicBool,
+    barrier: Barrier,
+}
+
+/// One entity to get.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Detail {
+    /// The rendered request.
+    pub(super) request: Vec<u8>,
+    /// What the list says of it.
+    pub(super) entity: Entity,
+}
+
+/// Whether users of other threads take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Workers {
+    One,
+    Several,
+}
+
+impl Pass {
+    /// A pass of so many users on so many workers.
+    pub fn new(users: usize, workers: usize) -> Pass {
+        Pass {
+            now: Mutex::new((Arc::new([]), Instant::now())),
+            next: AtomicUsize::new(0),
+            workers: if workers > 1 { Workers::Several } else { Workers::One },
+            is_over: AtomicBool::new(false),
+            barrier: Barrier::new(users),
+        }
+    }
+
+    /// Lets the users begin on these entities as soon as all of them wait.
+    pub(super) fn begin(&self, details: Arc<[Detail]>, start: Instant) {
+        self.next.store(0, Ordering::Relaxed);
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = (details, start);
+    }
+
+    /// Lets the users go home as soon as all of them wait.
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there will be no further pass.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// The entities of this pass, and when their part of it began.
+    pub(super) fn now(&self) -> (Arc<[Detail]>, Instant) {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The position of an entity that nobody has got yet; beyond the end when all are taken.
+    #[inline]
+    pub(super) fn take(&self) -> usize {
+        match self.workers {
+            Workers::One => {
+                let position = self.next.load(Ordering::Relaxed);
+                self.next.store(position + 1, Ordering::Relaxed);
+                position
+            }
+            Workers::Several => self.next.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    /// Waits for all users. What one wrote before it, the others see behind it.
+    pub(super) async fn meet(&self) {
+        self.barrier.wait().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entity_is_taken_once_even_by_several_threads() {
+        for threads in [1, 4] {
+            let pass = Pass::new(threads, threads);
+            let take = || (0..1000).map(|_| pass.take()).collect::<Vec<usize>>();
+            let mut taken: Vec<usize> = std::thread::scope(|scope| {
+                let takers: Vec<_> = (0..threads).map(|_| scope.spawn(take)).collect();
+                takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect()
+            });
+            taken.sort_unstable();
+            assert_eq!(taken, (0..1000 * threads).collect::<Vec<usize>>());
+        }
+    }
+}
