@@ -248,6 +248,11 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// Goes on with a collection of which another writer has written at least one entry.
+    pub fn feed_resume(&mut self) {
+        self.opening = Opening::Next;
+    }
+
     /// Ends a collection; `next_link` is the URL of the next page, absolute or relative to the service root.
     pub fn feed_end(&mut self, out: &mut Vec<u8>, next_link: Option<&str>) {
         match self.stencil.format {
