@@ -2,9 +2,27 @@
 //!
 //! What it deliberately does not do: measure itself. Whoever wants figures watches it from outside, or reads `/metrics`.
 
+mod accept;
+mod admin;
+mod away;
+mod conditions;
 pub mod config;
 pub mod dispatcher;
+mod error;
+mod feed;
+mod links;
+mod log;
+mod odata;
+mod parts;
+mod rest;
+mod server;
 pub mod services;
+mod single;
+mod stencils;
 pub mod store;
+#[cfg(test)]
+mod tests;
+mod weight;
 
 pub use config::{Config, ConfigError};
+pub use server::{Addresses, Gateway, StartError};

@@ -1,0 +1,94 @@
+//! Work that leaves the loop: it runs on a thread that may block, under a work process, and its answer comes back in
+//! parts which the loop sends as the client takes them.
+//!
+//! An answer that fits one part is sent as a whole, with its length. Where the client is slow the work is paused: it gives
+//! its work process back, and stands in the queue again once its parts were taken.
+
+use std::sync::Arc;
+
+use tollgate_net::http1::Method;
+use tollgate_net::http1::server::{Abort, Exchange, ExchangeError};
+
+use crate::error::Fault;
+use crate::odata::Failure;
+use crate::parts::{self, PartWriter};
+use crate::server::{Core, Shared};
+use crate::store::sqlite::Connection;
+
+/// Something that writes an answer, in as many goes as it takes.
+pub(crate) trait Work: Send + 'static {
+    /// Writes until it is done, or until the writer stops it.
+    ///
+    /// # Errors
+    /// What is to be told to the client, if nothing was sent yet.
+    fn go(&mut self, shared: &Shared, connection: &Connection, writer: &mut PartWriter) -> Result<Progress, Fault>;
+}
+
+/// How far work came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Everything is written.
+    Done,
+    /// More is to be written, as soon as the client has taken what was.
+    Paused,
+}
+
+/// Does `work` away from the loop. The answer's status and fields must stand already; they are replaced when the work
+/// fails before its first part was sent.
+///
+/// Where the client goes away, sending fails or this future is dropped; either way the work stops at its next part.
+///
+/// # Errors
+/// What the work says, or that no work process was to be had, or that the exchange broke.
+pub(crate) async fn run(core: &Core, exchange: &mut Exchange<'_>, mut work: impl Work) -> Result<(), Failure> {
+    let buffers = &core.shared.buffers;
+    let mut work_process = core.shared.dispatcher.acquire().await.map_err(Fault::from)?;
+    let mut begun = false;
+    loop {
+        let shared = Arc::clone(&core.shared);
+        let (mut writer, mut parts) = parts::channel(buffers);
+        let job = tokio::task::spawn_blocking(move || {
+            let progress = work.go(&shared, &work_process, &mut writer);
+            // The rest waits for the client without holding anybody up.
+            drop(work_process);
+            (work, progress, writer.into_rest())
+        });
+        while let Some(part) = parts.recv().await {
+            begun = true;
+            send(exchange, part, buffers).await?;
+            if exchange.request().method() == Method::Head {
+                // The head is all that is wanted; going away stops the work.
+                return Ok(());
+            }
+        }
+        let fault = match job.await {
+            Ok((_, Ok(Progress::Done), rest)) => {
+                buffers.give_back(std::mem::replace(&mut exchange.respond().body, rest));
+                return Ok(());
+            }
+            Ok((paused, Ok(Progress::Paused), rest)) => {
+                begun = true;
+                work = paused;
+                send(exchange, rest, buffers).await?;
+                work_process = core.shared.dispatcher.acquire_again().await;
+                continue;
+            }
+            Ok((_, Err(fault), _)) => fault,
+            Err(panic) => Fault::internal(format!("work away from the loop ended badly: {panic}")),
+        };
+        if !begun {
+            return Err(Failure::Told(fault));
+        }
+        core.log_inner(&fault);
+        // Half an answer is out: only a connection that ends early tells the client that it is not the whole.
+        return Err(Failure::Broken(ExchangeError::Abort(Abort::Close)));
+    }
+}
+
+async fn send(exchange: &mut Exchange<'_>, mut part: Vec<u8>, buffers: &parts::Buffers) -> Result<(), ExchangeError> {
+    std::mem::swap(&mut exchange.respond().body, &mut part);
+    exchange.flush_part().await?;
+    std::mem::swap(&mut exchange.respond().body, &mut part);
+    buffers.give_back(part);
+    Ok(())
+}

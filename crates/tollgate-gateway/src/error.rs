@@ -1,0 +1,179 @@
+//! The one file that maps every error to a status and to the caller's protocol: OData V2 as XML or JSON, OData V4 as
+//! JSON, REST as problem JSON (RFC 9457).
+//!
+//! The client gets the outer message. What only the operator should read ([`Fault::inner`]) goes to the log.
+
+use tollgate_net::http1::Fault as ProtocolFault;
+use tollgate_net::http1::server::Response;
+use tollgate_wire::error::{self, ErrorBody};
+use tollgate_wire::format::{DocumentKind, Format};
+use tollgate_wire::url::{Place, UrlError};
+
+use crate::dispatcher::{RETRY_AFTER_SECONDS, Refused};
+use crate::odata::versions;
+use crate::store::{self, StoreError};
+
+/// What went wrong with one request, in the words of no protocol. One pointer, so that what goes well carries no more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault(Box<Told>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Told {
+    status: u16,
+    code: &'static str,
+    message: String,
+    /// Which part of the request is meant, such as `$filter`.
+    target: Option<String>,
+    /// For the operator only.
+    inner: Option<String>,
+    field: Option<(&'static str, Field)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Text(&'static str),
+    Number(u32),
+}
+
+impl Fault {
+    fn new(status: u16, code: &'static str, message: impl Into<String>) -> Fault {
+        Fault(Box::new(Told { status, code, message: message.into(), target: None, inner: None, field: None }))
+    }
+
+    fn at(mut self, target: Option<String>) -> Fault {
+        self.0.target = target;
+        self
+    }
+
+    fn with_field(mut self, name: &'static str, value: Field) -> Fault {
+        self.0.field = Some((name, value));
+        self
+    }
+
+    fn with_retry_after(self) -> Fault {
+        self.with_field("retry-after", Field::Number(RETRY_AFTER_SECONDS))
+    }
+
+    /// What only the operator should read: status, code and the inner message.
+    pub(crate) fn inner(&self) -> Option<(u16, &'static str, &str)> {
+        self.0.inner.as_deref().map(|inner| (self.0.status, self.0.code, inner))
+    }
+
+    /// 404: the URL is well made but leads nowhere.
+    pub(crate) fn not_found(message: impl Into<String>) -> Fault {
+        Fault::new(404, "NotFound", message)
+    }
+
+    /// 400: the request is badly made at `target`.
+    pub(crate) fn bad_request(target: &str, message: impl Into<String>) -> Fault {
+        Fault::new(400, "BadRequest", message).at(Some(target.to_owned()))
+    }
+
+    /// 400: the protocol version does not fit.
+    pub(crate) fn version(message: impl Into<String>) -> Fault {
+        Fault::new(400, "VersionNotSupported", message)
+    }
+
+    /// 405: the resource has no such method.
+    pub(crate) fn method_not_allowed(method: &str, allow: &'static str) -> Fault {
+        let message = format!("{method} is not for this resource, but {allow}");
+        Fault::new(405, "MethodNotAllowed", message).with_field("allow", Field::Text(allow))
+    }
+
+    /// 406: no format that is acceptable.
+    pub(crate) fn not_acceptable(message: impl Into<String>) -> Fault {
+        Fault::new(406, "NotAcceptable", message)
+    }
+
+    /// 412: `If-Match` names another state.
+    pub(crate) fn precondition_failed() -> Fault {
+        Fault::new(412, "PreconditionFailed", "the entity has changed since the state that If-Match names")
+    }
+
+    /// 501: declared by the protocol, not built here yet.
+    pub(crate) fn not_implemented(thing: &str) -> Fault {
+        Fault::new(501, "NotImplemented", format!("{thing} is not implemented"))
+    }
+
+    /// 421: the request was meant for another host.
+    pub(crate) fn misdirected(message: impl Into<String>) -> Fault {
+        Fault::new(421, "MisdirectedRequest", message)
+    }
+
+    /// 503: the gateway ends what is in flight and takes nothing new.
+    pub(crate) fn draining() -> Fault {
+        Fault::new(503, "Draining", "the gateway is shutting down")
+    }
+
+    /// 500: our fault, told to the operator.
+    pub(crate) fn internal(inner: impl Into<String>) -> Fault {
+        let mut fault = Fault::new(500, "InternalError", "the server failed at this request; the log says why");
+        fault.0.inner = Some(inner.into());
+        fault
+    }
+
+    /// Makes `response` tell this in the caller's format.
+    pub(crate) fn answer(&self, format: Format, response: &mut Response) {
+        let told = &*self.0;
+        response.status = told.status;
+        response.clear_headers();
+        response.body.clear();
+        match told.field {
+            Some((name, Field::Text(text))) => response.header(name, text),
+            Some((name, Field::Number(number))) => response.header(name, number.to_string()),
+            None => {}
+        }
+        if let Some(version) = format.version() {
+            let (name, said) = versions::answered(version);
+            response.header(name, said);
+        }
+        response.header("content-type", format.content_type(DocumentKind::Error));
+        let target = told.target.as_deref();
+        let body = ErrorBody { status: told.status, code: told.code, message: &told.message, target, details: &[] };
+        error::write(&mut response.body, format, &body);
+    }
+}
+
+impl From<ProtocolFault> for Fault {
+    fn from(fault: ProtocolFault) -> Fault {
+        let told = Fault::new(fault.status(), "Protocol", fault.to_string());
+        match fault {
+            ProtocolFault::ConnectionsFull => told.with_retry_after(),
+            _ => told,
+        }
+    }
+}
+
+impl From<UrlError> for Fault {
+    fn from(error: UrlError) -> Fault {
+        let told = Fault::new(error.status(), error.fault.code(), error.message);
+        let target = match error.place {
+            Place::Path => None,
+            Place::Option(name) => Some(name.into_owned()),
+        };
+        told.at(target)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Fault {
+        let message = error.to_string();
+        match error.fault() {
+            store::Fault::Client => match error {
+                StoreError::NotImplemented { .. } => Fault::new(501, "NotImplemented", message),
+                _ => Fault::new(400, "BadRequest", message),
+            },
+            store::Fault::Overload => Fault::new(503, "ServiceUnavailable", message).with_retry_after(),
+            store::Fault::Gateway => match std::error::Error::source(&error) {
+                Some(inner) => Fault::internal(format!("{message}: {inner}")),
+                None => Fault::internal(message),
+            },
+        }
+    }
+}
+
+impl From<Refused> for Fault {
+    fn from(refused: Refused) -> Fault {
+        Fault::new(503, "ServiceUnavailable", refused.message()).with_retry_after()
+    }
+}

@@ -1,0 +1,192 @@
+//! A page of entities being written, for every protocol: rows from the store go through a stencil into the answer, on the
+//! loop or away from it.
+//!
+//! What may be asked for, and in which format, was decided before.
+
+use std::sync::Arc;
+
+use tollgate_net::http1::server::Exchange;
+use tollgate_wire::plan::{Counting, Plan, SkipToken};
+use tollgate_wire::query::skip_token;
+use tollgate_wire::stencil::{Base, FeedHead, Stencil, Writer};
+use tollgate_wire::value::Row;
+
+use crate::away::{self, Progress, Work};
+use crate::error::Fault;
+use crate::links;
+use crate::odata::Failure;
+use crate::parts::{Output, PartWriter};
+use crate::server::{Core, Shared};
+use crate::store::sqlite::Connection;
+use crate::store::{Flow, RowSink};
+use crate::weight::Place;
+
+/// A page to be written; it owns all that it needs, so that it can leave the loop.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    /// What to read.
+    pub(crate) plan: Plan,
+    /// How to write it.
+    pub(crate) stencil: Arc<Stencil>,
+    /// The absolute URL of the service.
+    pub(crate) root: String,
+    /// When it was asked for, as Atom writes it.
+    pub(crate) updated: String,
+    /// The path below the service root, as it was asked for.
+    pub(crate) path: String,
+    /// How the link to the next page is made.
+    pub(crate) next: Next,
+    /// How many entities the page may still hold.
+    pub(crate) page_left: u64,
+    /// How many entities it holds already.
+    pub(crate) written: u64,
+}
+
+/// How the link to the next page is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// By a skip token, with the other options of this query kept.
+    Token {
+        /// The query as it was asked for.
+        query: Option<String>,
+    },
+    /// By offset and limit.
+    Offset,
+}
+
+impl Feed {
+    /// Writes the page as the answer of `exchange`, whose status and fields stand already.
+    pub(crate) async fn answer(mut self, core: &Core, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+        let shared = &core.shared;
+        match shared.rows.place(&shared.model, &self.plan, self.page_left) {
+            Place::Loop => {
+                let work_process = shared.dispatcher.acquire().await.map_err(Fault::from)?;
+                self.write(shared, &work_process, &mut exchange.respond().body)?;
+                drop(work_process);
+                core.give_text(self.root);
+                Ok(())
+            }
+            Place::Away => away::run(core, exchange, self).await,
+        }
+    }
+
+    fn write<O: Output>(
+        &mut self,
+        shared: &Shared,
+        connection: &Connection,
+        output: &mut O,
+    ) -> Result<Progress, Fault> {
+        let mut sink = FeedSink {
+            writer: self.stencil.writer(Base::new(&self.root, &self.updated)),
+            head: FeedHead { path: &self.path, count: None },
+            written: self.written,
+            page_left: self.page_left,
+            stopped: false,
+            output,
+        };
+        if self.written > 0 {
+            sink.writer.feed_resume();
+        }
+        let outcome = connection.read(&shared.model, &self.plan, Some(self.page_left), &mut sink)?;
+        if !outcome.found {
+            return Err(Fault::not_found("the path leads through an entity that does not exist"));
+        }
+        sink.begin();
+        let (written, page_left) = (sink.written, sink.page_left);
+        if sink.stopped && outcome.next.is_some() {
+            (self.written, self.page_left) = (written, page_left);
+            self.plan.options.skip_token = outcome.next;
+            self.plan.options.count = Counting::Without;
+            return Ok(Progress::Paused);
+        }
+        let link = outcome.next.map(|token| self.next_link(&token, written));
+        sink.writer.feed_end(sink.output.buffer(), link.as_deref());
+        Ok(Progress::Done)
+    }
+
+    fn next_link(&self, token: &SkipToken, written: u64) -> String {
+        let mut link = String::with_capacity(self.root.len() + self.path.len() + 128);
+        match &self.next {
+            Next::Token { query } => {
+                links::write_next(&mut link, &self.root, &self.path, query.as_deref(), &skip_token::write(token));
+            }
+            Next::Offset => {
+                let options = &self.plan.options;
+                let offset = options.skip.unwrap_or(0).saturating_add(written);
+                let limit = options.top.map(|limit| limit.saturating_sub(written));
+                links::write_offset(&mut link, &self.root, &self.path, offset, limit);
+            }
+        }
+        link
+    }
+}
+
+impl Work for Feed {
+    fn go(&mut self, shared: &Shared, connection: &Connection, writer: &mut PartWriter) -> Result<Progress, Fault> {
+        self.write(shared, connection, writer)
+    }
+}
+
+struct FeedSink<'a, O> {
+    writer: Writer<'a>,
+    head: FeedHead<'a>,
+    written: u64,
+    page_left: u64,
+    stopped: bool,
+    output: &'a mut O,
+}
+
+impl<O: Output> FeedSink<'_, O> {
+    /// Writes what stands before the first entity, once the total is known where one was asked for.
+    fn begin(&mut self) {
+        if self.written == 0 {
+            self.writer.feed_begin(self.output.buffer(), &self.head);
+        }
+    }
+}
+
+impl<O: Output> RowSink for FeedSink<'_, O> {
+    fn total(&mut self, count: u64) -> Flow {
+        self.head.count = Some(count);
+        Flow::Continue
+    }
+
+    fn entity<R: Row>(&mut self, row: &R) -> Flow {
+        self.begin();
+        self.written += 1;
+        if self.writer.stencil().expansions() == 0 {
+            self.writer.entry(self.output.buffer(), row);
+        } else {
+            self.writer.entry_begin(self.output.buffer(), row);
+        }
+        Flow::Continue
+    }
+
+    fn expand_begin<R: Row>(&mut self, index: usize, parent: &R) -> Flow {
+        self.writer.expand_begin(self.output.buffer(), index, parent);
+        Flow::Continue
+    }
+
+    fn expand_entity<R: Row>(&mut self, index: usize, row: &R) -> Flow {
+        self.writer.expand_entity(self.output.buffer(), index, row);
+        Flow::Continue
+    }
+
+    fn expand_end<R: Row>(&mut self, index: usize, _parent: &R) -> Flow {
+        self.writer.expand_end(self.output.buffer(), index);
+        Flow::Continue
+    }
+
+    fn entity_end<R: Row>(&mut self, row: &R) -> Flow {
+        if self.writer.stencil().expansions() > 0 {
+            self.writer.entry_end(self.output.buffer(), row);
+        }
+        self.page_left = self.page_left.saturating_sub(1);
+        // The last entity of a page is no place to pause: what follows it is only the end.
+        if self.page_left > 0 && self.output.entity_done() == Flow::Stop {
+            self.stopped = true;
+            return Flow::Stop;
+        }
+        Flow::Continue
+    }
+}

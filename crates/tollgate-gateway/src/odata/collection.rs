@@ -1,0 +1,72 @@
+//! Collections: which format, how large a page, and how the next one is found.
+
+use tollgate_net::http1::server::Exchange;
+use tollgate_wire::edm::Version;
+use tollgate_wire::format::DocumentKind;
+use tollgate_wire::plan::Plan;
+
+use super::{Failure, Mount, negotiation, versions};
+use crate::feed::{Feed, Next};
+use crate::server::Core;
+
+/// Answers a collection.
+pub(super) async fn answer(
+    core: &Core,
+    exchange: &mut Exchange<'_>,
+    mount: Mount,
+    mut plan: Plan,
+) -> Result<(), Failure> {
+    let shared = &core.shared;
+    let root = core.service_root(exchange, mount.root);
+    let (request, response) = exchange.split();
+    let option = plan.options.format.take();
+    let format = negotiation::document(mount.version, option.as_deref(), request.header("accept"))?;
+    let asked = match mount.version {
+        Version::V2 => None,
+        Version::V4 => preferred_page_size(request.header("prefer")),
+    };
+    let page_left = asked.map_or(shared.page_size, |asked| asked.min(shared.page_size));
+    let (name, said) = versions::answered(mount.version);
+    response.header(name, said);
+    response.header("content-type", format.content_type(DocumentKind::Feed));
+    if asked.is_some() {
+        response.header("preference-applied", format!("odata.maxpagesize={page_left}"));
+    }
+    let stencil = shared.stencils.of(&shared.model, plan.set(), plan.shape, format, &plan.options);
+    let path = request.path().get(mount.root.len()..).unwrap_or_default().to_owned();
+    let next = Next::Token { query: request.query().map(str::to_owned) };
+    let updated = core.updated(format);
+    Feed { plan, stencil, root, updated, path, next, page_left, written: 0 }.answer(core, exchange).await
+}
+
+/// `Prefer: odata.maxpagesize=50` (Protocol 8.2.8.5), also without `odata.` as in 4.01. What is no number is ignored, as
+/// preferences are.
+fn preferred_page_size(prefer: Option<&str>) -> Option<u64> {
+    prefer?.split([',', ';']).find_map(|preference| {
+        let (name, value) = preference.split_once('=')?;
+        let name = name.trim();
+        let known = name.eq_ignore_ascii_case("odata.maxpagesize") || name.eq_ignore_ascii_case("maxpagesize");
+        let size: u64 = value.trim().trim_matches('"').parse().ok()?;
+        (known && size > 0).then_some(size)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preferred_page_size_is_found_among_other_preferences() {
+        for (prefer, expected) in [
+            (None, None),
+            (Some("odata.maxpagesize=50"), Some(50)),
+            (Some("respond-async, Odata.MaxPageSize=7; wait=10"), Some(7)),
+            (Some("maxpagesize=\"3\""), Some(3)),
+            (Some("odata.maxpagesize=0"), None),
+            (Some("odata.maxpagesize=many"), None),
+            (Some("return=minimal"), None),
+        ] {
+            assert_eq!(preferred_page_size(prefer), expected, "{prefer:?}");
+        }
+    }
+}

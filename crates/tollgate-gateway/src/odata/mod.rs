@@ -1,0 +1,137 @@
+//! OData V2 and V4 below a service root: from the request to the answer.
+//!
+//! URLs, formats and rows are other people's work (`tollgate-wire`, [`crate::store`]); here is what lies between them:
+//! methods, versions, formats, conditions, pages, and where the work is done.
+
+mod collection;
+mod documents;
+mod negotiation;
+mod single;
+pub(crate) mod versions;
+
+use tollgate_net::http1::server::{Exchange, ExchangeError};
+use tollgate_net::http1::{Method, RequestHead};
+use tollgate_wire::edm::Version;
+use tollgate_wire::format::Format;
+use tollgate_wire::plan::{Plan, Resource, Shape};
+use tollgate_wire::url;
+
+use crate::error::Fault;
+use crate::server::Core;
+
+pub(crate) use documents::Documents;
+
+/// Where a service is mounted, and in which version it speaks there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// The path of the service root, with its slashes.
+    pub(crate) root: &'static str,
+    /// The version.
+    pub(crate) version: Version,
+}
+
+/// Why there is no answer yet.
+pub(crate) enum Failure {
+    /// The client is to be told.
+    Told(Fault),
+    /// The exchange itself broke: nobody is there to be told.
+    Broken(ExchangeError),
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure::Told(fault)
+    }
+}
+
+impl From<ExchangeError> for Failure {
+    fn from(error: ExchangeError) -> Failure {
+        Failure::Broken(error)
+    }
+}
+
+/// Answers one request below `mount`.
+///
+/// # Errors
+/// Only where the exchange breaks; whatever else is wrong is answered.
+pub(crate) async fn serve(core: &Core, exchange: &mut Exchange<'_>, mount: Mount) -> Result<(), ExchangeError> {
+    match answer(core, exchange, mount).await {
+        Ok(()) => Ok(()),
+        Err(Failure::Broken(error)) => Err(error),
+        Err(Failure::Told(fault)) => {
+            let (request, response) = exchange.split();
+            core.tell(&fault, error_format(mount, Some(request)), response);
+            Ok(())
+        }
+    }
+}
+
+/// In which format a caller below `mount` is told an error.
+pub(crate) fn error_format(mount: Mount, request: Option<&RequestHead>) -> Format {
+    let query = request.and_then(RequestHead::query);
+    let accept = request.and_then(|request| request.header("accept"));
+    negotiation::error(mount.version, query, accept)
+}
+
+async fn answer(core: &Core, exchange: &mut Exchange<'_>, mount: Mount) -> Result<(), Failure> {
+    let request = exchange.request();
+    versions::check(mount.version, |name| request.header(name))?;
+    let method = request.method();
+    if method == Method::Trace || method == Method::Other {
+        return Err(Fault::method_not_allowed(request.method_text(), READING).into());
+    }
+    let below = request.path().get(mount.root.len()..).unwrap_or_default();
+    let (resource, _) = url::parse(&core.shared.model, mount.version, below, request.query()).map_err(Fault::from)?;
+    let reading = matches!(method, Method::Get | Method::Head);
+    match resource {
+        _ if method == Method::Options => {
+            let response = exchange.respond();
+            response.status = 204;
+            response.header("allow", READING);
+            Ok(())
+        }
+        Resource::ServiceDocument if reading => documents::answer_service(core, exchange, mount),
+        Resource::Metadata if reading => documents::answer_metadata(core, exchange, mount),
+        Resource::Read(plan) if reading => match plan.shape {
+            Shape::Collection => collection::answer(core, exchange, mount, *plan).await,
+            Shape::Entity | Shape::Count | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => {
+                single::answer(core, exchange, mount, *plan).await
+            }
+        },
+        other => Err(not_read(core, method, request.method_text(), &other).into()),
+    }
+}
+
+const READING: &str = "GET, HEAD";
+
+/// What is answered to a method that does not read, or on a resource that is not read: 501 where the protocol has it and
+/// it is not built here yet, 405 where the protocol does not have it.
+fn not_read(core: &Core, method: Method, method_text: &str, resource: &Resource) -> Fault {
+    match resource {
+        Resource::Batch if method == Method::Post => Fault::not_implemented("$batch"),
+        Resource::Batch => Fault::method_not_allowed(method_text, "POST"),
+        Resource::Function(index) => {
+            Fault::not_implemented(&format!("function {}", core.shared.model.function_imports[*index].name))
+        }
+        Resource::ServiceDocument | Resource::Metadata => Fault::method_not_allowed(method_text, READING),
+        Resource::Read(plan) => match (plan.shape, method) {
+            (Shape::Collection, Method::Post) => {
+                Fault::not_implemented(&format!("creating in {}", set_name(core, plan)))
+            }
+            (Shape::Entity, Method::Put | Method::Patch | Method::Merge) => {
+                Fault::not_implemented(&format!("changing in {} by {method_text}", set_name(core, plan)))
+            }
+            (Shape::Entity, Method::Delete) => {
+                Fault::not_implemented(&format!("deleting from {}", set_name(core, plan)))
+            }
+            (Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), Method::Put | Method::Patch | Method::Merge) => {
+                Fault::not_implemented(&format!("changing a property in {} by {method_text}", set_name(core, plan)))
+            }
+            _ => Fault::method_not_allowed(method_text, READING),
+        },
+    }
+}
+
+fn set_name<'c>(core: &'c Core, plan: &Plan) -> &'c str {
+    &core.shared.model.entity_sets[plan.set().0].name
+}

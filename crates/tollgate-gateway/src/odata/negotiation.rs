@@ -1,0 +1,195 @@
+//! In which format an OData request is answered: `$format` before `Accept`, and what the parameters of V4's media type
+//! say (`odata.metadata`, `IEEE754Compatible`).
+//!
+//! V2: Atom or plain XML unless JSON is wanted. V4: JSON only; XML is the metadata document's.
+
+use tollgate_wire::edm::Version;
+use tollgate_wire::format::{Format, Ieee754, Metadata};
+use tollgate_wire::query::format_of;
+
+use crate::accept::{self, MediaRange};
+use crate::error::Fault;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Xml,
+    Json,
+}
+
+const V2_OFFERS: &[(&str, Family)] = &[
+    ("application/atom+xml", Family::Xml),
+    ("application/atomsvc+xml", Family::Xml),
+    ("application/xml", Family::Xml),
+    ("application/json", Family::Json),
+    ("text/xml", Family::Xml),
+];
+const V4_OFFERS: &[(&str, Family)] = &[("application/json", Family::Json)];
+const METADATA_OFFERS: &[(&str, Family)] = &[("application/xml", Family::Xml), ("text/xml", Family::Xml)];
+
+/// What V4 answers when nothing else is said.
+const V4_DEFAULT: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
+
+/// The format of a data or service document.
+///
+/// # Errors
+/// 406 when none is acceptable, 400 or 406 when `$format` asks for one that is not there.
+pub(crate) fn document(version: Version, format: Option<&str>, accept: Option<&str>) -> Result<Format, Fault> {
+    let offers = match version {
+        Version::V2 => V2_OFFERS,
+        Version::V4 => V4_OFFERS,
+    };
+    let (family, range) = chosen(offers, format, accept)?;
+    match (version, family) {
+        (Version::V2, Family::Xml) => Ok(Format::V2Atom),
+        (Version::V2, Family::Json) => match range.and_then(|range| range.parameter("odata")) {
+            None | Some("verbose") => Ok(Format::V2Json),
+            Some(other) => {
+                Err(Fault::not_acceptable(format!("odata={other} is not answered in V2, but odata=verbose")))
+            }
+        },
+        (Version::V4, _) => range.map_or(Ok(V4_DEFAULT), v4_json),
+    }
+}
+
+/// Checks that the metadata document, which is XML in both versions, is acceptable.
+///
+/// # Errors
+/// 406 when it is not.
+pub(crate) fn metadata(format: Option<&str>, accept: Option<&str>) -> Result<(), Fault> {
+    chosen(METADATA_OFFERS, format, accept).map(|_| ())
+}
+
+/// The format in which an error is told: what the request would have been answered in, as far as that can be said.
+pub(crate) fn error(version: Version, query: Option<&str>, accept: Option<&str>) -> Format {
+    match version {
+        Version::V4 => V4_DEFAULT,
+        Version::V2 => {
+            let json = match format_of(version, query) {
+                Some(format) => format.starts_with("json") || format.starts_with("application/json"),
+                None => accept::choose(accept, V2_OFFERS).is_some_and(|(family, _)| family == Family::Json),
+            };
+            if json { Format::V2Json } else { Format::V2Atom }
+        }
+    }
+}
+
+fn chosen<'a>(
+    offers: &[(&str, Family)],
+    format: Option<&'a str>,
+    accept: Option<&'a str>,
+) -> Result<(Family, Option<MediaRange<'a>>), Fault> {
+    let Some(format) = format else {
+        return accept::choose(accept, offers)
+            .ok_or_else(|| Fault::not_acceptable(format!("expected Accept to allow {}", listed(offers))));
+    };
+    let wanted = match format {
+        "json" => Some((Family::Json, None)),
+        "atom" | "xml" => Some((Family::Xml, None)),
+        _ => MediaRange::parse(format).and_then(|range| {
+            let offer = offers.iter().find(|offer| range.is(offer.0))?;
+            Some((offer.1, Some(range)))
+        }),
+    };
+    match wanted {
+        Some(wanted) if offers.iter().any(|offer| offer.1 == wanted.0) => Ok(wanted),
+        _ => Err(Fault::not_acceptable(format!("$format `{format}` is not there, but {}", listed(offers)))),
+    }
+}
+
+/// The parameters of V4's media type (JSON Format 3), in 4.0's and in 4.01's shorter spelling.
+fn v4_json(range: MediaRange<'_>) -> Result<Format, Fault> {
+    let mut metadata = Metadata::Minimal;
+    let mut ieee754 = Ieee754::Number;
+    for (name, value) in range.parameters() {
+        if name.eq_ignore_ascii_case("odata.metadata") || name.eq_ignore_ascii_case("metadata") {
+            metadata = match value {
+                "none" => Metadata::None,
+                "minimal" => Metadata::Minimal,
+                "full" => Metadata::Full,
+                _ => return Err(unknown_value(name, value, "none, minimal or full")),
+            };
+        } else if name.eq_ignore_ascii_case("IEEE754Compatible") {
+            ieee754 = match value {
+                "true" => Ieee754::String,
+                "false" => Ieee754::Number,
+                _ => return Err(unknown_value(name, value, "true or false")),
+            };
+        } else if name.eq_ignore_ascii_case("odata") {
+            return Err(Fault::not_acceptable(format!("odata={value} is a format of V2 and V3, this is V4")));
+        }
+    }
+    Ok(Format::V4Json { metadata, ieee754 })
+}
+
+fn unknown_value(name: &str, value: &str, expected: &str) -> Fault {
+    Fault::not_acceptable(format!("expected {name} to be {expected}, found `{value}`"))
+}
+
+fn listed(offers: &[(&str, Family)]) -> String {
+    offers.iter().map(|offer| offer.0).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: Format = Format::V4Json { metadata: Metadata::Full, ieee754: Ieee754::Number };
+
+    fn check(version: Version, format: Option<&str>, accept: Option<&str>, expected: Option<Format>) {
+        assert_eq!(document(version, format, accept).ok(), expected, "{version:?} {format:?} {accept:?}");
+    }
+
+    #[test]
+    fn v2_is_atom_unless_json_is_wanted() {
+        let v2 = Version::V2;
+        check(v2, None, None, Some(Format::V2Atom));
+        check(v2, None, Some("*/*"), Some(Format::V2Atom));
+        check(v2, None, Some("application/xml"), Some(Format::V2Atom));
+        check(v2, None, Some("application/json"), Some(Format::V2Json));
+        check(v2, None, Some("application/json;odata=verbose"), Some(Format::V2Json));
+        check(v2, None, Some("application/json;odata=light"), None);
+        check(v2, None, Some("text/html"), None);
+        check(v2, Some("json"), Some("application/atom+xml"), Some(Format::V2Json));
+        check(v2, Some("atom"), Some("application/json"), Some(Format::V2Atom));
+        check(v2, Some("xml"), None, Some(Format::V2Atom));
+        check(v2, Some("yaml"), None, None);
+    }
+
+    #[test]
+    fn v4_is_json_with_the_parameters_of_its_media_type() {
+        let v4 = Version::V4;
+        check(v4, None, None, Some(V4_DEFAULT));
+        check(v4, None, Some("application/json"), Some(V4_DEFAULT));
+        check(v4, None, Some("application/json;odata.metadata=full"), Some(FULL));
+        check(v4, None, Some("application/json;metadata=full"), Some(FULL));
+        check(v4, Some("application/json;odata.metadata=full"), Some("text/html"), Some(FULL));
+        check(
+            v4,
+            None,
+            Some("application/json;odata.metadata=none;IEEE754Compatible=true"),
+            Some(Format::V4Json { metadata: Metadata::None, ieee754: Ieee754::String }),
+        );
+        check(v4, None, Some("application/json;odata.metadata=some"), None);
+        check(v4, None, Some("application/atom+xml"), None);
+        check(v4, Some("atom"), None, None);
+        check(v4, Some("json"), Some("application/json;odata.metadata=full"), Some(V4_DEFAULT));
+    }
+
+    #[test]
+    fn metadata_is_xml() {
+        assert!(metadata(None, None).is_ok());
+        assert!(metadata(None, Some("application/xml")).is_ok());
+        assert!(metadata(Some("xml"), Some("application/json")).is_ok());
+        assert!(metadata(None, Some("application/json")).is_err());
+        assert!(metadata(Some("json"), None).is_err());
+    }
+
+    #[test]
+    fn errors_are_told_in_the_format_that_was_asked_for() {
+        assert_eq!(error(Version::V2, None, None), Format::V2Atom);
+        assert_eq!(error(Version::V2, None, Some("application/json")), Format::V2Json);
+        assert_eq!(error(Version::V2, Some("$top=x&$format=json"), None), Format::V2Json);
+        assert_eq!(error(Version::V2, None, Some("text/html")), Format::V2Atom);
+        assert_eq!(error(Version::V4, None, Some("application/atom+xml")), V4_DEFAULT);
+    }
+}

@@ -1,0 +1,187 @@
+//! How a long answer comes from a work process that left the loop: in parts of 64 KiB through a small bounded channel,
+//! so that a slow client holds back its own statement and nothing is gathered.
+//!
+//! The writer waits for a slow client only so long; then it pauses, so that whoever is slow holds no work process, no
+//! thread and no snapshot. Buffers go round: a part that was sent returns to [`Buffers`], which all loops share. What
+//! stands in a part is none of this file's business.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::store::Flow;
+
+/// A part is sent once it is this long; it is longer by at most what was written since it was looked at.
+pub(crate) const PART_BYTES: usize = 64 * 1024;
+
+/// Parts that may lie ready for a client that is slow: one to send while the next is written.
+const PARTS_AHEAD: usize = 2;
+
+/// Room behind [`PART_BYTES`] for the entity that crosses it, so that the buffer does not grow.
+const OVERHANG_BYTES: usize = 8 * 1024;
+
+/// Buffers kept for the next answer: 16 are enough for four answers at once and about 1.2 MB.
+const SPARE_BUFFERS_MAX: usize = 16;
+
+/// How long a writer waits for its client altogether before it pauses. Going on costs about what finding one entity by
+/// its key costs, or sorting again where the order has no index; far less than 100 ms of a work process.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Spare buffers for parts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Buffers {
+    spare: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+/// Where an answer is written: into a buffer that is sent as a whole, or in parts.
+pub(crate) trait Output {
+    /// What is being written.
+    fn buffer(&mut self) -> &mut Vec<u8>;
+
+    /// Told after each entity: the chance to send what stands there. `Stop` asks to end the statement.
+    fn entity_done(&mut self) -> Flow;
+}
+
+/// The writing end, for a thread that may block and belongs to a runtime.
+#[derive(Debug)]
+pub(crate) struct PartWriter {
+    buffer: Vec<u8>,
+    buffers: Buffers,
+    sender: mpsc::Sender<Vec<u8>>,
+    patience: Duration,
+}
+
+/// The reading end, for the loop. Dropping it stops the writer at its next part.
+pub(crate) type PartReader = mpsc::Receiver<Vec<u8>>;
+
+/// The two ends of an answer in parts.
+pub(crate) fn channel(buffers: &Buffers) -> (PartWriter, PartReader) {
+    patient_channel(buffers, PATIENCE)
+}
+
+fn patient_channel(buffers: &Buffers, patience: Duration) -> (PartWriter, PartReader) {
+    let (sender, receiver) = mpsc::channel(PARTS_AHEAD);
+    (PartWriter { buffer: buffers.take(), buffers: buffers.clone(), sender, patience }, receiver)
+}
+
+impl Buffers {
+    /// An empty buffer with room for a part.
+    pub(crate) fn take(&self) -> Vec<u8> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        spare.unwrap_or_else(|| Vec::with_capacity(PART_BYTES + OVERHANG_BYTES))
+    }
+
+    /// Keeps a buffer for the next part.
+    pub(crate) fn give_back(&self, mut buffer: Vec<u8>) {
+        // One that an unusual entity made large would be kept for ever; a small one would have to grow.
+        if !(PART_BYTES..=2 * PART_BYTES).contains(&buffer.capacity()) {
+            return;
+        }
+        buffer.clear();
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < SPARE_BUFFERS_MAX {
+            spare.push(buffer);
+        }
+    }
+}
+
+impl PartWriter {
+    /// What was written and not sent. Ends the writing.
+    pub(crate) fn into_rest(self) -> Vec<u8> {
+        self.buffer
+    }
+
+    /// Sends the buffer as a part; whether the client took it in time.
+    fn send(&mut self) -> Flow {
+        let permit = match self.sender.try_reserve() {
+            Ok(permit) => permit,
+            Err(mpsc::error::TrySendError::Closed(())) => return Flow::Stop,
+            Err(mpsc::error::TrySendError::Full(())) => {
+                let since = Instant::now();
+                let waited = Handle::current()
+                    .block_on(async { tokio::time::timeout(self.patience, self.sender.reserve()).await });
+                let Ok(Ok(permit)) = waited else { return Flow::Stop };
+                self.patience = self.patience.saturating_sub(since.elapsed());
+                permit
+            }
+        };
+        permit.send(std::mem::replace(&mut self.buffer, self.buffers.take()));
+        Flow::Continue
+    }
+}
+
+impl Output for Vec<u8> {
+    fn buffer(&mut self) -> &mut Vec<u8> {
+        self
+    }
+
+    fn entity_done(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
+impl Output for PartWriter {
+    fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    fn entity_done(&mut self) -> Flow {
+        if self.buffer.len() < PART_BYTES { Flow::Continue } else { self.send() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: [u8; 1024] = [b'x'; 1024];
+
+    /// Writes KiB after KiB until it is told to stop, at most `count`; answers how many and what is left.
+    async fn write(mut writer: PartWriter, count: usize) -> (usize, usize) {
+        tokio::task::spawn_blocking(move || {
+            let mut written = 0;
+            while written < count {
+                writer.buffer().extend_from_slice(&KIB);
+                written += 1;
+                if writer.entity_done() == Flow::Stop {
+                    break;
+                }
+            }
+            (written, writer.into_rest().len())
+        })
+        .await
+        .unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_cut_into_parts_and_its_buffers_are_used_again() {
+        let buffers = Buffers::default();
+        let (writer, mut reader) = channel(&buffers);
+        let writing = tokio::spawn(write(writer, 130));
+        let mut lengths = Vec::new();
+        while let Some(part) = reader.recv().await {
+            lengths.push(part.len());
+            buffers.give_back(part);
+        }
+        assert_eq!((lengths, writing.await.unwrap()), (vec![PART_BYTES, PART_BYTES], (130, 2 * 1024)));
+        assert!((1..=4).contains(&buffers.spare.lock().unwrap().len()));
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_went_away_stops_the_writer() {
+        let (writer, reader) = channel(&Buffers::default());
+        drop(reader);
+        assert_eq!(write(writer, 1000).await, (64, PART_BYTES));
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_does_not_read_pauses_the_writer_with_its_part_kept() {
+        let (writer, mut reader) = patient_channel(&Buffers::default(), Duration::ZERO);
+        assert_eq!(write(writer, 1000).await, (3 * 64, PART_BYTES));
+        assert_eq!(reader.recv().await.map(|part| part.len()), Some(PART_BYTES));
+        assert_eq!(reader.recv().await.map(|part| part.len()), Some(PART_BYTES));
+        assert_eq!(reader.recv().await, None);
+    }
+}

@@ -1,0 +1,322 @@
+//! The gateway put together: the one place that says which parts stand between a socket and a row, and in which order.
+//!
+//! What each part does stands in its own file; nothing here reads a header or writes a body.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tollgate_net::clock::Clock;
+use tollgate_net::http1::server::{Counters, Exchange, ExchangeError, Response, Server, Service, Shutdown};
+use tollgate_net::http1::{Fault as ProtocolFault, RequestHead};
+use tollgate_net::limits::Limits;
+use tollgate_net::listen::ListenOptions;
+use tollgate_wire::date;
+use tollgate_wire::edm::{Model, Version};
+use tollgate_wire::format::Format;
+use tollgate_wire::plan::{Options, Plan, Shape};
+
+use crate::admin;
+use crate::config::{self, Config};
+use crate::dispatcher::Dispatcher;
+use crate::error::Fault;
+use crate::log::Log;
+use crate::odata::{self, Documents, Mount};
+use crate::parts::Buffers;
+use crate::rest;
+use crate::services::flights;
+use crate::stencils::Stencils;
+use crate::store::sqlite::{Connection, Database, Location};
+use crate::store::{Flow, RowSink, StoreError};
+use crate::weight::Rows;
+
+/// Where the OData services are mounted. `sdata` is the older name under which the same service was once measured.
+const MOUNTS: [Mount; 3] = [
+    Mount { root: "/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/", version: Version::V2 },
+    Mount { root: "/sap/opu/sdata/iwfnd/RMTSAMPLEFLIGHT/", version: Version::V2 },
+    Mount { root: "/odata/v4/flights/", version: Version::V4 },
+];
+
+/// A gateway that listens. It answers once it is run.
+pub struct Gateway {
+    servers: Vec<Server>,
+    admin: Server,
+    addresses: Addresses,
+    shared: Arc<Shared>,
+    counters: Vec<Arc<Counters>>,
+    limits: Limits,
+}
+
+/// Where a gateway listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addresses {
+    /// The services, in the order of the configuration.
+    pub public: Vec<SocketAddr>,
+    /// The operator's listener.
+    pub admin: SocketAddr,
+}
+
+/// Why a gateway could not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// An address could not be listened on.
+    Listen {
+        /// Which one.
+        address: SocketAddr,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The database could not be opened or filled.
+    Database(StoreError),
+}
+
+/// What all event loops share.
+pub(crate) struct Shared {
+    pub(crate) model: Arc<Model>,
+    pub(crate) dispatcher: Dispatcher<Connection>,
+    pub(crate) stencils: Stencils,
+    pub(crate) documents: Documents,
+    pub(crate) rest: rest::Rest,
+    pub(crate) rows: Rows,
+    pub(crate) buffers: Buffers,
+    pub(crate) page_size: u64,
+    pub(crate) log: Log,
+}
+
+/// What one event loop holds.
+pub(crate) struct Core {
+    pub(crate) shared: Arc<Shared>,
+    // Texts of service roots, used again: a request then allocates none.
+    texts: RefCell<Vec<String>>,
+}
+
+/// Texts kept by a loop: more requests than that seldom wait at once.
+const TEXTS_MAX: usize = 16;
+
+impl Gateway {
+    /// Opens the database, fills it where it is empty, and listens.
+    ///
+    /// # Errors
+    /// [`StartError`] when an address or the database cannot be had.
+    pub fn start(config: Config) -> Result<Gateway, StartError> {
+        let threads = config.threads();
+        let shared = Arc::new(Shared::new(&config).map_err(StartError::Database)?);
+        let listen = |address: SocketAddr, threads: usize| {
+            let options = ListenOptions { address, backlog: config.listen.backlog, threads };
+            Server::bind(&options).map_err(|error| StartError::Listen { address, error })
+        };
+        let servers =
+            config.listen.addresses.iter().map(|address| listen(*address, threads)).collect::<Result<Vec<_>, _>>()?;
+        let admin = listen(config.admin.address, 1)?;
+        let addresses =
+            Addresses { public: servers.iter().map(Server::local_addr).collect(), admin: admin.local_addr() };
+        let counters = servers.iter().map(|_| Arc::new(Counters::new(threads))).collect();
+        let limits =
+            Limits { drain_timeout: Duration::from_secs(u64::from(config.drain_seconds)), ..Limits::default() };
+        Ok(Gateway { servers, admin, addresses, shared, counters, limits })
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    /// What its loops share.
+    #[cfg(test)]
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
+    }
+
+    /// Serves until `shutdown` begins and what was in flight has ended. Blocks.
+    ///
+    /// # Errors
+    /// What a listener says when it breaks.
+    pub fn run(self, shutdown: &Shutdown) -> io::Result<()> {
+        let Gateway { servers, admin, addresses: _, shared, counters, limits } = self;
+        // The operator can watch the drain: the admin listener ends after the others.
+        let admin_shutdown = Shutdown::new();
+        let page = admin::Page::new(Arc::clone(&shared), counters.clone(), shutdown.clone());
+        thread::scope(|scope| {
+            let admin_thread = scope.spawn({
+                let admin_shutdown = admin_shutdown.clone();
+                let counters = Arc::new(Counters::new(1));
+                let limits = limits.clone();
+                move || admin.run(|_| page.clone(), limits, Clock::system(), admin_shutdown, counters)
+            });
+            let running: Vec<_> = servers
+                .into_iter()
+                .zip(counters)
+                .map(|(server, counters)| {
+                    let (shared, limits, shutdown) = (&shared, limits.clone(), shutdown.clone());
+                    let core = move |_: usize| Core { shared: Arc::clone(shared), texts: RefCell::default() };
+                    scope.spawn(move || server.run(core, limits, Clock::system(), shutdown, counters))
+                })
+                .collect();
+            let mut outcome = Ok(());
+            for thread in running {
+                outcome = outcome.and(ended(thread.join()));
+            }
+            admin_shutdown.begin();
+            outcome.and(ended(admin_thread.join()))
+        })
+    }
+}
+
+fn ended(joined: thread::Result<io::Result<()>>) -> io::Result<()> {
+    joined.unwrap_or_else(|_| Err(io::Error::other("a serving thread panicked")))
+}
+
+impl Service for Core {
+    async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
+        // The engine has checked the framing, the target and the host by now. Prefixes are few and told apart by their
+        // first bytes: comparing them all costs less than a hash.
+        let path = exchange.request().path();
+        if let Some(mount) = MOUNTS.iter().find(|mount| is_below(path, mount.root)) {
+            // Versions, URL, format, work process, rows, conditions: see odata/.
+            return odata::serve(self, exchange, *mount).await;
+        }
+        if is_below(path, rest::ROOT) {
+            // The same rows without the protocol.
+            return rest::serve(self, exchange).await;
+        }
+        let fault = Fault::not_found("no service is mounted here");
+        self.tell(&fault, Format::RestJson, exchange.respond());
+        Ok(())
+    }
+
+    fn refusal(&self, fault: ProtocolFault, request: Option<&RequestHead>, response: &mut Response) {
+        let mount = request.and_then(|request| MOUNTS.iter().find(|mount| is_below(request.path(), mount.root)));
+        let format = mount.map_or(Format::RestJson, |mount| odata::error_format(*mount, request));
+        Fault::from(fault).answer(format, response);
+    }
+}
+
+/// Whether `path` is `root` or below it; the root's last slash may be missing.
+fn is_below(path: &str, root: &str) -> bool {
+    path.starts_with(root) || root.strip_suffix('/') == Some(path)
+}
+
+impl Core {
+    /// `http://host/root/` as the client sees it: from its `Host`, which the engine has checked to be a name or an
+    /// address; without one (HTTP/1.0) from the socket. `X-Forwarded-*` is whatever the client says and not looked at.
+    pub(crate) fn service_root(&self, exchange: &Exchange<'_>, root: &str) -> String {
+        let mut text = self.texts.borrow_mut().pop().unwrap_or_default();
+        text.push_str("http://");
+        match exchange.request().host() {
+            Some(host) => text.push_str(host),
+            None => text.push_str(&exchange.local().to_string()),
+        }
+        text.push_str(root);
+        text
+    }
+
+    /// The time as Atom writes it; the other formats do not have it.
+    pub(crate) fn updated(&self, format: Format) -> String {
+        if format != Format::V2Atom {
+            return String::new();
+        }
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let whole_seconds_ms = i64::try_from(since_epoch.as_secs()).unwrap_or_default().saturating_mul(1000);
+        let mut updated = date::from_epoch_ms(whole_seconds_ms).unwrap_or_default();
+        updated.push('Z');
+        updated
+    }
+
+    /// Keeps a text for the next request.
+    pub(crate) fn give_text(&self, mut text: String) {
+        text.clear();
+        let mut texts = self.texts.borrow_mut();
+        if texts.len() < TEXTS_MAX {
+            texts.push(text);
+        }
+    }
+
+    /// Tells a fault to the caller, and what is for the operator to the log.
+    pub(crate) fn tell(&self, fault: &Fault, format: Format, response: &mut Response) {
+        self.log_inner(fault);
+        fault.answer(format, response);
+    }
+
+    /// Tells the log what only the operator should read.
+    pub(crate) fn log_inner(&self, fault: &Fault) {
+        if let Some((status, code, inner)) = fault.inner() {
+            self.shared.log.line(format_args!("{status} {code}: {inner}"));
+        }
+    }
+}
+
+impl Shared {
+    fn new(config: &Config) -> Result<Shared, StoreError> {
+        let model = Arc::new(flights::model());
+        let location = match &config.database.location {
+            config::Location::Memory => Location::Memory,
+            config::Location::File(path) => Location::File(path.clone()),
+        };
+        let database = Database::open(location, flights::mapping())?;
+        let first = database.connection()?;
+        flights::create(&first, config.database.seed)?;
+        let rows = count_rows(&model, &first)?;
+        let rest = rest::Rest::new(&model);
+        let mut connections = vec![first];
+        for _ in 1..config.work_processes.limit {
+            connections.push(database.connection()?);
+        }
+        let work_processes = &config.work_processes;
+        Ok(Shared {
+            dispatcher: Dispatcher::new(connections, work_processes.queue_max as usize, work_processes.wait_max()),
+            stencils: Stencils::new(&model),
+            documents: Documents::new(&model),
+            rest,
+            rows,
+            buffers: Buffers::default(),
+            page_size: u64::from(config.pages.size),
+            log: Log::to_stderr(),
+            model,
+        })
+    }
+}
+
+/// Counts the rows of each set once, by which the weight of a read is told.
+fn count_rows(model: &Model, connection: &Connection) -> Result<Rows, StoreError> {
+    struct Total(u64);
+    impl RowSink for Total {
+        fn total(&mut self, count: u64) -> Flow {
+            self.0 = count;
+            Flow::Continue
+        }
+        fn entity<R: tollgate_wire::value::Row>(&mut self, _row: &R) -> Flow {
+            Flow::Continue
+        }
+    }
+    let mut rows = Vec::with_capacity(model.entity_sets.len());
+    for set in 0..model.entity_sets.len() {
+        let root = tollgate_wire::edm::SetId(set);
+        let plan = Plan { root, key: None, steps: Vec::new(), shape: Shape::Count, options: Options::default() };
+        let mut total = Total(0);
+        connection.read(model, &plan, None, &mut total)?;
+        rows.push(total.0);
+    }
+    Ok(Rows(rows))
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Listen { address, error } => write!(formatter, "cannot listen on {address}: {error}"),
+            StartError::Database(error) => write!(formatter, "cannot open the database: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StartError::Listen { error, .. } => Some(error),
+            StartError::Database(error) => Some(error),
+        }
+    }
+}

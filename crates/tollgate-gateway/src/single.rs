@@ -1,0 +1,232 @@
+//! One entity, one property, one raw value, one number: whatever is answered as a whole, for every protocol.
+//!
+//! It is gathered, not sent in parts: its ETag goes into the head, which is sent before the body.
+
+use std::sync::Arc;
+
+use tollgate_net::http1::server::Exchange;
+use tollgate_wire::edm::{Primitive, Version};
+use tollgate_wire::plan::{Columns, Plan, Shape};
+use tollgate_wire::stencil::{Base, Stencil, Writer, raw};
+use tollgate_wire::value::{Cell, Row};
+
+use crate::conditions::{self, Verdict};
+use crate::error::Fault;
+use crate::odata::Failure;
+use crate::server::{Core, Shared};
+use crate::store::sqlite::Connection;
+use crate::store::{Flow, RowSink};
+use crate::weight::Place;
+
+/// What is to be answered; it owns all that it needs, so that it can leave the loop.
+#[derive(Debug)]
+pub(crate) struct Single {
+    /// What to read.
+    pub(crate) plan: Plan,
+    /// How to write it, unless it is a raw value or a number.
+    pub(crate) stencil: Option<Arc<Stencil>>,
+    /// In whose literals raw values are written.
+    pub(crate) version: Version,
+    /// The absolute URL of the service.
+    pub(crate) root: String,
+    /// When it was asked for, as Atom writes it.
+    pub(crate) updated: String,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The answer stands, or is not modified.
+    Answered,
+    /// The path leads somewhere, and there is nothing: no related entity, or a null.
+    Nothing,
+    /// The path does not lead anywhere.
+    Missing,
+}
+
+/// What the sink saw.
+#[derive(Debug, Default)]
+struct Seen {
+    body: Vec<u8>,
+    etag: Vec<u8>,
+    rows: u64,
+    null: bool,
+}
+
+impl Single {
+    /// Fills in the answer of `exchange`, whose other fields stand already.
+    ///
+    /// # Errors
+    /// 412 where `If-Match` fails, whatever the store says, and that no work process was to be had.
+    pub(crate) async fn answer(self, core: &Core, exchange: &mut Exchange<'_>) -> Result<Found, Failure> {
+        let shared = &core.shared;
+        let work_process = shared.dispatcher.acquire().await.map_err(Fault::from)?;
+        let body = std::mem::take(&mut exchange.respond().body);
+        let (seen, found) = match shared.rows.place(&shared.model, &self.plan, shared.page_size) {
+            Place::Loop => {
+                let read = self.read(shared, &work_process, body);
+                drop(work_process);
+                core.give_text(self.root);
+                read?
+            }
+            Place::Away => {
+                let shared = Arc::clone(shared);
+                let job = move || self.read(&shared, &work_process, body);
+                let ended = tokio::task::spawn_blocking(job).await;
+                ended.map_err(|panic| Fault::internal(format!("work away from the loop ended badly: {panic}")))??
+            }
+        };
+        let (request, response) = exchange.split();
+        response.body = seen.body;
+        let found = match (found, seen.rows, seen.null) {
+            (true, 1.., false) => Found::Answered,
+            (true, _, _) => Found::Nothing,
+            (false, _, _) => Found::Missing,
+        };
+        if found != Found::Answered {
+            response.body.clear();
+            return Ok(found);
+        }
+        if !seen.etag.is_empty() {
+            response.header("etag", &seen.etag);
+            // Made of a URL's literal, so it is ASCII.
+            let etag = String::from_utf8_lossy(&seen.etag);
+            match conditions::judge(request.header("if-match"), request.header("if-none-match"), &etag) {
+                Verdict::Answer => {}
+                Verdict::Failed => return Err(Fault::precondition_failed().into()),
+                Verdict::NotModified => {
+                    response.status = 304;
+                    response.body.clear();
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn read(&self, shared: &Shared, connection: &Connection, body: Vec<u8>) -> Result<(Seen, bool), Fault> {
+        let seen = Seen { body, ..Seen::default() };
+        let model = &shared.model;
+        match (self.plan.shape, &self.stencil) {
+            (Shape::Count, _) => {
+                let mut sink = CountSink { seen };
+                let outcome = connection.read(model, &self.plan, None, &mut sink)?;
+                Ok((sink.seen, outcome.found))
+            }
+            (Shape::RawValue(leaf), _) => {
+                let entity_type = model.type_of(self.plan.set());
+                let columns = Columns::new(entity_type, &self.plan.options.select, &[]);
+                let column = columns.of(leaf).ok_or_else(|| Fault::internal("a raw value was not selected"))?;
+                let primitive = entity_type.leaves[leaf.0].primitive;
+                let mut sink = RawSink { column, primitive, version: self.version, seen };
+                let outcome = connection.read(model, &self.plan, None, &mut sink)?;
+                Ok((sink.seen, outcome.found))
+            }
+            (shape, Some(stencil)) => {
+                let null_columns = self.null_columns(shared, shape);
+                let writer = stencil.writer(Base::new(&self.root, &self.updated));
+                let mut sink = DocumentSink { writer, null_columns, seen };
+                let outcome = connection.read(model, &self.plan, None, &mut sink)?;
+                let mut seen = sink.seen;
+                if seen.rows > 0 {
+                    sink.writer.document_end(&mut seen.body);
+                }
+                Ok((seen, outcome.found))
+            }
+            (_, None) => Err(Fault::internal("a document has no stencil")),
+        }
+    }
+
+    /// The columns that are all null where the property is: V4 answers nothing then, V2 a document that says so.
+    fn null_columns(&self, shared: &Shared, shape: Shape) -> Vec<usize> {
+        let entity_type = shared.model.type_of(self.plan.set());
+        let leaf_is_in = |leaf: usize| match shape {
+            Shape::Leaf(asked) => asked.0 == leaf,
+            Shape::Property(asked) => entity_type.leaves[leaf].property == asked,
+            Shape::Entity | Shape::Collection | Shape::Count | Shape::RawValue(_) => false,
+        };
+        if self.version == Version::V2 || !matches!(shape, Shape::Leaf(_) | Shape::Property(_)) {
+            return Vec::new();
+        }
+        // Without a selection the columns are the leaves.
+        (0..entity_type.leaves.len()).filter(|leaf| leaf_is_in(*leaf)).collect()
+    }
+}
+
+struct DocumentSink<'a> {
+    writer: Writer<'a>,
+    null_columns: Vec<usize>,
+    seen: Seen,
+}
+
+impl RowSink for DocumentSink<'_> {
+    fn entity<R: Row>(&mut self, row: &R) -> Flow {
+        let seen = &mut self.seen;
+        seen.rows += 1;
+        seen.null = !self.null_columns.is_empty() && self.null_columns.iter().all(|c| row.cell(*c) == Cell::Null);
+        self.writer.stencil().write_etag(&mut seen.etag, row);
+        self.writer.document_begin(&mut seen.body);
+        if self.writer.stencil().expansions() == 0 {
+            self.writer.entry(&mut seen.body, row);
+        } else {
+            self.writer.entry_begin(&mut seen.body, row);
+        }
+        Flow::Continue
+    }
+
+    fn expand_begin<R: Row>(&mut self, index: usize, parent: &R) -> Flow {
+        self.writer.expand_begin(&mut self.seen.body, index, parent);
+        Flow::Continue
+    }
+
+    fn expand_entity<R: Row>(&mut self, index: usize, row: &R) -> Flow {
+        self.writer.expand_entity(&mut self.seen.body, index, row);
+        Flow::Continue
+    }
+
+    fn expand_end<R: Row>(&mut self, index: usize, _parent: &R) -> Flow {
+        self.writer.expand_end(&mut self.seen.body, index);
+        Flow::Continue
+    }
+
+    fn entity_end<R: Row>(&mut self, row: &R) -> Flow {
+        if self.writer.stencil().expansions() > 0 {
+            self.writer.entry_end(&mut self.seen.body, row);
+        }
+        Flow::Continue
+    }
+}
+
+struct CountSink {
+    seen: Seen,
+}
+
+impl RowSink for CountSink {
+    fn total(&mut self, count: u64) -> Flow {
+        self.seen.rows = 1;
+        self.seen.body.extend_from_slice(count.to_string().as_bytes());
+        Flow::Continue
+    }
+
+    fn entity<R: Row>(&mut self, _row: &R) -> Flow {
+        Flow::Stop
+    }
+}
+
+struct RawSink {
+    column: usize,
+    primitive: Primitive,
+    version: Version,
+    seen: Seen,
+}
+
+impl RowSink for RawSink {
+    fn entity<R: Row>(&mut self, row: &R) -> Flow {
+        self.seen.rows += 1;
+        let out = &mut self.seen.body;
+        match row.cell(self.column) {
+            Cell::Null => self.seen.null = true,
+            value => raw::write(out, Some(self.version), self.primitive, value),
+        }
+        Flow::Continue
+    }
+}

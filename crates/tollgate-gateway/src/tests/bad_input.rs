@@ -1,0 +1,115 @@
+//! What is wrong with a request is said with its place, in the caller's protocol.
+
+use super::client::{Running, V2, V4};
+
+fn check(method: &str, root: &str, below: &str, accept: &str, status: u16, fragments: &[&str]) {
+    let answer = Running::shared().connect().ask(method, &format!("{root}{below}"), &[("Accept", accept)]);
+    for fragment in fragments {
+        answer.expect(status, fragment);
+    }
+    let content_type = match (root == V2, accept.contains("json")) {
+        (true, false) => "application/xml;charset=utf-8",
+        (true, true) => "application/json;charset=utf-8",
+        (false, _) => "application/json;odata.metadata=minimal;charset=utf-8",
+    };
+    assert_eq!(answer.header("content-type"), Some(content_type), "{below}");
+    assert!(answer.header(if root == V2 { "dataserviceversion" } else { "odata-version" }).is_some());
+}
+
+#[test]
+fn bad_urls_are_answered_with_their_place() {
+    for (root, below, status, fragments) in [
+        (V2, "FlightCollection?$filter=carrid%20eq", 400, vec!["$filter", "column"]),
+        (V2, "FlightCollection?$filter=carrid%20eq%20'AA'%20an%20PRICE%20gt%201", 400, vec!["column 16"]),
+        (V2, "FlightCollection?$filter=colour%20eq%201", 400, vec!["colour"]),
+        (V2, "FlightCollection?$filter=PRICE%20eq%20'AA'", 400, vec!["$filter"]),
+        (V2, "FlightCollection?$orderby=colour", 400, vec!["$orderby", "colour"]),
+        (V2, "FlightCollection?$select=colour", 400, vec!["$select", "colour"]),
+        (V2, "FlightCollection?$expand=colour", 400, vec!["$expand", "colour"]),
+        (V2, "FlightCollection?$top=-1", 400, vec!["$top"]),
+        (V2, "FlightCollection?$nothing=1", 400, vec!["$nothing"]),
+        (V2, "FlightCollection(carrid='AA')", 400, vec!["connid"]),
+        (V2, "FlightCollection(carrid='AA',connid='0017',fldate='yesterday')", 400, vec!["fldate"]),
+        (V2, "Flights", 404, vec!["Flights"]),
+        (V2, "FlightCollection(carrid='AA',connid='0017',fldate='20110601')/colour", 404, vec!["colour"]),
+        (V2, "FlightCollection(carrid='XX',connid='0017',fldate='20110601')", 404, vec![]),
+        (V2, "FlightCollection(carrid='XX',connid='0017',fldate='20110601')/flightBookings", 404, vec![]),
+        (V4, "FlightCollection?$filter=carrid%20eq", 400, vec!["\"error\"", "$filter"]),
+        (V4, "FlightCollection(carrid='XX',connid='0017',fldate=2011-06-01)", 404, vec!["\"error\""]),
+        (V4, "FlightCollection(carrid='AA',connid='0017',fldate='20110601')", 400, vec!["fldate"]),
+        (V4, "%zz", 400, vec!["hexadecimal"]),
+    ] {
+        check("GET", root, below, "*/*", status, &fragments);
+        check("GET", root, below, "application/json", status, &fragments);
+    }
+}
+
+#[test]
+fn what_is_not_built_yet_is_named() {
+    for (method, root, below, fragment) in [
+        ("POST", V2, "FlightCollection", "creating in FlightCollection"),
+        ("MERGE", V2, "BookingCollection(carrid='AA',connid='0017',fldate='20110601',bookid='1')", "MERGE"),
+        ("DELETE", V2, "BookingCollection(carrid='AA',connid='0017',fldate='20110601',bookid='1')", "deleting"),
+        ("POST", V2, "$batch", "$batch"),
+        ("POST", V4, "$batch", "$batch"),
+        ("PATCH", V4, "FlightCollection(carrid='AA',connid='0017',fldate=2011-06-01)", "PATCH"),
+        (
+            "GET",
+            V2,
+            "CheckFlightAvailability?airlineid='AA'&connectionid='0017'&flightdate=datetime'2011-06-01T00:00:00'",
+            "CheckFlightAvailability",
+        ),
+        ("GET", V4, "FlightCollection?$apply=aggregate(PRICE%20with%20sum%20as%20s)", "$apply"),
+        ("GET", V4, "FlightCollection?$search=a", "$search"),
+    ] {
+        check(method, root, below, "*/*", 501, &[fragment]);
+    }
+}
+
+#[test]
+fn methods_that_a_resource_does_not_have_are_refused_with_those_it_has() {
+    for (method, below, allow) in [
+        ("DELETE", "FlightCollection", "GET, HEAD"),
+        ("PUT", "$metadata", "GET, HEAD"),
+        ("POST", "", "GET, HEAD"),
+        ("POST", "FlightCollection/$count", "GET, HEAD"),
+        ("TRACE", "FlightCollection", "GET, HEAD"),
+        ("GET", "$batch", "POST"),
+    ] {
+        let answer = Running::shared().ask(method, &format!("{V2}{below}"));
+        assert_eq!((answer.status, answer.header("allow")), (405, Some(allow)), "{method} {below}");
+    }
+    let options = Running::shared().ask("OPTIONS", &format!("{V2}FlightCollection"));
+    assert_eq!((options.status, options.header("allow")), (204, Some("GET, HEAD")));
+}
+
+#[test]
+fn formats_that_are_not_there_are_refused() {
+    for (root, below, accept) in [
+        (V2, "FlightCollection", "text/html"),
+        (V2, "FlightCollection?$format=yaml", "*/*"),
+        (V2, "$metadata", "application/json"),
+        (V4, "FlightCollection", "application/atom+xml"),
+        (V4, "FlightCollection?$format=atom", "*/*"),
+        (V4, "FlightCollection", "application/json;odata.metadata=some"),
+    ] {
+        check("GET", root, below, accept, 406, &[]);
+    }
+}
+
+#[test]
+fn errors_are_documents_of_their_protocol() {
+    let gateway = Running::shared();
+    let target = "FlightCollection?$filter=colour%20eq%201";
+    insta::assert_snapshot!("v2_atom_error", gateway.get(&format!("{V2}{target}")).text());
+    insta::assert_snapshot!("v2_json_error", gateway.get(&format!("{V2}{target}&$format=json")).text());
+    insta::assert_snapshot!("v4_error", gateway.get(&format!("{V4}{target}")).text());
+}
+
+#[test]
+fn what_http_forbids_is_told_in_the_callers_protocol() {
+    let mut connection = Running::shared().connect();
+    let answer = connection.ask("POST", &format!("{V4}$batch"), &[("Content-Length", "1"), ("Content-Length", "1")]);
+    assert_eq!(answer.status, 400);
+    assert_eq!(connection.read_to_end(), b"");
+}

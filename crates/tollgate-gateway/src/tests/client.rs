@@ -1,0 +1,222 @@
+//! A gateway on a free port and a client that is as small as can be: what is tested shares no code with what tests it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tollgate_net::http1::server::Shutdown;
+
+use crate::config::Config;
+use crate::server::{Addresses, Gateway, Shared};
+
+/// The seed's service below its first name.
+pub(super) const V2: &str = "/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/";
+/// The V4 service.
+pub(super) const V4: &str = "/odata/v4/flights/";
+
+/// A gateway that runs until it is dropped.
+pub(super) struct Running {
+    pub(super) addresses: Addresses,
+    pub(super) shared: Arc<Shared>,
+    pub(super) shutdown: Shutdown,
+    thread: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+/// An open connection.
+pub(super) struct Connection {
+    stream: BufReader<TcpStream>,
+    host: String,
+}
+
+impl Running {
+    /// Starts a gateway with this configuration over the test's defaults: loopback, any port, one thread.
+    pub(super) fn start(config: &str) -> Running {
+        let mut config = Config::parse(config, "test.toml").unwrap();
+        config.listen.addresses = vec!["127.0.0.1:0".parse().unwrap()];
+        config.listen.threads = config.listen.threads.or(Some(1));
+        let gateway = Gateway::start(config).unwrap();
+        let addresses = gateway.addresses().clone();
+        let shared = gateway.shared();
+        let shutdown = Shutdown::new();
+        let thread = std::thread::spawn({
+            let shutdown = shutdown.clone();
+            move || gateway.run(&shutdown)
+        });
+        Running { addresses, shared, shutdown, thread: Some(thread) }
+    }
+
+    /// A gateway as it is without configuration, shared by the tests that only read.
+    pub(super) fn shared() -> &'static Running {
+        static SHARED: std::sync::OnceLock<Running> = std::sync::OnceLock::new();
+        SHARED.get_or_init(|| Running::start(""))
+    }
+
+    pub(super) fn connect(&self) -> Connection {
+        Connection::open(self.addresses.public[0])
+    }
+
+    pub(super) fn admin(&self) -> Connection {
+        Connection::open(self.addresses.admin)
+    }
+
+    pub(super) fn get(&self, target: &str) -> Answer {
+        self.connect().ask("GET", target, &[])
+    }
+
+    pub(super) fn get_with(&self, target: &str, headers: &[(&str, &str)]) -> Answer {
+        self.connect().ask("GET", target, headers)
+    }
+
+    pub(super) fn ask(&self, method: &str, target: &str) -> Answer {
+        self.connect().ask(method, target, &[])
+    }
+
+    /// The value of a metric's sample.
+    pub(super) fn metric(&self, sample: &str) -> u64 {
+        let text = self.admin().ask("GET", "/metrics", &[]).text();
+        let line = text.lines().find(|line| line.strip_prefix(sample).is_some_and(|rest| rest.starts_with(' ')));
+        line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{sample} in {text}"))
+    }
+
+    /// Asks for a metric until it is as wanted.
+    pub(super) fn wait_for_metric(&self, sample: &str, wanted: impl Fn(u64) -> bool) {
+        while !wanted(self.metric(sample)) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Ends it and waits for its end.
+    pub(super) fn stop(&mut self) {
+        self.shutdown.begin();
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap().unwrap();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.stop();
+        }
+    }
+}
+
+impl Connection {
+    fn open(address: SocketAddr) -> Connection {
+        let stream = TcpStream::connect(address).unwrap();
+        // A test that hangs is worse than one that fails.
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        Connection { stream: BufReader::new(stream), host: address.to_string() }
+    }
+
+    /// Sends a request and reads its answer.
+    pub(super) fn ask(&mut self, method: &str, target: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send(method, target, headers);
+        self.read(method)
+    }
+
+    /// Sends a request.
+    pub(super) fn send(&mut self, method: &str, target: &str, headers: &[(&str, &str)]) {
+        let mut request = format!("{method} {target} HTTP/1.1\r\n");
+        if !headers.iter().any(|header| header.0.eq_ignore_ascii_case("host")) {
+            request.push_str(&format!("Host: {}\r\n", self.host));
+        }
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        request.push_str("\r\n");
+        self.stream.get_mut().write_all(request.as_bytes()).unwrap();
+    }
+
+    /// Sends bytes as they are.
+    pub(super) fn send_raw(&mut self, bytes: &str) {
+        self.stream.get_mut().write_all(bytes.as_bytes()).unwrap();
+    }
+
+    /// Reads an answer's head and body.
+    pub(super) fn read(&mut self, method: &str) -> Answer {
+        let mut answer = self.read_head();
+        if method == "HEAD" || matches!(answer.status, 204 | 304) {
+            return answer;
+        }
+        if answer.header("transfer-encoding") == Some("chunked") {
+            answer.body = self.read_chunks();
+            return answer;
+        }
+        let length = answer.header("content-length").unwrap().parse().unwrap();
+        answer.body.resize(length, 0);
+        self.stream.read_exact(&mut answer.body).unwrap();
+        answer
+    }
+
+    /// Reads an answer's head.
+    pub(super) fn read_head(&mut self) -> Answer {
+        let status = self.line().split(' ').nth(1).unwrap().parse().unwrap();
+        let mut headers = Vec::new();
+        loop {
+            let line = self.line();
+            let Some((name, value)) = line.split_once(": ") else { break };
+            headers.push((name.to_ascii_lowercase(), value.to_owned()));
+        }
+        Answer { status, headers, body: Vec::new() }
+    }
+
+    /// Reads a chunked body.
+    pub(super) fn read_chunks(&mut self) -> Vec<u8> {
+        let mut body = Vec::new();
+        loop {
+            let size = usize::from_str_radix(&self.line(), 16).unwrap();
+            let start = body.len();
+            body.resize(start + size, 0);
+            self.stream.read_exact(&mut body[start..]).unwrap();
+            assert_eq!(self.line(), "");
+            if size == 0 {
+                return body;
+            }
+        }
+    }
+
+    /// Reads whatever comes until the other end closes.
+    pub(super) fn read_to_end(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let _ = self.stream.read_to_end(&mut bytes);
+        bytes
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stream.read_line(&mut line).unwrap();
+        line.strip_suffix("\r\n").unwrap_or_else(|| panic!("a whole line, not {line:?}")).to_owned()
+    }
+}
+
+impl Answer {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|header| header.0 == name).map(|header| header.1.as_str())
+    }
+
+    pub(super) fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    /// Status and body must be so; the body must hold `fragment`.
+    pub(super) fn expect(&self, status: u16, fragment: &str) -> &Answer {
+        let text = self.text();
+        assert!(
+            self.status == status && text.contains(fragment),
+            "expected {status} with {fragment:?}, got {self:?} {text}"
+        );
+        self
+    }
+}

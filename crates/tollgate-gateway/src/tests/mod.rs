@@ -1,0 +1,13 @@
+//! The gateway from outside, over real sockets: what each request is answered with.
+
+mod admin;
+mod bad_input;
+mod client;
+mod conditions;
+mod drain;
+mod paging;
+mod pool;
+mod rest;
+mod streaming;
+mod v2;
+mod v4;

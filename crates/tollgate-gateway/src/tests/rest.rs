@@ -1,0 +1,71 @@
+//! Plain REST.
+
+use super::client::{Running, V2};
+
+#[test]
+fn a_flight_is_answered_as_json() {
+    let answer = Running::shared().get("/rest/flights/AA/0017/2011-06-01");
+    insta::assert_snapshot!(answer.text());
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(Running::shared().get("/rest/flights/AA/0017/20110601").body, answer.body);
+}
+
+#[test]
+fn xml_is_as_large_as_atom() {
+    let gateway = Running::shared();
+    for (rest, odata) in [
+        ("/rest/flights/AA/0017/2011-06-01", "FlightCollection(carrid='AA',connid='0017',fldate='20110601')"),
+        ("/rest/flights", "FlightCollection"),
+        ("/rest/carriers", "CarrierCollection"),
+    ] {
+        let plain = gateway.get_with(rest, &[("Accept", "application/xml")]);
+        assert_eq!(plain.header("content-type"), Some("application/xml;charset=utf-8"));
+        let atom = gateway.get(&format!("{V2}{odata}"));
+        let ratio = plain.body.len() as f64 / atom.body.len() as f64;
+        assert!((0.96..1.04).contains(&ratio), "{rest}: {} against {}", plain.body.len(), atom.body.len());
+    }
+}
+
+#[test]
+fn lists_are_answered_whole_or_in_pages() {
+    let gateway = Running::shared();
+    let count = |answer: &super::client::Answer| answer.text().matches("\"connid\"").count();
+    assert_eq!(count(&gateway.get("/rest/flights")), 400);
+    assert_eq!(count(gateway.get("/rest/flights?limit=3&offset=398").expect(200, "]")), 2);
+    let small = Running::start("pages.size = 150");
+    let mut target = "/rest/flights".to_owned();
+    let mut counts = Vec::new();
+    loop {
+        let answer = small.get(&target);
+        counts.push(count(&answer));
+        let text = answer.text();
+        let Some((_, next)) = text.split_once("\"next\":\"http://") else { break };
+        target = next[next.find('/').unwrap()..next.find('"').unwrap()].to_owned();
+    }
+    assert_eq!(counts, [150, 150, 100]);
+}
+
+#[test]
+fn errors_are_problems() {
+    for (method, target, accept, status, fragment) in [
+        ("GET", "/rest/planes", "*/*", 404, "flights, carriers, bookings, travelagencies"),
+        ("GET", "/rest/", "*/*", 404, "flights"),
+        ("GET", "/rest/flights/AA", "*/*", 400, "carrid/connid/fldate"),
+        ("GET", "/rest/flights/AA/0017/tomorrow", "*/*", 400, "`tomorrow` is no value for fldate"),
+        ("GET", "/rest/flights/AA/0017/2011-02-30", "*/*", 400, "fldate"),
+        ("GET", "/rest/flights/AA/0017/2011-06-01/x", "*/*", 404, "nothing stands below"),
+        ("GET", "/rest/flights/XX/0017/2011-06-01", "*/*", 404, "no such flight"),
+        ("GET", "/rest/flights/%2/0017/2011-06-01", "*/*", 400, "carrid"),
+        ("GET", "/rest/flights?limit=many", "*/*", 400, "limit"),
+        ("GET", "/rest/flights?limit=1&limit=2", "*/*", 400, "twice"),
+        ("GET", "/rest/flights?sort=PRICE", "*/*", 400, "`sort`"),
+        ("GET", "/rest/flights", "text/html", 406, "application/json"),
+        ("POST", "/rest/flights", "*/*", 501, "POST"),
+        ("DELETE", "/rest/flights", "*/*", 405, "DELETE"),
+        ("GET", "/nowhere", "*/*", 404, "no service"),
+    ] {
+        let answer = Running::shared().connect().ask(method, target, &[("Accept", accept)]);
+        answer.expect(status, fragment).expect(status, &format!("\"status\":{status}"));
+        assert_eq!(answer.header("content-type"), Some("application/problem+json"), "{target}");
+    }
+}

@@ -1,0 +1,105 @@
+//! OData V2 under the seed's own paths.
+
+use super::client::{Running, V2};
+
+const HOST: (&str, &str) = ("Host", "gateway.example");
+const FLIGHT: &str = "FlightCollection(carrid='AA',connid='0017',fldate='20110601')";
+
+fn get(below: &str, headers: &[(&str, &str)]) -> super::client::Answer {
+    let headers: Vec<_> = [HOST].iter().chain(headers).copied().collect();
+    Running::shared().get_with(&format!("{V2}{below}"), &headers)
+}
+
+#[test]
+fn the_seeds_own_url_answers_an_atom_entry_of_about_its_size() {
+    let answer = get(FLIGHT, &[]);
+    let text = answer.text();
+    let (before, rest) = text.split_once("<updated>").unwrap();
+    let (updated, after) = rest.split_once("</updated>").unwrap();
+    assert!(updated.len() == 20 && updated.ends_with('Z'), "{updated}");
+    insta::assert_snapshot!(format!("{before}{after}"));
+    assert_eq!(answer.header("content-type"), Some("application/atom+xml;type=entry;charset=utf-8"));
+    assert_eq!(answer.header("dataserviceversion"), Some("2.0"));
+    assert!((2_300..2_900).contains(&answer.body.len()), "{}", answer.body.len());
+}
+
+#[test]
+fn with_format_json_it_answers_json() {
+    let answer = get(&format!("{FLIGHT}?$format=json"), &[]);
+    insta::assert_snapshot!(answer.text());
+    assert_eq!(answer.header("content-type"), Some("application/json;charset=utf-8"));
+}
+
+#[test]
+fn both_key_forms_and_both_names_of_the_service_name_the_same_flight() {
+    let gateway = Running::shared();
+    for below in [FLIGHT, "FlightCollection(carrid='AA',connid='0017',fldate=datetime'2011-06-01T00:00:00')"] {
+        for root in [V2, "/sap/opu/sdata/iwfnd/RMTSAMPLEFLIGHT/"] {
+            gateway
+                .get(&format!("{root}{below}?$format=json"))
+                .expect(200, "\"connid\":\"0017\"")
+                .expect(200, &format!("{root}FlightCollection("));
+        }
+    }
+}
+
+#[test]
+fn the_service_document_lists_the_sets_with_and_without_the_last_slash() {
+    let answer = get("", &[]);
+    insta::assert_snapshot!(answer.text());
+    assert_eq!(answer.header("content-type"), Some("application/atomsvc+xml;charset=utf-8"));
+    let bare = Running::shared().get_with(V2.trim_end_matches('/'), &[HOST]);
+    assert_eq!(bare.body, answer.body);
+    get("?$format=json", &[]).expect(200, "FlightCollection");
+}
+
+#[test]
+fn reads_are_answered() {
+    for (below, fragment) in [
+        ("FlightCollection?$top=2&$format=json", "\"results\""),
+        ("FlightCollection?$filter=carrid%20eq%20'AA'&$top=1&$format=json", "\"carrid\":\"AA\""),
+        ("FlightCollection?$filter=year(fldate)%20eq%202011%20and%20PRICE%20gt%200&$top=1&$format=json", "results"),
+        ("FlightCollection?$orderby=PRICE%20desc&$top=1&$format=json", "\"PRICE\":\""),
+        ("FlightCollection?$select=carrid,PRICE&$top=1&$format=json", "\"PRICE\":\""),
+        ("FlightCollection?$inlinecount=allpages&$top=1&$format=json", "\"__count\":\"400\""),
+        ("FlightCollection/$count", "400"),
+        ("FlightCollection/$count?$filter=carrid%20eq%20'??'", "0"),
+        ("FlightCollection?$expand=FlightCarrier&$top=1&$format=json", "\"CARRNAME\":\""),
+        ("FlightCollection(carrid='AA',connid='0017',fldate='20110601')/FlightCarrier?$format=json", "\"CARRNAME\":\""),
+        ("FlightCollection(carrid='AA',connid='0017',fldate='20110601')/flightBookings?$format=json", "\"bookid\":\""),
+        ("FlightCollection(carrid='AA',connid='0017',fldate='20110601')/CURRENCY?$format=json", "\"CURRENCY\":\"USD\""),
+        ("FlightCollection(carrid='AA',connid='0017',fldate='20110601')/CURRENCY/$value", "USD"),
+        ("FlightCollection(carrid='AA',connid='0017',fldate='20110601')/flightDetails/cityFrom/$value", ""),
+        ("FlightCollection(carrid='AA',connid='0017',fldate='20110601')/flightDetails?$format=json", "\"cityFrom\":\""),
+        ("CarrierCollection('AA')?$format=json", "\"carrid\":\"AA\""),
+        ("CarrierCollection('AA')/carrierFlights/$count", "50"),
+        ("TravelagencyCollection?$top=1&$format=json", "\"agencynum\":\""),
+        ("$metadata", "RMTSAMPLEFLIGHT"),
+    ] {
+        get(below, &[]).expect(200, fragment);
+    }
+}
+
+#[test]
+fn accept_and_format_choose_between_atom_and_json() {
+    for (below, accept, content_type) in [
+        (FLIGHT, "application/json", "application/json;charset=utf-8"),
+        (FLIGHT, "application/atom+xml", "application/atom+xml;type=entry;charset=utf-8"),
+        (FLIGHT, "text/html,application/xml;q=0.9,*/*;q=0.8", "application/atom+xml;type=entry;charset=utf-8"),
+        ("FlightCollection?$top=1", "*/*", "application/atom+xml;type=feed;charset=utf-8"),
+        ("FlightCollection?$top=1&$format=json", "application/atom+xml", "application/json;charset=utf-8"),
+        ("FlightCollection?$top=1&$format=atom", "application/json", "application/atom+xml;type=feed;charset=utf-8"),
+        ("$metadata", "application/xml", "application/xml;charset=utf-8"),
+        ("FlightCollection/$count", "*/*", "text/plain;charset=utf-8"),
+    ] {
+        let answer = get(below, &[("Accept", accept)]);
+        assert_eq!((answer.status, answer.header("content-type")), (200, Some(content_type)), "{below} {accept}");
+    }
+}
+
+#[test]
+fn versions_that_are_not_spoken_are_refused() {
+    get(FLIGHT, &[("DataServiceVersion", "3.0")]).expect(400, "DataServiceVersion");
+    get(FLIGHT, &[("MaxDataServiceVersion", "1.0")]).expect(400, "MaxDataServiceVersion");
+    get(FLIGHT, &[("MaxDataServiceVersion", "3.0"), ("DataServiceVersion", "2.0")]).expect(200, "0017");
+}
