@@ -1,5 +1,7 @@
 //! From the text of a URL to rows of the flight service: what the URL parser types is what the store understands.
 
+use std::sync::LazyLock;
+
 use tollgate_gateway::services::flights;
 use tollgate_gateway::store::sqlite::{Database, Location};
 use tollgate_wire::edm::Version;
@@ -7,6 +9,12 @@ use tollgate_wire::plan::{Resource, Shape};
 use tollgate_wire::{query, url};
 
 use crate::world::Answer;
+
+static FLIGHTS: LazyLock<Database> = LazyLock::new(|| {
+    let database = Database::open(Location::Memory, flights::mapping()).unwrap();
+    flights::create(&database.connection().unwrap(), flights::SEED).unwrap();
+    database
+});
 
 /// Reads all pages of a URL and holds the number of its rows, or of what it counts, against `expected`.
 fn check(version: Version, path: &str, options: &str, expected: u64) {
@@ -24,9 +32,7 @@ fn v4(filter: &str, expected: u64) {
 /// How many rows there are, and the first three columns of the first.
 fn read(version: Version, path: &str, options: &str) -> (u64, String) {
     let model = flights::model();
-    let database = Database::open(Location::Memory, flights::mapping()).unwrap();
-    let connection = database.connection().unwrap();
-    flights::create(&connection, flights::SEED).unwrap();
+    let connection = FLIGHTS.connection().unwrap();
     let (mut rows, mut first) = (0, String::new());
     let mut token = None;
     loop {
