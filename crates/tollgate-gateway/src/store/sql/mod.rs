@@ -7,6 +7,7 @@
 pub mod class;
 pub mod expression;
 pub mod function;
+mod navigation;
 pub mod order;
 pub mod statement;
 

@@ -7,7 +7,8 @@ use tollgate_wire::edm::{EntityType, LeafId, Model, Multiplicity, SetId};
 use tollgate_wire::plan::{Columns, Counting, Expand, Key, Plan, Shape, Step};
 
 use super::class::Class;
-use super::expression::{Scope, ambiguous, comparable, condition, related};
+use super::expression::{Scope, comparable, condition};
+use super::navigation::{ambiguous, related};
 use super::{Parameter, Sql, order};
 use crate::store::{Mapping, StoreError};
 

@@ -1,0 +1,124 @@
+//! Arithmetic: each class of numbers has its own, and none passes through another's.
+
+use tollgate_wire::plan::{Arithmetic, Expression};
+
+use super::{Nulls, Scope, apply, converted, mismatch, write};
+use crate::store::StoreError;
+use crate::store::sql::class::Class;
+use crate::store::sql::{Sql, function};
+
+pub(super) fn negate<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    expression: &Expression,
+    inner: &'p Expression,
+    depth: usize,
+) -> Result<(), StoreError> {
+    let open = match Class::of(inner.primitive) {
+        Class::Null => "(",
+        Class::Real => "(- ",
+        Class::Integer => return apply(sql, scope, function::INTEGER_NEGATE, &[(inner, Class::Integer)], depth),
+        Class::Decimal => return apply(sql, scope, function::DECIMAL_NEGATE, &[(inner, Class::Decimal)], depth),
+        Class::Duration => {
+            return Err(StoreError::NotImplemented {
+                position: expression.position,
+                name: "the negation of a duration",
+            });
+        }
+        other @ (Class::Boolean
+        | Class::String
+        | Class::Binary
+        | Class::Guid
+        | Class::Date
+        | Class::DateTime
+        | Class::Instant
+        | Class::TimeOfDay) => return Err(mismatch(inner, Class::Decimal, other)),
+    };
+    sql.push(open);
+    write(sql, scope, inner, Nulls::Exact, depth + 1)?;
+    sql.push(")");
+    Ok(())
+}
+
+pub(super) fn arithmetic<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    expression: &Expression,
+    (operator, left, right): (Arithmetic, &'p Expression, &'p Expression),
+    depth: usize,
+) -> Result<(), StoreError> {
+    let (left_class, right_class) = (Class::of(left.primitive), Class::of(right.primitive));
+    let class = left_class.common(right_class);
+    let functions = match class {
+        Some(Class::Integer) => match operator {
+            Arithmetic::Add => function::INTEGER_ADD,
+            Arithmetic::Subtract => function::INTEGER_SUBTRACT,
+            Arithmetic::Multiply => function::INTEGER_MULTIPLY,
+            Arithmetic::Divide => function::INTEGER_DIVIDE,
+            Arithmetic::Modulo => function::INTEGER_MODULO,
+        },
+        Some(Class::Decimal) => match operator {
+            Arithmetic::Add => function::DECIMAL_ADD,
+            Arithmetic::Subtract => function::DECIMAL_SUBTRACT,
+            Arithmetic::Multiply => function::DECIMAL_MULTIPLY,
+            Arithmetic::Divide => function::DECIMAL_DIVIDE,
+            Arithmetic::Modulo => function::DECIMAL_MODULO,
+        },
+        Some(Class::Real) => {
+            let sign = match operator {
+                Arithmetic::Add => " + ",
+                Arithmetic::Subtract => " - ",
+                Arithmetic::Multiply => " * ",
+                Arithmetic::Divide => " / ",
+                Arithmetic::Modulo => {
+                    return apply(
+                        sql,
+                        scope,
+                        function::REAL_MODULO,
+                        &[(left, Class::Real), (right, Class::Real)],
+                        depth,
+                    );
+                }
+            };
+            sql.push("(");
+            converted(sql, scope, left, Class::Real, depth + 1)?;
+            sql.push(sign);
+            converted(sql, scope, right, Class::Real, depth + 1)?;
+            sql.push(")");
+            return Ok(());
+        }
+        Some(Class::Null) => {
+            sql.push("NULL");
+            return Ok(());
+        }
+        None
+        | Some(
+            Class::Boolean
+            | Class::String
+            | Class::Binary
+            | Class::Guid
+            | Class::Date
+            | Class::DateTime
+            | Class::Instant
+            | Class::TimeOfDay
+            | Class::Duration,
+        ) => {
+            let temporal = |class| {
+                matches!(class, Class::Date | Class::DateTime | Class::Instant | Class::TimeOfDay | Class::Duration)
+            };
+            return Err(if temporal(left_class) || temporal(right_class) {
+                StoreError::NotImplemented {
+                    position: expression.position,
+                    name: "arithmetic with dates and durations",
+                }
+            } else {
+                StoreError::Type {
+                    position: expression.position,
+                    message: format!("there is no arithmetic of {} and {}", left_class.name(), right_class.name()),
+                }
+            });
+        }
+    };
+    let class = class.expect("only numbers come here");
+    apply(sql, scope, functions, &[(left, class), (right, class)], depth)
+}

@@ -1,0 +1,333 @@
+//! Expressions in SQL, with the meaning that OData gives to null:
+//! - `eq` and `ne` never answer null (null equals null and nothing else), `lt`, `le`, `gt` and `ge` with a null operand
+//!   are false (OData V4 URL conventions, section 5.1.1.1);
+//! - arithmetic and functions of null are null, and so are overflow and division by zero;
+//! - `and`, `or` and `not` are three-valued as SQL's own; what is null in the end does not pass.
+//!
+//! It deliberately repeats no type check of the URL parser, but refuses what has no common class, so that a wrong plan
+//! can neither compare apples with pears nor reach the database.
+
+mod arithmetic;
+mod call;
+
+use tollgate_wire::edm::{Model, SetId};
+use tollgate_wire::plan::{Comparison, Expression, ExpressionKind, Logic};
+use tollgate_wire::value::Value;
+
+use self::arithmetic::{arithmetic, negate};
+use self::call::call;
+use super::class::Class;
+use super::function::{self, Name};
+use super::navigation::leaf_value;
+use super::{DECIMAL_COLLATION, Parameter, Sql};
+use crate::store::{Mapping, StoreError};
+
+/// Nesting of an expression, chains of `and` and `or` counted once for each doubling of their terms. SQLite's own limit
+/// is 1000 levels of SQL, of which one level here takes up to three.
+pub const DEPTH_MAX: usize = 200;
+
+/// Whose leaves an expression names.
+#[derive(Clone, Copy)]
+pub struct Scope<'m> {
+    /// The model.
+    pub model: &'m Model,
+    /// Where it is stored.
+    pub mapping: &'m Mapping,
+    /// The set of the entity at hand.
+    pub set: SetId,
+    /// The alias of its table.
+    pub alias: &'m str,
+}
+
+/// What may become of null.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nulls {
+    /// The place makes no difference between null and false, so the shorter form will do, which can use an index.
+    AsFalse,
+    /// Null must come out as null and false as false.
+    Exact,
+}
+
+/// Appends a Boolean expression for a place where null counts as false.
+///
+/// # Errors
+///
+/// [`StoreError::Type`], [`StoreError::NotImplemented`], [`StoreError::TooLarge`].
+pub fn condition<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expression) -> Result<(), StoreError> {
+    boolean(sql, scope, expression, Nulls::AsFalse, 0)
+}
+
+/// Appends an expression's value.
+///
+/// # Errors
+///
+/// As [`condition`].
+pub fn value<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expression) -> Result<(), StoreError> {
+    write(sql, scope, expression, Nulls::Exact, 0)
+}
+
+/// Appends an expression in the form that sorts as its values do, with its collation.
+///
+/// # Errors
+///
+/// As [`condition`].
+pub fn sortable<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expression) -> Result<(), StoreError> {
+    let class = Class::of(expression.primitive);
+    comparable(sql, class, |sql| write(sql, scope, expression, Nulls::Exact, 0))
+}
+
+/// Appends what `operand` writes, a value of `class`, in the form that compares and sorts as its values do.
+pub(super) fn comparable<'p>(
+    sql: &mut Sql<'p>,
+    class: Class,
+    operand: impl FnOnce(&mut Sql<'p>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    match class {
+        Class::Decimal => {
+            operand(sql)?;
+            collate_decimal(sql);
+        }
+        Class::Instant => {
+            // `00Z` would sort after `00.5Z`.
+            sql.push("rtrim(");
+            operand(sql)?;
+            sql.push(", 'Z')");
+        }
+        Class::Duration => {
+            sql.push(function::DURATION_SECONDS.text);
+            sql.push("(");
+            operand(sql)?;
+            sql.push(")");
+            collate_decimal(sql);
+        }
+        Class::Null
+        | Class::Boolean
+        | Class::Integer
+        | Class::Real
+        | Class::String
+        | Class::Binary
+        | Class::Guid
+        | Class::Date
+        | Class::DateTime
+        | Class::TimeOfDay => operand(sql)?,
+    }
+    Ok(())
+}
+
+fn collate_decimal(sql: &mut Sql<'_>) {
+    sql.push(" COLLATE ");
+    sql.identifier(DECIMAL_COLLATION);
+}
+
+/// Appends a literal or a bound value; null is part of the statement's shape.
+pub(super) fn literal<'p>(sql: &mut Sql<'p>, value: &'p Value) {
+    match value {
+        Value::Null => sql.push("NULL"),
+        Value::Boolean(_)
+        | Value::Integer(_)
+        | Value::Real(_)
+        | Value::Decimal(_)
+        | Value::String(_)
+        | Value::Text(..)
+        | Value::Binary(_) => sql.parameter(Parameter::Value(value)),
+    }
+}
+
+fn boolean<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    expression: &'p Expression,
+    nulls: Nulls,
+    depth: usize,
+) -> Result<(), StoreError> {
+    match Class::of(expression.primitive) {
+        Class::Boolean | Class::Null => write(sql, scope, expression, nulls, depth),
+        other => Err(mismatch(expression, Class::Boolean, other)),
+    }
+}
+
+fn write<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    expression: &'p Expression,
+    nulls: Nulls,
+    depth: usize,
+) -> Result<(), StoreError> {
+    if depth > DEPTH_MAX {
+        return Err(StoreError::TooLarge { message: format!("it is nested deeper than {DEPTH_MAX} levels") });
+    }
+    match &expression.kind {
+        ExpressionKind::Literal(value) => {
+            literal(sql, value);
+            Ok(())
+        }
+        ExpressionKind::Leaf { through, leaf } => {
+            leaf_value(sql, scope, through, *leaf);
+            Ok(())
+        }
+        ExpressionKind::Not(inner) => {
+            sql.push("(NOT ");
+            boolean(sql, scope, inner, Nulls::Exact, depth + 1)?;
+            sql.push(")");
+            Ok(())
+        }
+        ExpressionKind::Negate(inner) => negate(sql, scope, expression, inner, depth),
+        ExpressionKind::Logic(logic, ..) => {
+            let mut terms = Vec::new();
+            chain(expression, *logic, &mut terms);
+            balanced(sql, scope, *logic, &terms, nulls, depth)
+        }
+        ExpressionKind::Compare(comparison, left, right) => {
+            compare(sql, scope, expression, (*comparison, left, right), nulls, depth)
+        }
+        ExpressionKind::Arithmetic(operator, left, right) => {
+            arithmetic(sql, scope, expression, (*operator, left, right), depth)
+        }
+        ExpressionKind::Call(function, arguments) => call(sql, scope, expression, *function, arguments, depth),
+    }
+}
+
+/// The terms of a chain of the same operator, from left to right, however it was nested. It descends without recursion
+/// along the left side, where parsers put long chains.
+fn chain<'p>(expression: &'p Expression, logic: Logic, terms: &mut Vec<&'p Expression>) {
+    let mut pending = vec![expression];
+    while let Some(next) = pending.pop() {
+        match &next.kind {
+            ExpressionKind::Logic(operator, left, right) if *operator == logic => {
+                pending.push(right);
+                pending.push(left);
+            }
+            ExpressionKind::Literal(_)
+            | ExpressionKind::Leaf { .. }
+            | ExpressionKind::Not(_)
+            | ExpressionKind::Negate(_)
+            | ExpressionKind::Logic(..)
+            | ExpressionKind::Compare(..)
+            | ExpressionKind::Arithmetic(..)
+            | ExpressionKind::Call(..) => terms.push(next),
+        }
+    }
+}
+
+/// Writes a chain as a balanced tree: a client's thousand alternatives are ten levels for the database, not a thousand.
+fn balanced<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    logic: Logic,
+    terms: &[&'p Expression],
+    nulls: Nulls,
+    depth: usize,
+) -> Result<(), StoreError> {
+    if let [term] = terms {
+        return boolean(sql, scope, term, nulls, depth + 1);
+    }
+    let (left, right) = terms.split_at(terms.len() / 2);
+    sql.push("(");
+    balanced(sql, scope, logic, left, nulls, depth + 1)?;
+    sql.push(match logic {
+        Logic::And => " AND ",
+        Logic::Or => " OR ",
+    });
+    balanced(sql, scope, logic, right, nulls, depth + 1)?;
+    sql.push(")");
+    Ok(())
+}
+
+fn compare<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    expression: &Expression,
+    (comparison, left, right): (Comparison, &'p Expression, &'p Expression),
+    nulls: Nulls,
+    depth: usize,
+) -> Result<(), StoreError> {
+    let (left_class, right_class) = (Class::of(left.primitive), Class::of(right.primitive));
+    let class = left_class.common(right_class).ok_or_else(|| StoreError::Type {
+        position: expression.position,
+        message: format!("{} cannot be compared with {}", left_class.name(), right_class.name()),
+    })?;
+    let operator = match comparison {
+        Comparison::Equal => " IS ",
+        Comparison::NotEqual => " IS NOT ",
+        Comparison::Less => " < ",
+        Comparison::LessOrEqual => " <= ",
+        Comparison::Greater => " > ",
+        Comparison::GreaterOrEqual => " >= ",
+    };
+    let ordered = match comparison {
+        Comparison::Equal | Comparison::NotEqual => false,
+        Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual => true,
+    };
+    let exact = ordered && nulls == Nulls::Exact;
+    sql.push(if exact { "((" } else { "(" });
+    comparable(sql, class, |sql| converted(sql, scope, left, class, depth + 1))?;
+    sql.push(operator);
+    comparable(sql, class, |sql| converted(sql, scope, right, class, depth + 1))?;
+    sql.push(if exact { ") IS TRUE)" } else { ")" });
+    Ok(())
+}
+
+/// Appends a call of a registered function with each argument converted to its class.
+fn apply<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    name: Name,
+    arguments: &[(&'p Expression, Class)],
+    depth: usize,
+) -> Result<(), StoreError> {
+    sql.push(name.text);
+    infix(sql, scope, ["(", ", ", ")"], arguments, depth)
+}
+
+/// Appends the arguments, each converted to its class, with text before, between and after them.
+fn infix<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    [before, between, after]: [&str; 3],
+    arguments: &[(&'p Expression, Class)],
+    depth: usize,
+) -> Result<(), StoreError> {
+    sql.push(before);
+    for (index, (argument, class)) in arguments.iter().enumerate() {
+        if index > 0 {
+            sql.push(between);
+        }
+        converted(sql, scope, argument, *class, depth + 1)?;
+    }
+    sql.push(after);
+    Ok(())
+}
+
+/// Appends an expression's value as one of `class`.
+fn converted<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    expression: &'p Expression,
+    class: Class,
+    depth: usize,
+) -> Result<(), StoreError> {
+    let own = Class::of(expression.primitive);
+    let (before, after) = match (own, class) {
+        (Class::Null, _) => ("", ""),
+        (own, class) if own == class => ("", ""),
+        (Class::Integer, Class::Decimal) => ("CAST(", " AS TEXT)"),
+        (Class::Integer, Class::Real) => ("CAST(", " AS REAL)"),
+        (Class::Decimal, Class::Real) => {
+            return apply(sql, scope, function::REAL_FROM_DECIMAL, &[(expression, Class::Decimal)], depth);
+        }
+        (Class::Date, Class::DateTime | Class::Instant) => ("(", " || 'T00:00:00')"),
+        (Class::DateTime, Class::Instant) => ("", ""),
+        _ => return Err(mismatch(expression, class, own)),
+    };
+    sql.push(before);
+    write(sql, scope, expression, Nulls::Exact, depth)?;
+    sql.push(after);
+    Ok(())
+}
+
+fn mismatch(expression: &Expression, expected: Class, found: Class) -> StoreError {
+    StoreError::Type {
+        position: expression.position,
+        message: format!("{} was expected here, {} was found", expected.name(), found.name()),
+    }
+}

@@ -1,0 +1,68 @@
+//! Navigation in SQL: which rows are related, which of several to-one navigation means, and leaves reached over it.
+
+use tollgate_wire::edm::{EntityType, LeafId, Multiplicity, NavigationId, NavigationProperty, SetId};
+
+use super::Sql;
+use super::expression::Scope;
+use crate::store::Mapping;
+
+/// Appends a leaf of the entity at hand, or, over to-one navigation, a scalar subquery: a join could repeat the entity
+/// where the target's key is not covered, and would have to be found again for each mention.
+pub(super) fn leaf_value(sql: &mut Sql<'_>, scope: &Scope<'_>, through: &[(NavigationId, SetId)], leaf: LeafId) {
+    let Some((_, last_set)) = through.last() else {
+        return sql.column(scope.alias, scope.mapping.column(scope.set, leaf));
+    };
+    sql.push("(SELECT ");
+    sql.column(&alias(through.len() - 1), scope.mapping.column(*last_set, leaf));
+    let (mut set, mut from) = (scope.set, scope.alias.to_owned());
+    for (index, (navigation, target)) in through.iter().enumerate() {
+        let here = alias(index);
+        sql.push(if index == 0 { " FROM " } else { " LEFT JOIN " });
+        sql.table(&scope.mapping.table(*target).name, &here);
+        if index > 0 {
+            let navigation = &scope.model.type_of(set).navigation[navigation.0];
+            sql.push(" ON ");
+            related(sql, scope.mapping, navigation, (set, &from), (*target, &here));
+        }
+        (set, from) = (*target, here);
+    }
+    let (navigation, target) = &through[0];
+    sql.push(" WHERE ");
+    let first = &scope.model.type_of(scope.set).navigation[navigation.0];
+    related(sql, scope.mapping, first, (scope.set, scope.alias), (*target, &alias(0)));
+    sql.push(" ORDER BY ");
+    let keys = through.iter().enumerate().flat_map(|(index, (_, set))| {
+        scope.model.type_of(*set).key.iter().map(move |leaf| (alias(index), scope.mapping.column(*set, *leaf)))
+    });
+    sql.list(", ", keys, |sql, (alias, column)| sql.column(&alias, column));
+    sql.push(" LIMIT 1)");
+}
+
+fn alias(index: usize) -> String {
+    format!("n{index}")
+}
+
+/// Appends the condition under which two entities are related.
+pub(super) fn related(
+    sql: &mut Sql<'_>,
+    mapping: &Mapping,
+    navigation: &NavigationProperty,
+    (from, from_alias): (SetId, &str),
+    (to, to_alias): (SetId, &str),
+) {
+    sql.list(" AND ", &navigation.on, |sql, (here, there)| {
+        sql.column(to_alias, mapping.column(to, *there));
+        sql.push(" = ");
+        sql.column(from_alias, mapping.column(from, *here));
+    });
+}
+
+/// Whether to-one navigation may meet several entities, of which the first by key is meant.
+pub(super) fn ambiguous(navigation: &NavigationProperty, target: &EntityType) -> bool {
+    match navigation.multiplicity {
+        Multiplicity::Many => false,
+        Multiplicity::One | Multiplicity::ZeroOrOne => {
+            !target.key.iter().all(|leaf| navigation.on.iter().any(|(_, there)| there == leaf))
+        }
+    }
+}
