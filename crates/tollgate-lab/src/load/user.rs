@@ -6,7 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tollgate_net::http1::client::{
     BodySink, ClientConnection, ConnectError, Connector, ErrorClass as NetworkClass, ExchangeError,
@@ -16,10 +16,21 @@ use super::failure::Failure;
 use super::recorder::Recorder;
 use super::target::{Connection, LoadTarget};
 
+/// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a moment
+/// ago and breaks is a failure like any other.
+const IDLE_LEAST: Duration = Duration::from_secs(1);
+
 /// One user with the connection that it keeps between trials.
 #[derive(Debug, Default)]
 pub(super) struct User {
-    connection: Option<ClientConnection>,
+    kept: Option<Kept>,
+}
+
+/// A connection and the end of its last answer.
+#[derive(Debug)]
+struct Kept {
+    connection: ClientConnection,
+    since: Instant,
 }
 
 /// A whole answer with a status of 2xx.
@@ -65,21 +76,25 @@ impl User {
         recorder: &RefCell<Recorder>,
     ) -> Result<Answer, Failure> {
         loop {
-            let kept = self.connection.take();
-            let is_reused = kept.is_some();
-            let mut connection = match kept {
-                Some(connection) => connection,
+            let (mut connection, idle_since) = match self.kept.take() {
+                Some(Kept { connection, since }) => (connection, Some(since)),
                 None => {
                     let connection = asking.open().await?;
                     recorder.borrow_mut().tally.connections += 1;
-                    connection
+                    (connection, None)
                 }
             };
             let exchanged = match connection.exchange(request, asking.target.answers(), sink).await {
                 Ok(exchanged) => exchanged,
                 // The server closed an idle connection while the request was on its way and has seen nothing of it
                 // (RFC 9112, section 9.3.1): it is asked once more on a fresh one, which is counted.
-                Err(error) if is_reused && asking.target.is_repeatable() && is_stale(&error) => continue,
+                Err(error)
+                    if idle_since.is_some_and(|since| since.elapsed() >= IDLE_LEAST)
+                        && asking.target.is_repeatable()
+                        && is_stale(&error) =>
+                {
+                    continue;
+                }
                 Err(error) => return Err(error.into()),
             };
             {
@@ -88,7 +103,7 @@ impl User {
                 tally.sent_bytes += request.len() as u64;
             }
             if exchanged.reusable && asking.policy == Connection::Kept {
-                self.connection = Some(connection);
+                self.kept = Some(Kept { connection, since: exchanged.last_byte });
             }
             if !(200..300).contains(&exchanged.status) {
                 return Err(Failure::status(exchanged.status));

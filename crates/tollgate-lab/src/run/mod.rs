@@ -79,7 +79,6 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     let blocks = schedule::blocks(&plan, seed);
     let workers = workers(options, &cores)?;
     observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
-    let _on_generator_cores = cores.pin_to_generator();
     let mut session = Session {
         options,
         plan: &plan,
@@ -93,6 +92,8 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         store,
         result: blank(options, &plan, &sites, &cores, seed, started),
     };
+    // Only now: the result says how many cores the machine lent us, not how many this thread keeps.
+    let _on_generator_cores = cores.pin_to_generator();
     match session.conduct(&blocks) {
         Ok(ending) => {
             let directory = session.store.directory().to_owned();
