@@ -1,0 +1,98 @@
+//! The scripted server as a child of the test, and what it says it did.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// Tests that measure do so one after another: each would be the other's noise.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A server that is ended with its owner.
+pub(crate) struct TruthServer {
+    child: Child,
+    url: String,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// Starts one on a free port, once no other test measures.
+pub(crate) fn truth_server() -> TruthServer {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate-truth"));
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let url = line.trim_end().strip_prefix("listening ").expect("it says where it listens").to_owned();
+    TruthServer { child, url, _alone: alone }
+}
+
+impl TruthServer {
+    /// The URL of a path below a class.
+    pub(crate) fn url(&self, class_and_path: &str) -> String {
+        format!("{}/{class_and_path}", self.url)
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends the server a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// What it did for a class.
+    pub(crate) fn did(&self, class: &str) -> Did {
+        let answer = self.answer("truth/counts");
+        let body = answer.split("\r\n\r\n").nth(1).expect("an answer has a body");
+        let counts: Value = serde_json::from_str(body).unwrap();
+        Did(counts[class].clone())
+    }
+
+    /// A whole answer, head and body, as it comes on a connection that is kept.
+    pub(crate) fn answer(&self, class_and_path: &str) -> String {
+        let authority = self.url.strip_prefix("http://").expect("it serves plain HTTP");
+        let mut stream = TcpStream::connect(authority).unwrap();
+        write!(stream, "GET /{class_and_path} HTTP/1.1\r\nHost: {authority}\r\n\r\n").unwrap();
+        // The answer is whole once as many bytes followed the head as it says.
+        let (mut answer, mut part) = (Vec::new(), [0; 65_536]);
+        loop {
+            let count = stream.read(&mut part).unwrap();
+            assert!(count > 0, "the answer was cut: {}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&part[..count]);
+            let text = std::str::from_utf8(&answer).unwrap();
+            let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).expect("it has a length");
+            if body.len() == length.parse::<usize>().unwrap() {
+                return text.to_owned();
+            }
+        }
+    }
+}
+
+impl Drop for TruthServer {
+    fn drop(&mut self) {
+        // Some tests kill it themselves.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The server's log of one class.
+#[derive(Debug)]
+pub(crate) struct Did(Value);
+
+impl Did {
+    /// Requests that came, answers of a status (`answered/200`), and so on.
+    pub(crate) fn count(&self, path: &str) -> u64 {
+        self.0.pointer(&format!("/{path}")).and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// A percentile of its own service times.
+    pub(crate) fn service_ms(&self, percentile: &str) -> f64 {
+        self.count(&format!("service_ns/{percentile}")) as f64 / 1e6
+    }
+}
