@@ -7,6 +7,7 @@ pub mod atom;
 pub mod base64;
 pub mod date;
 pub mod decimal;
+pub mod document;
 pub mod edm;
 pub mod error;
 pub mod escape;

@@ -5,6 +5,8 @@
 //! padded to the size of Atom with elements that say what they are, so that the cost of bytes and that of the protocol
 //! can be told apart.
 
+use crate::atom;
+use crate::document::{Document, Entity, Extent, ReadError};
 use crate::edm::Multiplicity;
 use crate::escape;
 use crate::format::{Format, Padding};
@@ -13,6 +15,7 @@ use crate::number::write_integer;
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
 use crate::stencil::{Expansion, FeedHead, Stencil};
+use crate::xml::reader::Reader;
 use crate::xml::{self, Dialect};
 
 pub(crate) fn compile_json(stencil: &mut Stencil, outline: &Outline<'_>) {
@@ -141,4 +144,39 @@ pub(crate) fn feed_end_xml(out: &mut Vec<u8>, stencil: &Stencil, next_link: Opti
     out.extend_from_slice(b"</");
     out.extend_from_slice(stencil.set_name.as_bytes());
     out.push(b'>');
+}
+
+/// Reads plain XML: a root element whose children all have child elements of their own is a collection, any other is one
+/// entity. A property with child elements is complex, related entities are read as such; padding is passed over.
+pub(crate) fn read_xml(document: &[u8]) -> Result<Document, ReadError> {
+    let mut reader = Reader::new(document)?;
+    let root = reader.root()?;
+    let mut children = Vec::new();
+    let mut next = None;
+    while let Some(tag) = reader.child()? {
+        let mut child = Entity::default();
+        atom::property(&mut reader, &tag, tag.name(), &mut child)?;
+        child.properties.retain(|(path, _)| path != "padding" && !path.ends_with("/padding"));
+        match &child.properties[..] {
+            [(path, value)] if path == "next" => next = value.text().map(str::to_owned),
+            [] => {}
+            _ => children.push((format!("{}/", tag.name()), child)),
+        }
+    }
+    reader.end()?;
+    let is_inner =
+        |(parent, child): &(String, Entity)| child.properties.iter().all(|(path, _)| path.starts_with(parent));
+    if children.iter().all(is_inner) {
+        let entities = children.into_iter().map(|(parent, mut entity)| {
+            for (path, _) in &mut entity.properties {
+                path.drain(..parent.len());
+            }
+            entity
+        });
+        let count = root.attribute("count").and_then(|count| count.parse().ok());
+        return Ok(Document { extent: Extent::Collection, entities: entities.collect(), count, next });
+    }
+    let properties = children.into_iter().flat_map(|(_, child)| child.properties).collect();
+    let entities = vec![Entity { properties, ..Entity::default() }];
+    Ok(Document { extent: Extent::Single, entities, ..Document::default() })
 }

@@ -1,16 +1,20 @@
-//! JSON as the OData versions and plain REST share it: how a primitive is written in each dialect, and the pull reader.
+//! JSON as the OData versions and plain REST share it: how a primitive is written in each dialect, and the pull
+//! [`reader`].
 //!
 //! What is particular to a version stands in [`v2`] and [`v4`].
 
+pub mod reader;
 pub mod v2;
 pub mod v4;
 
+use crate::document::{Entity, ReadError, Scalar};
 use crate::edm::Primitive;
 use crate::format::Ieee754;
 use crate::number::Width;
 use crate::stencil::cell::{Form, Syntax};
 use crate::stencil::outline::{Field, Member, typical_size};
 use crate::stencil::program::{Null, Pattern, Program};
+use reader::{Event, Reader};
 
 /// Who reads the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,4 +119,50 @@ impl<'p> Object<'p> {
             }
         }
     }
+}
+
+/// The value of an event that is a primitive.
+pub(crate) fn scalar(event: Event<'_>) -> Option<Scalar> {
+    match event {
+        Event::Null => Some(Scalar::Null),
+        Event::Boolean(value) => Some(Scalar::Boolean(value)),
+        Event::Number(text) => Some(Scalar::Number(text.to_owned())),
+        Event::Text(text) => Some(Scalar::Text(text.into_owned())),
+        Event::ObjectBegin | Event::ObjectEnd | Event::ArrayBegin | Event::ArrayEnd | Event::Name(_) | Event::End => {
+            None
+        }
+    }
+}
+
+/// Adds the properties of a complex value under its name.
+pub(crate) fn flatten(entity: &mut Entity, name: &str, complex: Entity) {
+    let properties = complex.properties.into_iter();
+    entity.properties.extend(properties.map(|(inner, value)| (format!("{name}/{inner}"), value)));
+}
+
+/// A member's value that must be a text or number.
+pub(crate) fn text(reader: &mut Reader<'_>) -> Result<String, ReadError> {
+    let position = reader.position();
+    match reader.next()? {
+        Event::Text(text) => Ok(text.into_owned()),
+        Event::Number(text) => Ok(text.to_owned()),
+        _ => Err(ReadError { position, message: "expected a text".to_owned() }),
+    }
+}
+
+/// A count, which is a number or a text.
+pub(crate) fn count(reader: &mut Reader<'_>) -> Result<u64, ReadError> {
+    let position = reader.position();
+    let text = text(reader)?;
+    text.parse().map_err(|_| ReadError { position, message: format!("expected a count, found '{text}'") })
+}
+
+/// The reader must find nothing more.
+pub(crate) fn end(reader: &mut Reader<'_>) -> Result<(), ReadError> {
+    reader.next().map(|_| ())
+}
+
+/// What a reader says when an array holds something else than entities.
+pub(crate) fn no_entity(position: usize) -> ReadError {
+    ReadError { position, message: "expected an entity".to_owned() }
 }

@@ -1,6 +1,8 @@
 //! Verbose JSON of OData V2: everything below `d`, links as `__metadata` and `__deferred`.
 
-use super::{Dialect, Object};
+use super::reader::{Event, Limits, Reader};
+use super::{Dialect, Object, count, end, flatten, no_entity, scalar, text};
+use crate::document::{Document, Entity, Extent, ReadError, Related, Scalar, Schema};
 use crate::edm::Multiplicity;
 use crate::escape;
 use crate::number::write_integer;
@@ -91,4 +93,152 @@ pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
         out.push(b'"');
     }
     out.extend_from_slice(b"}}");
+}
+
+/// Reads a collection or an entity; a schema tells which nulls are links to nothing.
+///
+/// # Errors
+/// What is wrong with the document, and at which byte. A document without `d`, or with a collection of primitives, is
+/// not read.
+pub fn read(document: &[u8], schema: Option<Schema<'_>>) -> Result<Document, ReadError> {
+    let mut reader = Reader::new(document, Limits::default())?;
+    let mut found = None;
+    if reader.next()? != Event::ObjectBegin {
+        return Err(ReadError { position: 0, message: "expected an object with 'd'".to_owned() });
+    }
+    loop {
+        match reader.next()? {
+            Event::Name(name) if name == "d" => found = Some(body(&mut reader, schema)?),
+            Event::Name(_) => reader.skip_value()?,
+            _ => break,
+        }
+    }
+    end(&mut reader)?;
+    found.ok_or_else(|| ReadError { position: document.len(), message: "the document has no 'd'".to_owned() })
+}
+
+fn body(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Document, ReadError> {
+    let position = reader.position();
+    match reader.next()? {
+        // OData V1 has the collection itself.
+        Event::ArrayBegin => Ok(Document { entities: entities(reader, schema)?, ..Document::default() }),
+        Event::ObjectBegin => {
+            let object = object(reader, schema)?;
+            Ok(match object.results {
+                Some(entities) => {
+                    Document { extent: Extent::Collection, entities, count: object.count, next: object.next }
+                }
+                None => Document { extent: Extent::Single, entities: vec![object.entity], ..Document::default() },
+            })
+        }
+        _ => Err(no_entity(position)),
+    }
+}
+
+/// An object, of which only its members tell what it is.
+#[derive(Default)]
+struct Found {
+    entity: Entity,
+    results: Option<Vec<Entity>>,
+    deferred: Option<String>,
+    count: Option<u64>,
+    next: Option<String>,
+}
+
+/// Reads an object behind its opening brace.
+fn object(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Found, ReadError> {
+    let mut found = Found::default();
+    while let Event::Name(name) = reader.next()? {
+        match &*name {
+            "__metadata" => metadata(reader, &mut found.entity)?,
+            "__deferred" => found.deferred = uri(reader)?,
+            "__count" => found.count = Some(count(reader)?),
+            "__next" => found.next = Some(text(reader)?),
+            "results" => {
+                let position = reader.position();
+                match reader.next()? {
+                    Event::ArrayBegin => found.results = Some(entities(reader, schema)?),
+                    _ => return Err(ReadError { position, message: "expected an array of results".to_owned() }),
+                }
+            }
+            name => member(reader, &mut found.entity, name, schema.and_then(|schema| schema.behind(name)))?,
+        }
+    }
+    Ok(found)
+}
+
+fn member(
+    reader: &mut Reader<'_>,
+    entity: &mut Entity,
+    name: &str,
+    schema: Option<Schema<'_>>,
+) -> Result<(), ReadError> {
+    match reader.next()? {
+        Event::ObjectBegin => {
+            let found = object(reader, schema)?;
+            if let Some(url) = found.deferred {
+                entity.links.push((name.to_owned(), url));
+            } else if let Some(results) = found.results {
+                entity.expanded.push((name.to_owned(), Related::Many(results)));
+            } else if found.entity.id.is_some() || found.entity.edit_link.is_some() {
+                entity.expanded.push((name.to_owned(), Related::One(Some(Box::new(found.entity)))));
+            } else {
+                flatten(entity, name, found.entity);
+            }
+        }
+        Event::ArrayBegin => {
+            let entities = entities(reader, schema)?;
+            entity.expanded.push((name.to_owned(), Related::Many(entities)));
+        }
+        event => match scalar(event) {
+            Some(Scalar::Null) if schema.is_some() => entity.expanded.push((name.to_owned(), Related::One(None))),
+            Some(value) => entity.properties.push((name.to_owned(), value)),
+            None => {}
+        },
+    }
+    Ok(())
+}
+
+/// Reads entities behind the opening bracket.
+fn entities(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Vec<Entity>, ReadError> {
+    let mut entities = Vec::new();
+    loop {
+        let position = reader.position();
+        match reader.next()? {
+            Event::ObjectBegin => entities.push(object(reader, schema)?.entity),
+            Event::ArrayEnd => return Ok(entities),
+            _ => return Err(no_entity(position)),
+        }
+    }
+}
+
+fn metadata(reader: &mut Reader<'_>, entity: &mut Entity) -> Result<(), ReadError> {
+    if reader.next()? != Event::ObjectBegin {
+        return Err(ReadError { position: reader.position(), message: "'__metadata' is no object".to_owned() });
+    }
+    while let Event::Name(name) = reader.next()? {
+        match &*name {
+            "id" => entity.id = Some(text(reader)?),
+            "uri" => entity.edit_link = Some(text(reader)?),
+            "etag" => entity.etag = Some(text(reader)?),
+            "type" => entity.type_name = Some(text(reader)?),
+            _ => reader.skip_value()?,
+        }
+    }
+    Ok(())
+}
+
+fn uri(reader: &mut Reader<'_>) -> Result<Option<String>, ReadError> {
+    if reader.next()? != Event::ObjectBegin {
+        return Err(ReadError { position: reader.position(), message: "'__deferred' is no object".to_owned() });
+    }
+    let mut found = None;
+    while let Event::Name(name) = reader.next()? {
+        if name == "uri" {
+            found = Some(text(reader)?);
+        } else {
+            reader.skip_value()?;
+        }
+    }
+    Ok(found)
 }

@@ -2,7 +2,9 @@
 //!
 //! It deliberately leaves out delta payloads and streams inside of entities.
 
-use super::{Dialect, Object, value};
+use super::reader::{Event, Limits, Reader};
+use super::{Dialect, Object, count, end, flatten, no_entity, scalar, text, value};
+use crate::document::{Document, Entity, Extent, ReadError, Related, Scalar, Schema};
 use crate::edm::EntityType;
 use crate::edm::{Multiplicity, Primitive, PropertyKind};
 use crate::escape;
@@ -252,4 +254,120 @@ fn selected(entity_type: &EntityType, select: &Select) -> Vec<String> {
     }
     items.extend(navigation.iter().map(|id| entity_type.navigation[id.0].name.clone()));
     items
+}
+
+/// Reads a collection or an entity, of V4 or of plain REST: a collection is the array `value`, or in plain REST the
+/// document itself or its only array of objects. A schema tells complex values from expanded entities; without it an
+/// object with an `@odata.id`, an edit link or an ETag is an entity. Collections of primitives are passed over.
+///
+/// # Errors
+/// What is wrong with the document, and at which byte.
+pub fn read(document: &[u8], schema: Option<Schema<'_>>) -> Result<Document, ReadError> {
+    let mut reader = Reader::new(document, Limits::default())?;
+    let found = match reader.next()? {
+        Event::ArrayBegin => Document { entities: entities(&mut reader, schema)?, ..Document::default() },
+        Event::ObjectBegin => body(&mut reader, schema)?,
+        _ => return Err(no_entity(0)),
+    };
+    end(&mut reader)?;
+    Ok(found)
+}
+
+fn body(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Document, ReadError> {
+    let mut document = Document::default();
+    let mut entity = object(reader, schema, &mut document)?;
+    let is_head = |name: &str| matches!(name, "count" | "next");
+    let listed = match &entity.expanded[..] {
+        [(name, Related::Many(_))] => {
+            name == "value" || entity.id.is_none() && entity.properties.iter().all(|(name, _)| is_head(name))
+        }
+        _ => false,
+    };
+    if let (true, Some((_, Related::Many(entities)))) = (listed, entity.expanded.pop_if(|_| listed)) {
+        document.entities = entities;
+        for (name, value) in entity.properties {
+            match (name.as_str(), value.text()) {
+                ("count", Some(text)) => document.count = document.count.or(text.parse().ok()),
+                ("next", Some(text)) => document.next = document.next.or(Some(text.to_owned())),
+                _ => {}
+            }
+        }
+    } else {
+        document.extent = Extent::Single;
+        document.entities.push(entity);
+    }
+    Ok(document)
+}
+
+/// Reads an entity behind its opening brace; what belongs to a collection goes to `document`.
+fn object(reader: &mut Reader<'_>, schema: Option<Schema<'_>>, document: &mut Document) -> Result<Entity, ReadError> {
+    let mut entity = Entity::default();
+    while let Event::Name(name) = reader.next()? {
+        match name.split_once('@') {
+            Some(("", control)) => match control.strip_prefix("odata.").unwrap_or(control) {
+                "id" => entity.id = Some(text(reader)?),
+                "editLink" => entity.edit_link = Some(text(reader)?),
+                "etag" => entity.etag = Some(text(reader)?),
+                "type" => entity.type_name = Some(text(reader)?.trim_start_matches('#').to_owned()),
+                "count" => document.count = Some(count(reader)?),
+                "nextLink" => document.next = Some(text(reader)?),
+                _ => reader.skip_value()?,
+            },
+            Some((navigation, "odata.navigationLink" | "navigationLink")) => {
+                entity.links.push((navigation.to_owned(), text(reader)?));
+            }
+            Some(_) => reader.skip_value()?,
+            None => member(reader, &mut entity, &name, schema)?,
+        }
+    }
+    Ok(entity)
+}
+
+fn member(
+    reader: &mut Reader<'_>,
+    entity: &mut Entity,
+    name: &str,
+    schema: Option<Schema<'_>>,
+) -> Result<(), ReadError> {
+    // The collection itself has the schema of the document.
+    let behind = schema.and_then(|schema| schema.behind(name));
+    match reader.next()? {
+        Event::ObjectBegin => {
+            let inner = object(reader, behind, &mut Document::default())?;
+            let is_entity = match schema {
+                Some(_) => behind.is_some(),
+                None => inner.id.is_some() || inner.edit_link.is_some() || inner.etag.is_some(),
+            };
+            if is_entity {
+                entity.expanded.push((name.to_owned(), Related::One(Some(Box::new(inner)))));
+            } else {
+                flatten(entity, name, inner);
+            }
+        }
+        Event::ArrayBegin => {
+            let inner = if name == "value" || name == "items" { schema } else { behind };
+            let entities = entities(reader, inner)?;
+            entity.expanded.push((name.to_owned(), Related::Many(entities)));
+        }
+        event => match scalar(event) {
+            Some(Scalar::Null) if behind.is_some() => entity.expanded.push((name.to_owned(), Related::One(None))),
+            Some(value) => entity.properties.push((name.to_owned(), value)),
+            None => {}
+        },
+    }
+    Ok(())
+}
+
+/// Reads entities behind the opening bracket; primitives are passed over.
+fn entities(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Vec<Entity>, ReadError> {
+    let mut entities = Vec::new();
+    loop {
+        let position = reader.position();
+        match reader.next()? {
+            Event::ObjectBegin => entities.push(object(reader, schema, &mut Document::default())?),
+            Event::ArrayEnd => return Ok(entities),
+            Event::ArrayBegin => return Err(no_entity(position)),
+            _ => {}
+        }
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! What is particular to Atom stands in [`crate::atom`].
 
+pub(crate) mod reader;
+
 use crate::edm::Primitive;
 use crate::escape;
 use crate::number::Width;

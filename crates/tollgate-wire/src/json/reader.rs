@@ -1,0 +1,504 @@
+//! A pull reader of JSON (RFC 8259) over a byte slice: one event at a time, texts borrowed where nothing is escaped,
+//! numbers as the digits that stand there.
+//!
+//! It checks strictly (one value, no trailing comma, valid UTF-8, whole surrogate pairs) and stays within [`Limits`]. It
+//! deliberately builds no tree and converts no number: a Decimal must not pass through a float.
+
+use crate::document::ReadError;
+use std::borrow::Cow;
+
+/// Depth beyond which no document is read: the stack of open brackets is one word.
+pub const DEPTH_MAX: u32 = 64;
+/// Bytes beyond which no document is read, unless the caller says otherwise.
+pub const BYTES_MAX: usize = 256 << 20;
+
+/// What a document may have at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Open brackets, at most [`DEPTH_MAX`].
+    pub depth_max: u32,
+    /// Bytes of the document.
+    pub bytes_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { depth_max: DEPTH_MAX, bytes_max: BYTES_MAX }
+    }
+}
+
+/// What stands next in the document.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event<'a> {
+    /// `{`.
+    ObjectBegin,
+    /// `}`.
+    ObjectEnd,
+    /// `[`.
+    ArrayBegin,
+    /// `]`.
+    ArrayEnd,
+    /// The name of a member; its value is the next event.
+    Name(Cow<'a, str>),
+    /// A string.
+    Text(Cow<'a, str>),
+    /// The text of a number.
+    Number(&'a str),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// `null`.
+    Null,
+    /// The document is over.
+    End,
+}
+
+/// Reads one document.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    depth: u32,
+    depth_max: u32,
+    /// One bit for each open bracket, the innermost lowest: set for an object.
+    objects: u64,
+    expects: Expects,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expects {
+    /// A value, at the top, behind a colon or behind a comma of an array.
+    Value,
+    /// The first value of an array, or its end.
+    FirstValue,
+    /// The first name of an object, or its end.
+    FirstName,
+    /// A name behind a comma.
+    Name,
+    /// A comma or the end of the innermost bracket; at the top the end of the document.
+    Next,
+}
+
+impl<'a> Reader<'a> {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// If the document is larger than the limit.
+    pub fn new(bytes: &'a [u8], limits: Limits) -> Result<Reader<'a>, ReadError> {
+        if bytes.len() > limits.bytes_max {
+            let message = format!("the document has {} bytes, at most {} are read", bytes.len(), limits.bytes_max);
+            return Err(ReadError { position: limits.bytes_max, message });
+        }
+        let depth_max = limits.depth_max.min(DEPTH_MAX);
+        Ok(Reader { bytes, at: 0, depth: 0, depth_max, objects: 0, expects: Expects::Value })
+    }
+
+    /// Byte offset of what will be read next.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// How many brackets are open.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Takes the next event.
+    ///
+    /// # Errors
+    /// What is wrong with the document, and at which byte.
+    #[allow(clippy::should_implement_trait, reason = "an event can fail, and the end is an event")]
+    pub fn next(&mut self) -> Result<Event<'a>, ReadError> {
+        let byte = self.skip_space();
+        match (self.expects, byte) {
+            (Expects::Next, None) if self.depth == 0 => Ok(Event::End),
+            (Expects::Next, Some(b',')) if self.depth > 0 => {
+                self.at += 1;
+                self.expects = if self.in_object() { Expects::Name } else { Expects::Value };
+                self.next()
+            }
+            (Expects::Next | Expects::FirstName, Some(b'}')) if self.depth > 0 && self.in_object() => {
+                self.close();
+                Ok(Event::ObjectEnd)
+            }
+            (Expects::Next | Expects::FirstValue, Some(b']')) if self.depth > 0 && !self.in_object() => {
+                self.close();
+                Ok(Event::ArrayEnd)
+            }
+            (Expects::Next, Some(_)) if self.depth == 0 => Err(self.fault("the document goes on behind its value")),
+            (Expects::Next, _) if self.in_object() => Err(self.fault("expected ',' or '}'")),
+            (Expects::Next, _) => Err(self.fault("expected ',' or ']'")),
+            (Expects::FirstName | Expects::Name, Some(b'"')) => {
+                let name = self.string()?;
+                if self.skip_space() != Some(b':') {
+                    return Err(self.fault("expected ':' behind a name"));
+                }
+                self.at += 1;
+                self.expects = Expects::Value;
+                Ok(Event::Name(name))
+            }
+            (Expects::FirstName | Expects::Name, _) => Err(self.fault("expected a name in quotes")),
+            (Expects::Value | Expects::FirstValue, byte) => self.value(byte),
+        }
+    }
+
+    /// Skips the value whose first event was not taken yet, whatever it is. Brackets inside of it are not paired by
+    /// kind, and its texts and numbers are not checked: nobody looks at them.
+    ///
+    /// # Errors
+    /// If the document ends within the value.
+    pub fn skip_value(&mut self) -> Result<(), ReadError> {
+        let mut open = 0usize;
+        loop {
+            match self.skip_space() {
+                None => return Err(self.fault("the document ends within a value")),
+                Some(b'"') => self.skip_string()?,
+                Some(b'{' | b'[') => {
+                    self.at += 1;
+                    open += 1;
+                }
+                Some(b'}' | b']') if open > 0 => {
+                    self.at += 1;
+                    open -= 1;
+                }
+                Some(b',' | b':') if open > 0 => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(byte) if byte.is_ascii_alphanumeric() || byte == b'-' => {
+                    let rest = &self.bytes[self.at..];
+                    let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t' | b'"');
+                    self.at += rest.iter().position(ends).unwrap_or(rest.len());
+                }
+                Some(_) => return Err(self.fault("expected a value")),
+            }
+            if open == 0 {
+                self.expects = Expects::Next;
+                return Ok(());
+            }
+        }
+    }
+
+    fn value(&mut self, byte: Option<u8>) -> Result<Event<'a>, ReadError> {
+        let event = match byte {
+            Some(b'{') => {
+                self.open(1)?;
+                self.expects = Expects::FirstName;
+                return Ok(Event::ObjectBegin);
+            }
+            Some(b'[') => {
+                self.open(0)?;
+                self.expects = Expects::FirstValue;
+                return Ok(Event::ArrayBegin);
+            }
+            Some(b'"') => Event::Text(self.string()?),
+            Some(b'-' | b'0'..=b'9') => Event::Number(self.number()?),
+            Some(b't') => self.word("true", Event::Boolean(true))?,
+            Some(b'f') => self.word("false", Event::Boolean(false))?,
+            Some(b'n') => self.word("null", Event::Null)?,
+            None => return Err(self.fault("the document ends where a value is expected")),
+            Some(_) => return Err(self.fault("expected a value")),
+        };
+        self.expects = Expects::Next;
+        Ok(event)
+    }
+
+    fn in_object(&self) -> bool {
+        self.objects & 1 == 1
+    }
+
+    fn open(&mut self, object: u64) -> Result<(), ReadError> {
+        if self.depth == self.depth_max {
+            return Err(self.fault(format!("brackets are nested deeper than {}", self.depth_max)));
+        }
+        self.at += 1;
+        self.depth += 1;
+        self.objects = self.objects << 1 | object;
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.at += 1;
+        self.depth -= 1;
+        self.objects >>= 1;
+        self.expects = Expects::Next;
+    }
+
+    #[inline]
+    fn skip_space(&mut self) -> Option<u8> {
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                byte => return byte.copied(),
+            }
+        }
+    }
+
+    fn word(&mut self, word: &str, event: Event<'a>) -> Result<Event<'a>, ReadError> {
+        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
+            return Err(self.fault("expected a value"));
+        }
+        self.at += word.len();
+        Ok(event)
+    }
+
+    fn number(&mut self) -> Result<&'a str, ReadError> {
+        let start = self.at;
+        if self.bytes[self.at] == b'-' {
+            self.at += 1;
+        }
+        let whole = self.digits()?;
+        if whole > 1 && self.bytes[self.at - whole] == b'0' {
+            self.at -= whole;
+            return Err(self.fault("a number begins with a needless zero"));
+        }
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.bytes.get(self.at) {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.bytes.get(self.at) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(std::str::from_utf8(&self.bytes[start..self.at]).expect("digits, signs and points are ASCII"))
+    }
+
+    fn digits(&mut self) -> Result<usize, ReadError> {
+        let count = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if count == 0 {
+            return Err(self.fault("expected a digit"));
+        }
+        self.at += count;
+        Ok(count)
+    }
+
+    fn skip_string(&mut self) -> Result<(), ReadError> {
+        self.at += 1;
+        loop {
+            match memchr::memchr2(b'"', b'\\', &self.bytes[self.at..]) {
+                Some(found) if self.bytes[self.at + found] == b'"' => {
+                    self.at += found + 1;
+                    return Ok(());
+                }
+                Some(found) if self.at + found + 1 < self.bytes.len() => self.at += found + 2,
+                _ => {
+                    self.at = self.bytes.len();
+                    return Err(self.fault("a string does not end"));
+                }
+            }
+        }
+    }
+
+    fn string(&mut self) -> Result<Cow<'a, str>, ReadError> {
+        self.at += 1;
+        let plain = self.plain_part()?;
+        if self.bytes[self.at] == b'"' {
+            self.at += 1;
+            return Ok(Cow::Borrowed(plain));
+        }
+        let mut text = plain.to_owned();
+        loop {
+            match self.bytes[self.at] {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(Cow::Owned(text));
+                }
+                _ => text.push(self.escape()?),
+            }
+            text.push_str(self.plain_part()?);
+        }
+    }
+
+    /// The characters up to the next quote or backslash, which stands at `self.at` then.
+    fn plain_part(&mut self) -> Result<&'a str, ReadError> {
+        let start = self.at;
+        let rest = &self.bytes[start..];
+        let length = rest.iter().position(|byte| *byte < 0x20 || matches!(byte, b'"' | b'\\')).unwrap_or(rest.len());
+        self.at += length;
+        match rest.get(length) {
+            None => return Err(self.fault("a string does not end")),
+            Some(0..0x20) => return Err(self.fault("a control character stands unescaped in a string")),
+            Some(_) => {}
+        }
+        std::str::from_utf8(&rest[..length]).map_err(|error| ReadError {
+            position: start + error.valid_up_to(),
+            message: "a string is no UTF-8".to_owned(),
+        })
+    }
+
+    fn escape(&mut self) -> Result<char, ReadError> {
+        let start = self.at;
+        self.at += 1;
+        let character = match self.bytes.get(self.at) {
+            Some(b'u') => {
+                self.at += 1;
+                return self.unicode(start);
+            }
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            _ => return Err(ReadError { position: start, message: "an unknown escape in a string".to_owned() }),
+        };
+        self.at += 1;
+        Ok(character)
+    }
+
+    fn unicode(&mut self, start: usize) -> Result<char, ReadError> {
+        let half = ReadError { position: start, message: "half of a surrogate pair in a string".to_owned() };
+        let first = self.four_digits(start)?;
+        if !(0xd800..0xe000).contains(&first) {
+            return char::from_u32(first).ok_or(half);
+        }
+        if first >= 0xdc00 || !self.bytes[self.at..].starts_with(b"\\u") {
+            return Err(half);
+        }
+        self.at += 2;
+        let second = self.four_digits(start)?;
+        if !(0xdc00..0xe000).contains(&second) {
+            return Err(half);
+        }
+        char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)).ok_or(half)
+    }
+
+    fn four_digits(&mut self, start: usize) -> Result<u32, ReadError> {
+        let digits = self.bytes.get(self.at..self.at + 4).unwrap_or_default();
+        let value = digits.iter().try_fold(0, |value, digit| Some(value << 4 | char::from(*digit).to_digit(16)?));
+        self.at += digits.len();
+        match value {
+            Some(value) if digits.len() == 4 => Ok(value),
+            _ => {
+                Err(ReadError { position: start, message: "expected four hexadecimal digits behind '\\u'".to_owned() })
+            }
+        }
+    }
+
+    fn fault(&self, message: impl Into<String>) -> ReadError {
+        ReadError { position: self.at, message: message.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn events(text: &[u8]) -> Result<Vec<Event<'_>>, ReadError> {
+        let mut reader = Reader::new(text, Limits::default())?;
+        let mut events = Vec::new();
+        loop {
+            match reader.next()? {
+                Event::End => return Ok(events),
+                event => events.push(event),
+            }
+        }
+    }
+
+    #[test]
+    fn events_come_in_order_and_numbers_keep_their_digits() {
+        let found = events(br#" {"a":[1,-0.50,1e+9,"x\u00e9\n\ud83d\udeeb\/"],"b":{},"c":[],"d":null,"e":true} "#);
+        use Event::*;
+        let name = |name: &'static str| Name(Cow::Borrowed(name));
+        let expected = vec![
+            ObjectBegin,
+            name("a"),
+            ArrayBegin,
+            Number("1"),
+            Number("-0.50"),
+            Number("1e+9"),
+            Text(Cow::Borrowed("xé\n🛫/")),
+            ArrayEnd,
+            name("b"),
+            ObjectBegin,
+            ObjectEnd,
+            name("c"),
+            ArrayBegin,
+            ArrayEnd,
+            name("d"),
+            Null,
+            name("e"),
+            Boolean(true),
+            ObjectEnd,
+        ];
+        assert_eq!(found.unwrap(), expected);
+        assert!(matches!(&events(br#""plain""#).unwrap()[0], Text(Cow::Borrowed("plain"))));
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        let check = |text: &str, position: usize, message: &str| {
+            let error = events(text.as_bytes()).unwrap_err();
+            assert_eq!((error.position, error.message.as_str()), (position, message), "{text}");
+        };
+        check("", 0, "the document ends where a value is expected");
+        check("{\"a\":1,}", 7, "expected a name in quotes");
+        check("[1,]", 3, "expected a value");
+        check("[1 2]", 3, "expected ',' or ']'");
+        check("{\"a\" 1}", 5, "expected ':' behind a name");
+        check("{\"a\":1]", 6, "expected ',' or '}'");
+        check("1 1", 2, "the document goes on behind its value");
+        check("01", 0, "a number begins with a needless zero");
+        check("1.", 2, "expected a digit");
+        check("-", 1, "expected a digit");
+        check("1e", 2, "expected a digit");
+        check("nul", 0, "expected a value");
+        check("\"a", 2, "a string does not end");
+        check("\"\n\"", 1, "a control character stands unescaped in a string");
+        check("\"\\x\"", 1, "an unknown escape in a string");
+        check("\"\\ud800\"", 1, "half of a surrogate pair in a string");
+        check("\"\\udc00\\ud800\"", 1, "half of a surrogate pair in a string");
+        check("\"\\u12\"", 1, "expected four hexadecimal digits behind '\\u'");
+        assert_eq!(events(b"\"a\xff\"").unwrap_err().position, 2);
+    }
+
+    #[test]
+    fn the_limits_hold_at_the_limit_and_one_above() {
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(events(nested(64).as_bytes()).is_ok());
+        assert_eq!(events(nested(65).as_bytes()).unwrap_err().message, "brackets are nested deeper than 64");
+        let limits = Limits { bytes_max: 2, ..Limits::default() };
+        assert!(Reader::new(b"[]", limits).is_ok());
+        assert!(Reader::new(b"[] ", limits).is_err());
+    }
+
+    #[test]
+    fn a_skipped_value_leaves_the_reader_behind_it() {
+        let text = br#"{"a":{"x":["}]\"",{"y":[]}],"z":-1.5e3},"b":"s\\","c":true , "d":[],"e":7}"#;
+        let mut reader = Reader::new(text, Limits::default()).unwrap();
+        assert_eq!(reader.next().unwrap(), Event::ObjectBegin);
+        for name in ["a", "b", "c", "d"] {
+            assert_eq!(reader.next().unwrap(), Event::Name(Cow::Borrowed(name)));
+            reader.skip_value().unwrap();
+        }
+        assert_eq!(reader.next().unwrap(), Event::Name(Cow::Borrowed("e")));
+        assert_eq!(reader.next().unwrap(), Event::Number("7"));
+        assert_eq!(reader.next().unwrap(), Event::ObjectEnd);
+        assert_eq!(reader.next().unwrap(), Event::End);
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_read_back_as_it_was_written(text in ".*") {
+            let mut json = b"\"".to_vec();
+            crate::escape::json_text(&mut json, text.as_bytes());
+            json.push(b'"');
+            prop_assert_eq!(events(&json).unwrap(), vec![Event::Text(Cow::Owned(text))]);
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(prop_oneof![
+            3 => proptest::sample::select(b"{}[]:,\"\\u0d8ntf-1.e \n".to_vec()), 1 => any::<u8>(),
+        ], 0..60)) {
+            let _ = events(&bytes);
+            if let Ok(mut reader) = Reader::new(&bytes, Limits::default()) {
+                let _ = reader.skip_value();
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! XML elements one after another, on top of quick-xml: names without prefixes, texts with their references resolved.
+//!
+//! It refuses what no answer of a service needs and attacks do: document type declarations (and with them entities) and
+//! deep nesting. Comments and processing instructions are passed over.
+
+use crate::document::ReadError;
+use quick_xml::events;
+use quick_xml::events::BytesStart;
+
+/// Open elements beyond which no document is read.
+pub(crate) const DEPTH_MAX: usize = 64;
+/// Bytes beyond which no document is read.
+pub(crate) const BYTES_MAX: usize = 256 << 20;
+
+/// Reads one document.
+pub(crate) struct Reader<'a> {
+    reader: quick_xml::Reader<&'a [u8]>,
+    depth: usize,
+    /// An empty element was begun; its end comes next.
+    pending_end: bool,
+}
+
+/// What stands next inside of an element.
+pub(crate) enum Event {
+    /// A start tag.
+    Begin(Tag),
+    /// Text, one of perhaps several parts.
+    Text(String),
+    /// The end tag of the innermost open element.
+    End,
+}
+
+/// A start tag: local name and attributes by local name.
+pub(crate) struct Tag {
+    name: String,
+    attributes: Vec<(String, String)>,
+}
+
+impl Tag {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(document: &'a [u8]) -> Result<Reader<'a>, ReadError> {
+        if document.len() > BYTES_MAX {
+            let message = format!("the document has {} bytes, at most {BYTES_MAX} are read", document.len());
+            return Err(ReadError { position: BYTES_MAX, message });
+        }
+        let text = std::str::from_utf8(document).map_err(|error| ReadError {
+            position: error.valid_up_to(),
+            message: "the document is no UTF-8".to_owned(),
+        })?;
+        Ok(Reader { reader: quick_xml::Reader::from_str(text), depth: 0, pending_end: false })
+    }
+
+    /// Byte offset of what will be read next.
+    pub(crate) fn position(&self) -> usize {
+        self.reader.buffer_position() as usize
+    }
+
+    /// The start tag of the root element.
+    pub(crate) fn root(&mut self) -> Result<Tag, ReadError> {
+        loop {
+            match self.next()? {
+                Event::Begin(tag) => return Ok(tag),
+                Event::Text(text) if text.trim().is_empty() => {}
+                Event::Text(_) | Event::End => return Err(self.fault("expected an element")),
+            }
+        }
+    }
+
+    /// Nothing but space may follow.
+    pub(crate) fn end(&mut self) -> Result<(), ReadError> {
+        loop {
+            match self.reader.read_event() {
+                Ok(events::Event::Eof) => return Ok(()),
+                Ok(events::Event::Comment(_) | events::Event::PI(_)) => {}
+                Ok(events::Event::Text(text)) if text.xml10_content().trim().is_empty() => {}
+                Ok(_) => return Err(self.fault("the document goes on behind its root element")),
+                Err(error) => return Err(self.syntax(&error)),
+            }
+        }
+    }
+
+    /// The next child of the innermost open element, or `None` at its end. Text between children is passed over.
+    pub(crate) fn child(&mut self) -> Result<Option<Tag>, ReadError> {
+        loop {
+            match self.next()? {
+                Event::Begin(tag) => return Ok(Some(tag)),
+                Event::Text(_) => {}
+                Event::End => return Ok(None),
+            }
+        }
+    }
+
+    /// The text of the innermost open element up to its end; elements inside of it are passed over.
+    pub(crate) fn text(&mut self) -> Result<String, ReadError> {
+        let mut text = String::new();
+        loop {
+            match self.next()? {
+                Event::Begin(_) => self.skip()?,
+                Event::Text(part) => text.push_str(&part),
+                Event::End => return Ok(text),
+            }
+        }
+    }
+
+    /// Passes over the rest of the innermost open element.
+    pub(crate) fn skip(&mut self) -> Result<(), ReadError> {
+        let depth = self.depth;
+        while self.depth >= depth {
+            self.next()?;
+        }
+        Ok(())
+    }
+
+    /// What stands next.
+    pub(crate) fn next(&mut self) -> Result<Event, ReadError> {
+        if std::mem::take(&mut self.pending_end) {
+            self.depth -= 1;
+            return Ok(Event::End);
+        }
+        loop {
+            let event = self.reader.read_event().map_err(|error| self.syntax(&error))?;
+            match event {
+                events::Event::Start(start) => return self.begin(&start),
+                events::Event::Empty(start) => {
+                    self.pending_end = true;
+                    return self.begin(&start);
+                }
+                events::Event::End(_) => {
+                    self.depth -= 1;
+                    return Ok(Event::End);
+                }
+                events::Event::Text(text) => {
+                    return Ok(Event::Text(text.xml10_content().into_owned()));
+                }
+                events::Event::CData(text) => return Ok(Event::Text(text.xml10_content().into_owned())),
+                events::Event::GeneralRef(reference) => {
+                    if let Some(character) = reference.resolve_char_ref().map_err(|error| self.syntax(&error))? {
+                        return Ok(Event::Text(character.to_string()));
+                    }
+                    let name = reference.xml10_content();
+                    let text = quick_xml::escape::resolve_predefined_entity(&name);
+                    let text = text.ok_or_else(|| self.fault(format!("unknown entity '{name}'")))?;
+                    return Ok(Event::Text(text.to_owned()));
+                }
+                events::Event::DocType(_) => return Err(self.fault("a document type declaration is not read")),
+                events::Event::Comment(_) | events::Event::PI(_) | events::Event::Decl(_) => {}
+                events::Event::Eof => return Err(self.fault("the document ends within an element")),
+            }
+        }
+    }
+
+    fn begin(&mut self, start: &BytesStart<'_>) -> Result<Event, ReadError> {
+        if self.depth == DEPTH_MAX {
+            return Err(self.fault(format!("elements are nested deeper than {DEPTH_MAX}")));
+        }
+        self.depth += 1;
+        let mut attributes = Vec::new();
+        for attribute in start.attributes() {
+            let attribute = attribute.map_err(|error| self.fault(error.to_string()))?;
+            if attribute.key.as_namespace_binding().is_some() {
+                continue;
+            }
+            let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
+            let value = value.map_err(|error| self.syntax(&error))?;
+            attributes.push((attribute.key.local_name().as_ref().to_owned(), value.into_owned()));
+        }
+        Ok(Event::Begin(Tag { name: start.local_name().as_ref().to_owned(), attributes }))
+    }
+
+    fn syntax(&self, error: &quick_xml::Error) -> ReadError {
+        self.fault(error.to_string())
+    }
+
+    fn fault(&self, message: impl Into<String>) -> ReadError {
+        ReadError { position: self.position(), message: message.into() }
+    }
+}
