@@ -5,6 +5,7 @@
 
 pub mod atom;
 pub mod base64;
+pub mod content;
 pub mod date;
 pub mod decimal;
 pub mod document;
@@ -13,6 +14,7 @@ pub mod error;
 pub mod escape;
 pub mod format;
 pub mod json;
+pub mod links;
 pub mod number;
 pub mod plan;
 pub mod query;
