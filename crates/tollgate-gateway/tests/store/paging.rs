@@ -1,8 +1,9 @@
 //! Pages, pauses and tokens, beyond what the random plans cover.
 
-use tollgate_gateway::store::{Fault, StoreError};
-use tollgate_wire::plan::{Counting, Direction, Options, OrderBy, SkipToken};
-use tollgate_wire::value::Value;
+use tollgate_gateway::store::{Fault, Flow, Outcome, RowSink, StoreError};
+use tollgate_wire::edm::LeafId;
+use tollgate_wire::plan::{Counting, Direction, Options, OrderBy, Plan, Select, Shape, SkipToken};
+use tollgate_wire::value::{Row, Value};
 
 use crate::plans::item_leaf;
 use crate::world::*;
@@ -43,6 +44,29 @@ fn a_sink_that_pauses_goes_on_where_it_stopped() {
         plan.options.skip_token = Some(next);
     }
     assert_eq!(numbers, ["0", "1", "2", "3", "4"]);
+}
+
+#[test]
+fn a_sink_that_gives_up_within_an_entity_has_found_it() {
+    struct GivesUp;
+    impl RowSink for GivesUp {
+        fn entity<R: Row>(&mut self, _row: &R) -> Flow {
+            Flow::Stop
+        }
+    }
+    let world = world();
+    let plan = Plan {
+        root: ITEMS,
+        key: Some(item_key("a", 1)),
+        steps: Vec::new(),
+        shape: Shape::Entity,
+        options: Options {
+            select: Select::Only { leaves: vec![LeafId(0)], navigation: Vec::new() },
+            ..Options::default()
+        },
+    };
+    let outcome = world.connection.read(&world.model, &plan, None, &mut GivesUp).unwrap();
+    assert_eq!(outcome, Outcome { rows: 1, next: None, found: true });
 }
 
 #[test]

@@ -161,6 +161,7 @@ impl Connection {
                 break;
             }
             let entity = SqliteRow(row);
+            outcome.rows += 1;
             if sink.entity(&entity) == Flow::Stop {
                 break;
             }
@@ -169,7 +170,6 @@ impl Connection {
                     return Ok(());
                 }
             }
-            outcome.rows += 1;
             if sink.entity_end(&entity) == Flow::Stop {
                 outcome.next = page.more_wanted(outcome.rows).then(|| tokens.after(row, outcome.rows)).transpose()?;
                 break;
