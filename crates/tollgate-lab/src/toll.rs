@@ -137,7 +137,9 @@ impl Pair<'_> {
             }
         }
         let Some(interval) = mean_interval(&differences, ALPHA) else {
-            return Some(self.refused(figure, format!("{} complete block: no interval", differences.len())));
+            return Some(
+                self.refused(figure, format!("no interval from {} complete block(s): take more", differences.len())),
+            );
         };
         let (Some(typical), ratio) = (mean(&baselines).map(f64::exp), interval.mean.exp()) else { return None };
         let toll = Toll {

@@ -147,7 +147,7 @@ proptest! {
             let mut out = Vec::new();
             render(reporter.name, &run, &mut out, &RenderOptions { colour: Colour::Plain, width }).unwrap();
             let text = String::from_utf8(out).unwrap();
-            if reporter.name == "html" {
+            if ["html", "junit"].contains(&reporter.name) {
                 let mut reader = quick_xml::Reader::from_str(&text);
                 loop {
                     match reader.read_event() {

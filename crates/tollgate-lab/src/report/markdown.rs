@@ -72,7 +72,10 @@ fn line(row: &Row<'_>) -> String {
         None if row.is_bottom => "baseline".to_owned(),
         None => number::NOTHING.to_owned(),
         Some(toll) => {
-            let ratio = sentence::ratio(toll, "×");
+            let mut ratio = sentence::ratio(toll, "×");
+            if sentence::ranks_disagree(toll) {
+                ratio.push_str(" (ranks disagree)");
+            }
             match toll.verdict {
                 TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => {
                     format!("{ratio} {}", sentence::verdict(toll.verdict))

@@ -8,6 +8,7 @@ mod csv;
 mod html;
 mod json;
 mod jtl;
+mod junit;
 mod markdown;
 mod number;
 mod sentence;
@@ -25,8 +26,15 @@ use crate::results::RunResult;
 use std::io::{self, Write};
 
 /// Every reporter, in the order in which help lists them.
-pub const REPORTERS: &[Reporter] =
-    &[terminal::REPORTER, html::REPORTER, markdown::REPORTER, csv::REPORTER, jtl::REPORTER, json::REPORTER];
+pub const REPORTERS: &[Reporter] = &[
+    terminal::REPORTER,
+    html::REPORTER,
+    markdown::REPORTER,
+    csv::REPORTER,
+    jtl::REPORTER,
+    json::REPORTER,
+    junit::REPORTER,
+];
 
 /// One way of showing a run.
 #[derive(Debug, Clone, Copy)]

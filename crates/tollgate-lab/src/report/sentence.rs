@@ -4,7 +4,7 @@
 
 use super::number;
 use super::view::{self, headline_level, is_plain};
-use crate::results::{Experiment, RunResult, State, Toll, TollVerdict};
+use crate::results::{Experiment, Figure, RunResult, State, Toll, TollVerdict};
 use crate::toll::NO_TOLL_BAND;
 
 /// How a ratio's unit is written: `x` in plain text, `×` in the report.
@@ -31,6 +31,21 @@ pub(super) fn ratio(toll: &Toll, times: Times) -> String {
         return "refused".to_owned();
     }
     number::ratio(toll.ratio, toll.low, toll.high, times)
+}
+
+/// What a toll compares, in words.
+pub(super) fn figure(figure: Figure) -> &'static str {
+    match figure {
+        Figure::UnitTime => "time",
+        Figure::SubjectCpu => "CPU time per request",
+        Figure::Bytes => "bytes received",
+    }
+}
+
+/// Whether Student t and the signed ranks disagree on a toll: the only note that such a verdict carries.
+pub(super) fn ranks_disagree(toll: &Toll) -> bool {
+    let by_statistics = matches!(toll.verdict, TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Unclear);
+    by_statistics && toll.note.is_some()
 }
 
 /// A verdict in a word or two.

@@ -152,7 +152,10 @@ fn toll_text(row: &Row<'_>) -> String {
         None if row.is_bottom => "baseline".to_owned(),
         None => NOTHING.to_owned(),
         Some(toll) => {
-            let ratio = sentence::ratio(toll, "x");
+            let mut ratio = sentence::ratio(toll, "x");
+            if sentence::ranks_disagree(toll) {
+                ratio.push_str(" r");
+            }
             match toll.verdict {
                 TollVerdict::NoToll => format!("{ratio} ="),
                 TollVerdict::Unclear => format!("{ratio} ?"),
@@ -180,15 +183,38 @@ fn legend(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> 
     if has(TollVerdict::Unclear) {
         signs.push("? unclear: neither a toll nor its absence could be shown".to_owned());
     }
+    if view.rows.iter().filter_map(|row| row.tolls.time).any(sentence::ranks_disagree) {
+        signs.push(
+            "r ranks: a rank test disagrees with Student t on whether there is a toll; take more blocks".to_owned(),
+        );
+    }
     if has(TollVerdict::Joint) {
         signs.push(
             "joint: generator and subject were at their limit together, so the time is not the layer's own".to_owned(),
         );
     }
+    for (why, count) in refusals(view) {
+        signs.push(format!("refused in {count} of {} rows: {why}", view.rows.len()));
+    }
     for sign in signs {
         wrapped(out, "  ", &sign, width)?;
     }
     writeln!(out)
+}
+
+/// Why tolls were refused, of cells that carry no mark which says so already.
+fn refusals<'r>(view: &View<'r>) -> Vec<(&'r str, usize)> {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for row in view.rows.iter().filter(|row| row.marks.is_empty()) {
+        let Some(why) = row.tolls.time.filter(|toll| !toll.is_shown()).and_then(|toll| toll.note.as_deref()) else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((why, 1)),
+        }
+    }
+    reasons
 }
 
 fn headlines(run: &RunResult, out: &mut dyn Write, width: usize) -> io::Result<()> {

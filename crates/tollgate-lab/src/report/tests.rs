@@ -56,6 +56,25 @@ fn jtl_has_a_row_a_pass_in_jmeters_columns() {
 }
 
 #[test]
+fn junit_fails_refused_cells_only() {
+    insta::assert_snapshot!(
+        "junit",
+        excerpt(&text("junit", &fixture::extreme()), 30, |line| line.contains("20 users"))
+    );
+    assert!(!text("junit", &fixture::protocol()).contains("<failure"));
+    assert!(text("junit", &fixture::partial()).contains("<error message=\"Partial result"));
+}
+
+#[test]
+fn a_toll_on_which_the_tests_disagree_carries_its_mark() {
+    let mut run = fixture::protocol();
+    run.tolls[0].note = Some("Student t (p = 0.040) and the signed ranks (p = 0.060) disagree".into());
+    assert!(text("terminal", &run).contains(" r\n"));
+    assert!(text("markdown", &run).contains("(ranks disagree)"));
+    assert!(text("html", &run).contains("ranks disagree"));
+}
+
+#[test]
 fn json_is_read_back_as_it_was() {
     for run in [fixture::protocol(), fixture::partial(), fixture::extreme(), fixture::empty()] {
         let read: RunResult = serde_json::from_str(&text("json", &run)).unwrap();

@@ -70,6 +70,8 @@ pub(in crate::report) enum Standing {
 }
 
 const TICKS: usize = 6;
+/// How far from the right edge a line may end and still be led to its name.
+const LEADER_LENGTH_MAX: f64 = 24.0;
 
 /// Draws it.
 pub(in crate::report) fn draw(chart: &Lines<'_>) -> String {
@@ -129,7 +131,8 @@ pub(in crate::report) fn draw(chart: &Lines<'_>) -> String {
     let edge = plot.right + 4.0;
     for ((line, end), y) in ends.iter().zip(spread) {
         let key = key_class(line.key);
-        if (y - end.1).abs() > 3.0 || end.0 < plot.right - 12.0 {
+        // A line that ends early is known by its marker: a leader across the plot would be read as data.
+        if (y - end.1).abs() > 3.0 && end.0 > plot.right - LEADER_LENGTH_MAX {
             canvas.line("leader", (end.0 + 5.0, end.1), (edge, y));
         }
         if line.kind != Kind::Ideal {

@@ -10,6 +10,8 @@ mod palette;
 pub(super) mod percentiles;
 mod scale;
 mod svg;
+#[cfg(test)]
+mod tests;
 pub(super) mod tolls;
 
 pub(super) use palette::key_class;

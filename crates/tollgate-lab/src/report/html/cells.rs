@@ -154,8 +154,14 @@ fn toll(row: &Row<'_>) -> String {
         Some(time) => {
             let title = time.note.as_deref().map(|note| format!(" title=\"{}\"", escape(note))).unwrap_or_default();
             let shown = match time.verdict {
+                TollVerdict::Dearer | TollVerdict::Cheaper if sentence::ranks_disagree(time) => {
+                    format!("{}{}", text(time), tag("ranks disagree"))
+                }
                 TollVerdict::Dearer | TollVerdict::Cheaper => text(time),
-                TollVerdict::Refused => tag("refused"),
+                TollVerdict::Refused => {
+                    let why = time.note.as_deref().filter(|_| row.marks.is_empty()).unwrap_or_default();
+                    format!("{} <small>{}</small>", tag("refused"), escape(why))
+                }
                 TollVerdict::Joint => match row.tolls.cpu.filter(|cpu| cpu.is_shown()) {
                     Some(cpu) => format!("CPU {}{}", text(cpu), tag("joint")),
                     None => tag("joint"),

@@ -217,7 +217,8 @@ fn unit_time(view: &View<'_>) -> String {
         let (_, name, cells) = variants.first().filter(|_| shares_work)?;
         let first = cells.first().filter(|cell| cell.level > 0)?;
         let one = first.unit_time_ms.mean * first.level as f64;
-        let points = experiment.levels.iter().filter(|level| **level > 0).map(|level| {
+        let furthest = view.rows.iter().map(|row| row.cell.level).max().unwrap_or(0);
+        let points = experiment.levels.iter().filter(|level| (1..=furthest).contains(*level)).map(|level| {
             let y = one / *level as f64;
             Point { x: *level as f64, y, low: y, high: y, standing: Standing::Plain }
         });

@@ -1,0 +1,79 @@
+//! JUnit's XML, so that a build server shows a run beside its tests: one case a cell, failed where it was refused.
+//!
+//! A toll, however large, fails nothing here: thresholds are the user's to set, not a report's.
+
+use super::chart::escape;
+use super::sentence;
+use super::view::{Row, View};
+use super::{RenderOptions, Reporter};
+use crate::results::{RunResult, Validity, Verdict};
+use std::io::{self, Write};
+
+pub(super) const REPORTER: Reporter =
+    Reporter { name: "junit", also: &[], extension: "xml", about: "one case a cell, for a build server", render };
+
+fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {
+    let view = View::of(run);
+    let incompleteness = sentence::incompleteness(run);
+    let refused = view.rows.iter().filter(|row| row.is_refused(&view.doubts)).count();
+    let cases = view.rows.len() + 1;
+    let errors = usize::from(incompleteness.is_some());
+    let suite = escape(&run.experiment.name);
+    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+    writeln!(
+        out,
+        "<testsuites><testsuite name=\"{suite}\" tests=\"{cases}\" failures=\"{refused}\" errors=\"{errors}\" \
+         timestamp=\"{}\">",
+        escape(&run.started)
+    )?;
+    write!(out, "<testcase classname=\"{suite}\" name=\"everything planned was measured\">")?;
+    if let Some(why) = incompleteness {
+        write!(out, "<error message=\"{}\"/>", escape(&why))?;
+    }
+    writeln!(out, "</testcase>")?;
+    for row in &view.rows {
+        case(&view, row, &suite, out)?;
+    }
+    writeln!(out, "</testsuite></testsuites>")
+}
+
+fn case(view: &View<'_>, row: &Row<'_>, suite: &str, out: &mut dyn Write) -> io::Result<()> {
+    let cell = row.cell;
+    let at = sentence::level(&view.run.experiment, cell.level);
+    let seconds = if cell.unit_time_ms.mean.is_finite() { cell.unit_time_ms.mean / 1000.0 } else { 0.0 };
+    write!(
+        out,
+        "<testcase classname=\"{suite}\" name=\"{} at {}\" time=\"{seconds:.6}\">",
+        escape(&cell.variant),
+        escape(&at)
+    )?;
+    let found: Vec<&Validity> = view
+        .doubts
+        .iter()
+        .flat_map(|doubt| &doubt.findings)
+        .filter(|found| found.variant == cell.variant && found.level == cell.level)
+        .copied()
+        .collect();
+    for refusal in found.iter().filter(|found| found.verdict == Verdict::Refused) {
+        write!(
+            out,
+            "<failure type=\"{}\" message=\"{}\">{}</failure>",
+            escape(&refusal.rule),
+            escape(&refusal.reason),
+            escape(&refusal.remedy)
+        )?;
+    }
+    let mut notes: Vec<String> = found
+        .iter()
+        .filter(|found| found.verdict == Verdict::Marked)
+        .map(|mark| format!("{}: {}. {}", mark.rule, mark.reason, mark.remedy))
+        .collect();
+    notes.extend(row.tolls.each().map(|toll| {
+        let ratio = sentence::ratio(toll, "x");
+        format!("toll on {}: {ratio} ({})", sentence::figure(toll.figure), sentence::verdict(toll.verdict))
+    }));
+    if !notes.is_empty() {
+        write!(out, "<system-out>{}</system-out>", escape(&notes.join("; ")))?;
+    }
+    writeln!(out, "</testcase>")
+}
