@@ -1,2 +1,23 @@
-//! The `tollgate` binary.
-fn main() {}
+//! The `tollgate` binary: it reads the command line, hands it to the verb, and ends with the verb's exit code.
+//!
+//! Deliberately nothing else: what a verb does stands in `commands/`, what it composes in the two halves.
+
+mod cli;
+mod commands;
+mod failure;
+mod progress;
+mod signals;
+mod values;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = cli::Arguments::parse();
+    let mut out = std::io::stdout().lock();
+    match arguments.verb.run(&mut out) {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report().into(),
+    }
+}

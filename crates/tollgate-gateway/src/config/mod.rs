@@ -113,9 +113,11 @@ pub enum Location {
 }
 
 // The table of limits: what a configuration may ask for at most. Defaults stand below, in the `Default`s.
-const THREADS_MAX: i64 = 256;
+/// Most event loops for each address.
+pub const THREADS_MAX: i64 = 256;
 const BACKLOG_MAX: i64 = 65_535;
-const WORK_PROCESSES_MAX: i64 = 1_000; // a connection each: 1,000 are about 200 MB of SQLite caches
+/// Most work processes: a connection each, and 1,000 are about 200 MB of SQLite caches.
+pub const WORK_PROCESSES_MAX: i64 = 1_000;
 const QUEUE_MAX: i64 = 1_000_000;
 const WAIT_MS_MAX: i64 = 600_000;
 const PAGE_SIZE_MAX: i64 = 100_000;
@@ -226,13 +228,20 @@ fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Socket
 }
 
 fn loopback<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
-    let address = SocketAddr::deserialize(deserializer)?;
-    if !address.ip().is_loopback() {
-        return Err(serde::de::Error::custom(format!(
-            "expected a loopback address such as 127.0.0.1:9090, found {address}: the admin listener asks nobody who they are"
-        )));
+    checked_admin(SocketAddr::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+}
+
+/// The address, if the operator's listener may be there.
+///
+/// # Errors
+/// Says why not: it must be loopback.
+pub fn checked_admin(address: SocketAddr) -> Result<SocketAddr, String> {
+    if address.ip().is_loopback() {
+        return Ok(address);
     }
-    Ok(address)
+    Err(format!(
+        "expected a loopback address such as 127.0.0.1:9090, found {address}: the admin listener asks nobody who they are"
+    ))
 }
 
 #[cfg(test)]

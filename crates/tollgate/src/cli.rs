@@ -1,0 +1,79 @@
+//! The command line: the list of verbs, each with its file in `commands/` that holds its flags and does it.
+//!
+//! Deliberately not here: what flags there are and mean.
+
+use std::io::Write;
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{completions, list, load, plan, report, run, schema, serve};
+use crate::failure::{Exit, Failure};
+
+const EXAMPLES: &str = "\
+Examples:
+  tollgate run protocol                      what does OData cost over plain REST, on this machine?
+  tollgate run protocol --quick              the same in well under a minute, with wider intervals
+  tollgate run protocol --subject odata-v2-atom=https://sap.example/sap/opu/odata/x/Y/Things \\
+      --i-may-load sap.example --basic user:password
+                                             your own system in the place of one variant
+  tollgate serve                             the flight service, to look at with a browser or curl
+  tollgate load -n 10000 -c 20 -k http://127.0.0.1:8080/
+
+Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a figure was refused, 130 interrupted.";
+
+/// What does each layer cost? Measure it, with an interval and n, or see the figure refused.
+#[derive(Debug, Parser)]
+#[command(name = "tollgate", version, after_help = EXAMPLES, max_term_width = 110)]
+pub(crate) struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// Every verb, in the order of `--help`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Run an experiment: the table, the tolls, and a report worth forwarding
+    Run(Box<run::Arguments>),
+    /// Say how long an experiment would take and what it would do, without running it
+    Plan(Box<plan::Arguments>),
+    /// List the experiments with their questions, variants and levels
+    List(list::Arguments),
+    /// Render a stored run again, in another format
+    Report(report::Arguments),
+    /// Load one URL quickly, with ApacheBench's letters
+    Load(Box<load::Arguments>),
+    /// Serve the flight service as OData V2, OData V4 and plain REST
+    Serve(serve::Arguments),
+    /// Print the JSON Schema of an experiment, of the gateway's configuration, or of a result
+    Schema(schema::Arguments),
+    /// Print the completions for a shell
+    Completions(completions::Arguments),
+}
+
+impl Verb {
+    /// Does it. The result goes to `out`, progress to stderr.
+    pub(crate) fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
+        match self {
+            Verb::Run(arguments) => run::run(arguments, out),
+            Verb::Plan(arguments) => plan::run(arguments, out),
+            Verb::List(arguments) => list::run(arguments, out),
+            Verb::Report(arguments) => report::run(arguments, out),
+            Verb::Load(arguments) => load::run(arguments, out),
+            Verb::Serve(arguments) => serve::run(arguments, out),
+            Verb::Schema(arguments) => schema::run(arguments, out),
+            Verb::Completions(arguments) => completions::run(arguments, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_contradicts_itself_nowhere() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,43 @@
+//! `tollgate list`: every built-in experiment with its question, variants and levels, read from the experiments themselves.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use tollgate_lab::experiment::{BUILT_IN, Experiment, FactorName};
+
+use crate::failure::{Exit, Failure};
+
+/// Arguments of `list`: there are none.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {}
+
+/// Prints the list.
+pub(crate) fn run(_: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+    for (position, (name, _)) in BUILT_IN.iter().enumerate() {
+        let experiment = Experiment::builtin(name).map_err(Failure::failed)?;
+        if position > 0 {
+            writeln!(out).map_err(Failure::output)?;
+        }
+        write(&experiment, out).map_err(Failure::output)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn write(experiment: &Experiment, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}  {}", experiment.name, experiment.question)?;
+    let levels: Vec<String> = experiment.levels.iter().map(u64::to_string).collect();
+    let factor = match experiment.factor {
+        FactorName::Concurrency => "concurrency",
+    };
+    writeln!(out, "  levels    {} ({factor})", levels.join(", "))?;
+    let width = experiment.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
+    for (position, variant) in experiment.variants.iter().enumerate() {
+        let label = if position == 0 { "variants" } else { "" };
+        let baseline = match variant.baseline {
+            Some(baseline) => format!(" (over {})", experiment.variants[baseline].name),
+            None => " (the bottom)".to_owned(),
+        };
+        writeln!(out, "  {label:<8}  {:width$}  {}{baseline}", variant.name, variant.title)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! `tollgate plan`: what a run would do and how long it would take, without touching the network.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use clap::Args;
+use tollgate_lab::experiment::{Experiment, FactorName, Location};
+use tollgate_lab::plan::{Plan, TRIALS_PER_BLOCK};
+
+use super::selection::{self, Selection};
+use crate::failure::{Exit, Failure};
+
+/// Arguments of `plan`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(super) selection: Selection,
+}
+
+/// Prints the plan.
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+    let experiment = selection::experiment(&arguments.selection.experiment)?;
+    let plan = Plan::new(&experiment, &selection::plan_options(&arguments.selection)).map_err(Failure::usage)?;
+    let mut subjects = Vec::new();
+    for subject in &arguments.selection.subjects {
+        let variant = experiment.variant(&subject.name).map_err(Failure::usage)?;
+        subjects.push((variant, subject.value.as_str()));
+    }
+    write(&experiment, &plan, &subjects, out).map_err(Failure::output)?;
+    Ok(Exit::Done)
+}
+
+fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}  {}", experiment.name, experiment.question)?;
+    let levels: Vec<String> = plan.levels.iter().map(u64::to_string).collect();
+    let factor = match experiment.factor {
+        FactorName::Concurrency => "concurrency",
+    };
+    writeln!(out, "  levels    {} ({factor})", levels.join(", "))?;
+    let width = plan.variants.iter().map(|position| experiment.variants[*position].name.len()).max().unwrap_or(0);
+    for (row, position) in plan.variants.iter().enumerate() {
+        let variant = &experiment.variants[*position];
+        let label = if row == 0 { "variants" } else { "" };
+        let given = subjects.iter().rev().find(|(variant, _)| variant == position).map(|(_, url)| *url);
+        let at = match (given, &variant.at) {
+            (Some(url), _) => super::secrets::without_user(url),
+            (None, Location::Url(url)) => super::secrets::without_user(url),
+            (None, Location::Gateway(path)) => format!("our gateway, {path}"),
+        };
+        writeln!(out, "  {label:<8}  {:width$}  {at}", variant.name)?;
+    }
+    writeln!(
+        out,
+        "  measured  {} cells x {} blocks x {TRIALS_PER_BLOCK} = {} trials of {} ms, {} of each subject",
+        plan.cells(),
+        plan.blocks,
+        plan.trials(),
+        plan.slice.as_millis(),
+        if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) },
+    )?;
+    writeln!(out, "  duration  at least {}", readable(plan.duration()))
+}
+
+/// Seconds below two minutes, minutes and seconds above.
+pub(crate) fn readable(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64().ceil() as u64;
+    if seconds < 120 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_rounded_up_and_read_at_a_glance() {
+        let check = |milliseconds: u64, expected: &str| {
+            assert_eq!(readable(Duration::from_millis(milliseconds)), expected);
+        };
+        check(200, "1 s");
+        check(119_000, "119 s");
+        check(119_500, "2 min 0 s");
+        check(3_661_000, "61 min 1 s");
+    }
+}

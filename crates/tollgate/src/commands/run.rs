@@ -1,0 +1,114 @@
+//! `tollgate run`: hands the experiment to the lab, shows how it goes on, and prints what came out.
+//!
+//! Deliberately not here: measuring (the lab) and rendering (the lab's reporters, from the stored result).
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use tollgate_lab::report::{self, RenderOptions};
+use tollgate_lab::results::{RunResult, Verdict};
+use tollgate_lab::run::{Certificates, Ending, RunError, RunOptions, StopFlag};
+
+use super::selection::{self, Selection};
+use super::{output, secrets};
+use crate::failure::{Exit, Failure};
+use crate::progress::ProgressLine;
+use crate::signals;
+
+const EXAMPLES: &str = "\
+Examples:
+  tollgate run protocol --only odata-v4-json --level 1,20
+  tollgate run protocol --quick --out runs/monday --json > monday.json
+  tollgate run mine.toml --subject theirs=http://127.0.0.1:9000/items --subject-pid theirs=4711
+
+Results go to stdout, progress to stderr (only on a terminal). The run's folder holds result.json, written after every trial, report.html and the histograms. Ctrl-C saves what is done, marks it partial and exits with 130.";
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(super) selection: Selection,
+
+    /// Seed of every order and choice; a fresh one is drawn and stored if it is not given
+    #[arg(long, value_name = "N", help_heading = "How much")]
+    pub(super) seed: Option<u64>,
+
+    /// Folder of the result [default: runs/<experiment and time>]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(super) out: Option<PathBuf>,
+
+    /// Print result.json to stdout in the place of the table
+    #[arg(long, help_heading = "Output")]
+    pub(super) json: bool,
+}
+
+/// The report's name in the run's folder.
+const REPORT: &str = "report.html";
+
+/// Runs the experiment.
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+    let options = options(arguments)?;
+    let stop = StopFlag::new();
+    let asked = stop.clone();
+    signals::on_stop(move || asked.stop())?;
+
+    let progress = ProgressLine::on_stderr();
+    let outcome = tollgate_lab::run::run(&options, &progress, &stop);
+    progress.end();
+    let outcome = outcome.map_err(|error| match error {
+        RunError::Usage(_) => Failure::usage(error),
+        RunError::Failed(_) => Failure::failed(error),
+    })?;
+
+    let report = outcome.directory.join(REPORT);
+    output::whole_file(&report, &rendered("html", &outcome.result)?)?;
+    if arguments.json {
+        out.write_all(&rendered("json", &outcome.result)?).map_err(Failure::output)?;
+    } else {
+        let options = output::render_options();
+        report::render("terminal", &outcome.result, out, &options).map_err(output::render_failure)?;
+        writeln!(out, "\nreport  {}", report.display()).map_err(Failure::output)?;
+    }
+    out.flush().map_err(Failure::output)?;
+    ended(&outcome.result, outcome.ending)
+}
+
+fn options(arguments: &Arguments) -> Result<RunOptions, Failure> {
+    let selection = &arguments.selection;
+    let serve_program = std::env::current_exe().map_err(|error| {
+        Failure::failed(format_args!("cannot find this program, which serves the built-in subjects: {error}"))
+    })?;
+    Ok(RunOptions {
+        experiment: selection::experiment(&selection.experiment)?,
+        plan: selection::plan_options(selection),
+        out: arguments.out.clone(),
+        subjects: selection.subjects.iter().map(|subject| (subject.name.clone(), subject.value.clone())).collect(),
+        subject_pids: selection.subject_pids.iter().map(|subject| (subject.name.clone(), subject.value)).collect(),
+        headers: selection.headers.iter().map(|field| (field.name.clone(), field.value.clone())).collect(),
+        basic: selection.basic.clone().map(|credentials| (credentials.user, credentials.password)),
+        certificates: if selection.insecure { Certificates::Unverified } else { Certificates::Verified },
+        may_load: selection.may_load.clone(),
+        seed: arguments.seed,
+        command_line: secrets::without_secrets(std::env::args()),
+        serve_program,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+fn rendered(format: &str, result: &RunResult) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    report::render(format, result, &mut text, &RenderOptions::default()).map_err(output::render_failure)?;
+    Ok(text)
+}
+
+fn ended(result: &RunResult, ending: Ending) -> Result<Exit, Failure> {
+    let reason = || result.reason.clone().unwrap_or_else(|| "a subject failed".to_owned());
+    match ending {
+        Ending::Interrupted => Ok(Exit::Interrupted),
+        Ending::SubjectFailed => Err(Failure::failed(reason()).hint("what was measured before stands, marked partial")),
+        Ending::Complete if result.validity.iter().any(|doubt| doubt.verdict == Verdict::Refused) => Ok(Exit::Refused),
+        Ending::Complete => Ok(Exit::Done),
+    }
+}

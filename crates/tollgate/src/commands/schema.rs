@@ -1,0 +1,37 @@
+//! `tollgate schema`: the JSON Schema of what is read and written, made from the very types that read and write it.
+
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+
+use crate::failure::{Exit, Failure};
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Of what
+    #[arg(value_enum)]
+    pub(super) of: SchemaOf,
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum SchemaOf {
+    /// An experiment's TOML file
+    Experiment,
+    /// The gateway's TOML configuration
+    Config,
+    /// A run's result.json
+    Result,
+}
+
+/// Prints the schema.
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+    let schema = match arguments.of {
+        SchemaOf::Experiment => format!("{:#}", tollgate_lab::experiment::schema().as_value()),
+        SchemaOf::Config => tollgate_gateway::config::schema(),
+        SchemaOf::Result => format!("{:#}", schemars::schema_for!(tollgate_lab::results::RunResult).as_value()),
+    };
+    writeln!(out, "{schema}").map_err(Failure::output)?;
+    Ok(Exit::Done)
+}

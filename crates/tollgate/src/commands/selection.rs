@@ -1,0 +1,94 @@
+//! What `run` and `plan` share: from the words on the command line to an experiment and how much of it.
+//!
+//! Deliberately not here: which variants and levels an experiment has; the lab knows, and says what it knows instead.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use clap::Args;
+use tollgate_lab::experiment::Experiment;
+use tollgate_lab::plan::{Extent, PlanOptions};
+
+use super::input;
+use crate::failure::Failure;
+use crate::values::{Assignment, Credentials, HeaderField};
+
+/// What is to be run, and how much of it: shared by `run` and `plan`.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// Name of a built-in experiment (`tollgate list`), or a file of your own ending in .toml
+    #[arg(value_name = "EXPERIMENT|FILE.toml")]
+    pub(super) experiment: String,
+
+    /// Few levels and few, short rounds: an answer in well under a minute
+    #[arg(long, conflicts_with = "full", help_heading = "How much")]
+    pub(super) quick: bool,
+
+    /// Every level and many rounds: narrow intervals
+    #[arg(long, help_heading = "How much")]
+    pub(super) full: bool,
+
+    /// Number of blocks for each level: each holds every variant twice, in mirrored order
+    #[arg(long, value_name = "N", help_heading = "How much")]
+    pub(super) rounds: Option<NonZeroU32>,
+
+    /// Only these variants; their baselines come along
+    #[arg(long, value_name = "VARIANT,…", value_delimiter = ',', help_heading = "How much")]
+    pub(super) only: Vec<String>,
+
+    /// Only these levels
+    #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "How much")]
+    pub(super) level: Vec<u64>,
+
+    /// A system of yours in the place of a variant; with a path, the collection to walk
+    #[arg(long = "subject", value_name = "VARIANT=URL", help_heading = "Your own subject")]
+    pub(super) subjects: Vec<Assignment<String>>,
+
+    /// The process of that subject on this machine, so that its CPU time and memory can be watched
+    #[arg(long = "subject-pid", value_name = "VARIANT=PID", help_heading = "Your own subject")]
+    pub(super) subject_pids: Vec<Assignment<u32>>,
+
+    /// A header field for every request to your subjects; never stored
+    #[arg(long = "header", value_name = "NAME: VALUE", help_heading = "Your own subject")]
+    pub(super) headers: Vec<HeaderField>,
+
+    /// Basic authentication for your subjects; never stored
+    #[arg(long, value_name = "USER:PASSWORD", help_heading = "Your own subject")]
+    pub(super) basic: Option<Credentials>,
+
+    /// Do not verify your subjects' certificates; the result says so
+    #[arg(long, help_heading = "Your own subject")]
+    pub(super) insecure: bool,
+
+    /// A host off this machine that you are allowed to load; without it, only loopback is aimed at
+    #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Your own subject")]
+    pub(super) may_load: Vec<String>,
+}
+
+/// The largest experiment file that is read; a file beyond it is not one.
+const EXPERIMENT_BYTES_MAX: u64 = 1 << 20;
+
+/// Reads the experiment: a built-in one by its name, a user's by a file name that ends in `.toml`.
+pub(crate) fn experiment(name: &str) -> Result<Experiment, Failure> {
+    if !name.ends_with(".toml") {
+        return Experiment::builtin(name).map_err(|error| {
+            Failure::usage(error).hint("`tollgate list` shows the experiments; a file ends in .toml")
+        });
+    }
+    let text = input::text(Path::new(name), EXPERIMENT_BYTES_MAX)?;
+    Experiment::parse(&text, name).map_err(Failure::usage)
+}
+
+/// How much of it.
+pub(crate) fn plan_options(arguments: &Selection) -> PlanOptions {
+    PlanOptions {
+        extent: match (arguments.quick, arguments.full) {
+            (true, _) => Extent::Quick,
+            (_, true) => Extent::Full,
+            _ => Extent::Default,
+        },
+        rounds: arguments.rounds.map(u32::from),
+        only: arguments.only.clone(),
+        levels: (!arguments.level.is_empty()).then(|| arguments.level.clone()),
+    }
+}

@@ -1,0 +1,72 @@
+//! Progress on stderr: one line that is drawn over, and only where a person looks at it.
+//!
+//! Deliberately nothing of it in a pipe or a file: results go to stdout, and a log of a run is its result.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tollgate_lab::run::{Observer, Progress};
+
+use crate::commands::plan::readable;
+
+/// The line.
+pub(crate) struct ProgressLine {
+    bar: ProgressBar,
+}
+
+impl ProgressLine {
+    /// On stderr if it is a terminal, else nowhere.
+    pub(crate) fn on_stderr() -> ProgressLine {
+        let target =
+            if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        // Without colours: the terminal may be told to have none (NO_COLOR), and there is nothing to distinguish.
+        let style = ProgressStyle::with_template("{prefix} [{bar:30}] {pos}/{len} {wide_msg}");
+        bar.set_style(style.expect("the template is right, as a test shows"));
+        ProgressLine { bar }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Observer for ProgressLine {
+    fn progress(&self, progress: &Progress<'_>) {
+        match progress {
+            Progress::Planned { trials, duration } => {
+                self.bar.set_length(*trials as u64);
+                self.bar.set_prefix("measuring");
+                self.bar.set_message(format!("at least {}", readable(*duration)));
+            }
+            Progress::Starting { variant } => self.bar.set_message(format!("{variant}: starting")),
+            Progress::WarmingUp { variant } => self.bar.set_message(format!("{variant}: warming up")),
+            Progress::Trial { done, planned, variant, level, left } => {
+                self.bar.set_length(*planned as u64);
+                self.bar.set_position(*done as u64);
+                self.bar.set_message(format!("{} left, {variant} at {level}", readable(whole(*left))));
+            }
+            Progress::Finished => self.end(),
+            _ => {}
+        }
+    }
+}
+
+/// Whole seconds, so that the line does not flicker.
+fn whole(duration: Duration) -> Duration {
+    Duration::from_secs(duration.as_secs_f64().round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_can_be_drawn() {
+        let line = ProgressLine::on_stderr();
+        line.progress(&Progress::Planned { trials: 3, duration: Duration::from_secs(1) });
+        line.end();
+    }
+}

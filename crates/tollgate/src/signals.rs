@@ -1,0 +1,42 @@
+//! SIGINT and SIGTERM: the first asks for a good end, the second does not wait for it.
+//!
+//! Deliberately not here: what a good end is; the verb's closure knows.
+
+use std::io;
+use std::thread;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::failure::Failure;
+
+/// Exit status of a process that was interrupted twice.
+const INTERRUPTED: i32 = 130;
+
+/// Calls `first` on the first of the two signals, on a thread of its own; ends the process on the second.
+pub(crate) fn on_stop(first: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    watch(first).map_err(|error| Failure::failed(format_args!("cannot watch signals: {error}")))
+}
+
+fn watch(first: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    // Registered before this returns: a signal that comes right afterwards is not lost.
+    let (mut interrupt, mut terminate) = {
+        let _guard = runtime.enter();
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            let mut next = async || {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+            };
+            next().await;
+            first();
+            next().await;
+            std::process::exit(INTERRUPTED);
+        });
+    })?;
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! What is typed and what comes back: help, mistakes and exit codes.
+
+use std::fs;
+
+use crate::helper::tollgate;
+
+#[test]
+fn help_names_every_verb_with_examples_and_exit_codes() {
+    let help = tollgate(["--help"]).finish();
+    for verb in ["run", "plan", "list", "report", "load", "serve", "schema", "completions"] {
+        help.check(0, &format!("\n  {verb} "), "");
+        tollgate([verb, "--help"]).finish().check(0, "Usage: tollgate", "");
+    }
+    help.check(0, "tollgate run protocol --quick", "").check(0, "130 interrupted", "");
+}
+
+#[test]
+fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
+    let check = |line: &[&str], expected: &str| {
+        tollgate(line).finish().check(2, "", expected);
+    };
+    check(&[], "Usage: tollgate <COMMAND>");
+    check(&["rum"], "a similar subcommand exists: 'run'");
+    check(&["run"], "<EXPERIMENT|FILE.toml>");
+    check(&["run", "protocol", "--quick", "--full"], "cannot be used with");
+    check(&["run", "protocol", "--rounds", "0"], "'0' for '--rounds <N>'");
+    check(&["run", "protocol", "--header", "No colon here"], "there is no `:`");
+    check(&["run", "protocol", "--subject", "rest-json"], "has no `=`");
+    check(&["run", "protocol", "--subject-pid", "rest-json=me"], "`me` for `rest-json`");
+    check(&["plan", "protocl"], "did you mean `protocol`?");
+    check(&["plan", "protocol", "--only", "odata-v2-atm"], "did you mean `odata-v2-atom`?");
+    check(&["plan", "protocol", "--level", "0"], "level 0 of `protocol`");
+    check(&["plan", "missing.toml"], "cannot read missing.toml");
+    check(&["serve", "missing.toml"], "cannot read missing.toml");
+    check(&["serve", "--listen", "here"], "'here' for '--listen <ADDRESS>'");
+    check(&["serve", "--admin", "192.0.2.1:80"], "expected a loopback address");
+    check(&["serve", "--work-processes", "0"], "0 is not in 1..=1000");
+    check(&["load"], "<URL>");
+    check(&["load", "-t", "0", "http://127.0.0.1/"], "'0' for '-t <SECONDS>'");
+    check(&["report", "missing"], "cannot read missing");
+    check(&["report", ".", "-f", "pdf"], "'pdf' for '--format <FORMAT>'");
+}
+
+#[test]
+fn a_wrong_experiment_is_shown_with_file_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.toml"), "name = \"mine\"\nquestoin = \"What?\"\n").unwrap();
+    let plan = tollgate(["plan", "mine.toml"]).within(folder.path()).finish();
+    plan.check(2, "", "mine.toml:2").check(2, "", "did you mean `question`?");
+    // The run ends the same way, and leaves nothing behind.
+    tollgate(["run", "mine.toml"]).within(folder.path()).finish().check(2, "", "mine.toml:2");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_wrong_configuration_is_shown_with_file_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("gateway.toml"), "[listen]\n\n[work_processes]\nlimt = 3\n").unwrap();
+    let serve = tollgate(["serve", "gateway.toml"]).within(folder.path()).finish();
+    serve.check(2, "", "gateway.toml:4").check(2, "", "did you mean `limit`?");
+}
+
+#[test]
+fn a_plan_says_how_long_a_run_takes_at_least() {
+    let plan = tollgate(["plan", "protocol", "--quick"]).finish();
+    plan.check(0, "What does OData cost over plain REST?", "").check(0, "duration  at least", "");
+    let one = tollgate(["plan", "protocol", "--only", "odata-v2-atom", "--level", "3", "--rounds", "5"]).finish();
+    one.check(0, "2 cells x 5 blocks x 2 = 20 trials", "");
+}
+
+#[test]
+fn the_list_shows_each_experiment_with_its_variants() {
+    let list = tollgate(["list"]).finish();
+    list.check(0, "protocol  What does OData cost over plain REST?", "").check(0, "odata-v4-json-full", "");
+}
+
+#[test]
+fn schemas_are_json() {
+    for of in ["experiment", "config", "result"] {
+        let schema = tollgate(["schema", of]).finish();
+        let schema: serde_json::Value = serde_json::from_str(&schema.check(0, "", "").out).unwrap();
+        assert!(schema["properties"].is_object(), "{of}");
+    }
+}
+
+#[test]
+fn completions_know_the_verbs() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        tollgate(["completions", shell]).finish().check(0, "schema", "");
+    }
+}
+
+#[test]
+fn every_example_is_right() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    for entry in fs::read_dir(examples).unwrap() {
+        let path = entry.unwrap().path();
+        if path.ends_with("gateway.toml") {
+            let text = fs::read_to_string(&path).unwrap();
+            tollgate_gateway::Config::parse(&text, "gateway.toml").unwrap();
+        } else {
+            tollgate([std::ffi::OsStr::new("plan"), path.as_os_str()]).finish().check(0, "trials", "");
+        }
+    }
+}

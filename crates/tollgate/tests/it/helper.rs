@@ -1,0 +1,155 @@
+//! One builder to run the binary, one guard that serves with it, and the smallest HTTP client that can ask it something.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Longest wait for anything; only a failure takes so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A command line in the making.
+pub(crate) struct Tollgate {
+    command: Command,
+}
+
+/// What it came to.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+/// `tollgate` with these arguments.
+pub(crate) fn tollgate<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Tollgate {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+    command.args(arguments).env_remove("RUST_BACKTRACE").stdin(Stdio::null());
+    Tollgate { command }
+}
+
+impl Tollgate {
+    /// In this folder.
+    pub(crate) fn within(mut self, folder: &Path) -> Tollgate {
+        self.command.current_dir(folder);
+        self
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn finish(self) -> Finished {
+        self.start().finish()
+    }
+
+    /// Starts it.
+    pub(crate) fn start(mut self) -> Running {
+        let child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Running { child }
+    }
+}
+
+impl Finished {
+    /// Holds it against the exit code and what its two streams must contain.
+    pub(crate) fn check(&self, code: i32, out: &str, err: &str) -> &Finished {
+        let as_expected = self.code == code && self.out.contains(out) && self.err.contains(err);
+        assert!(as_expected, "expected {code}, {out:?}, {err:?}: {self:#?}");
+        self
+    }
+}
+
+/// A child that is ended with its owner.
+pub(crate) struct Running {
+    child: Child,
+}
+
+impl Running {
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits for its end.
+    pub(crate) fn finish(mut self) -> Finished {
+        let stderr = self.child.stderr.take().unwrap();
+        // Both streams at once: a full pipe would hold the child up.
+        let err = std::thread::spawn(move || std::io::read_to_string(stderr).unwrap());
+        let out = self.child.stdout.take().map(|stdout| std::io::read_to_string(stdout).unwrap()).unwrap_or_default();
+        let status = self.child.wait().unwrap();
+        let err = err.join().unwrap();
+        let code = status.code().unwrap_or_else(|| panic!("it was killed: {status}, {err}"));
+        Finished { code, out, err }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Gone already if it was waited for: killing a reaped child does nothing.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// `tollgate serve`, ready.
+pub(crate) struct Serving {
+    pub(crate) running: Running,
+    pub(crate) url: String,
+    pub(crate) admin: String,
+}
+
+/// Serves the flight service on free ports.
+pub(crate) fn serving(arguments: &[&str]) -> Serving {
+    let line = ["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+    let mut running = tollgate(line.iter().chain(arguments)).start();
+    let mut stdout = BufReader::new(running.child.stdout.take().unwrap());
+    let (mut url, mut admin) = (String::new(), String::new());
+    while url.is_empty() || admin.is_empty() {
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        match line.trim_end().split_once(' ') {
+            Some(("listening", address)) => url = address.to_owned(),
+            Some(("admin", address)) => admin = address.to_owned(),
+            _ => panic!("serve said {line:?}: {:?}", running.finish()),
+        }
+    }
+    Serving { running, url, admin }
+}
+
+/// Status and body of a GET of `url`, on a connection of its own.
+pub(crate) fn get(url: &str) -> (u16, String) {
+    let rest = url.strip_prefix("http://").expect("tests ask over plain HTTP");
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let mut stream = TcpStream::connect(authority).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    // HTTP/1.0, so that the end of the connection is the end of the body.
+    write!(stream, "GET /{path} HTTP/1.0\r\nHost: {authority}\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").expect("an answer has a head");
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+}
+
+/// Looks again and again until `found` finds something.
+pub(crate) fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(start.elapsed() < PATIENCE, "no {what} within {PATIENCE:?}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+/// Every file below a folder.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files_below(&path)) } else { found.push(path) }
+    }
+    found
+}

@@ -1,0 +1,70 @@
+//! `tollgate load` from outside, against our own gateway.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::helper::{serving, tollgate};
+
+const FLIGHT: &str = "/rest/flights/AA/0017/20110601";
+
+fn figures(line: &[&str], code: i32) -> Value {
+    let load = tollgate([&["load", "--json"], line].concat()).finish();
+    serde_json::from_str(&load.check(code, "", "").out).unwrap()
+}
+
+#[test]
+fn the_figures_account_for_every_request() {
+    let gateway = serving(&[]);
+    let figures = figures(&["-n", "500", "-c", "4", "-k", &format!("{}{FLIGHT}", gateway.url)], 0);
+    assert_eq!((&figures["requests"], &figures["connections"]), (&500.into(), &4.into()), "{figures:#}");
+    assert_eq!(figures["errors"], serde_json::json!({}));
+    assert!(figures["response_time_ms"]["p50"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn without_keep_alive_every_request_opens_a_connection() {
+    let gateway = serving(&[]);
+    let figures = figures(&["-n", "50", "-c", "2", &format!("{}{FLIGHT}", gateway.url)], 0);
+    assert_eq!(figures["connections"], 50, "{figures:#}");
+}
+
+#[test]
+fn the_text_is_laid_out_as_abs() {
+    let gateway = serving(&[]);
+    let load = tollgate(["load", "-n", "200", "-k", &format!("{}{FLIGHT}", gateway.url)]).finish();
+    for line in ["Requests per second:", "Failed requests:        0", "50%", "99%", "100%", "Little's law"] {
+        load.check(0, line, "");
+    }
+}
+
+#[test]
+fn errors_are_counted_by_class_and_shown() {
+    let gateway = serving(&[]);
+    let figures = figures(&["-n", "20", "-k", &format!("{}/rest/nothing/here", gateway.url)], 1);
+    assert_eq!(figures["errors"]["status-404"], 20, "{figures:#}");
+}
+
+#[test]
+fn what_cannot_be_loaded_is_a_clear_error() {
+    let check = |line: &[&str], code: i32, expected: &str| {
+        tollgate([&["load"], line].concat()).finish().check(code, "", expected);
+    };
+    check(&["127.0.0.1:80/"], 2, "127.0.0.1:80/");
+    check(&["http://other.example/"], 2, "--i-may-load other.example");
+    check(&["-p", "missing.json", "http://127.0.0.1:1/"], 2, "cannot read missing.json");
+    check(&["http://127.0.0.1:1/"], 1, "127.0.0.1:1");
+}
+
+#[test]
+fn a_posted_file_is_sent_with_its_method() {
+    let gateway = serving(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("body.json");
+    fs::write(&file, "{}").unwrap();
+    let url = format!("{}/rest/flights", gateway.url);
+    // Writing is not built yet, so the gateway refuses it: what matters is that the method arrived.
+    let figures = figures(&["-p", file.to_str().unwrap(), "-T", "application/json", &url], 1);
+    let classes: Vec<&String> = figures["errors"].as_object().unwrap().keys().collect();
+    assert!(matches!(classes[0].as_str(), "status-405" | "status-501"), "{figures:#}");
+}

@@ -1,0 +1,60 @@
+//! `tollgate serve` from outside: it says where it is, answers there, and ends well.
+
+use rustix::process::Signal;
+
+use crate::helper::{get, serving, tollgate};
+
+#[test]
+fn the_flights_are_served_at_once_in_every_protocol() {
+    let gateway = serving(&[]);
+    let check = |path: &str, expected: &str| {
+        let (status, body) = get(&format!("{}{path}", gateway.url));
+        assert!(status == 200 && body.contains(expected), "{path}: {status} {body}");
+    };
+    let flight = "FlightCollection(carrid='AA',connid='0017',fldate='20110601')";
+    check(&format!("/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/{flight}"), "<entry");
+    check(&format!("/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/{flight}?$format=json"), "\"carrid\":\"AA\"");
+    check(&format!("/sap/opu/sdata/iwfnd/RMTSAMPLEFLIGHT/{flight}"), "<entry");
+    check("/odata/v4/flights/FlightCollection?$top=1", "\"value\":[");
+    check("/rest/flights/AA/0017/20110601", "\"carrid\":\"AA\"");
+}
+
+#[test]
+fn the_operator_sees_the_work_processes() {
+    let gateway = serving(&["--work-processes", "3"]);
+    let (status, metrics) = get(&format!("{}/metrics", gateway.admin));
+    assert_eq!(status, 200);
+    assert!(metrics.contains("tollgate_work_processes_limit 3\n"), "{metrics}");
+    assert!(metrics.contains("tollgate_work_processes_busy 0\n"), "{metrics}");
+}
+
+#[test]
+fn a_signal_ends_it_well() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let gateway = serving(&[]);
+        gateway.running.signal(signal);
+        assert_eq!(gateway.running.finish().code, 0, "{signal:?}");
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_a_clear_error() {
+    let first = serving(&[]);
+    let address = first.url.trim_start_matches("http://");
+    tollgate(["serve", "--listen", address]).finish().check(1, "", address);
+}
+
+#[test]
+fn a_database_file_keeps_the_flights() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("flights.db");
+    let count = || {
+        let gateway = serving(&["--database", file.to_str().unwrap()]);
+        let answer = get(&format!("{}/odata/v4/flights/FlightCollection/$count", gateway.url));
+        gateway.running.signal(Signal::TERM);
+        assert_eq!(gateway.running.finish().code, 0);
+        answer
+    };
+    assert_eq!((count(), count()), ((200, "400".to_owned()), (200, "400".to_owned())));
+    assert!(file.exists());
+}
