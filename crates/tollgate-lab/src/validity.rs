@@ -229,7 +229,7 @@ fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
     (busy > CORES_BUSY_MAX).then(|| Finding {
         verdict: Verdict::Marked,
         reason: format!(
-            "all cores were busy {:.0} % of the time: a joint figure of generator and subject",
+            "all cores were busy {:.0} % of the time: a joint figure of generator, subject and what else runs",
             busy * 100.0
         ),
         remedy: "read CPU per request instead of times",

@@ -20,7 +20,7 @@ use crate::stats::warm_up::{WarmUp, mser5};
 use crate::validity;
 
 /// A subject has so long to answer its first unit of work.
-const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(5);
+const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// Length of one part of the warm-up: ten bins.
 const WARM_UP_PART: Duration = Duration::from_millis(500);
 

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -64,6 +65,8 @@ impl Child {
         let mut command = Command::new(program);
         command.args(["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Of a group of its own: a terminal's interrupt is for the lab, which then ends its subjects itself.
+        command.process_group(0);
         end_with_this_thread(&mut command);
         let name = program.display();
         let mut process = cores
@@ -184,7 +187,6 @@ enum Announcement {
 /// Even a lab that is killed leaves no server behind.
 #[expect(unsafe_code, reason = "std has no other way to ask the kernel for it between fork and exec")]
 fn end_with_this_thread(command: &mut Command) {
-    use std::os::unix::process::CommandExt;
     // SAFETY: between fork and exec only one system call is made, which neither allocates nor locks.
     unsafe {
         command.pre_exec(|| Ok(rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?));
