@@ -8,6 +8,7 @@ use crate::format::Format;
 use crate::value::Value;
 use crate::{atom, base64, date, decimal, json, rest};
 use std::fmt;
+use std::str::FromStr;
 
 /// Why a document could not be read, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,7 +164,9 @@ impl Scalar {
             P::Int16 => integer(i64::from(i16::MIN), i64::from(i16::MAX)),
             P::Int32 => integer(i64::from(i32::MIN), i64::from(i32::MAX)),
             P::Int64 => integer(i64::MIN, i64::MAX),
-            P::Single | P::Double => real(text).map(Value::Real),
+            // The shortest text of a Single is not that of the Double nearest to it.
+            P::Single => real::<f32>(text).map(|value| Value::Real(value.into())),
+            P::Double => real::<f64>(text).map(Value::Real),
             P::Decimal { .. } => decimal::canonical(text).map(Value::Decimal),
             P::String { .. } => Some(Value::String(text.to_owned())),
             P::Binary { .. } => base64::decode(text).map(Value::Binary),
@@ -188,15 +191,16 @@ impl Scalar {
     }
 }
 
-fn real(text: &str) -> Option<f64> {
-    match text {
-        "NaN" => Some(f64::NAN),
-        "INF" => Some(f64::INFINITY),
-        "-INF" => Some(f64::NEG_INFINITY),
-        // The parser of the standard library also takes words.
-        _ if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') => text.parse().ok(),
-        _ => None,
-    }
+fn real<F: FromStr>(text: &str) -> Option<F> {
+    // The parser of the standard library has other words, in any case.
+    let text = match text {
+        "NaN" => "nan",
+        "INF" => "inf",
+        "-INF" => "-inf",
+        _ if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') => text,
+        _ => return None,
+    };
+    text.parse().ok()
 }
 
 fn is_guid(text: &str) -> bool {

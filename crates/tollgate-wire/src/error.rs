@@ -157,7 +157,7 @@ fn title(status: u16) -> &'static str {
         502 => "Bad Gateway",
         503 => "Service Unavailable",
         504 => "Gateway Timeout",
-        400..500 => "Client Error",
+        other if other < 500 => "Client Error",
         _ => "Server Error",
     }
 }

@@ -193,7 +193,7 @@ impl Place for XmlText {
     #[inline(always)]
     fn suspects(word: u64) -> u64 {
         // '<' and '>' differ in one bit: with it set, one comparison finds both.
-        below(word, 0x20) | equal(word, b'&') | equal(word | ONES * 2, b'>') | word & HIGHS
+        below(word, 0x20) | equal(word, b'&') | equal(word | (ONES * 2), b'>') | (word & HIGHS)
     }
 
     fn replace(out: &mut Vec<u8>, rest: &[u8]) -> usize {
@@ -235,7 +235,7 @@ impl Place for Json {
 
     #[inline(always)]
     fn suspects(word: u64) -> u64 {
-        below(word, 0x20) | equal(word, b'"') | equal(word, b'\\') | word & HIGHS
+        below(word, 0x20) | equal(word, b'"') | equal(word, b'\\') | (word & HIGHS)
     }
 
     fn replace(out: &mut Vec<u8>, rest: &[u8]) -> usize {

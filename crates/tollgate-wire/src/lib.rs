@@ -19,6 +19,8 @@ pub mod number;
 pub mod plan;
 pub mod query;
 pub(crate) mod rest;
+#[cfg(test)]
+mod round_trip;
 pub mod stencil;
 mod suggest;
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use crate::document::{self, Document, ReadError};
 use crate::format::Format;
 use crate::json::reader::{Event, Limits, Reader};
-use crate::url;
+use crate::{json, url};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::fmt;
@@ -364,7 +364,7 @@ impl JsonScan<'_, '_> {
         while let Event::Name(name) = self.reader.next()? {
             match &*name {
                 "@odata.context" | "@context" => {
-                    let context = super::json::text(&mut self.reader)?;
+                    let context = json::text(&mut self.reader)?;
                     self.found.base = context.split_once("$metadata").map(|(base, _)| base.to_owned());
                 }
                 "__next" | "@odata.nextLink" | "@nextLink" | "next" => match self.reader.next()? {
@@ -408,11 +408,9 @@ impl JsonScan<'_, '_> {
             let wanted = self.names.iter().position(|wanted| wanted.strip_prefix(parent) == Some(&*name));
             if let Some(position) = wanted {
                 let event = self.reader.next()?;
-                entity.values[position] = super::json::scalar(event).and_then(|value| value.text().map(str::to_owned));
-            } else if parent.is_empty() && matches!(&*name, "@odata.id" | "@id") {
-                entity.url = Some(super::json::text(&mut self.reader)?);
-            } else if parent.is_empty() && matches!(&*name, "@odata.editLink" | "@editLink") && entity.url.is_none() {
-                entity.url = Some(super::json::text(&mut self.reader)?);
+                entity.values[position] = json::scalar(event).and_then(|value| value.text().map(str::to_owned));
+            } else if parent.is_empty() && is_link(&name, entity.url.is_some()) {
+                entity.url = Some(json::text(&mut self.reader)?);
             } else if parent.is_empty() && name == "__metadata" {
                 self.metadata(entity)?;
             } else {
@@ -435,7 +433,7 @@ impl JsonScan<'_, '_> {
         }
         while let Event::Name(name) = self.reader.next()? {
             if name == "uri" {
-                entity.url = Some(super::json::text(&mut self.reader)?);
+                entity.url = Some(json::text(&mut self.reader)?);
             } else {
                 self.reader.skip_value()?;
             }
@@ -445,5 +443,14 @@ impl JsonScan<'_, '_> {
 
     fn fault(&self, message: &str) -> ReadError {
         ReadError { position: self.reader.position(), message: message.to_owned() }
+    }
+}
+
+/// Whether a member of an entity is its link; the edit link only where there is no other yet.
+fn is_link(name: &str, has_one: bool) -> bool {
+    match name {
+        "@odata.id" | "@id" => true,
+        "@odata.editLink" | "@editLink" => !has_one,
+        _ => false,
     }
 }

@@ -16,7 +16,7 @@ pub fn write(out: &mut Vec<u8>, model: &Model, format: Format, base: &Base<'_>) 
         Format::V2Atom => write_v2_atom(out, model, base),
         Format::V2Json => {
             out.extend_from_slice(b"{\"d\":{\"EntitySets\":[");
-            write_list(out, model, |out, name| json_string(out, name));
+            write_list(out, model, json_string);
             out.extend_from_slice(b"]}}");
         }
         Format::V4Json { metadata, .. } => {
@@ -38,7 +38,7 @@ pub fn write(out: &mut Vec<u8>, model: &Model, format: Format, base: &Base<'_>) 
         }
         Format::RestJson => {
             out.extend_from_slice(b"{\"items\":[");
-            write_list(out, model, |out, name| json_string(out, name));
+            write_list(out, model, json_string);
             out.extend_from_slice(b"]}");
         }
         Format::RestXml { .. } => {
