@@ -65,8 +65,8 @@ const HOSTS: &[&str] = &[
     "www.sap.com",
     "www.w3.org",
     // Specifications that comments and documents point to, and the licence's own address.
-    "keepachangelog.com",
     "www.apache.org",
+    "prometheus.io",
     "www.odata.org",
     "www.rfc-editor.org",
 ];
@@ -253,7 +253,7 @@ fn no_text_names_a_path_of_somebodys_machine() {
 fn no_text_names_a_foreign_host() {
     let mut broken = Vec::new();
     for (path, text) in files() {
-        if path == "Cargo.lock" || HOSTS_AS_DATA.contains(&path.as_str()) {
+        if path.ends_with("Cargo.lock") || HOSTS_AS_DATA.contains(&path.as_str()) {
             continue;
         }
         for (number, line) in text.lines().enumerate() {
