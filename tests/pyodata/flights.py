@@ -64,8 +64,8 @@ class FlightService(unittest.TestCase):
 
     def test_counts_agree_with_lists(self):
         self.assertEqual(self.flights.get_entities().count().execute(), FLIGHTS)
-        american = self.flights.get_entities().filter("carrid eq 'AA'")
-        self.assertEqual(american.count().execute(), len(american.execute()))
+        american = lambda: self.flights.get_entities().filter("carrid eq 'AA'")
+        self.assertEqual(american().count().execute(), len(american().execute()))
         page = self.flights.get_entities().count(inline=True).top(7).execute()
         self.assertEqual((page.total_count, len(page)), (FLIGHTS, 7))
 
