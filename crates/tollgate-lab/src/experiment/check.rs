@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use tollgate_net::http1::client::Target;
+use tollgate_wire::links::Template;
 use toml::Spanned;
 
 use super::error::{ExperimentError, did_you_mean};
@@ -247,9 +248,10 @@ impl Checker<'_> {
                 "plain JSON and XML have no links: add `detail`, such as `detail = \"flights/{carrid}/{connid}\"`",
             ));
         }
-        if let Some(detail) = &file.detail {
-            self.template(detail)?;
-        }
+        let detail = match &file.detail {
+            None => None,
+            Some(detail) => Some(self.template(detail)?),
+        };
         let mut headers: Vec<(String, String)> = Vec::new();
         if let Some(accept) = &file.accept {
             headers.push(("Accept".to_owned(), accept.clone()));
@@ -274,7 +276,7 @@ impl Checker<'_> {
         };
         Ok(RequestShape {
             format,
-            detail: file.detail.as_ref().map(|detail| detail.as_ref().clone()),
+            detail,
             key: file.key.clone(),
             method,
             headers,
@@ -283,25 +285,13 @@ impl Checker<'_> {
         })
     }
 
-    fn template(&self, detail: &Spanned<String>) -> Result<(), ExperimentError> {
-        let mut open = false;
-        for byte in detail.as_ref().bytes() {
-            match (byte, open) {
-                (b'{', false) => open = true,
-                (b'}', true) => open = false,
-                (b'{', true) | (b'}', false) => {
-                    return Err(self.fault(detail.span(), "the braces do not pair", "write `{property}`"));
-                }
-                _ => {}
-            }
-        }
-        if open {
-            return Err(self.fault(detail.span(), "a brace is not closed", "write `{property}`"));
-        }
-        if !detail.as_ref().contains('{') {
+    fn template(&self, detail: &Spanned<String>) -> Result<Template, ExperimentError> {
+        let template = Template::parse(detail.as_ref())
+            .map_err(|error| self.fault(detail.span(), &error.to_string(), "write `{property}`"))?;
+        if template.names().next().is_none() {
             return Err(self.fault(detail.span(), "no property stands in braces", "write `{property}`"));
         }
-        Ok(())
+        Ok(template)
     }
 
     fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {

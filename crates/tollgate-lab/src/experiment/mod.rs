@@ -11,6 +11,8 @@ pub use check::LEVEL_MAX;
 pub use error::{ExperimentError, did_you_mean};
 pub use file::{FactorName, ListFormat, WorkloadKind};
 
+use tollgate_wire::links::Template;
+
 /// The built-in experiments: name and text.
 pub const BUILT_IN: &[(&str, &str)] = &[("protocol", include_str!("../../experiments/protocol.toml"))];
 
@@ -82,7 +84,7 @@ pub struct RequestShape {
     /// How a walk reads the collection's answer; `None` for other workloads.
     pub format: Option<ListFormat>,
     /// Where an entity is, with properties in braces, relative to the collection's URL; `None`: at the answer's links.
-    pub detail: Option<String>,
+    pub detail: Option<Template>,
     /// The properties that say which entity an answer is.
     pub key: Vec<String>,
     /// The method.

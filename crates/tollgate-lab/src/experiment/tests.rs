@@ -239,7 +239,7 @@ fn plain_json_needs_to_know_where_an_entity_is() {
 #[test]
 fn braces_must_pair() {
     insta::assert_snapshot!(refused("{carrid}", "{carrid"), @r#"
-    a brace is not closed
+    '{' without '}' behind it (at column 9)
       --> mine.toml:15:10
        |
     15 | detail = "flights/{carrid"

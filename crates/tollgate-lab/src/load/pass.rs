@@ -9,8 +9,6 @@ use std::time::Instant;
 
 use tokio::sync::Barrier;
 
-use super::read::Entity;
-
 /// A pass that is walked again and again during one trial.
 #[derive(Debug)]
 pub struct Pass {
@@ -26,8 +24,8 @@ pub struct Pass {
 pub(super) struct Detail {
     /// The rendered request.
     pub(super) request: Vec<u8>,
-    /// What the list says of it.
-    pub(super) entity: Entity,
+    /// The key that the list gives it.
+    pub(super) key: Vec<String>,
 }
 
 /// Whether users of other threads take part.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tollgate_net::http1::client::Target;
+use tollgate_wire::links::Template;
 
 use super::model::{Closed, End};
 use super::pass::Pass;
@@ -119,7 +120,7 @@ fn walk(
 ) -> Vec<(Tally, ReportEnd)> {
     let shape = RequestShape {
         format: Some(ListFormat::OdataV4Json),
-        detail: (path == "/wrong").then(|| "wrong/{id}".to_owned()),
+        detail: (path == "/wrong").then(|| Template::parse("wrong/{id}").unwrap()),
         key: vec!["id".to_owned()],
         method: "GET".to_owned(),
         headers: Vec::new(),
@@ -197,7 +198,7 @@ fn an_answer_that_is_another_entity_is_an_error_of_content() {
 #[test]
 fn a_list_that_names_nothing_or_is_none_ends_the_trial_without_a_pass() {
     let server = TestServer::start();
-    for (path, example) in [("/empty", "the list names no entity"), ("/", "the answer is not JSON")] {
+    for (path, example) in [("/empty", "the list names no entity"), ("/", "the list cannot be read: ")] {
         let (tally, end) = &walk(&server, path, (4, 2), 1, 1)[0];
         assert_eq!((*end, tally.units), (ReportEnd::Whole, 0));
         assert!(tally.errors[0].example.starts_with(example), "{}", tally.errors[0].example);

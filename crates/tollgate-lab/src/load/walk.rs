@@ -11,12 +11,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
+use tollgate_wire::links::{Link, Links};
 
 use super::compare::{Compare, Compared, KEPT_BYTES_MAX};
 use super::failure::Failure;
 use super::model::End;
 use super::pass::{Detail, Pass};
-use super::read::{self, Entity, Sameness};
+use super::read::{self, Sameness};
 use super::recorder::Recorder;
 use super::target::{LoadTarget, resolve};
 use super::user::{Asking, User};
@@ -39,8 +40,7 @@ pub(super) struct Walk {
 struct Page {
     request: Vec<u8>,
     body: Vec<u8>,
-    entities: Vec<Entity>,
-    next: Option<String>,
+    links: Links,
 }
 
 /// Entities and, for each, an answer that was read and found to be it.
@@ -191,13 +191,12 @@ async fn get_list(
                 if let Some((listing, body)) = fresh {
                     changed = true;
                     page.body = body;
-                    page.entities = listing.entities;
-                    page.next = listing.next;
+                    page.links = listing;
                 }
             }
         }
         index += 1;
-        next = page.next.as_deref().map(|link| resolve(&path, link));
+        next = page.links.next.as_deref().map(|link| resolve(&path, link));
         if index == PAGES_MAX && next.is_some() {
             recorder.failure(&Failure::content(format!("the list has more than {PAGES_MAX} pages")), now, now);
             return Err(());
@@ -254,8 +253,7 @@ async fn get_details(user: &mut User, shared: &Shared) {
 
 /// Reads an answer that was not seen before.
 fn judge(position: usize, detail: &Detail, body: &[u8], shared: &Shared) -> Result<Sameness, Failure> {
-    let entity = read::entity(&shared.asking.target.shape, body).map_err(Failure::content)?;
-    let sameness = detail.entity.compare(&entity).map_err(Failure::content)?;
+    let sameness = read::entity(&shared.asking.target.shape, body, &detail.key).map_err(Failure::content)?;
     if sameness == Sameness::Same {
         shared.known.borrow_mut().keep(position, body);
     }
@@ -291,13 +289,13 @@ impl Known {
 /// The entities of all pages, with their requests.
 fn details_of(pages: &[Page], target: &LoadTarget) -> Arc<[Detail]> {
     let base = target.target.path_and_query();
-    let entities = pages.iter().flat_map(|page| &page.entities);
-    let detail = |entity: &Entity| {
+    let links = pages.iter().flat_map(|page| &page.links.links);
+    let detail = |link: &Link| {
         let mut request = Vec::new();
-        target.render(&resolve(base, &entity.link), &mut request);
-        Detail { request, entity: entity.clone() }
+        target.render(&resolve(base, &link.url), &mut request);
+        Detail { request, key: link.values.clone() }
     };
-    entities.map(detail).collect()
+    links.map(detail).collect()
 }
 
 fn too_long() -> Failure {
