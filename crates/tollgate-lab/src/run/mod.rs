@@ -173,7 +173,7 @@ fn blank(
             levels: plan.levels.clone(),
             variants: variants.collect(),
             unit_of_work: match experiment.workload {
-                WorkloadKind::Walk => "pass: the list and every entity that it names".to_owned(),
+                WorkloadKind::Walk => "pass over the list and every entity that it names".to_owned(),
                 WorkloadKind::Request => "request".to_owned(),
             },
         },
