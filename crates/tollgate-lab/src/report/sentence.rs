@@ -12,7 +12,8 @@ pub(super) type Times = &'static str;
 
 /// The experiment's unit of work in one word: `pass` of `pass of 401 requests`.
 pub(super) fn unit_noun(experiment: &Experiment) -> &str {
-    experiment.unit_of_work.split_whitespace().next().unwrap_or("unit")
+    let word = experiment.unit_of_work.split(|c: char| !c.is_alphanumeric() && c != '-').next();
+    word.filter(|word| !word.is_empty()).unwrap_or("unit")
 }
 
 /// A level with its unit: `20 users`, `1 user`, `factor 20`.
@@ -84,9 +85,7 @@ pub(super) fn headline(run: &RunResult, variant: &str, times: Times) -> Option<S
             TollVerdict::Unclear => {
                 format!("no difference in time from {baseline} could be shown: {} ({difference})", ratio(time, times))
             }
-            TollVerdict::Joint => {
-                format!("the time is generator's and subject's together, so no toll on it over {baseline}")
-            }
+            TollVerdict::Joint => String::new(),
             TollVerdict::Refused => {
                 let why = time.note.as_deref().unwrap_or("see its doubts");
                 format!("the toll on time over {baseline} is refused: {why}")
@@ -101,6 +100,10 @@ pub(super) fn headline(run: &RunResult, variant: &str, times: Times) -> Option<S
             parts.push(format!("{text} the {of_what}{exact}{unclear}"));
         }
     }
+    if tolls.time.is_some_and(|time| time.verdict == TollVerdict::Joint) {
+        parts.push(format!("no toll on time over {baseline}, as generator and subject were at their limit together"));
+    }
+    parts.retain(|part| !part.is_empty());
     Some(format!("{variant} at {}: {}", level(&run.experiment, at), parts.join("; ")))
 }
 

@@ -6,7 +6,7 @@ use super::number::{self, NOTHING};
 use super::sentence;
 use super::view::{Doubt, Row, View, is_plain};
 use super::{Colour, RenderOptions, Reporter};
-use crate::results::{RunResult, TollVerdict, Verdict};
+use crate::results::{RunResult, Toll, TollVerdict, Validity, Verdict};
 use std::io::{self, Write};
 
 pub(super) const REPORTER: Reporter =
@@ -123,8 +123,11 @@ fn columns(view: &View<'_>) -> Vec<Column> {
     };
     vec![
         column("variant", Side::Left, 0, &|row| {
-            let marks: String = row.marks.iter().map(|number| format!(" [{number}]")).collect();
-            format!("{}{marks}", shortened(&row.cell.variant))
+            let marks: Vec<String> = row.marks.iter().map(usize::to_string).collect();
+            match marks.is_empty() {
+                true => shortened(&row.cell.variant),
+                false => format!("{} [{}]", shortened(&row.cell.variant), marks.join(",")),
+            }
         }),
         column(factor, Side::Right, 0, &|row| row.cell.level.to_string()),
         column("req/s", Side::Right, 4, &|row| number::three_digits(row.cell.requests_per_second.mean)),
@@ -157,21 +160,34 @@ fn toll_text(row: &Row<'_>) -> String {
                 ratio.push_str(" r");
             }
             match toll.verdict {
-                TollVerdict::NoToll => format!("{ratio} ="),
-                TollVerdict::Unclear => format!("{ratio} ?"),
                 TollVerdict::Joint => match row.tolls.cpu.filter(|toll| is_plain(toll)) {
-                    Some(cpu) => format!("CPU {} j", sentence::ratio(cpu, "x")),
+                    Some(cpu) => format!("CPU {}{} j", sentence::ratio(cpu, "x"), sign(cpu.verdict)),
                     None => "joint".to_owned(),
                 },
-                TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => ratio,
+                verdict => format!("{ratio}{}", sign(verdict)),
             }
         }
     }
 }
 
+/// The sign of a verdict that is no plain claim; see the legend.
+fn sign(verdict: TollVerdict) -> &'static str {
+    match verdict {
+        TollVerdict::NoToll => " =",
+        TollVerdict::Unclear => " ?",
+        TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Joint | TollVerdict::Refused => "",
+    }
+}
+
+/// The tolls that a row shows: the one on time, and beside a joint one that on CPU.
+fn printed<'r>(row: &Row<'r>) -> impl Iterator<Item = &'r Toll> + use<'r> {
+    let is_joint = row.tolls.time.is_some_and(|time| time.verdict == TollVerdict::Joint);
+    row.tolls.time.into_iter().chain(row.tolls.cpu.filter(|_| is_joint))
+}
+
 /// What the signs in the table mean, of those that occur.
 fn legend(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> {
-    let has = |verdict| view.rows.iter().filter_map(|row| row.tolls.time).any(|toll| toll.verdict == verdict);
+    let has = |verdict| view.rows.iter().flat_map(printed).any(|toll| toll.verdict == verdict);
     let mut signs =
         vec!["times in ms, ± and [..]: 95 % interval over blocks, CPU: subject's time for one request".to_owned()];
     if !view.any_errors() {
@@ -252,20 +268,18 @@ fn footnotes(view: &View<'_>, out: &mut dyn Write, width: usize, paint: &Paint) 
     Ok(())
 }
 
-/// What a rule found, cell by cell, at most `max` and then the number of the rest.
+/// What a rule found, cell by cell; of more than `max` cells their number and the worst.
 pub(super) fn findings(view: &View<'_>, doubt: &Doubt<'_>, max: usize) -> Vec<String> {
-    let mut texts: Vec<String> = doubt
-        .findings
-        .iter()
-        .take(max)
-        .map(|found| {
-            format!("{} at {}: {}", found.variant, sentence::level(&view.run.experiment, found.level), found.reason)
-        })
-        .collect();
-    if doubt.findings.len() > max {
-        texts.push(format!("and in {} more cells", doubt.findings.len() - max));
+    let text = |found: &Validity| {
+        format!("{} at {}: {}", found.variant, sentence::level(&view.run.experiment, found.level), found.reason)
+    };
+    if doubt.findings.len() <= max {
+        return doubt.findings.iter().map(|found| text(found)).collect();
     }
-    texts
+    let distance = |found: &Validity| (found.value - found.bound).abs();
+    let worst = doubt.findings.iter().max_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let worst = worst.map(|found| text(found)).unwrap_or_default();
+    vec![format!("in {} of {} cells, most with {worst}", doubt.findings.len(), view.rows.len())]
 }
 
 /// A verdict of validity as a word.

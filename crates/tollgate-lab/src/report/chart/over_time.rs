@@ -29,23 +29,20 @@ pub(in crate::report) enum Filling {
 pub(in crate::report) const POINTS_MAX: usize = 600;
 /// Points of one panel, whatever the number of panels.
 const PANEL_POINTS_MIN: usize = 30;
-/// A pause longer than so many usual steps is one in which others had their turn.
-const PAUSE_STEPS: f64 = 3.0;
 
 const PANEL_HEIGHT: f64 = 118.0;
 const TICKS: usize = 3;
 
-/// The same values with time counted only while the variant ran: each long pause becomes one usual step.
-pub(in crate::report) fn joined(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let steps: Vec<f64> = points.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
-    let usual = crate::stats::signed_rank::median(steps.clone()).unwrap_or(0.0);
-    let mut now = 0.0;
-    let advance = |step: &f64| if *step > usual * PAUSE_STEPS { usual } else { *step };
-    let times = std::iter::once(0.0).chain(steps.iter().map(|step| {
-        now += advance(step);
-        now
-    }));
-    times.zip(points).map(|(time, point)| (time, point.1)).collect()
+/// The same values with time counted only inside `slices` (start and length, in order): the variant's own seconds.
+pub(in crate::report) fn joined(points: &[(f64, f64)], slices: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    if slices.is_empty() {
+        return points.to_vec();
+    }
+    let own_time = |time: f64| {
+        let begun = slices.iter().take_while(|(start, _)| *start <= time);
+        begun.map(|(start, length)| (time - start).min(*length)).sum::<f64>()
+    };
+    points.iter().map(|(time, value)| (own_time(*time), *value)).collect()
 }
 
 /// At most as many points as fit, the largest of each stretch kept.

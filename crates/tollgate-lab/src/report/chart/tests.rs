@@ -112,7 +112,7 @@ fn a_step_to_the_right_in_the_distribution_is_a_tenfold_rarer_request() {
 fn only_shown_tolls_are_filled_and_refused_ones_have_no_bar() {
     let bar = |certainty, text: &str| Some(Bar { ratio: 1.5, low: 1.4, high: 1.6, text: text.into(), certainty });
     let rows = ["a", "b", "c", "d"].map(|name| tolls::Row { name, key: 1 });
-    let bars = vec![
+    let bars = [
         bar(Certainty::Shown, "1.50× [1.40, 1.60]"),
         bar(Certainty::Hollow, "1.50× [1.40, 1.60]"),
         bar(Certainty::Refused, "refused"),
@@ -133,11 +133,12 @@ fn copied(bar: &Option<Bar>) -> Option<Bar> {
 #[test]
 fn time_counts_only_while_the_variant_ran() {
     let points = [(10.0, 1.0), (10.1, 2.0), (10.2, 3.0), (15.0, 4.0), (15.1, 5.0)];
-    let joined = over_time::joined(&points);
+    let joined = over_time::joined(&points, &[(10.0, 0.25), (14.95, 0.25)]);
     for ((time, value), (expected, point)) in joined.iter().zip([0.0, 0.1, 0.2, 0.3, 0.4].iter().zip(points)) {
         assert!((time - expected).abs() < 1e-9 && (value - point.1).abs() < 1e-12, "{joined:?}");
     }
-    assert!(over_time::joined(&[]).is_empty());
+    assert!(over_time::joined(&[], &[]).is_empty());
+    assert_eq!(over_time::joined(&points, &[]), points, "without slices it is the run's time");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::report::chart::key_class;
 use crate::report::number;
 use crate::report::sentence;
 use crate::report::view::{self, View, headline_level, is_plain};
-use crate::results::{Toll, TollVerdict, Variant};
+use crate::results::{Figure, Toll, TollVerdict, Variant};
 use std::fmt::Write;
 
 pub(super) fn head(view: &View<'_>) -> Option<String> {
@@ -67,27 +67,36 @@ fn bottom_card(view: &View<'_>, variant: &Variant, level: u64, index: usize) -> 
     let Some(cell) = row.map(|row| row.cell) else {
         return format!("{html}<p class=\"verdict\">a baseline, not measured</p></article>");
     };
-    let time = cell.unit_time_ms;
-    let decimals = number::column_decimals(std::iter::once(time.mean));
+    // In the figure that the other cards compare.
+    let by_time = view.run.tolls.iter().any(|toll| {
+        toll.level == level && toll.figure == Figure::UnitTime && toll.baseline == variant.name && is_plain(toll)
+    });
+    let time = (cell.unit_time_ms, "ms", format!("a {noun}"));
+    let (estimate, unit, what) = match cell.subject.filter(|_| !by_time) {
+        Some(subject) => (subject.cpu_us_per_request, "us", "CPU time per request".to_owned()),
+        None => time,
+    };
+    let decimals = number::column_decimals(std::iter::once(estimate.mean));
     let _ = write!(
         html,
-        "<p class=\"ratio\">{}<span>ms</span></p><p class=\"interval\">{}</p><p class=\"verdict\">{}</p><dl>",
-        number::in_column(time.mean, decimals),
+        "<p class=\"ratio\">{}<span>{unit}</span></p><p class=\"interval\">{}</p><p class=\"verdict\">{}</p><dl>",
+        number::in_column(estimate.mean, decimals),
         escape(&format!(
             "95 % between {} and {}",
-            number::in_column(time.low, decimals),
-            number::in_column(time.high, decimals)
+            number::in_column(estimate.low, decimals),
+            number::in_column(estimate.high, decimals)
         )),
-        escape(&format!("a {noun}, at {}: the baseline", sentence::level(experiment, level)))
+        escape(&format!("{what}, at {}: the baseline", sentence::level(experiment, level)))
     );
     let cpu = cell.subject.map(|subject| format!("{} us", number::three_digits(subject.cpu_us_per_request.mean)));
     let lines = [
-        Some(("requests/s", number::three_digits(cell.requests_per_second.mean))),
-        cpu.map(|cpu| ("CPU per request", cpu)),
-        Some(("bytes", number::bytes(cell.bytes_per_unit))),
+        Some((format!("a {noun}"), format!("{} ms", number::three_digits(cell.unit_time_ms.mean)))),
+        Some(("requests/s".to_owned(), number::three_digits(cell.requests_per_second.mean))),
+        cpu.map(|cpu| ("CPU per request".to_owned(), cpu)),
+        Some(("bytes".to_owned(), number::bytes(cell.bytes_per_unit))),
     ];
     for (name, text) in lines.into_iter().flatten() {
-        let _ = write!(html, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(&text));
+        let _ = write!(html, "<div><dt>{}</dt><dd>{}</dd></div>", escape(&name), escape(&text));
     }
     html.push_str("</dl></article>");
     html

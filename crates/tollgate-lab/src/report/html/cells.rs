@@ -11,7 +11,7 @@ use crate::results::{SubjectUse, Toll, TollVerdict, Verdict};
 use std::fmt::Write;
 
 /// Findings of one rule that are listed before the rest is counted.
-const FINDINGS_MAX: usize = 6;
+const FINDINGS_MAX: usize = 4;
 
 pub(super) fn table(view: &View<'_>) -> Option<String> {
     if view.rows.is_empty() {
@@ -163,6 +163,9 @@ fn toll(row: &Row<'_>) -> String {
                     format!("{} <small>{}</small>", tag("refused"), escape(why))
                 }
                 TollVerdict::Joint => match row.tolls.cpu.filter(|cpu| cpu.is_shown()) {
+                    Some(cpu) if cpu.verdict == TollVerdict::Unclear => {
+                        format!("CPU {}{}", text(cpu), tag("unclear, joint"))
+                    }
                     Some(cpu) => format!("CPU {}{}", text(cpu), tag("joint")),
                     None => tag("joint"),
                 },

@@ -36,7 +36,7 @@ fn words(run: &RunResult) -> Vec<String> {
         format!(
             "A computer is never equally fast for two minutes. So the variants did not run one after the other, but took \
              turns in short slices of at least {} ms, each twice in a block and in mirrored order (A B C, C B A), shuffled \
-             anew from seed {}; the baseline is in every block. A slice ends on a whole unit of work: a {}.",
+             anew from seed {}; the baseline is in every block. A slice ends on a whole unit of work ({}).",
             number::three_digits(settings.slice_ms),
             run.seed,
             run.experiment.unit_of_work

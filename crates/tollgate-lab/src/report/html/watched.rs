@@ -82,9 +82,11 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<String> {
     let all = named(watched.series);
     let level = all.iter().filter(|series| !series.points.is_empty()).map(|series| series.level).max()?;
     let above = watched.above.map(named).unwrap_or_default();
-    let scaled = |points: &[(f64, f64)], panels: usize| -> Vec<(f64, f64)> {
+    let scaled = |variant: &str, points: &[(f64, f64)], panels: usize| -> Vec<(f64, f64)> {
+        let own = run.trials.iter().filter(|trial| trial.variant == variant && trial.level == level);
+        let slices: Vec<(f64, f64)> = own.map(|trial| (trial.start_ms / 1000.0, trial.duration_ms / 1000.0)).collect();
         let points: Vec<(f64, f64)> = points.iter().map(|(ms, value)| (ms / 1000.0, value / watched.unit)).collect();
-        over_time::thinned(&over_time::joined(&points), panels)
+        over_time::thinned(&over_time::joined(&points, &slices), panels)
     };
     let shown: Vec<(usize, &Series)> = run
         .experiment
@@ -101,11 +103,11 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<String> {
         .map(|(key, series)| Panel {
             name: &series.variant,
             key: *key,
-            points: scaled(&series.points, shown.len()),
+            points: scaled(&series.variant, &series.points, shown.len()),
             above: above
                 .iter()
                 .find(|other| other.variant == series.variant && other.level == level)
-                .map(|other| scaled(&other.points, shown.len()))
+                .map(|other| scaled(&other.variant, &other.points, shown.len()))
                 .unwrap_or_default(),
         })
         .collect();
