@@ -32,6 +32,15 @@ pub(crate) fn url_text(out: &mut Vec<u8>, text: &[u8], encode: impl FnOnce(&mut 
     }
 }
 
+/// How many bytes from the front of a JSON document belong to a string for sure: neither quotes, backslashes nor control
+/// characters.
+#[inline]
+pub(crate) fn json_plain_length(text: &[u8]) -> usize {
+    let plain_words = text.chunks_exact(8).take_while(|chunk| Json::suspects(word(chunk)) == 0).count();
+    let rest = text[plain_words * 8..].iter().position(|byte| Json::SPECIAL[usize::from(*byte)]);
+    rest.map_or(text.len(), |rest| plain_words * 8 + rest)
+}
+
 /// What stands for a character that cannot be written.
 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 

@@ -330,7 +330,9 @@ fn unescape(text: &[u8]) -> Option<String> {
 }
 
 fn scan_json(document: &[u8], format: Format, names: &[&str]) -> Result<Found, ReadError> {
-    let mut scan = JsonScan { reader: Reader::new(document, Limits::default())?, names, found: Found::default() };
+    let reader = Reader::new(document, Limits::default())?;
+    let looks_inside = names.iter().any(|name| name.contains('/'));
+    let mut scan = JsonScan { reader, names, looks_inside, found: Found::default() };
     let reader = &mut scan.reader;
     match (reader.next()?, format) {
         (Event::ObjectBegin, Format::V2Json) => {
@@ -355,6 +357,8 @@ fn scan_json(document: &[u8], format: Format, names: &[&str]) -> Result<Found, R
 struct JsonScan<'d, 'n> {
     reader: Reader<'d>,
     names: &'n [&'n str],
+    /// Whether one of the names is a path into a complex property.
+    looks_inside: bool,
     found: Found,
 }
 
@@ -413,18 +417,23 @@ impl JsonScan<'_, '_> {
                 entity.url = Some(json::text(&mut self.reader)?);
             } else if parent.is_empty() && name == "__metadata" {
                 self.metadata(entity)?;
-            } else {
-                let path = format!("{parent}{name}/");
-                let mut probe = self.reader.clone();
-                if self.names.iter().any(|wanted| wanted.starts_with(&path)) && probe.next()? == Event::ObjectBegin {
-                    self.reader = probe;
-                    self.object(entity, &path)?;
-                } else {
-                    self.reader.skip_value()?;
-                }
+            } else if !self.looks_inside || !self.complex(entity, parent, &name)? {
+                self.reader.skip_value()?;
             }
         }
         Ok(())
+    }
+
+    /// Reads a complex property if something in it is looked for, and says whether it did.
+    fn complex(&mut self, entity: &mut FoundEntity, parent: &str, name: &str) -> Result<bool, ReadError> {
+        let path = format!("{parent}{name}/");
+        let mut probe = self.reader.clone();
+        if !self.names.iter().any(|wanted| wanted.starts_with(&path)) || probe.next()? != Event::ObjectBegin {
+            return Ok(false);
+        }
+        self.reader = probe;
+        self.object(entity, &path)?;
+        Ok(true)
     }
 
     fn metadata(&mut self, entity: &mut FoundEntity) -> Result<(), ReadError> {

@@ -5,6 +5,7 @@
 //! deliberately builds no tree and converts no number: a Decimal must not pass through a float.
 
 use crate::document::ReadError;
+use crate::escape;
 use std::borrow::Cow;
 
 /// Depth beyond which no document is read: the stack of open brackets is one word.
@@ -315,7 +316,7 @@ impl<'a> Reader<'a> {
     fn plain_part(&mut self) -> Result<&'a str, ReadError> {
         let start = self.at;
         let rest = &self.bytes[start..];
-        let length = rest.iter().position(|byte| *byte < 0x20 || matches!(byte, b'"' | b'\\')).unwrap_or(rest.len());
+        let length = escape::json_plain_length(rest);
         self.at += length;
         match rest.get(length) {
             None => return Err(self.fault("a string does not end")),
