@@ -145,3 +145,58 @@ fn is_json_text(found: &[u8], escaped: &[u8]) -> bool {
     }
     rest.first() == Some(&b'"')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Ieee754, Metadata, Padding};
+
+    const V4: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
+    const XML: Format = Format::RestXml { padding: Padding::Without };
+    const KEY: &[(&str, &str)] = &[("k", "A&B"), ("n", "17"), ("d", "/Date(1)/")];
+
+    #[test]
+    fn the_entity_asked_for_is_known_in_each_format() {
+        for (format, body) in [
+            (V4, r#"{"@odata.context":"x","k":"A&B","kk":1,"n":17,"d":"/Date(1)/"}"#),
+            (V4, r#"{ "k" : "A\u0026B" , "n" : 17 , "d":"\/Date(1)\/" , "x":{"k":"C"}}"#),
+            (V4, r#"{"value":[{"k":"A&B","n":"17","d":"/Date(1)/"}]}"#),
+            (Format::V2Json, r#"{"d":{"__metadata":{"uri":"x"},"d":"\/Date(1)\/","k":"A&B","n":17}}"#),
+            (Format::RestJson, r#"{"n":17,"d":"/Date(1)/","k":"A&B"}"#),
+            (
+                Format::V2Atom,
+                "<entry><content><m:properties><d:k>A&amp;B</d:k><d:n>17</d:n><d:d>/Date(1)/</d:d></m:properties></content></entry>",
+            ),
+            (
+                Format::V2Atom,
+                "<entry><content><m:properties><d:k m:type='x'>A&#38;B</d:k><d:n>17</d:n><d:d><![CDATA[/Date(1)/]]></d:d></m:properties></content></entry>",
+            ),
+            (XML, "<e><k>A&amp;B</k><n>17</n><d>/Date(1)/</d></e>"),
+        ] {
+            assert!(check(body.as_bytes(), format, KEY), "{body}");
+        }
+    }
+
+    #[test]
+    fn another_entity_is_not_taken_for_it() {
+        for (format, body) in [
+            (V4, ""),
+            (V4, "{}"),
+            (V4, r#"{"k":"A&B","n":17}"#),
+            (V4, r#"{"k":"A&B","n":170,"d":"/Date(1)/"}"#),
+            (V4, r#"{"k":"A&BC","n":17,"d":"/Date(1)/"}"#),
+            (V4, r#"{"k":"C","n":17,"d":"/Date(1)/","x":{"k":"A&B"}}"#),
+            (V4, r#"{"t":"\"k\":\"A&B\"","n":17,"d":"/Date(1)/"}"#),
+            (V4, r#"{"value":[{"k":"A&B","n":17,"d":"/Date(1)/"},{"k":"A&B","n":17,"d":"/Date(1)/"}]}"#),
+            (Format::V2Json, r#"{"error":{"code":"404"}}"#),
+            (
+                Format::V2Atom,
+                "<entry><content><m:properties><d:k>A&amp;B</d:k><d:n>17</d:n><!--<d:d>/Date(1)/</d:d>--></m:properties></content></entry>",
+            ),
+            (Format::V2Atom, "<feed><entry><d:k>A&amp;B</d:k></entry></feed>"),
+            (XML, "<e><k>A&amp;B</k><n>17</n><d null='true'/></e>"),
+        ] {
+            assert!(!check(body.as_bytes(), format, KEY), "{body}");
+        }
+    }
+}

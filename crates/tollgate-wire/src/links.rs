@@ -22,6 +22,40 @@ pub struct Search<'a> {
     pub properties: &'a [&'a str],
 }
 
+/// Follows the same list again and again: while its bytes stay the same, its links do.
+#[derive(Debug, Clone)]
+pub struct Follower {
+    format: Format,
+    template: Option<Template>,
+    properties: Vec<String>,
+    document: Vec<u8>,
+    links: Links,
+}
+
+impl Follower {
+    /// A follower of lists in that format; see [`Search`].
+    pub fn new(format: Format, template: Option<Template>, properties: &[&str]) -> Follower {
+        let properties = properties.iter().map(|name| (*name).to_owned()).collect();
+        Follower { format, template, properties, document: Vec::new(), links: Links::default() }
+    }
+
+    /// The links in the list.
+    ///
+    /// # Errors
+    /// As [`follow`].
+    pub fn follow(&mut self, document: &[u8]) -> Result<&Links, ReadError> {
+        // An empty document is no list in any format.
+        if document.is_empty() || self.document != document {
+            self.document.clear();
+            let properties: Vec<&str> = self.properties.iter().map(String::as_str).collect();
+            let search = Search { template: self.template.as_ref(), properties: &properties };
+            self.links = follow(document, self.format, &search)?;
+            self.document.extend_from_slice(document);
+        }
+        Ok(&self.links)
+    }
+}
+
 /// The links of one page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Links {
@@ -406,18 +440,19 @@ impl JsonScan<'_, '_> {
         }
     }
 
-    /// The members of an entity, or of its complex property of that path, behind the opening brace.
+    /// The members of an entity, or of its complex property of that path, behind the opening brace. A name that is
+    /// written with escapes is taken for another: nobody escapes plain letters.
     fn object(&mut self, entity: &mut FoundEntity, parent: &str) -> Result<(), ReadError> {
-        while let Event::Name(name) = self.reader.next()? {
-            let wanted = self.names.iter().position(|wanted| wanted.strip_prefix(parent) == Some(&*name));
-            if let Some(position) = wanted {
+        while let Some(name) = self.reader.raw_name()? {
+            let is_wanted = |wanted: &&str| wanted.strip_prefix(parent).is_some_and(|rest| rest.as_bytes() == name);
+            if let Some(position) = self.names.iter().position(is_wanted) {
                 let event = self.reader.next()?;
                 entity.values[position] = json::scalar(event).and_then(|value| value.text().map(str::to_owned));
-            } else if parent.is_empty() && is_link(&name, entity.url.is_some()) {
+            } else if parent.is_empty() && is_link(name, entity.url.is_some()) {
                 entity.url = Some(json::text(&mut self.reader)?);
-            } else if parent.is_empty() && name == "__metadata" {
+            } else if parent.is_empty() && name == b"__metadata" {
                 self.metadata(entity)?;
-            } else if !self.looks_inside || !self.complex(entity, parent, &name)? {
+            } else if !self.looks_inside || !self.complex(entity, parent, name)? {
                 self.reader.skip_value()?;
             }
         }
@@ -425,8 +460,8 @@ impl JsonScan<'_, '_> {
     }
 
     /// Reads a complex property if something in it is looked for, and says whether it did.
-    fn complex(&mut self, entity: &mut FoundEntity, parent: &str, name: &str) -> Result<bool, ReadError> {
-        let path = format!("{parent}{name}/");
+    fn complex(&mut self, entity: &mut FoundEntity, parent: &str, name: &[u8]) -> Result<bool, ReadError> {
+        let path = format!("{parent}{}/", String::from_utf8_lossy(name));
         let mut probe = self.reader.clone();
         if !self.names.iter().any(|wanted| wanted.starts_with(&path)) || probe.next()? != Event::ObjectBegin {
             return Ok(false);
@@ -456,10 +491,90 @@ impl JsonScan<'_, '_> {
 }
 
 /// Whether a member of an entity is its link; the edit link only where there is no other yet.
-fn is_link(name: &str, has_one: bool) -> bool {
+fn is_link(name: &[u8], has_one: bool) -> bool {
     match name {
-        "@odata.id" | "@id" => true,
-        "@odata.editLink" | "@editLink" => !has_one,
+        b"@odata.id" | b"@id" => true,
+        b"@odata.editLink" | b"@editLink" => !has_one,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Ieee754, Metadata, Padding};
+
+    const V4: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
+    const XML: Format = Format::RestXml { padding: Padding::Without };
+
+    fn search(format: Format, template: Option<&str>, properties: &[&str], document: &str) -> Result<Links, ReadError> {
+        let template = template.map(|text| Template::parse(text).unwrap());
+        follow(document.as_bytes(), format, &Search { template: template.as_ref(), properties })
+    }
+
+    #[test]
+    fn links_are_found_in_each_format() {
+        let check = |format, template, document: &str, expected: &[(&str, &str)], next: Option<&str>| {
+            let found = search(format, template, &["k"], document).unwrap();
+            let links: Vec<_> = found.links.iter().map(|link| (link.url.as_str(), link.values[0].as_str())).collect();
+            assert_eq!(links, expected, "{document}");
+            assert_eq!(found.next.as_deref(), next, "{document}");
+        };
+        let two = [("http://h/s/E('1')", "1"), ("http://h/s/E('2')", "a&b")];
+        check(
+            Format::V2Atom,
+            None,
+            r#"<?xml version="1.0"?><feed xml:base="http://h/s/"><link rel="self" href="E"/>
+            <entry><id>x</id><link href="E('1')" rel="edit"/><content><m:properties><d:k>1</d:k><d:kk>9</d:kk></m:properties></content></entry>
+            <entry><id>y</id><link rel="edit" href="E('2')"/><content><m:properties><d:k>a&amp;b</d:k></m:properties></content></entry>
+            <link rel="next" href="E?$skiptoken=2"/></feed>"#,
+            &two,
+            Some("http://h/s/E?$skiptoken=2"),
+        );
+        // Other prefixes, inline feeds and comments: nothing for the scanner.
+        check(
+            Format::V2Atom,
+            None,
+            r#"<a:feed><a:entry><!-- <d:k>0</d:k> --><a:id>http://h/s/E('1')</a:id><a:link rel="x/related/N"><m:inline><a:feed>
+            <a:entry><a:id>0</a:id></a:entry></a:feed></m:inline></a:link><p:properties><x:k>1</x:k></p:properties></a:entry></a:feed>"#,
+            &two[..1],
+            None,
+        );
+        let v2 = r#"{"d":{"results":[{"k":"1","__metadata":{"type":"T","uri":"http://h/s/E('1')"},"n":{"__deferred":{"uri":"x"}}},
+            {"__metadata":{"uri":"http:\/\/h/s/E('2')"},"k":"a&b"}],"__next":"E?2"}}"#;
+        check(Format::V2Json, None, v2, &two, Some("E?2"));
+        let v4 = r#"{"@odata.context":"http://h/s/$metadata#E","value":[{"@odata.id":"E('1')","k":1,"x":[{"k":3}]},
+            {"k":"a&b","@odata.editLink":"E('2')"}],"@odata.nextLink":"E?2"}"#;
+        check(V4, None, v4, &two, Some("http://h/s/E?2"));
+        let template = Some("/e/{k}/{c/d}");
+        let plain = r#"[{"k":"O'N/1","c":{"d":7}},{"c":{"x":{"d":1},"d":"ü"},"k":true}]"#;
+        check(Format::RestJson, template, plain, &[("/e/O'N%2F1/7", "O'N/1"), ("/e/true/%C3%BC", "true")], None);
+        let xml = "<es><e><k>1</k><c><d>7</d></c></e><next>/e?2</next></es>";
+        check(XML, template, xml, &[("/e/1/7", "1")], Some("/e?2"));
+        check(XML, Some("E('{k}')"), "<es><e><k>O'N</k><c/></e></es>", &[("E('O''N')", "O'N")], None);
+        check(V4, Some("E({k})"), r#"{"value":[]}"#, &[], None);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let check = |format, template, document: &str, message: &str| {
+            let error = search(format, template, &["k"], document).unwrap_err();
+            assert_eq!(error.message, message, "{document}");
+        };
+        check(V4, None, r#"{"value":[{"k":1}]}"#, "entity 1 of 1 has no link, and there is no template for its URL");
+        check(V4, Some("{k}{l}"), r#"{"value":[{"k":1,"l":2},{"k":1}]}"#, "entity 2 of 2 has no value for 'l'");
+        check(V4, None, r#"{"value":[{"k":null}]}"#, "entity 1 of 1 has no value for 'k'");
+        check(V4, None, r#"{"value":[1]}"#, "expected an entity");
+        check(V4, None, "7", "expected a collection of entities");
+        check(XML, Some("{k}"), "<es><e><l>1</l></e></es>", "entity 1 of 1 has no value for 'k'");
+    }
+
+    #[test]
+    fn templates_with_stray_braces_are_refused() {
+        let check = |text: &str, position: usize| assert_eq!(Template::parse(text).unwrap_err().position, position);
+        check("/a/{b", 3);
+        check("/a/}b", 3);
+        check("/a/{}", 3);
+        check("/a/{b{c}}", 3);
     }
 }

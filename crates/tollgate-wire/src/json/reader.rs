@@ -142,6 +142,35 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Takes the next name of the innermost object, or its end (`None`), without decoding the name: escapes stand in it as
+    /// they are, and it may be no UTF-8. For scanners, which compare names and nothing else.
+    ///
+    /// # Errors
+    /// What is wrong with the document, and at which byte.
+    pub(crate) fn raw_name(&mut self) -> Result<Option<&'a [u8]>, ReadError> {
+        let mut byte = self.skip_space();
+        if (self.expects, byte) == (Expects::Next, Some(b',')) && self.in_object() {
+            self.at += 1;
+            self.expects = Expects::Name;
+            byte = self.skip_space();
+        }
+        if byte != Some(b'"') || !matches!(self.expects, Expects::FirstName | Expects::Name) {
+            return match self.next()? {
+                Event::ObjectEnd => Ok(None),
+                _ => Err(self.fault("expected a name or the end of an object")),
+            };
+        }
+        let start = self.at + 1;
+        self.skip_string()?;
+        let name = &self.bytes[start..self.at - 1];
+        if self.skip_space() != Some(b':') {
+            return Err(self.fault("expected ':' behind a name"));
+        }
+        self.at += 1;
+        self.expects = Expects::Value;
+        Ok(Some(name))
+    }
+
     /// Skips the value whose first event was not taken yet, whatever it is. Brackets inside of it are not paired by
     /// kind, and its texts and numbers are not checked: nobody looks at them.
     ///
