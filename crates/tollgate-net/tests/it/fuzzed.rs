@@ -16,19 +16,17 @@ pub(crate) fn request_head(bytes: &[u8]) {
     assert!(first.target().bytes().all(|byte| (0x21..=0x7e).contains(&byte)));
     let mut written = Vec::new();
     first.write(&mut written);
-    // The written form may be longer by a space a field, and so go beyond a limit that the read one kept.
-    let roomy = Limits { head_bytes_max: limits.head_bytes_max * 2, ..limits };
+    // The written form may be longer by a space a field and by a host field, and so go beyond a limit that was kept.
+    let roomy = Limits { head_bytes_max: limits.head_bytes_max * 2, headers_max: limits.headers_max + 1, ..limits };
     assert_eq!(second.parse(&written, &roomy), Ok(Some(written.len())));
     assert_eq!((first.method(), first.method_text()), (second.method(), second.method_text()));
     assert_eq!((first.target(), first.path(), first.query()), (second.target(), second.path(), second.query()));
     assert_eq!((first.host(), first.version()), (second.host(), second.version()));
     assert_eq!((first.framing(), first.keep_alive()), (second.framing(), second.keep_alive()));
     assert_eq!(first.expects_continue(), second.expects_continue());
-    let names = |head: &RequestHead| head.headers().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
-    assert_eq!(names(&first), names(&second));
-    for ((name, value), (_, again)) in first.headers().zip(second.headers()) {
-        assert!(name.eq_ignore_ascii_case("host") || value == again, "{name}");
-    }
+    // The host is written first and once; all other fields come back byte for byte and in their order.
+    let is_other = |field: &(&str, &[u8])| !field.0.eq_ignore_ascii_case("host");
+    assert!(first.headers().filter(is_other).eq(second.headers().filter(is_other)));
 }
 
 /// An answer's head: the same, for an ordinary answer and for one to HEAD.

@@ -155,7 +155,7 @@ impl RequestHead {
         Ok(Some(lead + length))
     }
 
-    /// Writes the head again, from what was understood of it: for forwarding and for tests.
+    /// Writes the head again, from what was understood of it: the target in origin form, the host in its field.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.method_text().as_bytes());
         out.push(b' ');
@@ -164,12 +164,15 @@ impl RequestHead {
             Version::Http10 => b" HTTP/1.0\r\n",
             Version::Http11 => b" HTTP/1.1\r\n",
         });
-        for (name, value) in self.headers() {
+        // An absolute target overrules the field (RFC 9112 section 3.2.2), and HTTP/1.0 may have had none.
+        if let Some(host) = self.host() {
+            out.extend_from_slice(b"Host: ");
+            out.extend_from_slice(host.as_bytes());
+            out.extend_from_slice(b"\r\n");
+        }
+        for (name, value) in self.headers().filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b": ");
-            // An absolute target overrules the field (RFC 9112 section 3.2.2), and only the origin form is written.
-            let value =
-                if name.eq_ignore_ascii_case("host") { self.host().map_or(value, str::as_bytes) } else { value };
             out.extend_from_slice(value);
             out.extend_from_slice(b"\r\n");
         }
