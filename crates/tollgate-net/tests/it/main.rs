@@ -11,3 +11,4 @@ mod limits;
 mod properties;
 mod server;
 mod support;
+mod tls;

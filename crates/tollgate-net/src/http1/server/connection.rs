@@ -177,9 +177,8 @@ async fn read_head(link: &mut Link, slot: &mut Option<Box<Buffers>>, requests: u
         buffers.input.filled(count);
         let unused = buffers.input.unused();
         // Without a new line in it, what came cannot end a head: bytes that trickle in are not parsed again each time.
-        let worth_parsing = was_idle
-            || unused[unused.len() - count..].contains(&b'\n')
-            || unused.len() >= limits.target_bytes_max.min(limits.head_bytes_max);
+        let worth_parsing =
+            was_idle || unused[unused.len() - count..].contains(&b'\n') || unused.len() >= limits.head_bytes_max;
         if worth_parsing && let Some(outcome) = parse(buffers, &core) {
             link.disarm();
             return outcome;
