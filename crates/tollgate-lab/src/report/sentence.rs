@@ -137,7 +137,12 @@ pub(super) fn answer(run: &RunResult, times: Times) -> String {
             1 => named(least),
             _ => format!("between {} and {}", named(least), named(most)),
         };
-        return format!("At {}, {begins} {range} {of_what} {of_whom}.", level(&run.experiment, at));
+        let is_joint = |toll: &Toll| toll.level == at && toll.verdict == TollVerdict::Joint;
+        let joint = match of_what == by_cpu.1 && run.tolls.iter().any(is_joint) {
+            true => " Generator and subject were at their limit together, so no toll on time is claimed.",
+            false => "",
+        };
+        return format!("At {}, {begins} {range} {of_what} {of_whom}.{joint}", level(&run.experiment, at));
     }
     match run.state {
         State::Running => "Nothing can be said yet: the run has not ended.".to_owned(),

@@ -197,7 +197,8 @@ fn legend(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> 
         signs.push(format!("= no toll: the whole interval inside ± {:.0} %", crate::toll::NO_TOLL_BAND * 100.0));
     }
     if has(TollVerdict::Unclear) {
-        signs.push("? unclear: neither a toll nor its absence could be shown".to_owned());
+        signs
+            .push("? unclear: neither a toll nor its absence could be shown, after Holm for several claims".to_owned());
     }
     if view.rows.iter().filter_map(|row| row.tolls.time).any(sentence::ranks_disagree) {
         signs.push(
@@ -206,7 +207,8 @@ fn legend(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> 
     }
     if has(TollVerdict::Joint) {
         signs.push(
-            "joint: generator and subject were at their limit together, so the time is not the layer's own".to_owned(),
+            "j joint: generator and subject were at their limit together, so the time is not the layer's own"
+                .to_owned(),
         );
     }
     for (why, count) in refusals(view) {

@@ -75,6 +75,18 @@ fn a_toll_on_which_the_tests_disagree_carries_its_mark() {
 }
 
 #[test]
+fn where_all_times_are_joint_the_answer_is_in_cpu_time_and_says_why() {
+    let mut run = fixture::protocol();
+    let times = run.tolls.iter_mut().filter(|toll| toll.figure == crate::results::Figure::UnitTime);
+    times.for_each(|toll| toll.verdict = crate::results::TollVerdict::Joint);
+    let page = text("html", &run);
+    let answer = page.split("class=\"answer\">").nth(1).unwrap().split("</p>").next().unwrap();
+    insta::assert_snapshot!(answer, @"At 20 users, a request costs between 1.07× [1.06, 1.09] (odata-v4-json) and 1.82× [1.80, 1.84] (odata-v2-atom) the CPU time of rest-json. Generator and subject were at their limit together, so no toll on time is claimed.");
+    let table = text("terminal", &run);
+    assert!(table.contains("CPU 1.82x [1.80, 1.84] j") && table.contains("j joint: "));
+}
+
+#[test]
 fn json_is_read_back_as_it_was() {
     for run in [fixture::protocol(), fixture::partial(), fixture::extreme(), fixture::empty()] {
         let read: RunResult = serde_json::from_str(&text("json", &run)).unwrap();
