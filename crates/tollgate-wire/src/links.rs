@@ -444,11 +444,16 @@ impl JsonScan<'_, '_> {
     /// written with escapes is taken for another: nobody escapes plain letters.
     fn object(&mut self, entity: &mut FoundEntity, parent: &str) -> Result<(), ReadError> {
         while let Some(name) = self.reader.raw_name()? {
-            let is_wanted = |wanted: &&str| wanted.strip_prefix(parent).is_some_and(|rest| rest.as_bytes() == name);
+            // Lengths first: most names differ in that already.
+            let is_wanted = |wanted: &&str| {
+                wanted.len() == parent.len() + name.len()
+                    && wanted.as_bytes().ends_with(name)
+                    && wanted.starts_with(parent)
+            };
             if let Some(position) = self.names.iter().position(is_wanted) {
                 let event = self.reader.next()?;
                 entity.values[position] = json::scalar(event).and_then(|value| value.text().map(str::to_owned));
-            } else if parent.is_empty() && is_link(name, entity.url.is_some()) {
+            } else if name.first() == Some(&b'@') && parent.is_empty() && is_link(name, entity.url.is_some()) {
                 entity.url = Some(json::text(&mut self.reader)?);
             } else if parent.is_empty() && name == b"__metadata" {
                 self.metadata(entity)?;
