@@ -1,0 +1,8 @@
+//! Verbose JSON of OData V2.
+#![no_main]
+
+#[path = "../../crates/tollgate-wire/tests/it/documents.rs"]
+#[allow(dead_code, reason = "shared with the tests, which use more of it")]
+mod documents;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| documents::read(tollgate_wire::format::Format::V2Json, bytes));
