@@ -106,33 +106,47 @@ impl Link {
     /// Ends our side and reads on for a while, so that the client gets the last answer before a reset could destroy it
     /// (RFC 9112 section 9.6).
     pub(super) async fn linger(&mut self) {
-        let limits = &self.core.limits;
-        let (deadline, mut bytes_left) = (self.core.now() + limits.linger_timeout, limits.linger_bytes_max);
-        let mut dropped = [0; 4096];
+        let core = self.core.clone();
+        let (deadline, mut bytes_left) = (core.now() + core.limits.linger_timeout, core.limits.linger_bytes_max);
         std::future::poll_fn(|cx| {
-            match Pin::new(&mut self.stream).poll_shutdown(cx) {
-                Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(_)) | Poll::Pending => return Poll::Ready(()),
-            }
-            loop {
-                match self.poll_read(cx, &mut dropped) {
-                    Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(()),
-                    Poll::Ready(Ok(count)) => {
-                        bytes_left = bytes_left.saturating_sub(count);
-                        if bytes_left == 0 {
-                            return Poll::Ready(());
-                        }
-                    }
-                    Poll::Pending => {
-                        return match self.wait_until(cx, deadline) {
-                            Wait::Over => Poll::Ready(()),
-                            Wait::Armed => Poll::Pending,
-                        };
-                    }
-                }
-            }
+            // Lent for this poll only: a buffer here would be part of every connection's memory.
+            let mut buffers = core.take_buffers();
+            buffers.input.clear();
+            let polled = self.poll_linger(cx, buffers.input.room(0).0, deadline, &mut bytes_left);
+            core.give_buffers(buffers);
+            polled
         })
         .await;
+    }
+
+    fn poll_linger(
+        &mut self,
+        cx: &mut Context<'_>,
+        room: &mut [u8],
+        deadline: Instant,
+        bytes_left: &mut usize,
+    ) -> Poll<()> {
+        match Pin::new(&mut self.stream).poll_shutdown(cx) {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(_)) | Poll::Pending => return Poll::Ready(()),
+        }
+        loop {
+            match self.poll_read(cx, room) {
+                Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(()),
+                Poll::Ready(Ok(count)) => {
+                    *bytes_left = bytes_left.saturating_sub(count);
+                    if *bytes_left == 0 {
+                        return Poll::Ready(());
+                    }
+                }
+                Poll::Pending => {
+                    return match self.wait_until(cx, deadline) {
+                        Wait::Over => Poll::Ready(()),
+                        Wait::Armed => Poll::Pending,
+                    };
+                }
+            }
+        }
     }
 
     /// Makes the end of this connection a reset.
