@@ -115,8 +115,7 @@ impl Gateway {
         let addresses =
             Addresses { public: servers.iter().map(Server::local_addr).collect(), admin: admin.local_addr() };
         let counters = servers.iter().map(|_| Arc::new(Counters::new(threads))).collect();
-        let limits =
-            Limits { drain_timeout: Duration::from_secs(u64::from(config.drain_seconds)), ..Limits::default() };
+        let limits = config.engine_limits();
         Ok(Gateway { servers, admin, addresses, shared, counters, limits })
     }
 
@@ -256,7 +255,8 @@ impl Shared {
             config::Location::Memory => Location::Memory,
             config::Location::File(path) => Location::File(path.clone()),
         };
-        let database = Database::open(location, flights::mapping())?;
+        let read_max = Duration::from_millis(u64::from(config.database.read_ms_max));
+        let database = Database::open(location, flights::mapping())?.with_time_budget(read_max);
         let first = database.connection()?;
         flights::create(&first, config.database.seed)?;
         let rows = count_rows(&model, &first)?;

@@ -11,6 +11,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
+use crate::services::flights;
+use crate::store::sqlite::READ_TIME_BUDGET;
+
 mod error;
 
 pub use error::ConfigError;
@@ -30,6 +33,8 @@ pub struct Config {
     pub pages: Pages,
     /// Where the data lie.
     pub database: Database,
+    /// What one client may take of the gateway.
+    pub limits: Limits,
     /// How long requests in flight may take to end once the gateway was told to stop.
     #[serde(deserialize_with = "within::<0, DRAIN_SECONDS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = DRAIN_SECONDS_MAX))]
@@ -100,6 +105,32 @@ pub struct Database {
     pub location: Location,
     /// Seed of the data that fill an empty database.
     pub seed: u64,
+    /// How long one read may take before it is interrupted and answered 503.
+    #[serde(deserialize_with = "within::<1, READ_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = READ_MS_MAX))]
+    pub read_ms_max: u32,
+}
+
+/// What one client may take of the gateway. The engine's further limits are fixed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Connections open at once on one listener; the next is answered 503.
+    #[serde(deserialize_with = "within::<1, CONNECTIONS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = CONNECTIONS_MAX))]
+    pub connections_max: u32,
+    /// How long a request's head may take to come, from its first byte to its last.
+    #[serde(deserialize_with = "within::<1, TIMEOUT_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = TIMEOUT_MS_MAX))]
+    pub header_ms_max: u32,
+    /// How long a connection may wait for its next request.
+    #[serde(deserialize_with = "within::<1, TIMEOUT_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = TIMEOUT_MS_MAX))]
+    pub idle_ms_max: u32,
+    /// How long a client may take nothing of its answer.
+    #[serde(deserialize_with = "within::<1, TIMEOUT_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = TIMEOUT_MS_MAX))]
+    pub stall_ms_max: u32,
 }
 
 /// Where an SQLite database lies.
@@ -120,6 +151,9 @@ const BACKLOG_MAX: i64 = 65_535;
 pub const WORK_PROCESSES_MAX: i64 = 1_000;
 const QUEUE_MAX: i64 = 1_000_000;
 const WAIT_MS_MAX: i64 = 600_000;
+const READ_MS_MAX: i64 = 600_000;
+const CONNECTIONS_MAX: i64 = 1_000_000;
+const TIMEOUT_MS_MAX: i64 = 3_600_000;
 const PAGE_SIZE_MAX: i64 = 100_000;
 const DRAIN_SECONDS_MAX: i64 = 3_600;
 
@@ -137,6 +171,21 @@ impl Config {
         match self.listen.threads {
             Some(threads) => usize::from(threads),
             None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+        }
+    }
+}
+
+impl Config {
+    /// The limits of the HTTP engine.
+    pub(crate) fn engine_limits(&self) -> tollgate_net::limits::Limits {
+        let ms = |ms: u32| Duration::from_millis(u64::from(ms));
+        tollgate_net::limits::Limits {
+            connections_max: self.limits.connections_max as usize,
+            header_timeout: ms(self.limits.header_ms_max),
+            idle_timeout: ms(self.limits.idle_ms_max),
+            write_stall_timeout: ms(self.limits.stall_ms_max),
+            drain_timeout: Duration::from_secs(u64::from(self.drain_seconds)),
+            ..tollgate_net::limits::Limits::default()
         }
     }
 }
@@ -161,6 +210,7 @@ impl Default for Config {
             work_processes: WorkProcesses::default(),
             pages: Pages::default(),
             database: Database::default(),
+            limits: Limits::default(),
             drain_seconds: 30,
         }
     }
@@ -194,7 +244,15 @@ impl Default for Pages {
 
 impl Default for Database {
     fn default() -> Database {
-        Database { location: Location::Memory, seed: 20_130_925 }
+        // READ_TIME_BUDGET is a whole number of seconds, and small.
+        let read_ms_max = READ_TIME_BUDGET.as_millis() as u32;
+        Database { location: Location::Memory, seed: flights::SEED, read_ms_max }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { connections_max: 10_000, header_ms_max: 10_000, idle_ms_max: 75_000, stall_ms_max: 30_000 }
     }
 }
 
@@ -259,6 +317,17 @@ mod tests {
     }
 
     #[test]
+    fn the_example_for_users_is_read() {
+        Config::parse(include_str!("../../../../examples/gateway.toml"), "gateway.toml").unwrap();
+    }
+
+    #[test]
+    fn the_defaults_of_the_engines_limits_are_the_engines_own() {
+        let (ours, engine) = (Config::default().engine_limits(), tollgate_net::limits::Limits::default());
+        assert_eq!(ours, tollgate_net::limits::Limits { drain_timeout: Duration::from_secs(30), ..engine });
+    }
+
+    #[test]
     fn every_key_is_read() {
         let text = r#"
             drain_seconds = 5
@@ -277,6 +346,12 @@ mod tests {
             [database]
             location = { file = "flights.db" }
             seed = 7
+            read_ms_max = 100
+            [limits]
+            connections_max = 10
+            header_ms_max = 1
+            idle_ms_max = 2
+            stall_ms_max = 3
         "#;
         let config = Config::parse(text, "gateway.toml").unwrap();
         assert_eq!(
@@ -290,7 +365,8 @@ mod tests {
                 admin: Admin { address: "127.0.0.1:9090".parse().unwrap() },
                 work_processes: WorkProcesses { limit: 1, queue_max: 0, wait_ms_max: 50 },
                 pages: Pages { size: 100 },
-                database: Database { location: Location::File("flights.db".into()), seed: 7 },
+                database: Database { location: Location::File("flights.db".into()), seed: 7, read_ms_max: 100 },
+                limits: Limits { connections_max: 10, header_ms_max: 1, idle_ms_max: 2, stall_ms_max: 3 },
                 drain_seconds: 5,
             }
         );
@@ -315,7 +391,7 @@ error: unknown key `colour`
  --> gateway.toml:2:1
   |
 2 | colour = 3
-  | ^^^^^^ expected `location` or `seed`
+  | ^^^^^^ expected `location`, `seed` or `read_ms_max`
 "#,
         );
     }
