@@ -20,8 +20,11 @@ pub(crate) enum Place {
 const WRITTEN_NS: u64 = 2_500;
 const LOOKED_AT_NS: u64 = 300;
 
-/// The longest read that may hold up the loop. Leaving it costs 15-25 us of two threads waking each other, so that
-/// below 50 us the cure is worse; and 20 rows for a client's first page stay inline.
+/// The longest read that may hold up the loop: about 20 rows of Atom.
+///
+/// Leaving the loop costs some 30 us of threads waking each other. Not leaving it costs the others: 4 clients with reads
+/// by key beside 2 with lists of 400 as Atom, on one core, had 16,000 reads a second, half of them within 75 us and 99 %
+/// within 11 ms; with the lists done on the loop 950, half within 2 ms and 99 % within 20 ms.
 const LOOP_NS_MAX: u64 = 50_000;
 
 /// Rows of each entity set, in the model's order, as they were counted once.
