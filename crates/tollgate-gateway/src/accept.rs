@@ -151,4 +151,25 @@ mod tests {
         assert_eq!(range.parameter("charset"), None);
         assert!(range.is("application/json"));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_without_panic(accept in "[a-z/*;=q0-9., \"\u{e9}-]{0,60}") {
+            let _ = choose(Some(&accept), OFFERS);
+        }
+
+        #[test]
+        fn qualities_in_their_grammar_order_the_offers(atom in 0_u16..=1000, json in 0_u16..=1000) {
+            let accept = format!(
+                "application/atom+xml;q={}.{:03}, application/json;q={}.{:03}",
+                atom / 1000, atom % 1000, json / 1000, json % 1000
+            );
+            let expected = match (atom, json) {
+                (0, 0) => None,
+                _ if atom >= json => Some("atom"),
+                _ => Some("json"),
+            };
+            proptest::prop_assert_eq!(choose(Some(&accept), OFFERS).map(|chosen| chosen.0), expected);
+        }
+    }
 }

@@ -110,4 +110,14 @@ mod tests {
     fn what_cannot_stand_in_a_url_is_encoded() {
         check("F(a='ü')", Some("x=\"<>\"&&"), "ü", "http://host/odata/F(a='%C3%BC')?x=%22%3C%3E%22&$skiptoken=%C3%BC");
     }
+
+    proptest::proptest! {
+        #[test]
+        fn a_next_link_may_stand_in_xml_and_json_whatever_was_asked(path in ".{0,30}", query in ".{0,60}", token in ".{0,20}") {
+            let mut out = String::new();
+            write_next(&mut out, "http://host/", &path, Some(&query), &token);
+            proptest::prop_assert!(out.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}#".contains(&byte)), "{}", out);
+            proptest::prop_assert_eq!(out.matches("$skiptoken=").count(), 1);
+        }
+    }
 }

@@ -146,3 +146,38 @@ fn key_shape(model: &Model, set: SetId) -> Fault {
     let parts: Vec<&str> = entity_type.key.iter().map(|leaf| entity_type.leaves[leaf.0].path.as_str()).collect();
     Fault::bad_request("path", format!("expected a key of {} segments: {}", parts.len(), parts.join("/")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::services::flights;
+
+    const RESOURCES: [Resource; 1] = [Resource { list: "flights", item: "flight", set: SetId(0) }];
+
+    fn parsed(path: &str, query: Option<&str>) -> Result<Plan, Fault> {
+        parse(&flights::model(), &RESOURCES, path, query).map(|(_, plan)| plan)
+    }
+
+    #[test]
+    fn a_key_in_the_path_is_decoded_and_typed() {
+        let plan = parsed("flights/A%2FB/%30017/20110601", None).unwrap();
+        let date = Value::Text(Primitive::Date, "2011-06-01".to_owned());
+        let expected = vec![Value::String("A/B".to_owned()), Value::String("0017".to_owned()), date];
+        assert_eq!((plan.key, plan.shape), (Some(Key(expected)), Shape::Entity));
+    }
+
+    #[test]
+    fn a_list_has_limit_and_offset() {
+        let options = parsed("flights/", Some("limit=5&&offset=10")).unwrap().options;
+        assert_eq!((options.top, options.skip), (Some(5), Some(10)));
+        assert!(parsed("flights", Some("limit=99999999999999999999")).is_err());
+        assert!(parsed("flights", Some("limit=+5")).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_path_is_read_without_panic(path in "(flights)?[/%0-9A-Fa-z\u{e9}-]{0,40}", query in "[a-z=&0-9]{0,30}") {
+            let _ = parsed(&path, Some(&query));
+        }
+    }
+}
