@@ -45,7 +45,7 @@ impl Extent {
         match self {
             Extent::Quick => ExtentDefaults { blocks: 8, slice_ms: 100, starts: 1 },
             Extent::Default => ExtentDefaults { blocks: 8, slice_ms: 250, starts: 1 },
-            Extent::Full => ExtentDefaults { blocks: 33, slice_ms: 250, starts: 3 },
+            Extent::Full => ExtentDefaults { blocks: 32, slice_ms: 250, starts: 3 },
         }
     }
 
