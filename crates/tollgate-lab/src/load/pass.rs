@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::Barrier;
+use tollgate_wire::content::Expected;
 
 /// A pass that is walked again and again during one trial.
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub(super) struct Detail {
     pub(super) request: Vec<u8>,
     /// The key that the list gives it.
     pub(super) key: Vec<String>,
+    /// The same, ready to be searched for.
+    pub(super) expected: Option<Expected>,
 }
 
 /// Whether users of other threads take part.

@@ -3,6 +3,7 @@
 
 use tollgate_net::http1::client::{Answers, RequestTemplate, Target, TemplateError};
 
+use super::read::Judge;
 use crate::experiment::RequestShape;
 
 /// Where and how a variant is asked. Shared by all workers.
@@ -12,6 +13,8 @@ pub struct LoadTarget {
     pub target: Target,
     /// How answers are understood.
     pub shape: RequestShape,
+    /// Tells whether an answer is the entity that was asked for.
+    pub(super) judge: Judge,
     template: RequestTemplate,
 }
 
@@ -41,7 +44,8 @@ impl LoadTarget {
             template = template.body(shape.body.clone());
         }
         let template = template.build()?;
-        Ok(LoadTarget { target, shape, template })
+        let judge = Judge::new(&shape);
+        Ok(LoadTarget { target, shape, judge, template })
     }
 
     /// Writes a whole request for `path_and_query` into `out`.

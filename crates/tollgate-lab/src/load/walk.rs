@@ -253,7 +253,9 @@ async fn get_details(user: &mut User, shared: &Shared) {
 
 /// Reads an answer that was not seen before.
 fn judge(position: usize, detail: &Detail, body: &[u8], shared: &Shared) -> Result<Sameness, Failure> {
-    let sameness = read::entity(&shared.asking.target.shape, body, &detail.key).map_err(Failure::content)?;
+    let target = &shared.asking.target;
+    let judged = target.judge.judge(&target.shape, body, &detail.key, detail.expected.as_ref());
+    let sameness = judged.map_err(Failure::content)?;
     if sameness == Sameness::Same {
         shared.known.borrow_mut().keep(position, body);
     }
@@ -293,7 +295,7 @@ fn details_of(pages: &[Page], target: &LoadTarget) -> Arc<[Detail]> {
     let detail = |link: &Link| {
         let mut request = Vec::new();
         target.render(&resolve(base, &link.url), &mut request);
-        Detail { request, key: link.values.clone() }
+        Detail { request, key: link.values.clone(), expected: target.judge.expect(&link.values) }
     };
     links.map(detail).collect()
 }
