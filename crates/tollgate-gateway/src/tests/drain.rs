@@ -19,7 +19,9 @@ fn a_request_in_flight_is_answered_before_the_end_and_readiness_is_taken_back() 
     // Who is idle is let go at once.
     assert_eq!(idle.read_to_end(), b"");
     drop(held);
-    in_flight.read("GET").expect(200, "AA");
+    let answer = in_flight.read("GET");
+    answer.expect(200, "AA");
+    assert_eq!(answer.header("connection"), Some("close"));
     assert_eq!(in_flight.read_to_end(), b"");
     gateway.stop();
 }

@@ -381,8 +381,16 @@ impl<'c> Exchange<'c> {
         }
     }
 
+    /// A drain that began while the service worked ends the connection too, and the head still can say so.
+    fn heed_draining(&mut self) {
+        if self.persistence == Persistence::KeepAlive && self.link.core.draining.get() {
+            self.close_after(CloseCause::Drained);
+        }
+    }
+
     /// Renders the head of an answer sent in parts.
     fn begin_parts(&mut self) -> Parts {
+        self.heed_draining();
         let Buffers { head, response, output, .. } = &mut *self.buffers;
         let (length, parts) = if response.is_bodiless() {
             (Length::Unsaid, Parts::Dropped)
@@ -412,6 +420,7 @@ impl<'c> Exchange<'c> {
 
     /// Sends an answer of which nothing was sent before.
     async fn send_whole(&mut self) -> Result<(), ExchangeError> {
+        self.heed_draining();
         let Buffers { head, response, output, .. } = &mut *self.buffers;
         if response.status < 200 {
             // Interim answers are the engine's: a service cannot end an exchange with one.
