@@ -22,40 +22,6 @@ pub struct Search<'a> {
     pub properties: &'a [&'a str],
 }
 
-/// Follows the same list again and again: while its bytes stay the same, its links do.
-#[derive(Debug, Clone)]
-pub struct Follower {
-    format: Format,
-    template: Option<Template>,
-    properties: Vec<String>,
-    document: Vec<u8>,
-    links: Links,
-}
-
-impl Follower {
-    /// A follower of lists in that format; see [`Search`].
-    pub fn new(format: Format, template: Option<Template>, properties: &[&str]) -> Follower {
-        let properties = properties.iter().map(|name| (*name).to_owned()).collect();
-        Follower { format, template, properties, document: Vec::new(), links: Links::default() }
-    }
-
-    /// The links in the list.
-    ///
-    /// # Errors
-    /// As [`follow`].
-    pub fn follow(&mut self, document: &[u8]) -> Result<&Links, ReadError> {
-        // An empty document is no list in any format.
-        if document.is_empty() || self.document != document {
-            self.document.clear();
-            let properties: Vec<&str> = self.properties.iter().map(String::as_str).collect();
-            let search = Search { template: self.template.as_ref(), properties: &properties };
-            self.links = follow(document, self.format, &search)?;
-            self.document.extend_from_slice(document);
-        }
-        Ok(&self.links)
-    }
-}
-
 /// The links of one page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Links {
@@ -287,7 +253,8 @@ fn scan_xml(document: &[u8], element: &str, names: &[&str], links: bool, prefix:
     let mut found = Found { base: attribute_of_root(document, "xml:base"), ..Found::default() };
     found.entities.reserve(starts.len() - 1);
     for pair in starts.windows(2) {
-        let entity = document[pair[0]..pair[1]].trim_ascii_end();
+        // In a damaged document the last end tag stands before a start tag.
+        let entity = document.get(pair[0]..pair[1])?.trim_ascii_end();
         if !entity.ends_with(close.as_bytes()) {
             return None;
         }
@@ -572,6 +539,12 @@ mod tests {
         check(V4, None, r#"{"value":[1]}"#, "expected an entity");
         check(V4, None, "7", "expected a collection of entities");
         check(XML, Some("{k}"), "<es><e><l>1</l></e></es>", "entity 1 of 1 has no value for 'k'");
+    }
+
+    #[test]
+    fn a_start_tag_behind_the_last_end_tag_is_refused() {
+        let error = search(Format::V2Atom, None, &["k"], "<feed><entry></entry><entry><d:k>1</feed>").unwrap_err();
+        assert!(error.message.contains("feed"), "{error}");
     }
 
     #[test]

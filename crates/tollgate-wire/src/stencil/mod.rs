@@ -184,11 +184,6 @@ impl Stencil {
         self.expansions.len()
     }
 
-    /// The documents of the entities that an expansion leads to.
-    pub fn child(&self, index: usize) -> &Stencil {
-        &self.expansions[index].child
-    }
-
     /// The format of the documents.
     pub fn format(&self) -> Format {
         self.format
@@ -204,7 +199,8 @@ impl Stencil {
     }
 
     /// Writes the entity's address below the service root: set and key, percent-encoded.
-    pub fn write_address<R: Row + ?Sized>(&self, out: &mut Vec<u8>, row: &R) {
+    #[cfg(test)]
+    pub(crate) fn write_address<R: Row + ?Sized>(&self, out: &mut Vec<u8>, row: &R) {
         self.key.run_cells(out, row);
     }
 }
