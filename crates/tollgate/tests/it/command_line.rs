@@ -1,8 +1,14 @@
 //! What is typed and what comes back: help, mistakes and exit codes.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::path::Path;
+
+use tollgate_gateway::Config;
 
 use crate::helper::tollgate;
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
 #[test]
 fn help_names_every_verb_with_examples_and_exit_codes() {
@@ -91,15 +97,23 @@ fn completions_know_the_verbs() {
 }
 
 #[test]
-fn every_example_is_right() {
-    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-    for entry in fs::read_dir(examples).unwrap() {
+fn every_example_of_an_experiment_is_right() {
+    for entry in fs::read_dir(EXAMPLES).unwrap() {
         let path = entry.unwrap().path();
-        if path.ends_with("gateway.toml") {
-            let text = fs::read_to_string(&path).unwrap();
-            tollgate_gateway::Config::parse(&text, "gateway.toml").unwrap();
-        } else {
-            tollgate([std::ffi::OsStr::new("plan"), path.as_os_str()]).finish().check(0, "trials", "");
+        if !path.ends_with("gateway.toml") {
+            tollgate([OsStr::new("plan"), path.as_os_str()]).finish().check(0, "trials", "");
         }
     }
+}
+
+#[test]
+fn the_example_of_a_configuration_shows_the_defaults() {
+    let text = fs::read_to_string(Path::new(EXAMPLES).join("gateway.toml")).unwrap();
+    let mut config = Config::parse(&text, "gateway.toml").unwrap();
+    // Where it does not, the example says so.
+    let default = Config::default();
+    config.listen.threads = default.listen.threads;
+    config.admin.address = default.admin.address;
+    config.database.location = default.database.location.clone();
+    assert_eq!(config, default);
 }
