@@ -184,3 +184,47 @@ impl<'a> Reader<'a> {
         ReadError { position: self.position(), message: message.into() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of_root(document: &str) -> Result<String, ReadError> {
+        let mut reader = Reader::new(document.as_bytes())?;
+        reader.root()?;
+        let text = reader.text()?;
+        reader.end()?;
+        Ok(text)
+    }
+
+    #[test]
+    fn texts_come_with_their_references_resolved() {
+        let check =
+            |document: &str, expected: &str| assert_eq!(text_of_root(document).unwrap(), expected, "{document}");
+        check("<?xml version='1.0'?><!-- x --><a>1 &lt;&amp;&#xD;&#8364;<b>no</b><![CDATA[<&>]]></a> ", "1 <&\r€<&>");
+        check("<x:a/>", "");
+    }
+
+    #[test]
+    fn what_attacks_need_is_refused() {
+        let check = |document: &str, message: &str| {
+            let error = text_of_root(document).unwrap_err();
+            assert!(error.message.contains(message), "{document}: {error}");
+        };
+        check("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "a document type declaration is not read");
+        check("<a>&b;</a>", "unknown entity 'b'");
+        check("<a>", "the document ends within an element");
+        check("<a></a><a/>", "the document goes on behind its root element");
+        check("<a></b>", "");
+        check("a", "expected an element");
+        assert_eq!(Reader::new(b"<a>\xff</a>").err().map(|error| error.position), Some(3));
+    }
+
+    #[test]
+    fn the_depth_holds_at_the_limit_and_one_above() {
+        let nested = |depth: usize| "<a>".repeat(depth) + &"</a>".repeat(depth);
+        assert!(text_of_root(&nested(DEPTH_MAX)).is_ok());
+        let error = text_of_root(&nested(DEPTH_MAX + 1)).unwrap_err();
+        assert_eq!(error.message, "elements are nested deeper than 64");
+    }
+}
