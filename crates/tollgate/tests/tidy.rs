@@ -359,6 +359,17 @@ fn code_lines(text: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
+fn every_rule_of_validity_is_explained() {
+    let rules = fs::read_to_string(root().join("crates/tollgate-lab/src/validity.rs")).unwrap();
+    let method = fs::read_to_string(root().join("docs/method.md")).unwrap();
+    let list = rules.split("const RULES").nth(1).and_then(|rest| rest.split("];").next()).expect("the rules are a list");
+    let names: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    assert!(names.contains(&"errors"), "the rules cannot be read: {list}");
+    let unexplained = names.into_iter().filter(|name| !method.contains(&format!("| `{name}` |")));
+    check("docs/method.md says nothing of", unexplained.map(str::to_owned).collect());
+}
+
+#[test]
 fn every_place_of_the_repository_that_documents_name_exists() {
     let mut broken = Vec::new();
     for (path, text) in files().into_iter().filter(|(path, _)| path.ends_with(".md")) {
