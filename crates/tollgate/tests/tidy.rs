@@ -362,7 +362,8 @@ fn code_lines(text: &str) -> Vec<(usize, String)> {
 fn every_rule_of_validity_is_explained() {
     let rules = fs::read_to_string(root().join("crates/tollgate-lab/src/validity.rs")).unwrap();
     let method = fs::read_to_string(root().join("docs/method.md")).unwrap();
-    let list = rules.split("const RULES").nth(1).and_then(|rest| rest.split("];").next()).expect("the rules are a list");
+    let list =
+        rules.split("const RULES").nth(1).and_then(|rest| rest.split("];").next()).expect("the rules are a list");
     let names: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
     assert!(names.contains(&"errors"), "the rules cannot be read: {list}");
     let unexplained = names.into_iter().filter(|name| !method.contains(&format!("| `{name}` |")));
