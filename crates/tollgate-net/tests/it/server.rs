@@ -59,6 +59,20 @@ fn parts_are_delimited_as_the_version_allows_and_the_service_asks() {
 }
 
 #[test]
+fn a_last_part_ends_the_answer_and_the_connection_goes_on() {
+    let request = |count: usize, version: &str| format!("GET /last/{count} {version}\r\nHost: a\r\n\r\n");
+    let whole = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nlast part\n";
+    check(&request(0, "HTTP/1.1"), whole);
+    check(&request(0, "HTTP/1.1").repeat(2), &whole.repeat(2));
+    check(
+        &request(1, "HTTP/1.1"),
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\nsome part\n\r\na\r\nlast part\n\r\n0\r\n\r\n",
+    );
+    check(&request(1, "HTTP/1.0"), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nsome part\nlast part\n");
+    check(&request(0, "HTTP/1.1").replace("GET", "HEAD"), "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n");
+}
+
+#[test]
 fn a_service_that_sends_another_length_than_announced_has_its_connection_broken_off() {
     for length in [9, 11] {
         let server = Running::start(Limits::default());

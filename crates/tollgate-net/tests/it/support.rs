@@ -221,6 +221,18 @@ impl Service for Scripted {
                     exchange.flush_part().await?;
                 }
             }
+            // So many parts of ten bytes, and one that is said to be the last; what comes behind it is lost.
+            "last" => {
+                for _ in 0..number() {
+                    exchange.respond().body.extend_from_slice(b"some part\n");
+                    exchange.flush_part().await?;
+                }
+                exchange.respond().body.extend_from_slice(b"last part\n");
+                exchange.flush_last_part().await?;
+                exchange.respond().body.extend_from_slice(b"lost");
+                exchange.flush_part().await?;
+                exchange.respond().body.extend_from_slice(b"lost");
+            }
             // Announces ten bytes and sends so many.
             "announced" => {
                 exchange.respond().delimit(Delimiter::Length(10));

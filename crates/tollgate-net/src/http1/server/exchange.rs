@@ -20,6 +20,9 @@ use super::response::{Delimiter, Length, Persistence, Response};
 /// Bodies up to this are copied behind their head: one `send` of one buffer beats a `writev` of two.
 const COPIED_BODY_BYTES_MAX: usize = 4 * 1024;
 
+/// [`LAST_CHUNK`] with the line end that the chunk before it still needs.
+const LAST_CHUNK_BEHIND_DATA: &[u8] = b"\r\n0\r\n\r\n";
+
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// One request and its answer.
@@ -78,6 +81,8 @@ enum Parts {
     Close,
     /// The answer has no body (HEAD, 204, 304): parts are dropped.
     Dropped,
+    /// The answer is sent to its end: parts are dropped.
+    Ended,
 }
 
 /// What becomes of the connection after an exchange.
@@ -222,15 +227,10 @@ impl<'c> Exchange<'c> {
         };
         let length = self.buffers.response.body.len();
         let result = match parts {
+            Parts::Ended => Ok(()),
             Parts::Dropped => self.write_output().await,
             _ if length == 0 => self.write_output().await,
-            Parts::Chunked => {
-                let size = SizeLine::new(length);
-                let Buffers { output, response, .. } = &mut *self.buffers;
-                output.extend_from_slice(size.as_bytes());
-                let mut slices = [IoSlice::new(output), IoSlice::new(&response.body), IoSlice::new(b"\r\n")];
-                self.link.write_all(&mut slices).await
-            }
+            Parts::Chunked => self.write_chunk(b"\r\n").await,
             Parts::Close | Parts::Length(_) => {
                 let Buffers { output, response, .. } = &mut *self.buffers;
                 let mut slices = [IoSlice::new(output), IoSlice::new(&response.body)];
@@ -250,6 +250,27 @@ impl<'c> Exchange<'c> {
         result.map_err(ExchangeError::from)
     }
 
+    /// Sends what stands in the body buffer as the last part of the answer, or as the whole of it where nothing was sent
+    /// before, with what ends it in the same write, and clears the buffer. A service that wants its buffer back calls it
+    /// instead of leaving the last part to the engine; nothing can be added afterwards.
+    ///
+    /// # Errors
+    /// When the connection broke or the client takes nothing.
+    pub async fn flush_last_part(&mut self) -> Result<(), ExchangeError> {
+        match self.sending {
+            Sending::Nothing => {
+                let left = self.skip_buffered_body();
+                self.settle_unread_body(left);
+                self.send_whole().await?;
+            }
+            Sending::Parts(parts) => self.send_last_part(parts).await?,
+        }
+        self.sending = Sending::Parts(Parts::Ended);
+        self.buffers.output.clear();
+        self.buffers.response.body.clear();
+        Ok(())
+    }
+
     /// Whether any of the answer has been sent.
     pub(super) fn has_begun(&self) -> bool {
         self.sending != Sending::Nothing
@@ -258,7 +279,7 @@ impl<'c> Exchange<'c> {
     /// Ends the exchange well: sends the answer, or what is left of it, and says what becomes of the connection.
     pub(super) async fn finish(mut self) -> Next {
         let left = self.skip_buffered_body();
-        if left != Left::Nothing && self.sending == Sending::Nothing {
+        if self.sending == Sending::Nothing {
             self.settle_unread_body(left);
         }
         let sent = match self.sending {
@@ -442,6 +463,9 @@ impl<'c> Exchange<'c> {
 
     /// Sends what ends an answer sent in parts.
     async fn send_last_part(&mut self, parts: Parts) -> Result<(), ExchangeError> {
+        if parts == Parts::Chunked && !self.buffers.response.body.is_empty() {
+            return Ok(self.write_chunk(LAST_CHUNK_BEHIND_DATA).await?);
+        }
         if !self.buffers.response.body.is_empty() {
             self.flush_part().await?;
         }
@@ -451,8 +475,17 @@ impl<'c> Exchange<'c> {
                 // Less than was announced: only the end of the connection tells the client.
                 Err(ExchangeError::Abort(Abort::Close))
             }
-            Parts::Length(_) | Parts::Close | Parts::Dropped => Ok(()),
+            Parts::Length(_) | Parts::Close | Parts::Dropped | Parts::Ended => Ok(()),
         }
+    }
+
+    /// Writes the body buffer as a chunk, behind a head that is still unsent; `end` is what stands behind the data.
+    async fn write_chunk(&mut self, end: &[u8]) -> Result<(), WriteError> {
+        let size = SizeLine::new(self.buffers.response.body.len());
+        let Buffers { output, response, .. } = &mut *self.buffers;
+        output.extend_from_slice(size.as_bytes());
+        let mut slices = [IoSlice::new(output), IoSlice::new(&response.body), IoSlice::new(end)];
+        self.link.write_all(&mut slices).await
     }
 
     async fn write_output(&mut self) -> Result<(), WriteError> {
