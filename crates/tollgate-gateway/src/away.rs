@@ -11,7 +11,7 @@ use tollgate_net::http1::server::{Abort, Exchange, ExchangeError};
 
 use crate::error::Fault;
 use crate::odata::Failure;
-use crate::parts::{self, PartWriter};
+use crate::parts::{self, Buffers, PartWriter};
 use crate::server::{Core, Shared};
 use crate::store::sqlite::Connection;
 
@@ -55,7 +55,7 @@ pub(crate) async fn run(core: &Core, exchange: &mut Exchange<'_>, mut work: impl
         });
         while let Some(part) = parts.recv().await {
             begun = true;
-            send(exchange, part, buffers).await?;
+            send(exchange, part, buffers, Position::Within).await?;
             if exchange.request().method() == Method::Head {
                 // The head is all that is wanted; going away stops the work.
                 return Ok(());
@@ -63,13 +63,12 @@ pub(crate) async fn run(core: &Core, exchange: &mut Exchange<'_>, mut work: impl
         }
         let fault = match job.await {
             Ok((_, Ok(Progress::Done), rest)) => {
-                buffers.give_back(std::mem::replace(&mut exchange.respond().body, rest));
-                return Ok(());
+                return Ok(send(exchange, rest, buffers, Position::Last).await?);
             }
             Ok((paused, Ok(Progress::Paused), rest)) => {
                 begun = true;
                 work = paused;
-                send(exchange, rest, buffers).await?;
+                send(exchange, rest, buffers, Position::Within).await?;
                 work_process = core.shared.dispatcher.acquire_again().await;
                 continue;
             }
@@ -85,9 +84,25 @@ pub(crate) async fn run(core: &Core, exchange: &mut Exchange<'_>, mut work: impl
     }
 }
 
-async fn send(exchange: &mut Exchange<'_>, mut part: Vec<u8>, buffers: &parts::Buffers) -> Result<(), ExchangeError> {
+/// Where a part stands in its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Position {
+    Within,
+    Last,
+}
+
+/// Sends a part out of its own buffer, which then is free for another.
+async fn send(
+    exchange: &mut Exchange<'_>,
+    mut part: Vec<u8>,
+    buffers: &Buffers,
+    position: Position,
+) -> Result<(), ExchangeError> {
     std::mem::swap(&mut exchange.respond().body, &mut part);
-    exchange.flush_part().await?;
+    match position {
+        Position::Within => exchange.flush_part().await?,
+        Position::Last => exchange.flush_last_part().await?,
+    }
     std::mem::swap(&mut exchange.respond().body, &mut part);
     buffers.give_back(part);
     Ok(())

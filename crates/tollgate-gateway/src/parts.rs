@@ -26,8 +26,9 @@ const PARTS_AHEAD: usize = 1;
 /// Room behind [`PART_BYTES`] for the entity that crosses it, so that the buffer does not grow.
 const OVERHANG_BYTES: usize = 8 * 1024;
 
-/// Buffers kept for the next answer: enough for five long answers at once, 2.2 MB.
-const SPARE_BUFFERS_MAX: usize = 16;
+/// Buffers kept for the next answer: all that 20 work processes use at once, 8.7 MB. What is not kept goes to and fro
+/// between the threads' heaps, which then grow beyond that.
+const SPARE_BUFFERS_MAX: usize = 64;
 
 /// How long a writer waits for its client altogether before it pauses. Going on costs about what finding one entity by
 /// its key costs, or sorting again where the order has no index; far less than 100 ms of a work process.
