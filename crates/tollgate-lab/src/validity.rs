@@ -3,6 +3,7 @@
 //! Pure rules over what was recorded, so that each can be proved by a made-up fault. What they deliberately do not do:
 //! repair a figure, or drop a trial.
 
+use crate::load::LittlesLaw;
 use crate::plan::TRIALS_PER_BLOCK;
 use crate::probe::system::Ticks;
 use crate::results::{Cell, Validity, Verdict};
@@ -15,8 +16,6 @@ pub const GENERATOR_SHARE_MAX: f64 = 0.8;
 pub const RUN_QUEUE_SHARE_MAX: f64 = 0.05;
 /// With more than this of all cores' time used, generator and subject were at the limit together.
 pub const CORES_BUSY_MAX: f64 = 0.95;
-/// Least bound of Little's law.
-pub const LITTLE_SHARE_MAX: f64 = 0.01;
 /// Stolen time above this share is marked.
 pub const STEAL_SHARE_MAX: f64 = 0.01;
 /// Connections opened beyond the users' own, by requests.
@@ -33,14 +32,8 @@ pub struct Evidence<'a> {
     pub cell: &'a Cell,
     /// Valid answers whose content was checked.
     pub checked: u64,
-    /// Sum of the response times in the histogram, in nanoseconds.
-    pub histogram_total_ns: f64,
-    /// Times of failed requests and of waiting after them, in nanoseconds.
-    pub failed_ns: f64,
-    /// How long the users were at it, by other clock reads, in nanoseconds.
-    pub busy_ns: f64,
-    /// Least length of a trial in milliseconds.
-    pub slice_ms: f64,
+    /// What the records find of the users; absent where nothing was recorded.
+    pub littles_law: Option<LittlesLaw>,
     /// What all cores did during the cell's trials.
     pub ticks: Ticks,
     /// Connections that the users had opened before the first trial or were entitled to.
@@ -164,21 +157,14 @@ fn content(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-/// L = X W. W is counted from the user's previous completion, so that X W must be the users' time itself: a record
-/// lost, clipped or counted twice shows.
 fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
-    if evidence.busy_ns <= 0.0 {
-        return None;
-    }
-    let mean_ms = evidence.cell.response_time_ms.mean;
-    let bound = LITTLE_SHARE_MAX.max(2.0 * mean_ms / evidence.slice_ms.max(f64::MIN_POSITIVE)).min(1.0);
-    let value = ((evidence.histogram_total_ns + evidence.failed_ns) / evidence.busy_ns - 1.0).abs();
-    (value > bound).then(|| Finding {
+    let law = evidence.littles_law.filter(|law| !law.holds)?;
+    Some(Finding {
         verdict: Verdict::Refused,
-        reason: format!("users x time differs by {:.1} % from answers x response time", value * 100.0),
+        reason: format!("answers x response time find {:.2} users where {} asked", law.found, law.users),
         remedy: "this is a defect of the generator or a response time beyond 60 s: please report it",
-        value,
-        bound,
+        value: law.off,
+        bound: law.bound,
     })
 }
 
@@ -299,10 +285,7 @@ mod tests {
         Evidence {
             cell,
             checked: cell.requests,
-            histogram_total_ns: 4e9,
-            failed_ns: 0.0,
-            busy_ns: 4e9,
-            slice_ms: 250.0,
+            littles_law: Some(LittlesLaw { users: 20, found: 20.1, off: 0.005, bound: 0.01, holds: true }),
             ticks: Ticks { total: 1000, idle: 400, steal: 0 },
             connections_entitled: 20,
             unsteady_starts: 0,
@@ -346,25 +329,10 @@ mod tests {
     }
 
     #[test]
-    fn littles_law_allows_one_percent_or_two_response_times_by_slice() {
-        check(|_, evidence| evidence.busy_ns *= 1.009, &[("all", Verdict::Ok)]);
-        check(|_, evidence| evidence.busy_ns *= 1.011, &[("littles-law", Verdict::Refused)]);
-        // 2 x 5 ms / 250 ms = 4 %.
-        let slow = |off: f64| {
-            move |cell: &mut Cell, evidence: &mut Evidence<'_>| {
-                cell.response_time_ms.mean = 5.0;
-                evidence.busy_ns *= off;
-            }
-        };
-        check(slow(1.03), &[("all", Verdict::Ok)]);
-        check(slow(0.95), &[("littles-law", Verdict::Refused)]);
-        check(
-            |_, evidence| {
-                evidence.busy_ns *= 2.0;
-                evidence.failed_ns = 4e9;
-            },
-            &[("all", Verdict::Ok)],
-        );
+    fn users_whom_the_records_do_not_find_are_refused() {
+        let broken = LittlesLaw { users: 20, found: 19.5, off: 0.025, bound: 0.01, holds: false };
+        check(|_, evidence| evidence.littles_law = Some(broken), &[("littles-law", Verdict::Refused)]);
+        check(|_, evidence| evidence.littles_law = None, &[("all", Verdict::Ok)]);
     }
 
     #[test]

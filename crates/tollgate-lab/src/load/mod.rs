@@ -6,6 +6,7 @@
 mod compare;
 mod failure;
 mod header;
+pub mod little;
 pub mod model;
 pub mod pass;
 pub mod quick;
@@ -24,6 +25,7 @@ use std::time::Duration;
 
 pub use failure::ErrorClass;
 pub use header::{basic_authorization, check_header};
+pub use little::LittlesLaw;
 pub use quick::{QuickLoad, QuickResult, quick};
 pub use target::Connection;
 

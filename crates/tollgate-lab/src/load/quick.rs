@@ -8,6 +8,7 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 use tollgate_net::http1::client::Target;
 
+use super::little::LittlesLaw;
 use super::model::{Closed, End};
 use super::recorder::{Course, Recorder};
 use super::target::{Connection, LoadTarget};
@@ -104,6 +105,8 @@ pub struct QuickResult {
     pub generator_cpu_us_per_request: f64,
     /// CPU time of the generator's busiest thread by wall time: above 0.8 it is the limit.
     pub generator_cpu_share: f64,
+    /// Users as they were asked for, held against what the records find; absent for a load that was cut off.
+    pub littles_law: Option<LittlesLaw>,
     /// Whether it was stopped before its bound.
     pub interrupted: bool,
 }
@@ -207,6 +210,7 @@ fn summary(load: &QuickLoad, reports: &[Report], interrupted: bool) -> QuickResu
     let busiest_ns = reports.iter().map(|report| report.used.cpu_ns).max().unwrap_or(0);
     let tally = &all.tally;
     let asked = (tally.requests + tally.failures()).max(1);
+    let littles_law = LittlesLaw::of(&all, load.concurrency as u64, wall.as_secs_f64() * 1e3);
     QuickResult {
         url: load.url.clone(),
         concurrency: load.concurrency,
@@ -223,6 +227,7 @@ fn summary(load: &QuickLoad, reports: &[Report], interrupted: bool) -> QuickResu
         connections: tally.connections,
         generator_cpu_us_per_request: cpu_ns as f64 / 1e3 / asked as f64,
         generator_cpu_share: busiest_ns as f64 / wall.as_nanos().max(1) as f64,
+        littles_law: littles_law.filter(|_| !interrupted),
         interrupted,
     }
 }

@@ -64,8 +64,8 @@ pub struct Tally {
     pub failed_total_ns: u64,
     /// Times in which users waited before they asked a server in trouble again, added up.
     pub waited_ns: u64,
-    /// How long users were at it, added up: taken by other clock reads than the response times, so that both can be
-    /// held against each other (Little's law).
+    /// How long users were at it, added up: from when they could begin until they left, by clock reads that no record
+    /// shares, so that both can be held against each other (Little's law).
     pub busy_ns: u64,
 }
 

@@ -40,11 +40,16 @@ pub(super) async fn run(users: Vec<User>, asking: Rc<Asking>, end: End, recorder
         let shared = Rc::clone(&shared);
         tasks.spawn_local(async move {
             repeat(&mut user, &shared).await;
-            user
+            (user, Instant::now())
         });
     }
-    let users = tasks.join_all().await;
+    let ended = tasks.join_all().await;
+    let end = Instant::now();
     let mut recorder = shared.recorder.borrow_mut();
+    // Users times wall time, but for what each had left before the last: no clock read of a record is in it.
+    let left_early: Duration = ended.iter().map(|(_, left)| end.duration_since(*left)).sum();
+    let stayed = (end.duration_since(shared.start) * ended.len() as u32).saturating_sub(left_early);
+    recorder.tally.busy_ns += stayed.as_nanos() as u64;
     let (requests, total_ns) = (recorder.tally.requests, recorder.tally.response_total_ns);
     recorder.tally.units = requests;
     if let Some(mean_ns) = total_ns.checked_div(requests) {
@@ -52,7 +57,7 @@ pub(super) async fn run(users: Vec<User>, asking: Rc<Asking>, end: End, recorder
         recorder.tally.unit_times = vec![Duration::from_nanos(mean_ns)];
     }
     drop(recorder);
-    users
+    ended.into_iter().map(|(user, _)| user).collect()
 }
 
 async fn repeat(user: &mut User, shared: &Shared) {
@@ -87,7 +92,6 @@ async fn repeat(user: &mut User, shared: &Shared) {
             previous = now;
         }
     }
-    shared.recorder.borrow_mut().tally.busy_ns += previous.duration_since(shared.start).as_nanos() as u64;
 }
 
 /// Looks for a text in an answer while it arrives.

@@ -175,8 +175,7 @@ fn a_walk_gets_the_list_and_each_entity_once_a_pass_whatever_the_number_of_users
                 assert_eq!((*end, tally.units, tally.failures()), (ReportEnd::Whole, 4, 0), "{path} {users:?}");
                 assert_eq!(tally.requests, 4 * (lists + ITEMS));
                 assert_eq!(tally.checked, tally.requests, "everything is verified");
-                let off = (tally.response_total_ns as f64 / tally.busy_ns as f64 - 1.0).abs();
-                assert!(off < 1e-6, "Little's law: off by {off}");
+                assert!(tally.response_total_ns <= tally.busy_ns, "no user answers longer than it is there: {tally:?}");
             }
             assert_eq!(server.counters.requests(), 2 * 4 * (lists + ITEMS));
             let opened: u64 = trials.iter().map(|(tally, _)| tally.connections).sum();

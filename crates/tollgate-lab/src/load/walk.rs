@@ -166,6 +166,7 @@ async fn get_list(
         let begun = Instant::now();
         let mut compare = Compare::new(&page.body, &mut walk.scratch);
         let asked = user.ask(&shared.asking, &page.request, &mut compare, &shared.recorder).await;
+        let back = Instant::now();
         let read = asked.and_then(|answer| match compare.finish() {
             Compared::Equal => Ok((answer, None)),
             Compared::Different(body) => {
@@ -178,13 +179,13 @@ async fn get_list(
         let mut recorder = shared.recorder.borrow_mut();
         match read {
             Err(failure) => {
-                recorder.tally.busy_ns += now.duration_since(begun).as_nanos() as u64;
+                recorder.tally.busy_ns += begun.elapsed().as_nanos() as u64;
                 recorder.failure(&failure, begun, now);
                 return Err(());
             }
             Ok((answer, fresh)) => {
                 let took = answer.finished.saturating_duration_since(begun);
-                recorder.tally.busy_ns += took.as_nanos() as u64;
+                recorder.tally.busy_ns += back.duration_since(begun).as_nanos() as u64;
                 recorder.answer(begun, answer.sent, answer.finished);
                 recorder.tally.checked += 1;
                 time += took;
@@ -248,7 +249,8 @@ async fn get_details(user: &mut User, shared: &Shared) {
             }
         }
     }
-    shared.recorder.borrow_mut().tally.busy_ns += previous.saturating_duration_since(begun).as_nanos() as u64;
+    // A clock read of its own, not that of the last record: only so can the two be held against each other.
+    shared.recorder.borrow_mut().tally.busy_ns += begun.elapsed().as_nanos() as u64;
 }
 
 /// Reads an answer that was not seen before.

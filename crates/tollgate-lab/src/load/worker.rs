@@ -217,9 +217,10 @@ async fn carry_out(order: Order, kept: &mut Kept, connector: &Rc<Connector>, thr
     let resting = users.split_off(load.users);
     let addresses = OnceCell::new();
     let asking = Rc::new(Asking { connector: Rc::clone(connector), target, policy, addresses });
+    // Before time counts: forgetting takes longer than an answer.
+    recorder.reset(course, Instant::now());
     let before = thread_use.read();
     let started = Instant::now();
-    recorder.reset(course, started);
     let recorder = Rc::new(RefCell::new(recorder));
     let mut end = ReportEnd::Whole;
     let written = Rc::clone(&recorder);

@@ -4,6 +4,7 @@ use super::series::Growing;
 use super::trial::Measured;
 use crate::cells::{self, CellRecord};
 use crate::experiment::Experiment;
+use crate::load::LittlesLaw;
 use crate::load::recorder::Recorder;
 use crate::plan::Plan;
 use crate::probe::Reading;
@@ -151,10 +152,7 @@ impl Entry {
         Evidence {
             cell,
             checked: tally.checked,
-            histogram_total_ns: self.recorder.response.mean() * self.recorder.response.len() as f64,
-            failed_ns: (tally.failed_total_ns + tally.waited_ns) as f64,
-            busy_ns: tally.busy_ns as f64,
-            slice_ms: plan.slice.as_secs_f64() * 1e3,
+            littles_law: LittlesLaw::of(&self.recorder, self.level, plan.slice.as_secs_f64() * 1e3),
             ticks: self.ticks,
             connections_entitled: self.opened_before,
             unsteady_starts: self.unsteady_starts,

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use serde::Serialize;
 use tollgate_lab::load::{Connection, QuickLoad, QuickResult, basic_authorization, quick};
 use tollgate_lab::run::{Certificates, RunError, StopFlag};
 
@@ -119,14 +118,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         RunError::Usage(_) => Failure::usage(error),
         RunError::Failed(_) => Failure::failed(error),
     })?;
-    let figures = Figures { littles_law: littles_law(&result), result };
     let written = if arguments.json {
-        serde_json::to_writer_pretty(&mut *out, &figures).map_err(io::Error::from).and_then(|()| writeln!(out))
+        serde_json::to_writer_pretty(&mut *out, &result).map_err(io::Error::from).and_then(|()| writeln!(out))
     } else {
-        write(&figures, out)
+        write(&result, out)
     };
     written.and_then(|()| out.flush()).map_err(Failure::output)?;
-    ended(&figures.result)
+    ended(&result)
 }
 
 fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
@@ -164,41 +162,7 @@ fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
     })
 }
 
-/// What is printed as JSON.
-#[derive(Serialize)]
-struct Figures {
-    #[serde(flatten)]
-    result: QuickResult,
-    littles_law: Option<LittlesLaw>,
-}
-
-/// Users as they were asked for, and as throughput times response time finds them: if they differ, one of the figures lies.
-#[derive(Serialize)]
-struct LittlesLaw {
-    users: u64,
-    found: f64,
-}
-
-/// Bound on the difference, as a share of the users: besides 1 %, a user may end in the middle of nothing at either end.
-fn littles_law(result: &QuickResult) -> Option<LittlesLaw> {
-    // Failed requests take users' time too, which is not in the response times; and one request is no flow.
-    let flows = result.errors.is_empty() && result.requests > result.concurrency as u64;
-    flows.then(|| LittlesLaw {
-        users: result.concurrency as u64,
-        found: result.requests_per_second * result.response_time_ms.mean / 1e3,
-    })
-}
-
-impl LittlesLaw {
-    fn holds(&self, result: &QuickResult) -> bool {
-        let users = self.users as f64;
-        let bound = (2.0 * result.response_time_ms.max / result.duration_ms).max(0.01);
-        (self.found / users - 1.0).abs() <= bound
-    }
-}
-
-fn write(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
-    let Figures { result, littles_law } = figures;
+fn write(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     let failed: u64 = result.errors.values().sum();
     let seconds = result.duration_ms / 1e3;
     writeln!(out, "URL:                    {}", secrets::without_user(&result.url))?;
@@ -233,8 +197,8 @@ fn write(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
     let (cpu_us, share) = (result.generator_cpu_us_per_request, result.generator_cpu_share * 100.0);
     let limit = if share > 80.0 { ": it was the limit, not the server" } else { "" };
     writeln!(out, "\nGenerator:              {cpu_us:.1} us of CPU per request, {share:.0} % of a core{limit}")?;
-    if let Some(law) = littles_law {
-        let verdict = if law.holds(result) { "holds" } else { "does not hold: do not trust these figures" };
+    if let Some(law) = &result.littles_law {
+        let verdict = if law.holds { "holds" } else { "does not hold: do not trust these figures" };
         writeln!(out, "Little's law:           {} users asked, {:.2} found: {verdict}", law.users, law.found)?;
     }
     if result.interrupted {
@@ -257,6 +221,7 @@ fn ended(result: &QuickResult) -> Result<Exit, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tollgate_lab::load::LittlesLaw;
     use tollgate_lab::results::Percentiles;
 
     fn result() -> QuickResult {
@@ -284,6 +249,7 @@ mod tests {
             connections: 20,
             generator_cpu_us_per_request: 6.24,
             generator_cpu_share: 0.12,
+            littles_law: Some(LittlesLaw { users: 20, found: 19.96, off: 0.002, bound: 0.01, holds: true }),
             interrupted: false,
         }
     }
@@ -291,7 +257,7 @@ mod tests {
     #[test]
     fn the_text_is_abs_with_what_ab_leaves_out() {
         let mut out = Vec::new();
-        write(&Figures { littles_law: littles_law(&result()), result: result() }, &mut out).unwrap();
+        write(&result(), &mut out).unwrap();
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
         URL:                    http://…@127.0.0.1:8080/
         Concurrency Level:      20
@@ -315,21 +281,16 @@ mod tests {
            100%      4.500  (longest request)
 
         Generator:              6.2 us of CPU per request, 12 % of a core
+        Little's law:           20 users asked, 19.96 found: holds
         ");
     }
 
     #[test]
-    fn littles_law_is_held_against_users() {
-        let check = |mean: f64, expected: bool| {
-            let mut result = QuickResult { errors: Default::default(), ..result() };
-            result.response_time_ms.mean = mean;
-            let law = littles_law(&result).expect("there are no errors");
-            assert_eq!(law.holds(&result), expected, "{mean}");
-        };
-        check(1.0, true);
-        check(0.985, true);
-        check(0.97, false);
-        check(1.03, false);
-        assert!(littles_law(&result()).is_none(), "errors take time that no figure has");
+    fn a_broken_law_is_said_with_what_follows() {
+        let broken = LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, holds: false };
+        let mut out = Vec::new();
+        write(&QuickResult { littles_law: Some(broken), ..result() }, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("20 users asked, 17.00 found: does not hold: do not trust these figures"), "{text}");
     }
 }

@@ -1,0 +1,104 @@
+//! Little's law, L = X W, of what was recorded: users who were there, against answers times response time.
+//!
+//! The response time counts from the user's previous completion, so answers times response time must be the users' own
+//! time, which is read from the clock apart from the records. A record that was lost, clipped or counted twice shows;
+//! that an answer was right does not.
+
+use serde::Serialize;
+
+use super::recorder::Recorder;
+
+/// Least bound.
+pub const SHARE_MAX: f64 = 0.01;
+
+/// Users, and what the records find of them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LittlesLaw {
+    /// Users as they were asked for.
+    pub users: u64,
+    /// Users as answers and response times find them.
+    pub found: f64,
+    /// The share by which they differ.
+    pub off: f64,
+    /// The largest share that is allowed: 1 %, or two mean response times by the span of a trial.
+    pub bound: f64,
+    /// Whether it holds.
+    pub holds: bool,
+}
+
+impl LittlesLaw {
+    /// The law for `recorder`, which so many users filled in trials of at least `span_ms`; absent where no user was
+    /// there for a measurable time.
+    pub fn of(recorder: &Recorder, users: u64, span_ms: f64) -> Option<LittlesLaw> {
+        let (tally, response) = (&recorder.tally, &recorder.response);
+        if tally.busy_ns == 0 {
+            return None;
+        }
+        let (mean_ns, answers) =
+            if response.is_empty() { (0.0, 0.0) } else { (response.mean(), response.len() as f64) };
+        let other_ns = (tally.failed_total_ns + tally.waited_ns) as f64;
+        let share = (answers * mean_ns + other_ns) / tally.busy_ns as f64;
+        let bound = SHARE_MAX.max(2.0 * mean_ns / 1e6 / span_ms.max(f64::MIN_POSITIVE)).min(1.0);
+        let off = (share - 1.0).abs();
+        Some(LittlesLaw { users, found: users as f64 * share, off, bound, holds: off <= bound })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::load::failure::Failure;
+
+    const ANSWERS: u32 = 50;
+    const SPAN_MS: f64 = 250.0;
+
+    /// One user who asked for 250 ms, one answer each 5 ms, each written down `times(number)` times.
+    fn recorded(times: impl Fn(u32) -> u32) -> Recorder {
+        let start = Instant::now();
+        let step = Duration::from_millis(5);
+        let mut recorder = Recorder::default();
+        for number in 0..ANSWERS {
+            for _ in 0..times(number) {
+                recorder.answer(start + step * number, start + step * number, start + step * (number + 1));
+            }
+        }
+        recorder.tally.busy_ns = (step * ANSWERS).as_nanos() as u64;
+        recorder
+    }
+
+    #[test]
+    fn a_lost_or_a_doubled_record_breaks_the_law() {
+        let check = |recorder: &Recorder, span_ms: f64, expected: bool| {
+            let law = LittlesLaw::of(recorder, 1, span_ms).unwrap();
+            assert_eq!(law.holds, expected, "{law:?}");
+        };
+        check(&recorded(|_| 1), SPAN_MS, true);
+        // One record of fifty is 2 %: beyond 1 %, but within two response times of 5 ms in a span of 250 ms.
+        check(&recorded(|number| u32::from(number != 7)), 10.0 * SPAN_MS, false);
+        check(&recorded(|number| 1 + u32::from(number == 7)), 10.0 * SPAN_MS, false);
+        check(&recorded(|number| u32::from(number != 7)), SPAN_MS, true);
+        check(&recorded(|number| u32::from(number > 2)), SPAN_MS, false);
+    }
+
+    #[test]
+    fn an_answer_that_is_timed_wrongly_breaks_the_law() {
+        let mut recorder = recorded(|number| u32::from(number != 7));
+        let start = Instant::now();
+        recorder.answer(start, start, start + Duration::from_millis(50));
+        let law = LittlesLaw::of(&recorder, 1, SPAN_MS).unwrap();
+        assert!(!law.holds && law.found > 1.1, "{law:?}");
+    }
+
+    #[test]
+    fn failures_and_waiting_are_users_time_too() {
+        let mut recorder = recorded(|number| u32::from(number > 9));
+        let start = Instant::now();
+        recorder.failure(&Failure::status(503), start, start + Duration::from_millis(30));
+        recorder.tally.waited_ns = 20_000_000;
+        let law = LittlesLaw::of(&recorder, 20, SPAN_MS).unwrap();
+        assert!(law.holds && (law.found - 20.0).abs() < 0.1, "{law:?}");
+        assert_eq!(LittlesLaw::of(&Recorder::default(), 1, SPAN_MS), None);
+    }
+}
