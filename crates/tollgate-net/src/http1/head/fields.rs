@@ -41,6 +41,13 @@ impl Fields {
         self.spans.iter().find(|span| self.name(span).eq_ignore_ascii_case(name.as_bytes())).map(|span| self.at(span))
     }
 
+    /// The values of all fields of that name, in any case, that are text: a list may stand on several lines (RFC 9110
+    /// section 5.3).
+    pub fn texts<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> + Clone + use<'f> {
+        let named = self.spans.iter().filter(move |span| self.name(span).eq_ignore_ascii_case(name.as_bytes()));
+        named.filter_map(|span| std::str::from_utf8(self.at(span)).ok())
+    }
+
     /// All fields.
     #[must_use]
     pub fn iter(&self) -> FieldsIter<'_> {

@@ -88,6 +88,12 @@ impl RequestHead {
         self.fields.text(name)
     }
 
+    /// The values of all fields of that name, in any case, that are text: for fields that hold a list, which may stand on
+    /// several lines.
+    pub fn values<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> + Clone + use<'f> {
+        self.fields.texts(name)
+    }
+
     /// All fields in their order.
     #[must_use]
     pub fn headers(&self) -> FieldsIter<'_> {
