@@ -63,30 +63,40 @@ impl<'a> MediaRange<'a> {
     }
 }
 
-/// The offer (media type, what it stands for) that `accept` likes best, the earlier among equals, with the range that
-/// chose it. Without a header the first offer; `None` when nothing is acceptable.
-pub(crate) fn choose<'a, T: Copy>(
-    accept: Option<&'a str>,
+/// The most offers that there are at once.
+const OFFERS_MAX: usize = 8;
+
+/// What is served of the offer (media type, what it stands for) that `accept`, the lines of the header, likes best, the
+/// earlier among equals. `serve` says what an offer is served as to the range that names it, and `None` where that cannot
+/// be: such a range counts for nothing, so that it hides none that can be served. Without a header the first offer;
+/// `None` when nothing is acceptable.
+pub(crate) fn choose<'a, T: Copy, U: Copy>(
+    accept: impl IntoIterator<Item = &'a str>,
     offers: &[(&str, T)],
-) -> Option<(T, Option<MediaRange<'a>>)> {
-    let Some(accept) = accept.map(str::trim).filter(|accept| !accept.is_empty()) else {
-        return offers.first().map(|offer| (offer.1, None));
-    };
-    let mut best: Option<(u16, T, MediaRange<'a>)> = None;
-    for (media_type, meaning) in offers {
-        // The most specific range speaks for a type, even where it says less than a general one.
-        let speaking = accept
-            .split(',')
-            .filter_map(MediaRange::parse)
-            .filter_map(|range| range.match_rank(media_type).map(|rank| (rank, range)))
-            .reduce(|held, next| if next.0 > held.0 { next } else { held });
-        if let Some((_, range)) = speaking
-            && range.quality > best.as_ref().map_or(0, |held| held.0)
-        {
-            best = Some((range.quality, *meaning, range));
+    mut serve: impl FnMut(T, Option<MediaRange<'a>>) -> Option<U>,
+) -> Option<U> {
+    debug_assert!(offers.len() <= OFFERS_MAX, "every offer has a place");
+    let mut said = false;
+    // For each offer the rank and the quality of the range that speaks for it, and as what it is served.
+    let mut speaking: [Option<(u8, u16, U)>; OFFERS_MAX] = [None; OFFERS_MAX];
+    for element in accept.into_iter().flat_map(|line| line.split(',')).map(str::trim) {
+        said |= !element.is_empty();
+        let Some(range) = MediaRange::parse(element) else { continue };
+        for ((media_type, meaning), speaking) in offers.iter().zip(&mut speaking) {
+            let Some(rank) = range.match_rank(media_type) else { continue };
+            // The most specific range speaks for a type, even where it says less than a general one. Equally specific ones
+            // differ in their parameters: the better liked speaks.
+            let better = speaking.is_none_or(|held| (rank, range.quality) > (held.0, held.1));
+            if better && let Some(served) = serve(*meaning, Some(range)) {
+                *speaking = Some((rank, range.quality, served));
+            }
         }
     }
-    best.map(|(_, meaning, range)| (meaning, Some(range)))
+    if !said {
+        return offers.first().and_then(|offer| serve(offer.1, None));
+    }
+    let liked = speaking.into_iter().flatten().filter(|(_, quality, _)| *quality > 0);
+    liked.reduce(|held, next| if next.1 > held.1 { next } else { held }).map(|(_, _, served)| served)
 }
 
 /// `0`, `0.5`, `1.000`: at most three digits after the point.
@@ -110,8 +120,14 @@ mod tests {
 
     const OFFERS: &[(&str, &str)] = &[("application/atom+xml", "atom"), ("application/json", "json")];
 
+    fn chosen(accept: &str) -> Option<&'static str> {
+        choose([accept], OFFERS, |offer, _| Some(offer))
+    }
+
     fn check(accept: &str, expected: Option<&str>) {
-        assert_eq!(choose(Some(accept), OFFERS).map(|chosen| chosen.0), expected, "{accept}");
+        assert_eq!(chosen(accept), expected, "{accept}");
+        // A list may stand on several lines.
+        assert_eq!(choose(accept.split(','), OFFERS, |offer, _| Some(offer)), expected, "{accept} on several lines");
     }
 
     #[test]
@@ -145,17 +161,33 @@ mod tests {
 
     #[test]
     fn parameters_are_read_from_the_range_that_chose() {
-        let (_, range) = choose(Some("text/html, application/json; ODATA.metadata=\"full\" ; q=0.3"), OFFERS).unwrap();
-        let range = range.unwrap();
+        let accept = "text/html, application/json; ODATA.metadata=\"full\" ; q=0.3";
+        let range = choose([accept], OFFERS, |_, range| range).unwrap();
         assert_eq!(range.parameter("odata.metadata"), Some("full"));
         assert_eq!(range.parameter("charset"), None);
         assert!(range.is("application/json"));
     }
 
+    #[test]
+    fn a_range_that_cannot_be_served_hides_none_that_can() {
+        let check = |accept, expected| {
+            let served = choose([accept], OFFERS, |offer, range| match range?.parameter("v") {
+                Some("2") => None,
+                version => Some((offer, version)),
+            });
+            assert_eq!(served, expected, "{accept}");
+        };
+        check("application/json;v=2, application/atom+xml;q=0.8", Some(("atom", None)));
+        check("application/json;v=2, application/json;v=1;q=0.1", Some(("json", Some("1"))));
+        check("application/json;v=2, */*;q=0.1", Some(("atom", None)));
+        check("application/json;v=2", None);
+        check("application/json;v=1;q=0.1, application/json;v=3;q=0.2", Some(("json", Some("3"))));
+    }
+
     proptest::proptest! {
         #[test]
         fn any_text_is_read_without_panic(accept in "[a-z/*;=q0-9., \"\u{e9}-]{0,60}") {
-            let _ = choose(Some(&accept), OFFERS);
+            let _ = chosen(&accept);
         }
 
         #[test]
@@ -169,7 +201,7 @@ mod tests {
                 _ if atom >= json => Some("atom"),
                 _ => Some("json"),
             };
-            proptest::prop_assert_eq!(choose(Some(&accept), OFFERS).map(|chosen| chosen.0), expected);
+            proptest::prop_assert_eq!(chosen(&accept), expected);
         }
     }
 }

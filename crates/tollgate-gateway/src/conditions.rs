@@ -13,12 +13,21 @@ pub(crate) enum Verdict {
     Failed,
 }
 
-/// Holds the request's conditions against the ETag of what would be answered, `W/` and quotes included.
-pub(crate) fn judge(if_match: Option<&str>, if_none_match: Option<&str>, etag: &str) -> Verdict {
-    if if_match.is_some_and(|listed| !lists(listed, etag)) {
+/// Holds the request's conditions, each given by the lines of its header, against the ETag of what would be answered, `W/`
+/// and quotes included.
+pub(crate) fn judge<'a>(
+    if_match: impl IntoIterator<Item = &'a str>,
+    if_none_match: impl IntoIterator<Item = &'a str>,
+    etag: &str,
+) -> Verdict {
+    let mut if_match = if_match.into_iter().peekable();
+    if if_match.peek().is_some() && !if_match.any(|listed| lists(listed, etag)) {
         return Verdict::Failed;
     }
-    if if_none_match.is_some_and(|listed| lists(listed, etag)) { Verdict::NotModified } else { Verdict::Answer }
+    match if_none_match.into_iter().any(|listed| lists(listed, etag)) {
+        true => Verdict::NotModified,
+        false => Verdict::Answer,
+    }
 }
 
 /// The strong ETag of a document that is always the same bytes.
@@ -71,5 +80,15 @@ mod tests {
         check(Some("*"), None, Verdict::Answer);
         check(Some("W/\"a,b\""), None, Verdict::Answer);
         check(Some("\"other\""), Some("*"), Verdict::Failed);
+    }
+
+    #[test]
+    fn a_condition_may_list_on_several_lines() {
+        let judged = |if_match: &[&'static str], if_none_match: &[&'static str]| {
+            judge(if_match.iter().copied(), if_none_match.iter().copied(), "\"a\"")
+        };
+        assert_eq!(judged(&["\"b\"", "\"a\""], &[]), Verdict::Answer);
+        assert_eq!(judged(&["\"b\"", "\"c\""], &[]), Verdict::Failed);
+        assert_eq!(judged(&[], &["\"b\"", "\"a\""]), Verdict::NotModified);
     }
 }

@@ -91,7 +91,7 @@ impl Single {
             response.header("etag", &seen.etag);
             // Made of a URL's literal, so it is ASCII.
             let etag = String::from_utf8_lossy(&seen.etag);
-            match conditions::judge(request.header("if-match"), request.header("if-none-match"), &etag) {
+            match conditions::judge(request.values("if-match"), request.values("if-none-match"), &etag) {
                 Verdict::Answer => {}
                 Verdict::Failed => return Err(Fault::precondition_failed().into()),
                 Verdict::NotModified => {

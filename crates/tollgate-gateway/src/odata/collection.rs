@@ -20,10 +20,10 @@ pub(super) async fn answer(
     let root = core.service_root(exchange, mount.root);
     let (request, response) = exchange.split();
     let option = plan.options.format.take();
-    let format = negotiation::document(mount.version, option.as_deref(), request.header("accept"))?;
+    let format = negotiation::document(mount.version, option.as_deref(), request.values("accept"))?;
     let asked = match mount.version {
         Version::V2 => None,
-        Version::V4 => preferred_page_size(request.header("prefer")),
+        Version::V4 => preferred_page_size(request.values("prefer")),
     };
     let page_left = asked.map_or(shared.page_size, |asked| asked.min(shared.page_size));
     let (name, said) = versions::answered(mount.version);
@@ -41,8 +41,8 @@ pub(super) async fn answer(
 
 /// `Prefer: odata.maxpagesize=50` (Protocol 8.2.8.5), also without `odata.` as in 4.01. What is no number is ignored, as
 /// preferences are.
-fn preferred_page_size(prefer: Option<&str>) -> Option<u64> {
-    prefer?.split([',', ';']).find_map(|preference| {
+fn preferred_page_size<'a>(prefer: impl IntoIterator<Item = &'a str>) -> Option<u64> {
+    prefer.into_iter().flat_map(|line| line.split([',', ';'])).find_map(|preference| {
         let (name, value) = preference.split_once('=')?;
         let name = name.trim();
         let known = name.eq_ignore_ascii_case("odata.maxpagesize") || name.eq_ignore_ascii_case("maxpagesize");
@@ -58,15 +58,16 @@ mod tests {
     #[test]
     fn a_preferred_page_size_is_found_among_other_preferences() {
         for (prefer, expected) in [
-            (None, None),
-            (Some("odata.maxpagesize=50"), Some(50)),
-            (Some("respond-async, Odata.MaxPageSize=7; wait=10"), Some(7)),
-            (Some("maxpagesize=\"3\""), Some(3)),
-            (Some("odata.maxpagesize=0"), None),
-            (Some("odata.maxpagesize=many"), None),
-            (Some("return=minimal"), None),
+            (vec![], None),
+            (vec!["odata.maxpagesize=50"], Some(50)),
+            (vec!["respond-async, Odata.MaxPageSize=7; wait=10"], Some(7)),
+            (vec!["maxpagesize=\"3\""], Some(3)),
+            (vec!["odata.maxpagesize=0"], None),
+            (vec!["odata.maxpagesize=many"], None),
+            (vec!["return=minimal"], None),
+            (vec!["return=minimal", "odata.maxpagesize=7"], Some(7)),
         ] {
-            assert_eq!(preferred_page_size(prefer), expected, "{prefer:?}");
+            assert_eq!(preferred_page_size(prefer.iter().copied()), expected, "{prefer:?}");
         }
     }
 }

@@ -41,7 +41,7 @@ impl Documents {
 pub(super) fn answer_metadata(core: &Core, exchange: &mut Exchange<'_>, mount: Mount) -> Result<(), Failure> {
     let (request, response) = exchange.split();
     let format = format_of(mount.version, request.query());
-    negotiation::metadata(format.as_deref(), request.header("accept"))?;
+    negotiation::metadata(format.as_deref(), request.values("accept"))?;
     let document = match mount.version {
         Version::V2 => &core.shared.documents.v2,
         Version::V4 => &core.shared.documents.v4,
@@ -49,7 +49,7 @@ pub(super) fn answer_metadata(core: &Core, exchange: &mut Exchange<'_>, mount: M
     let (name, said) = versions::answered(mount.version);
     response.header(name, said);
     response.header("etag", &document.etag);
-    match conditions::judge(request.header("if-match"), request.header("if-none-match"), &document.etag) {
+    match conditions::judge(request.values("if-match"), request.values("if-none-match"), &document.etag) {
         Verdict::Failed => return Err(Fault::precondition_failed().into()),
         Verdict::NotModified => response.status = 304,
         Verdict::Answer => {
@@ -65,13 +65,13 @@ pub(super) fn answer_service(core: &Core, exchange: &mut Exchange<'_>, mount: Mo
     let root = core.service_root(exchange, mount.root);
     let (request, response) = exchange.split();
     let option = format_of(mount.version, request.query());
-    let format = negotiation::document(mount.version, option.as_deref(), request.header("accept"))?;
+    let format = negotiation::document(mount.version, option.as_deref(), request.values("accept"))?;
     service_document::write(&mut response.body, &core.shared.model, format, &Base::new(&root, ""));
     let etag = conditions::etag_of(&response.body);
     let (name, said) = versions::answered(mount.version);
     response.header(name, said);
     response.header("etag", &etag);
-    match conditions::judge(request.header("if-match"), request.header("if-none-match"), &etag) {
+    match conditions::judge(request.values("if-match"), request.values("if-none-match"), &etag) {
         Verdict::Failed => return Err(Fault::precondition_failed().into()),
         Verdict::NotModified => {
             response.status = 304;

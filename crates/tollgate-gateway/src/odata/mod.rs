@@ -69,7 +69,7 @@ pub(crate) async fn serve(core: &Core, exchange: &mut Exchange<'_>, mount: Mount
 /// In which format a caller below `mount` is told an error.
 pub(crate) fn error_format(mount: Mount, request: Option<&RequestHead>) -> Format {
     let query = request.and_then(RequestHead::query);
-    let accept = request.and_then(|request| request.header("accept"));
+    let accept = request.into_iter().flat_map(|request| request.values("accept"));
     negotiation::error(mount.version, query, accept)
 }
 

@@ -29,58 +29,76 @@ const METADATA_OFFERS: &[(&str, Family)] = &[("application/xml", Family::Xml), (
 /// What V4 answers when nothing else is said.
 const V4_DEFAULT: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
 
-/// The format of a data or service document.
+/// A parameter of a media type that cannot be served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Unserved<'a> {
+    name: &'a str,
+    value: &'a str,
+    served: &'static str,
+}
+
+/// The format of a data or service document; `accept` is the lines of the header.
 ///
 /// # Errors
 /// 406 when none is acceptable, 400 or 406 when `$format` asks for one that is not there.
-pub(crate) fn document(version: Version, format: Option<&str>, accept: Option<&str>) -> Result<Format, Fault> {
+pub(crate) fn document<'a>(
+    version: Version,
+    format: Option<&'a str>,
+    accept: impl IntoIterator<Item = &'a str>,
+) -> Result<Format, Fault> {
     let offers = match version {
         Version::V2 => V2_OFFERS,
         Version::V4 => V4_OFFERS,
     };
-    let (family, range) = chosen(offers, format, accept)?;
-    match (version, family) {
+    chosen(offers, format, accept, |family, range| match (version, family) {
         (Version::V2, Family::Xml) => Ok(Format::V2Atom),
-        (Version::V2, Family::Json) => match range.and_then(|range| range.parameter("odata")) {
-            None | Some("verbose") => Ok(Format::V2Json),
-            Some(other) => {
-                Err(Fault::not_acceptable(format!("odata={other} is not answered in V2, but odata=verbose")))
-            }
-        },
+        (Version::V2, Family::Json) => range.map_or(Ok(Format::V2Json), v2_json),
         (Version::V4, _) => range.map_or(Ok(V4_DEFAULT), v4_json),
-    }
+    })
 }
 
 /// Checks that the metadata document, which is XML in both versions, is acceptable.
 ///
 /// # Errors
 /// 406 when it is not.
-pub(crate) fn metadata(format: Option<&str>, accept: Option<&str>) -> Result<(), Fault> {
-    chosen(METADATA_OFFERS, format, accept).map(|_| ())
+pub(crate) fn metadata<'a>(format: Option<&'a str>, accept: impl IntoIterator<Item = &'a str>) -> Result<(), Fault> {
+    chosen(METADATA_OFFERS, format, accept, |_, _| Ok(()))
 }
 
 /// The format in which an error is told: what the request would have been answered in, as far as that can be said.
-pub(crate) fn error(version: Version, query: Option<&str>, accept: Option<&str>) -> Format {
+pub(crate) fn error<'a>(version: Version, query: Option<&str>, accept: impl IntoIterator<Item = &'a str>) -> Format {
     match version {
         Version::V4 => V4_DEFAULT,
         Version::V2 => {
             let json = match format_of(version, query) {
                 Some(format) => format.starts_with("json") || format.starts_with("application/json"),
-                None => accept::choose(accept, V2_OFFERS).is_some_and(|(family, _)| family == Family::Json),
+                None => accept::choose(accept, V2_OFFERS, |family, _| Some(family)) == Some(Family::Json),
             };
             if json { Format::V2Json } else { Format::V2Atom }
         }
     }
 }
 
-fn chosen<'a>(
+/// What `$format`, and else `Accept`, chooses among the offers; `serve` says as what an offer is served to a range.
+fn chosen<'a, T: Copy>(
     offers: &[(&str, Family)],
     format: Option<&'a str>,
-    accept: Option<&'a str>,
-) -> Result<(Family, Option<MediaRange<'a>>), Fault> {
+    accept: impl IntoIterator<Item = &'a str>,
+    serve: impl Fn(Family, Option<MediaRange<'a>>) -> Result<T, Unserved<'a>>,
+) -> Result<T, Fault> {
     let Some(format) = format else {
-        return accept::choose(accept, offers)
-            .ok_or_else(|| Fault::not_acceptable(format!("expected Accept to allow {}", listed(offers))));
+        let mut unserved = None;
+        let chosen = accept::choose(accept, offers, |family, range| match serve(family, range) {
+            Ok(served) => Some(served),
+            Err(parameter) => {
+                unserved = Some(parameter);
+                None
+            }
+        });
+        return chosen.ok_or_else(|| match unserved {
+            Some(parameter) => parameter.into(),
+            None => Fault::not_acceptable(format!("expected Accept to allow {}", listed(offers))),
+        });
     };
     let wanted = match format {
         "json" => Some((Family::Json, None)),
@@ -91,38 +109,49 @@ fn chosen<'a>(
         }),
     };
     match wanted {
-        Some(wanted) if offers.iter().any(|offer| offer.1 == wanted.0) => Ok(wanted),
+        Some((family, range)) if offers.iter().any(|offer| offer.1 == family) => Ok(serve(family, range)?),
         _ => Err(Fault::not_acceptable(format!("$format `{format}` is not there, but {}", listed(offers)))),
     }
 }
 
+/// The parameter of V2's JSON, which has one form only.
+fn v2_json(range: MediaRange<'_>) -> Result<Format, Unserved<'_>> {
+    match range.parameter("odata") {
+        None | Some("verbose") => Ok(Format::V2Json),
+        Some(value) => Err(Unserved { name: "odata", value, served: "verbose, as V2 has it" }),
+    }
+}
+
 /// The parameters of V4's media type (JSON Format 3), in 4.0's and in 4.01's shorter spelling.
-fn v4_json(range: MediaRange<'_>) -> Result<Format, Fault> {
+fn v4_json(range: MediaRange<'_>) -> Result<Format, Unserved<'_>> {
     let mut metadata = Metadata::Minimal;
     let mut ieee754 = Ieee754::Number;
     for (name, value) in range.parameters() {
+        let unserved = |served| Err(Unserved { name, value, served });
         if name.eq_ignore_ascii_case("odata.metadata") || name.eq_ignore_ascii_case("metadata") {
             metadata = match value {
                 "none" => Metadata::None,
                 "minimal" => Metadata::Minimal,
                 "full" => Metadata::Full,
-                _ => return Err(unknown_value(name, value, "none, minimal or full")),
+                _ => return unserved("none, minimal or full"),
             };
         } else if name.eq_ignore_ascii_case("IEEE754Compatible") {
             ieee754 = match value {
                 "true" => Ieee754::String,
                 "false" => Ieee754::Number,
-                _ => return Err(unknown_value(name, value, "true or false")),
+                _ => return unserved("true or false"),
             };
         } else if name.eq_ignore_ascii_case("odata") {
-            return Err(Fault::not_acceptable(format!("odata={value} is a format of V2 and V3, this is V4")));
+            return unserved("absent, since it is of V2 and V3 and this is V4");
         }
     }
     Ok(Format::V4Json { metadata, ieee754 })
 }
 
-fn unknown_value(name: &str, value: &str, expected: &str) -> Fault {
-    Fault::not_acceptable(format!("expected {name} to be {expected}, found `{value}`"))
+impl From<Unserved<'_>> for Fault {
+    fn from(Unserved { name, value, served }: Unserved<'_>) -> Fault {
+        Fault::not_acceptable(format!("expected {name} to be {served}, found `{value}`"))
+    }
 }
 
 fn listed(offers: &[(&str, Family)]) -> String {
@@ -149,6 +178,7 @@ mod tests {
         check(v2, None, Some("application/json;odata=verbose"), Some(Format::V2Json));
         check(v2, None, Some("application/json;odata=light"), None);
         check(v2, None, Some("text/html"), None);
+        check(v2, Some("application/json;odata=light"), None, None);
         check(v2, Some("json"), Some("application/atom+xml"), Some(Format::V2Json));
         check(v2, Some("atom"), Some("application/json"), Some(Format::V2Atom));
         check(v2, Some("xml"), None, Some(Format::V2Atom));
@@ -173,6 +203,19 @@ mod tests {
         check(v4, None, Some("application/atom+xml"), None);
         check(v4, Some("atom"), None, None);
         check(v4, Some("json"), Some("application/json;odata.metadata=full"), Some(V4_DEFAULT));
+    }
+
+    #[test]
+    fn a_refused_range_hides_no_acceptable_one() {
+        let (v2, v4) = (Version::V2, Version::V4);
+        let minimal_or_atom = "application/json;odata=minimalmetadata, application/atom+xml;q=0.8";
+        check(v2, None, Some(minimal_or_atom), Some(Format::V2Atom));
+        check(v2, None, Some("application/json;odata=light, application/json;odata=verbose"), Some(Format::V2Json));
+        check(v4, None, Some("application/json;odata=verbose, application/json"), Some(V4_DEFAULT));
+        check(v4, None, Some("application/json;odata.metadata=foo, */*;q=0.1"), Some(V4_DEFAULT));
+        check(v4, None, Some("application/json;odata.metadata=foo, text/html"), None);
+        // `$format` has no second choice.
+        check(v4, Some("application/json;odata.metadata=foo"), Some("*/*"), None);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(super) async fn answer(
             None
         }
         shape @ (Shape::Entity | Shape::Collection | Shape::Property(_) | Shape::Leaf(_)) => {
-            let format = negotiation::document(mount.version, option.as_deref(), request.header("accept"))?;
+            let format = negotiation::document(mount.version, option.as_deref(), request.values("accept"))?;
             let kind = if shape == Shape::Entity { DocumentKind::Entry } else { DocumentKind::Property };
             response.header("content-type", format.content_type(kind));
             updated = core.updated(format);

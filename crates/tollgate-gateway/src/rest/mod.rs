@@ -65,7 +65,7 @@ async fn answer(core: &Core, exchange: &mut Exchange<'_>) -> Result<(), Failure>
     let path = request.path().get(ROOT.len()..).unwrap_or_default();
     let (resource, plan) = route::parse(&shared.model, &shared.rest.resources, path, request.query())?;
     check_method(request.method(), request.method_text(), &plan)?;
-    let Some((format, _)) = accept::choose(request.header("accept"), OFFERS) else {
+    let Some(format) = accept::choose(request.values("accept"), OFFERS, |format, _| Some(format)) else {
         return Err(Fault::not_acceptable("expected Accept to allow application/json or application/xml").into());
     };
     let stencil = shared.stencils.of(&shared.model, plan.set(), plan.shape, format, &plan.options);

@@ -52,6 +52,21 @@ fn an_etag_that_the_client_has_is_not_modified() {
 }
 
 #[test]
+fn headers_that_hold_lists_may_come_on_several_lines() {
+    let gateway = Running::shared();
+    let target = format!("{V4}$metadata");
+    let etag = gateway.get(&target).header("etag").unwrap().to_owned();
+    let headers = [("If-None-Match", "\"other\""), ("If-None-Match", &etag)];
+    assert_eq!(gateway.get_with(&target, &headers).status, 304);
+    let headers = [("Accept", "text/html"), ("Accept", "application/json")];
+    gateway.get_with(&format!("{V2}FlightCollection?$top=1"), &headers).expect(200, "{\"d\"");
+    gateway.get_with("/rest/flights/AA/0017/2011-06-01", &headers).expect(200, "{");
+    let headers = [("Prefer", "return=minimal"), ("Prefer", "odata.maxpagesize=2")];
+    let answer = gateway.get_with(&format!("{V4}FlightCollection"), &headers);
+    assert_eq!(answer.header("preference-applied"), Some("odata.maxpagesize=2"));
+}
+
+#[test]
 fn the_etag_of_the_header_is_that_of_the_document() {
     let gateway = Running::shared();
     let booking = booking();
