@@ -119,6 +119,21 @@ fn a_text_that_grows_without_end_is_refused() {
 }
 
 #[test]
+fn a_text_that_is_doubled_again_and_again_is_refused_beyond_its_limit() {
+    let long = "a".repeat(1_024);
+    let world = World::new(vec![bare_item(&long, 1, None)], Vec::new());
+    let double = |inner: Expression| call(STRING, Function::Concat, vec![inner.clone(), inner]);
+    let doubled = |times| {
+        let filter =
+            compare(Comparison::NotEqual, (0..times).fold(item_leaf("id"), |inner, _| double(inner)), text("a"));
+        world.read(&collection(ITEMS, filtered(filter)), None)
+    };
+    assert_eq!(doubled(2).unwrap().0.rows, 1);
+    let error = doubled(3).unwrap_err();
+    assert!(matches!(error, StoreError::TooLarge { .. }), "{error:?}");
+}
+
+#[test]
 fn a_read_beyond_its_time_budget_is_interrupted_and_the_next_one_works() {
     let model = model();
     let database =

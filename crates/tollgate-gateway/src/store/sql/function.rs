@@ -45,6 +45,7 @@ names! {
     LENGTH = "tollgate_length", 1, "Characters of a text.";
     SUBSTRING_FROM = "tollgate_substring_from", 2, "A text from a character on, counted from 0.";
     SUBSTRING = "tollgate_substring", 3, "So many characters of a text from one on, counted from 0.";
+    CONCAT = "tollgate_concat", 2, "Two texts in one.";
     REPLACE = "tollgate_replace", 3, "A text with every occurrence of another replaced.";
     LOWER = "tollgate_lower", 1, "A text in lower case, as Unicode says.";
     UPPER = "tollgate_upper", 1, "A text in upper case, as Unicode says.";

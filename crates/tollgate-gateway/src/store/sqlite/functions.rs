@@ -14,8 +14,9 @@ use crate::store::StoreError;
 use crate::store::sql::DECIMAL_COLLATION;
 use crate::store::sql::function::{self, Name};
 
-/// Longest text that `replace` makes: nested calls would otherwise multiply a short request into gigabytes.
-const REPLACED_BYTES_MAX: usize = 1 << 20;
+/// Longest text that `replace` and `concat` make: nested calls would otherwise multiply a short request into gigabytes, and
+/// each look at such a text is one step to SQLite, however long it takes.
+const MADE_BYTES_MAX: usize = 4_096;
 
 /// Makes them known to a connection.
 pub(super) fn register(raw: &Connection) -> Result<(), StoreError> {
@@ -95,6 +96,10 @@ fn texts(raw: &Connection) -> Result<(), StoreError> {
         let arguments = text(context, 0).zip(integer(context, 1)).zip(integer(context, 2));
         Ok(arguments.map(|((text, start), length)| substring(&text, start, length).to_owned()))
     })?;
+    scalar(raw, function::CONCAT, |context| match (text(context, 0), text(context, 1)) {
+        (Some(left), Some(right)) => within_limit([left, right].concat()).map(Some),
+        _ => Ok(None),
+    })?;
     scalar(raw, function::REPLACE, |context| match (text(context, 0), text(context, 1), text(context, 2)) {
         (Some(text), Some(find), Some(by)) => replace(&text, &find, &by).map(Some),
         _ => Ok(None),
@@ -171,13 +176,18 @@ fn replace(text: &str, find: &str, by: &str) -> rusqlite::Result<String> {
         replaced.push_str(&rest[..offset]);
         replaced.push_str(by);
         rest = &rest[offset + find.len()..];
-        if replaced.len() > REPLACED_BYTES_MAX {
-            let too_big = ffi::Error { code: ErrorCode::TooBig, extended_code: ffi::SQLITE_TOOBIG };
-            return Err(Error::SqliteFailure(too_big, None));
-        }
+        replaced = within_limit(replaced)?;
     }
     replaced.push_str(rest);
-    Ok(replaced)
+    within_limit(replaced)
+}
+
+fn within_limit(made: String) -> rusqlite::Result<String> {
+    if made.len() > MADE_BYTES_MAX {
+        let too_big = ffi::Error { code: ErrorCode::TooBig, extended_code: ffi::SQLITE_TOOBIG };
+        return Err(Error::SqliteFailure(too_big, None));
+    }
+    Ok(made)
 }
 
 /// Year, month or day of a Date, DateTime or DateTimeOffset; a year may be negative or longer than four digits.

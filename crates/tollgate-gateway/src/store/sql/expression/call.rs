@@ -30,7 +30,7 @@ pub(super) fn call<'p>(
     match function {
         Function::Contains => infix(sql, scope, ["(instr(", ", ", ") > 0)"], &[text(0)?, text(1)?], depth),
         Function::IndexOf => infix(sql, scope, ["(instr(", ", ", ") - 1)"], &[text(0)?, text(1)?], depth),
-        Function::Concat => infix(sql, scope, ["(", " || ", ")"], &[text(0)?, text(1)?], depth),
+        Function::Concat => apply(sql, scope, function::CONCAT, &[text(0)?, text(1)?], depth),
         Function::StartsWith => apply(sql, scope, function::STARTS_WITH, &[text(0)?, text(1)?], depth),
         Function::EndsWith => apply(sql, scope, function::ENDS_WITH, &[text(0)?, text(1)?], depth),
         Function::Length => apply(sql, scope, function::LENGTH, &[text(0)?], depth),
