@@ -131,3 +131,22 @@ fn orders_reach_over_pages() {
         read(Version::V2, "BookingCollection", "").0,
     );
 }
+
+#[test]
+fn a_count_of_v2_is_of_what_top_and_skip_leave() {
+    for (options, expected) in [
+        ("", 400),
+        ("$top=5", 5),
+        ("$top=0", 0),
+        ("$top=1000", 400),
+        ("$skip=390", 10),
+        ("$skip=401", 0),
+        ("$skip=9223372036854775807", 0),
+        ("$skip=390&$top=7", 7),
+        ("$skip=45&$top=7&$filter=carrid eq 'AA'", 5),
+    ] {
+        check(Version::V2, "FlightCollection/$count", options, expected);
+    }
+    // A total beside a page is of all that match.
+    check(Version::V2, "FlightCollection", "$top=5&$inlinecount=allpages", 5);
+}

@@ -69,14 +69,31 @@ impl Source<'_> {
         Ok(sql)
     }
 
-    /// The statement for the number of entities that match, whatever the page.
+    /// The statement for the number of entities that match: beside a page whatever the page, by itself of those that are
+    /// left of it by `$skip` and `$top` (OData V2, "Entity Set Count"; V4 lets neither come here).
     ///
     /// # Errors
     ///
     /// As [`Source::page`].
     pub fn count<'p>(&self, plan: &'p Plan) -> Result<Sql<'p>, StoreError> {
         let mut sql = Sql::default();
-        sql.push("SELECT COUNT(*)");
+        let window = match plan.shape {
+            Shape::Count => Window { limit: plan.options.top, offset: plan.options.skip },
+            Shape::Collection | Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => {
+                Window { limit: None, offset: None }
+            }
+        };
+        sql.push(if window.limit.is_some() { "SELECT min(" } else { "SELECT " });
+        sql.push(if window.offset.is_some() { "max(COUNT(*) - " } else { "COUNT(*)" });
+        if let Some(offset) = window.offset {
+            sql.parameter(bounded(offset));
+            sql.push(", 0)");
+        }
+        if let Some(limit) = window.limit {
+            sql.push(", ");
+            sql.parameter(bounded(limit));
+            sql.push(")");
+        }
         let mut conditions = Conditions::default();
         self.from(&mut sql, plan.root, &plan.steps, plan.set());
         self.path_conditions(&mut sql, &mut conditions, plan.root, plan.key.as_ref(), &plan.steps)?;
@@ -244,7 +261,6 @@ impl Source<'_> {
     }
 
     fn window(&self, sql: &mut Sql<'_>, window: Window) {
-        let bounded = |count: u64| Parameter::Count(i64::try_from(count).unwrap_or(i64::MAX));
         if let Some(limit) = window.limit {
             sql.push(" LIMIT ");
             sql.parameter(bounded(limit));
@@ -278,6 +294,10 @@ impl Conditions {
         sql.push(if self.written == 0 { " WHERE " } else { " AND " });
         self.written += 1;
     }
+}
+
+fn bounded(count: u64) -> Parameter<'static> {
+    Parameter::Count(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
 fn parent_alias(index: usize) -> String {
