@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use tollgate_lab::cores::Cores;
 
 /// Tests that measure do so one after another: each would be the other's noise.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -22,7 +23,9 @@ pub(crate) struct TruthServer {
 pub(crate) fn truth_server() -> TruthServer {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate-truth"));
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    // On the cores that the lab leaves to subjects: it waits by spinning, and would starve a generator beside it.
+    let mut child = Cores::divide().as_subject(|| command.spawn()).unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let url = line.trim_end().strip_prefix("listening ").expect("it says where it listens").to_owned();
@@ -46,21 +49,36 @@ impl TruthServer {
 
     /// What it did for a class.
     pub(crate) fn did(&self, class: &str) -> Did {
-        let answer = self.answer("truth/counts");
+        let answer = self.client().answer("truth/counts");
         let body = answer.split("\r\n\r\n").nth(1).expect("an answer has a body");
         let counts: Value = serde_json::from_str(body).unwrap();
         Did(counts[class].clone())
     }
 
+    /// A bare blocking socket to it.
+    pub(crate) fn client(&self) -> BareClient {
+        let authority = self.url.strip_prefix("http://").expect("it serves plain HTTP").to_owned();
+        let stream = TcpStream::connect(&authority).unwrap();
+        stream.set_nodelay(true).unwrap();
+        BareClient { stream, authority }
+    }
+}
+
+/// The simplest client: it writes a request and reads until the answer is whole.
+pub(crate) struct BareClient {
+    stream: TcpStream,
+    authority: String,
+}
+
+impl BareClient {
     /// A whole answer, head and body, as it comes on a connection that is kept.
-    pub(crate) fn answer(&self, class_and_path: &str) -> String {
-        let authority = self.url.strip_prefix("http://").expect("it serves plain HTTP");
-        let mut stream = TcpStream::connect(authority).unwrap();
-        write!(stream, "GET /{class_and_path} HTTP/1.1\r\nHost: {authority}\r\n\r\n").unwrap();
+    pub(crate) fn answer(&mut self, class_and_path: &str) -> String {
+        let request = format!("GET /{class_and_path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.authority);
+        self.stream.write_all(request.as_bytes()).unwrap();
         // The answer is whole once as many bytes followed the head as it says.
         let (mut answer, mut part) = (Vec::new(), [0; 65_536]);
         loop {
-            let count = stream.read(&mut part).unwrap();
+            let count = self.stream.read(&mut part).unwrap();
             assert!(count > 0, "the answer was cut: {}", String::from_utf8_lossy(&answer));
             answer.extend_from_slice(&part[..count]);
             let text = std::str::from_utf8(&answer).unwrap();
