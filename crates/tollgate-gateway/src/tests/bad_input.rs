@@ -108,8 +108,36 @@ fn errors_are_documents_of_their_protocol() {
 
 #[test]
 fn what_http_forbids_is_told_in_the_callers_protocol() {
+    let v4_json = "application/json;odata.metadata=minimal;charset=utf-8";
+    for (target, accept, content_type, fragment) in [
+        (format!("{V4}$batch"), "*/*", v4_json, "{\"error\":{\"code\":\"Protocol\""),
+        (format!("{V2}$batch"), "*/*", "application/xml;charset=utf-8", "<error "),
+        (
+            format!("{V2}$batch"),
+            "application/json",
+            "application/json;charset=utf-8",
+            "{\"error\":{\"code\":\"Protocol\"",
+        ),
+        (
+            format!("{V2}$batch?$format=json"),
+            "*/*",
+            "application/json;charset=utf-8",
+            "{\"error\":{\"code\":\"Protocol\"",
+        ),
+        ("/rest/flights".to_owned(), "*/*", "application/problem+json", "\"status\":400"),
+    ] {
+        for bad in [vec![("Content-Length", "1"); 2], vec![("Bad Name", "1")], vec![("Host", "a b")]] {
+            let headers = [&[("Accept", accept)], &bad[..]].concat();
+            let mut connection = Running::shared().connect();
+            let answer = connection.ask("POST", &target, &headers);
+            answer.expect(400, fragment);
+            let said = answer.header("content-type").unwrap();
+            assert!(said.starts_with(content_type), "{target} {bad:?}: {said}");
+            assert_eq!(connection.read_to_end(), b"");
+        }
+    }
+    // Nothing of the request line is known: the protocol is nobody's.
     let mut connection = Running::shared().connect();
-    let answer = connection.ask("POST", &format!("{V4}$batch"), &[("Content-Length", "1"), ("Content-Length", "1")]);
-    assert_eq!(answer.status, 400);
-    assert_eq!(connection.read_to_end(), b"");
+    connection.send_raw("nonsense\r\n\r\n");
+    connection.read("GET").expect(400, "\"status\":400");
 }

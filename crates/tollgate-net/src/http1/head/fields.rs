@@ -2,6 +2,8 @@
 //!
 //! Values are bytes as they came, without the white space around them; nothing is decoded or joined.
 
+use std::ops::Range;
+
 use httparse::Header;
 
 use super::super::error::Fault;
@@ -96,16 +98,27 @@ impl Fields {
             let name_end = name_start + header.name.len();
             // An empty value may point anywhere; it gets the place after its colon.
             let value_start = if header.value.is_empty() { name_end + 1 } else { offset_in(head, header.value) };
-            self.spans.push(Span {
-                name_start: name_start as u32,
-                name_end: name_end as u32,
-                value_start: value_start as u32,
-                value_end: (value_start + header.value.len()) as u32,
-            });
+            self.add(name_start..name_end, value_start..value_start + header.value.len());
         }
         self.bytes.clear();
         self.bytes.extend_from_slice(head);
         Ok(())
+    }
+
+    /// Copies the bytes of a head of which no field is known yet.
+    pub(super) fn copy(&mut self, head: &[u8]) {
+        self.clear();
+        self.bytes.extend_from_slice(head);
+    }
+
+    /// Adds a field by where it stands in the copied bytes; its name must be a token.
+    pub(super) fn add(&mut self, name: Range<usize>, value: Range<usize>) {
+        self.spans.push(Span {
+            name_start: name.start as u32,
+            name_end: name.end as u32,
+            value_start: value.start as u32,
+            value_end: value.end as u32,
+        });
     }
 
     /// Forgets the head; the memory stays.

@@ -7,6 +7,7 @@ mod authority;
 mod fields;
 mod request;
 mod response;
+mod salvage;
 
 pub(crate) use authority::is_authority;
 pub use fields::{Fields, FieldsIter};

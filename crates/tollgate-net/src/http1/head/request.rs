@@ -10,6 +10,7 @@ use super::super::body::Framing;
 use super::super::chunked::is_token_byte;
 use super::super::error::Fault;
 use super::fields::{ConnectionOptions, Fields, FieldsIter, content_length, offset_in, transfer_encoding};
+use super::salvage::salvage;
 use super::{Method, Version, is_authority};
 use crate::limits::{HEADERS_CEILING, Limits};
 
@@ -32,10 +33,11 @@ pub struct RequestHead {
     expects_continue: bool,
 }
 
+/// A part of the head's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Span {
-    start: u32,
-    end: u32,
+pub(super) struct Span {
+    pub(super) start: u32,
+    pub(super) end: u32,
 }
 
 impl RequestHead {
@@ -190,6 +192,18 @@ impl RequestHead {
         let fields = std::mem::take(&mut self.fields);
         *self = RequestHead { fields, ..RequestHead::default() };
         self.fields.clear();
+    }
+
+    /// Makes it what can still be read of a head that is refused, and says whether that is at least a request line. The
+    /// framing is that of a request without a body, after which the connection ends.
+    pub(crate) fn salvage(&mut self, input: &[u8], limits: &Limits) -> bool {
+        self.clear();
+        let Some(line) = salvage(&mut self.fields, input, limits) else { return false };
+        self.method_span = line.method;
+        self.target_span = line.target;
+        self.query_start = line.query_start;
+        self.method = Method::from_text(self.text(line.method));
+        true
     }
 
     /// Gives back memory beyond `bytes_max`.

@@ -110,14 +110,15 @@ async fn serve<S: Service>(link: &mut Link, buffers: &mut Buffers, service: &S, 
     exchange.finish().await
 }
 
-/// Answers a head that is none, and reads on a little so that the answer arrives.
+/// Answers a head that is none, in the protocol that what can be read of it asks for, and reads on a little so that the
+/// answer arrives.
 async fn refuse<S: Service>(link: &mut Link, buffers: &mut Buffers, service: &S, fault: Fault) {
     link.core.counters().fault(fault);
-    buffers.head.clear();
+    let readable = buffers.head.salvage(buffers.input.unused(), &link.core.limits);
     let mut exchange = Exchange::new(link, buffers, Some(CloseCause::Fault));
-    let response = exchange.respond();
+    let (head, response) = exchange.split();
     response.status = fault.status();
-    service.refusal(fault, None, response);
+    service.refusal(fault, readable.then_some(head), response);
     if let Next::Linger(_) = exchange.finish().await {
         link.linger().await;
     }

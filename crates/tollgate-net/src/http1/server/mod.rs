@@ -46,7 +46,8 @@ pub trait Service: 'static {
     fn serve(&self, exchange: &mut Exchange<'_>) -> impl Future<Output = Result<(), ExchangeError>>;
 
     /// Fills in the answer to a request that the engine refuses, in the caller's protocol. The status is set beforehand;
-    /// `request` is `None` where not even the head could be read. The connection closes after it.
+    /// `request` is what could be read of a head, `None` where that was not even the request line. The connection closes
+    /// after it.
     fn refusal(&self, fault: Fault, request: Option<&RequestHead>, response: &mut Response) {
         let _ = request;
         response.header("Content-Type", "text/plain; charset=utf-8");
