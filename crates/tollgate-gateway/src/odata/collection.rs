@@ -28,6 +28,7 @@ pub(super) async fn answer(
     let page_left = asked.map_or(shared.page_size, |asked| asked.min(shared.page_size));
     let (name, said) = versions::answered(mount.version);
     response.header(name, said);
+    negotiation::say_choice(option.as_deref(), response);
     response.header("content-type", format.content_type(DocumentKind::Feed));
     if asked.is_some() {
         response.header("preference-applied", format!("odata.maxpagesize={page_left}"));

@@ -71,6 +71,7 @@ pub(super) fn answer_service(core: &Core, exchange: &mut Exchange<'_>, mount: Mo
     let (name, said) = versions::answered(mount.version);
     response.header(name, said);
     response.header("etag", &etag);
+    negotiation::say_choice(option.as_deref(), response);
     match conditions::judge(request.values("if-match"), request.values("if-none-match"), &etag) {
         Verdict::Failed => return Err(Fault::precondition_failed().into()),
         Verdict::NotModified => {

@@ -3,6 +3,7 @@
 //!
 //! V2: Atom or plain XML unless JSON is wanted. V4: JSON only; XML is the metadata document's.
 
+use tollgate_net::http1::server::Response;
 use tollgate_wire::edm::Version;
 use tollgate_wire::format::{Format, Ieee754, Metadata};
 use tollgate_wire::query::format_of;
@@ -63,6 +64,14 @@ pub(crate) fn document<'a>(
 /// 406 when it is not.
 pub(crate) fn metadata<'a>(format: Option<&'a str>, accept: impl IntoIterator<Item = &'a str>) -> Result<(), Fault> {
     chosen(METADATA_OFFERS, format, accept, |_, _| Ok(()))
+}
+
+/// Says that `Accept` chose the format, where it did and not `$format`. An entity has one ETag for all its formats (OData's
+/// ETags are of entities, not of documents), so this is what keeps a cache from answering one format for another.
+pub(crate) fn say_choice(format: Option<&str>, response: &mut Response) {
+    if format.is_none() {
+        response.header("vary", "Accept");
+    }
 }
 
 /// The format in which an error is told: what the request would have been answered in, as far as that can be said.

@@ -40,6 +40,7 @@ pub(super) async fn answer(
         shape @ (Shape::Entity | Shape::Collection | Shape::Property(_) | Shape::Leaf(_)) => {
             let format = negotiation::document(mount.version, option.as_deref(), request.values("accept"))?;
             let kind = if shape == Shape::Entity { DocumentKind::Entry } else { DocumentKind::Property };
+            negotiation::say_choice(option.as_deref(), response);
             response.header("content-type", format.content_type(kind));
             updated = core.updated(format);
             Some(shared.stencils.of(&shared.model, plan.set(), shape, format, &plan.options))

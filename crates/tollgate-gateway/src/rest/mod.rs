@@ -69,6 +69,7 @@ async fn answer(core: &Core, exchange: &mut Exchange<'_>) -> Result<(), Failure>
         return Err(Fault::not_acceptable("expected Accept to allow application/json or application/xml").into());
     };
     let stencil = shared.stencils.of(&shared.model, plan.set(), plan.shape, format, &plan.options);
+    response.header("vary", "Accept");
     if plan.shape == Shape::Entity {
         response.header("content-type", format.content_type(DocumentKind::Entry));
         let root = core.service_root(exchange, ROOT);

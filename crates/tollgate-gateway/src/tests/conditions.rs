@@ -52,6 +52,24 @@ fn an_etag_that_the_client_has_is_not_modified() {
 }
 
 #[test]
+fn what_accept_chose_says_so_also_when_it_is_not_modified() {
+    let gateway = Running::shared();
+    let rest = "/rest/flights/AA/0017/2011-06-01".to_owned();
+    let feed = format!("{V2}FlightCollection?$top=1");
+    for target in [booking(), feed.clone(), V2.to_owned(), V4.to_owned(), format!("{V4}FlightCollection"), rest] {
+        let answer = gateway.get(&target);
+        assert_eq!((answer.status, answer.header("vary")), (200, Some("Accept")), "{target}");
+        if let Some(etag) = answer.header("etag") {
+            let same = gateway.get_with(&target, &[("If-None-Match", etag)]);
+            assert_eq!((same.status, same.header("vary")), (304, Some("Accept")), "{target}");
+        }
+    }
+    for chosen in [format!("{feed}&$format=json"), format!("{V2}FlightCollection/$count")] {
+        assert_eq!(gateway.get(&chosen).header("vary"), None, "{chosen}");
+    }
+}
+
+#[test]
 fn headers_that_hold_lists_may_come_on_several_lines() {
     let gateway = Running::shared();
     let target = format!("{V4}$metadata");
