@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::server::{Counters, Exchange, ExchangeError, Response, Server, Service, Shutdown};
-use tollgate_net::http1::{Fault as ProtocolFault, RequestHead};
+use tollgate_net::http1::{Fault as ProtocolFault, Method, RequestHead};
 use tollgate_net::limits::Limits;
 use tollgate_net::listen::ListenOptions;
 use tollgate_wire::date;
@@ -173,7 +173,22 @@ impl Service for Core {
     async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
         // The engine has checked the framing, the target and the host by now. Prefixes are few and told apart by their
         // first bytes: comparing them all costs less than a hash.
-        let path = exchange.request().path();
+        let request = exchange.request();
+        let path = request.path();
+        if request.method() == Method::Other {
+            // Names are case-sensitive (RFC 9110, section 9.1): `get` is no GET, and nothing here has such a method.
+            let fault = Fault::not_implemented(&format!("method {}", request.method_text()));
+            let (request, response) = exchange.split();
+            self.tell(&fault, error_format(Some(request)), response);
+            return Ok(());
+        }
+        if path == "*" {
+            // The engine lets the asterisk through for OPTIONS only: the gateway as a whole is meant (section 9.3.7).
+            let response = exchange.respond();
+            response.status = 204;
+            response.header("allow", odata::READING);
+            return Ok(());
+        }
         if let Some(mount) = MOUNTS.iter().find(|mount| is_below(path, mount.root)) {
             // Versions, URL, format, work process, rows, conditions: see odata/.
             return odata::serve(self, exchange, *mount).await;
@@ -188,10 +203,14 @@ impl Service for Core {
     }
 
     fn refusal(&self, fault: ProtocolFault, request: Option<&RequestHead>, response: &mut Response) {
-        let mount = request.and_then(|request| MOUNTS.iter().find(|mount| is_below(request.path(), mount.root)));
-        let format = mount.map_or(Format::RestJson, |mount| odata::error_format(*mount, request));
-        Fault::from(fault).answer(format, response);
+        Fault::from(fault).answer(error_format(request), response);
     }
+}
+
+/// In which format a caller is told what is wrong before it is known whose resource is meant.
+fn error_format(request: Option<&RequestHead>) -> Format {
+    let mount = request.and_then(|request| MOUNTS.iter().find(|mount| is_below(request.path(), mount.root)));
+    mount.map_or(Format::RestJson, |mount| odata::error_format(*mount, request))
 }
 
 /// Whether `path` is `root` or below it; the root's last slash may be missing.

@@ -77,7 +77,7 @@ async fn answer(core: &Core, exchange: &mut Exchange<'_>, mount: Mount) -> Resul
     let request = exchange.request();
     versions::check(mount.version, |name| request.header(name))?;
     let method = request.method();
-    if method == Method::Trace || method == Method::Other {
+    if method == Method::Trace {
         return Err(Fault::method_not_allowed(request.method_text(), READING).into());
     }
     let below = request.path().get(mount.root.len()..).unwrap_or_default();
@@ -87,7 +87,7 @@ async fn answer(core: &Core, exchange: &mut Exchange<'_>, mount: Mount) -> Resul
         _ if method == Method::Options => {
             let response = exchange.respond();
             response.status = 204;
-            response.header("allow", READING);
+            response.header("allow", allowed(&resource));
             Ok(())
         }
         Resource::ServiceDocument if reading => documents::answer_service(core, exchange, mount),
@@ -102,18 +102,27 @@ async fn answer(core: &Core, exchange: &mut Exchange<'_>, mount: Mount) -> Resul
     }
 }
 
-const READING: &str = "GET, HEAD";
+/// The methods of what can only be read.
+pub(crate) const READING: &str = "GET, HEAD, OPTIONS";
+
+/// The methods that a resource has.
+fn allowed(resource: &Resource) -> &'static str {
+    match resource {
+        Resource::Batch => "OPTIONS, POST",
+        Resource::ServiceDocument | Resource::Metadata | Resource::Function(_) | Resource::Read(_) => READING,
+    }
+}
 
 /// What is answered to a method that does not read, or on a resource that is not read: 501 where the protocol has it and
 /// it is not built here yet, 405 where the protocol does not have it.
 fn not_read(core: &Core, method: Method, method_text: &str, resource: &Resource) -> Fault {
     match resource {
         Resource::Batch if method == Method::Post => Fault::not_implemented("$batch"),
-        Resource::Batch => Fault::method_not_allowed(method_text, "POST"),
+        Resource::Batch => Fault::method_not_allowed(method_text, allowed(resource)),
         Resource::Function(index) => {
             Fault::not_implemented(&format!("function {}", core.shared.model.function_imports[*index].name))
         }
-        Resource::ServiceDocument | Resource::Metadata => Fault::method_not_allowed(method_text, READING),
+        Resource::ServiceDocument | Resource::Metadata => Fault::method_not_allowed(method_text, allowed(resource)),
         Resource::Read(plan) => match (plan.shape, method) {
             (Shape::Collection, Method::Post) => {
                 Fault::not_implemented(&format!("creating in {}", set_name(core, plan)))
@@ -127,7 +136,7 @@ fn not_read(core: &Core, method: Method, method_text: &str, resource: &Resource)
             (Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), Method::Put | Method::Patch | Method::Merge) => {
                 Fault::not_implemented(&format!("changing a property in {} by {method_text}", set_name(core, plan)))
             }
-            _ => Fault::method_not_allowed(method_text, READING),
+            _ => Fault::method_not_allowed(method_text, allowed(resource)),
         },
     }
 }

@@ -15,7 +15,7 @@ use self::route::Resource;
 use crate::accept;
 use crate::error::Fault;
 use crate::feed::{Feed, Next};
-use crate::odata::Failure;
+use crate::odata::{Failure, READING};
 use crate::server::Core;
 use crate::single::{Found, Single};
 
@@ -64,6 +64,11 @@ async fn answer(core: &Core, exchange: &mut Exchange<'_>) -> Result<(), Failure>
     let (request, response) = exchange.split();
     let path = request.path().get(ROOT.len()..).unwrap_or_default();
     let (resource, plan) = route::parse(&shared.model, &shared.rest.resources, path, request.query())?;
+    if request.method() == Method::Options {
+        response.status = 204;
+        response.header("allow", READING);
+        return Ok(());
+    }
     check_method(request.method(), request.method_text(), &plan)?;
     let Some(format) = accept::choose(request.values("accept"), OFFERS, |format, _| Some(format)) else {
         return Err(Fault::not_acceptable("expected Accept to allow application/json or application/xml").into());
@@ -97,6 +102,6 @@ fn check_method(method: Method, method_text: &str, plan: &Plan) -> Result<(), Fa
         (Method::Post, Shape::Collection) | (Method::Put | Method::Patch | Method::Delete, Shape::Entity) => {
             Err(Fault::not_implemented(&format!("{method_text} in REST")))
         }
-        _ => Err(Fault::method_not_allowed(method_text, "GET, HEAD")),
+        _ => Err(Fault::method_not_allowed(method_text, READING)),
     }
 }

@@ -69,18 +69,40 @@ fn what_is_not_built_yet_is_named() {
 #[test]
 fn methods_that_a_resource_does_not_have_are_refused_with_those_it_has() {
     for (method, below, allow) in [
-        ("DELETE", "FlightCollection", "GET, HEAD"),
-        ("PUT", "$metadata", "GET, HEAD"),
-        ("POST", "", "GET, HEAD"),
-        ("POST", "FlightCollection/$count", "GET, HEAD"),
-        ("TRACE", "FlightCollection", "GET, HEAD"),
-        ("GET", "$batch", "POST"),
+        ("DELETE", "FlightCollection", "GET, HEAD, OPTIONS"),
+        ("PUT", "$metadata", "GET, HEAD, OPTIONS"),
+        ("POST", "", "GET, HEAD, OPTIONS"),
+        ("POST", "FlightCollection/$count", "GET, HEAD, OPTIONS"),
+        ("TRACE", "FlightCollection", "GET, HEAD, OPTIONS"),
+        ("GET", "$batch", "OPTIONS, POST"),
     ] {
         let answer = Running::shared().ask(method, &format!("{V2}{below}"));
         assert_eq!((answer.status, answer.header("allow")), (405, Some(allow)), "{method} {below}");
     }
-    let options = Running::shared().ask("OPTIONS", &format!("{V2}FlightCollection"));
-    assert_eq!((options.status, options.header("allow")), (204, Some("GET, HEAD")));
+}
+
+#[test]
+fn options_are_answered_with_the_methods_that_there_are() {
+    for (target, allow) in [
+        (format!("{V2}FlightCollection"), "GET, HEAD, OPTIONS"),
+        (format!("{V4}$batch"), "OPTIONS, POST"),
+        ("/rest/flights".to_owned(), "GET, HEAD, OPTIONS"),
+        ("*".to_owned(), "GET, HEAD, OPTIONS"),
+    ] {
+        let answer = Running::shared().ask("OPTIONS", &target);
+        assert_eq!((answer.status, answer.header("allow")), (204, Some(allow)), "{target}");
+    }
+}
+
+#[test]
+fn a_method_that_nothing_here_knows_is_not_implemented() {
+    for method in ["get", "PROPFIND"] {
+        check(method, V2, "FlightCollection", "*/*", 501, &[method]);
+        check(method, V4, "FlightCollection", "*/*", 501, &[method]);
+        for target in ["/rest/flights", "/nowhere"] {
+            Running::shared().ask(method, target).expect(501, &format!("method {method}"));
+        }
+    }
 }
 
 #[test]
