@@ -5,6 +5,7 @@
 
 use crate::results::{Cell, Experiment, Figure, Toll, TollVerdict, Trial, Validity, Verdict};
 use crate::stats::{ALPHA, Interval, holm, mean, mean_interval, signed_rank};
+use crate::validity::DIFFERENT_BACKEND;
 use std::collections::BTreeMap;
 
 /// Half the width of the band around 1 inside which the whole interval must lie for "no toll": 3 %.
@@ -112,6 +113,12 @@ impl Pair<'_> {
         }
         if let Some(doubt) = self.doubts(validity).find(|doubt| doubt.verdict == Verdict::Refused) {
             return Some(self.refused(figure, format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason)));
+        }
+        let elsewhere = self
+            .doubts(validity)
+            .find(|doubt| doubt.rule == DIFFERENT_BACKEND && doubt.variant == self.variant && figure != Figure::Bytes);
+        if let Some(doubt) = elsewhere {
+            return Some(self.refused(figure, doubt.reason.clone()));
         }
         let without_cell =
             [self.variant, self.baseline].into_iter().find(|name| !cells.iter().any(|cell| self.is_cell(name, cell)));

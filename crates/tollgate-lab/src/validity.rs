@@ -38,9 +38,25 @@ pub struct Evidence<'a> {
     pub ticks: Ticks,
     /// Connections that the users had opened before the first trial or were entitled to.
     pub connections_entitled: u64,
-    /// How often each subject was started as planned.
+    /// Starts of the subject after which response times did not settle.
     pub unsteady_starts: u32,
+    /// Whether variant and baseline are measured on the same system.
+    pub systems: Systems,
 }
+
+/// The systems on which a variant and its baseline are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Systems {
+    /// The same for both, or there is no baseline.
+    Same,
+    /// One is the built-in gateway, the other a server of the user's: what is between them is no layer.
+    BuiltInAndTheirs,
+    /// Two servers of the user's, who alone can know whether only the layer differs.
+    BothTheirs,
+}
+
+/// The rule whose finding refuses the tolls of the cell on time and CPU: they would compare two backends.
+pub const DIFFERENT_BACKEND: &str = "different-backend";
 
 /// One rule: its name as in results, and what it finds.
 type Rule = fn(&Evidence<'_>) -> Option<Finding>;
@@ -58,6 +74,8 @@ const RULES: &[(&str, Rule)] = &[
     ("errors", errors),
     ("content", content),
     ("littles-law", littles_law),
+    (DIFFERENT_BACKEND, different_backend),
+    ("different-host", different_host),
     ("samples", samples),
     ("client-saturation", client_saturation),
     ("run-queue", run_queue),
@@ -165,6 +183,27 @@ fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
         remedy: "this is a defect of the generator or a response time beyond 60 s: please report it",
         value: law.off,
         bound: law.bound,
+    })
+}
+
+fn different_backend(evidence: &Evidence<'_>) -> Option<Finding> {
+    (evidence.systems == Systems::BuiltInAndTheirs).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: "variant and baseline ran on 2 backends, the built-in gateway and yours: no toll on time or CPU"
+            .to_owned(),
+        remedy: "measure both on your system: give the baseline's --subject too",
+        value: 2.0,
+        bound: 1.0,
+    })
+}
+
+fn different_host(evidence: &Evidence<'_>) -> Option<Finding> {
+    (evidence.systems == Systems::BothTheirs).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: "variant and baseline ran on 2 servers: the toll holds whatever else differs between them".to_owned(),
+        remedy: "see to it that both have the same backend, and differ in the layer alone",
+        value: 2.0,
+        bound: 1.0,
     })
 }
 
@@ -289,6 +328,7 @@ mod tests {
             ticks: Ticks { total: 1000, idle: 400, steal: 0 },
             connections_entitled: 20,
             unsteady_starts: 0,
+            systems: Systems::Same,
         }
     }
 
@@ -333,6 +373,12 @@ mod tests {
         let broken = LittlesLaw { users: 20, found: 19.5, off: 0.025, bound: 0.01, holds: false };
         check(|_, evidence| evidence.littles_law = Some(broken), &[("littles-law", Verdict::Refused)]);
         check(|_, evidence| evidence.littles_law = None, &[("all", Verdict::Ok)]);
+    }
+
+    #[test]
+    fn a_baseline_on_another_system_is_marked() {
+        check(|_, evidence| evidence.systems = Systems::BuiltInAndTheirs, &[(DIFFERENT_BACKEND, Verdict::Marked)]);
+        check(|_, evidence| evidence.systems = Systems::BothTheirs, &[("different-host", Verdict::Marked)]);
     }
 
     #[test]

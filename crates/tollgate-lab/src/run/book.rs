@@ -11,7 +11,7 @@ use crate::probe::Reading;
 use crate::probe::system::Ticks;
 use crate::results::{Cell, RunResult, Series, Trial, Validity};
 use crate::toll;
-use crate::validity::{self, Evidence};
+use crate::validity::{self, Evidence, Systems};
 
 /// All cells of a run.
 #[derive(Debug)]
@@ -33,11 +33,12 @@ struct Entry {
     /// Connections that were open before its first trial.
     opened_before: u64,
     unsteady_starts: u32,
+    systems: Systems,
 }
 
 impl Book {
     /// An empty book.
-    pub(super) fn new(plan: &Plan) -> Book {
+    pub(super) fn new(plan: &Plan, systems: impl Fn(usize) -> Systems) -> Book {
         let entry = |level: u64, variant: usize| Entry {
             variant,
             level,
@@ -46,9 +47,9 @@ impl Book {
             series: Growing::default(),
             opened_before: 0,
             unsteady_starts: 0,
+            systems: systems(variant),
         };
-        let cells =
-            plan.levels.iter().flat_map(|level| plan.variants.iter().map(move |variant| entry(*level, *variant)));
+        let cells = plan.levels.iter().flat_map(|level| plan.variants.iter().map(|variant| entry(*level, *variant)));
         Book { cells: cells.collect(), trials: Vec::new(), faults: Vec::new() }
     }
 
@@ -156,6 +157,7 @@ impl Entry {
             ticks: self.ticks,
             connections_entitled: self.opened_before,
             unsteady_starts: self.unsteady_starts,
+            systems: self.systems,
         }
     }
 }

@@ -88,7 +88,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         observer,
         stop,
         generator: trial::Generator::new(workers, options.experiment.workload),
-        book: book::Book::new(&plan),
+        book: book::Book::new(&plan, |variant| sites::systems(&sites, &options.experiment, variant)),
         store,
         result: blank(options, &plan, &sites, &cores, seed, started),
     };

@@ -8,6 +8,7 @@ use super::options::{RunError, RunOptions};
 use crate::experiment::{Experiment, Location};
 use crate::plan::Plan;
 use crate::subject::check_loadable;
+use crate::validity::Systems;
 
 /// Where one variant is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,21 @@ pub(super) fn sites(options: &RunOptions, plan: &Plan) -> Result<Vec<Site>, RunE
         experiment.variant(name).map_err(|message| RunError::Usage(format!("--subject-pid: {message}")))?;
     }
     plan.variants.iter().map(|variant| site(options, experiment, *variant)).collect()
+}
+
+/// Whether this variant and its baseline are measured on the same system.
+pub(super) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -> Systems {
+    let place = |variant: usize| sites.iter().find(|site| site.variant == variant).map(|site| &site.place);
+    let baseline = experiment.variants[variant].baseline.and_then(place);
+    match (place(variant), baseline) {
+        (Some(Place::There(one)), Some(Place::There(other))) if one.authority() != other.authority() => {
+            Systems::BothTheirs
+        }
+        (Some(Place::Child(_)), Some(Place::There(_))) | (Some(Place::There(_)), Some(Place::Child(_))) => {
+            Systems::BuiltInAndTheirs
+        }
+        _ => Systems::Same,
+    }
 }
 
 fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result<Site, RunError> {
@@ -123,6 +139,23 @@ mod tests {
             ("rest-json", "http://10.1.2.3/"),
             "--subject rest-json: 10.1.2.3 is not loopback, and load can harm it: if you may load it, say --i-may-load 10.1.2.3",
         );
+    }
+
+    #[test]
+    fn a_variant_and_its_baseline_are_on_one_system_only_if_both_are_ours_or_at_one_authority() {
+        let check = |subjects: &[(&str, &str)], expected: Systems| {
+            let given = subjects.iter().map(|(name, url)| ((*name).to_owned(), (*url).to_owned()));
+            let sites = found(|options| options.subjects.extend(given)).unwrap();
+            let experiment = options().experiment;
+            let variant = experiment.variants.iter().position(|variant| variant.name == "odata-v2-atom").unwrap();
+            assert_eq!(systems(&sites, &experiment, variant), expected, "{subjects:?}");
+        };
+        let atom = ("odata-v2-atom", "http://127.0.0.1:81");
+        check(&[], Systems::Same);
+        check(&[atom], Systems::BuiltInAndTheirs);
+        check(&[("rest-json", "http://127.0.0.1:81")], Systems::BuiltInAndTheirs);
+        check(&[atom, ("rest-json", "http://127.0.0.1:82")], Systems::BothTheirs);
+        check(&[atom, ("rest-json", "http://127.0.0.1:81/rest")], Systems::Same);
     }
 
     #[test]

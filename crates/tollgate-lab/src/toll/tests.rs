@@ -228,3 +228,16 @@ fn a_lone_wild_block_is_marked_as_a_disagreement() {
     assert_eq!(toll.verdict, TollVerdict::Unclear);
     assert!(toll.note.as_ref().unwrap().contains("disagree"), "{toll:?}");
 }
+
+#[test]
+fn between_two_backends_no_toll_on_time_or_cpu_is_claimed() {
+    let variants = ["ours", "theirs"];
+    let trials = synthetic(&mut Noise::of(11), &variants, &[1.0, 2.0], 16);
+    let verdicts = |marked: &str| {
+        let tolls = tolls_of(&variants, &trials, &[doubt(marked, DIFFERENT_BACKEND, Verdict::Marked)]);
+        tolls.iter().map(|toll| toll.verdict).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts("theirs"), [TollVerdict::Refused, TollVerdict::Refused, TollVerdict::Dearer]);
+    // The mark of a baseline is about the baseline's own baseline.
+    assert_eq!(verdicts("ours"), [TollVerdict::Dearer; 3]);
+}
