@@ -263,7 +263,8 @@ pub struct Toll {
     pub unit: String,
     /// Blocks behind it.
     pub blocks: u32,
-    /// Probability of a difference as large by chance, adjusted by Holm over the figures of the run.
+    /// Probability of a difference as large by chance, adjusted by Holm over the tolls of the run of which something is
+    /// claimed; 1 for those that are joint or refused.
     pub p_adjusted: f64,
     /// What may be said.
     pub verdict: TollVerdict,

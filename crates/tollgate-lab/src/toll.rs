@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 pub const NO_TOLL_BAND: f64 = 0.03;
 
 /// Rules of validity that say that the generator or the machine was at its limit together with the subject: a time
-/// then belongs to both.
-pub const JOINT_RULES: [&str; 2] = ["client-saturation", "joint"];
+/// then belongs to both, and nothing is claimed of it.
+pub const JOINT_RULES: [&str; 3] = ["client-saturation", "run-queue", "joint"];
 
 /// Every figure that is compared, in the order in which tolls are listed.
 pub const FIGURES: [Figure; 3] = [Figure::UnitTime, Figure::SubjectCpu, Figure::Bytes];
@@ -56,7 +56,8 @@ impl Toll {
     }
 }
 
-/// The tolls of all variants that have a baseline, at all levels, with p adjusted by Holm over all of them.
+/// The tolls of all variants that have a baseline, at all levels, with p adjusted by Holm over all of which something
+/// is claimed.
 ///
 /// Blocks that an interruption left incomplete do not count. A figure that was nowhere measured gives no toll; one that
 /// was measured but cannot be compared (a refused cell, a zero, a single block) gives a refused one with the reason,
@@ -77,9 +78,14 @@ pub fn compute(experiment: &Experiment, trials: &[Trial], cells: &[Cell], validi
     }
     let compared: Vec<(usize, Compared)> =
         probabilities.into_iter().filter_map(|(index, compared)| Some((index, compared?))).collect();
-    let family: Vec<f64> = compared.iter().map(|(_, compared)| compared.interval.p).collect();
-    for ((index, compared), p_adjusted) in compared.iter().zip(holm::adjust(&family)) {
+    // Only of these is anything claimed: a joint one must not make the others' claims harder.
+    let (claimed, joint): (Vec<_>, Vec<_>) = compared.into_iter().partition(|(_, compared)| compared.joint.is_none());
+    let family: Vec<f64> = claimed.iter().map(|(_, compared)| compared.interval.p).collect();
+    for ((index, compared), p_adjusted) in claimed.iter().zip(holm::adjust(&family)) {
         judge(&mut tolls[*index], compared, p_adjusted);
+    }
+    for (index, compared) in &joint {
+        judge(&mut tolls[*index], compared, 1.0);
     }
     tolls
 }

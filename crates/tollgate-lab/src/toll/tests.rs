@@ -241,3 +241,17 @@ fn between_two_backends_no_toll_on_time_or_cpu_is_claimed() {
     // The mark of a baseline is about the baseline's own baseline.
     assert_eq!(verdicts("ours"), [TollVerdict::Dearer; 3]);
 }
+
+#[test]
+fn joint_tolls_make_no_others_claim_harder() {
+    let variants = ["base", "dearer"];
+    let mut trials = synthetic(&mut Noise::of(16), &variants, &[1.0, 1.06], 8);
+    for trial in trials.iter_mut().filter(|trial| trial.variant == "dearer") {
+        trial.subject_cpu_us = trial.subject_cpu_us.map(|used_us| used_us * 1.15);
+    }
+    let p_of_cpu = |validity: &[Validity]| tolls_of(&variants, &trials, validity)[1].p_adjusted;
+    let (alone, joint) = (p_of_cpu(&[]), p_of_cpu(&[doubt("base", "run-queue", Verdict::Marked)]));
+    // Bytes are exact and come first with p = 0, then CPU, which counts double beside the less sure time.
+    assert!(joint > 0.0 && joint < alone, "{joint} of one claim beside {alone} of two");
+    assert!(tolls_of(&variants, &trials, &[doubt("base", "joint", Verdict::Marked)])[0].p_adjusted >= 1.0);
+}
