@@ -34,6 +34,8 @@ struct Entry {
     opened_before: u64,
     unsteady_starts: u32,
     systems: Systems,
+    /// What was found by now; absent while a trial is not in it yet.
+    found: Option<(Cell, Vec<Validity>)>,
 }
 
 impl Book {
@@ -48,6 +50,7 @@ impl Book {
             opened_before: 0,
             unsteady_starts: 0,
             systems: systems(variant),
+            found: None,
         };
         let cells = plan.levels.iter().flat_map(|level| plan.variants.iter().map(|variant| entry(*level, *variant)));
         Book { cells: cells.collect(), trials: Vec::new(), faults: Vec::new() }
@@ -63,12 +66,14 @@ impl Book {
         for entry in self.cells.iter_mut().filter(|entry| entry.variant == variant) {
             entry.opened_before += entry.level;
             entry.unsteady_starts += u32::from(!is_steady);
+            entry.found = None;
         }
     }
 
     /// Adds a trial.
     pub(super) fn add(&mut self, variant: usize, trial: Trial, measured: &Measured) {
         let Some(entry) = self.entry(variant, trial.level) else { return };
+        entry.found = None;
         entry.recorder.add(&measured.recorder);
         entry.ticks = entry.ticks.plus(measured.ticks);
         for (at_ms, readings) in &measured.samples {
@@ -93,24 +98,32 @@ impl Book {
         self.faults.push(fault);
     }
 
-    /// Puts everything measured so far into `result`.
-    pub(super) fn fill(&self, result: &mut RunResult, experiment: &Experiment, plan: &Plan) {
-        result.trials.clone_from(&self.trials);
+    /// Puts everything measured so far into `result`; only cells with something new are made anew.
+    pub(super) fn fill(&mut self, result: &mut RunResult, experiment: &Experiment, plan: &Plan) {
+        result.trials.extend_from_slice(&self.trials[result.trials.len()..]);
         result.cells.clear();
         result.validity.clone_from(&self.faults);
         let (mut checked, mut requests) = (0, 0);
-        for entry in &self.cells {
+        for entry in &mut self.cells {
             let variant = &experiment.variants[entry.variant].name;
-            let trials: Vec<&Trial> =
-                self.trials.iter().filter(|trial| trial.level == entry.level && trial.variant == *variant).collect();
-            if trials.is_empty() {
-                continue;
-            }
-            let cell = entry.cell(variant, &trials);
+            let own = |trial: &&Trial| trial.level == entry.level && trial.variant == *variant;
+            let (cell, doubts) = match entry.found.take() {
+                Some(found) => found,
+                None => {
+                    let trials: Vec<&Trial> = self.trials.iter().filter(own).collect();
+                    if trials.is_empty() {
+                        continue;
+                    }
+                    let cell = entry.cell(variant, &trials);
+                    let doubts = validity::judge(&entry.evidence(&cell, plan));
+                    (cell, doubts)
+                }
+            };
             checked += entry.recorder.tally.checked;
             requests += entry.recorder.tally.requests;
-            result.validity.extend(validity::judge(&entry.evidence(&cell, plan)));
-            result.cells.push(cell);
+            result.validity.extend_from_slice(&doubts);
+            result.cells.push(cell.clone());
+            entry.found = Some((cell, doubts));
         }
         result.settings.content_checked_share = if requests == 0 { 0.0 } else { checked as f64 / requests as f64 };
         result.series = self.series(experiment);

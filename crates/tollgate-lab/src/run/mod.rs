@@ -1,5 +1,5 @@
 //! A whole run: subjects are started, warmed up and measured in interleaved blocks; the result is stored after every
-//! block, so that whatever happens later, what was measured stands.
+//! trial, so that whatever happens later, what was measured stands.
 //!
 //! What it deliberately does not do: print (an [`Observer`] is told), compute tolls, or render.
 

@@ -1,4 +1,4 @@
-//! The conduct of a run: subjects are begun and warmed up, blocks are measured in their order, and every block is stored.
+//! The conduct of a run: subjects are begun and warmed up, blocks are measured in their order, and every trial is stored.
 
 use std::time::{Duration, Instant};
 
@@ -95,9 +95,9 @@ impl Session<'_> {
                 let slot = self.slot(*variant);
                 let Some(subject) = &mut subjects[slot] else { continue };
                 self.trial(block, place, *variant, subject)?;
+                self.save()?;
                 self.tell(*variant, block.level, measuring.elapsed().saturating_sub(warming));
             }
-            self.save()?;
         }
         Ok(())
     }

@@ -121,6 +121,27 @@ fn a_run_measures_what_was_planned_and_stores_it() {
 }
 
 #[test]
+fn a_killed_run_leaves_a_result_with_every_trial_that_was_told() {
+    /// Looks into the folder whenever a trial is told, as whoever comes after a kill.
+    struct Look<'a>(&'a std::path::Path, Mutex<usize>);
+    impl Observer for Look<'_> {
+        fn progress(&self, progress: &Progress<'_>) {
+            let Progress::Trial { done, .. } = progress else { return };
+            let result = stored(self.0);
+            assert_eq!((result.state, result.trials.len()), (State::Running, *done));
+            let in_cells: u32 = result.cells.iter().map(|cell| cell.trials).sum();
+            assert_eq!(in_cells as usize, *done);
+            *self.1.lock().unwrap() += 1;
+        }
+    }
+    let server = TestServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let look = Look(folder.path(), Mutex::new(0));
+    run(&twice(&server, folder.path()), &look, &StopFlag::new()).unwrap();
+    assert_eq!(*look.1.lock().unwrap(), 16);
+}
+
+#[test]
 fn an_interrupted_run_keeps_what_it_has_and_says_so() {
     let server = TestServer::start();
     let folder = tempfile::tempdir().unwrap();

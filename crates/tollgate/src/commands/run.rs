@@ -22,7 +22,7 @@ Examples:
   tollgate run protocol --quick --out runs/monday --json > monday.json
   tollgate run mine.toml --subject theirs=http://127.0.0.1:9000/items --subject-pid theirs=4711
 
-Results go to stdout, progress to stderr (only on a terminal). The run's folder holds result.json, written after every block, report.html and the histograms. Ctrl-C saves what is done, marks it partial and exits with 130.";
+Results go to stdout, progress to stderr (only on a terminal). The run's folder holds result.json, written after every trial, report.html and the histograms. Ctrl-C saves what is done, marks it partial and exits with 130.";
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
