@@ -161,6 +161,7 @@ impl From<StoreError> for Fault {
         match error.fault() {
             store::Fault::Client => match error {
                 StoreError::NotImplemented { .. } => Fault::new(501, "NotImplemented", message),
+                StoreError::Undefined { .. } => Fault::new(400, "BadValue", message),
                 _ => Fault::new(400, "BadRequest", message),
             },
             store::Fault::Overload => Fault::new(503, "ServiceUnavailable", message).with_retry_after(),

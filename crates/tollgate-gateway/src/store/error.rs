@@ -35,6 +35,11 @@ pub enum StoreError {
         /// Which limit was met.
         message: String,
     },
+    /// A computed value of an expression has no result: it overflows or is divided by zero.
+    Undefined {
+        /// What happened.
+        message: &'static str,
+    },
     /// A skip token does not belong to this order.
     Token {
         /// Values that the order and the key need.
@@ -75,6 +80,7 @@ impl StoreError {
             StoreError::Type { .. }
             | StoreError::NotImplemented { .. }
             | StoreError::TooLarge { .. }
+            | StoreError::Undefined { .. }
             | StoreError::Token { .. }
             | StoreError::Key { .. } => Fault::Client,
             StoreError::TimeBudget | StoreError::Busy(_) => Fault::Overload,
@@ -93,6 +99,7 @@ impl fmt::Display for StoreError {
                 write!(formatter, "{name} is not implemented (at column {position})")
             }
             StoreError::TooLarge { message } => write!(formatter, "the expression is too large: {message}"),
+            StoreError::Undefined { message } => write!(formatter, "an expression has no value: {message}"),
             StoreError::Token { expected, found } => {
                 write!(formatter, "the skip token belongs to another order: {expected} values expected, {found} found")
             }
@@ -118,6 +125,7 @@ impl std::error::Error for StoreError {
             StoreError::Type { .. }
             | StoreError::NotImplemented { .. }
             | StoreError::TooLarge { .. }
+            | StoreError::Undefined { .. }
             | StoreError::Token { .. }
             | StoreError::Key { .. }
             | StoreError::TimeBudget

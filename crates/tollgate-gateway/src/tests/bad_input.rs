@@ -163,3 +163,16 @@ fn what_http_forbids_is_told_in_the_callers_protocol() {
     connection.send_raw("nonsense\r\n\r\n");
     connection.read("GET").expect(400, "\"status\":400");
 }
+
+#[test]
+fn computed_values_that_do_not_exist_are_told_instead_of_losing_rows() {
+    let gateway = Running::shared();
+    for (filter, fragment) in [
+        ("SEATSMAX%20div%20(SEATSMAX%20sub%20SEATSMAX)%20eq%201", "division by zero"),
+        ("PRICE%20div%20(PRICE%20sub%20PRICE)%20eq%201", "division by zero"),
+        ("SEATSMAX%20mul%209223372036854775807%20gt%200", "integer overflow"),
+    ] {
+        let answer = gateway.get(&format!("{V4}FlightCollection?$filter={filter}"));
+        answer.expect(400, "\"code\":\"BadValue\"").expect(400, fragment);
+    }
+}

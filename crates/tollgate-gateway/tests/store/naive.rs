@@ -13,18 +13,28 @@ use tollgate_wire::value::Value;
 
 use crate::world::World;
 
-/// The rows of a collection that pass the filter, in order.
-pub(crate) fn matching<'w>(world: &'w World, set: SetId, options: &Options) -> Vec<&'w Vec<Value>> {
-    let mut rows: Vec<_> = world.rows[set.0]
-        .iter()
-        .filter(|row| {
-            options.filter.as_ref().is_none_or(|filter| value(world, set, Some(row), filter) == Value::Boolean(true))
-        })
-        .collect();
-    rows.sort_by(|left, right| {
-        let keys = options.order_by.iter().map(|by| {
-            let of = |row| value(world, set, Some(row), &by.expression);
-            let ordering = order(&of(left), &of(right));
+/// An expression has no value: overflow or division by zero.
+#[derive(Debug)]
+pub(crate) struct Undefined;
+
+/// The rows of a collection that pass the filter, in order. What is [`Undefined`] here may be defined to whoever does not
+/// evaluate the second operand of an `and` or `or` that the first decides.
+pub(crate) fn matching<'w>(world: &'w World, set: SetId, options: &Options) -> Result<Vec<&'w Vec<Value>>, Undefined> {
+    let mut rows = Vec::new();
+    // What depends on no row may be evaluated even where no row passes.
+    for expression in options.filter.iter().chain(options.order_by.iter().map(|by| &by.expression)) {
+        value(world, set, None, expression)?;
+    }
+    for row in &world.rows[set.0] {
+        let of = |expression| value(world, set, Some(row), expression);
+        if options.filter.as_ref().map(of).transpose()?.is_none_or(|passes| passes == Value::Boolean(true)) {
+            let keys = options.order_by.iter().map(|by| of(&by.expression)).collect::<Result<Vec<_>, _>>()?;
+            rows.push((keys, row));
+        }
+    }
+    rows.sort_by(|(left_keys, left), (right_keys, right)| {
+        let keys = options.order_by.iter().zip(left_keys.iter().zip(right_keys)).map(|(by, (left, right))| {
+            let ordering = order(left, right);
             match by.direction {
                 Direction::Ascending => ordering,
                 Direction::Descending => ordering.reverse(),
@@ -34,13 +44,13 @@ pub(crate) fn matching<'w>(world: &'w World, set: SetId, options: &Options) -> V
             .find(|ordering| ordering.is_ne())
             .unwrap_or(Ordering::Equal)
     });
-    rows
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
 /// The value of an expression for a row; without a row every leaf is null.
-fn value(world: &World, set: SetId, row: Option<&Vec<Value>>, expression: &Expression) -> Value {
+fn value(world: &World, set: SetId, row: Option<&Vec<Value>>, expression: &Expression) -> Result<Value, Undefined> {
     let of = |expression: &Expression| value(world, set, row, expression);
-    match &expression.kind {
+    Ok(match &expression.kind {
         ExpressionKind::Literal(literal) => literal.clone(),
         ExpressionKind::Leaf { through, leaf } => {
             let (mut set, mut row) = (set, row);
@@ -50,30 +60,30 @@ fn value(world: &World, set: SetId, row: Option<&Vec<Value>>, expression: &Expre
             }
             row.map_or(Value::Null, |row| row[leaf.0].clone())
         }
-        ExpressionKind::Not(inner) => match of(inner) {
+        ExpressionKind::Not(inner) => match of(inner)? {
             Value::Boolean(boolean) => Value::Boolean(!boolean),
             _ => Value::Null,
         },
-        ExpressionKind::Negate(inner) => match of(inner) {
-            Value::Integer(integer) => integer.checked_neg().map_or(Value::Null, Value::Integer),
+        ExpressionKind::Negate(inner) => match of(inner)? {
+            Value::Integer(integer) => Value::Integer(integer.checked_neg().ok_or(Undefined)?),
             Value::Real(number) => real(-number),
-            Value::Decimal(digits) => digits_or_null(decimal::negate(&digits)),
+            Value::Decimal(digits) => defined(decimal::negate(&digits))?,
             _ => Value::Null,
         },
-        ExpressionKind::Logic(logic, left, right) => match (logic, of(left), of(right)) {
+        ExpressionKind::Logic(logic, left, right) => match (logic, of(left)?, of(right)?) {
             (Logic::And, Value::Boolean(false), _) | (Logic::And, _, Value::Boolean(false)) => Value::Boolean(false),
             (Logic::Or, Value::Boolean(true), _) | (Logic::Or, _, Value::Boolean(true)) => Value::Boolean(true),
             (_, Value::Null, _) | (_, _, Value::Null) => Value::Null,
             (Logic::And, ..) => Value::Boolean(true),
             (Logic::Or, ..) => Value::Boolean(false),
         },
-        ExpressionKind::Compare(comparison, left, right) => compare(*comparison, of(left), of(right)),
-        ExpressionKind::Arithmetic(operator, left, right) => arithmetic(*operator, of(left), of(right)),
+        ExpressionKind::Compare(comparison, left, right) => compare(*comparison, of(left)?, of(right)?),
+        ExpressionKind::Arithmetic(operator, left, right) => arithmetic(*operator, of(left)?, of(right)?)?,
         ExpressionKind::Call(function, arguments) => {
-            let arguments: Vec<_> = arguments.iter().map(of).collect();
-            if arguments.contains(&Value::Null) { Value::Null } else { call(*function, &arguments) }
+            let arguments: Vec<_> = arguments.iter().map(of).collect::<Result<_, _>>()?;
+            if arguments.contains(&Value::Null) { Value::Null } else { call(*function, &arguments)? }
         }
-    }
+    })
 }
 
 fn to_one<'w>(world: &'w World, set: SetId, row: &[Value], navigation: NavigationId) -> Option<&'w Vec<Value>> {
@@ -161,8 +171,8 @@ fn duration_ms(text: &str) -> i64 {
     sign * total
 }
 
-fn arithmetic(operator: Arithmetic, left: Value, right: Value) -> Value {
-    match (&left, &right) {
+fn arithmetic(operator: Arithmetic, left: Value, right: Value) -> Result<Value, Undefined> {
+    Ok(match (&left, &right) {
         (Value::Null, _) | (_, Value::Null) => Value::Null,
         (Value::Integer(left), Value::Integer(right)) => {
             let (left, right) = (i128::from(*left), i128::from(*right));
@@ -170,11 +180,11 @@ fn arithmetic(operator: Arithmetic, left: Value, right: Value) -> Value {
                 Arithmetic::Add => left + right,
                 Arithmetic::Subtract => left - right,
                 Arithmetic::Multiply => left * right,
-                Arithmetic::Divide | Arithmetic::Modulo if right == 0 => return Value::Null,
+                Arithmetic::Divide | Arithmetic::Modulo if right == 0 => return Err(Undefined),
                 Arithmetic::Divide => left / right,
                 Arithmetic::Modulo => left % right,
             };
-            i64::try_from(result).map_or(Value::Null, Value::Integer)
+            Value::Integer(i64::try_from(result).map_err(|_| Undefined)?)
         }
         (Value::Real(_), _) | (_, Value::Real(_)) => {
             let (left, right) = (as_real(&left), as_real(&right));
@@ -182,25 +192,27 @@ fn arithmetic(operator: Arithmetic, left: Value, right: Value) -> Value {
                 Arithmetic::Add => real(left + right),
                 Arithmetic::Subtract => real(left - right),
                 Arithmetic::Multiply => real(left * right),
-                Arithmetic::Divide | Arithmetic::Modulo if right.classify() == FpCategory::Zero => Value::Null,
+                Arithmetic::Divide | Arithmetic::Modulo if right.classify() == FpCategory::Zero => {
+                    return Err(Undefined);
+                }
                 Arithmetic::Divide => real(left / right),
                 Arithmetic::Modulo => real(left % right),
             }
         }
         (left, right) => {
             let (left, right) = (digits(left), digits(right));
-            digits_or_null(match operator {
+            defined(match operator {
                 Arithmetic::Add => decimal::add(&left, &right),
                 Arithmetic::Subtract => decimal::sub(&left, &right),
                 Arithmetic::Multiply => decimal::mul(&left, &right),
                 Arithmetic::Divide => decimal::div(&left, &right),
                 Arithmetic::Modulo => decimal::modulo(&left, &right),
-            })
+            })?
         }
-    }
+    })
 }
 
-fn call(function: Function, arguments: &[Value]) -> Value {
+fn call(function: Function, arguments: &[Value]) -> Result<Value, Undefined> {
     let text = |index: usize| match &arguments[index] {
         Value::String(text) | Value::Text(_, text) => text.as_str(),
         other => panic!("{other:?} is no text"),
@@ -217,7 +229,7 @@ fn call(function: Function, arguments: &[Value]) -> Value {
         Value::Integer(i64::from(numbers[index]))
     };
     let instant = || text(0).trim_end_matches('Z').split_once('T');
-    match function {
+    Ok(match function {
         Function::Contains => Value::Boolean(find(&characters(0), &characters(1)).is_some()),
         Function::StartsWith => Value::Boolean(characters(0).starts_with(&characters(1))),
         Function::EndsWith => Value::Boolean(characters(0).ends_with(&characters(1))),
@@ -248,21 +260,21 @@ fn call(function: Function, arguments: &[Value]) -> Value {
         Function::Second => part(5),
         Function::Date => Value::Text(Primitive::Date, instant().map_or(text(0), |(date, _)| date).into()),
         Function::Time => Value::Text(crate::world::TIME, instant().map_or(text(0), |(_, time)| time).into()),
-        Function::Round => rounded(&arguments[0], f64::round, decimal::round),
-        Function::Floor => rounded(&arguments[0], f64::floor, decimal::floor),
-        Function::Ceiling => rounded(&arguments[0], f64::ceil, decimal::ceiling),
-    }
+        Function::Round => rounded(&arguments[0], f64::round, decimal::round)?,
+        Function::Floor => rounded(&arguments[0], f64::floor, decimal::floor)?,
+        Function::Ceiling => rounded(&arguments[0], f64::ceil, decimal::ceiling)?,
+    })
 }
 
 fn rounded(
     value: &Value,
     of_real: fn(f64) -> f64,
     of_decimal: fn(&str) -> Result<String, decimal::DecimalError>,
-) -> Value {
+) -> Result<Value, Undefined> {
     match value {
-        Value::Real(number) => real(of_real(*number)),
-        Value::Decimal(digits) => digits_or_null(of_decimal(digits)),
-        other => other.clone(),
+        Value::Real(number) => Ok(real(of_real(*number))),
+        Value::Decimal(digits) => defined(of_decimal(digits)),
+        other => Ok(other.clone()),
     }
 }
 
@@ -291,6 +303,6 @@ fn digits(value: &Value) -> String {
     }
 }
 
-fn digits_or_null(result: Result<String, decimal::DecimalError>) -> Value {
-    result.map_or(Value::Null, Value::Decimal)
+fn defined(result: Result<String, decimal::DecimalError>) -> Result<Value, Undefined> {
+    result.map(Value::Decimal).map_err(|_| Undefined)
 }

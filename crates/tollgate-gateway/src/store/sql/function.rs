@@ -1,6 +1,6 @@
 //! The names of the functions that a store registers because SQL's own are inexact, ASCII-only or absent.
 //!
-//! Each answers null when an argument is null or the result does not exist (overflow, division by zero).
+//! Each answers null when an argument is null, and fails when the result does not exist (overflow, division by zero).
 
 macro_rules! names {
     ($($constant:ident = $name:literal, $arguments:literal, $what:literal;)*) => {
@@ -26,6 +26,7 @@ names! {
     INTEGER_DIVIDE = "tollgate_integer_divide", 2, "Checked quotient of integers, towards zero.";
     INTEGER_MODULO = "tollgate_integer_modulo", 2, "Rest of that division, with the sign of the dividend.";
     INTEGER_NEGATE = "tollgate_integer_negate", 1, "Checked negation of an integer.";
+    REAL_DIVIDE = "tollgate_real_divide", 2, "Quotient of reals.";
     REAL_MODULO = "tollgate_real_modulo", 2, "Rest of a division of reals, with the sign of the dividend.";
     REAL_ROUND = "tollgate_real_round", 1, "A real rounded half away from zero.";
     REAL_FLOOR = "tollgate_real_floor", 1, "The greatest whole real that is not greater.";

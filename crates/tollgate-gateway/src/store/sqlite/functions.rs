@@ -1,13 +1,14 @@
 //! The functions and the collation that [`sql`](crate::store::sql) calls by name, in Rust: exact decimals, checked
 //! integers, Unicode texts, dates.
 //!
-//! They deliberately answer null instead of failing, but for a text that would grow beyond its limit.
+//! They answer null for null and for nothing else: what has no result fails, so that no row is lost or won in silence.
 
 use std::borrow::Cow;
+use std::num::FpCategory;
 
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{ToSql, ValueRef};
-use rusqlite::{Connection, Error, ErrorCode, ffi};
+use rusqlite::{Connection, Error, ffi};
 use tollgate_wire::decimal::{self, DecimalError};
 
 use crate::store::StoreError;
@@ -17,6 +18,25 @@ use crate::store::sql::function::{self, Name};
 /// Longest text that `replace` and `concat` make: nested calls would otherwise multiply a short request into gigabytes, and
 /// each look at such a text is one step to SQLite, however long it takes.
 const MADE_BYTES_MAX: usize = 4_096;
+
+/// Why a function has no result, as error codes of our own in a family that reading does not know otherwise.
+mod refusal {
+    use super::ffi::SQLITE_CONSTRAINT;
+
+    pub(super) const INTEGER_OVERFLOW: i32 = SQLITE_CONSTRAINT | 201 << 8;
+    pub(super) const DECIMAL_OVERFLOW: i32 = SQLITE_CONSTRAINT | 202 << 8;
+    pub(super) const DIVISION_BY_ZERO: i32 = SQLITE_CONSTRAINT | 203 << 8;
+}
+
+/// What a caller is to know of an error, if it is one of these functions'.
+pub(super) fn refusal_message(error: &Error) -> Option<&'static str> {
+    match error.sqlite_error()?.extended_code {
+        refusal::INTEGER_OVERFLOW => Some("integer overflow: a result does not fit into 64 bits"),
+        refusal::DECIMAL_OVERFLOW => Some("decimal overflow: a result has more than 38 digits"),
+        refusal::DIVISION_BY_ZERO => Some("division by zero"),
+        _ => None,
+    }
+}
 
 /// Makes them known to a connection.
 pub(super) fn register(raw: &Connection) -> Result<(), StoreError> {
@@ -31,16 +51,31 @@ pub(super) fn register(raw: &Connection) -> Result<(), StoreError> {
 fn integers(raw: &Connection) -> Result<(), StoreError> {
     let two = |name, operation: fn(i64, i64) -> Option<i64>| {
         scalar(raw, name, move |context| {
-            Ok(integer(context, 0).zip(integer(context, 1)).and_then(|(left, right)| operation(left, right)))
+            let operands = integer(context, 0).zip(integer(context, 1));
+            operands
+                .map(|(left, right)| operation(left, right).ok_or_else(|| refused(refusal::INTEGER_OVERFLOW)))
+                .transpose()
         })
     };
     two(function::INTEGER_ADD, i64::checked_add)?;
     two(function::INTEGER_SUBTRACT, i64::checked_sub)?;
     two(function::INTEGER_MULTIPLY, i64::checked_mul)?;
-    two(function::INTEGER_DIVIDE, i64::checked_div)?;
+    let divided = |name, operation: fn(i64, i64) -> Option<i64>| {
+        scalar(raw, name, move |context| match (integer(context, 0), integer(context, 1)) {
+            (Some(_), Some(0)) => Err(refused(refusal::DIVISION_BY_ZERO)),
+            (Some(left), Some(right)) => {
+                operation(left, right).map(Some).ok_or_else(|| refused(refusal::INTEGER_OVERFLOW))
+            }
+            _ => Ok(None),
+        })
+    };
+    divided(function::INTEGER_DIVIDE, i64::checked_div)?;
     // The one overflow, of the smallest number by -1, leaves no rest.
-    two(function::INTEGER_MODULO, |left, right| (right != 0).then(|| left.wrapping_rem(right)))?;
-    scalar(raw, function::INTEGER_NEGATE, |context| Ok(integer(context, 0).and_then(i64::checked_neg)))
+    divided(function::INTEGER_MODULO, |left, right| Some(left.wrapping_rem(right)))?;
+    scalar(raw, function::INTEGER_NEGATE, |context| {
+        let operand = integer(context, 0);
+        operand.map(|number| number.checked_neg().ok_or_else(|| refused(refusal::INTEGER_OVERFLOW))).transpose()
+    })
 }
 
 fn reals(raw: &Connection) -> Result<(), StoreError> {
@@ -48,19 +83,28 @@ fn reals(raw: &Connection) -> Result<(), StoreError> {
     one(function::REAL_ROUND, f64::round)?;
     one(function::REAL_FLOOR, f64::floor)?;
     one(function::REAL_CEILING, f64::ceil)?;
-    scalar(raw, function::REAL_MODULO, |context| {
-        Ok(real(context, 0).zip(real(context, 1)).map(|(left, right)| left % right))
-    })?;
+    let divided = |name, operation: fn(f64, f64) -> f64| {
+        scalar(raw, name, move |context| match (real(context, 0), real(context, 1)) {
+            // Infinity would be of a sign that SQLite forgets with that of its zeros.
+            (Some(_), Some(right)) if right.classify() == FpCategory::Zero => Err(refused(refusal::DIVISION_BY_ZERO)),
+            (left, right) => Ok(left.zip(right).map(|(left, right)| operation(left, right))),
+        })
+    };
+    divided(function::REAL_DIVIDE, |left, right| left / right)?;
+    divided(function::REAL_MODULO, |left, right| left % right)?;
     scalar(raw, function::REAL_FROM_DECIMAL, |context| Ok(text(context, 0).and_then(|text| text.parse::<f64>().ok())))
 }
 
 fn decimals(raw: &Connection) -> Result<(), StoreError> {
     let one = |name, operation: fn(&str) -> Result<String, DecimalError>| {
-        scalar(raw, name, move |context| Ok(text(context, 0).and_then(|value| operation(&value).ok())))
+        scalar(raw, name, move |context| {
+            text(context, 0).map(|value| operation(&value).map_err(refused_decimal)).transpose()
+        })
     };
     let two = |name, operation: fn(&str, &str) -> Result<String, DecimalError>| {
         scalar(raw, name, move |context| {
-            Ok(text(context, 0).zip(text(context, 1)).and_then(|(left, right)| operation(&left, &right).ok()))
+            let operands = text(context, 0).zip(text(context, 1));
+            operands.map(|(left, right)| operation(&left, &right).map_err(refused_decimal)).transpose()
         })
     };
     two(function::DECIMAL_ADD, decimal::add)?;
@@ -72,6 +116,19 @@ fn decimals(raw: &Connection) -> Result<(), StoreError> {
     one(function::DECIMAL_ROUND, decimal::round)?;
     one(function::DECIMAL_FLOOR, decimal::floor)?;
     one(function::DECIMAL_CEILING, decimal::ceiling)
+}
+
+fn refused(extended_code: i32) -> Error {
+    Error::SqliteFailure(ffi::Error::new(extended_code), None)
+}
+
+fn refused_decimal(error: DecimalError) -> Error {
+    refused(match error {
+        DecimalError::Overflow => refusal::DECIMAL_OVERFLOW,
+        DecimalError::DivisionByZero => refusal::DIVISION_BY_ZERO,
+        // Literals are checked, so it stands in a table.
+        DecimalError::Malformed => ffi::SQLITE_CORRUPT,
+    })
 }
 
 fn texts(raw: &Connection) -> Result<(), StoreError> {
@@ -120,7 +177,10 @@ fn dates(raw: &Connection) -> Result<(), StoreError> {
     scalar(raw, function::TIME, |context| {
         Ok(text(context, 0).map(|text| split_instant(&text).1.unwrap_or("00:00:00").to_owned()))
     })?;
-    scalar(raw, function::DURATION_SECONDS, |context| Ok(text(context, 0).and_then(|text| duration_seconds(&text))))
+    scalar(raw, function::DURATION_SECONDS, |context| {
+        let seconds = text(context, 0).map(|text| duration_seconds(&text).map_err(refused_decimal)).transpose();
+        seconds.map(Option::flatten)
+    })
 }
 
 /// Registers one function: the same arguments give the same result, and a schema may use it.
@@ -184,8 +244,7 @@ fn replace(text: &str, find: &str, by: &str) -> rusqlite::Result<String> {
 
 fn within_limit(made: String) -> rusqlite::Result<String> {
     if made.len() > MADE_BYTES_MAX {
-        let too_big = ffi::Error { code: ErrorCode::TooBig, extended_code: ffi::SQLITE_TOOBIG };
-        return Err(Error::SqliteFailure(too_big, None));
+        return Err(refused(ffi::SQLITE_TOOBIG));
     }
     Ok(made)
 }
@@ -217,11 +276,11 @@ fn split_instant(text: &str) -> (&str, Option<&str>) {
 }
 
 /// The length of an ISO 8601 duration from days to seconds, as a decimal.
-fn duration_seconds(text: &str) -> Option<String> {
+fn duration_seconds(text: &str) -> Result<Option<String>, DecimalError> {
     let (negative, unsigned) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let mut seconds = "0".to_owned();
     let mut number = "";
-    let mut rest = unsigned.strip_prefix('P')?;
+    let Some(mut rest) = unsigned.strip_prefix('P') else { return Ok(None) };
     while let Some(end) = rest.find(|character: char| character.is_ascii_alphabetic()) {
         let unit_seconds = match rest.as_bytes()[end] {
             b'T' => {
@@ -232,16 +291,16 @@ fn duration_seconds(text: &str) -> Option<String> {
             b'H' => "3600",
             b'M' => "60",
             b'S' => "1",
-            _ => return None,
+            _ => return Ok(None),
         };
         number = &rest[..end];
-        seconds = decimal::add(&seconds, &decimal::mul(number, unit_seconds).ok()?).ok()?;
+        seconds = decimal::add(&seconds, &decimal::mul(number, unit_seconds)?)?;
         rest = &rest[end + 1..];
     }
     if number.is_empty() {
-        return None;
+        return Ok(None);
     }
-    if negative { decimal::negate(&seconds).ok() } else { Some(seconds) }
+    if negative { decimal::negate(&seconds).map(Some) } else { Ok(Some(seconds)) }
 }
 
 #[cfg(test)]
@@ -271,15 +330,39 @@ mod tests {
         assert_eq!(value.as_deref().unwrap_or("null"), expected, "{sql}");
     }
 
+    /// Evaluates SQL that has no result, and says why.
+    fn check_refused(sql: &str, expected: &str) {
+        let error = registered().query_row(&format!("SELECT {sql}"), [], |_| Ok(())).unwrap_err();
+        let message = refusal_message(&error).unwrap_or_else(|| panic!("{sql}: {error}"));
+        assert_eq!(message.split(':').next(), Some(expected), "{sql}");
+    }
+
     #[test]
-    fn integers_overflow_to_null_and_never_to_reals() {
-        check("tollgate_integer_add(9223372036854775807, 1)", "null");
-        check("tollgate_integer_multiply(4611686018427387904, 2)", "null");
-        check("tollgate_integer_divide(-9223372036854775807 - 1, -1)", "null");
+    fn integers_that_overflow_are_refused_and_never_become_null_or_reals() {
+        check_refused("tollgate_integer_add(9223372036854775807, 1)", "integer overflow");
+        check_refused("tollgate_integer_multiply(4611686018427387904, 2)", "integer overflow");
+        check_refused("tollgate_integer_divide(-9223372036854775807 - 1, -1)", "integer overflow");
+        check_refused("tollgate_integer_negate(-9223372036854775807 - 1)", "integer overflow");
         check("tollgate_integer_modulo(-9223372036854775807 - 1, -1)", "0");
         check("tollgate_integer_divide(-7, 2)", "-3");
         check("tollgate_integer_modulo(-7, 2)", "-1");
-        check("tollgate_integer_divide(1, 0)", "null");
+    }
+
+    #[test]
+    fn a_division_by_zero_is_refused_in_every_class_of_numbers() {
+        check_refused("tollgate_integer_divide(1, 0)", "division by zero");
+        check_refused("tollgate_integer_modulo(1, 0)", "division by zero");
+        check_refused("tollgate_decimal_divide('1', '0.0')", "division by zero");
+        check_refused("tollgate_real_divide(1.0, -0.0)", "division by zero");
+        check_refused("tollgate_real_modulo(1.0, 0.0)", "division by zero");
+        check("tollgate_integer_divide(NULL, 0)", "null");
+    }
+
+    #[test]
+    fn decimals_of_too_many_digits_are_refused() {
+        let most = "9".repeat(decimal::DIGITS_MAX);
+        check_refused(&format!("tollgate_decimal_add('{most}', '1')"), "decimal overflow");
+        check_refused(&format!("tollgate_duration_seconds('P{most}D')"), "decimal overflow");
     }
 
     #[test]

@@ -149,6 +149,9 @@ fn open(address: &PathBuf, location: &Location) -> Result<rusqlite::Connection, 
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> StoreError {
+        if let Some(message) = functions::refusal_message(&error) {
+            return StoreError::Undefined { message };
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy(error),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt(error),
@@ -158,8 +161,3 @@ impl From<rusqlite::Error> for StoreError {
         }
     }
 }
-
-const _: () = {
-    const fn moves_between_threads<T: Send>() {}
-    moves_between_threads::<Connection>();
-};

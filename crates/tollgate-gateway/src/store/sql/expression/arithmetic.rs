@@ -2,7 +2,7 @@
 
 use tollgate_wire::plan::{Arithmetic, Expression};
 
-use super::{Nulls, Scope, apply, converted, mismatch, write};
+use super::{Nulls, Scope, apply, infix, mismatch, write};
 use crate::store::StoreError;
 use crate::store::sql::class::Class;
 use crate::store::sql::{Sql, function};
@@ -65,27 +65,15 @@ pub(super) fn arithmetic<'p>(
             Arithmetic::Modulo => function::DECIMAL_MODULO,
         },
         Some(Class::Real) => {
+            let reals = [(left, Class::Real), (right, Class::Real)];
             let sign = match operator {
                 Arithmetic::Add => " + ",
                 Arithmetic::Subtract => " - ",
                 Arithmetic::Multiply => " * ",
-                Arithmetic::Divide => " / ",
-                Arithmetic::Modulo => {
-                    return apply(
-                        sql,
-                        scope,
-                        function::REAL_MODULO,
-                        &[(left, Class::Real), (right, Class::Real)],
-                        depth,
-                    );
-                }
+                Arithmetic::Divide => return apply(sql, scope, function::REAL_DIVIDE, &reals, depth),
+                Arithmetic::Modulo => return apply(sql, scope, function::REAL_MODULO, &reals, depth),
             };
-            sql.push("(");
-            converted(sql, scope, left, Class::Real, depth + 1)?;
-            sql.push(sign);
-            converted(sql, scope, right, Class::Real, depth + 1)?;
-            sql.push(")");
-            return Ok(());
+            return infix(sql, scope, ["(", sign, ")"], &reals, depth);
         }
         Some(Class::Null) => {
             sql.push("NULL");

@@ -1,7 +1,7 @@
 //! Expressions in SQL, with the meaning that OData gives to null:
 //! - `eq` and `ne` never answer null (null equals null and nothing else), `lt`, `le`, `gt` and `ge` with a null operand
 //!   are false (OData V4 URL conventions, section 5.1.1.1);
-//! - arithmetic and functions of null are null, and so are overflow and division by zero;
+//! - arithmetic and functions of null are null; overflow and division by zero end the read with an error;
 //! - `and`, `or` and `not` are three-valued as SQL's own; what is null in the end does not pass.
 //!
 //! It deliberately repeats no type check of the URL parser, but refuses what has no common class, so that a wrong plan
