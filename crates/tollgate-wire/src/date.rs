@@ -70,6 +70,12 @@ pub fn date(text: &str) -> Option<String> {
     rest.is_empty().then(|| text_of(out))
 }
 
+/// Whether a canonical Date, DateTime or DateTimeOffset lies in the years 0001 to 9999: their texts sort as the times do,
+/// those of other years do not.
+pub fn sorts_as_text(canonical: &str) -> bool {
+    canonical.as_bytes().get(4) == Some(&b'-') && !canonical.starts_with("0000")
+}
+
 /// The canonical form of a DateTime without zone; seconds may be missing.
 pub fn date_time(text: &str) -> Option<String> {
     let moment = Moment::parse(text.as_bytes(), Zone::None)?;

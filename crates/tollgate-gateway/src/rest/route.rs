@@ -93,7 +93,7 @@ fn key_value(primitive: Primitive, segment: &str) -> Option<Value> {
             // 20110601 is how the service's own keys are written in its older form.
             let compact = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());
             let hyphenated = if compact { format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]) } else { text };
-            date::date(&hyphenated).map(|text| Value::Text(primitive, text))
+            date::date(&hyphenated).filter(|date| date::sorts_as_text(date)).map(|text| Value::Text(primitive, text))
         }
         Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 | Primitive::Int64 => {
             text.parse().ok().map(Value::Integer)
@@ -172,6 +172,13 @@ mod tests {
         assert_eq!((options.top, options.skip), (Some(5), Some(10)));
         assert!(parsed("flights", Some("limit=99999999999999999999")).is_err());
         assert!(parsed("flights", Some("limit=+5")).is_err());
+    }
+
+    #[test]
+    fn a_year_that_no_store_can_compare_is_refused() {
+        for date in ["10000-01-01", "-0044-03-15", "00000101"] {
+            assert!(parsed(&format!("flights/AA/0017/{date}"), None).is_err(), "{date}");
+        }
     }
 
     proptest::proptest! {

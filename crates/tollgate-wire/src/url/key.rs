@@ -159,7 +159,7 @@ fn compatible(version: Version, value: Value, to: Primitive) -> Result<Value, Va
     let Value::String(text) = value else { return Err(value) };
     if let (Version::V2, [y1, y2, y3, y4, m1, m2, d1, d2]) = (version, text.as_bytes()) {
         let dashed = [*y1, *y2, *y3, *y4, b'-', *m1, *m2, b'-', *d1, *d2];
-        let date = std::str::from_utf8(&dashed).ok().and_then(date::date);
+        let date = std::str::from_utf8(&dashed).ok().and_then(date::date).filter(|date| date::sorts_as_text(date));
         match (date, to) {
             (Some(date), Primitive::Date) => return Ok(Value::Text(to, date)),
             (Some(date), Primitive::DateTime { .. }) => return Ok(Value::Text(to, date + "T00:00:00")),

@@ -4,7 +4,7 @@
 //! What it deliberately does not do: decode percent signs (the text is decoded already), or send a Decimal or an Int64
 //! through a float unless a Single or Double is what it is compared with.
 
-use super::error::{Parsed, Problem, quoted};
+use super::error::{Fault, Parsed, Problem, quoted};
 use super::percent::hex;
 use crate::edm::{Primitive, Version};
 use crate::value::Value;
@@ -144,12 +144,26 @@ fn prefixed(version: Version, text: &str, at: usize, prefix: &str) -> Parsed<Opt
         }
     };
     match literal {
-        Some(literal) => Ok(Some((literal, end))),
+        Some(literal) => Ok(Some((comparable(literal, at)?, end))),
         None => {
             let lower = prefix.to_ascii_lowercase();
             let hint = format!("expected {}", example(version, &lower));
             Err(Problem::syntax(at, format!("{} is no {lower}", quoted(&content))).hint(hint))
         }
+    }
+}
+
+/// Refuses years that the grammar has and no store can compare.
+fn comparable(literal: Literal, at: usize) -> Parsed<Literal> {
+    match (&literal.value, literal.primitive) {
+        (
+            Value::Text(_, text),
+            Some(Primitive::Date | Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. }),
+        ) if !date::sorts_as_text(text) => {
+            let what = format!("{} is not in the years 0001 to 9999", quoted(text));
+            Err(Problem::new(Fault::BadValue, at, what))
+        }
+        _ => Ok(literal),
     }
 }
 
@@ -214,7 +228,7 @@ fn bare(version: Version, text: &str, at: usize) -> Parsed<(Literal, usize)> {
     } else {
         number(version, run).ok_or_else(|| Problem::syntax(at, format!("{} is no number", quoted(run))))
     };
-    Ok((literal?, at + length))
+    Ok((comparable(literal?, at)?, at + length))
 }
 
 fn is_offset(bytes: &[u8]) -> bool {
