@@ -165,6 +165,9 @@ fn check_applies(option: &SystemOption, version: Version, shape: Option<Shape>) 
     if option.applies_to == ANYTHING || option.applies_to & bit != 0 {
         return Ok(());
     }
+    if version == Version::V4 && matches!(shape, Some(Shape::Property(_))) && option.name == "$select" {
+        return Err(Problem::not_implemented(0, "$select of a complex property"));
+    }
     Err(Problem::whole(Fault::NotApplicable, format!("{} does not apply: the path names {names}", option.name)))
 }
 

@@ -390,3 +390,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_word_of_another_version_is_told_as_such_and_never_as_meant() {
+    check_flight(
+        &[V2],
+        "carrid in ('AA')",
+        "400 expected an operator or the end, found 'in' in $filter at column 8: in is an operator of OData V4",
+    );
+    check_flight(
+        &[V2],
+        "carrid like 'A'",
+        "400 expected an operator or the end, found 'like' in $filter at column 8: did you mean substringof?",
+    );
+    check_flight(
+        &[V4],
+        "matchesPattern(carrid,'A')",
+        "501 the function matchesPattern is not implemented in $filter at column 1",
+    );
+}
+
+#[test]
+fn years_that_no_store_can_compare_are_refused_with_their_place() {
+    for (version, filter, found) in [
+        (V4, "fldate gt -0044-03-15", "-0044-03-15"),
+        (V4, "fldate lt 10000-01-01", "10000-01-01"),
+        (V4, "fldate gt 0000-01-01", "0000-01-01"),
+        (V4, "fldate lt 9999-12-31T23:59:59-14:00", "10000-01-01T13:59:59Z"),
+        (V2, "fldate lt datetime'10000-01-01T00:00:00'", "10000-01-01T00:00:00"),
+    ] {
+        let expected = format!("400 '{found}' is not in the years 0001 to 9999 in $filter at column 11");
+        check_flight(&[version], filter, &expected);
+    }
+}

@@ -112,6 +112,18 @@ fn options_are_known_by_version_and_stand_once() {
         "$select=URL",
         "400 $select does not apply: the path names a property",
     );
+    check_error(
+        V4,
+        "CarrierCollection('AA')/URL",
+        "$select=URL",
+        "400 $select does not apply: the path names a property",
+    );
+    check_error(
+        V4,
+        "FlightCollection(carrid='AA',connid='0017',fldate=2011-06-01)/flightDetails",
+        "$select=cityFrom",
+        "501 $select of a complex property is not implemented in $select at column 1",
+    );
     check_error(V4, "FlightCollection/$count", "$top=1", "400 $top does not apply: the path names a count");
     check_error(V2, "$metadata", "$top=1", "400 $top does not apply: the path names no data");
     check_error(

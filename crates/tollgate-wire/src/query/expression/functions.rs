@@ -104,8 +104,8 @@ pub(super) fn find(version: Version, name: &str, at: usize) -> Parsed<&'static S
         return Ok(found);
     }
     let unbuilt = if version == Version::V2 { UNBUILT_V2 } else { UNBUILT_V4 };
-    if let Some(found) = unbuilt.iter().find(|known| same(known)) {
-        return Err(Problem::not_implemented(at, format!("the function {found}")));
+    if unbuilt.iter().any(|known| same(known)) {
+        return Err(Problem::not_implemented(at, format!("the function {name}")));
     }
     let hint = match (version, name) {
         (Version::V2, "contains") => Some("V2 writes substringof(part, text)".to_owned()),

@@ -60,7 +60,7 @@ impl<'c> Parser<'c> {
         let found = if word.is_empty() { &self.text[self.position..] } else { word };
         let problem =
             Problem::syntax(self.position, format!("expected an operator or the end, found {}", quoted(found)));
-        Err(problem.hint_if(operators::nearest(word).map(|name| format!("did you mean {name}?"))))
+        Err(problem.hint_if(operators::hint(self.context.version, word)))
     }
 
     /// Takes a word if it stands here by itself.
@@ -419,11 +419,8 @@ impl<'c> Parser<'c> {
         };
         let column = self.text[..opened_at].chars().count() + 1;
         let problem = Problem::syntax(self.position, format!("expected ')', found {found}"));
-        let word = self.word();
-        Err(problem.hint(match operators::nearest(word) {
-            Some(name) => format!("did you mean {name}?"),
-            None => format!("it closes the parenthesis at column {column}"),
-        }))
+        let hint = operators::hint(self.context.version, self.word());
+        Err(problem.hint(hint.unwrap_or_else(|| format!("it closes the parenthesis at column {column}"))))
     }
 
     fn rest(&self) -> &'c str {

@@ -53,12 +53,20 @@ pub(super) fn find(version: Version, word: &str) -> Option<&'static Operator> {
     })
 }
 
-/// The operator that may have been meant.
-pub(super) fn nearest(word: &str) -> Option<&'static str> {
-    match word {
-        "" => None,
-        "equals" | "is" => Some("eq"),
-        "like" => Some("contains or substringof"),
-        _ => suggest::nearest(word, OPERATORS.iter().map(|operator| operator.name)),
-    }
+/// What may have been meant by a word that is no operator of the version.
+pub(super) fn hint(version: Version, word: &str) -> Option<String> {
+    let meant = match word {
+        "" => return None,
+        "equals" | "is" => "eq",
+        "like" if version == Version::V2 => "substringof",
+        "like" => "contains",
+        _ if version == Version::V2 && find(Version::V4, word).is_some_and(|operator| operator.name == word) => {
+            return Some(format!("{word} is an operator of OData V4"));
+        }
+        _ => {
+            let names = OPERATORS.iter().map(|operator| operator.name).filter(|name| find(version, name).is_some());
+            suggest::nearest(word, names)?
+        }
+    };
+    Some(format!("did you mean {meant}?"))
 }
