@@ -102,6 +102,8 @@ faults! {
     ClosedInBody: "closed-in-body", 400, "the connection ended within a body";
     /// More connections than the limit.
     ConnectionsFull: "connections-full", 503, "too many connections are open";
+    /// Unfinished requests hold more than the limit.
+    MemoryFull: "memory-full", 503, "too many unfinished requests are held";
     /// Not the peer's: the service failed or panicked. It stands here because it is refused in the same way.
     ServiceFailed: "service-failed", 500, "the server failed on this request";
 }

@@ -6,33 +6,36 @@ use tollgate_net::http1::Fault;
 use tollgate_net::http1::server::CloseCause;
 use tollgate_net::limits::{Limits, TABLE};
 
+use super::server;
 use super::support::Running;
 
-/// The tests below, by the limit that each is about; a limit without one is a mistake.
-const TESTED: &[&str] = &[
-    "head_bytes_max",
-    "headers_max",
-    "target_bytes_max",
-    "body_bytes_max",
-    "header_timeout",
-    "body_grace",
-    "body_bytes_per_second_min",
-    "idle_timeout",
-    "requests_per_connection_max",
-    "connections_max",
-    "write_stall_timeout", // server::a_client_that_takes_nothing_is_given_up_and_its_memory_is_bounded
-    "chunk_extension_bytes_max",
-    "trailer_bytes_max",
-    "discarded_body_bytes_max", // server::a_small_unread_body_is_dropped_and_a_large_one_ends_the_connection
-    "linger_timeout",
-    "linger_bytes_max",
-    "drain_timeout", // server::draining_ends_at_its_deadline_even_if_an_exchange_does_not
+/// Each limit with the test that is about it; a limit without one is a mistake.
+const TESTED: &[(&str, fn())] = &[
+    ("head_bytes_max", head_bytes),
+    ("headers_max", headers),
+    ("target_bytes_max", target_bytes),
+    ("body_bytes_max", body_bytes),
+    ("held_bytes_max", held_bytes),
+    ("header_timeout", header_timeout_before_and_within_a_head),
+    ("body_grace", body_rate),
+    ("body_bytes_per_second_min", body_rate),
+    ("idle_timeout", idle_timeout),
+    ("requests_per_connection_max", requests_per_connection),
+    ("connections_max", connections),
+    ("write_stall_timeout", server::a_client_that_takes_nothing_is_given_up_and_its_memory_is_bounded),
+    ("chunk_extension_bytes_max", chunk_extension_bytes),
+    ("trailer_bytes_max", trailer_bytes),
+    ("discarded_body_bytes_max", server::a_small_unread_body_is_dropped_and_a_large_one_ends_the_connection),
+    ("linger_timeout", lingering_ends_with_its_time),
+    ("linger_bytes_max", lingering_ends_with_its_bytes),
+    ("drain_timeout", server::draining_ends_at_its_deadline_even_if_an_exchange_does_not),
 ];
 
 #[test]
 fn every_limit_of_the_table_is_tested() {
     let names: Vec<_> = TABLE.iter().map(|limit| limit.name).collect();
-    assert_eq!(names, TESTED);
+    let tested: Vec<_> = TESTED.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, tested);
 }
 
 /// The status of the answer to `request` under `limits`, all at once and in two pieces.
@@ -103,6 +106,53 @@ fn body_bytes() {
     let server = Running::start(limits);
     let answer = server.converse(up_to(11));
     assert!(answer.ends_with("my own words") && answer.contains("Connection: close\r\n"), "{answer}");
+}
+
+#[test]
+fn held_bytes() {
+    let server = Running::start(Limits { held_bytes_max: 100, ..Limits::default() });
+    let start = "GET / HTTP/1.1\r\nHost: a\r\nX: ";
+    let part = |length: usize| format!("{start}{}", "x".repeat(length - start.len()));
+    let held = |bytes| server.wait_until(|counters| counters.held_bytes() == bytes);
+    // All of them together count, and nothing of them but what came.
+    let (mut first, mut second, mut third) = (server.connect(), server.connect(), server.connect());
+    first.send(part(60));
+    held(60);
+    second.send(part(40));
+    held(100);
+    third.send("G");
+    let answer = third.answer();
+    assert!(answer.status == 503 && answer.head.contains("Retry-After: 1\r\n"), "{answer:?}");
+    // Whoever ends in one piece needs nothing of it, and what was held is given back.
+    assert_eq!(server.connect().ask("/").status, 200);
+    for client in [&mut first, &mut second] {
+        client.send("\r\n\r\n");
+        assert_eq!(client.answer().status, 200);
+    }
+    held(0);
+    // A body that waits holds the buffers of its exchange.
+    for verb in ["echo", "stream"] {
+        let mut client = server.connect();
+        client.send(format!("POST /{verb} HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"));
+        assert_eq!(client.answer().status, 503);
+    }
+    held(0);
+    assert_eq!(server.counters.faults(Fault::MemoryFull), 3);
+}
+
+#[test]
+fn a_head_that_waits_holds_its_bytes_and_no_buffer() {
+    let server = Running::start(Limits::default());
+    let mut clients: Vec<_> = (0..200).map(|_| server.connect()).collect();
+    for (sent, byte) in "GET / HTTP/1.1\r\nHost: a\r\n\r".bytes().enumerate() {
+        clients.iter_mut().for_each(|client| client.send([byte]));
+        server.wait_until(|counters| counters.held_bytes() == 200 * (sent as u64 + 1));
+    }
+    for client in &mut clients {
+        client.send("\n");
+        assert_eq!(client.answer().status, 200);
+    }
+    server.wait_until(|counters| counters.held_bytes() == 0);
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn whoever_expects_it_is_told_to_continue_and_only_if_the_body_is_wanted() {
 }
 
 #[test]
-fn a_small_unread_body_is_dropped_and_a_large_one_ends_the_connection() {
+pub(super) fn a_small_unread_body_is_dropped_and_a_large_one_ends_the_connection() {
     let limits = Limits { discarded_body_bytes_max: 1000, ..Limits::default() };
     let server = Running::start(limits);
     let post = |length: usize| format!("POST /request HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n");
@@ -187,7 +187,7 @@ fn a_slow_reader_holds_the_service_back_and_loses_nothing() {
 }
 
 #[test]
-fn a_client_that_takes_nothing_is_given_up_and_its_memory_is_bounded() {
+pub(super) fn a_client_that_takes_nothing_is_given_up_and_its_memory_is_bounded() {
     let server = Running::start(Limits::default());
     let mut client = server.connect();
     client.send("GET /flood HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -252,7 +252,7 @@ fn draining_finishes_what_is_in_flight_and_closes_what_is_idle() {
 }
 
 #[test]
-fn draining_ends_at_its_deadline_even_if_an_exchange_does_not() {
+pub(super) fn draining_ends_at_its_deadline_even_if_an_exchange_does_not() {
     let server = Running::start(Limits { drain_timeout: Duration::from_secs(3), ..Limits::default() });
     let mut client = server.connect();
     client.send("GET /forever HTTP/1.1\r\nHost: a\r\n\r\n");

@@ -62,6 +62,11 @@ impl Pool {
 }
 
 impl Buffers {
+    /// About how many bytes the set takes while it is lent.
+    pub(crate) fn size(&self) -> usize {
+        self.input.bytes.len() + self.output.capacity() + self.response.body.capacity()
+    }
+
     fn shrink(&mut self, bytes_max: usize) {
         if self.input.bytes.len() > bytes_max {
             self.input = Input::default();
@@ -107,9 +112,26 @@ impl Input {
         debug_assert!(self.start <= self.end, "no more can be used than was read");
     }
 
-    /// Room to read into: never empty. Bytes before `keep_from` (at most `start`) are given up for it; the new place of
-    /// `keep_from` is returned with the room.
-    pub(crate) fn room(&mut self, keep_from: usize) -> (&mut [u8], usize) {
+    /// Takes over unused bytes that were kept elsewhere; it must be empty.
+    pub(crate) fn load(&mut self, kept: &[u8]) {
+        debug_assert!(self.is_empty(), "bytes come before those that are read after them");
+        self.clear();
+        if self.bytes.len() < kept.len() {
+            self.bytes.resize(kept.len().next_power_of_two().max(INPUT_BYTES), 0);
+        }
+        self.bytes[..kept.len()].copy_from_slice(kept);
+        self.end = kept.len();
+    }
+
+    /// The room behind the unused bytes, to read into; empty unless it was made before.
+    #[inline]
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.end..]
+    }
+
+    /// Makes room to read into. Bytes before `keep_from` (at most `start`) are given up for it; the new place of `keep_from`
+    /// is returned.
+    pub(crate) fn make_room(&mut self, keep_from: usize) -> usize {
         let mut keep_from = keep_from;
         if keep_from == self.end {
             // Nothing is kept: the cheapest way to have all the room.
@@ -128,7 +150,7 @@ impl Input {
                 self.bytes.resize(size, 0);
             }
         }
-        (&mut self.bytes[self.end..], keep_from)
+        keep_from
     }
 
     /// Marks bytes of the room as read.
@@ -162,8 +184,8 @@ mod tests {
     fn read(input: &mut Input, bytes: &[u8]) {
         for &byte in bytes {
             let keep_from = input.start();
-            let (room, _) = input.room(keep_from);
-            room[0] = byte;
+            input.make_room(keep_from);
+            input.room()[0] = byte;
             input.filled(1);
         }
     }
@@ -176,6 +198,18 @@ mod tests {
         input.advance(7);
         read(&mut input, &bytes[20_000..]);
         assert_eq!(input.unused(), &bytes[7..]);
+    }
+
+    #[test]
+    fn bytes_kept_elsewhere_come_before_those_read_after_them() {
+        let mut input = Input::default();
+        for length in [0, 3, INPUT_BYTES, INPUT_BYTES + 1] {
+            let kept: Vec<u8> = (0..length).map(|index| index as u8).collect();
+            input.load(&kept);
+            read(&mut input, b"more");
+            assert_eq!(input.unused(), [&kept[..], b"more"].concat());
+            input.clear();
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One connection from its acceptance to its end: read a head, have it served, answer, and again.
 //!
-//! While it waits for a request it holds no buffer: those go back to the core's pool.
+//! While it waits for a request it holds no buffer: those go back to the core's pool. Of a head that has come in part it keeps
+//! the bytes.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,6 +16,7 @@ use super::buffers::Buffers;
 use super::core::Core;
 use super::counters::CloseCause;
 use super::exchange::{Exchange, ExchangeError, Next};
+use super::held::HeldHead;
 use super::link::{Link, Wait};
 
 /// What reading a head came to.
@@ -135,14 +137,18 @@ async fn read_head(link: &mut Link, slot: &mut Option<Box<Buffers>>, requests: u
         return outcome;
     }
     let mut deadline: Option<Instant> = None;
+    let mut held = HeldHead::nothing(&core);
     loop {
         let mut was_idle = true;
         let read = poll_fn(|cx| {
-            let buffers = slot.get_or_insert_with(|| core.take_buffers());
+            let buffers = slot.get_or_insert_with(|| {
+                let mut buffers = core.take_buffers();
+                buffers.input.load(held.bytes());
+                buffers
+            });
             was_idle = buffers.input.is_empty();
-            let keep_from = buffers.input.start();
-            let (room, _) = buffers.input.room(keep_from);
-            if let Poll::Ready(read) = link.poll_read(cx, room) {
+            buffers.input.make_room(buffers.input.start());
+            if let Poll::Ready(read) = link.poll_read(cx, buffers.input.room()) {
                 return Poll::Ready(Ok(read));
             }
             if was_idle && core.draining.get() {
@@ -156,9 +162,10 @@ async fn read_head(link: &mut Link, slot: &mut Option<Box<Buffers>>, requests: u
                     false => HeadRead::Fault(Fault::HeaderTimeout),
                 }));
             }
-            if was_idle {
-                core.give_buffers(slot.take().expect("it was filled above"));
+            if let Err(fault) = held.keep(buffers.input.unused()) {
+                return Poll::Ready(Err(HeadRead::Fault(fault)));
             }
+            give_back(&core, slot);
             Poll::Pending
         })
         .await;

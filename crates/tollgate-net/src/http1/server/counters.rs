@@ -79,6 +79,7 @@ pub struct Counters {
 pub(crate) struct CoreCounters {
     pub(crate) connections_open: Tally,
     pub(crate) connections_accepted: Tally,
+    pub(crate) held_bytes: Tally,
     pub(crate) accept_errors: Tally,
     pub(crate) requests: Tally,
     pub(crate) panics: Tally,
@@ -128,6 +129,12 @@ impl Counters {
     #[must_use]
     pub fn connections_accepted(&self) -> u64 {
         self.sum(|core| &core.connections_accepted)
+    }
+
+    /// Bytes that unfinished requests hold now.
+    #[must_use]
+    pub fn held_bytes(&self) -> u64 {
+        self.sum(|core| &core.held_bytes)
     }
 
     /// Connections that the system would not hand over, for lack of descriptors or memory.

@@ -1,6 +1,7 @@
 //! One request and its answer, as a service sees them.
 //!
-//! Reading the next head and deciding what becomes of the connection stand in `connection`.
+//! Reading the next head and deciding what becomes of the connection stand in `connection`. Bodies of requests are read for
+//! whoever serves them: the gateway only reads data so far and leaves them to be dropped; `$batch` and writing will need them.
 
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -14,6 +15,7 @@ use super::super::error::Fault;
 use super::super::head::{Method, RequestHead, Version};
 use super::buffers::Buffers;
 use super::counters::CloseCause;
+use super::held::Held;
 use super::link::{Link, Wait, WriteError};
 use super::response::{Delimiter, Length, Persistence, Response};
 
@@ -368,14 +370,19 @@ impl<'c> Exchange<'c> {
         let granted =
             limits.body_grace + Duration::from_secs(self.body_bytes / limits.body_bytes_per_second_min.max(1));
         let left = granted.saturating_sub(self.body_waited);
-        let (link, input) = (&mut *self.link, &mut self.buffers.input);
-        let (room, kept_at) = input.room(keep_from);
+        let kept_at = self.buffers.input.make_room(keep_from);
+        let buffers_bytes = self.buffers.size();
+        let (link, room) = (&mut *self.link, self.buffers.input.room());
+        let mut held = Held::nothing(&link.core);
         let read = std::future::poll_fn(|cx| match link.poll_read(cx, room) {
-            Poll::Ready(read) => Poll::Ready(Some(read)),
+            Poll::Ready(read) => Poll::Ready(Ok(read)),
             Poll::Pending => {
+                if let Err(fault) = held.resize(buffers_bytes) {
+                    return Poll::Ready(Err(fault));
+                }
                 let began = *wait_began.get_or_insert_with(|| link.core.now());
                 match link.wait_until(cx, began + left) {
-                    Wait::Over => Poll::Ready(None),
+                    Wait::Over => Poll::Ready(Err(Fault::BodyTimeout)),
                     Wait::Armed => Poll::Pending,
                 }
             }
@@ -389,10 +396,10 @@ impl<'c> Exchange<'c> {
             self.link.disarm();
         }
         match read {
-            None => Err(self.fault(Fault::BodyTimeout)),
-            Some(Err(error)) => Err(ExchangeError::Broken(error)),
-            Some(Ok(0)) => Err(self.fault(Fault::ClosedInBody)),
-            Some(Ok(count)) => {
+            Err(fault) => Err(self.fault(fault)),
+            Ok(Err(error)) => Err(ExchangeError::Broken(error)),
+            Ok(Ok(0)) => Err(self.fault(Fault::ClosedInBody)),
+            Ok(Ok(count)) => {
                 self.buffers.input.filled(count);
                 if self.gathered.is_some() {
                     self.body_bytes += count as u64;

@@ -112,7 +112,8 @@ impl Link {
             // Lent for this poll only: a buffer here would be part of every connection's memory.
             let mut buffers = core.take_buffers();
             buffers.input.clear();
-            let polled = self.poll_linger(cx, buffers.input.room(0).0, deadline, &mut bytes_left);
+            buffers.input.make_room(0);
+            let polled = self.poll_linger(cx, buffers.input.room(), deadline, &mut bytes_left);
             core.give_buffers(buffers);
             polled
         })

@@ -7,6 +7,7 @@ mod connection;
 mod core;
 mod counters;
 mod exchange;
+mod held;
 mod link;
 mod response;
 mod shutdown;
@@ -51,7 +52,7 @@ pub trait Service: 'static {
     fn refusal(&self, fault: Fault, request: Option<&RequestHead>, response: &mut Response) {
         let _ = request;
         response.header("Content-Type", "text/plain; charset=utf-8");
-        if fault == Fault::ConnectionsFull {
+        if matches!(fault, Fault::ConnectionsFull | Fault::MemoryFull) {
             response.header("Retry-After", "1");
         }
         response.body.extend_from_slice(fault.to_string().as_bytes());
