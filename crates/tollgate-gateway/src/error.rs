@@ -138,7 +138,7 @@ impl From<ProtocolFault> for Fault {
     fn from(fault: ProtocolFault) -> Fault {
         let told = Fault::new(fault.status(), "Protocol", fault.to_string());
         match fault {
-            ProtocolFault::ConnectionsFull => told.with_retry_after(),
+            ProtocolFault::ConnectionsFull | ProtocolFault::MemoryFull => told.with_retry_after(),
             _ => told,
         }
     }

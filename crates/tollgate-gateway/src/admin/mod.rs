@@ -83,6 +83,12 @@ impl Page {
             .labelled("reason", "client-gone", pool.abandoned_total);
         text.family(Kind::Gauge, "tollgate_connections_open", "Connections that are open.")
             .sample(self.sum(Counters::connections_open));
+        text.family(
+            Kind::Gauge,
+            "tollgate_held_bytes",
+            "Bytes that unfinished requests hold while the rest is waited for.",
+        )
+        .sample(self.sum(Counters::held_bytes));
         text.family(Kind::Counter, "tollgate_connections_accepted", "Connections that were accepted.")
             .sample(self.sum(Counters::connections_accepted));
         text.family(Kind::Counter, "tollgate_connections_closed", "Connections that were closed, by the cause.");
