@@ -44,6 +44,7 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
     let units: u64 = trials.iter().map(|trial| trial.units).sum();
     let answers = (tally.requests + tally.failures()).max(1);
     let generator_us: f64 = trials.iter().map(|trial| trial.generator_cpu_us).sum();
+    let busiest_us: f64 = trials.iter().map(|trial| trial.generator_busiest_cpu_us).sum();
     let queue_us: f64 = trials.iter().map(|trial| trial.generator_run_queue_us).sum();
     Cell {
         variant: record.variant.to_owned(),
@@ -78,7 +79,7 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
             })
         }),
         generator: GeneratorUse {
-            cpu_share: ratio(generator_us / 1e3, wall_ms).unwrap_or(0.0),
+            cpu_share: ratio(busiest_us / 1e3, wall_ms).unwrap_or(0.0),
             cpu_us_per_request: generator_us / answers as f64,
             run_queue_share: ratio(queue_us / 1e3, wall_ms).unwrap_or(0.0),
         },
@@ -164,7 +165,8 @@ mod tests {
             bytes_sent: 1,
             response_time_mean_ms: 0.1,
             subject_cpu_us,
-            generator_cpu_us: 100.0,
+            generator_cpu_us: 400.0,
+            generator_busiest_cpu_us: 300.0,
             generator_run_queue_us: 10.0,
         }
     }
@@ -210,5 +212,7 @@ mod tests {
         assert!((subject.cpu_us_per_request.mean - 15.0).abs() < 1e-9);
         assert!((subject.cpu_share - 0.02).abs() < 1e-9);
         assert!((cell.generator.run_queue_share - 1e-4).abs() < 1e-9);
+        assert!((cell.generator.cpu_us_per_request - 3.0).abs() < 1e-9, "of all threads");
+        assert!((cell.generator.cpu_share - 3e-3).abs() < 1e-9, "of the busiest one");
     }
 }

@@ -222,9 +222,9 @@ pub struct SubjectUse {
 pub struct GeneratorUse {
     /// CPU time of its busiest thread by wall time: 1 is one core.
     pub cpu_share: f64,
-    /// CPU time for one answer, in microseconds.
+    /// CPU time of all its threads for one answer, in microseconds.
     pub cpu_us_per_request: f64,
-    /// Time its threads were ready and waited for a core, by wall time.
+    /// Time for which the thread that waited longest was ready and had no core, by wall time.
     pub run_queue_share: f64,
 }
 
@@ -354,9 +354,11 @@ pub struct Trial {
     pub response_time_mean_ms: f64,
     /// CPU time of the subject, if it could be watched.
     pub subject_cpu_us: Option<f64>,
-    /// CPU time of the generator's busiest thread.
+    /// CPU time of all threads of the generator.
     pub generator_cpu_us: f64,
-    /// Time in which the generator's busiest thread was ready and waited for a core.
+    /// CPU time of its busiest thread.
+    pub generator_busiest_cpu_us: f64,
+    /// Time for which the one of its threads that waited longest was ready and had no core.
     pub generator_run_queue_us: f64,
 }
 

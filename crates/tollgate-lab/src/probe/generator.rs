@@ -47,6 +47,28 @@ impl Used {
     }
 }
 
+/// What several threads used in the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ThreadsUsed {
+    /// On a core, all of them together: what a request costs.
+    pub cpu_ns: u64,
+    /// On a core, the busiest one: whether a thread is the limit.
+    pub busiest_cpu_ns: u64,
+    /// Ready, but not on a core, the one that waited longest; not always the busiest.
+    pub run_queue_max_ns: u64,
+}
+
+impl ThreadsUsed {
+    /// What these threads used.
+    pub fn of(threads: impl Iterator<Item = Used>) -> ThreadsUsed {
+        threads.fold(ThreadsUsed::default(), |all, thread| ThreadsUsed {
+            cpu_ns: all.cpu_ns + thread.cpu_ns,
+            busiest_cpu_ns: all.busiest_cpu_ns.max(thread.cpu_ns),
+            run_queue_max_ns: all.run_queue_max_ns.max(thread.run_queue_ns),
+        })
+    }
+}
+
 fn parse(text: &[u8]) -> Option<Used> {
     let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse);
     Some(Used { cpu_ns: numbers.next()?.ok()?, run_queue_ns: numbers.next()?.ok()? })
@@ -60,6 +82,13 @@ mod tests {
     fn schedstat_gives_cpu_and_waiting() {
         assert_eq!(parse(b"123 45 6\n"), Some(Used { cpu_ns: 123, run_queue_ns: 45 }));
         assert_eq!(parse(b"123"), None);
+    }
+
+    #[test]
+    fn threads_are_added_up_and_the_busiest_need_not_be_the_one_that_waits() {
+        let threads = [(700, 10), (900, 0), (100, 400)].map(|(cpu_ns, run_queue_ns)| Used { cpu_ns, run_queue_ns });
+        let expected = ThreadsUsed { cpu_ns: 1700, busiest_cpu_ns: 900, run_queue_max_ns: 400 };
+        assert_eq!(ThreadsUsed::of(threads.into_iter()), expected);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::load::pass::Pass;
 use crate::load::recorder::{Course, Recorder};
 use crate::load::worker::{Order, Report, ReportEnd, Role, Worker};
 use crate::probe::Reading;
-use crate::probe::generator::Used;
+use crate::probe::generator::ThreadsUsed;
 use crate::probe::system::Ticks;
 
 /// A subject is looked at so often while a trial lasts; the first time in the middle of a slice.
@@ -45,8 +45,8 @@ pub(super) struct Measured {
     pub(super) wall: Duration,
     /// CPU time of the subject, if it is watched.
     pub(super) subject_cpu_ns: Option<u64>,
-    /// What the busiest of the generator's threads used.
-    pub(super) used: Used,
+    /// What the generator used.
+    pub(super) used: ThreadsUsed,
     /// What all cores did.
     pub(super) ticks: Ticks,
     /// What was sampled, with the time since the run's start in milliseconds.
@@ -145,7 +145,7 @@ impl Generator {
     fn merge(&mut self, reports: Vec<Report>) -> Measured {
         let started = reports.iter().map(|report| report.started).min().unwrap_or(self.began);
         let finished = reports.iter().map(|report| report.finished).max().unwrap_or(started);
-        let busiest = reports.iter().map(|report| report.used).max_by_key(|used| used.cpu_ns).unwrap_or_default();
+        let used = ThreadsUsed::of(reports.iter().map(|report| report.used));
         let mut reports = reports.into_iter();
         let mut recorder = reports.next().map(|report| report.recorder).unwrap_or_default();
         for report in reports {
@@ -157,7 +157,7 @@ impl Generator {
             start: started.duration_since(self.began),
             wall: finished.duration_since(started),
             subject_cpu_ns: None,
-            used: busiest,
+            used,
             ticks: Ticks::default(),
             samples: Vec::new(),
         }
