@@ -17,7 +17,8 @@ pub struct Cores {
     pub generator: Vec<usize>,
     /// Cores of the subjects.
     pub subjects: Vec<usize>,
-    all: Vec<usize>,
+    /// All that this process may use.
+    pub all: Vec<usize>,
 }
 
 impl Cores {

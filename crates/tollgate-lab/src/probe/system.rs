@@ -1,8 +1,8 @@
-//! What all cores did together, from /proc/stat: busy, idle, and stolen by the hypervisor.
+//! What the cores that a run may use did together, from /proc/stat: busy, idle, and stolen by the hypervisor.
 
 use std::fs;
 
-/// Ticks of all cores since the machine began.
+/// Ticks of some cores since the machine began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ticks {
     /// All of them.
@@ -14,9 +14,11 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// The ticks by now; zeros where /proc does not tell.
-    pub fn now() -> Ticks {
-        fs::read_to_string("/proc/stat").ok().and_then(|text| parse(&text)).unwrap_or_default()
+    /// The ticks of these cores by now; zeros where /proc does not tell.
+    ///
+    /// Other cores of the machine say nothing of a run that may not use them.
+    pub fn now(cores: &[usize]) -> Ticks {
+        fs::read_to_string("/proc/stat").map(|text| parse(&text, cores)).unwrap_or_default()
     }
 
     /// The ticks since `before`.
@@ -44,11 +46,18 @@ impl Ticks {
     }
 }
 
-/// The first line of /proc/stat: user nice system idle iowait irq softirq steal guest guest_nice, guests being counted in
-/// user and nice already.
-fn parse(text: &str) -> Option<Ticks> {
-    let line = text.lines().next()?.strip_prefix("cpu ")?;
-    let fields: Vec<u64> = line.split_whitespace().take(8).map_while(|field| field.parse().ok()).collect();
+/// The lines `cpuN` of these cores.
+fn parse(text: &str, cores: &[usize]) -> Ticks {
+    let of_core = |line: &str| {
+        let (core, fields) = line.strip_prefix("cpu")?.split_once(' ')?;
+        core.parse().is_ok_and(|core: usize| cores.contains(&core)).then(|| ticks(fields))?
+    };
+    text.lines().filter_map(of_core).fold(Ticks::default(), Ticks::plus)
+}
+
+/// user nice system idle iowait irq softirq steal guest guest_nice, guests being counted in user and nice already.
+fn ticks(fields: &str) -> Option<Ticks> {
+    let fields: Vec<u64> = fields.split_whitespace().take(8).map_while(|field| field.parse().ok()).collect();
     let [.., idle, waiting, _, _, steal] = fields[..] else { return None };
     Some(Ticks { total: fields.iter().sum(), idle: idle + waiting, steal })
 }
@@ -58,11 +67,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_is_added_up() {
-        let ticks = parse("cpu  10 0 20 60 4 1 2 3 0 0\ncpu0 1 1 1 1\n").unwrap();
-        assert_eq!(ticks, Ticks { total: 100, idle: 64, steal: 3 });
-        assert!((ticks.busy_share() - 0.36).abs() < 1e-9);
-        assert!((ticks.steal_share() - 0.03).abs() < 1e-9);
-        assert_eq!(parse("intr 1"), None);
+    fn only_the_cores_that_the_run_may_use_are_added_up() {
+        let text = "cpu  999 0 0 9999 0 0 0 0 0 0\n\
+                    cpu0 10 0 20 60 4 1 2 3 0 0\n\
+                    cpu1 90 0 0 10 0 0 0 0 0 0\n\
+                    cpu11 0 0 0 100 0 0 0 0 0 0\n\
+                    intr 1 2\n";
+        assert_eq!(parse(text, &[0]), Ticks { total: 100, idle: 64, steal: 3 });
+        let both = parse(text, &[0, 1]);
+        assert_eq!(both, Ticks { total: 200, idle: 74, steal: 3 });
+        assert!((both.busy_share() - 0.63).abs() < 1e-9 && (both.steal_share() - 0.015).abs() < 1e-9);
+        assert!((parse(text, &[1]).busy_share() - 0.9).abs() < 1e-9, "idle neighbours hide nothing");
+        assert_eq!(parse("intr 1", &[0]), Ticks::default());
     }
 }

@@ -87,7 +87,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         cores: &cores,
         observer,
         stop,
-        generator: trial::Generator::new(workers, options.experiment.workload),
+        generator: trial::Generator::new(workers, options.experiment.workload, cores.all.clone()),
         book: book::Book::new(&plan, |variant| sites::systems(&sites, &options.experiment, variant)),
         store,
         result: blank(options, &plan, &sites, &cores, seed, started),

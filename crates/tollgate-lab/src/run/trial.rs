@@ -31,6 +31,8 @@ pub(super) struct Generator {
     pub(super) workload: WorkloadKind,
     /// When the run began: the zero of all times.
     pub(super) began: Instant,
+    /// The cores of which a trial's ticks are.
+    cores: Vec<usize>,
     spare: Vec<Recorder>,
 }
 
@@ -63,9 +65,9 @@ pub(super) enum Broken {
 }
 
 impl Generator {
-    /// A generator of these workers.
-    pub(super) fn new(workers: Vec<Worker>, workload: WorkloadKind) -> Generator {
-        Generator { workers, workload, began: Instant::now(), spare: Vec::new() }
+    /// A generator of these workers in a run that may use these cores.
+    pub(super) fn new(workers: Vec<Worker>, workload: WorkloadKind, cores: Vec<usize>) -> Generator {
+        Generator { workers, workload, began: Instant::now(), cores, spare: Vec::new() }
     }
 
     /// Runs one trial in the slot of a variant.
@@ -78,7 +80,7 @@ impl Generator {
         stop: &StopFlag,
     ) -> Result<Measured, Broken> {
         let shares = self.shares(load);
-        let ticks = Ticks::now();
+        let ticks = Ticks::now(&self.cores);
         let cpu_before = subject.clocks.read_ns();
         let mut cancels = Vec::new();
         let pass = Arc::new(Pass::new(load.users, shares.len()));
@@ -116,7 +118,7 @@ impl Generator {
             return Err(broken);
         }
         measured.subject_cpu_ns = cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before));
-        measured.ticks = Ticks::now().since(ticks);
+        measured.ticks = Ticks::now(&self.cores).since(ticks);
         measured.samples = samples;
         Ok(measured)
     }
