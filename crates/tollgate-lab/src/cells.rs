@@ -68,6 +68,8 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
         bytes_received: tally.received_bytes,
         bytes_sent: tally.sent_bytes,
         bytes_per_unit: ratio(tally.received_bytes as f64, units as f64).unwrap_or(0.0),
+        list_bytes: tally.lists.mean(),
+        detail_bytes: tally.details.mean(),
         connections: tally.connections,
         subject: record.peak.and_then(|(resident_memory_bytes_max, threads_max)| {
             let used_us: Option<f64> = trials.iter().map(|trial| trial.subject_cpu_us).sum();

@@ -164,6 +164,10 @@ pub struct Cell {
     pub bytes_sent: u64,
     /// Bytes received for one unit of work, mean.
     pub bytes_per_unit: f64,
+    /// Mean size of the list that a pass begins with, all its pages, bodies only; absent where no list is fetched.
+    pub list_bytes: Option<f64>,
+    /// Mean size of an entity's answer, bodies only; absent where no list is fetched.
+    pub detail_bytes: Option<f64>,
     /// Connections opened, those before the first trial included.
     pub connections: u64,
     /// The process that was measured; absent where it could not be watched.

@@ -58,6 +58,10 @@ pub struct Tally {
     pub unit_times: Vec<Duration>,
     /// Whole units of work.
     pub units: u64,
+    /// Bodies of whole lists, all pages of one together.
+    pub lists: Bodies,
+    /// Bodies of entities.
+    pub details: Bodies,
     /// Response times of valid answers, added up.
     pub response_total_ns: u64,
     /// Times of failed requests, added up.
@@ -67,6 +71,33 @@ pub struct Tally {
     /// How long users were at it, added up: from when they could begin until they left, by clock reads that no record
     /// shares, so that both can be held against each other (Little's law).
     pub busy_ns: u64,
+}
+
+/// How many bodies of one kind, and their bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bodies {
+    /// How many.
+    pub count: u64,
+    /// Their bytes, added up.
+    pub bytes: u64,
+}
+
+impl Bodies {
+    /// One of so many bytes.
+    pub fn of(bytes: u64) -> Bodies {
+        Bodies { count: 1, bytes }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: Bodies) {
+        self.count += other.count;
+        self.bytes += other.bytes;
+    }
+
+    /// The mean size; absent of none.
+    pub fn mean(self) -> Option<f64> {
+        (self.count > 0).then(|| self.bytes as f64 / self.count as f64)
+    }
 }
 
 /// Failures of one class.
@@ -183,6 +214,8 @@ impl Tally {
         self.connections += other.connections;
         self.unit_times.extend_from_slice(&other.unit_times);
         self.units += other.units;
+        self.lists.add(other.lists);
+        self.details.add(other.details);
         self.response_total_ns += other.response_total_ns;
         self.failed_total_ns += other.failed_total_ns;
         self.waited_ns += other.waited_ns;

@@ -40,6 +40,8 @@ pub(super) struct Answer {
     pub(super) sent: Instant,
     /// When the last byte was read.
     pub(super) finished: Instant,
+    /// Bytes of its body.
+    pub(super) body_bytes: u64,
 }
 
 /// What all requests of a trial have in common.
@@ -108,7 +110,11 @@ impl User {
             if !(200..300).contains(&exchanged.status) {
                 return Err(Failure::status(exchanged.status));
             }
-            return Ok(Answer { sent: exchanged.sent, finished: exchanged.last_byte });
+            return Ok(Answer {
+                sent: exchanged.sent,
+                finished: exchanged.last_byte,
+                body_bytes: exchanged.body_bytes,
+            });
         }
     }
 }

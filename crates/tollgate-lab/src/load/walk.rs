@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::model::End;
 use super::pass::{Detail, Pass};
 use super::read::{self, Sameness};
-use super::recorder::Recorder;
+use super::recorder::{Bodies, Recorder};
 use super::target::{LoadTarget, resolve};
 use super::user::{Asking, User};
 
@@ -156,6 +156,7 @@ async fn get_list(
     let mut next = Some(first.to_owned());
     let mut index = 0;
     let mut time = Duration::ZERO;
+    let mut bytes = 0;
     let mut changed = false;
     while let Some(path) = next {
         if walk.pages.len() == index {
@@ -189,6 +190,7 @@ async fn get_list(
                 recorder.answer(begun, answer.sent, answer.finished);
                 recorder.tally.checked += 1;
                 time += took;
+                bytes += answer.body_bytes;
                 if let Some((listing, body)) = fresh {
                     changed = true;
                     page.body = body;
@@ -215,6 +217,7 @@ async fn get_list(
         shared.recorder.borrow_mut().failure(&Failure::content("the list names no entity"), now, now);
         return Err(());
     }
+    shared.recorder.borrow_mut().tally.lists.add(Bodies::of(bytes));
     Ok(time)
 }
 
@@ -240,6 +243,7 @@ async fn get_details(user: &mut User, shared: &Shared) {
             Ok((answer, sameness)) => {
                 recorder.answer(previous, answer.sent, answer.finished);
                 recorder.tally.checked += u64::from(sameness == Sameness::Same);
+                recorder.tally.details.add(Bodies::of(answer.body_bytes));
                 previous = answer.finished;
             }
             Err(failure) => {

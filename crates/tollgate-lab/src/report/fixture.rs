@@ -213,6 +213,8 @@ pub(crate) fn cell(variant: &str, level: u64) -> Cell {
         bytes_received: 0,
         bytes_sent: 0,
         bytes_per_unit: 0.0,
+        list_bytes: None,
+        detail_bytes: None,
         connections: 1,
         subject: None,
         generator: GeneratorUse::default(),
@@ -309,6 +311,8 @@ fn measured(variant: &(&str, &str, f64, f64, f64), level: u64, trials: &[Trial])
         bytes_received: own.iter().map(|trial| trial.bytes_received).sum(),
         bytes_sent: own.iter().map(|trial| trial.bytes_sent).sum(),
         bytes_per_unit: bytes,
+        list_bytes: Some(bytes * 0.3),
+        detail_bytes: Some(bytes * 0.7 / 400.0),
         connections: level * 3,
         subject: Some(SubjectUse {
             cpu_us_per_request: stats::estimate(&by_block(&|trial| {

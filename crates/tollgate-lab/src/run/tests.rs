@@ -107,6 +107,9 @@ fn a_run_measures_what_was_planned_and_stores_it() {
             .map(|trial| trial.units)
             .sum();
         assert_eq!(cell.requests, passes * (ITEMS + 1));
+        let (list, detail) = (cell.list_bytes.unwrap(), cell.detail_bytes.unwrap());
+        let bodies = list + ITEMS as f64 * detail;
+        assert!(detail > 0.0 && list > detail && bodies < cell.bytes_per_unit, "{list} and {detail} without heads");
         assert_eq!(cell.connections, cell.level, "connections stay open");
         assert!(cell.subject.is_some_and(|subject| subject.cpu_us_per_request.mean > 0.0 && subject.threads_max > 0));
     }

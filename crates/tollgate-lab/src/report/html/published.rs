@@ -26,8 +26,11 @@ pub(super) fn table(view: &View<'_>) -> Option<String> {
         let mut table =
             Table::new(["what they measured", "level", "figure", "theirs", "ours", "our variant", "to know"]);
         for published in run.published.iter().filter(|published| published.source == source) {
-            let ours = published.variant.as_ref().zip(published.level).and_then(|(variant, level)| {
-                run.cells.iter().find(|cell| cell.variant == *variant && cell.level == level)
+            let ours = published.variant.as_ref().and_then(|variant| {
+                // A figure without a level, such as a size, is the same at each: the lowest stands for all.
+                let is_level = |level: u64| published.level.is_none_or(|theirs| theirs == level);
+                let cells = run.cells.iter().filter(|cell| cell.variant == *variant && is_level(cell.level));
+                cells.min_by_key(|cell| cell.level)
             });
             table.push(vec![
                 published.subject.clone(),
@@ -59,9 +62,35 @@ fn same_figure(published: &Published, cell: &Cell) -> Option<String> {
             Some(format!("{} /s", number::three_digits(cell.requests_per_second.mean)))
         }
         "bytes per pass" | "bytes" => Some(number::bytes(cell.bytes_per_unit)),
+        "list size" => cell.list_bytes.map(number::bytes),
+        "detail size" => cell.detail_bytes.map(number::bytes),
         "median" | "p50" => cell.response_time_ms.p50.map(milliseconds),
         "p95" => cell.response_time_ms.p95.map(milliseconds),
         "p99" => cell.response_time_ms.p99.map(milliseconds),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    #[test]
+    fn a_published_size_has_ours_beside_it_though_it_names_no_level() {
+        let mut run = fixture::protocol();
+        let size = |figure: &str, value| Published {
+            level: None,
+            figure: figure.to_owned(),
+            value,
+            unit: "bytes".to_owned(),
+            ..run.published[0].clone()
+        };
+        run.published = vec![size("detail size", 2560.0), size("list size", 111_745.0)];
+        let html = table(&View::of(&run)).unwrap();
+        let cell = run.cells.iter().find(|cell| cell.variant == "odata-v2-atom" && cell.level == 1).unwrap();
+        for ours in [cell.list_bytes.unwrap(), cell.detail_bytes.unwrap()] {
+            assert!(html.contains(&number::bytes(ours)), "{ours} in {html}");
+        }
     }
 }
