@@ -35,7 +35,7 @@ pub(super) async fn run<S: Service>(mut link: Link, service: Rc<S>) {
         match read_head(&mut link, &mut slot, requests).await {
             HeadRead::Complete => {}
             HeadRead::Fault(fault) => {
-                refuse(&mut link, slot.get_or_insert_with(|| core.take_buffers()), &*service, fault).await;
+                refuse(&mut link, slot.take().unwrap_or_else(|| core.take_buffers()), &*service, fault).await;
                 break CloseCause::Fault;
             }
             HeadRead::Ended(cause) => break cause,
@@ -60,9 +60,7 @@ pub(super) async fn run<S: Service>(mut link: Link, service: Rc<S>) {
 /// Answers a connection that there is no place for.
 pub(super) async fn turn_away<S: Service>(mut link: Link, service: Rc<S>) {
     let core = link.core.clone();
-    let mut buffers = core.take_buffers();
-    refuse(&mut link, &mut buffers, &*service, Fault::ConnectionsFull).await;
-    core.give_buffers(buffers);
+    refuse(&mut link, core.take_buffers(), &*service, Fault::ConnectionsFull).await;
     core.counters().closed(CloseCause::Fault);
 }
 
@@ -114,14 +112,17 @@ async fn serve<S: Service>(link: &mut Link, buffers: &mut Buffers, service: &S, 
 
 /// Answers a head that is none, in the protocol that what can be read of it asks for, and reads on a little so that the
 /// answer arrives.
-async fn refuse<S: Service>(link: &mut Link, buffers: &mut Buffers, service: &S, fault: Fault) {
+async fn refuse<S: Service>(link: &mut Link, mut buffers: Box<Buffers>, service: &S, fault: Fault) {
     link.core.counters().fault(fault);
     let readable = buffers.head.salvage(buffers.input.unused(), &link.core.limits);
-    let mut exchange = Exchange::new(link, buffers, Some(CloseCause::Fault));
+    let mut exchange = Exchange::new(link, &mut buffers, Some(CloseCause::Fault));
     let (head, response) = exchange.split();
     response.status = fault.status();
     service.refusal(fault, readable.then_some(head), response);
-    if let Next::Linger(_) = exchange.finish().await {
+    let next = exchange.finish().await;
+    // Lingering needs none of it, and whoever refuses many at once has no memory to spare.
+    give_back(&link.core, &mut Some(buffers));
+    if let Next::Linger(_) = next {
         link.linger().await;
     }
 }
