@@ -3,7 +3,7 @@
 //!
 //! Shared by all loops; the plain ones are reached without a lock.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tollgate_wire::edm::{Model, SetId};
 use tollgate_wire::format::{Format, Ieee754, Metadata, Padding};
@@ -87,29 +87,78 @@ impl Stencils {
         {
             return Arc::clone(&self.plain[set.0 * FORMATS.len() + index]);
         }
-        let mut shaped = self.shaped.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = shaped.iter().position(|kept| {
+        let is_wanted = |kept: &Shaped| {
             kept.set == set
                 && kept.format == format
                 && kept.part == part
                 && kept.select == *select
                 && kept.expand == expand
-        });
-        let used = match found {
-            Some(index) => shaped.remove(index),
-            None => {
-                if shaped.len() >= SHAPED_MAX {
-                    shaped.remove(0);
-                }
-                let stencil = Arc::new(match part {
-                    Part::Entity => Stencil::compile(model, set, format, select, expand),
-                    Part::Property(shape) => Stencil::compile_property(model, set, format, select, shape),
-                });
-                Shaped { set, format, select: select.clone(), expand: expand.to_vec(), part, stencil }
-            }
         };
-        let stencil = Arc::clone(&used.stencil);
-        shaped.push(used);
+        if let Some(stencil) = self.kept(is_wanted) {
+            return stencil;
+        }
+        // Compiled while nobody waits: that two loops may do it at once, the first time, costs less than a lock held.
+        let stencil = Arc::new(match part {
+            Part::Entity => Stencil::compile(model, set, format, select, expand),
+            Part::Property(shape) => Stencil::compile_property(model, set, format, select, shape),
+        });
+        let new = Shaped {
+            set,
+            format,
+            select: select.clone(),
+            expand: expand.to_vec(),
+            part,
+            stencil: Arc::clone(&stencil),
+        };
+        let mut shaped = self.shaped();
+        shaped.retain(|kept| !is_wanted(kept));
+        if shaped.len() >= SHAPED_MAX {
+            shaped.remove(0);
+        }
+        shaped.push(new);
         stencil
+    }
+
+    /// The stencil that is wanted, if it is kept; from then on it is the one used last.
+    fn kept(&self, is_wanted: impl Fn(&Shaped) -> bool) -> Option<Arc<Stencil>> {
+        let mut shaped = self.shaped();
+        let index = shaped.iter().rposition(is_wanted)?;
+        shaped[index..].rotate_left(1);
+        shaped.last().map(|used| Arc::clone(&used.stencil))
+    }
+
+    fn shaped(&self) -> MutexGuard<'_, Vec<Shaped>> {
+        self.shaped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_wire::edm::LeafId;
+
+    use super::*;
+    use crate::services::flights;
+
+    fn selecting(leaf: usize) -> Options {
+        let select = Select::Only { leaves: vec![LeafId(leaf % 8)], navigation: Vec::new() };
+        Options { select, ..Options::default() }
+    }
+
+    #[test]
+    fn the_same_shape_is_compiled_once_while_it_is_kept() {
+        let model = flights::model();
+        let stencils = Stencils::new(&model);
+        let of = |set, leaf, format| stencils.of(&model, SetId(set), Shape::Entity, format, &selecting(leaf));
+        let first = of(0, 0, Format::V2Json);
+        let others = FORMATS.iter().flat_map(|format| (0..8).map(move |leaf| (leaf, *format)));
+        for (leaf, format) in
+            others.filter(|(leaf, format)| (*leaf, *format) != (0, Format::V2Json)).take(SHAPED_MAX - 1)
+        {
+            let _ = of(0, leaf, format);
+        }
+        assert!(Arc::ptr_eq(&first, &of(0, 0, Format::V2Json)), "the bound is not met yet");
+        let _ = of(2, 0, Format::V2Json);
+        assert!(Arc::ptr_eq(&first, &of(0, 0, Format::V2Json)), "used last, it does not make room");
+        assert_eq!(stencils.shaped().len(), SHAPED_MAX);
     }
 }
