@@ -4,7 +4,7 @@
 //! The client gets the outer message. What only the operator should read ([`Fault::inner`]) goes to the log.
 
 use tollgate_net::http1::Fault as ProtocolFault;
-use tollgate_net::http1::server::Response;
+use tollgate_net::http1::server::{Response, reason};
 use tollgate_wire::error::{self, ErrorBody};
 use tollgate_wire::format::{DocumentKind, Format};
 use tollgate_wire::url::{Place, UrlError};
@@ -129,7 +129,9 @@ impl Fault {
         }
         response.header("content-type", format.content_type(DocumentKind::Error));
         let target = told.target.as_deref();
-        let body = ErrorBody { status: told.status, code: told.code, message: &told.message, target, details: &[] };
+        let title = reason(told.status);
+        let body =
+            ErrorBody { status: told.status, title, code: told.code, message: &told.message, target, details: &[] };
         error::write(&mut response.body, format, &body);
     }
 }

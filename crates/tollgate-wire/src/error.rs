@@ -12,6 +12,8 @@ use crate::xml;
 pub struct ErrorBody<'a> {
     /// The status of the answer; problem details repeat it.
     pub status: u16,
+    /// The status's own phrase: the title of a problem of type `about:blank` (RFC 9457, section 4.2.1).
+    pub title: &'a str,
     /// A word for programs, such as `UnknownProperty`.
     pub code: &'a str,
     /// A sentence for people.
@@ -97,7 +99,7 @@ fn write_details(out: &mut Vec<u8>, details: &[ErrorDetail<'_>]) {
 
 fn write_problem_json(out: &mut Vec<u8>, error: &ErrorBody<'_>) {
     out.extend_from_slice(b"{\"type\":\"about:blank\",\"title\":");
-    json_string(out, title(error.status));
+    json_string(out, error.title);
     out.extend_from_slice(b",\"status\":");
     write_integer(out, i64::from(error.status));
     out.extend_from_slice(b",\"detail\":");
@@ -116,7 +118,7 @@ fn write_problem_xml(out: &mut Vec<u8>, error: &ErrorBody<'_>) {
     out.extend_from_slice(xml::DECLARATION.as_bytes());
     xml::open(out, "problem", &[("xmlns", "urn:ietf:rfc:7807")]);
     xml::text_element(out, "type", "about:blank");
-    xml::text_element(out, "title", title(error.status));
+    xml::text_element(out, "title", error.title);
     xml::open(out, "status", &[]);
     write_integer(out, i64::from(error.status));
     xml::close(out, "status");
@@ -134,34 +136,6 @@ fn json_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// A problem of type `about:blank` has the status's own phrase as its title (RFC 9457, section 4.2.1).
-fn title(status: u16) -> &'static str {
-    match status {
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        406 => "Not Acceptable",
-        408 => "Request Timeout",
-        409 => "Conflict",
-        410 => "Gone",
-        412 => "Precondition Failed",
-        413 => "Content Too Large",
-        414 => "URI Too Long",
-        415 => "Unsupported Media Type",
-        428 => "Precondition Required",
-        429 => "Too Many Requests",
-        500 => "Internal Server Error",
-        501 => "Not Implemented",
-        502 => "Bad Gateway",
-        503 => "Service Unavailable",
-        504 => "Gateway Timeout",
-        other if other < 500 => "Client Error",
-        _ => "Server Error",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,6 +145,7 @@ mod tests {
     fn written(format: Format, details: &[ErrorDetail<'_>], target: Option<&str>) -> String {
         let error = ErrorBody {
             status: 404,
+            title: "Not Found",
             code: "UnknownProperty",
             message: "no property \"PRIZE\" in <Flight>",
             target,

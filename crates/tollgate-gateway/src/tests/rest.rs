@@ -69,3 +69,9 @@ fn errors_are_problems() {
         assert_eq!(answer.header("content-type"), Some("application/problem+json"), "{target}");
     }
 }
+
+#[test]
+fn a_problem_has_the_phrase_of_its_status_line_as_its_title() {
+    let path = "/rest/flights?unknown=1";
+    Running::shared().get(path).expect(400, "\"title\":\"Bad Request\"");
+}
