@@ -285,8 +285,8 @@ pub enum Function {
     Ceiling,
 }
 
-/// The leaves that a store must answer for one entity, in order: the selected ones, then those of the key and the ETag
-/// that were not selected (links and ETags need them), then those that the expansions join on.
+/// The leaves that a store must answer for one entity, in order: the selected ones, then those of the key, the
+/// ETag and the media type that were not selected (links and ETags need them), then those that the expansions join on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns {
     /// The leaves; the position in this list is the column of a [`crate::value::Row`].
@@ -305,7 +305,7 @@ impl Columns {
         let shown = leaves.len();
         let joins =
             expand.iter().flat_map(|expand| entity_type.navigation[expand.navigation.0].on.iter().map(|on| on.0));
-        for leaf in entity_type.key.iter().copied().chain(entity_type.etag).chain(joins) {
+        for leaf in entity_type.key.iter().copied().chain(entity_type.etag).chain(entity_type.media_type).chain(joins) {
             if !leaves.contains(&leaf) {
                 leaves.push(leaf);
             }

@@ -137,6 +137,7 @@ pub(crate) fn model() -> Model {
     let [flight, carrier, booking, sample] = &mut model.entity_types[..] else { panic!("four types stand above") };
     (flight.key, carrier.key, booking.key, sample.key) = (leaves(3), leaves(1), leaves(4), leaves(2));
     carrier.media = true;
+    carrier.media_type = carrier.leaf("mimeType");
     booking.etag = booking.leaf("ORDER_DATE");
     let way = |name: &str, target, multiplicity, on, association: &str, partner: Option<&str>| NavigationProperty {
         name: name.to_owned(),

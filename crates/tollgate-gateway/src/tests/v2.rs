@@ -103,3 +103,13 @@ fn versions_that_are_not_spoken_are_refused() {
     get(FLIGHT, &[("MaxDataServiceVersion", "1.0")]).expect(400, "MaxDataServiceVersion");
     get(FLIGHT, &[("MaxDataServiceVersion", "3.0"), ("DataServiceVersion", "2.0")]).expect(200, "0017");
 }
+
+#[test]
+fn a_media_entity_says_of_what_type_its_stream_is_whatever_was_selected() {
+    for option in ["", "?$select=carrid"] {
+        let path = format!("CarrierCollection('AA'){option}");
+        let answer = get(&path, &[]).expect(200, "<content type=\"image/svg+xml\" src=").text();
+        assert!(!answer.contains("edit-media"), "nothing can be written: {answer}");
+    }
+    get("CarrierCollection('AA')?$format=json", &[]).expect(200, "\"content_type\":\"image/svg+xml\"");
+}

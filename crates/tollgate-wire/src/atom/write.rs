@@ -4,6 +4,7 @@
 use crate::edm::{Multiplicity, NavigationProperty};
 use crate::escape;
 use crate::number::write_integer;
+use crate::stencil::cell::Form;
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
 use crate::stencil::{Base, Expansion, FeedHead, Stencil};
@@ -16,8 +17,6 @@ const PROPERTY_NAMESPACES: &str = " xmlns:d=\"http://schemas.microsoft.com/ado/2
      xmlns:m=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\"";
 const SCHEME: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/scheme";
 const RELATED: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/related/";
-/// The model does not say of what type a media entity's stream is.
-const MEDIA_TYPE: &str = "application/octet-stream";
 
 pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     stencil.first = "<entry".to_owned();
@@ -32,14 +31,15 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     begin.text("</title><updated>").updated().text("</updated>");
     begin.texts(&["<category term=\"", &outline.type_name(), "\" scheme=\"", SCHEME, "\"/>"]);
     begin.text("<link href=\"").address(key).texts(&["\" rel=\"edit\" title=\"", &entity_type.name, "\"/>"]);
-    if entity_type.media {
-        begin.text("<link href=\"").address(key).texts(&["/$value\" rel=\"edit-media\" type=\"", MEDIA_TYPE, "\"/>"]);
-    }
     for navigation in outline.links() {
         link(begin, outline, key, navigation, "/>");
     }
     if entity_type.media {
-        end.texts(&["<content type=\"", MEDIA_TYPE, "\" src=\""]).address(key).text("/$value\"/><m:properties>");
+        end.text("<content type=\"")
+            .append(&outline.media_type(Form::XmlAttribute))
+            .text("\" src=\"")
+            .address(key)
+            .text("/$value\"/><m:properties>");
     } else {
         end.text("<content type=\"application/xml\"><m:properties>");
     }

@@ -71,6 +71,8 @@ pub struct EntityType {
     pub etag: Option<LeafId>,
     /// Whether the entity is a media entity (V2 `m:HasStream`).
     pub media: bool,
+    /// The leaf that says of what media type that stream is; without it nothing more than bytes is promised.
+    pub media_type: Option<LeafId>,
     /// `sap:label` of the type.
     pub label: Option<String>,
 }

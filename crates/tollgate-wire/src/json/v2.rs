@@ -6,12 +6,10 @@ use crate::document::{Document, Entity, Extent, ReadError, Related, Scalar, Sche
 use crate::edm::Multiplicity;
 use crate::escape;
 use crate::number::write_integer;
+use crate::stencil::cell::Form;
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
 use crate::stencil::{Expansion, FeedHead, Stencil};
-
-/// The model does not say of what type a media entity's stream is.
-const MEDIA_TYPE: &str = "application/octet-stream";
 
 pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     stencil.first = "{".to_owned();
@@ -28,8 +26,8 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
         metadata.text(",\"etag\":\"W/\\\"").append(etag).text("\\\"\"");
     }
     if outline.entity_type.media {
-        metadata.texts(&[",\"content_type\":\"", MEDIA_TYPE, "\",\"media_src\":\""]).root().address(key);
-        metadata.text("/$value\",\"edit_media\":\"").root().address(key).text("/$value\"");
+        metadata.text(",\"content_type\":\"").append(&outline.media_type(Form::JsonText));
+        metadata.text("\",\"media_src\":\"").root().address(key).text("/$value\"");
     }
     metadata.text("}");
     for member in outline.members() {

@@ -11,6 +11,7 @@ use crate::escape;
 use crate::format::{Ieee754, Metadata};
 use crate::number::write_integer;
 use crate::plan::Select;
+use crate::stencil::cell::Form;
 use crate::stencil::outline::{Field, Member, Outline};
 use crate::stencil::{Base, Expansion, FeedHead, Stencil};
 
@@ -63,9 +64,9 @@ fn entity(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Metadata, ieee
     if metadata == Metadata::Full {
         object.name(&["@odata.editLink"]).text("\"").address(&stencil.key).text("\"");
         if outline.entity_type.media {
-            for name in ["@odata.mediaReadLink", "@odata.mediaEditLink"] {
-                object.name(&[name]).text("\"").address(&stencil.key).text("/$value\"");
-            }
+            let media_type = outline.media_type(Form::JsonText);
+            object.name(&["@odata.mediaReadLink"]).text("\"").address(&stencil.key).text("/$value\"");
+            object.name(&["@odata.mediaContentType"]).text("\"").append(&media_type).text("\"");
         }
     }
     for member in outline.members() {

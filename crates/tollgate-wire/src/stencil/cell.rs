@@ -16,6 +16,8 @@ pub(crate) enum Form {
     PlainText,
     /// Text in an XML element.
     XmlText,
+    /// Text in an XML attribute.
+    XmlAttribute,
     /// Text in a JSON string.
     JsonText,
     /// Digits of an integer, in XML, JSON and URLs alike.
@@ -102,6 +104,8 @@ fn write_rare(out: &mut Vec<u8>, form: Form, cell: Cell<'_>) {
             fallback(&mut text, Syntax::Plain, cell);
             write_quoted_url_text(out, &text);
         }
+        (Form::XmlAttribute, Cell::Text(text)) => escape::xml_attribute(out, text),
+        (Form::XmlAttribute, cell) => fallback(out, Syntax::Xml, cell),
         (Form::PlainText, cell) => fallback(out, Syntax::Plain, cell),
         (Form::XmlText, cell) => fallback(out, Syntax::Xml, cell),
         (Form::JsonText | Form::Ticks, cell) => fallback(out, Syntax::JsonQuoted, cell),

@@ -10,6 +10,9 @@ use crate::edm::{
 };
 use crate::plan::{Columns, Expand, Select, Shape};
 
+/// A stream of which nothing more is known than that it is bytes (RFC 2046, section 4.5.1).
+const ANY_MEDIA_TYPE: &str = "application/octet-stream";
+
 /// One entity's document, before it has a format.
 pub(crate) struct Outline<'m> {
     pub(crate) model: &'m Model,
@@ -153,6 +156,23 @@ impl<'m> Outline<'m> {
             url_literal(&mut program, version, leaf.primitive, column);
         }
         program.text(")");
+        program
+    }
+
+    /// Of what media type the entity's stream is, in the form that its place in the document needs.
+    pub(crate) fn media_type(&self, form: Form) -> Program {
+        let mut program = Program::default();
+        match self.entity_type.media_type {
+            Some(leaf) => {
+                let column = self.columns.of(leaf).expect("the columns of an entity hold its media type");
+                let size = typical_size(self.entity_type.leaves[leaf.0].primitive);
+                let pattern = Pattern { before: "", form, after: "" };
+                program.value(column, size, pattern, Null { take_back: 0, skip: 0, text: ANY_MEDIA_TYPE }, "");
+            }
+            None => {
+                program.text(ANY_MEDIA_TYPE);
+            }
+        }
         program
     }
 

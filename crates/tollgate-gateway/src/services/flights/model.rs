@@ -236,6 +236,8 @@ fn resolve_keys(model: &mut Model) {
     }
     let booking = &mut model.entity_types[BOOKING];
     booking.etag = booking.leaf("ORDER_DATE");
+    let carrier = &mut model.entity_types[CARRIER];
+    carrier.media_type = carrier.leaf("mimeType");
 }
 
 /// Names that, wherever they stand in this model, belong to the key.
