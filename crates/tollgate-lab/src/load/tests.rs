@@ -110,12 +110,20 @@ fn what_may_not_be_loaded_is_a_fault_of_the_caller() {
     assert!(matches!(quick(&nobody, &StopFlag::new()), Err(RunError::Usage(_))));
 }
 
-/// Walks `passes` passes of `path` with `users` users on so many workers, in `trials` trials.
+/// So many passes, however long they take.
+fn passes(count: u64) -> End {
+    End { after: None, units: Some(count) }
+}
+
+/// At the first list that fails: a walk without a pass has no other end.
+const FIRST_FAILURE: End = End { after: Some(Duration::ZERO), units: None };
+
+/// Walks `path` with `users` users on so many workers until `end`, in `trials` trials.
 fn walk(
     server: &TestServer,
     path: &str,
     (users, workers): (usize, usize),
-    passes: u64,
+    end: End,
     trials: usize,
 ) -> Vec<(Tally, ReportEnd)> {
     let shape = RequestShape {
@@ -142,10 +150,7 @@ fn walk(
                 target: Arc::clone(&target),
                 policy: Connection::Kept,
                 workload: WorkloadKind::Walk,
-                load: Closed {
-                    users: users / workers.len(),
-                    end: End { after: Some(Duration::from_millis(200)), units: Some(passes) },
-                },
+                load: Closed { users: users / workers.len(), end },
                 pass: Some((Arc::clone(&pass), if index == 0 { Role::Leads } else { Role::Follows })),
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),
@@ -169,7 +174,7 @@ fn a_walk_gets_the_list_and_each_entity_once_a_pass_whatever_the_number_of_users
     for (path, lists) in [("/items", 1), ("/paged", 2)] {
         for users in [(1, 1), (3, 1), (20, 1), (6, 3)] {
             let mut server = TestServer::start();
-            let trials = walk(&server, path, users, 4, 2);
+            let trials = walk(&server, path, users, passes(4), 2);
             server.end();
             for (tally, end) in &trials {
                 assert_eq!((*end, tally.units, tally.failures()), (ReportEnd::Whole, 4, 0), "{path} {users:?}");
@@ -187,7 +192,7 @@ fn a_walk_gets_the_list_and_each_entity_once_a_pass_whatever_the_number_of_users
 #[test]
 fn an_answer_that_is_another_entity_is_an_error_of_content() {
     let server = TestServer::start();
-    let (tally, _) = &walk(&server, "/wrong", (2, 1), 1, 1)[0];
+    let (tally, _) = &walk(&server, "/wrong", (2, 1), passes(1), 1)[0];
     assert_eq!((tally.requests, tally.failures()), (2, ITEMS - 1));
     let error = &tally.errors[0];
     assert_eq!(error.class, ErrorClass::Content);
@@ -198,7 +203,7 @@ fn an_answer_that_is_another_entity_is_an_error_of_content() {
 fn a_list_that_names_nothing_or_is_none_ends_the_trial_without_a_pass() {
     let server = TestServer::start();
     for (path, example) in [("/empty", "the list names no entity"), ("/", "the list cannot be read: ")] {
-        let (tally, end) = &walk(&server, path, (4, 2), 1, 1)[0];
+        let (tally, end) = &walk(&server, path, (4, 2), FIRST_FAILURE, 1)[0];
         assert_eq!((*end, tally.units), (ReportEnd::Whole, 0));
         assert!(tally.errors[0].example.starts_with(example), "{}", tally.errors[0].example);
     }
@@ -208,7 +213,7 @@ fn a_list_that_names_nothing_or_is_none_ends_the_trial_without_a_pass() {
 fn a_walk_on_a_server_that_is_gone_fails_in_its_class_and_ends() {
     let mut server = TestServer::start();
     server.end();
-    let (tally, end) = &walk(&server, "/items", (3, 1), 1, 1)[0];
+    let (tally, end) = &walk(&server, "/items", (3, 1), FIRST_FAILURE, 1)[0];
     assert_eq!((*end, tally.requests), (ReportEnd::Whole, 0));
     assert_eq!(tally.errors[0].class.name(), "connect-refused");
 }
