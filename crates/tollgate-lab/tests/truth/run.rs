@@ -1,24 +1,30 @@
 //! Whole runs: a toll that is there is found with its size, one that is not is not, wrong answers are errors, and a
 //! subject that stalls or dies shows.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
-use tollgate_lab::results::{Figure, RunResult, State, Toll, TollVerdict};
+use tollgate_lab::results::{Figure, RunResult, State, Toll, TollVerdict, Trial};
 use tollgate_lab::run::{Certificates, Ending, Observer, Progress, RunOptions, RunOutcome, StopFlag, run};
+use tollgate_lab::toll::compute;
 
 use crate::server::{TruthServer, truth_server};
 
 /// Requests of a pass: the list, and every entity.
 const PASS_REQUESTS: u64 = 21;
 
-/// An experiment that walks two classes of the server, the first being the other's baseline.
+/// An experiment that walks two classes of the server, the first being the other's baseline, by one user.
 fn experiment(server: &TruthServer, baseline: &str, variant: &str) -> Experiment {
+    experiment_of(server, (baseline, variant), 100)
+}
+
+/// The same with slices of so many milliseconds.
+fn experiment_of(server: &TruthServer, (baseline, variant): (&str, &str), slice_ms: u32) -> Experiment {
     let walk = |name: &str, class: &str, baseline: &str| {
         let url = server.url(&format!("{class}/items"));
         format!(
@@ -27,7 +33,7 @@ fn experiment(server: &TruthServer, baseline: &str, variant: &str) -> Experiment
     };
     let text = format!(
         "name = \"truth\"\nquestion = \"Is it true?\"\n[factor]\nname = \"concurrency\"\nlevels = [1]\n\
-         [workload]\nkind = \"walk\"\n{}{}",
+         [workload]\nkind = \"walk\"\n[extent.quick]\nslice_ms = {slice_ms}\n{}{}",
         walk("bottom", baseline, ""),
         walk("top", variant, "baseline = \"bottom\"\n"),
     );
@@ -69,60 +75,128 @@ fn toll(result: &RunResult, figure: Figure) -> &Toll {
         .unwrap_or_else(|| panic!("no {figure:?} in {:#?}", result.tolls))
 }
 
+/// What one request of a class burned, by the server's own account.
+fn burned_us(server: &TruthServer, class: &str) -> f64 {
+    let did = server.did(class);
+    did.count("burned_ns") as f64 / 1e3 / did.count("received") as f64
+}
+
+/// Two classes whose requests burn 300 and 500 us: the result, and the difference that the server itself saw.
+fn two_hundred_dearer(server: &TruthServer) -> (RunResult, f64) {
+    let (outcome, _folder) = measure(server, experiment(server, "burn-300", "burn-500"), 8, &());
+    assert_eq!((outcome.ending, outcome.result.state), (Ending::Complete, State::Complete));
+    let dearer_us = burned_us(server, "burn-500") - burned_us(server, "burn-300");
+    assert!((dearer_us - 200.0).abs() < 5.0, "the server itself was wrong: {dearer_us}");
+    (outcome.result, dearer_us)
+}
+
 #[test]
-fn what_is_200_us_dearer_is_found_with_its_size() {
+fn what_is_200_us_dearer_is_found_dearer() {
     let server = truth_server();
-    let experiment = experiment(&server, "burn-300", "burn-500");
-    let (outcome, _folder) = measure(&server, experiment, 8, &());
-    let result = &outcome.result;
-    assert_eq!((outcome.ending, result.state), (Ending::Complete, State::Complete));
+    let (result, dearer_us) = two_hundred_dearer(&server);
+    for figure in [Figure::SubjectCpu, Figure::UnitTime] {
+        let toll = toll(&result, figure);
+        assert!(matches!(toll.verdict, TollVerdict::Dearer | TollVerdict::Joint), "{toll:#?}");
+        assert!(toll.low > 1.0 && toll.difference > 0.0, "{toll:#?}");
+    }
+    // Half and double leave room for whatever else runs; a wrong unit, or list and entities mixed up, is beyond them.
+    let cpu = toll(&result, Figure::SubjectCpu);
+    assert!((0.5..2.0).contains(&(cpu.difference / dearer_us)), "in truth {dearer_us} us: {cpu:#?}");
+}
 
-    let truth = |class: &str| {
-        let did = server.did(class);
-        did.count("burned_ns") as f64 / 1e3 / did.count("received") as f64
-    };
-    let dearer_us = truth("burn-500") - truth("burn-300");
-    assert!((dearer_us - 200.0).abs() < 1.0, "the server itself was wrong: {dearer_us}");
-
-    let cpu = toll(result, Figure::SubjectCpu);
-    assert!(matches!(cpu.verdict, TollVerdict::Dearer | TollVerdict::Joint), "{cpu:#?}");
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn what_is_200_us_dearer_is_found_within_a_tenth() {
+    let server = truth_server();
+    let (result, dearer_us) = two_hundred_dearer(&server);
+    let cpu = toll(&result, Figure::SubjectCpu);
     assert!((cpu.difference - dearer_us).abs() <= 0.1 * dearer_us, "in truth {dearer_us} us: {cpu:#?}");
-    let time = toll(result, Figure::UnitTime);
-    assert!(matches!(time.verdict, TollVerdict::Dearer | TollVerdict::Joint), "{time:#?}");
     // At one connection the pass takes longer by what each of its requests burns longer, and not less.
-    let pass_ms = PASS_REQUESTS as f64 * dearer_us / 1e3;
-    assert!(time.difference >= 0.9 * pass_ms, "in truth {pass_ms} ms: {time:#?}");
+    let (time, pass_ms) = (toll(&result, Figure::UnitTime), PASS_REQUESTS as f64 * dearer_us / 1e3);
+    assert!((0.9..1.2).contains(&(time.difference / pass_ms)), "in truth {pass_ms} ms: {time:#?}");
 }
 
 #[test]
 fn the_same_thing_twice_has_no_toll() {
-    // Of runs that see a toll where there is none, 5 in 100 are due. More than two of four: 1 in 2,000.
+    /// So many comparisons of the same with itself, each of trials of its own.
+    const COMPARED: u32 = 20;
+    const BLOCKS_OF_EACH: u32 = 8;
+    /// An interval of 95 % misses the truth in 1 of 20; in more than 6, once in 30,000 runs of this test. Were intervals
+    /// half as wide as they must be, 6.5 would be expected.
+    const MISSED_MAX: usize = 6;
     let server = truth_server();
-    let mut seen = 0;
-    for _ in 0..4 {
-        let (outcome, _folder) = measure(&server, experiment(&server, "burn-200", "burn-200,size-0"), 8, &());
-        assert_eq!(outcome.ending, Ending::Complete);
-        seen += usize::from(outcome.result.tolls.iter().any(|toll| toll.p_adjusted < 0.05));
-        let bytes = toll(&outcome.result, Figure::Bytes);
-        assert!(bytes.difference.abs() < 0.5, "every pass has the same bytes: {bytes:#?}");
+    let experiment = experiment_of(&server, ("burn-100", "burn-0100"), 5);
+    let (outcome, _folder) = measure(&server, experiment, COMPARED * BLOCKS_OF_EACH, &());
+    assert_eq!(outcome.ending, Ending::Complete);
+    let result = outcome.result;
+    let compared: Vec<Toll> = (0..COMPARED)
+        .flat_map(|part| {
+            let is_of_part = |trial: &&Trial| trial.block / BLOCKS_OF_EACH == part;
+            let trials: Vec<Trial> = result.trials.iter().filter(is_of_part).cloned().collect();
+            compute(&result.experiment, &trials, &result.cells, &[])
+        })
+        .collect();
+    for figure in [Figure::UnitTime, Figure::SubjectCpu] {
+        let of_figure = || compared.iter().filter(|toll| toll.figure == figure && toll.blocks == BLOCKS_OF_EACH);
+        assert_eq!(of_figure().count(), COMPARED as usize);
+        let missed: Vec<&Toll> = of_figure().filter(|toll| toll.low > 1.0 || toll.high < 1.0).collect();
+        assert!(missed.len() <= MISSED_MAX, "{} of {COMPARED} saw a toll: {missed:#?}", missed.len());
     }
-    assert!(seen <= 2, "{seen} of 4 runs saw a toll");
+    let bytes = toll(&result, Figure::Bytes);
+    assert!(bytes.difference.abs() < 0.5, "every pass has the same bytes: {bytes:#?}");
+}
+
+/// Requests of two classes, each with the answers with 200 among them.
+type Counts = [(u64, u64); 2];
+
+/// Reads the server's own counts after every trial.
+struct Counting<'a> {
+    server: &'a TruthServer,
+    classes: [&'a str; 2],
+    /// The counts after the trial before; absent where other than a trial came last.
+    before: Cell<Option<Counts>>,
+    /// What each trial added; absent where that cannot be told from the warm-up.
+    added: RefCell<Vec<Option<Counts>>>,
+}
+
+impl Observer for Counting<'_> {
+    fn progress(&self, progress: &Progress<'_>) {
+        if !matches!(progress, Progress::Trial { .. }) {
+            return self.before.set(None);
+        }
+        let now = self.classes.map(|class| {
+            let did = self.server.did(class);
+            (did.count("received"), did.count("answered/200"))
+        });
+        let less = |now: (u64, u64), before: (u64, u64)| (now.0 - before.0, now.1 - before.1);
+        let added = self.before.get().map(|before| [less(now[0], before[0]), less(now[1], before[1])]);
+        self.added.borrow_mut().push(added);
+        self.before.set(Some(now));
+    }
 }
 
 #[test]
-fn counts_of_a_run_are_the_servers_own() {
+fn counts_of_every_trial_are_the_servers_own_with_difference_0() {
     let server = truth_server();
-    let (outcome, _folder) = measure(&server, experiment(&server, "plain", "errors-20"), 2, &());
-    for (variant, class) in [("bottom", "plain"), ("top", "errors-20")] {
-        let cell = outcome.result.cells.iter().find(|cell| cell.variant == variant).unwrap();
-        let measured: u64 = cell.requests + cell.errors.values().sum::<u64>();
-        let did = server.did(class);
-        // The warm-up is asked too, and is in no figure.
-        assert!(measured <= did.count("received"), "{variant}: {measured} of {did:?}");
-        assert_eq!(did.count("in_flight_max"), 1);
-        let of_trials: u64 =
-            outcome.result.trials.iter().filter(|trial| trial.variant == variant).map(|trial| trial.requests).sum();
-        assert_eq!(cell.requests, of_trials);
+    let (names, classes) = (["bottom", "top"], ["plain", "errors-20"]);
+    let observer = Counting { server: &server, classes, before: Cell::new(None), added: RefCell::default() };
+    let (outcome, _folder) = measure(&server, experiment(&server, classes[0], classes[1]), 2, &observer);
+    let (trials, added) = (&outcome.result.trials, observer.added.into_inner());
+    assert_eq!((trials.len(), added.len()), (8, 8));
+    assert_eq!(added.iter().flatten().count(), 7, "only the first trial follows the warm-up");
+    for (trial, added) in trials.iter().zip(&added) {
+        let claimed = names.map(|name| match name == trial.variant {
+            true => (trial.requests + trial.errors, trial.requests),
+            false => (0, 0),
+        });
+        assert!(added.is_none_or(|added| added == claimed), "claimed {claimed:?}, in truth {added:?}: {trial:#?}");
+    }
+    for (name, class) in names.into_iter().zip(classes) {
+        let cell = outcome.result.cells.iter().find(|cell| cell.variant == name).unwrap();
+        let of_trials = || trials.iter().filter(|trial| trial.variant == name);
+        assert_eq!(cell.requests, of_trials().map(|trial| trial.requests).sum::<u64>());
+        assert_eq!(cell.errors.values().sum::<u64>(), of_trials().map(|trial| trial.errors).sum::<u64>());
+        assert_eq!(server.did(class).count("in_flight_max"), 1);
     }
     let top = outcome.result.cells.iter().find(|cell| cell.variant == "top").unwrap();
     assert!(top.errors.contains_key("status-500"), "{:?}", top.errors);
@@ -155,28 +229,56 @@ impl<F: Fn()> Observer for AtThirdTrial<F> {
 }
 
 #[test]
-fn a_subject_that_stands_still_for_300_ms_shows_in_max_and_over_time() {
-    const STALL: Duration = Duration::from_millis(300);
+fn a_subject_that_stands_still_for_200_ms_shows_in_max_and_over_time() {
+    const STALL: Duration = Duration::from_millis(200);
     let server = truth_server();
     let pid = Pid::from_raw(i32::try_from(server.pid()).unwrap()).unwrap();
+    let port = server.port();
     let stall = || {
         kill_process(pid, Signal::STOP).unwrap();
         std::thread::spawn(move || {
+            // Whatever the next trial waits for before it asks, only from then on does its request wait for an answer.
+            let request_came = wait_for_unread_request(port);
             // Nobody sends: this is the stall itself, not a wait for something.
             let (_sender, receiver) = mpsc::channel::<()>();
             let _ = receiver.recv_timeout(STALL);
             kill_process(pid, Signal::CONT).unwrap();
+            assert!(request_came, "no request came while the server stood still");
         });
     };
     let observer = AtThirdTrial(stall, Cell::new(0));
     let (outcome, _folder) = measure(&server, experiment(&server, "plain", "size-0"), 4, &observer);
     assert_eq!(outcome.ending, Ending::Complete);
-    let least_ms = STALL.as_secs_f64() * 1e3 * 0.9;
+    // The histogram's digits may take 1 in 1000 off.
+    let least_ms = STALL.as_secs_f64() * 1e3 * 0.999;
     let max = outcome.result.cells.iter().map(|cell| cell.response_time_ms.max).fold(0.0, f64::max);
     assert!(max >= least_ms, "max is {max} ms");
     let over_time = outcome.result.series.iter().filter(|series| series.name == "response-time-max");
     let peak = over_time.flat_map(|series| &series.points).map(|(_, value)| *value).fold(0.0, f64::max);
     assert!(peak >= least_ms, "the time line's peak is {peak} ms");
+}
+
+/// Waits until a connection of this port on loopback holds bytes that its server has not read; false if none does for long.
+fn wait_for_unread_request(port: u16) -> bool {
+    const PATIENCE: Duration = Duration::from_secs(20);
+    let local = format!("0100007F:{port:04X}");
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let mut rows = table.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<&str>>());
+        // Address, peer, state (01 is established), and the queues as `sent:received` in hexadecimal.
+        let has_request = |row: &Vec<&str>| {
+            row.len() > 4
+                && row[1] == local
+                && row[3] == "01"
+                && row[4].split_once(':').is_some_and(|(_, received)| received != "00000000")
+        };
+        if rows.any(|row| has_request(&row)) {
+            return true;
+        }
+        std::thread::park_timeout(Duration::from_millis(1));
+    }
+    false
 }
 
 #[test]

@@ -38,6 +38,10 @@ impl TruthServer {
         format!("{}/{class_and_path}", self.url)
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.url.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("it says its port")
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
