@@ -13,6 +13,7 @@ pub mod report;
 pub mod results;
 pub mod run;
 pub mod schedule;
+pub mod secret;
 pub mod stats;
 pub mod subject;
 #[cfg(test)]

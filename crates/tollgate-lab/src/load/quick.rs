@@ -18,6 +18,7 @@ use crate::cores::Cores;
 use crate::experiment::{RequestShape, WorkloadKind};
 use crate::results::Percentiles;
 use crate::run::{Certificates, RunError, StopFlag};
+use crate::secret;
 use crate::subject::check_loadable;
 
 /// How often a running load looks whether it shall stop.
@@ -75,7 +76,7 @@ impl QuickLoad {
 /// What a quick load found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QuickResult {
-    /// The URL.
+    /// The URL, without its secrets.
     pub url: String,
     /// Users.
     pub concurrency: usize,
@@ -116,7 +117,8 @@ pub struct QuickResult {
 /// # Errors
 /// A URL that is none, a host that may not be loaded, a load of nobody, or a generator that cannot start.
 pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError> {
-    let target = Target::parse(&load.url).map_err(|error| RunError::Usage(format!("`{}`: {error}", load.url)))?;
+    let target =
+        Target::parse(&load.url).map_err(|error| RunError::Usage(format!("`{}`: {error}", secret::hide(&load.url))))?;
     check_loadable(target.host(), &load.may_load).map_err(|error| RunError::Usage(error.to_string()))?;
     let threads = load.threads.unwrap_or(1).min(load.concurrency);
     if threads == 0 {
@@ -212,7 +214,7 @@ fn summary(load: &QuickLoad, reports: &[Report], interrupted: bool) -> QuickResu
     let asked = (tally.requests + tally.failures()).max(1);
     let littles_law = LittlesLaw::of(&all, load.concurrency as u64, wall.as_secs_f64() * 1e3);
     QuickResult {
-        url: load.url.clone(),
+        url: secret::hide(&load.url),
         concurrency: load.concurrency,
         requests: tally.requests,
         errors: tally.errors.iter().map(|error| (error.class.name(), error.count)).collect(),

@@ -31,6 +31,7 @@ use crate::plan::Plan;
 use crate::probe;
 use crate::results::{self, FORMAT, RunResult, State};
 use crate::schedule;
+use crate::secret;
 use session::{Halt, Session};
 use sites::{Place, Site};
 use store::Store;
@@ -155,7 +156,7 @@ fn blank(
             baseline: variant.baseline.map(|baseline| experiment.variants[baseline].name.clone()),
             subject: match &site.place {
                 Place::Child(path) => format!("tollgate serve, a process of its own, {path}"),
-                Place::There(target) => target.to_string(),
+                Place::There(target) => secret::hide(&target.to_string()),
             },
         }
     });

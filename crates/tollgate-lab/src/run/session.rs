@@ -16,6 +16,7 @@ use crate::load::recorder::{BIN, Course};
 use crate::plan::Plan;
 use crate::results::{RunResult, State, Trial};
 use crate::schedule::Block;
+use crate::secret;
 use crate::stats::warm_up::{WarmUp, mser5};
 use crate::validity;
 
@@ -138,7 +139,7 @@ impl Session<'_> {
         let failure = tally.errors.first().filter(|_| tally.requests == 0);
         let outcome = match failure {
             Some(failure) => {
-                let url = &subject.target.target;
+                let url = secret::hide(&subject.target.target.to_string());
                 Err(self.failed(variant, format!("gives no valid answer at {url}: {}", failure.example)))
             }
             None => Ok(()),

@@ -7,6 +7,7 @@ use tollgate_net::http1::client::Target;
 use super::options::{RunError, RunOptions};
 use crate::experiment::{Experiment, Location};
 use crate::plan::Plan;
+use crate::secret;
 use crate::subject::check_loadable;
 use crate::validity::Systems;
 
@@ -77,7 +78,8 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
 }
 
 fn target(url: &str, who: &str, options: &RunOptions) -> Result<Target, RunError> {
-    let target = Target::parse(url).map_err(|error| RunError::Usage(format!("{who}: `{url}`: {error}")))?;
+    let target =
+        Target::parse(url).map_err(|error| RunError::Usage(format!("{who}: `{}`: {error}", secret::hide(url))))?;
     check_loadable(target.host(), &options.may_load).map_err(|error| RunError::Usage(format!("{who}: {error}")))?;
     Ok(target)
 }

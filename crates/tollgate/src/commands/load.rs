@@ -11,7 +11,7 @@ use clap::Args;
 use tollgate_lab::load::{Connection, QuickLoad, QuickResult, basic_authorization, quick};
 use tollgate_lab::run::{Certificates, RunError, StopFlag};
 
-use super::{input, secrets};
+use super::input;
 use crate::failure::{Exit, Failure};
 use crate::signals;
 use crate::values::{Credentials, HeaderField, duration, seconds};
@@ -165,7 +165,7 @@ fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
 fn write(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     let failed: u64 = result.errors.values().sum();
     let seconds = result.duration_ms / 1e3;
-    writeln!(out, "URL:                    {}", secrets::without_user(&result.url))?;
+    writeln!(out, "URL:                    {}", result.url)?;
     writeln!(out, "Concurrency Level:      {}", result.concurrency)?;
     writeln!(out, "Time taken for tests:   {seconds:.3} seconds")?;
     writeln!(out, "Complete requests:      {}", result.requests)?;
@@ -226,7 +226,7 @@ mod tests {
 
     fn result() -> QuickResult {
         QuickResult {
-            url: "http://me:secret@127.0.0.1:8080/".to_owned(),
+            url: "http://…@127.0.0.1:8080/".to_owned(),
             concurrency: 20,
             requests: 10_000,
             errors: [("status-503".to_owned(), 2)].into(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use tollgate_lab::experiment::{Experiment, FactorName, Location};
 use tollgate_lab::plan::{Plan, TRIALS_PER_BLOCK};
+use tollgate_lab::secret::hide;
 
 use super::selection::{self, Selection};
 use crate::failure::{Exit, Failure};
@@ -43,8 +44,8 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         let label = if row == 0 { "variants" } else { "" };
         let given = subjects.iter().rev().find(|(variant, _)| variant == position).map(|(_, url)| *url);
         let at = match (given, &variant.at) {
-            (Some(url), _) => super::secrets::without_user(url),
-            (None, Location::Url(url)) => super::secrets::without_user(url),
+            (Some(url), _) => hide(url),
+            (None, Location::Url(url)) => hide(url),
             (None, Location::Gateway(path)) => format!("our gateway, {path}"),
         };
         writeln!(out, "  {label:<8}  {:width$}  {at}", variant.name)?;
