@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use tollgate_lab::report::{self, RenderOptions};
-use tollgate_lab::results::{RunResult, Verdict};
+use tollgate_lab::results::{RunResult, TollVerdict, Verdict};
 use tollgate_lab::run::{Certificates, Ending, RunError, RunOptions, StopFlag};
 
 use super::selection::{self, Selection};
@@ -103,12 +103,18 @@ fn rendered(format: &str, result: &RunResult) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
+/// Whether any figure of the run must not be read.
+fn is_refused(result: &RunResult) -> bool {
+    result.validity.iter().any(|doubt| doubt.verdict == Verdict::Refused)
+        || result.tolls.iter().any(|toll| toll.verdict == TollVerdict::Refused)
+}
+
 fn ended(result: &RunResult, ending: Ending) -> Result<Exit, Failure> {
     let reason = || result.reason.clone().unwrap_or_else(|| "a subject failed".to_owned());
     match ending {
         Ending::Interrupted => Ok(Exit::Interrupted),
         Ending::SubjectFailed => Err(Failure::failed(reason()).hint("what was measured before stands, marked partial")),
-        Ending::Complete if result.validity.iter().any(|doubt| doubt.verdict == Verdict::Refused) => Ok(Exit::Refused),
+        Ending::Complete if is_refused(result) => Ok(Exit::Refused),
         Ending::Complete => Ok(Exit::Done),
     }
 }

@@ -71,6 +71,21 @@ fn a_run_leaves_its_result_and_its_report() {
 }
 
 #[test]
+fn a_refused_figure_ends_the_run_with_3() {
+    let folder = folder();
+    // One block has no interval, so every toll of it is refused.
+    let line = ["run", "mine.toml", "--out", "run", "--level", "1", "--rounds", "1"];
+    let run = tollgate(line).within(folder.path()).finish();
+    let result = stored(folder.path()).unwrap();
+    let verdicts = |list: &str| -> Vec<Value> {
+        result[list].as_array().unwrap().iter().map(|found| found["verdict"].clone()).collect()
+    };
+    assert!(verdicts("tolls").iter().all(|verdict| verdict == "refused"), "{result:#}");
+    assert!(verdicts("validity").iter().all(|verdict| verdict != "refused"), "the cells are sound: {result:#}");
+    assert_eq!(run.code, 3, "{run:#?}");
+}
+
+#[test]
 fn json_goes_to_stdout_and_is_the_stored_result() {
     let folder = folder();
     let run = tollgate(["run", "mine.toml", "--out", "run", "--json", "--level", "1"]).within(folder.path()).finish();
@@ -82,12 +97,15 @@ fn json_goes_to_stdout_and_is_the_stored_result() {
 fn secrets_are_sent_and_never_stored() {
     let folder = folder();
     let gateway = serving(&[]);
-    let subject = format!("one={}", gateway.url);
-    let line = ["run", "mine.toml", "--out", "run", "--level", "1", "--subject", &subject, "--basic", "me:hunter2"];
-    let run = tollgate(line.iter().chain(&["--header", "X-Api-Key: hunter3"])).within(folder.path()).finish();
+    // OData lets an option that is not its own pass, as SAP's `sap-password` is.
+    let subject = format!("odata-v4-json={}/odata/v4/flights/FlightCollection?sap-password=hunter4", gateway.url);
+    let what =
+        ["run", "protocol", "--quick", "--only", "odata-v4-json", "--level", "1", "--rounds", "1", "--out", "run"];
+    let how = ["--subject", &subject, "--basic", "me:hunter2", "--header", "X-Api-Key: hunter3"];
+    let run = tollgate(what.into_iter().chain(how)).within(folder.path()).finish();
     assert!(matches!(run.code, 0 | 3), "{run:#?}");
     // Neither as they were typed nor as they were sent.
-    for secret in ["hunter2", "hunter3", "bWU6aHVudGVyMg"] {
+    for secret in ["hunter2", "hunter3", "hunter4", "bWU6aHVudGVyMg"] {
         assert!(!run.out.contains(secret) && !run.err.contains(secret), "{run:#?}");
         for file in files_below(&folder.path().join("run")) {
             let bytes = fs::read(&file).unwrap();
