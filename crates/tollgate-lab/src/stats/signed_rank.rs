@@ -1,12 +1,10 @@
-//! The cross-check that trusts no bell curve: Wilcoxon's signed-rank test and the Hodges-Lehmann estimate.
+//! The cross-check that trusts no bell curve: Wilcoxon's signed-rank test.
 //!
 //! The probability is exact, ties included (the distribution over all signs of the ranks that occurred), as blocks are
 //! few. It never decides a toll; where it disagrees with Student t, the toll is marked.
 
 /// Largest number of values for which the exact distribution is computed; beyond, its normal limit (error below 1e-3).
 const EXACT_MAX: usize = 200;
-/// Largest number of values whose pairwise means are all formed; beyond, the plain median stands in.
-const PAIRS_MAX: usize = 2000;
 
 /// Two-sided probability of signed ranks at least as lopsided by chance. Zeros are left out; 1 if nothing is left.
 ///
@@ -30,19 +28,6 @@ pub fn probability(differences: &[f64]) -> f64 {
 /// Whether so many values could show a difference at `alpha` at all.
 pub fn can_tell(n: usize, alpha: f64) -> bool {
     2.0 * 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX)) < alpha
-}
-
-/// The median of all pairwise means: the middle of the differences, moved little by outliers. Absent for no values.
-pub fn hodges_lehmann(differences: &[f64]) -> Option<f64> {
-    let n = differences.len();
-    if n > PAIRS_MAX {
-        return median(differences.to_vec());
-    }
-    let mut means = Vec::with_capacity(n * (n + 1) / 2);
-    for (index, a) in differences.iter().enumerate() {
-        means.extend(differences[index..].iter().map(|b| (a + b) / 2.0));
-    }
-    median(means)
 }
 
 /// The middle value; the mean of the two middle ones for an even number. Absent for no values.
@@ -156,12 +141,10 @@ mod tests {
     }
 
     #[test]
-    fn hodges_lehmann_shrugs_at_an_outlier() {
-        assert_eq!(hodges_lehmann(&[]), None);
-        assert_eq!(hodges_lehmann(&[3.0]), Some(3.0));
-        assert_eq!(hodges_lehmann(&[1.0, 2.0, 3.0]), Some(2.0));
-        let with_outlier = hodges_lehmann(&[1.0, 1.1, 0.9, 1.0, 1.05, 100.0]).unwrap();
-        assert!(with_outlier < 1.2, "{with_outlier}");
+    fn the_median_is_the_middle_or_the_mean_of_two() {
+        assert_eq!(median(Vec::new()), None);
+        assert_eq!(median(vec![3.0, 1.0, 100.0]), Some(3.0));
+        assert_eq!(median(vec![4.0, 1.0, 100.0, 3.0]), Some(3.5));
     }
 
     #[test]
