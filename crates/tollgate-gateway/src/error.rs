@@ -5,6 +5,7 @@
 
 use tollgate_net::http1::Fault as ProtocolFault;
 use tollgate_net::http1::server::{Response, reason};
+use tollgate_wire::edm::Version;
 use tollgate_wire::error::{self, ErrorBody};
 use tollgate_wire::format::{DocumentKind, Format};
 use tollgate_wire::url::{Place, UrlError};
@@ -126,6 +127,10 @@ impl Fault {
         if let Some(version) = format.version() {
             let (name, said) = versions::answered(version);
             response.header(name, said);
+        }
+        if format.version() != Some(Version::V4) {
+            // V4 tells errors in JSON whatever is accepted; 404 and 405 may be cached like answers.
+            response.header("vary", "Accept");
         }
         response.header("content-type", format.content_type(DocumentKind::Error));
         let target = told.target.as_deref();

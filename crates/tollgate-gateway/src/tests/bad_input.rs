@@ -13,6 +13,7 @@ fn check(method: &str, root: &str, below: &str, accept: &str, status: u16, fragm
         (false, _) => "application/json;odata.metadata=minimal;charset=utf-8",
     };
     assert_eq!(answer.header("content-type"), Some(content_type), "{below}");
+    assert_eq!(answer.header("vary"), (root == V2).then_some("Accept"), "{below}");
     assert!(answer.header(if root == V2 { "dataserviceversion" } else { "odata-version" }).is_some());
 }
 
