@@ -263,6 +263,10 @@ pub struct Toll {
     pub high: f64,
     /// Variant less baseline, in the figure's unit (`ms`, `us`, `bytes`).
     pub difference: f64,
+    /// Lower end of the 95 % interval of the difference: that of the ratio, at the baseline's typical figure.
+    pub difference_low: f64,
+    /// Upper end of the 95 % interval of the difference.
+    pub difference_high: f64,
     /// Unit of the difference.
     pub unit: String,
     /// Blocks behind it.

@@ -161,6 +161,8 @@ impl Pair<'_> {
             high: interval.high.exp(),
             // From the same geometric means as the ratio, so that the two cannot disagree in sign.
             difference: typical * (ratio - 1.0),
+            difference_low: typical * (interval.low.exp() - 1.0),
+            difference_high: typical * (interval.high.exp() - 1.0),
             blocks: u32::try_from(differences.len()).unwrap_or(u32::MAX),
             verdict: TollVerdict::Unclear,
             note: None,
@@ -211,6 +213,8 @@ impl Pair<'_> {
             low: 0.0,
             high: 0.0,
             difference: 0.0,
+            difference_low: 0.0,
+            difference_high: 0.0,
             unit: figure.unit().to_owned(),
             blocks: 0,
             p_adjusted: 1.0,

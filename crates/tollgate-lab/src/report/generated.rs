@@ -79,6 +79,8 @@ fn toll() -> impl Strategy<Value = Toll> {
             low,
             high,
             difference: low - high,
+            difference_low: -high,
+            difference_high: low,
             unit: figure.unit().to_owned(),
             blocks: 3,
             p_adjusted: low,

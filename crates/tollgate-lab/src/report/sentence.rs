@@ -34,6 +34,16 @@ pub(super) fn ratio(toll: &Toll, times: Times) -> String {
     number::ratio(toll.ratio, toll.low, toll.high, times)
 }
 
+/// A toll's difference with its interval; without one where it is exact.
+pub(super) fn difference(toll: &Toll) -> String {
+    let text = |value: f64| number::signed(value, &toll.unit);
+    let (low, high) = (text(toll.difference_low), text(toll.difference_high));
+    if low == high {
+        return text(toll.difference);
+    }
+    format!("{} [{low}, {high}]", text(toll.difference))
+}
+
 /// What a toll compares, in words.
 pub(super) fn figure(figure: Figure) -> &'static str {
     match figure {
@@ -71,7 +81,7 @@ pub(super) fn headline(run: &RunResult, variant: &str, times: Times) -> Option<S
     let noun = unit_noun(&run.experiment);
     let mut parts = Vec::new();
     if let Some(time) = tolls.time {
-        let difference = format!("{}, {} blocks", number::signed(time.difference, &time.unit), time.blocks);
+        let difference = format!("{}, {} blocks", difference(time), time.blocks);
         parts.push(match time.verdict {
             TollVerdict::Dearer | TollVerdict::Cheaper => {
                 format!("a {noun} takes {} the time of {baseline} ({difference})", ratio(time, times))

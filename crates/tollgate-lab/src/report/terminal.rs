@@ -143,7 +143,13 @@ fn columns(view: &View<'_>) -> Vec<Column> {
         column("p50", Side::Right, 1, &|row| some(times(row).p50, time_decimals)),
         column("p95", Side::Right, 5, &|row| some(times(row).p95, time_decimals)),
         column("p99", Side::Right, 3, &|row| some(times(row).p99, time_decimals)),
-        column("CPU us", Side::Right, 2, &|row| some(cpu(row), cpu_decimals)),
+        column("CPU us", Side::Right, 2, &|row| match row.cell.subject.map(|subject| subject.cpu_us_per_request) {
+            Some(cpu) if cpu.n > 1 => {
+                let half = number::grouped((cpu.high - cpu.low) / 2.0, cpu_decimals + 1);
+                format!("{} ±{half}", number::in_column(cpu.mean, cpu_decimals))
+            }
+            _ => some(cpu(row), cpu_decimals),
+        }),
         column(&format!("kB/{noun}"), Side::Right, 6, &|row| number::three_digits(row.cell.bytes_per_unit / 1e3)),
         column("errors", Side::Right, if view.any_errors() { 0 } else { 7 }, &|row| number::whole(row.error_count())),
         column(&format!("toll on {noun} time"), Side::Left, 0, &toll_text),

@@ -134,6 +134,9 @@ fn a_tenth_more_is_found_with_its_size_and_sign() {
         assert_eq!(toll.verdict, verdict, "{toll:?}");
         assert!((toll.ratio / factor - 1.0).abs() < 0.1, "{toll:?}");
         assert_eq!(toll.difference > 0.0, factor > 1.0);
+        assert!(toll.difference_low < toll.difference && toll.difference < toll.difference_high, "{toll:?}");
+        // The interval excludes zero where that of the ratio excludes one.
+        assert_eq!(toll.difference_low > 0.0 || toll.difference_high < 0.0, toll.low > 1.0 || toll.high < 1.0);
         assert!(toll.p_adjusted < 0.001);
         assert_eq!(toll.blocks, 32);
     }

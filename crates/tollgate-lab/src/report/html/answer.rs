@@ -146,9 +146,10 @@ fn card(view: &View<'_>, variant: &Variant, baseline: &str, index: usize) -> Str
         }
     }
     html.push_str("<dl>");
-    let difference = tolls.time.filter(|toll| is_plain(toll)).map(|toll| {
-        (format!("a {noun}"), format!("{} ({} blocks)", number::signed(toll.difference, &toll.unit), toll.blocks))
-    });
+    let difference = tolls
+        .time
+        .filter(|toll| is_plain(toll))
+        .map(|toll| (format!("a {noun}"), format!("{} ({} blocks)", sentence::difference(toll), toll.blocks)));
     let ratio = |toll: Option<&Toll>| toll.map(|toll| format!("{}{}", sentence::ratio(toll, "×"), doubt(toll)));
     let lines = [
         difference,
