@@ -8,7 +8,8 @@ use crate::report::chart::{Caption, Size, Spacing};
 use crate::report::number::{self, NOTHING};
 use crate::report::sentence;
 use crate::report::view::{self, View};
-use crate::results::{Cell, Estimate, Figure, Toll, TollVerdict};
+use crate::results::{Cell, Estimate, Figure, Toll, TollVerdict, Verdict};
+use crate::toll::JOINT_RULES;
 
 /// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have all.
 pub(super) const SHOWN_MAX: usize = 12;
@@ -126,7 +127,7 @@ fn toll_row(view: &View<'_>, toll: &Toll) -> Vec<String> {
         sentence::level(experiment, toll.level),
         figure,
         shown(sentence::ratio(toll, "×")),
-        shown(number::signed(toll.difference, &toll.unit)),
+        shown(sentence::difference(toll)),
         shown(p),
         toll.blocks.to_string(),
         sentence::verdict(toll.verdict).to_owned(),
@@ -195,11 +196,13 @@ fn unit_time(view: &View<'_>) -> String {
     let steps = if shares_work { stagnating(&variants) } else { Vec::new() };
     let note = match (shares_work, steps.is_empty()) {
         (false, _) => String::new(),
-        (true, true) => format!(
-            "The users share a {noun}. Dotted: the ideal, the time at one user divided by the users. Every doubling \
-             gains at least {:.0} %.",
-            STAGNATES_BELOW * 100.0
-        ),
+        (true, true) => {
+            let gains = match variants.iter().any(|(_, _, cells)| cells.windows(2).any(gains_too_little)) {
+                true => String::new(),
+                false => format!(" Every doubling gains at least {:.0} %.", STAGNATES_BELOW * 100.0),
+            };
+            format!("The users share a {noun}. Dotted: the ideal, the time at one user divided by the users.{gains}")
+        }
         (true, false) => {
             let named: Vec<String> = steps
                 .iter()
@@ -207,9 +210,14 @@ fn unit_time(view: &View<'_>) -> String {
                 .collect();
             format!(
                 "The users share a {noun}. Dotted: the ideal, the time at one user divided by the users. Stagnates, \
-                 as a doubling of users gains under {:.0} %: {}.",
+                 as a doubling of users gains under {:.0} %: {}.{}",
                 STAGNATES_BELOW * 100.0,
-                named.join("; ")
+                named.join("; "),
+                if is_joint(view, steps[0].0) {
+                    " Some of these are joint figures: generator and subject were at their limit together."
+                } else {
+                    ""
+                }
             )
         }
     };
@@ -273,12 +281,7 @@ fn unit_time(view: &View<'_>) -> String {
 fn stagnating<'r>(variants: &[(usize, &'r str, Vec<&Cell>)]) -> Vec<(u64, Vec<&'r str>)> {
     let mut steps: Vec<(u64, Vec<&str>)> = Vec::new();
     for (_, name, cells) in variants {
-        let stagnates = |pair: &&[&Cell]| {
-            let doublings = (pair[1].level as f64 / pair[0].level as f64).log2();
-            let gain = (pair[0].unit_time_ms.mean / pair[1].unit_time_ms.mean).powf(1.0 / doublings) - 1.0;
-            doublings > 0.0 && gain < STAGNATES_BELOW
-        };
-        let Some(first) = cells.windows(2).rev().take_while(stagnates).last() else { continue };
+        let Some(first) = cells.windows(2).rev().take_while(|pair| gains_too_little(pair)).last() else { continue };
         match steps.iter_mut().find(|(level, _)| *level == first[0].level) {
             Some((_, names)) => names.push(name),
             None => steps.push((first[0].level, vec![name])),
@@ -286,6 +289,19 @@ fn stagnating<'r>(variants: &[(usize, &'r str, Vec<&Cell>)]) -> Vec<(u64, Vec<&'
     }
     steps.sort_by_key(|(level, _)| *level);
     steps
+}
+
+/// Whether a doubling of the users from one level to the next gains too little.
+fn gains_too_little(pair: &[&Cell]) -> bool {
+    let doublings = (pair[1].level as f64 / pair[0].level as f64).log2();
+    let gain = (pair[0].unit_time_ms.mean / pair[1].unit_time_ms.mean).powf(1.0 / doublings) - 1.0;
+    doublings > 0.0 && gain < STAGNATES_BELOW
+}
+
+/// Whether a cell at this level or above is a joint figure.
+fn is_joint(view: &View<'_>, least: u64) -> bool {
+    let mut doubts = view.run.validity.iter().filter(|doubt| doubt.level >= least && doubt.verdict != Verdict::Ok);
+    doubts.any(|doubt| JOINT_RULES.contains(&doubt.rule.as_str()))
 }
 
 fn who(names: &[&str], of: usize) -> String {
@@ -397,4 +413,29 @@ fn distribution(view: &View<'_>, level: u64) -> String {
         &[by_width(draw(&wide, Size::Half), draw(&narrow, Size::Narrow))],
         &table.folded(&title, &format!("response-times-{level}.csv")),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    #[test]
+    fn that_every_doubling_gains_is_said_only_where_it_does() {
+        let note = |times_ms: [f64; 4]| {
+            let mut run = fixture::protocol();
+            run.experiment.levels = vec![1, 2, 4, 8];
+            run.validity.clear();
+            run.cells = (0..4).map(|index| fixture::cell("rest-json", 1 << index)).collect();
+            for (cell, mean) in run.cells.iter_mut().zip(times_ms) {
+                cell.unit_time_ms.mean = mean;
+            }
+            unit_time(&View::of(&run))
+        };
+        let claim = "Every doubling gains at least";
+        assert!(note([80.0, 40.0, 20.0, 10.0]).contains(claim));
+        let in_between = note([80.0, 79.0, 40.0, 20.0]);
+        assert!(!in_between.contains(claim) && !in_between.contains("Stagnates"), "it does not last to the end");
+        assert!(note([80.0, 40.0, 20.0, 19.9]).contains("Stagnates"));
+    }
 }
