@@ -9,8 +9,7 @@ use std::sync::Arc;
 use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Abort, Exchange, ExchangeError};
 
-use crate::error::Fault;
-use crate::odata::Failure;
+use crate::error::{Failure, Fault};
 use crate::parts::{self, Buffers, PartWriter};
 use crate::server::{Core, Shared};
 use crate::store::sqlite::Connection;

@@ -4,7 +4,7 @@
 //! The client gets the outer message. What only the operator should read ([`Fault::inner`]) goes to the log.
 
 use tollgate_net::http1::Fault as ProtocolFault;
-use tollgate_net::http1::server::{Response, reason};
+use tollgate_net::http1::server::{ExchangeError, Response, reason};
 use tollgate_wire::edm::Version;
 use tollgate_wire::error::{self, ErrorBody};
 use tollgate_wire::format::{DocumentKind, Format};
@@ -17,6 +17,26 @@ use crate::store::{self, StoreError};
 /// What went wrong with one request, in the words of no protocol. One pointer, so that what goes well carries no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault(Box<Told>);
+
+/// Why there is no answer yet.
+pub(crate) enum Failure {
+    /// The client is to be told.
+    Told(Fault),
+    /// The exchange itself broke: nobody is there to be told.
+    Broken(ExchangeError),
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure::Told(fault)
+    }
+}
+
+impl From<ExchangeError> for Failure {
+    fn from(error: ExchangeError) -> Failure {
+        Failure::Broken(error)
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Told {

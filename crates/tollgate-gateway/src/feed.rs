@@ -12,9 +12,8 @@ use tollgate_wire::stencil::{Base, FeedHead, Stencil, Writer};
 use tollgate_wire::value::Row;
 
 use crate::away::{self, Progress, Work};
-use crate::error::Fault;
-use crate::links;
-use crate::odata::Failure;
+use crate::error::{Failure, Fault};
+use crate::next_link;
 use crate::parts::{Output, PartWriter};
 use crate::server::{Core, Shared};
 use crate::store::sqlite::Connection;
@@ -108,13 +107,13 @@ impl Feed {
         let mut link = String::with_capacity(self.root.len() + self.path.len() + 128);
         match &self.next {
             Next::Token { query } => {
-                links::write_next(&mut link, &self.root, &self.path, query.as_deref(), &skip_token::write(token));
+                next_link::write_next(&mut link, &self.root, &self.path, query.as_deref(), &skip_token::write(token));
             }
             Next::Offset => {
                 let options = &self.plan.options;
                 let offset = options.skip.unwrap_or(0).saturating_add(written);
                 let limit = options.top.map(|limit| limit.saturating_sub(written));
-                links::write_offset(&mut link, &self.root, &self.path, offset, limit);
+                next_link::write_offset(&mut link, &self.root, &self.path, offset, limit);
             }
         }
         link

@@ -11,8 +11,7 @@ use tollgate_wire::stencil::{Base, Stencil, Writer, raw};
 use tollgate_wire::value::{Cell, Row};
 
 use crate::conditions::{self, Verdict};
-use crate::error::Fault;
-use crate::odata::Failure;
+use crate::error::{Failure, Fault};
 use crate::server::{Core, Shared};
 use crate::store::sqlite::Connection;
 use crate::store::{Flow, RowSink};

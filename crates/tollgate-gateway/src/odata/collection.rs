@@ -5,7 +5,8 @@ use tollgate_wire::edm::Version;
 use tollgate_wire::format::DocumentKind;
 use tollgate_wire::plan::Plan;
 
-use super::{Failure, Mount, negotiation, versions};
+use super::{Mount, negotiation, versions};
+use crate::error::Failure;
 use crate::feed::{Feed, Next};
 use crate::server::Core;
 

@@ -6,9 +6,9 @@ use tollgate_wire::format::DocumentKind;
 use tollgate_wire::query::format_of;
 use tollgate_wire::stencil::Base;
 
-use super::{Failure, Mount, negotiation, versions};
+use super::{Mount, negotiation, versions};
 use crate::conditions::{self, Verdict};
-use crate::error::Fault;
+use crate::error::{Failure, Fault};
 use crate::server::Core;
 
 /// The kept metadata documents.

@@ -5,8 +5,8 @@
 
 mod collection;
 mod documents;
+mod entity;
 mod negotiation;
-mod single;
 pub(crate) mod versions;
 
 use tollgate_net::http1::server::{Exchange, ExchangeError};
@@ -16,7 +16,7 @@ use tollgate_wire::format::Format;
 use tollgate_wire::plan::{Plan, Resource, Shape};
 use tollgate_wire::url;
 
-use crate::error::Fault;
+use crate::error::{Failure, Fault};
 use crate::server::Core;
 
 pub(crate) use documents::Documents;
@@ -28,26 +28,6 @@ pub(crate) struct Mount {
     pub(crate) root: &'static str,
     /// The version.
     pub(crate) version: Version,
-}
-
-/// Why there is no answer yet.
-pub(crate) enum Failure {
-    /// The client is to be told.
-    Told(Fault),
-    /// The exchange itself broke: nobody is there to be told.
-    Broken(ExchangeError),
-}
-
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Failure {
-        Failure::Told(fault)
-    }
-}
-
-impl From<ExchangeError> for Failure {
-    fn from(error: ExchangeError) -> Failure {
-        Failure::Broken(error)
-    }
 }
 
 /// Answers one request below `mount`.
@@ -95,7 +75,7 @@ async fn answer(core: &Core, exchange: &mut Exchange<'_>, mount: Mount) -> Resul
         Resource::Read(plan) if reading => match plan.shape {
             Shape::Collection => collection::answer(core, exchange, mount, *plan).await,
             Shape::Entity | Shape::Count | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => {
-                single::answer(core, exchange, mount, *plan).await
+                entity::answer(core, exchange, mount, *plan).await
             }
         },
         other => Err(not_read(core, method, request.method_text(), &other).into()),

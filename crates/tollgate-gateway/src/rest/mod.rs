@@ -13,9 +13,9 @@ use tollgate_wire::plan::{Plan, Shape};
 
 use self::route::Resource;
 use crate::accept;
-use crate::error::Fault;
+use crate::error::{Failure, Fault};
 use crate::feed::{Feed, Next};
-use crate::odata::{Failure, READING};
+use crate::odata::READING;
 use crate::server::Core;
 use crate::single::{Found, Single};
 

@@ -6,6 +6,7 @@
 use tollgate_wire::date;
 use tollgate_wire::edm::{Model, Primitive, SetId};
 use tollgate_wire::plan::{Key, Options, Plan, Shape};
+use tollgate_wire::url::decode_segment;
 use tollgate_wire::value::Value;
 
 use crate::error::Fault;
@@ -86,7 +87,10 @@ fn list_options(query: Option<&str>) -> Result<Options, Fault> {
 
 /// A key's value out of a path segment, in canonical form.
 fn key_value(primitive: Primitive, segment: &str) -> Option<Value> {
-    let text = percent_decoded(segment)?;
+    let text = decode_segment(segment)?.into_owned();
+    if text.bytes().any(|byte| byte.is_ascii_control()) {
+        return None;
+    }
     match primitive {
         Primitive::String { .. } => Some(Value::String(text)),
         Primitive::Date => {
@@ -110,25 +114,6 @@ fn key_value(primitive: Primitive, segment: &str) -> Option<Value> {
         | Primitive::TimeOfDay { .. }
         | Primitive::Duration => None,
     }
-}
-
-fn percent_decoded(segment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.bytes();
-    while let Some(byte) = rest.next() {
-        let decoded = match byte {
-            b'%' => {
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                u8::try_from(digit(rest.next()?)? * 16 + digit(rest.next()?)?).ok()?
-            }
-            plain => plain,
-        };
-        if decoded < b' ' || decoded == 0x7f {
-            return None;
-        }
-        bytes.push(decoded);
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn unknown(resources: &[Resource], name: &str) -> Fault {

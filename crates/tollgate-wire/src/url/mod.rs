@@ -11,6 +11,7 @@ mod percent;
 
 pub use error::{Fault, Place, UrlError};
 pub use key::{write_key, write_literal};
+pub use percent::{decode_segment, escape};
 
 pub(crate) use error::{Parsed, Problem, quoted};
 pub(crate) use literal::{Literal, convert, read as read_literal, type_name};

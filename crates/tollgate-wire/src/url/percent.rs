@@ -81,10 +81,20 @@ pub(crate) fn encode(out: &mut Vec<u8>, bytes: &[u8]) {
         if plain {
             out.push(byte);
         } else {
-            const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-            out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+            out.extend_from_slice(&escape(byte));
         }
     }
+}
+
+/// A byte as it stands in a URL where it may not stand for itself.
+pub fn escape(byte: u8) -> [u8; 3] {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    [b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+}
+
+/// What a segment of a path that is not OData's says; `None` if its escapes are broken or no UTF-8.
+pub fn decode_segment(raw: &str) -> Option<Cow<'_, str>> {
+    decode(raw, Plus::Plus).ok()
 }
 
 /// Follows a path byte by byte and knows what is inside of a quoted literal: quotes count only inside parentheses.

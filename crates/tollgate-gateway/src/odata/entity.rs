@@ -6,8 +6,8 @@ use tollgate_wire::format::DocumentKind;
 use tollgate_wire::plan::{Plan, Shape};
 use tollgate_wire::stencil::raw;
 
-use super::{Failure, Mount, negotiation, versions};
-use crate::error::Fault;
+use super::{Mount, negotiation, versions};
+use crate::error::{Failure, Fault};
 use crate::server::Core;
 use crate::single::{Found, Single};
 

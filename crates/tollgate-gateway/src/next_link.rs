@@ -2,6 +2,8 @@
 //!
 //! It works on the text of the query, so that an option which this server does not know is kept as it came.
 
+use tollgate_wire::url::escape;
+
 /// Writes `<service root><path>?<options>&$skiptoken=<token>`. `path` and `query` are as the client sent them, still
 /// percent-encoded; whatever in them could not stand in a URL is encoded. `$skiptoken` of this page is replaced, and
 /// `$skip` is left out: the token stands behind what was skipped.
@@ -60,10 +62,7 @@ fn push_encoded(out: &mut String, text: &str, keep: Keep) {
         if stands {
             out.push(char::from(byte));
         } else {
-            const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-            out.push('%');
-            out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            out.push(char::from(DIGITS[usize::from(byte & 15)]));
+            out.extend(escape(byte).map(char::from));
         }
     }
 }
