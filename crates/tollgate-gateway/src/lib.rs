@@ -10,6 +10,7 @@ pub mod config;
 pub mod dispatcher;
 mod error;
 mod feed;
+mod index;
 mod log;
 mod next_link;
 mod odata;

@@ -24,6 +24,7 @@ use crate::admin;
 use crate::config::{self, Config};
 use crate::dispatcher::Dispatcher;
 use crate::error::Fault;
+use crate::index;
 use crate::log::Log;
 use crate::odata::{self, Documents, Mount};
 use crate::parts::Buffers;
@@ -197,8 +198,14 @@ impl Service for Core {
             // The same rows without the protocol.
             return rest::serve(self, exchange).await;
         }
-        let fault = Fault::not_found("no service is mounted here");
-        self.tell(&fault, Format::RestJson, exchange.respond());
+        let told = match path {
+            // For whoever opens the bare address.
+            "/" => index::answer(exchange, &MOUNTS),
+            _ => Err(Fault::not_found("no service is mounted here: / lists those that are")),
+        };
+        if let Err(fault) = told {
+            self.tell(&fault, Format::RestJson, exchange.respond());
+        }
         Ok(())
     }
 

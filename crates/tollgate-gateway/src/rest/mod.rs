@@ -30,6 +30,11 @@ const XML: Format = Format::RestXml { padding: Padding::AtomSize };
 const OFFERS: &[(&str, Format)] =
     &[("application/json", Format::RestJson), ("application/xml", XML), ("text/xml", XML)];
 
+/// The names of the lists.
+pub(crate) fn lists() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(list, _)| *list)
+}
+
 /// What REST names.
 #[derive(Debug)]
 pub(crate) struct Rest {

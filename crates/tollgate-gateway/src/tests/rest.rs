@@ -75,3 +75,19 @@ fn a_problem_has_the_phrase_of_its_status_line_as_its_title() {
     let path = "/rest/flights?unknown=1";
     Running::shared().get(path).expect(400, "\"title\":\"Bad Request\"");
 }
+
+#[test]
+fn the_bare_address_lists_what_is_served_and_every_link_of_it_leads_somewhere() {
+    let gateway = Running::shared();
+    let index = gateway.get("/");
+    let index = index.expect(200, "{\"services\":[{").text();
+    let services: Vec<&str> = index.split("\"url\":\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert_eq!(services.len(), 7);
+    let page = gateway.get_with("/", &[("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")]);
+    assert_eq!(page.header("content-type"), Some("text/html;charset=utf-8"));
+    for url in services {
+        assert_eq!(gateway.get(url).status, 200, "{url}");
+        page.expect(200, &format!("<a href=\"{url}\">"));
+    }
+    gateway.ask("POST", "/").expect(405, "MethodNotAllowed");
+}

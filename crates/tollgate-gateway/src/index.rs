@@ -1,0 +1,61 @@
+//! `/`: what is served here, for whoever opens the bare address: JSON, or a page of links for a browser.
+//!
+//! It deliberately describes nothing: each service tells of itself below its own root.
+
+use tollgate_net::http1::Method;
+use tollgate_net::http1::server::Exchange;
+use tollgate_wire::edm::Version;
+
+use crate::accept;
+use crate::error::Fault;
+use crate::odata::{Mount, READING};
+use crate::rest;
+
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Json,
+    Html,
+}
+
+const OFFERS: &[(&str, Form)] = &[("application/json", Form::Json), ("text/html", Form::Html)];
+
+/// Answers the index of `mounts` and of the lists of REST.
+pub(crate) fn answer(exchange: &mut Exchange<'_>, mounts: &[Mount]) -> Result<(), Fault> {
+    let (request, response) = exchange.split();
+    if !matches!(request.method(), Method::Get | Method::Head) {
+        return Err(Fault::method_not_allowed(request.method_text(), READING));
+    }
+    // Whoever takes neither is told in JSON all the same: there is nothing else to say it in.
+    let form = accept::choose(request.values("accept"), OFFERS, |form, _| Some(form)).unwrap_or(Form::Json);
+    let services = mounts.iter().map(|mount| (name(mount.version), mount.root.to_owned()));
+    let lists = rest::lists().map(|list| ("REST", format!("{}{list}", rest::ROOT)));
+    let links: Vec<_> = services.chain(lists).collect();
+    response.header("vary", "Accept");
+    let (content_type, [before, between, after]) = match form {
+        Form::Json => ("application/json", ["{\"services\":[", ",", "]}"]),
+        Form::Html => (
+            "text/html;charset=utf-8",
+            ["<!doctype html><html lang=\"en\"><title>tollgate</title><h1>tollgate</h1><ul>", "", "</ul></html>"],
+        ),
+    };
+    response.header("content-type", content_type);
+    let mut text = before.to_owned();
+    for (position, (protocol, path)) in links.iter().enumerate() {
+        text.push_str(if position > 0 { between } else { "" });
+        // Neither has a character that would have to be escaped.
+        text.push_str(&match form {
+            Form::Json => format!("{{\"protocol\":\"{protocol}\",\"url\":\"{path}\"}}"),
+            Form::Html => format!("<li><a href=\"{path}\">{path}</a> {protocol}"),
+        });
+    }
+    text.push_str(after);
+    response.body.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+fn name(version: Version) -> &'static str {
+    match version {
+        Version::V2 => "OData V2",
+        Version::V4 => "OData V4",
+    }
+}
