@@ -108,7 +108,11 @@ impl Gateway {
         let shared = Arc::new(Shared::new(&config).map_err(StartError::Database)?);
         let listen = |address: SocketAddr, threads: usize| {
             let options = ListenOptions { address, backlog: config.listen.backlog, threads };
-            Server::bind(&options).map_err(|error| StartError::Listen { address, error })
+            // What leaves the loop holds a work process, so there is never work for more threads than that.
+            let bound = Server::bind(&options);
+            bound
+                .map(|server| server.with_blocking_threads(config.work_processes.limit as usize))
+                .map_err(|error| StartError::Listen { address, error })
         };
         let servers =
             config.listen.addresses.iter().map(|address| listen(*address, threads)).collect::<Result<Vec<_>, _>>()?;

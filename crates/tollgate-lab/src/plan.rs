@@ -44,7 +44,7 @@ impl Extent {
     pub fn defaults(self) -> ExtentDefaults {
         match self {
             Extent::Quick => ExtentDefaults { blocks: 8, slice_ms: 100, starts: 1 },
-            Extent::Default => ExtentDefaults { blocks: 8, slice_ms: 250, starts: 1 },
+            Extent::Default => ExtentDefaults { blocks: 16, slice_ms: 110, starts: 1 },
             Extent::Full => ExtentDefaults { blocks: 32, slice_ms: 250, starts: 3 },
         }
     }
