@@ -221,7 +221,10 @@ impl Service for Core {
 /// In which format a caller is told what is wrong before it is known whose resource is meant.
 fn error_format(request: Option<&RequestHead>) -> Format {
     let mount = request.and_then(|request| MOUNTS.iter().find(|mount| is_below(request.path(), mount.root)));
-    mount.map_or(Format::RestJson, |mount| odata::error_format(*mount, request))
+    match mount {
+        Some(mount) => odata::error_format(*mount, request),
+        None => rest::error_format(request.filter(|request| is_below(request.path(), rest::ROOT))),
+    }
 }
 
 /// Whether `path` is `root` or below it; the root's last slash may be missing.

@@ -1,12 +1,12 @@
 //! The same rows as plain REST: `/rest/flights` and `/rest/flights/AA/0017/2011-06-01`, as JSON or, with
-//! `Accept: application/xml`, as XML padded to Atom's size. Errors are problem JSON (RFC 9457).
+//! `Accept: application/xml`, as XML padded to Atom's size. Errors are problems (RFC 9457) in the same format.
 //!
 //! It has no query language: whoever wants to filter asks by OData.
 
 mod route;
 
-use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Exchange, ExchangeError};
+use tollgate_net::http1::{Method, RequestHead};
 use tollgate_wire::edm::{Model, SetId, Version};
 use tollgate_wire::format::{DocumentKind, Format, Padding};
 use tollgate_wire::plan::{Plan, Shape};
@@ -58,10 +58,17 @@ pub(crate) async fn serve(core: &Core, exchange: &mut Exchange<'_>) -> Result<()
         Ok(()) => Ok(()),
         Err(Failure::Broken(error)) => Err(error),
         Err(Failure::Told(fault)) => {
-            core.tell(&fault, Format::RestJson, exchange.respond());
+            let (request, response) = exchange.split();
+            core.tell(&fault, error_format(Some(request)), response);
             Ok(())
         }
     }
+}
+
+/// The format in which a fault is told: what Accept chose, else JSON.
+pub(crate) fn error_format(request: Option<&RequestHead>) -> Format {
+    let accept = request.into_iter().flat_map(|request| request.values("accept"));
+    accept::choose(accept, OFFERS, |format, _| Some(format)).unwrap_or(Format::RestJson)
 }
 
 async fn answer(core: &Core, exchange: &mut Exchange<'_>) -> Result<(), Failure> {

@@ -91,3 +91,16 @@ fn the_bare_address_lists_what_is_served_and_every_link_of_it_leads_somewhere() 
     }
     gateway.ask("POST", "/").expect(405, "MethodNotAllowed");
 }
+
+#[test]
+fn errors_are_told_as_accept_chose() {
+    let gateway = Running::shared();
+    for (accept, content_type, start) in [
+        ("application/xml", "application/problem+xml", "<?xml"),
+        ("application/json, application/xml;q=0.5", "application/problem+json", "{"),
+    ] {
+        let answer = gateway.get_with("/rest/flights/XX/0017/2011-06-01", &[("Accept", accept)]);
+        assert_eq!((answer.status, answer.header("content-type")), (404, Some(content_type)), "{accept}");
+        assert!(answer.text().starts_with(start), "{accept}: {}", answer.text());
+    }
+}

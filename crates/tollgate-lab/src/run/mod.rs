@@ -4,6 +4,7 @@
 //! What it deliberately does not do: print (an [`Observer`] is told), compute tolls, or render.
 
 mod book;
+mod descriptors;
 mod options;
 mod series;
 mod session;
@@ -65,12 +66,24 @@ pub enum Ending {
     SubjectFailed,
 }
 
+/// Whether an experiment can be run as asked, as far as that can be told without touching the network.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
+    let plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
+    sites::sites(options, &plan)?;
+    headers(options)?;
+    descriptors::check(&plan).map_err(RunError::Usage)?;
+    Ok(plan)
+}
+
 /// Runs an experiment.
 ///
 /// # Errors
 /// Why nothing was measured: what was asked cannot be, or a subject could not be started.
 pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Result<RunOutcome, RunError> {
-    let plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
+    let plan = check(options)?;
     let sites = sites::sites(options, &plan)?;
     let headers = headers(options)?;
     let started = jiff::Timestamp::now();

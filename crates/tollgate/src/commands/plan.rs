@@ -20,8 +20,9 @@ pub(crate) struct Arguments {
 
 /// Prints the plan.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
-    let experiment = selection::experiment(&arguments.selection.experiment)?;
-    let plan = Plan::new(&experiment, &selection::plan_options(&arguments.selection)).map_err(Failure::usage)?;
+    let options = selection::run_options(&arguments.selection, None, None)?;
+    let plan = tollgate_lab::run::check(&options).map_err(selection::failure)?;
+    let experiment = options.experiment;
     let mut subjects = Vec::new();
     for subject in &arguments.selection.subjects {
         let variant = experiment.variant(&subject.name).map_err(Failure::usage)?;

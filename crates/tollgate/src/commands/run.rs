@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use clap::Args;
 use tollgate_lab::report::{self, RenderOptions};
 use tollgate_lab::results::{RunResult, TollVerdict, Verdict};
-use tollgate_lab::run::{Certificates, Ending, RunError, RunOptions, StopFlag};
+use tollgate_lab::run::{Ending, StopFlag};
 
+use super::output;
 use super::selection::{self, Selection};
-use super::{output, secrets};
 use crate::failure::{Exit, Failure};
 use crate::progress::ProgressLine;
 use crate::signals;
@@ -49,7 +49,7 @@ const REPORT: &str = "report.html";
 
 /// Runs the experiment.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
-    let options = options(arguments)?;
+    let options = selection::run_options(&arguments.selection, arguments.out.clone(), arguments.seed)?;
     let stop = StopFlag::new();
     let asked = stop.clone();
     signals::on_stop(move || asked.stop())?;
@@ -57,10 +57,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let progress = ProgressLine::on_stderr();
     let outcome = tollgate_lab::run::run(&options, &progress, &stop);
     progress.end();
-    let outcome = outcome.map_err(|error| match error {
-        RunError::Usage(_) => Failure::usage(error),
-        RunError::Failed(_) => Failure::failed(error),
-    })?;
+    let outcome = outcome.map_err(selection::failure)?;
 
     let report = outcome.directory.join(REPORT);
     output::whole_file(&report, &rendered("html", &outcome.result)?)?;
@@ -73,28 +70,6 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     }
     out.flush().map_err(Failure::output)?;
     ended(&outcome.result, outcome.ending)
-}
-
-fn options(arguments: &Arguments) -> Result<RunOptions, Failure> {
-    let selection = &arguments.selection;
-    let serve_program = std::env::current_exe().map_err(|error| {
-        Failure::failed(format_args!("cannot find this program, which serves the built-in subjects: {error}"))
-    })?;
-    Ok(RunOptions {
-        experiment: selection::experiment(&selection.experiment)?,
-        plan: selection::plan_options(selection),
-        out: arguments.out.clone(),
-        subjects: selection.subjects.iter().map(|subject| (subject.name.clone(), subject.value.clone())).collect(),
-        subject_pids: selection.subject_pids.iter().map(|subject| (subject.name.clone(), subject.value)).collect(),
-        headers: selection.headers.iter().map(|field| (field.name.clone(), field.value.clone())).collect(),
-        basic: selection.basic.clone().map(|credentials| (credentials.user, credentials.password)),
-        certificates: if selection.insecure { Certificates::Unverified } else { Certificates::Verified },
-        may_load: selection.may_load.clone(),
-        seed: arguments.seed,
-        command_line: secrets::without_secrets(std::env::args()),
-        serve_program,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    })
 }
 
 fn rendered(format: &str, result: &RunResult) -> Result<Vec<u8>, Failure> {

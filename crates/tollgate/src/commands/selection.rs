@@ -3,13 +3,14 @@
 //! Deliberately not here: which variants and levels an experiment has; the lab knows, and says what it knows instead.
 
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
+use tollgate_lab::run::{Certificates, RunError, RunOptions};
 
-use super::input;
+use super::{input, secrets};
 use crate::failure::Failure;
 use crate::values::{Assignment, Credentials, HeaderField};
 
@@ -69,7 +70,7 @@ pub(crate) struct Selection {
 const EXPERIMENT_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the experiment: a built-in one by its name, a user's by a file name that ends in `.toml`.
-pub(crate) fn experiment(name: &str) -> Result<Experiment, Failure> {
+fn experiment(name: &str) -> Result<Experiment, Failure> {
     if !name.ends_with(".toml") {
         return Experiment::builtin(name).map_err(|error| {
             Failure::usage(error).hint("`tollgate list` shows the experiments; a file ends in .toml")
@@ -79,8 +80,42 @@ pub(crate) fn experiment(name: &str) -> Result<Experiment, Failure> {
     Experiment::parse(&text, name).map_err(Failure::usage)
 }
 
+/// All that the lab needs to know; `plan` gives it no folder and no seed.
+pub(crate) fn run_options(
+    selection: &Selection,
+    out: Option<PathBuf>,
+    seed: Option<u64>,
+) -> Result<RunOptions, Failure> {
+    let serve_program = std::env::current_exe().map_err(|error| {
+        Failure::failed(format_args!("cannot find this program, which serves the built-in subjects: {error}"))
+    })?;
+    Ok(RunOptions {
+        experiment: experiment(&selection.experiment)?,
+        plan: plan_options(selection),
+        out,
+        subjects: selection.subjects.iter().map(|subject| (subject.name.clone(), subject.value.clone())).collect(),
+        subject_pids: selection.subject_pids.iter().map(|subject| (subject.name.clone(), subject.value)).collect(),
+        headers: selection.headers.iter().map(|field| (field.name.clone(), field.value.clone())).collect(),
+        basic: selection.basic.clone().map(|credentials| (credentials.user, credentials.password)),
+        certificates: if selection.insecure { Certificates::Unverified } else { Certificates::Verified },
+        may_load: selection.may_load.clone(),
+        seed,
+        command_line: secrets::without_secrets(std::env::args()),
+        serve_program,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+/// Whose fault it was that nothing was measured.
+pub(crate) fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::Usage(_) => Failure::usage(error),
+        RunError::Failed(_) => Failure::failed(error),
+    }
+}
+
 /// How much of it.
-pub(crate) fn plan_options(arguments: &Selection) -> PlanOptions {
+fn plan_options(arguments: &Selection) -> PlanOptions {
     PlanOptions {
         extent: match (arguments.quick, arguments.full) {
             (true, _) => Extent::Quick,

@@ -37,6 +37,10 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["plan", "protocol", "--only", "odata-v2-atm"], "did you mean `odata-v2-atom`?");
     check(&["plan", "protocol", "--level", "0"], "level 0 of `protocol`");
     check(&["plan", "missing.toml"], "cannot read missing.toml");
+    // What a run would refuse without touching the network, a plan refuses too.
+    check(&["plan", "protocol", "--subject", "rest-json=garbage"], "rest-json");
+    check(&["plan", "protocol", "--subject", "rest-json=http://192.0.2.1/"], "--i-may-load");
+    check(&["plan", "protocol", "--subject-pid", "rest-json=1"], "rest-json");
     check(&["serve", "missing.toml"], "cannot read missing.toml");
     check(&["serve", "--listen", "here"], "'here' for '--listen <ADDRESS>'");
     check(&["serve", "--admin", "192.0.2.1:80"], "expected a loopback address");
@@ -101,7 +105,9 @@ fn every_example_of_an_experiment_is_right() {
     for entry in fs::read_dir(EXAMPLES).unwrap() {
         let path = entry.unwrap().path();
         if !path.ends_with("gateway.toml") {
-            tollgate([OsStr::new("plan"), path.as_os_str()]).finish().check(0, "trials", "");
+            tollgate([OsStr::new("plan"), path.as_os_str(), OsStr::new("--i-may-load"), OsStr::new("sap.example")])
+                .finish()
+                .check(0, "trials", "");
         }
     }
 }

@@ -1,0 +1,59 @@
+//! The file descriptors that a run needs: every variant keeps the connections of its largest level open, and a run that
+//! went out of them would blame the subject.
+//!
+//! The soft limit is raised to the hard one, which the subjects inherit; the hard one is the machine's business.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::plan::Plan;
+
+/// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.
+const OTHERS: u64 = 64;
+
+/// Raises the limit as far as it goes, and tells whether it is enough.
+///
+/// # Errors
+/// When it is not, with what to do.
+pub(super) fn check(plan: &Plan) -> Result<(), String> {
+    let limit = getrlimit(Resource::Nofile);
+    // A failure leaves the soft limit, which is then what counts.
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    let allowed = if raised.is_ok() { limit.maximum } else { limit.current };
+    enough(needed(plan), allowed)
+}
+
+fn needed(plan: &Plan) -> u64 {
+    plan.levels.iter().max().copied().unwrap_or(0).saturating_mul(plan.variants.len() as u64).saturating_add(OTHERS)
+}
+
+/// `None` is no limit.
+fn enough(needed: u64, allowed: Option<u64>) -> Result<(), String> {
+    match allowed {
+        Some(allowed) if needed > allowed => Err(format!(
+            "{needed} file descriptors are needed for the connections of all variants, but {allowed} are allowed: \
+             take fewer variants (`--only`) or lower levels (`--level`), or raise the limit (`ulimit -Hn`)"
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+    use crate::plan::PlanOptions;
+
+    #[test]
+    fn every_variant_keeps_the_connections_of_the_largest_level() {
+        let experiment = Experiment::builtin("protocol").unwrap();
+        let plan = Plan::new(&experiment, &PlanOptions::default()).unwrap();
+        assert_eq!(needed(&plan), 6 * 20 + OTHERS);
+        assert!(check(&plan).is_ok());
+    }
+
+    #[test]
+    fn a_limit_is_enough_up_to_itself() {
+        assert!(enough(1024, Some(1024)).is_ok() && enough(1024, None).is_ok());
+        assert!(enough(1025, Some(1024)).unwrap_err().contains("1025 file descriptors"));
+    }
+}
