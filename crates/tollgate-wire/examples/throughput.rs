@@ -10,8 +10,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tollgate_wire::content::Checker;
 use tollgate_wire::edm::{
-    Annotations, ComplexId, ComplexType, EntitySet, EntityType, LeafId, Model, Multiplicity, NavigationProperty,
-    Primitive, Property, PropertyKind, SetId, TypeId,
+    Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, LeafId, Model, Multiplicity,
+    NavigationProperty, Primitive, Property, PropertyKind, SetId, TypeId,
 };
 use tollgate_wire::format::{Format, Ieee754, Metadata, Padding};
 use tollgate_wire::links::{self, Search, Template};
@@ -194,7 +194,12 @@ fn model() -> Model {
             name: "FlightDetails".to_owned(),
             properties: details.map(property).to_vec(),
         }],
-        entity_sets: vec![EntitySet { name: "FlightCollection".to_owned(), entity_type: TypeId(0), label: None }],
+        entity_sets: vec![EntitySet {
+            name: "FlightCollection".to_owned(),
+            entity_type: TypeId(0),
+            label: None,
+            changes: Changes::ALL,
+        }],
         ..Model::default()
     };
     model.finish();

@@ -5,11 +5,13 @@
 
 pub mod atom;
 pub mod base64;
+pub mod body;
 pub mod content;
 pub mod date;
 pub mod decimal;
 pub mod document;
 pub mod edm;
+pub mod entry;
 pub mod error;
 pub mod escape;
 pub mod format;

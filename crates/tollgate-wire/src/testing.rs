@@ -1,7 +1,7 @@
 //! A small flight service by hand, for the tests of this crate: names and types of the real one, few of its parts.
 
 use crate::edm::{
-    Annotations, Association, AssociationEnd, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport,
+    Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport,
     FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind,
     SetId, TypeId,
 };
@@ -111,8 +111,12 @@ pub(crate) fn model() -> Model {
         ("duration", Primitive::Duration),
     ]));
     let entity = |name: &str, properties| EntityType { name: name.to_owned(), properties, ..EntityType::default() };
-    let set =
-        |name: &str, entity_type| EntitySet { name: name.to_owned(), entity_type: TypeId(entity_type), label: None };
+    let set = |name: &str, entity_type| EntitySet {
+        name: name.to_owned(),
+        entity_type: TypeId(entity_type),
+        label: None,
+        changes: Changes::ALL,
+    };
     let mut model = Model {
         namespace: "RMTSAMPLEFLIGHT".to_owned(),
         container: "RMTSAMPLEFLIGHT_Entities".to_owned(),

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// What the database's own driver says, for the operator's log.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
 /// Whose fault an error is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -11,6 +14,17 @@ pub enum Fault {
     Overload,
     /// The gateway or its database.
     Gateway,
+}
+
+/// A rule of the database that values can break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// A value must not be null.
+    NotNull,
+    /// The entity that is referred to must exist, or others still refer to this one.
+    ForeignKey,
+    /// A condition of the table (`CHECK`), or a value out of its column's range.
+    Check,
 }
 
 /// What went wrong in a store.
@@ -57,9 +71,9 @@ pub enum StoreError {
     /// The statement ran longer than its time budget.
     TimeBudget,
     /// The database was locked by others for too long.
-    Busy(rusqlite::Error),
+    Busy(Cause),
     /// The database file is damaged or is none.
-    Corrupt(rusqlite::Error),
+    Corrupt(Cause),
     /// The tables in the file are not those of this version.
     Layout {
         /// The version in the file.
@@ -69,8 +83,26 @@ pub enum StoreError {
     },
     /// The mapping does not fit the model.
     Mapping(String),
+    /// An entity with this key, or with another value that must be unique, is there already.
+    Duplicate {
+        /// The columns, where the database tells.
+        columns: Vec<String>,
+    },
+    /// The values of an entity break a rule of the database.
+    Constraint {
+        /// Which rule.
+        rule: Rule,
+        /// The column or the constraint's name, where the database tells.
+        name: Option<String>,
+    },
+    /// There is no room left on the database's disk.
+    Full(Cause),
+    /// The database cannot be reached, or the connection broke: whether a commit in flight was done is not known.
+    Unavailable(Cause),
+    /// Another transaction was in the way and the database undid this one; the same request may succeed later.
+    Conflict(Cause),
     /// Anything else that the database reports.
-    Database(rusqlite::Error),
+    Database(Cause),
 }
 
 impl StoreError {
@@ -82,8 +114,14 @@ impl StoreError {
             | StoreError::TooLarge { .. }
             | StoreError::Undefined { .. }
             | StoreError::Token { .. }
-            | StoreError::Key { .. } => Fault::Client,
-            StoreError::TimeBudget | StoreError::Busy(_) => Fault::Overload,
+            | StoreError::Key { .. }
+            | StoreError::Duplicate { .. }
+            | StoreError::Constraint { .. } => Fault::Client,
+            StoreError::TimeBudget
+            | StoreError::Busy(_)
+            | StoreError::Full(_)
+            | StoreError::Unavailable(_)
+            | StoreError::Conflict(_) => Fault::Overload,
             StoreError::Corrupt(_) | StoreError::Layout { .. } | StoreError::Mapping(_) | StoreError::Database(_) => {
                 Fault::Gateway
             }
@@ -113,6 +151,23 @@ impl fmt::Display for StoreError {
                 write!(formatter, "the database has layout version {found}, this program needs {expected}")
             }
             StoreError::Mapping(message) => write!(formatter, "the mapping does not fit the model: {message}"),
+            StoreError::Duplicate { columns } if columns.is_empty() => write!(formatter, "it exists already"),
+            StoreError::Duplicate { columns } => {
+                write!(formatter, "it exists already: {} must be unique", columns.join(", "))
+            }
+            StoreError::Constraint { rule, name } => {
+                match rule {
+                    Rule::NotNull => write!(formatter, "a value must not be null")?,
+                    Rule::ForeignKey => {
+                        write!(formatter, "a related entity does not exist, or still refers to this one")?
+                    }
+                    Rule::Check => write!(formatter, "a value breaks a condition of the database")?,
+                }
+                name.as_ref().map_or(Ok(()), |name| write!(formatter, ": {name}"))
+            }
+            StoreError::Full(_) => write!(formatter, "the database has no room left"),
+            StoreError::Unavailable(_) => write!(formatter, "the database cannot be reached"),
+            StoreError::Conflict(_) => write!(formatter, "another change was in the way"),
             StoreError::Database(_) => write!(formatter, "the database failed"),
         }
     }
@@ -121,7 +176,12 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            StoreError::Busy(inner) | StoreError::Corrupt(inner) | StoreError::Database(inner) => Some(inner),
+            StoreError::Busy(inner)
+            | StoreError::Corrupt(inner)
+            | StoreError::Full(inner)
+            | StoreError::Unavailable(inner)
+            | StoreError::Conflict(inner)
+            | StoreError::Database(inner) => Some(&**inner),
             StoreError::Type { .. }
             | StoreError::NotImplemented { .. }
             | StoreError::TooLarge { .. }
@@ -129,6 +189,8 @@ impl std::error::Error for StoreError {
             | StoreError::Token { .. }
             | StoreError::Key { .. }
             | StoreError::TimeBudget
+            | StoreError::Duplicate { .. }
+            | StoreError::Constraint { .. }
             | StoreError::Layout { .. }
             | StoreError::Mapping(_) => None,
         }

@@ -3,15 +3,19 @@
 //! What a store deliberately does not do: know a protocol or a format. It hands rows to a [`RowSink`], which writes them
 //! while the database still holds them, so nothing is collected in between.
 
+mod connection;
 mod error;
 mod mapping;
 pub mod sql;
 pub mod sqlite;
 
-pub use error::{Fault, StoreError};
+pub use connection::{Connection, Database};
+pub use error::{Cause, Fault, Rule, StoreError};
 pub use mapping::{Mapping, Table};
 
-use tollgate_wire::plan::SkipToken;
+use tollgate_wire::edm::{Model, SetId};
+use tollgate_wire::entry::Entry;
+use tollgate_wire::plan::{Key, Plan, SkipToken};
 use tollgate_wire::value::Row;
 
 /// What a sink wants next.
@@ -69,4 +73,89 @@ pub struct Outcome {
     /// Whether the path led somewhere: false where the entity, or one on the way, does not exist. A path over to-one
     /// navigation whose end is empty is found, with no rows.
     pub found: bool,
+}
+
+/// A connection to a database: reads outside a transaction or inside, writes inside. All calls block until they are done.
+///
+/// A transaction is [`begin`](Store::begin), changes, [`commit`](Store::commit); inside it, one unit of work after the
+/// other may stand between [`savepoint`](Store::savepoint) and [`release`](Store::release) or
+/// [`undo`](Store::undo). After an error inside a transaction the caller undoes the unit or rolls back.
+pub trait Store {
+    /// Reads what a plan asks for. `page_size` bounds the entities of a collection that are handed out at once; where
+    /// more follow, [`Outcome::next`] tells how to go on.
+    ///
+    /// # Errors
+    /// See [`StoreError`]. The sink may have got entities before an error arose.
+    fn read<S: RowSink>(
+        &mut self,
+        model: &Model,
+        plan: &Plan,
+        page_size: Option<u64>,
+        sink: &mut S,
+    ) -> Result<Outcome, StoreError>;
+
+    /// Begins a transaction that writes.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`], [`StoreError::Unavailable`].
+    fn begin(&mut self) -> Result<(), StoreError>;
+
+    /// Makes everything since [`begin`](Store::begin) last. Only when this returned may anybody be told of success.
+    ///
+    /// # Errors
+    /// Nothing of the transaction lasts, but for [`StoreError::Unavailable`], where that is not known.
+    fn commit(&mut self) -> Result<(), StoreError>;
+
+    /// Undoes everything since [`begin`](Store::begin). Never fails: a connection that cannot is given up and made anew.
+    fn rollback(&mut self);
+
+    /// Begins a unit of work inside the transaction. Units do not nest.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn savepoint(&mut self) -> Result<(), StoreError>;
+
+    /// Ends the unit; what it did stands, if the transaction is committed.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn release(&mut self) -> Result<(), StoreError>;
+
+    /// Ends the unit and undoes what it did.
+    ///
+    /// # Errors
+    /// Those of the database; the transaction must then be rolled back.
+    fn undo(&mut self) -> Result<(), StoreError>;
+
+    /// Holds the entity with this key until the transaction ends, so that its state can be judged before it is changed.
+    /// False where there is none.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn lock(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError>;
+
+    /// Inserts an entity with the leaves that are set; `sink`, if there is one, gets it as it is stored, with all leaves as
+    /// its columns.
+    ///
+    /// # Errors
+    /// [`StoreError::Duplicate`], [`StoreError::Constraint`] and those of the database.
+    fn insert<S: RowSink>(
+        &mut self,
+        model: &Model,
+        set: SetId,
+        entry: &Entry,
+        sink: Option<&mut S>,
+    ) -> Result<(), StoreError>;
+
+    /// Gives the leaves that are set in `entry` their new values. False where there is no entity with this key.
+    ///
+    /// # Errors
+    /// As [`insert`](Store::insert).
+    fn update(&mut self, model: &Model, set: SetId, key: &Key, entry: &Entry) -> Result<bool, StoreError>;
+
+    /// Deletes an entity. False where there is none with this key.
+    ///
+    /// # Errors
+    /// [`StoreError::Constraint`] where others refer to it, and those of the database.
+    fn delete(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError>;
 }

@@ -3,8 +3,8 @@
 use tollgate_gateway::store::sqlite::{Connection, Database, Location};
 use tollgate_gateway::store::{Flow, Mapping, Outcome, RowSink, StoreError};
 use tollgate_wire::edm::{
-    Annotations, EntitySet, EntityType, LeafId, Model, Multiplicity, NavigationId, NavigationProperty, Primitive,
-    Property, PropertyKind, SetId, TypeId,
+    Annotations, Changes, EntitySet, EntityType, LeafId, Model, Multiplicity, NavigationId, NavigationProperty,
+    Primitive, Property, PropertyKind, SetId, TypeId,
 };
 use tollgate_wire::plan::{Columns, Key, Options, Plan, Shape};
 use tollgate_wire::value::{Cell, Row, Value};
@@ -77,7 +77,12 @@ pub(crate) fn model() -> Model {
         entity_sets: ["Items", "Owners"]
             .iter()
             .enumerate()
-            .map(|(index, name)| EntitySet { name: (*name).into(), entity_type: TypeId(index), label: None })
+            .map(|(index, name)| EntitySet {
+                name: (*name).into(),
+                entity_type: TypeId(index),
+                label: None,
+                changes: Changes::ALL,
+            })
             .collect(),
         ..Model::default()
     };

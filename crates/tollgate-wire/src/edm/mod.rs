@@ -6,6 +6,8 @@ pub mod metadata_v2;
 pub mod metadata_v4;
 pub mod service_document;
 
+use crate::value::Value;
+
 /// The protocol version in which a request is read and answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Version {
@@ -73,8 +75,43 @@ pub struct EntityType {
     pub media: bool,
     /// The leaf that says of what media type that stream is; without it nothing more than bytes is promised.
     pub media_type: Option<LeafId>,
+    /// Leaves whose value the server provides, at most one rule each; all others come from the client.
+    pub provided: Vec<(LeafId, Provided)>,
     /// `sap:label` of the type.
     pub label: Option<String>,
+}
+
+/// How the server provides the value of a leaf. What a client sends for a managed or computed leaf is read, checked and
+/// ignored, as both versions ask of values that a client may not set.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Provided {
+    /// This value, where an entity is created without one.
+    Default(Value),
+    /// A new random UUID (version 4), where an entity is created without one.
+    Uuid,
+    /// The database's own default (`DEFAULT`, a serial), where an entity is created without one.
+    Database,
+    /// Always computed by the database: never written.
+    Computed,
+    /// The time at which the entity was created.
+    CreatedAt,
+    /// Who created it.
+    CreatedBy,
+    /// The time of its last change, creation included.
+    ModifiedAt,
+    /// Who changed it last.
+    ModifiedBy,
+}
+
+/// What may be done with the entities of a set, beside reading them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Changes {
+    /// Entities can be created.
+    pub insert: bool,
+    /// Entities can be changed.
+    pub update: bool,
+    /// Entities can be deleted.
+    pub delete: bool,
 }
 
 /// A structured value without a key.
@@ -260,6 +297,8 @@ pub struct EntitySet {
     pub entity_type: TypeId,
     /// `sap:label` of the set.
     pub label: Option<String>,
+    /// What may be done with its entities.
+    pub changes: Changes,
 }
 
 /// A function that the service declares.
@@ -343,7 +382,19 @@ impl Model {
     }
 }
 
+impl Changes {
+    /// Everything.
+    pub const ALL: Changes = Changes { insert: true, update: true, delete: true };
+    /// Nothing: the set is read-only.
+    pub const NONE: Changes = Changes { insert: false, update: false, delete: false };
+}
+
 impl EntityType {
+    /// How the server provides a leaf, if it does.
+    pub fn provided(&self, leaf: LeafId) -> Option<&Provided> {
+        self.provided.iter().find(|(provided, _)| *provided == leaf).map(|(_, how)| how)
+    }
+
     /// The leaf of that path (`PRICE`, `flightDetails/cityFrom`).
     pub fn leaf(&self, path: &str) -> Option<LeafId> {
         self.leaves.iter().position(|leaf| leaf.path == path).map(LeafId)

@@ -2,8 +2,8 @@
 //! Shared by the tests and the fuzz targets.
 
 use tollgate_wire::edm::{
-    Annotations, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, LeafId,
-    Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, SetId, TypeId,
+    Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport, FunctionMethod,
+    FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, SetId, TypeId,
 };
 
 /// The model.
@@ -60,7 +60,12 @@ pub(crate) fn model() -> Model {
         entity_sets: ["FlightCollection", "CarrierCollection", "BookingCollection", "EverythingSet"]
             .into_iter()
             .enumerate()
-            .map(|(id, name)| EntitySet { name: name.to_owned(), entity_type: TypeId(id), label: None })
+            .map(|(id, name)| EntitySet {
+                name: name.to_owned(),
+                entity_type: TypeId(id),
+                label: None,
+                changes: Changes::ALL,
+            })
             .collect(),
         associations: Vec::new(),
         function_imports: vec![FunctionImport {
@@ -88,7 +93,12 @@ pub(crate) fn keyed_by(primitive: Primitive) -> Model {
         namespace: "Test".to_owned(),
         container: "Container".to_owned(),
         entity_types: vec![entity("Thing", &[("id", primitive), ("other", primitive)])],
-        entity_sets: vec![EntitySet { name: "Things".to_owned(), entity_type: TypeId(0), label: None }],
+        entity_sets: vec![EntitySet {
+            name: "Things".to_owned(),
+            entity_type: TypeId(0),
+            label: None,
+            changes: Changes::ALL,
+        }],
         ..Model::default()
     };
     model.finish();

@@ -6,8 +6,8 @@
 use crate::fixture;
 use serde_json::Value as Json;
 use tollgate_wire::edm::{
-    Annotations, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model,
-    Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, SetId, TypeId, Version,
+    Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport, FunctionMethod,
+    FunctionReturn, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, SetId, TypeId, Version,
 };
 use tollgate_wire::url::{self, Fault, UrlError};
 
@@ -159,7 +159,7 @@ fn model(constraints: &Json) -> Model {
         complex_types: vec![complex],
         entity_sets: names("entitySetName")
             .into_iter()
-            .map(|name| EntitySet { name, entity_type: TypeId(0), label: None })
+            .map(|name| EntitySet { name, entity_type: TypeId(0), label: None, changes: Changes::ALL })
             .collect(),
         function_imports: functions
             .flat_map(|rule| names(rule))

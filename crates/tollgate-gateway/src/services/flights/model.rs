@@ -3,7 +3,7 @@
 //! It declares; rows come from `data.rs`. The service is read-only so far, and its annotations say so.
 
 use tollgate_wire::edm::{
-    Annotations, Association, AssociationEnd, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport,
+    Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport,
     FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind,
     SetId, TypeId,
 };
@@ -33,6 +33,7 @@ pub fn model() -> Model {
             name: name.into(),
             entity_type: TypeId(entity_type),
             label: Some(label.into()),
+            changes: Changes::ALL,
         })
         .into(),
         associations: Vec::new(),

@@ -10,6 +10,7 @@ mod query_plans;
 mod read;
 mod row;
 mod tables;
+mod write;
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -153,11 +154,11 @@ impl From<rusqlite::Error> for StoreError {
             return StoreError::Undefined { message };
         }
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy(error),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt(error),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy(error.into()),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt(error.into()),
             Some(ErrorCode::OperationInterrupted) => StoreError::TimeBudget,
             Some(ErrorCode::TooBig) => StoreError::TooLarge { message: "a text in it grows too long".into() },
-            _ => StoreError::Database(error),
+            _ => StoreError::Database(error.into()),
         }
     }
 }

@@ -1,0 +1,99 @@
+//! A database of any kind and a connection to it: the one place that lists the kinds.
+
+use tollgate_wire::edm::{Model, SetId};
+use tollgate_wire::entry::Entry;
+use tollgate_wire::plan::{Key, Plan};
+
+use super::{Outcome, RowSink, Store, StoreError, sqlite};
+
+/// A database of any kind.
+#[derive(Debug)]
+pub enum Database {
+    /// SQLite, embedded.
+    Sqlite(sqlite::Database),
+}
+
+/// A connection to a database of any kind.
+pub enum Connection {
+    /// To SQLite.
+    Sqlite(sqlite::Connection),
+}
+
+impl Database {
+    /// A new connection.
+    ///
+    /// # Errors
+    /// Those of the kind.
+    pub fn connection(&self) -> Result<Connection, StoreError> {
+        match self {
+            Database::Sqlite(database) => database.connection().map(Connection::Sqlite),
+        }
+    }
+}
+
+/// Calls the same method of whatever kind it is.
+macro_rules! each {
+    ($connection:expr, $kind:ident => $call:expr) => {
+        match $connection {
+            Connection::Sqlite($kind) => $call,
+        }
+    };
+}
+
+impl Store for Connection {
+    fn read<S: RowSink>(
+        &mut self,
+        model: &Model,
+        plan: &Plan,
+        page_size: Option<u64>,
+        sink: &mut S,
+    ) -> Result<Outcome, StoreError> {
+        each!(self, kind => Store::read(kind, model, plan, page_size, sink))
+    }
+
+    fn begin(&mut self) -> Result<(), StoreError> {
+        each!(self, kind => kind.begin())
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        each!(self, kind => kind.commit())
+    }
+
+    fn rollback(&mut self) {
+        each!(self, kind => kind.rollback());
+    }
+
+    fn savepoint(&mut self) -> Result<(), StoreError> {
+        each!(self, kind => kind.savepoint())
+    }
+
+    fn release(&mut self) -> Result<(), StoreError> {
+        each!(self, kind => kind.release())
+    }
+
+    fn undo(&mut self) -> Result<(), StoreError> {
+        each!(self, kind => kind.undo())
+    }
+
+    fn lock(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
+        each!(self, kind => kind.lock(model, set, key))
+    }
+
+    fn insert<S: RowSink>(
+        &mut self,
+        model: &Model,
+        set: SetId,
+        entry: &Entry,
+        sink: Option<&mut S>,
+    ) -> Result<(), StoreError> {
+        each!(self, kind => Store::insert(kind, model, set, entry, sink))
+    }
+
+    fn update(&mut self, model: &Model, set: SetId, key: &Key, entry: &Entry) -> Result<bool, StoreError> {
+        each!(self, kind => kind.update(model, set, key, entry))
+    }
+
+    fn delete(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
+        each!(self, kind => kind.delete(model, set, key))
+    }
+}
