@@ -3,3 +3,4 @@
 //! What a service deliberately does not do: read a request or write an answer; that is the protocols' business.
 
 pub mod flights;
+pub mod records;

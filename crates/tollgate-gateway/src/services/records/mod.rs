@@ -1,0 +1,52 @@
+//! The records service: one set of records with a property of every common type, to be written in all ways. It is the
+//! reference server's entity, so that figures of both can stand in one table.
+//!
+//! What it deliberately does not do: bring any record along. It begins empty.
+
+mod model;
+
+pub use model::model;
+
+use crate::store::sqlite::Connection;
+use crate::store::{Mapping, StoreError};
+
+/// Version of the tables' layout, kept in the database itself; the hundreds tell it from those of other services.
+const LAYOUT_VERSION: i64 = 201;
+
+/// Creates the table. A database that has it is left as it is.
+///
+/// # Errors
+///
+/// Those of the store, or [`StoreError::Layout`] where the file belongs to another version or application.
+pub fn create(connection: &Connection) -> Result<(), StoreError> {
+    match connection.layout_version()? {
+        LAYOUT_VERSION => Ok(()),
+        0 => {
+            connection.create_tables(&model())?;
+            connection.set_layout_version(LAYOUT_VERSION)
+        }
+        found => Err(StoreError::Layout { found, expected: LAYOUT_VERSION }),
+    }
+}
+
+/// Where the records are stored.
+pub fn mapping() -> Mapping {
+    Mapping::by_type_name(&model())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::{Database, Location};
+
+    #[test]
+    fn the_table_is_created_once_and_a_database_of_another_service_is_refused() {
+        let database = Database::open(Location::Memory, mapping()).unwrap();
+        let connection = database.connection().unwrap();
+        create(&connection).unwrap();
+        create(&connection).unwrap();
+        connection.set_layout_version(1).unwrap();
+        let error = create(&connection).unwrap_err();
+        assert_eq!(error.to_string(), "the database has layout version 1, this program needs 201");
+    }
+}
