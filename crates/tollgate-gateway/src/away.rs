@@ -10,9 +10,10 @@ use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Abort, Exchange, ExchangeError};
 
 use crate::error::{Failure, Fault};
+use crate::hosted::Hosted;
 use crate::parts::{self, Buffers, PartWriter};
-use crate::server::{Core, Shared};
-use crate::store::sqlite::Connection;
+use crate::server::Core;
+use crate::store::Connection;
 
 /// Something that writes an answer, in as many goes as it takes.
 pub(crate) trait Work: Send + 'static {
@@ -20,7 +21,8 @@ pub(crate) trait Work: Send + 'static {
     ///
     /// # Errors
     /// What is to be told to the client, if nothing was sent yet.
-    fn go(&mut self, shared: &Shared, connection: &Connection, writer: &mut PartWriter) -> Result<Progress, Fault>;
+    fn go(&mut self, service: &Hosted, connection: &mut Connection, writer: &mut PartWriter)
+    -> Result<Progress, Fault>;
 }
 
 /// How far work came.
@@ -39,15 +41,20 @@ pub(crate) enum Progress {
 ///
 /// # Errors
 /// What the work says, or that no work process was to be had, or that the exchange broke.
-pub(crate) async fn run(core: &Core, exchange: &mut Exchange<'_>, mut work: impl Work) -> Result<(), Failure> {
+pub(crate) async fn run(
+    core: &Core,
+    service: &Arc<Hosted>,
+    exchange: &mut Exchange<'_>,
+    mut work: impl Work,
+) -> Result<(), Failure> {
     let buffers = &core.shared.buffers;
-    let mut work_process = core.shared.dispatcher.acquire().await.map_err(Fault::from)?;
+    let mut work_process = service.pool.acquire().await.map_err(Fault::from)?;
     let mut begun = false;
     loop {
-        let shared = Arc::clone(&core.shared);
+        let hosted = Arc::clone(service);
         let (mut writer, mut parts) = parts::channel(buffers);
         let job = tokio::task::spawn_blocking(move || {
-            let progress = work.go(&shared, &work_process, &mut writer);
+            let progress = work.go(&hosted, &mut work_process, &mut writer);
             // The rest waits for the client without holding anybody up.
             drop(work_process);
             (work, progress, writer.into_rest())
@@ -68,7 +75,7 @@ pub(crate) async fn run(core: &Core, exchange: &mut Exchange<'_>, mut work: impl
                 begun = true;
                 work = paused;
                 send(exchange, rest, buffers, Position::Within).await?;
-                work_process = core.shared.dispatcher.acquire_again().await;
+                work_process = service.pool.acquire_again().await;
                 continue;
             }
             Ok((_, Err(fault), _)) => fault,

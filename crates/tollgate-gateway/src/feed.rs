@@ -13,11 +13,11 @@ use tollgate_wire::value::Row;
 
 use crate::away::{self, Progress, Work};
 use crate::error::{Failure, Fault};
+use crate::hosted::Hosted;
 use crate::next_link;
 use crate::parts::{Output, PartWriter};
-use crate::server::{Core, Shared};
-use crate::store::sqlite::Connection;
-use crate::store::{Flow, RowSink};
+use crate::server::Core;
+use crate::store::{Connection, Flow, RowSink, Store};
 use crate::weight::Place;
 
 /// A page to be written; it owns all that it needs, so that it can leave the loop.
@@ -55,24 +55,28 @@ pub(crate) enum Next {
 
 impl Feed {
     /// Writes the page as the answer of `exchange`, whose status and fields stand already.
-    pub(crate) async fn answer(mut self, core: &Core, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
-        let shared = &core.shared;
-        match shared.rows.place(&shared.model, &self.plan, self.page_left) {
+    pub(crate) async fn answer(
+        mut self,
+        core: &Core,
+        service: &Arc<Hosted>,
+        exchange: &mut Exchange<'_>,
+    ) -> Result<(), Failure> {
+        match service.rows.place(&service.model, &self.plan, self.page_left) {
             Place::Loop => {
-                let work_process = shared.dispatcher.acquire().await.map_err(Fault::from)?;
-                self.write(shared, &work_process, &mut exchange.respond().body)?;
+                let mut work_process = service.pool.acquire().await.map_err(Fault::from)?;
+                self.write(service, &mut work_process, &mut exchange.respond().body)?;
                 drop(work_process);
                 core.give_text(self.root);
                 Ok(())
             }
-            Place::Away => away::run(core, exchange, self).await,
+            Place::Away => away::run(core, service, exchange, self).await,
         }
     }
 
     fn write<O: Output>(
         &mut self,
-        shared: &Shared,
-        connection: &Connection,
+        service: &Hosted,
+        connection: &mut Connection,
         output: &mut O,
     ) -> Result<Progress, Fault> {
         let mut sink = FeedSink {
@@ -86,7 +90,7 @@ impl Feed {
         if self.written > 0 {
             sink.writer.feed_resume();
         }
-        let outcome = connection.read(&shared.model, &self.plan, Some(self.page_left), &mut sink)?;
+        let outcome = connection.read(&service.model, &self.plan, Some(self.page_left), &mut sink)?;
         if !outcome.found {
             return Err(Fault::not_found("the path leads through an entity that does not exist"));
         }
@@ -121,8 +125,13 @@ impl Feed {
 }
 
 impl Work for Feed {
-    fn go(&mut self, shared: &Shared, connection: &Connection, writer: &mut PartWriter) -> Result<Progress, Fault> {
-        self.write(shared, connection, writer)
+    fn go(
+        &mut self,
+        service: &Hosted,
+        connection: &mut Connection,
+        writer: &mut PartWriter,
+    ) -> Result<Progress, Fault> {
+        self.write(service, connection, writer)
     }
 }
 

@@ -2,14 +2,16 @@
 //!
 //! It deliberately describes nothing: each service tells of itself below its own root.
 
+use std::sync::Arc;
+
 use tollgate_net::http1::Method;
 use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::Version;
 
 use crate::accept;
 use crate::error::Fault;
-use crate::odata::{Mount, READING};
-use crate::rest;
+use crate::hosted::Hosted;
+use crate::odata::READING;
 
 #[derive(Debug, Clone, Copy)]
 enum Form {
@@ -19,17 +21,18 @@ enum Form {
 
 const OFFERS: &[(&str, Form)] = &[("application/json", Form::Json), ("text/html", Form::Html)];
 
-/// Answers the index of `mounts` and of the lists of REST.
-pub(crate) fn answer(exchange: &mut Exchange<'_>, mounts: &[Mount]) -> Result<(), Fault> {
+/// Answers the index of `services`.
+pub(crate) fn answer(exchange: &mut Exchange<'_>, services: &[Arc<Hosted>]) -> Result<(), Fault> {
     let (request, response) = exchange.split();
     if !matches!(request.method(), Method::Get | Method::Head) {
         return Err(Fault::method_not_allowed(request.method_text(), READING));
     }
     // Whoever takes neither is told in JSON all the same: there is nothing else to say it in.
     let form = accept::choose(request.values("accept"), OFFERS, |form, _| Some(form)).unwrap_or(Form::Json);
-    let services = mounts.iter().map(|mount| (name(mount.version), mount.root.to_owned()));
-    let lists = rest::lists().map(|list| ("REST", format!("{}{list}", rest::ROOT)));
-    let links: Vec<_> = services.chain(lists).collect();
+    let mounts = services.iter().flat_map(|service| &service.mounts);
+    let odata = mounts.map(|mount| (name(mount.version), mount.root.to_string()));
+    let lists = services.iter().flat_map(|service| service.rest.lists()).map(|list| ("REST", list));
+    let links: Vec<_> = odata.chain(lists).collect();
     response.header("vary", "Accept");
     let (content_type, [before, between, after]) = match form {
         Form::Json => ("application/json", ["{\"services\":[", ",", "]}"]),

@@ -10,12 +10,19 @@ pub mod config;
 pub mod dispatcher;
 mod error;
 mod feed;
+#[allow(dead_code, reason = "for those who write, who come next")]
+mod hosted;
 mod index;
+mod launch;
 mod log;
 mod next_link;
 mod odata;
 mod parts;
+#[allow(dead_code, reason = "for those who write, who come next")]
+mod pool;
 mod rest;
+#[allow(dead_code, reason = "for those who write, who come next")]
+mod rules;
 mod server;
 pub mod services;
 mod single;

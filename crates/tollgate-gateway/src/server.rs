@@ -8,7 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::server::{Counters, Exchange, ExchangeError, Response, Server, Service, Shutdown};
@@ -16,31 +16,19 @@ use tollgate_net::http1::{Fault as ProtocolFault, Method, RequestHead};
 use tollgate_net::limits::Limits;
 use tollgate_net::listen::ListenOptions;
 use tollgate_wire::date;
-use tollgate_wire::edm::{Model, Version};
 use tollgate_wire::format::Format;
-use tollgate_wire::plan::{Options, Plan, Shape};
 
 use crate::admin;
-use crate::config::{self, Config};
-use crate::dispatcher::Dispatcher;
+use crate::config::Config;
 use crate::error::Fault;
+use crate::hosted::{Hosted, is_below};
 use crate::index;
+use crate::launch;
 use crate::log::Log;
-use crate::odata::{self, Documents, Mount};
+use crate::odata;
 use crate::parts::Buffers;
 use crate::rest;
-use crate::services::flights;
-use crate::stencils::Stencils;
-use crate::store::sqlite::{Connection, Database, Location};
-use crate::store::{Flow, RowSink, StoreError};
-use crate::weight::Rows;
-
-/// Where the OData services are mounted. `sdata` is the older name under which the same service was once measured.
-const MOUNTS: [Mount; 3] = [
-    Mount { root: "/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/", version: Version::V2 },
-    Mount { root: "/sap/opu/sdata/iwfnd/RMTSAMPLEFLIGHT/", version: Version::V2 },
-    Mount { root: "/odata/v4/flights/", version: Version::V4 },
-];
+use crate::store::StoreError;
 
 /// A gateway that listens. It answers once it is run.
 pub struct Gateway {
@@ -77,12 +65,7 @@ pub enum StartError {
 
 /// What all event loops share.
 pub(crate) struct Shared {
-    pub(crate) model: Arc<Model>,
-    pub(crate) dispatcher: Dispatcher<Connection>,
-    pub(crate) stencils: Stencils,
-    pub(crate) documents: Documents,
-    pub(crate) rest: rest::Rest,
-    pub(crate) rows: Rows,
+    pub(crate) services: Vec<Arc<Hosted>>,
     pub(crate) buffers: Buffers,
     pub(crate) page_size: u64,
     pub(crate) log: Log,
@@ -184,7 +167,7 @@ impl Service for Core {
             // Names are case-sensitive (RFC 9110, section 9.1): `get` is no GET, and nothing here has such a method.
             let fault = Fault::not_implemented(&format!("method {}", request.method_text()));
             let (request, response) = exchange.split();
-            self.tell(&fault, error_format(Some(request)), response);
+            self.tell(&fault, self.error_format(Some(request)), response);
             return Ok(());
         }
         if path == "*" {
@@ -194,45 +177,46 @@ impl Service for Core {
             response.header("allow", odata::READING);
             return Ok(());
         }
-        if let Some(mount) = MOUNTS.iter().find(|mount| is_below(path, mount.root)) {
-            // Versions, URL, format, work process, rows, conditions: see odata/.
-            return odata::serve(self, exchange, *mount).await;
+        let services = &self.shared.services;
+        for service in services {
+            if let Some(mount) = service.mount_of(path) {
+                // Versions, URL, format, work process, rows, conditions: see odata/.
+                return odata::serve(self, service, mount, exchange).await;
+            }
         }
-        if is_below(path, rest::ROOT) {
+        if let Some(service) = services.iter().find(|service| service.rest.has(path)) {
             // The same rows without the protocol.
-            return rest::serve(self, exchange).await;
+            return rest::serve(self, service, exchange).await;
         }
         let told = match path {
             // For whoever opens the bare address.
-            "/" => index::answer(exchange, &MOUNTS),
+            "/" => index::answer(exchange, services),
+            path if is_below(path, rest::ROOT) => Err(rest::unknown(services, path)),
             _ => Err(Fault::not_found("no service is mounted here: / lists those that are")),
         };
         if let Err(fault) = told {
-            self.tell(&fault, Format::RestJson, exchange.respond());
+            let (request, response) = exchange.split();
+            self.tell(&fault, self.error_format(Some(request)), response);
         }
         Ok(())
     }
 
     fn refusal(&self, fault: ProtocolFault, request: Option<&RequestHead>, response: &mut Response) {
-        Fault::from(fault).answer(error_format(request), response);
+        Fault::from(fault).answer(self.error_format(request), response);
     }
-}
-
-/// In which format a caller is told what is wrong before it is known whose resource is meant.
-fn error_format(request: Option<&RequestHead>) -> Format {
-    let mount = request.and_then(|request| MOUNTS.iter().find(|mount| is_below(request.path(), mount.root)));
-    match mount {
-        Some(mount) => odata::error_format(*mount, request),
-        None => rest::error_format(request.filter(|request| is_below(request.path(), rest::ROOT))),
-    }
-}
-
-/// Whether `path` is `root` or below it; the root's last slash may be missing.
-fn is_below(path: &str, root: &str) -> bool {
-    path.starts_with(root) || root.strip_suffix('/') == Some(path)
 }
 
 impl Core {
+    /// In which format a caller is told what is wrong before it is known whose resource is meant.
+    fn error_format(&self, request: Option<&RequestHead>) -> Format {
+        let mount = request
+            .and_then(|request| self.shared.services.iter().find_map(|service| service.mount_of(request.path())));
+        match mount {
+            Some(mount) => odata::error_format(mount, request),
+            None => rest::error_format(request.filter(|request| is_below(request.path(), rest::ROOT))),
+        }
+    }
+
     /// `http://host/root/` as the client sees it: from its `Host`, which the engine has checked to be a name or an
     /// address; without one (HTTP/1.0) from the socket. `X-Forwarded-*` is whatever the client says and not looked at.
     pub(crate) fn service_root(&self, exchange: &Exchange<'_>, root: &str) -> String {
@@ -283,57 +267,13 @@ impl Core {
 
 impl Shared {
     fn new(config: &Config) -> Result<Shared, StoreError> {
-        let model = Arc::new(flights::model());
-        let location = match &config.database.location {
-            config::Location::Memory => Location::Memory,
-            config::Location::File(path) => Location::File(path.clone()),
-        };
-        let read_max = Duration::from_millis(u64::from(config.database.read_ms_max));
-        let database = Database::open(location, flights::mapping())?.with_time_budget(read_max);
-        let first = database.connection()?;
-        flights::create(&first, config.database.seed)?;
-        let rows = count_rows(&model, &first)?;
-        let rest = rest::Rest::new(&model);
-        let mut connections = vec![first];
-        for _ in 1..config.work_processes.limit {
-            connections.push(database.connection()?);
-        }
-        let work_processes = &config.work_processes;
         Ok(Shared {
-            dispatcher: Dispatcher::new(connections, work_processes.queue_max as usize, work_processes.wait_max()),
-            stencils: Stencils::new(&model),
-            documents: Documents::new(&model),
-            rest,
-            rows,
+            services: launch::services(config)?.into_iter().map(Arc::new).collect(),
             buffers: Buffers::default(),
             page_size: u64::from(config.pages.size),
             log: Log::to_stderr(),
-            model,
         })
     }
-}
-
-/// Counts the rows of each set once, by which the weight of a read is told.
-fn count_rows(model: &Model, connection: &Connection) -> Result<Rows, StoreError> {
-    struct Total(u64);
-    impl RowSink for Total {
-        fn total(&mut self, count: u64) -> Flow {
-            self.0 = count;
-            Flow::Continue
-        }
-        fn entity<R: tollgate_wire::value::Row>(&mut self, _row: &R) -> Flow {
-            Flow::Continue
-        }
-    }
-    let mut rows = Vec::with_capacity(model.entity_sets.len());
-    for set in 0..model.entity_sets.len() {
-        let root = tollgate_wire::edm::SetId(set);
-        let plan = Plan { root, key: None, steps: Vec::new(), shape: Shape::Count, options: Options::default() };
-        let mut total = Total(0);
-        connection.read(model, &plan, None, &mut total)?;
-        rows.push(total.0);
-    }
-    Ok(Rows(rows))
 }
 
 impl fmt::Display for StartError {

@@ -12,9 +12,9 @@ use tollgate_wire::value::{Cell, Row};
 
 use crate::conditions::{self, Verdict};
 use crate::error::{Failure, Fault};
-use crate::server::{Core, Shared};
-use crate::store::sqlite::Connection;
-use crate::store::{Flow, RowSink};
+use crate::hosted::Hosted;
+use crate::server::Core;
+use crate::store::{Connection, Flow, RowSink, Store};
 use crate::weight::Place;
 
 /// What is to be answered; it owns all that it needs, so that it can leave the loop.
@@ -57,20 +57,24 @@ impl Single {
     ///
     /// # Errors
     /// 412 where `If-Match` fails, whatever the store says, and that no work process was to be had.
-    pub(crate) async fn answer(self, core: &Core, exchange: &mut Exchange<'_>) -> Result<Found, Failure> {
-        let shared = &core.shared;
-        let work_process = shared.dispatcher.acquire().await.map_err(Fault::from)?;
+    pub(crate) async fn answer(
+        self,
+        core: &Core,
+        service: &Arc<Hosted>,
+        exchange: &mut Exchange<'_>,
+    ) -> Result<Found, Failure> {
+        let mut work_process = service.pool.acquire().await.map_err(Fault::from)?;
         let body = std::mem::take(&mut exchange.respond().body);
-        let (seen, found) = match shared.rows.place(&shared.model, &self.plan, shared.page_size) {
+        let (seen, found) = match service.rows.place(&service.model, &self.plan, core.shared.page_size) {
             Place::Loop => {
-                let read = self.read(shared, &work_process, body);
+                let read = self.read(service, &mut work_process, body);
                 drop(work_process);
                 core.give_text(self.root);
                 read?
             }
             Place::Away => {
-                let shared = Arc::clone(shared);
-                let job = move || self.read(&shared, &work_process, body);
+                let hosted = Arc::clone(service);
+                let job = move || self.read(&hosted, &mut work_process, body);
                 let ended = tokio::task::spawn_blocking(job).await;
                 ended.map_err(|panic| Fault::internal(format!("work away from the loop ended badly: {panic}")))??
             }
@@ -102,9 +106,9 @@ impl Single {
         Ok(found)
     }
 
-    fn read(&self, shared: &Shared, connection: &Connection, body: Vec<u8>) -> Result<(Seen, bool), Fault> {
+    fn read(&self, service: &Hosted, connection: &mut Connection, body: Vec<u8>) -> Result<(Seen, bool), Fault> {
         let seen = Seen { body, ..Seen::default() };
-        let model = &shared.model;
+        let model = &*service.model;
         match (self.plan.shape, &self.stencil) {
             (Shape::Count, _) => {
                 let mut sink = CountSink { seen };
@@ -121,7 +125,7 @@ impl Single {
                 Ok((sink.seen, outcome.found))
             }
             (shape, Some(stencil)) => {
-                let null_columns = self.null_columns(shared, shape);
+                let null_columns = self.null_columns(service, shape);
                 let writer = stencil.writer(Base::new(&self.root, &self.updated));
                 let mut sink = DocumentSink { writer, null_columns, seen };
                 let outcome = connection.read(model, &self.plan, None, &mut sink)?;
@@ -136,8 +140,8 @@ impl Single {
     }
 
     /// The columns that are all null where the property is: V4 answers nothing then, V2 a document that says so.
-    fn null_columns(&self, shared: &Shared, shape: Shape) -> Vec<usize> {
-        let entity_type = shared.model.type_of(self.plan.set());
+    fn null_columns(&self, service: &Hosted, shape: Shape) -> Vec<usize> {
+        let entity_type = service.model.type_of(self.plan.set());
         let leaf_is_in = |leaf: usize| match shape {
             Shape::Leaf(asked) => asked.0 == leaf,
             Shape::Property(asked) => entity_type.leaves[leaf].property == asked,

@@ -61,7 +61,7 @@ impl Page {
 
     fn metrics(&self) -> String {
         let mut text = Exposition::default();
-        let pool = self.shared.dispatcher.occupancy();
+        let pool = self.shared.services[0].pool.occupancy();
         for (name, help, value) in [
             ("tollgate_work_processes_limit", "Work processes that there are.", pool.limit),
             ("tollgate_work_processes_busy", "Work processes that are held by a request.", pool.busy),

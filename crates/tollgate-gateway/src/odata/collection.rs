@@ -1,24 +1,28 @@
 //! Collections: which format, how large a page, and how the next one is found.
 
+use std::sync::Arc;
+
 use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::Version;
 use tollgate_wire::format::DocumentKind;
 use tollgate_wire::plan::Plan;
 
-use super::{Mount, negotiation, versions};
+use super::{negotiation, versions};
 use crate::error::Failure;
 use crate::feed::{Feed, Next};
+use crate::hosted::{Hosted, Mount};
 use crate::server::Core;
 
 /// Answers a collection.
 pub(super) async fn answer(
     core: &Core,
+    service: &Arc<Hosted>,
+    mount: &Mount,
     exchange: &mut Exchange<'_>,
-    mount: Mount,
     mut plan: Plan,
 ) -> Result<(), Failure> {
     let shared = &core.shared;
-    let root = core.service_root(exchange, mount.root);
+    let root = core.service_root(exchange, &mount.root);
     let (request, response) = exchange.split();
     let option = plan.options.format.take();
     let format = negotiation::document(mount.version, option.as_deref(), request.values("accept"))?;
@@ -34,11 +38,11 @@ pub(super) async fn answer(
     if asked.is_some() {
         response.header("preference-applied", format!("odata.maxpagesize={page_left}"));
     }
-    let stencil = shared.stencils.of(&shared.model, plan.set(), plan.shape, format, &plan.options);
+    let stencil = service.stencils.of(&service.model, plan.set(), plan.shape, format, &plan.options);
     let path = request.path().get(mount.root.len()..).unwrap_or_default().to_owned();
     let next = Next::Token { query: request.query().map(str::to_owned) };
     let updated = core.updated(format);
-    Feed { plan, stencil, root, updated, path, next, page_left, written: 0 }.answer(core, exchange).await
+    Feed { plan, stencil, root, updated, path, next, page_left, written: 0 }.answer(core, service, exchange).await
 }
 
 /// `Prefer: odata.maxpagesize=50` (Protocol 8.2.8.5), also without `odata.` as in 4.01. What is no number is ignored, as

@@ -6,9 +6,10 @@ use tollgate_wire::format::DocumentKind;
 use tollgate_wire::query::format_of;
 use tollgate_wire::stencil::Base;
 
-use super::{Mount, negotiation, versions};
+use super::{negotiation, versions};
 use crate::conditions::{self, Verdict};
 use crate::error::{Failure, Fault};
+use crate::hosted::{Hosted, Mount};
 use crate::server::Core;
 
 /// The kept metadata documents.
@@ -38,13 +39,13 @@ impl Documents {
 }
 
 /// Answers `$metadata`.
-pub(super) fn answer_metadata(core: &Core, exchange: &mut Exchange<'_>, mount: Mount) -> Result<(), Failure> {
+pub(super) fn answer_metadata(service: &Hosted, mount: &Mount, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
     let (request, response) = exchange.split();
     let format = format_of(mount.version, request.query());
     negotiation::metadata(format.as_deref(), request.values("accept"))?;
     let document = match mount.version {
-        Version::V2 => &core.shared.documents.v2,
-        Version::V4 => &core.shared.documents.v4,
+        Version::V2 => &service.documents.v2,
+        Version::V4 => &service.documents.v4,
     };
     let (name, said) = versions::answered(mount.version);
     response.header(name, said);
@@ -61,12 +62,17 @@ pub(super) fn answer_metadata(core: &Core, exchange: &mut Exchange<'_>, mount: M
 }
 
 /// Answers the service root. Its links begin with the `Host` of the request, so it is written each time.
-pub(super) fn answer_service(core: &Core, exchange: &mut Exchange<'_>, mount: Mount) -> Result<(), Failure> {
-    let root = core.service_root(exchange, mount.root);
+pub(super) fn answer_service(
+    core: &Core,
+    service: &Hosted,
+    mount: &Mount,
+    exchange: &mut Exchange<'_>,
+) -> Result<(), Failure> {
+    let root = core.service_root(exchange, &mount.root);
     let (request, response) = exchange.split();
     let option = format_of(mount.version, request.query());
     let format = negotiation::document(mount.version, option.as_deref(), request.values("accept"))?;
-    service_document::write(&mut response.body, &core.shared.model, format, &Base::new(&root, ""));
+    service_document::write(&mut response.body, &service.model, format, &Base::new(&root, ""));
     let etag = conditions::etag_of(&response.body);
     let (name, said) = versions::answered(mount.version);
     response.header(name, said);

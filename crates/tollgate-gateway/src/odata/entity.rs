@@ -1,25 +1,28 @@
 //! One entity, one property, one raw value, one number: which format, and what is said when there is nothing.
 
+use std::sync::Arc;
+
 use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::Version;
 use tollgate_wire::format::DocumentKind;
 use tollgate_wire::plan::{Plan, Shape};
 use tollgate_wire::stencil::raw;
 
-use super::{Mount, negotiation, versions};
+use super::{negotiation, versions};
 use crate::error::{Failure, Fault};
+use crate::hosted::{Hosted, Mount};
 use crate::server::Core;
 use crate::single::{Found, Single};
 
 /// Answers what a path to one thing leads to.
 pub(super) async fn answer(
     core: &Core,
+    service: &Arc<Hosted>,
+    mount: &Mount,
     exchange: &mut Exchange<'_>,
-    mount: Mount,
     mut plan: Plan,
 ) -> Result<(), Failure> {
-    let shared = &core.shared;
-    let root = core.service_root(exchange, mount.root);
+    let root = core.service_root(exchange, &mount.root);
     let (request, response) = exchange.split();
     let (name, said) = versions::answered(mount.version);
     response.header(name, said);
@@ -33,7 +36,7 @@ pub(super) async fn answer(
             None
         }
         Shape::RawValue(leaf) => {
-            let primitive = shared.model.type_of(plan.set()).leaves[leaf.0].primitive;
+            let primitive = service.model.type_of(plan.set()).leaves[leaf.0].primitive;
             response.header("content-type", raw::content_type(primitive));
             None
         }
@@ -43,12 +46,14 @@ pub(super) async fn answer(
             negotiation::say_choice(option.as_deref(), response);
             response.header("content-type", format.content_type(kind));
             updated = core.updated(format);
-            Some(shared.stencils.of(&shared.model, plan.set(), shape, format, &plan.options))
+            Some(service.stencils.of(&service.model, plan.set(), shape, format, &plan.options))
         }
     };
     let shape = plan.shape;
-    match (Single { plan, stencil, version: mount.version, root, updated }.answer(core, exchange).await?, mount.version)
-    {
+    match (
+        Single { plan, stencil, version: mount.version, root, updated }.answer(core, service, exchange).await?,
+        mount.version,
+    ) {
         (Found::Answered, _) => Ok(()),
         (Found::Missing, _) => Err(Fault::not_found("there is no entity with this key").into()),
         // Protocol 11.2.3 and 11.2.7: a null property, and navigation to no entity, are 204.

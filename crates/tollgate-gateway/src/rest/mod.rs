@@ -5,9 +5,11 @@
 
 mod route;
 
+use std::sync::Arc;
+
 use tollgate_net::http1::server::{Exchange, ExchangeError};
 use tollgate_net::http1::{Method, RequestHead};
-use tollgate_wire::edm::{Model, SetId, Version};
+use tollgate_wire::edm::{SetId, Version};
 use tollgate_wire::format::{DocumentKind, Format, Padding};
 use tollgate_wire::plan::{Plan, Shape};
 
@@ -15,46 +17,59 @@ use self::route::Resource;
 use crate::accept;
 use crate::error::{Failure, Fault};
 use crate::feed::{Feed, Next};
+use crate::hosted::Hosted;
 use crate::odata::READING;
 use crate::server::Core;
 use crate::single::{Found, Single};
 
-/// Where REST begins.
+/// Where REST of all services begins.
 pub(crate) const ROOT: &str = "/rest/";
-
-/// The names of the flight service's sets in URLs, in the order of its model: a list, and one of it.
-const NAMES: [(&str, &str); 4] =
-    [("flights", "flight"), ("carriers", "carrier"), ("bookings", "booking"), ("travelagencies", "travel agency")];
 
 const XML: Format = Format::RestXml { padding: Padding::AtomSize };
 const OFFERS: &[(&str, Format)] =
     &[("application/json", Format::RestJson), ("application/xml", XML), ("text/xml", XML)];
 
-/// The names of the lists.
-pub(crate) fn lists() -> impl Iterator<Item = &'static str> {
-    NAMES.iter().map(|(list, _)| *list)
-}
-
-/// What REST names.
+/// What REST names of one service.
 #[derive(Debug)]
 pub(crate) struct Rest {
+    root: Box<str>,
     resources: Vec<Resource>,
 }
 
 impl Rest {
-    /// Names the sets of the flight service.
-    pub(crate) fn new(model: &Model) -> Rest {
-        let named = NAMES.iter().take(model.entity_sets.len()).enumerate();
-        Rest { resources: named.map(|(index, (list, item))| Resource { list, item, set: SetId(index) }).collect() }
+    /// Names the sets of a service below `root`, in the order of its model: a list, and one of it.
+    pub(crate) fn new<'n>(root: &str, names: impl IntoIterator<Item = (&'n str, &'n str)>) -> Rest {
+        let resource = |(index, (list, item)): (usize, (&str, &str))| Resource {
+            list: list.into(),
+            item: item.into(),
+            set: SetId(index),
+        };
+        Rest { root: root.into(), resources: names.into_iter().enumerate().map(resource).collect() }
+    }
+
+    /// Whether `path` is a list of this service, or below one.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let Some(below) = path.strip_prefix(&*self.root) else { return false };
+        let name = below.split('/').next().unwrap_or_default();
+        self.resources.iter().any(|resource| *resource.list == *name)
+    }
+
+    /// The paths of the lists.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = String> {
+        self.resources.iter().map(|resource| format!("{}{}", self.root, resource.list))
     }
 }
 
-/// Answers one request below [`ROOT`].
+/// Answers one request that is below one of the lists of `service`.
 ///
 /// # Errors
 /// Only where the exchange breaks; whatever else is wrong is answered.
-pub(crate) async fn serve(core: &Core, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
-    match answer(core, exchange).await {
+pub(crate) async fn serve(
+    core: &Core,
+    service: &Arc<Hosted>,
+    exchange: &mut Exchange<'_>,
+) -> Result<(), ExchangeError> {
+    match answer(core, service, exchange).await {
         Ok(()) => Ok(()),
         Err(Failure::Broken(error)) => Err(error),
         Err(Failure::Told(fault)) => {
@@ -65,17 +80,25 @@ pub(crate) async fn serve(core: &Core, exchange: &mut Exchange<'_>) -> Result<()
     }
 }
 
+/// What is told of a path below [`ROOT`] that is of no service.
+pub(crate) fn unknown(services: &[Arc<Hosted>], path: &str) -> Fault {
+    let below = path.get(ROOT.len()..).unwrap_or_default();
+    let lists: Vec<String> = services.iter().flat_map(|service| service.rest.lists()).collect();
+    let known: Vec<&str> = lists.iter().filter_map(|list| list.strip_prefix(ROOT)).collect();
+    Fault::not_found(format!("`{below}` is not here, but {}", known.join(", ")))
+}
+
 /// The format in which a fault is told: what Accept chose, else JSON.
 pub(crate) fn error_format(request: Option<&RequestHead>) -> Format {
     let accept = request.into_iter().flat_map(|request| request.values("accept"));
     accept::choose(accept, OFFERS, |format, _| Some(format)).unwrap_or(Format::RestJson)
 }
 
-async fn answer(core: &Core, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
-    let shared = &core.shared;
+async fn answer(core: &Core, service: &Arc<Hosted>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+    let rest = &service.rest;
     let (request, response) = exchange.split();
-    let path = request.path().get(ROOT.len()..).unwrap_or_default();
-    let (resource, plan) = route::parse(&shared.model, &shared.rest.resources, path, request.query())?;
+    let path = request.path().get(rest.root.len()..).unwrap_or_default();
+    let (resource, plan) = route::parse(&service.model, &rest.resources, path, request.query())?;
     if request.method() == Method::Options {
         response.status = 204;
         response.header("allow", READING);
@@ -85,14 +108,14 @@ async fn answer(core: &Core, exchange: &mut Exchange<'_>) -> Result<(), Failure>
     let Some(format) = accept::choose(request.values("accept"), OFFERS, |format, _| Some(format)) else {
         return Err(Fault::not_acceptable("expected Accept to allow application/json or application/xml").into());
     };
-    let stencil = shared.stencils.of(&shared.model, plan.set(), plan.shape, format, &plan.options);
+    let stencil = service.stencils.of(&service.model, plan.set(), plan.shape, format, &plan.options);
     response.header("vary", "Accept");
     if plan.shape == Shape::Entity {
         response.header("content-type", format.content_type(DocumentKind::Entry));
-        let root = core.service_root(exchange, ROOT);
+        let root = core.service_root(exchange, &rest.root);
         // Dates stand in V4's form, which is ISO 8601.
         let single = Single { plan, stencil: Some(stencil), version: Version::V4, root, updated: String::new() };
-        return match single.answer(core, exchange).await? {
+        return match single.answer(core, service, exchange).await? {
             Found::Answered => Ok(()),
             Found::Nothing | Found::Missing => {
                 Err(Fault::not_found(format!("there is no such {}", resource.item)).into())
@@ -100,11 +123,11 @@ async fn answer(core: &Core, exchange: &mut Exchange<'_>) -> Result<(), Failure>
         };
     }
     response.header("content-type", format.content_type(DocumentKind::Feed));
-    let root = core.service_root(exchange, ROOT);
-    let page_left = shared.page_size;
-    let path = resource.list.to_owned();
+    let root = core.service_root(exchange, &rest.root);
+    let page_left = core.shared.page_size;
+    let path = resource.list.to_string();
     Feed { plan, stencil, root, updated: String::new(), path, next: Next::Offset, page_left, written: 0 }
-        .answer(core, exchange)
+        .answer(core, service, exchange)
         .await
 }
 

@@ -15,9 +15,9 @@ use crate::error::Fault;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Resource {
     /// As it stands in URLs and as the list's name: `flights`.
-    pub(crate) list: &'static str,
+    pub(crate) list: Box<str>,
     /// The name of one: `flight`.
-    pub(crate) item: &'static str,
+    pub(crate) item: Box<str>,
     /// The set.
     pub(crate) set: SetId,
 }
@@ -34,7 +34,7 @@ pub(crate) fn parse<'r>(
 ) -> Result<(&'r Resource, Plan), Fault> {
     let mut segments = path.split('/');
     let name = segments.next().unwrap_or_default();
-    let resource = resources.iter().find(|resource| resource.list == name).ok_or_else(|| unknown(resources, name))?;
+    let resource = resources.iter().find(|resource| *resource.list == *name).ok_or_else(|| unknown(resources, name))?;
     let set = resource.set;
     let entity_type = model.type_of(set);
     let rest = path.get(name.len() + 1..).unwrap_or_default();
@@ -117,7 +117,7 @@ fn key_value(primitive: Primitive, segment: &str) -> Option<Value> {
 }
 
 fn unknown(resources: &[Resource], name: &str) -> Fault {
-    let known: Vec<&str> = resources.iter().map(|resource| resource.list).collect();
+    let known: Vec<&str> = resources.iter().map(|resource| &*resource.list).collect();
     Fault::not_found(format!("`{name}` is not here, but {}", known.join(", ")))
 }
 
@@ -137,10 +137,9 @@ mod tests {
     use super::*;
     use crate::services::flights;
 
-    const RESOURCES: [Resource; 1] = [Resource { list: "flights", item: "flight", set: SetId(0) }];
-
     fn parsed(path: &str, query: Option<&str>) -> Result<Plan, Fault> {
-        parse(&flights::model(), &RESOURCES, path, query).map(|(_, plan)| plan)
+        let resources = [Resource { list: "flights".into(), item: "flight".into(), set: SetId(0) }];
+        parse(&flights::model(), &resources, path, query).map(|(_, plan)| plan)
     }
 
     #[test]

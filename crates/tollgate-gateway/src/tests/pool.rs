@@ -1,13 +1,12 @@
 //! Work processes, the queue before them, and what happens when both are full.
 
 use super::client::{Running, V2, V4};
-use crate::dispatcher::WorkProcess;
-use crate::store::sqlite::Connection;
+use crate::pool::Reading;
 
 /// Takes a work process away, as a long statement would.
-fn occupy(gateway: &Running) -> WorkProcess<Connection> {
+fn occupy(gateway: &Running) -> Reading {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(gateway.shared.dispatcher.acquire()).unwrap()
+    runtime.block_on(gateway.shared.services[0].pool.acquire()).unwrap()
 }
 
 #[test]

@@ -1,0 +1,107 @@
+//! One service that is served: a model over a database, with all that was compiled for it and the rules of its use.
+//!
+//! What it deliberately does not do: choose which services there are (the configuration), or answer (the protocols).
+
+use std::sync::Arc;
+
+use tollgate_wire::edm::{Model, SetId, Version};
+use tollgate_wire::plan::{Options, Plan, Shape};
+use tollgate_wire::value::Row;
+
+use crate::odata::Documents;
+use crate::pool::Pool;
+use crate::rest::Rest;
+use crate::rules::Rules;
+use crate::stencils::Stencils;
+use crate::store::{Connection, Flow, RowSink, Store, StoreError};
+use crate::weight::Rows;
+
+/// A service that is served.
+#[derive(Debug)]
+pub(crate) struct Hosted {
+    /// Its name for the operator, unique in the gateway.
+    pub(crate) name: String,
+    /// What it serves.
+    pub(crate) model: Arc<Model>,
+    /// Where it is served by OData.
+    pub(crate) mounts: Vec<Mount>,
+    /// What it serves by plain REST.
+    pub(crate) rest: Rest,
+    /// The work processes over its database.
+    pub(crate) pool: Pool,
+    /// How its entities are written.
+    pub(crate) stencils: Stencils,
+    /// How it is described.
+    pub(crate) documents: Documents,
+    /// How many entities there were at the start, by which the weight of a read is told.
+    pub(crate) rows: Rows,
+    /// What it asks of those who write.
+    pub(crate) rules: Rules,
+}
+
+/// Where a service is mounted, and in which version it speaks there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// The path of the service root, with its slashes.
+    pub(crate) root: Box<str>,
+    /// The version.
+    pub(crate) version: Version,
+}
+
+impl Hosted {
+    /// Compiles what a service needs to be served.
+    pub(crate) fn new(
+        name: &str,
+        model: Model,
+        mounts: Vec<Mount>,
+        rest: Rest,
+        pool: Pool,
+        rows: Rows,
+        rules: Rules,
+    ) -> Hosted {
+        Hosted {
+            name: name.to_owned(),
+            mounts,
+            rest,
+            pool,
+            stencils: Stencils::new(&model),
+            documents: Documents::new(&model),
+            rows,
+            rules,
+            model: Arc::new(model),
+        }
+    }
+
+    /// The mount that `path` is below.
+    pub(crate) fn mount_of(&self, path: &str) -> Option<&Mount> {
+        self.mounts.iter().find(|mount| is_below(path, &mount.root))
+    }
+}
+
+/// Whether `path` is `root` or below it; the root's last slash may be missing.
+pub(crate) fn is_below(path: &str, root: &str) -> bool {
+    path.starts_with(root) || root.strip_suffix('/') == Some(path)
+}
+
+/// Counts the rows of each set once, by which the weight of a read is told.
+pub(crate) fn count_rows(model: &Model, connection: &mut Connection) -> Result<Rows, StoreError> {
+    struct Total(u64);
+    impl RowSink for Total {
+        fn total(&mut self, count: u64) -> Flow {
+            self.0 = count;
+            Flow::Continue
+        }
+        fn entity<R: Row>(&mut self, _row: &R) -> Flow {
+            Flow::Continue
+        }
+    }
+    let mut rows = Vec::with_capacity(model.entity_sets.len());
+    for set in 0..model.entity_sets.len() {
+        let root = SetId(set);
+        let plan = Plan { root, key: None, steps: Vec::new(), shape: Shape::Count, options: Options::default() };
+        let mut total = Total(0);
+        connection.read(model, &plan, None, &mut total)?;
+        rows.push(total.0);
+    }
+    Ok(Rows(rows))
+}

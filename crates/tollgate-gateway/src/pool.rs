@@ -1,0 +1,196 @@
+//! The work processes of one database, and who may read and write it at the same time.
+//!
+//! A work process comes first, then the database's lock where it has one: whoever waits for the lock is bounded like
+//! whoever waits for a work process, by the same limit of time. What is done under it is its holder's business.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Mutex, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+
+use crate::dispatcher::{Dispatcher, Occupancy, Refused, WorkProcess};
+use crate::store::{Connection, Store, StoreError};
+use crate::weight::Place;
+
+/// Work processes over one database.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    dispatcher: Dispatcher<Connection>,
+    locking: Locking,
+    wait_max: Duration,
+}
+
+/// Whom a database lets in beside a writer. All locks are fair: who asked first goes first.
+#[derive(Debug, Clone)]
+pub(crate) enum Locking {
+    /// SQLite in memory: many readers or one writer. A reader that begins while another writes, and a commit while
+    /// others read, would be told that it is busy.
+    Whole(Arc<RwLock<()>>),
+    /// SQLite in a file with a write-ahead log: readers beside one writer.
+    Writers(Arc<Mutex<()>>),
+    /// A server that sees to it itself.
+    Unlocked,
+}
+
+/// A work process to read with.
+pub(crate) struct Reading {
+    work_process: WorkProcess<Connection>,
+    _lock: Option<OwnedRwLockReadGuard<()>>,
+}
+
+/// A work process to write with; nobody else writes the database while it is held, unless the database sees to that.
+pub(crate) struct Writing {
+    work_process: WorkProcess<Connection>,
+    _lock: WriteLock,
+}
+
+#[expect(dead_code, reason = "held until it is dropped")]
+enum WriteLock {
+    Whole(OwnedRwLockWriteGuard<()>),
+    Writers(OwnedMutexGuard<()>),
+    Unlocked,
+}
+
+impl Locking {
+    /// As a database in memory needs it.
+    pub(crate) fn whole() -> Locking {
+        Locking::Whole(Arc::default())
+    }
+
+    /// As a file with a write-ahead log needs it.
+    pub(crate) fn writers() -> Locking {
+        Locking::Writers(Arc::default())
+    }
+}
+
+impl Pool {
+    /// A work process for each of `connections`, for which at most `queue_max` requests wait, none longer than
+    /// `wait_max`.
+    pub(crate) fn new(connections: Vec<Connection>, locking: Locking, queue_max: usize, wait_max: Duration) -> Pool {
+        Pool { dispatcher: Dispatcher::new(connections, queue_max, wait_max), locking, wait_max }
+    }
+
+    /// A work process to read with.
+    ///
+    /// # Errors
+    /// [`Refused`] when the queue is full or the wait was too long.
+    pub(crate) async fn acquire(&self) -> Result<Reading, Refused> {
+        let begun = Instant::now();
+        let work_process = self.dispatcher.acquire().await?;
+        let lock = match &self.locking {
+            Locking::Whole(lock) => Some(match Arc::clone(lock).try_read_owned() {
+                Ok(lock) => lock,
+                Err(_) => self.wait(begun, Arc::clone(lock).read_owned()).await?,
+            }),
+            Locking::Writers(_) | Locking::Unlocked => None,
+        };
+        Ok(Reading { work_process, _lock: lock })
+    }
+
+    /// A work process for reading that has begun to answer and was paused; it is never refused.
+    pub(crate) async fn acquire_again(&self) -> Reading {
+        let work_process = self.dispatcher.acquire_again().await;
+        let lock = match &self.locking {
+            Locking::Whole(lock) => Some(Arc::clone(lock).read_owned().await),
+            Locking::Writers(_) | Locking::Unlocked => None,
+        };
+        Reading { work_process, _lock: lock }
+    }
+
+    /// A work process to write with.
+    ///
+    /// # Errors
+    /// As [`acquire`](Pool::acquire).
+    pub(crate) async fn acquire_to_write(&self) -> Result<Writing, Refused> {
+        let begun = Instant::now();
+        let work_process = self.dispatcher.acquire().await?;
+        let lock = match &self.locking {
+            Locking::Whole(lock) => WriteLock::Whole(match Arc::clone(lock).try_write_owned() {
+                Ok(lock) => lock,
+                Err(_) => self.wait(begun, Arc::clone(lock).write_owned()).await?,
+            }),
+            Locking::Writers(lock) => WriteLock::Writers(match Arc::clone(lock).try_lock_owned() {
+                Ok(lock) => lock,
+                Err(_) => self.wait(begun, Arc::clone(lock).lock_owned()).await?,
+            }),
+            Locking::Unlocked => WriteLock::Unlocked,
+        };
+        Ok(Writing { work_process, _lock: lock })
+    }
+
+    /// Where short writes are done: on the loop in memory, where one takes some 8 us; away from it where a commit waits for
+    /// a disk or for another machine.
+    pub(crate) fn place_of_writes(&self) -> Place {
+        match self.locking {
+            Locking::Whole(_) => Place::Loop,
+            Locking::Writers(_) | Locking::Unlocked => Place::Away,
+        }
+    }
+
+    /// What the work processes are doing now.
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        self.dispatcher.occupancy()
+    }
+
+    async fn wait<L>(&self, begun: Instant, lock: impl Future<Output = L>) -> Result<L, Refused> {
+        let left = self.wait_max.saturating_sub(begun.elapsed());
+        tokio::time::timeout(left, lock).await.map_err(|_| Refused::WaitedTooLong { wait_max: self.wait_max })
+    }
+}
+
+impl Writing {
+    /// Does `work` in a transaction: committed when it succeeds, rolled back when it does not. Only when this returned
+    /// well may anybody be told of success.
+    ///
+    /// # Errors
+    /// What the work says, or the store at the beginning or the end.
+    pub(crate) fn transaction<T, E: From<StoreError>>(
+        &mut self,
+        work: impl FnOnce(&mut Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        /// A transaction that was left half-way, by an error or a panic, is rolled back.
+        struct Open<'c>(&'c mut Connection, bool);
+        impl Drop for Open<'_> {
+            fn drop(&mut self) {
+                if self.1 {
+                    self.0.rollback();
+                }
+            }
+        }
+        self.begin()?;
+        let mut open = Open(self, true);
+        let done = work(open.0)?;
+        open.0.commit()?;
+        open.1 = false;
+        Ok(done)
+    }
+}
+
+impl Deref for Reading {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.work_process
+    }
+}
+
+impl DerefMut for Reading {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.work_process
+    }
+}
+
+impl Deref for Writing {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.work_process
+    }
+}
+
+impl DerefMut for Writing {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.work_process
+    }
+}
