@@ -1,4 +1,4 @@
-//! Where a model's entities are stored: which table a set is, which column a leaf.
+//! Where a model's entities are stored: which table a set is, which column a leaf, and in which form its values lie there.
 //!
 //! It deliberately knows no types: those are the model's.
 
@@ -14,10 +14,42 @@ pub struct Mapping {
 /// A table with its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
+    /// The schema that the table is in, where it must be said.
+    pub schema: Option<String>,
     /// Name as the database knows it, unquoted.
     pub name: String,
     /// One for each leaf of the type, in the order of `EntityType::leaves`.
-    pub columns: Vec<String>,
+    pub columns: Vec<Column>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Name as the database knows it, unquoted.
+    pub name: String,
+    /// In which form its values are stored.
+    pub form: Form,
+}
+
+/// The form in which a column holds the values of its leaf. Whatever differs from the canonical form of
+/// [`tollgate_wire::value`] is checked and converted when it is read, and written in the column's own form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Form {
+    /// The canonical form, by the database's own types or because nobody else writes here: nothing is checked.
+    #[default]
+    Canonical,
+    /// The canonical form, as far as one can know: others write here, and the database lets them write anything.
+    Checked,
+    /// A date and a time with a blank between them, as SQL writes them.
+    Blank,
+    /// A date and a time as seconds since 1970-01-01 in UTC.
+    Seconds,
+    /// A date and a time as milliseconds since 1970-01-01 in UTC.
+    Milliseconds,
+    /// A Guid in upper case.
+    UpperCase,
+    /// A Guid as 16 bytes, in the order in which its digits are written.
+    Bytes,
 }
 
 impl Mapping {
@@ -27,8 +59,9 @@ impl Mapping {
         let table = |set: usize| {
             let entity_type = model.type_of(SetId(set));
             Table {
+                schema: None,
                 name: entity_type.name.clone(),
-                columns: entity_type.leaves.iter().map(|leaf| leaf.path.replace('/', "_")).collect(),
+                columns: entity_type.leaves.iter().map(|leaf| Column::canonical(leaf.path.replace('/', "_"))).collect(),
             }
         };
         Mapping { tables: (0..model.entity_sets.len()).map(table).collect() }
@@ -41,7 +74,12 @@ impl Mapping {
 
     /// The column of a leaf of the entities in `set`.
     pub fn column(&self, set: SetId, leaf: LeafId) -> &str {
-        &self.tables[set.0].columns[leaf.0]
+        &self.tables[set.0].columns[leaf.0].name
+    }
+
+    /// The form in which the column of a leaf holds its values.
+    pub fn form(&self, set: SetId, leaf: LeafId) -> Form {
+        self.tables[set.0].columns[leaf.0].form
     }
 
     /// Says where the mapping and a model differ in shape.
@@ -55,5 +93,12 @@ impl Mapping {
                 format!("table {} has {} columns for {leaves} leaves of {}", table.name, table.columns.len(), set.name)
             })
         })
+    }
+}
+
+impl Column {
+    /// A column whose values are in the canonical form.
+    pub fn canonical(name: impl Into<String>) -> Column {
+        Column { name: name.into(), form: Form::Canonical }
     }
 }

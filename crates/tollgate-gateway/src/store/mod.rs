@@ -11,7 +11,7 @@ pub mod sqlite;
 
 pub use connection::{Connection, Database};
 pub use error::{Cause, Fault, Rule, StoreError};
-pub use mapping::{Mapping, Table};
+pub use mapping::{Column, Form, Mapping, Table};
 
 use tollgate_wire::edm::{Model, SetId};
 use tollgate_wire::entry::Entry;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tollgate_gateway::store::sqlite::{Database, Location};
-use tollgate_gateway::store::{Fault, Mapping, StoreError, Table};
+use tollgate_gateway::store::{Column, Fault, Mapping, StoreError, Table};
 use tollgate_wire::edm::Primitive;
 use tollgate_wire::plan::{Comparison, Expression, Function, Logic, Options};
 
@@ -44,8 +44,9 @@ fn names_with_quotes_stay_names() {
     let model = model();
     let mut mapping = Mapping::by_type_name(&model);
     let quoted = |table: &Table| Table {
+        schema: None,
         name: format!("{}\" WHERE 1=1 --", table.name),
-        columns: table.columns.iter().map(|column| format!("the \"{column}\"")).collect(),
+        columns: table.columns.iter().map(|column| Column::canonical(format!("the \"{}\"", column.name))).collect(),
     };
     mapping.tables = mapping.tables.iter().map(quoted).collect();
     let database = Database::open(Location::Memory, mapping).unwrap();

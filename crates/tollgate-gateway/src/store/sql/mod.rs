@@ -13,6 +13,8 @@ pub mod statement;
 
 use tollgate_wire::value::Value;
 
+use crate::store::Table;
+
 /// A statement under construction.
 #[derive(Debug, Default)]
 pub struct Sql<'p> {
@@ -59,9 +61,18 @@ impl<'p> Sql<'p> {
         self.identifier(column);
     }
 
+    /// Appends `"table"`, with its schema where it must be said.
+    pub fn table(&mut self, table: &Table) {
+        if let Some(schema) = &table.schema {
+            self.identifier(schema);
+            self.push(".");
+        }
+        self.identifier(&table.name);
+    }
+
     /// Appends `"table" AS alias`.
-    pub fn table(&mut self, table: &str, alias: &str) {
-        self.identifier(table);
+    pub fn table_as(&mut self, table: &Table, alias: &str) {
+        self.table(table);
         self.push(" AS ");
         self.push(alias);
     }

@@ -18,7 +18,7 @@ pub(super) fn leaf_value(sql: &mut Sql<'_>, scope: &Scope<'_>, through: &[(Navig
     for (index, (navigation, target)) in through.iter().enumerate() {
         let here = alias(index);
         sql.push(if index == 0 { " FROM " } else { " LEFT JOIN " });
-        sql.table(&scope.mapping.table(*target).name, &here);
+        sql.table_as(scope.mapping.table(*target), &here);
         if index > 0 {
             let navigation = &scope.model.type_of(set).navigation[navigation.0];
             sql.push(" ON ");

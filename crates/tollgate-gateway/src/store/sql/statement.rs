@@ -127,7 +127,7 @@ impl Source<'_> {
         let navigation = &self.model.type_of(set).navigation[expand.navigation.0];
         self.select(&mut sql, expand.target, columns);
         sql.push(" FROM ");
-        sql.table(&self.mapping.table(expand.target).name, ANSWER);
+        sql.table_as(self.mapping.table(expand.target), ANSWER);
         sql.push(" WHERE ");
         sql.list(" AND ", &navigation.on, |sql, (_, there)| {
             sql.column(ANSWER, self.mapping.column(expand.target, *there));
@@ -170,14 +170,14 @@ impl Source<'_> {
     /// Appends ` FROM …` with a join for each step; the last entity is [`ANSWER`].
     fn from(&self, sql: &mut Sql<'_>, root: SetId, steps: &[Step], last: SetId) {
         sql.push(" FROM ");
-        sql.table(&self.mapping.table(last).name, ANSWER);
+        sql.table_as(self.mapping.table(last), ANSWER);
         let mut target = last;
         for (index, step) in steps.iter().enumerate().rev() {
             let from = if index == 0 { root } else { steps[index - 1].target };
             let navigation = &self.model.type_of(from).navigation[step.navigation.0];
             let here = parent_alias(index);
             sql.push(" JOIN ");
-            sql.table(&self.mapping.table(from).name, &here);
+            sql.table_as(self.mapping.table(from), &here);
             sql.push(" ON ");
             related(sql, self.mapping, navigation, (from, &here), (target, &alias_of(index + 1, steps.len())));
             target = from;
@@ -252,7 +252,7 @@ impl Source<'_> {
         sql.push(") = (SELECT ");
         key_of(sql, "f");
         sql.push(" FROM ");
-        sql.table(&self.mapping.table(step.target).name, "f");
+        sql.table_as(self.mapping.table(step.target), "f");
         sql.push(" WHERE ");
         related(sql, self.mapping, navigation, (from, from_alias), (step.target, "f"));
         sql.push(" ORDER BY ");

@@ -36,9 +36,9 @@ impl Connection {
         debug_assert_eq!(values.len(), model.type_of(set).leaves.len(), "a row has a value for each leaf");
         let mut sql = Sql::default();
         sql.push("INSERT INTO ");
-        sql.identifier(&table.name);
+        sql.table(table);
         sql.push(" (");
-        sql.list(", ", &table.columns, |sql, column| sql.identifier(column));
+        sql.list(", ", &table.columns, |sql, column| sql.identifier(&column.name));
         sql.push(") VALUES (");
         sql.list(", ", &table.columns, |sql, _| sql.push("?"));
         sql.push(")");
@@ -86,17 +86,17 @@ impl Connection {
         let table = self.mapping.table(set);
         let mut sql = Sql::default();
         sql.push("CREATE TABLE IF NOT EXISTS ");
-        sql.identifier(&table.name);
+        sql.table(table);
         sql.push(" (");
         sql.list(", ", entity_type.leaves.iter().zip(&table.columns), |sql, (leaf, column)| {
-            sql.identifier(column);
+            sql.identifier(&column.name);
             sql.push(stored_type(Class::of(Some(leaf.primitive))));
             if !leaf.nullable {
                 sql.push(" NOT NULL");
             }
         });
         sql.push(", PRIMARY KEY (");
-        sql.list(", ", &entity_type.key, |sql, leaf| sql.identifier(&table.columns[leaf.0]));
+        sql.list(", ", &entity_type.key, |sql, leaf| sql.identifier(&table.columns[leaf.0].name));
         sql.push(")) STRICT, WITHOUT ROWID");
         sql.text
     }

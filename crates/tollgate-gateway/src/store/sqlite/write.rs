@@ -55,7 +55,7 @@ impl Store for Connection {
         // The transaction holds the lock of the whole database.
         let mut sql = Sql::default();
         sql.push("SELECT 1 FROM ");
-        sql.identifier(&self.mapping.table(set).name);
+        sql.table(self.mapping.table(set));
         self.by_key(&mut sql, model, set);
         let mut statement = self.raw.prepare_cached(&sql.text)?;
         for (index, value) in key.0.iter().enumerate() {
@@ -76,13 +76,13 @@ impl Store for Connection {
         let set_leaves = || (0..entry.leaves()).map(LeafId).filter(|leaf| entry.is_set(*leaf));
         let mut sql = Sql::default();
         sql.push("INSERT INTO ");
-        sql.identifier(&table.name);
+        sql.table(table);
         sql.push(" (");
-        sql.list(", ", set_leaves(), |sql, leaf| sql.identifier(&table.columns[leaf.0]));
+        sql.list(", ", set_leaves(), |sql, leaf| sql.identifier(&table.columns[leaf.0].name));
         sql.push(") VALUES (");
         sql.list(", ", set_leaves(), |sql, _| sql.push("?"));
         sql.push(") RETURNING ");
-        sql.list(", ", &table.columns, |sql, column| sql.identifier(column));
+        sql.list(", ", &table.columns, |sql, column| sql.identifier(&column.name));
         let mut statement = self.raw.prepare_cached(&sql.text)?;
         for (index, leaf) in set_leaves().enumerate() {
             bind(&mut statement, index + 1, stored(entry.cell(leaf.0)))?;
@@ -107,10 +107,10 @@ impl Store for Connection {
         }
         let mut sql = Sql::default();
         sql.push("UPDATE ");
-        sql.identifier(&table.name);
+        sql.table(table);
         sql.push(" SET ");
         sql.list(", ", set_leaves(), |sql, leaf| {
-            sql.identifier(&table.columns[leaf.0]);
+            sql.identifier(&table.columns[leaf.0].name);
             sql.push(" = ?");
         });
         self.by_key(&mut sql, model, set);
@@ -130,7 +130,7 @@ impl Store for Connection {
     fn delete(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
         let mut sql = Sql::default();
         sql.push("DELETE FROM ");
-        sql.identifier(&self.mapping.table(set).name);
+        sql.table(self.mapping.table(set));
         self.by_key(&mut sql, model, set);
         let mut statement = self.raw.prepare_cached(&sql.text)?;
         for (index, value) in key.0.iter().enumerate() {
