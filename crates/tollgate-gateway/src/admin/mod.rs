@@ -15,8 +15,30 @@ use tollgate_net::http1::{Fault as ProtocolFault, Method};
 use tollgate_wire::format::Format;
 
 use self::openmetrics::{Exposition, Kind};
+use crate::dispatcher::Occupancy;
 use crate::error::Fault;
 use crate::server::Shared;
+
+/// A figure of work processes: kind, name, help and value.
+type Figure = (Kind, &'static str, &'static str, fn(&Occupancy) -> u64);
+
+const FIGURES: &[Figure] = &[
+    (Kind::Gauge, "tollgate_work_processes_limit", "Work processes that there are.", |pool| pool.limit),
+    (Kind::Gauge, "tollgate_work_processes_busy", "Work processes that are held by a request.", |pool| pool.busy),
+    (Kind::Gauge, "tollgate_work_processes_busy_peak", "The most that were held at once since the start.", |pool| {
+        pool.busy_max
+    }),
+    (Kind::Gauge, "tollgate_work_processes_waiting", "Requests that wait for a work process.", |pool| pool.waiting),
+    (Kind::Gauge, "tollgate_work_processes_waiting_peak", "The most that waited at once since the start.", |pool| {
+        pool.waiting_max
+    }),
+    (Kind::Counter, "tollgate_work_processes_admitted", "Requests that had a work process.", |pool| {
+        pool.admitted_total
+    }),
+    (Kind::Counter, "tollgate_work_processes_queued", "Requests that had to wait for one first.", |pool| {
+        pool.queued_total
+    }),
+];
 
 /// What the operator can ask.
 #[derive(Clone)]
@@ -61,26 +83,7 @@ impl Page {
 
     fn metrics(&self) -> String {
         let mut text = Exposition::default();
-        let pool = self.shared.services[0].pool.occupancy();
-        for (name, help, value) in [
-            ("tollgate_work_processes_limit", "Work processes that there are.", pool.limit),
-            ("tollgate_work_processes_busy", "Work processes that are held by a request.", pool.busy),
-            ("tollgate_work_processes_busy_peak", "The most that were held at once since the start.", pool.busy_max),
-            ("tollgate_work_processes_waiting", "Requests that wait for a work process.", pool.waiting),
-            ("tollgate_work_processes_waiting_peak", "The most that waited at once since the start.", pool.waiting_max),
-        ] {
-            text.family(Kind::Gauge, name, help).sample(value);
-        }
-        text.family(Kind::Counter, "tollgate_work_processes_admitted", "Requests that had a work process.")
-            .sample(pool.admitted_total);
-        text.family(Kind::Counter, "tollgate_work_processes_queued", "Requests that had to wait for one first.")
-            .sample(pool.queued_total);
-        text.family(Kind::Counter, "tollgate_work_processes_waited_seconds", "Time that those waited.")
-            .sample(pool.waited.as_secs_f64());
-        text.family(Kind::Counter, "tollgate_work_processes_refused", "Requests that had none, by the reason.")
-            .labelled("reason", "queue-full", pool.refused_full_total)
-            .labelled("reason", "waited-too-long", pool.refused_late_total)
-            .labelled("reason", "client-gone", pool.abandoned_total);
+        self.work_processes(&mut text);
         text.family(Kind::Gauge, "tollgate_connections_open", "Connections that are open.")
             .sample(self.sum(Counters::connections_open));
         text.family(
@@ -93,7 +96,7 @@ impl Page {
             .sample(self.sum(Counters::connections_accepted));
         text.family(Kind::Counter, "tollgate_connections_closed", "Connections that were closed, by the cause.");
         for cause in CloseCause::ALL {
-            text.labelled("cause", cause.name(), self.sum(|counters| counters.connections_closed(*cause)));
+            text.labelled(&[("cause", cause.name())], self.sum(|counters| counters.connections_closed(*cause)));
         }
         text.family(Kind::Counter, "tollgate_accept_errors", "Connections that could not be accepted.")
             .sample(self.sum(Counters::accept_errors));
@@ -101,11 +104,11 @@ impl Page {
             .sample(self.sum(Counters::requests));
         text.family(Kind::Counter, "tollgate_responses", "Answers, by the class of their status.");
         for (class, name) in [(1, "1xx"), (2, "2xx"), (3, "3xx"), (4, "4xx"), (5, "5xx")] {
-            text.labelled("class", name, self.sum(|counters| counters.responses(class)));
+            text.labelled(&[("class", name)], self.sum(|counters| counters.responses(class)));
         }
         text.family(Kind::Counter, "tollgate_protocol_errors", "Requests that HTTP forbids, by the fault.");
         for fault in ProtocolFault::ALL {
-            text.labelled("fault", fault.name(), self.sum(|counters| counters.faults(*fault)));
+            text.labelled(&[("fault", fault.name())], self.sum(|counters| counters.faults(*fault)));
         }
         text.family(Kind::Counter, "tollgate_panics", "Requests that ended in a panic.")
             .sample(self.sum(Counters::panics));
@@ -114,6 +117,32 @@ impl Page {
         text.family(Kind::Counter, "tollgate_sent_bytes", "Bytes written to clients.")
             .sample(self.sum(Counters::sent_bytes));
         text.finish()
+    }
+
+    /// What the work processes of each service are doing and have done.
+    fn work_processes(&self, text: &mut Exposition) {
+        let pools: Vec<(&str, Occupancy)> =
+            self.shared.services.iter().map(|service| (service.name.as_str(), service.pool.occupancy())).collect();
+        for (kind, name, help, value) in FIGURES {
+            text.family(*kind, name, help);
+            for (service, pool) in &pools {
+                text.labelled(&[("service", service)], value(pool));
+            }
+        }
+        text.family(Kind::Counter, "tollgate_work_processes_waited_seconds", "Time that those waited.");
+        for (service, pool) in &pools {
+            text.labelled(&[("service", service)], pool.waited.as_secs_f64());
+        }
+        text.family(Kind::Counter, "tollgate_work_processes_refused", "Requests that had none, by the reason.");
+        for (service, pool) in &pools {
+            for (reason, count) in [
+                ("queue-full", pool.refused_full_total),
+                ("waited-too-long", pool.refused_late_total),
+                ("client-gone", pool.abandoned_total),
+            ] {
+                text.labelled(&[("service", service), ("reason", reason)], count);
+            }
+        }
     }
 
     fn sum(&self, count: impl Fn(&Counters) -> u64) -> u64 {

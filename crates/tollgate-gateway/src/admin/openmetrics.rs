@@ -48,12 +48,17 @@ impl Exposition {
         self
     }
 
-    /// A sample of the family begun last, with one label.
-    pub(crate) fn labelled(&mut self, label: &str, text: &str, value: impl std::fmt::Display) -> &mut Exposition {
+    /// A sample of the family begun last, with labels.
+    pub(crate) fn labelled(&mut self, labels: &[(&str, &str)], value: impl std::fmt::Display) -> &mut Exposition {
         self.start_sample();
-        let _ = write!(self.text, "{{{label}=\"");
-        escape(&mut self.text, text);
-        let _ = writeln!(self.text, "\"}} {value}");
+        let mut before = '{';
+        for (label, text) in labels {
+            let _ = write!(self.text, "{before}{label}=\"");
+            escape(&mut self.text, text);
+            self.text.push('"');
+            before = ',';
+        }
+        let _ = writeln!(self.text, "}} {value}");
         self
     }
 
@@ -92,8 +97,8 @@ mod tests {
         exposition.family(Kind::Gauge, "tollgate_busy", "How many are busy.").sample(3);
         exposition
             .family(Kind::Counter, "tollgate_responses", "Answers by \"class\".")
-            .labelled("class", "2xx", 10)
-            .labelled("class", "a\"b\\c", 0.5);
+            .labelled(&[("class", "2xx")], 10)
+            .labelled(&[("class", "a\"b\\c"), ("service", "x")], 0.5);
         insta::assert_snapshot!(exposition.finish(), @r##"
         # TYPE tollgate_busy gauge
         # HELP tollgate_busy How many are busy.
@@ -101,7 +106,7 @@ mod tests {
         # TYPE tollgate_responses counter
         # HELP tollgate_responses Answers by \"class\".
         tollgate_responses_total{class="2xx"} 10
-        tollgate_responses_total{class="a\"b\\c"} 0.5
+        tollgate_responses_total{class="a\"b\\c",service="x"} 0.5
         # EOF
         "##);
     }

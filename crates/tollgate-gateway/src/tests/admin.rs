@@ -16,7 +16,7 @@ fn metrics_are_openmetrics_with_help_type_and_end() {
         assert!(text.contains(&format!("# TYPE {family} ")), "{name} has a type");
         assert!(text.contains(&format!("# HELP {family} ")), "{name} has a help");
     }
-    assert_eq!(gateway.metric("tollgate_work_processes_limit"), 3);
+    assert_eq!(gateway.metric("tollgate_work_processes_limit{service=\"flights\"}"), 3);
     assert_eq!(gateway.metric("tollgate_work_processes_admitted_total"), 1);
     assert_eq!(gateway.metric("tollgate_responses_total{class=\"2xx\"}"), 1);
 }

@@ -81,11 +81,14 @@ impl Running {
         self.connect().ask(method, target, &[])
     }
 
-    /// The value of a metric's sample.
+    /// The value of a metric's sample; without labels the sum over all samples of that name.
     pub(super) fn metric(&self, sample: &str) -> u64 {
         let text = self.admin().ask("GET", "/metrics", &[]).text();
-        let line = text.lines().find(|line| line.strip_prefix(sample).is_some_and(|rest| rest.starts_with(' ')));
-        line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{sample} in {text}"))
+        let values = text.lines().filter_map(|line| {
+            let rest = line.strip_prefix(sample).filter(|rest| rest.starts_with([' ', '{']))?;
+            rest.rsplit(' ').next()?.parse().ok()
+        });
+        values.reduce(|sum: u64, value: u64| sum + value).unwrap_or_else(|| panic!("{sample} in {text}"))
     }
 
     /// Asks for a metric until it is as wanted.

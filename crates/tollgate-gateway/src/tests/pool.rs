@@ -26,7 +26,7 @@ fn without_a_queue_a_full_pool_is_answered_503_in_the_callers_protocol() {
     }
     // What needs no work process is answered all the same.
     gateway.get(&format!("{V2}$metadata")).expect(200, "Edmx");
-    assert_eq!(gateway.metric("tollgate_work_processes_refused_total{reason=\"queue-full\"}"), 5);
+    assert_eq!(gateway.metric("tollgate_work_processes_refused_total{service=\"flights\",reason=\"queue-full\"}"), 5);
     drop(held);
     gateway.get("/rest/carriers/AA").expect(200, "AA");
 }
@@ -53,5 +53,8 @@ fn who_waits_too_long_is_answered_503() {
     let answer = gateway.get("/rest/carriers/AA");
     answer.expect(503, "no work process became free within 1 ms");
     assert_eq!(answer.header("retry-after"), Some("1"));
-    assert_eq!(gateway.metric("tollgate_work_processes_refused_total{reason=\"waited-too-long\"}"), 1);
+    assert_eq!(
+        gateway.metric("tollgate_work_processes_refused_total{service=\"flights\",reason=\"waited-too-long\"}"),
+        1
+    );
 }

@@ -48,7 +48,7 @@ fn lists_are_answered_whole_or_in_pages() {
 #[test]
 fn errors_are_problems() {
     for (method, target, accept, status, fragment) in [
-        ("GET", "/rest/planes", "*/*", 404, "flights, carriers, bookings, travelagencies"),
+        ("GET", "/rest/planes", "*/*", 404, "flights, carriers, bookings, travelagencies, records"),
         ("GET", "/rest/", "*/*", 404, "flights"),
         ("GET", "/rest/flights/AA", "*/*", 400, "carrid/connid/fldate"),
         ("GET", "/rest/flights/AA/0017/tomorrow", "*/*", 400, "`tomorrow` is no value for fldate"),
@@ -82,7 +82,7 @@ fn the_bare_address_lists_what_is_served_and_every_link_of_it_leads_somewhere() 
     let index = gateway.get("/");
     let index = index.expect(200, "{\"services\":[{").text();
     let services: Vec<&str> = index.split("\"url\":\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
-    assert_eq!(services.len(), 7);
+    assert_eq!(services.len(), 10);
     let page = gateway.get_with("/", &[("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")]);
     assert_eq!(page.header("content-type"), Some("text/html;charset=utf-8"));
     for url in services {
