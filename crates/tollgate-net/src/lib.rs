@@ -7,6 +7,7 @@ pub mod clock;
 pub mod connect;
 pub mod http1;
 pub mod limits;
+pub mod link;
 pub mod listen;
 pub mod meter;
 pub mod stream;

@@ -8,6 +8,7 @@ mod corpus;
 mod framing;
 mod fuzzed;
 mod limits;
+mod link;
 mod properties;
 mod server;
 mod support;

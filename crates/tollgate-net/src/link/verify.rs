@@ -1,0 +1,126 @@
+//! Whether a link keeps what was asked: its round trip and its throughput, held against an echo of its own, beside the
+//! same without the link.
+//!
+//! The link that is measured is one of the same spec that is started for it, so that a link in use is left alone.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use super::Link;
+use super::echo::Echo;
+use super::measure::{RoundTrips, round_trips, throughput};
+use super::spec::LinkSpec;
+
+/// What a round trip may differ by at any delay: two wake-ups by the timer and the proxy's own work.
+const TOLERANCE: Duration = Duration::from_micros(60);
+/// What it may differ by for each microsecond asked: one of so many.
+const TOLERANCE_DIVISOR: u32 = 20;
+/// A rate that was asked is kept if what came back is not off by more than one of so many.
+const RATE_TOLERANCE_DIVISOR: f64 = 10.0;
+/// Time between two messages.
+const SPACING: Duration = Duration::from_millis(1);
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// 200 messages and no throughput: a fifth of a second.
+    Short,
+    /// 3,200 messages, so that there is a p99, and the throughput of half a second or so.
+    #[default]
+    Whole,
+}
+
+/// What was asked of a link and what it came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verified {
+    /// The round trip that was asked.
+    pub asked: Duration,
+    /// Round trips of 64 bytes through the link.
+    pub got: RoundTrips,
+    /// The same without it.
+    pub direct: RoundTrips,
+    /// The rate that was asked.
+    pub asked_bytes_per_s: Option<NonZeroU64>,
+    /// What a stream through the link to the echo and back carried; `None` if it was not measured.
+    pub bytes_per_s: Option<f64>,
+}
+
+impl Verified {
+    /// Whether the median is within 60 us and 5 % of what was asked. The jitter of a link goes both ways and moves the
+    /// median little.
+    #[must_use]
+    pub fn keeps_its_round_trip(&self) -> bool {
+        let got = self.got.median();
+        got.abs_diff(self.asked) <= TOLERANCE + self.asked / TOLERANCE_DIVISOR
+    }
+
+    /// Whether the rate that was asked is kept within 10 %; true where none was asked or measured.
+    #[must_use]
+    pub fn keeps_its_rate(&self) -> bool {
+        match (self.asked_bytes_per_s, self.bytes_per_s) {
+            (Some(asked), Some(got)) => {
+                let asked = asked.get() as f64;
+                (got - asked).abs() <= asked / RATE_TOLERANCE_DIVISOR
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Measures a link of this spec between this process and an echo on loopback.
+///
+/// # Errors
+/// As [`Link::start`], or when the echo cannot be reached.
+pub fn verify(spec: &LinkSpec, effort: Effort) -> io::Result<Verified> {
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let echo = Echo::start(any)?;
+    let link = Link::start(any, echo.address(), spec)?;
+    through(link.address(), echo.address(), spec, effort)
+}
+
+/// Measures what listens at `address` and leads to an echo, against the `direct` way to one.
+///
+/// # Errors
+/// When one of them cannot be reached or sends back something else.
+pub fn through(address: SocketAddr, direct: SocketAddr, asked: &LinkSpec, effort: Effort) -> io::Result<Verified> {
+    let count = match effort {
+        Effort::Short => 200,
+        Effort::Whole => 3_200,
+    };
+    let spacing = spacing(asked.rate_bytes_per_s);
+    let direct = round_trips(direct, count.min(1_000), spacing)?;
+    let got = round_trips(address, count, spacing)?;
+    let bytes_per_s = match effort {
+        Effort::Short => None,
+        Effort::Whole => Some(throughput(address, stream_bytes(asked.rate_bytes_per_s))?),
+    };
+    Ok(Verified { asked: asked.round_trip(), got, direct, asked_bytes_per_s: asked.rate_bytes_per_s, bytes_per_s })
+}
+
+/// Messages alone must not fill a slow link: they take a quarter of it at most.
+fn spacing(rate_bytes_per_s: Option<NonZeroU64>) -> Duration {
+    let slowest = rate_bytes_per_s.map_or(0.0, |rate| 4.0 * 64.0 / rate.get() as f64);
+    SPACING.max(Duration::from_secs_f64(slowest))
+}
+
+/// About half a second of what the link carries.
+fn stream_bytes(rate_bytes_per_s: Option<NonZeroU64>) -> u64 {
+    rate_bytes_per_s.map_or(512 << 20, |rate| (rate.get() / 2).clamp(64, 512 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_do_not_fill_a_slow_link() {
+        let check = |rate: Option<u64>, expected: Duration| {
+            assert_eq!(spacing(rate.map(|rate| NonZeroU64::new(rate).unwrap())), expected);
+        };
+        check(None, SPACING);
+        check(Some(10_000_000), SPACING);
+        check(Some(2_560), Duration::from_millis(100));
+    }
+}
