@@ -5,6 +5,7 @@
 
 pub mod atom;
 pub mod base64;
+pub mod batch;
 pub mod body;
 pub mod content;
 pub mod date;
