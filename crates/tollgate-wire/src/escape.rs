@@ -36,9 +36,18 @@ pub(crate) fn url_text(out: &mut Vec<u8>, text: &[u8], encode: impl FnOnce(&mut 
 /// characters.
 #[inline]
 pub(crate) fn json_plain_length(text: &[u8]) -> usize {
-    let plain_words = text.chunks_exact(8).take_while(|chunk| Json::suspects(word(chunk)) == 0).count();
-    let rest = text[plain_words * 8..].iter().position(|byte| Json::SPECIAL[usize::from(*byte)]);
-    rest.map_or(text.len(), |rest| plain_words * 8 + rest)
+    let mut length = 0;
+    for chunk in text.chunks_exact(8) {
+        let word = word(chunk);
+        // The lowest bit is exact: a borrow makes false ones only above a true one.
+        let special = below(word, 0x20) | equal(word, b'"') | equal(word, b'\\');
+        if special != 0 {
+            return length + special.trailing_zeros() as usize / 8;
+        }
+        length += 8;
+    }
+    let rest = text[length..].iter().position(|byte| Json::SPECIAL[usize::from(*byte)]);
+    rest.map_or(text.len(), |rest| length + rest)
 }
 
 /// What stands for a character that cannot be written.

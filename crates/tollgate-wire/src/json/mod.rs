@@ -3,6 +3,7 @@
 //!
 //! What is particular to a version stands in [`v2`] and [`v4`].
 
+pub(crate) mod lexer;
 pub mod reader;
 pub mod v2;
 pub mod v4;

@@ -4,8 +4,8 @@
 //! It checks strictly (one value, no trailing comma, valid UTF-8, whole surrogate pairs) and stays within [`Limits`]. It
 //! deliberately builds no tree and converts no number: a Decimal must not pass through a float.
 
+use super::lexer::Lexer;
 use crate::document::ReadError;
-use crate::escape;
 use std::borrow::Cow;
 
 /// Depth beyond which no document is read: the stack of open brackets is one word.
@@ -56,8 +56,7 @@ pub enum Event<'a> {
 /// Reads one document.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    lexer: Lexer<'a>,
     depth: u32,
     depth_max: u32,
     /// One bit for each open bracket, the innermost lowest: set for an object.
@@ -90,12 +89,12 @@ impl<'a> Reader<'a> {
             return Err(ReadError { position: limits.bytes_max, message });
         }
         let depth_max = limits.depth_max.min(DEPTH_MAX);
-        Ok(Reader { bytes, at: 0, depth: 0, depth_max, objects: 0, expects: Expects::Value })
+        Ok(Reader { lexer: Lexer { bytes, at: 0 }, depth: 0, depth_max, objects: 0, expects: Expects::Value })
     }
 
     /// Byte offset of what will be read next.
     pub fn position(&self) -> usize {
-        self.at
+        self.lexer.at
     }
 
     /// How many brackets are open.
@@ -109,11 +108,11 @@ impl<'a> Reader<'a> {
     /// What is wrong with the document, and at which byte.
     #[allow(clippy::should_implement_trait, reason = "an event can fail, and the end is an event")]
     pub fn next(&mut self) -> Result<Event<'a>, ReadError> {
-        let byte = self.skip_space();
+        let byte = self.lexer.skip_space();
         match (self.expects, byte) {
             (Expects::Next, None) if self.depth == 0 => Ok(Event::End),
             (Expects::Next, Some(b',')) if self.depth > 0 => {
-                self.at += 1;
+                self.lexer.at += 1;
                 self.expects = if self.in_object() { Expects::Name } else { Expects::Value };
                 self.next()
             }
@@ -129,11 +128,11 @@ impl<'a> Reader<'a> {
             (Expects::Next, _) if self.in_object() => Err(self.fault("expected ',' or '}'")),
             (Expects::Next, _) => Err(self.fault("expected ',' or ']'")),
             (Expects::FirstName | Expects::Name, Some(b'"')) => {
-                let name = self.string()?;
-                if self.skip_space() != Some(b':') {
+                let name = self.lexer.string()?;
+                if self.lexer.skip_space() != Some(b':') {
                     return Err(self.fault("expected ':' behind a name"));
                 }
-                self.at += 1;
+                self.lexer.at += 1;
                 self.expects = Expects::Value;
                 Ok(Event::Name(name))
             }
@@ -148,11 +147,11 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// What is wrong with the document, and at which byte.
     pub(crate) fn raw_name(&mut self) -> Result<Option<&'a [u8]>, ReadError> {
-        let mut byte = self.skip_space();
+        let mut byte = self.lexer.skip_space();
         if (self.expects, byte) == (Expects::Next, Some(b',')) && self.in_object() {
-            self.at += 1;
+            self.lexer.at += 1;
             self.expects = Expects::Name;
-            byte = self.skip_space();
+            byte = self.lexer.skip_space();
         }
         if byte != Some(b'"') || !matches!(self.expects, Expects::FirstName | Expects::Name) {
             return match self.next()? {
@@ -160,13 +159,11 @@ impl<'a> Reader<'a> {
                 _ => Err(self.fault("expected a name or the end of an object")),
             };
         }
-        let start = self.at + 1;
-        self.skip_string()?;
-        let name = &self.bytes[start..self.at - 1];
-        if self.skip_space() != Some(b':') {
+        let name = self.lexer.raw_string()?;
+        if self.lexer.skip_space() != Some(b':') {
             return Err(self.fault("expected ':' behind a name"));
         }
-        self.at += 1;
+        self.lexer.at += 1;
         self.expects = Expects::Value;
         Ok(Some(name))
     }
@@ -179,25 +176,25 @@ impl<'a> Reader<'a> {
     pub fn skip_value(&mut self) -> Result<(), ReadError> {
         let mut open = 0usize;
         loop {
-            match self.skip_space() {
+            match self.lexer.skip_space() {
                 None => return Err(self.fault("the document ends within a value")),
-                Some(b'"') => self.skip_string()?,
+                Some(b'"') => drop(self.lexer.raw_string()?),
                 Some(b'{' | b'[') => {
-                    self.at += 1;
+                    self.lexer.at += 1;
                     open += 1;
                 }
                 Some(b'}' | b']') if open > 0 => {
-                    self.at += 1;
+                    self.lexer.at += 1;
                     open -= 1;
                 }
                 Some(b',' | b':') if open > 0 => {
-                    self.at += 1;
+                    self.lexer.at += 1;
                     continue;
                 }
                 Some(byte) if byte.is_ascii_alphanumeric() || byte == b'-' => {
-                    let rest = &self.bytes[self.at..];
+                    let rest = self.lexer.rest();
                     let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t' | b'"');
-                    self.at += rest.iter().position(ends).unwrap_or(rest.len());
+                    self.lexer.at += rest.iter().position(ends).unwrap_or(rest.len());
                 }
                 Some(_) => return Err(self.fault("expected a value")),
             }
@@ -220,11 +217,11 @@ impl<'a> Reader<'a> {
                 self.expects = Expects::FirstValue;
                 return Ok(Event::ArrayBegin);
             }
-            Some(b'"') => Event::Text(self.string()?),
-            Some(b'-' | b'0'..=b'9') => Event::Number(self.number()?),
-            Some(b't') => self.word("true", Event::Boolean(true))?,
-            Some(b'f') => self.word("false", Event::Boolean(false))?,
-            Some(b'n') => self.word("null", Event::Null)?,
+            Some(b'"') => Event::Text(self.lexer.string()?),
+            Some(b'-' | b'0'..=b'9') => Event::Number(self.lexer.number()?),
+            Some(b't') => self.lexer.word("true").map(|()| Event::Boolean(true))?,
+            Some(b'f') => self.lexer.word("false").map(|()| Event::Boolean(false))?,
+            Some(b'n') => self.lexer.word("null").map(|()| Event::Null)?,
             None => return Err(self.fault("the document ends where a value is expected")),
             Some(_) => return Err(self.fault("expected a value")),
         };
@@ -240,177 +237,21 @@ impl<'a> Reader<'a> {
         if self.depth == self.depth_max {
             return Err(self.fault(format!("brackets are nested deeper than {}", self.depth_max)));
         }
-        self.at += 1;
+        self.lexer.at += 1;
         self.depth += 1;
         self.objects = self.objects << 1 | object;
         Ok(())
     }
 
     fn close(&mut self) {
-        self.at += 1;
+        self.lexer.at += 1;
         self.depth -= 1;
         self.objects >>= 1;
         self.expects = Expects::Next;
     }
 
-    #[inline]
-    fn skip_space(&mut self) -> Option<u8> {
-        loop {
-            match self.bytes.get(self.at) {
-                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
-                byte => return byte.copied(),
-            }
-        }
-    }
-
-    fn word(&mut self, word: &str, event: Event<'a>) -> Result<Event<'a>, ReadError> {
-        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
-            return Err(self.fault("expected a value"));
-        }
-        self.at += word.len();
-        Ok(event)
-    }
-
-    fn number(&mut self) -> Result<&'a str, ReadError> {
-        let start = self.at;
-        if self.bytes[self.at] == b'-' {
-            self.at += 1;
-        }
-        let whole = self.digits()?;
-        if whole > 1 && self.bytes[self.at - whole] == b'0' {
-            self.at -= whole;
-            return Err(self.fault("a number begins with a needless zero"));
-        }
-        if self.bytes.get(self.at) == Some(&b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        if let Some(b'e' | b'E') = self.bytes.get(self.at) {
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.bytes.get(self.at) {
-                self.at += 1;
-            }
-            self.digits()?;
-        }
-        Ok(std::str::from_utf8(&self.bytes[start..self.at]).expect("digits, signs and points are ASCII"))
-    }
-
-    fn digits(&mut self) -> Result<usize, ReadError> {
-        let count = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if count == 0 {
-            return Err(self.fault("expected a digit"));
-        }
-        self.at += count;
-        Ok(count)
-    }
-
-    fn skip_string(&mut self) -> Result<(), ReadError> {
-        self.at += 1;
-        loop {
-            match memchr::memchr2(b'"', b'\\', &self.bytes[self.at..]) {
-                Some(found) if self.bytes[self.at + found] == b'"' => {
-                    self.at += found + 1;
-                    return Ok(());
-                }
-                Some(found) if self.at + found + 1 < self.bytes.len() => self.at += found + 2,
-                _ => {
-                    self.at = self.bytes.len();
-                    return Err(self.fault("a string does not end"));
-                }
-            }
-        }
-    }
-
-    fn string(&mut self) -> Result<Cow<'a, str>, ReadError> {
-        self.at += 1;
-        let plain = self.plain_part()?;
-        if self.bytes[self.at] == b'"' {
-            self.at += 1;
-            return Ok(Cow::Borrowed(plain));
-        }
-        let mut text = plain.to_owned();
-        loop {
-            match self.bytes[self.at] {
-                b'"' => {
-                    self.at += 1;
-                    return Ok(Cow::Owned(text));
-                }
-                _ => text.push(self.escape()?),
-            }
-            text.push_str(self.plain_part()?);
-        }
-    }
-
-    /// The characters up to the next quote or backslash, which stands at `self.at` then.
-    fn plain_part(&mut self) -> Result<&'a str, ReadError> {
-        let start = self.at;
-        let rest = &self.bytes[start..];
-        let length = escape::json_plain_length(rest);
-        self.at += length;
-        match rest.get(length) {
-            None => return Err(self.fault("a string does not end")),
-            Some(0..0x20) => return Err(self.fault("a control character stands unescaped in a string")),
-            Some(_) => {}
-        }
-        std::str::from_utf8(&rest[..length]).map_err(|error| ReadError {
-            position: start + error.valid_up_to(),
-            message: "a string is no UTF-8".to_owned(),
-        })
-    }
-
-    fn escape(&mut self) -> Result<char, ReadError> {
-        let start = self.at;
-        self.at += 1;
-        let character = match self.bytes.get(self.at) {
-            Some(b'u') => {
-                self.at += 1;
-                return self.unicode(start);
-            }
-            Some(b'"') => '"',
-            Some(b'\\') => '\\',
-            Some(b'/') => '/',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            _ => return Err(ReadError { position: start, message: "an unknown escape in a string".to_owned() }),
-        };
-        self.at += 1;
-        Ok(character)
-    }
-
-    fn unicode(&mut self, start: usize) -> Result<char, ReadError> {
-        let half = ReadError { position: start, message: "half of a surrogate pair in a string".to_owned() };
-        let first = self.four_digits(start)?;
-        if !(0xd800..0xe000).contains(&first) {
-            return char::from_u32(first).ok_or(half);
-        }
-        if first >= 0xdc00 || !self.bytes[self.at..].starts_with(b"\\u") {
-            return Err(half);
-        }
-        self.at += 2;
-        let second = self.four_digits(start)?;
-        if !(0xdc00..0xe000).contains(&second) {
-            return Err(half);
-        }
-        char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)).ok_or(half)
-    }
-
-    fn four_digits(&mut self, start: usize) -> Result<u32, ReadError> {
-        let digits = self.bytes.get(self.at..self.at + 4).unwrap_or_default();
-        let value = digits.iter().try_fold(0, |value, digit| Some(value << 4 | char::from(*digit).to_digit(16)?));
-        self.at += digits.len();
-        match value {
-            Some(value) if digits.len() == 4 => Ok(value),
-            _ => {
-                Err(ReadError { position: start, message: "expected four hexadecimal digits behind '\\u'".to_owned() })
-            }
-        }
-    }
-
     fn fault(&self, message: impl Into<String>) -> ReadError {
-        ReadError { position: self.at, message: message.into() }
+        self.lexer.fault(message)
     }
 }
 
