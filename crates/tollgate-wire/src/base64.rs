@@ -18,12 +18,18 @@ pub fn encode_url(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// The bytes of a text in either alphabet, padded or not; `None` if it is no base64 or has stray bits at its end.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3 + 3);
+    append_decoded(&mut out, text)?;
+    Some(out)
+}
+
+/// Writes the bytes of such a text; what was written of a text that is none is to be taken back.
+pub(crate) fn append_decoded(out: &mut Vec<u8>, text: &str) -> Option<()> {
     let unpadded = text.trim_end_matches('=');
     let padding = text.len() - unpadded.len();
     if unpadded.len() % 4 == 1 || (padding > 0 && (padding > 2 || !text.len().is_multiple_of(4))) {
         return None;
     }
-    let mut out = Vec::with_capacity(unpadded.len() * 3 / 4);
     for group in unpadded.as_bytes().chunks(4) {
         let mut bits = 0u32;
         for digit in group {
@@ -37,7 +43,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
         }
         out.extend_from_slice(whole);
     }
-    Some(out)
+    Some(())
 }
 
 fn write(out: &mut Vec<u8>, bytes: &[u8], alphabet: &[u8; 64]) {

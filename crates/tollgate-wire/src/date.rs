@@ -48,9 +48,8 @@ pub fn epoch_ms(text: impl AsRef<[u8]>) -> Option<i64> {
 
 /// The canonical DateTime text of milliseconds since 1970-01-01T00:00:00; `None` beyond the years that are accepted.
 pub fn from_epoch_ms(epoch_ms: i64) -> Option<String> {
-    let moment = Moment::from_epoch(epoch_ms.div_euclid(1_000), epoch_ms.rem_euclid(1_000) as u64 * 1_000_000_000)?;
     let mut out = Vec::with_capacity(24);
-    moment.write(&mut out);
+    Moment::from_epoch_ms(epoch_ms)?.write(&mut out);
     Some(text_of(out))
 }
 
@@ -64,10 +63,7 @@ pub fn date_from_days(days: i64) -> Option<String> {
 
 /// The canonical form of a Date: `2013-09-25`.
 pub fn date(text: &str) -> Option<String> {
-    let (moment, rest) = Moment::date(text.as_bytes())?;
-    let mut out = Vec::with_capacity(10);
-    moment.write_date(&mut out);
-    rest.is_empty().then(|| text_of(out))
+    owned(append_date, text)
 }
 
 /// Whether a canonical Date, DateTime or DateTimeOffset lies in the years 0001 to 9999: their texts sort as the times do,
@@ -78,64 +74,23 @@ pub fn sorts_as_text(canonical: &str) -> bool {
 
 /// The canonical form of a DateTime without zone; seconds may be missing.
 pub fn date_time(text: &str) -> Option<String> {
-    let moment = Moment::parse(text.as_bytes(), Zone::None)?;
-    let mut out = Vec::with_capacity(24);
-    moment.write(&mut out);
-    Some(text_of(out))
+    owned(append_date_time, text)
 }
 
 /// The canonical form of a DateTimeOffset: moved to UTC.
 pub fn date_time_offset(text: &str) -> Option<String> {
-    let moment = Moment::parse(text.as_bytes(), Zone::Needed)?;
-    let mut out = Vec::with_capacity(25);
-    Moment::from_epoch(moment.epoch_s(), moment.fraction_ps)?.write(&mut out);
-    out.push(b'Z');
-    Some(text_of(out))
+    owned(append_date_time_offset, text)
 }
 
 /// The canonical form of a time of day: `11:00:00`; seconds may be missing.
 pub fn time_of_day(text: &str) -> Option<String> {
-    let (moment, rest) = Moment::default().time(text.as_bytes(), 59)?;
-    let mut out = Vec::with_capacity(12);
-    moment.write_time(&mut out);
-    rest.is_empty().then(|| text_of(out))
+    owned(append_time_of_day, text)
 }
 
 /// The canonical form of a Duration (`P1DT2H3M4.5S`): the V4 value space, days to seconds, with at most 12 digits of
 /// fraction. Components are kept as they came, except for a plus sign, leading zeros and empty components.
 pub fn duration(text: &str) -> Option<String> {
-    let (sign, unsigned) = match text.as_bytes().first()? {
-        b'-' => ("-", &text[1..]),
-        b'+' => ("", &text[1..]),
-        _ => ("", text),
-    };
-    let body = unsigned.strip_prefix('P')?;
-    let (days, time) = match body.split_once('T') {
-        Some((days, time)) if !time.is_empty() => (days, time),
-        Some(_) => return None,
-        None => (body, ""),
-    };
-    let mut out = format!("{sign}P");
-    let mut components = 0;
-    let rest = component(&mut out, days, 'D', &mut components)?;
-    if !rest.is_empty() {
-        return None;
-    }
-    out.push('T');
-    let before_time = out.len();
-    let rest = component(&mut out, time, 'H', &mut components)?;
-    let rest = component(&mut out, rest, 'M', &mut components)?;
-    let rest = component(&mut out, rest, 'S', &mut components)?;
-    if !rest.is_empty() || components == 0 {
-        return None;
-    }
-    if out.len() == before_time {
-        out.pop();
-    }
-    if out.ends_with('P') {
-        return Some("PT0S".to_owned());
-    }
-    Some(out)
+    owned(append_duration, text)
 }
 
 /// Writes a time of day as V2's `Edm.Time`: `11:00:00` becomes `PT11H00M00S`. A text that is none is written as it is.
@@ -152,6 +107,68 @@ pub fn v2_time_from_text(out: &mut Vec<u8>, text: &[u8]) {
 
 /// The canonical time of day of a V2 `Edm.Time` such as `PT11H00M00S` or `PT5M`; a day or more is none.
 pub fn text_from_v2_time(text: &str) -> Option<String> {
+    owned(append_v2_time, text)
+}
+
+/// Writes a Date, DateTime or DateTimeOffset text as V2's JSON does: `/Date(1380067200000)/`, the offset form with
+/// `+0000`. A text that is none of them is written as it is. (OData V2 JSON format, "Edm.DateTime".)
+pub fn v2_json_from_text(out: &mut Vec<u8>, text: &[u8]) {
+    let Some(epoch_ms) = epoch_ms(text) else {
+        out.extend_from_slice(text);
+        return;
+    };
+    out.extend_from_slice(b"/Date(");
+    write_integer(out, epoch_ms);
+    out.extend_from_slice(if text.ends_with(b"Z") { b"+0000)/".as_slice() } else { b")/".as_slice() });
+}
+
+/// The canonical DateTime (without offset) or DateTimeOffset (with one, in minutes) of `/Date(…)/`.
+pub fn text_from_v2_json(text: &str) -> Option<String> {
+    owned(append_v2_json, text)
+}
+
+/// Writes the canonical form of a Date. These writers leave `out` as it was if the text is none.
+pub(crate) fn append_date(out: &mut Vec<u8>, text: &str) -> Option<()> {
+    let (moment, rest) = Moment::date(text.as_bytes())?;
+    rest.is_empty().then(|| moment.write_date(out))
+}
+
+/// Writes the canonical form of a DateTime without zone.
+pub(crate) fn append_date_time(out: &mut Vec<u8>, text: &str) -> Option<()> {
+    Moment::parse(text.as_bytes(), Zone::None)?.write(out);
+    Some(())
+}
+
+/// Writes the canonical form of a DateTimeOffset.
+pub(crate) fn append_date_time_offset(out: &mut Vec<u8>, text: &str) -> Option<()> {
+    let moment = Moment::parse(text.as_bytes(), Zone::Needed)?;
+    if moment.offset_minutes == 0 && moment.second < 60 {
+        moment.write(out);
+    } else {
+        Moment::from_epoch(moment.epoch_s(), moment.fraction_ps)?.write(out);
+    }
+    out.push(b'Z');
+    Some(())
+}
+
+/// Writes the canonical form of a time of day.
+pub(crate) fn append_time_of_day(out: &mut Vec<u8>, text: &str) -> Option<()> {
+    let (moment, rest) = Moment::default().time(text.as_bytes(), 59)?;
+    rest.is_empty().then(|| moment.write_time(out))
+}
+
+/// Writes the canonical form of a Duration.
+pub(crate) fn append_duration(out: &mut Vec<u8>, text: &str) -> Option<()> {
+    let start = out.len();
+    let written = write_duration(out, text);
+    if written.is_none() {
+        out.truncate(start);
+    }
+    written
+}
+
+/// Writes the canonical time of day of a V2 `Edm.Time`.
+pub(crate) fn append_v2_time(out: &mut Vec<u8>, text: &str) -> Option<()> {
     let mut rest = text.strip_prefix("PT")?;
     let mut fields = [""; 3];
     for (field, unit) in fields.iter_mut().zip(['H', 'M', 'S']) {
@@ -174,38 +191,27 @@ pub fn text_from_v2_time(text: &str) -> Option<String> {
         }
         *target = if digits.is_empty() { 0 } else { digits.parse().ok().filter(|value| *value <= most)? };
     }
-    let mut out = Vec::with_capacity(12);
-    moment.write_time(&mut out);
-    Some(text_of(out))
+    moment.write_time(out);
+    Some(())
 }
 
-/// Writes a Date, DateTime or DateTimeOffset text as V2's JSON does: `/Date(1380067200000)/`, the offset form with
-/// `+0000`. A text that is none of them is written as it is. (OData V2 JSON format, "Edm.DateTime".)
-pub fn v2_json_from_text(out: &mut Vec<u8>, text: &[u8]) {
-    let Some(epoch_ms) = epoch_ms(text) else {
-        out.extend_from_slice(text);
-        return;
-    };
-    out.extend_from_slice(b"/Date(");
-    write_integer(out, epoch_ms);
-    out.extend_from_slice(if text.ends_with(b"Z") { b"+0000)/".as_slice() } else { b")/".as_slice() });
-}
-
-/// The canonical DateTime (without offset) or DateTimeOffset (with one, in minutes) of `/Date(…)/`.
-pub fn text_from_v2_json(text: &str) -> Option<String> {
+/// Writes the canonical DateTime or DateTimeOffset of `/Date(…)/`.
+pub(crate) fn append_v2_json(out: &mut Vec<u8>, text: &str) -> Option<()> {
     let inner = text.strip_prefix("/Date(")?.strip_suffix(")/")?;
     let sign_at = inner.bytes().skip(1).position(|byte| byte == b'+' || byte == b'-').map(|at| at + 1);
     let ms: i64 = inner[..sign_at.unwrap_or(inner.len())].parse().ok()?;
-    let mut canonical = from_epoch_ms(ms)?;
     if let Some(at) = sign_at {
         // The milliseconds are UTC already: the offset only tells how a display would show them.
         let offset = &inner[at + 1..];
         if offset.len() > 4 || offset.is_empty() || !offset.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        canonical.push('Z');
     }
-    Some(canonical)
+    Moment::from_epoch_ms(ms)?.write(out);
+    if sign_at.is_some() {
+        out.push(b'Z');
+    }
+    Some(())
 }
 
 /// Years that are accepted, either side of 0: beyond four digits texts no longer sort as dates do, which is the
@@ -302,6 +308,10 @@ impl Moment {
             - self.offset_minutes * 60
     }
 
+    fn from_epoch_ms(epoch_ms: i64) -> Option<Moment> {
+        Moment::from_epoch(epoch_ms.div_euclid(1_000), epoch_ms.rem_euclid(1_000) as u64 * 1_000_000_000)
+    }
+
     fn from_epoch(epoch_s: i64, fraction_ps: u64) -> Option<Moment> {
         // Six digits of year are less than 2^25 s * 2^20; the check keeps the arithmetic within its types.
         if epoch_s.unsigned_abs() > 1 << 45 {
@@ -381,8 +391,46 @@ fn fraction_ps(digits: &str) -> Option<u64> {
     Some(value * 10u64.pow((FRACTION_DIGITS_MAX - digits.len()) as u32))
 }
 
+fn write_duration(out: &mut Vec<u8>, text: &str) -> Option<()> {
+    let (sign, unsigned) = match text.as_bytes().first()? {
+        b'-' => ("-", &text[1..]),
+        b'+' => ("", &text[1..]),
+        _ => ("", text),
+    };
+    let body = unsigned.strip_prefix('P')?;
+    let (days, time) = match body.split_once('T') {
+        Some((days, time)) if !time.is_empty() => (days, time),
+        Some(_) => return None,
+        None => (body, ""),
+    };
+    let start = out.len();
+    out.extend_from_slice(sign.as_bytes());
+    out.push(b'P');
+    let mut components = 0;
+    let rest = component(out, days, 'D', &mut components)?;
+    if !rest.is_empty() {
+        return None;
+    }
+    let before_time = out.len();
+    out.push(b'T');
+    let rest = component(out, time, 'H', &mut components)?;
+    let rest = component(out, rest, 'M', &mut components)?;
+    let rest = component(out, rest, 'S', &mut components)?;
+    if !rest.is_empty() || components == 0 {
+        return None;
+    }
+    if out.len() == before_time + 1 {
+        out.pop();
+    }
+    if out.ends_with(b"P") {
+        out.truncate(start);
+        out.extend_from_slice(b"PT0S");
+    }
+    Some(())
+}
+
 /// Takes one component of a duration (`12H`, `4.5S`) from the front of `text`, if it stands there, and writes it.
-fn component<'t>(out: &mut String, text: &'t str, unit: char, components: &mut u32) -> Option<&'t str> {
+fn component<'t>(out: &mut Vec<u8>, text: &'t str, unit: char, components: &mut u32) -> Option<&'t str> {
     let Some((value, rest)) = text.split_once(unit) else { return Some(text) };
     let (whole, fraction) = match value.split_once('.') {
         Some((whole, fraction)) if unit == 'S' => (whole, Some(fraction)),
@@ -399,12 +447,12 @@ fn component<'t>(out: &mut String, text: &'t str, unit: char, components: &mut u
     let whole = whole.trim_start_matches('0');
     let fraction = fraction.unwrap_or("").trim_end_matches('0');
     if !whole.is_empty() || !fraction.is_empty() {
-        out.push_str(if whole.is_empty() { "0" } else { whole });
+        out.extend_from_slice(if whole.is_empty() { b"0" } else { whole.as_bytes() });
         if !fraction.is_empty() {
-            out.push('.');
-            out.push_str(fraction);
+            out.push(b'.');
+            out.extend_from_slice(fraction.as_bytes());
         }
-        out.push(unit);
+        out.push(unit as u8);
     }
     Some(rest)
 }
@@ -431,129 +479,15 @@ fn write_integer(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(&digits[at..]);
 }
 
+fn owned(append: fn(&mut Vec<u8>, &str) -> Option<()>, text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(25);
+    append(&mut out, text)?;
+    Some(text_of(out))
+}
+
 fn text_of(ascii: Vec<u8>) -> String {
     String::from_utf8(ascii).expect("dates are written in ASCII")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn days_count_from_1970() {
-        for (date, days) in [
-            ((1970, 1, 1), 0),
-            ((1969, 12, 31), -1),
-            ((2000, 2, 29), 11_016),
-            ((2013, 9, 25), 15_973),
-            ((0, 3, 1), -719_468),
-            ((-10_000, 4, 1), -4_371_862),
-        ] {
-            assert_eq!(days_from_civil(date.0, date.1, date.2), days, "{date:?}");
-            assert_eq!(civil_from_days(days), date, "{days}");
-        }
-    }
-
-    #[test]
-    fn canonical_forms_of_dates_and_times() {
-        fn check(form: fn(&str) -> Option<String>, text: &str, expected: Option<&str>) {
-            assert_eq!(form(text).as_deref(), expected, "{text}");
-        }
-        check(date, "2013-09-25", Some("2013-09-25"));
-        check(date, "-10000-04-01", Some("-10000-04-01"));
-        check(date, "2013-02-29", None);
-        check(date, "2013-13-01", None);
-        check(date, "02013-01-01", None);
-        check(date, "2013-9-25", None);
-        check(date, "2013-09-25T00:00", None);
-        check(date_time, "2013-09-25T00:00:00", Some("2013-09-25T00:00:00"));
-        check(date_time, "2013-09-25T12:30", Some("2013-09-25T12:30:00"));
-        check(date_time, "2013-09-25T12:30:15.2500000", Some("2013-09-25T12:30:15.25"));
-        check(date_time, "2013-09-25T12:30:15Z", None);
-        check(date_time, "2013-09-25T24:00", None);
-        check(date_time_offset, "2012-09-03T13:52Z", Some("2012-09-03T13:52:00Z"));
-        check(date_time_offset, "2012-09-03T23:59+01:00", Some("2012-09-03T22:59:00Z"));
-        check(date_time_offset, "2012-12-31T23:59:59.5-00:01", Some("2013-01-01T00:00:59.5Z"));
-        check(date_time_offset, "1972-06-30T23:59:60Z", Some("1972-07-01T00:00:00Z"));
-        check(date_time_offset, "-10000-04-01T00:00Z", Some("-10000-04-01T00:00:00Z"));
-        check(date_time_offset, "2012-09-03T13:52", None);
-        check(time_of_day, "11:22:33.4444444", Some("11:22:33.4444444"));
-        check(time_of_day, "11:22", Some("11:22:00"));
-        check(time_of_day, "11:22:33.", None);
-        check(time_of_day, "25:00", None);
-        check(duration, "P6DT23H59M59.9999S", Some("P6DT23H59M59.9999S"));
-        check(duration, "-PT036H", Some("-PT36H"));
-        check(duration, "PT0.50S", Some("PT0.5S"));
-        check(duration, "P1D", Some("P1D"));
-        check(duration, "P0DT0S", Some("PT0S"));
-        check(duration, "P", None);
-        check(duration, "PT", None);
-        check(duration, "P1DT", None);
-        check(duration, "P1Y", None);
-        check(duration, "PT1S1M", None);
-        check(text_from_v2_time, "PT11H00M00S", Some("11:00:00"));
-        check(text_from_v2_time, "PT5M", Some("00:05:00"));
-        check(text_from_v2_time, "PT1H2M3.50S", Some("01:02:03.5"));
-        check(text_from_v2_time, "PT24H", None);
-        check(text_from_v2_time, "PT", None);
-        check(text_from_v2_time, "P1DT1H", None);
-        check(text_from_v2_json, "/Date(1380067200000)/", Some("2013-09-25T00:00:00"));
-        check(text_from_v2_json, "/Date(-1)/", Some("1969-12-31T23:59:59.999"));
-        check(text_from_v2_json, "/Date(1380067200000+0120)/", Some("2013-09-25T00:00:00Z"));
-        check(text_from_v2_json, "/Date(x)/", None);
-        check(text_from_v2_json, "/Date()/", None);
-    }
-
-    #[test]
-    fn v2_forms_are_written_from_canonical_texts() {
-        let written = |write: fn(&mut Vec<u8>, &[u8]), text: &str| {
-            let mut out = Vec::new();
-            write(&mut out, text.as_bytes());
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(written(v2_time_from_text, "11:00:00"), "PT11H00M00S");
-        assert_eq!(written(v2_time_from_text, "01:02:03.5"), "PT01H02M03.5S");
-        assert_eq!(written(v2_json_from_text, "2013-09-25"), "/Date(1380067200000)/");
-        assert_eq!(written(v2_json_from_text, "2013-09-25T00:00:00.25"), "/Date(1380067200250)/");
-        assert_eq!(written(v2_json_from_text, "2013-09-25T00:00:00Z"), "/Date(1380067200000+0000)/");
-        assert_eq!(written(v2_json_from_text, "soon"), "soon");
-    }
-
-    proptest! {
-        #[test]
-        fn days_and_civil_dates_are_inverse(days in -40_000_000i64..40_000_000) {
-            let (year, month, day) = civil_from_days(days);
-            prop_assert!(day >= 1 && day <= days_in_month(year, month));
-            prop_assert_eq!(days_from_civil(year, month, day), days);
-        }
-
-        #[test]
-        fn milliseconds_round_trip(ms in -62_000_000_000_000i64..250_000_000_000_000) {
-            let text = from_epoch_ms(ms).unwrap();
-            prop_assert_eq!(epoch_ms(&text), Some(ms));
-            prop_assert_eq!(date_time(&text), Some(text.clone()));
-            let mut json = Vec::new();
-            v2_json_from_text(&mut json, text.as_bytes());
-            prop_assert_eq!(text_from_v2_json(std::str::from_utf8(&json).unwrap()), Some(text));
-        }
-
-        #[test]
-        fn times_round_trip(second in 0u32..86_400, fraction in proptest::option::of(1u32..1000)) {
-            let fraction = fraction.map_or(String::new(), |digits| format!(".{digits:03}"));
-            let text = format!("{:02}:{:02}:{:02}{fraction}", second / 3600, second / 60 % 60, second % 60);
-            let canonical = time_of_day(&text).unwrap();
-            let mut v2 = Vec::new();
-            v2_time_from_text(&mut v2, canonical.as_bytes());
-            prop_assert_eq!(text_from_v2_time(std::str::from_utf8(&v2).unwrap()), Some(canonical));
-        }
-
-        #[test]
-        fn no_text_panics(text in "[-+PTDHMSZ0-9:./()]{0,30}|\\PC{0,20}", ms in any::<i64>()) {
-            for form in [date, date_time, date_time_offset, time_of_day, duration, text_from_v2_time, text_from_v2_json] {
-                let _ = form(&text);
-            }
-            let _ = (epoch_ms(&text), from_epoch_ms(ms), date_from_days(ms));
-        }
-    }
-}
+mod tests;

@@ -47,53 +47,42 @@ impl std::error::Error for DecimalError {}
 /// assert_eq!(canonical("1,5"), None);
 /// ```
 pub fn canonical(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len() + 1);
+    append_canonical(&mut out, text)?;
+    Some(String::from_utf8(out).expect("a decimal is written in ASCII"))
+}
+
+/// Writes the canonical form; nothing where there is none.
+pub(crate) fn append_canonical(out: &mut Vec<u8>, text: &str) -> Option<()> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], exponent_value(&text[at + 1..])?),
         None => (text, 0),
     };
     let parts = Parts::split(mantissa)?;
-    if parts.whole.len() + parts.fraction.len() > CANONICAL_DIGITS_MAX {
+    let count = (parts.whole.len() + parts.fraction.len()) as i64;
+    if count + exponent.abs() > CANONICAL_DIGITS_MAX as i64 {
         return None;
     }
-    let mut out = String::with_capacity(mantissa.len() + 1);
-    if exponent == 0 {
-        if parts.negative && !parts.is_zero() {
-            out.push('-');
-        }
-        out.push_str(if parts.whole.is_empty() { "0" } else { parts.whole });
-        if !parts.fraction.is_empty() {
-            out.push('.');
-            out.push_str(parts.fraction);
-        }
-        return Some(out);
+    if parts.negative && !parts.is_zero() {
+        out.push(b'-');
     }
     // The point moves by the exponent: digits before it stand in `point`, which may lie outside of what was written.
-    let digits = [parts.whole, parts.fraction].concat();
     let point = parts.whole.len() as i64 + exponent;
-    if digits.len() as i64 + exponent.abs() > CANONICAL_DIGITS_MAX as i64 {
-        return None;
-    }
-    let mut whole = String::new();
-    let mut fraction = String::new();
-    if point <= 0 {
-        fraction.extend(std::iter::repeat_n('0', point.unsigned_abs() as usize));
-        fraction.push_str(&digits);
+    let digits = || parts.whole.bytes().chain(parts.fraction.bytes());
+    let before = point.max(0) as usize;
+    let start = out.len();
+    out.extend(digits().take(before).skip_while(|digit| *digit == b'0'));
+    if out.len() > start {
+        out.extend(std::iter::repeat_n(b'0', (point - count).max(0) as usize));
     } else {
-        let point = point as usize;
-        whole.push_str(&digits[..point.min(digits.len())]);
-        whole.extend(std::iter::repeat_n('0', point.saturating_sub(digits.len())));
-        fraction.push_str(&digits[point.min(digits.len())..]);
+        out.push(b'0');
     }
-    let whole = whole.trim_start_matches('0');
-    if parts.negative && !parts.is_zero() {
-        out.push('-');
+    if point < count {
+        out.push(b'.');
+        out.extend(std::iter::repeat_n(b'0', (-point).max(0) as usize));
+        out.extend(digits().skip(before));
     }
-    out.push_str(if whole.is_empty() { "0" } else { whole });
-    if !fraction.is_empty() {
-        out.push('.');
-        out.push_str(&fraction);
-    }
-    Some(out)
+    Some(())
 }
 
 /// The order of two decimals by value: `2.50` equals `2.5`. Texts that are not decimals come first, by their bytes, so

@@ -5,10 +5,10 @@
 
 use crate::edm::{Primitive, SetId, Version};
 use crate::format::Format;
+use crate::canonical::{self, Canonical};
 use crate::value::Value;
-use crate::{atom, base64, date, decimal, json, rest};
+use crate::{atom, json, rest};
 use std::fmt;
-use std::str::FromStr;
 
 /// Why a document could not be read, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,68 +145,18 @@ impl Scalar {
     /// The value as one of that type, from any of the forms in which `version` writes it; `None` if it is none. Plain
     /// REST has the forms of V4.
     pub fn value(&self, version: Version, primitive: Primitive) -> Option<Value> {
-        use Primitive as P;
         let Some(text) = self.text() else { return Some(Value::Null) };
-        let v2 = version == Version::V2;
-        let typed = |text: Option<String>| text.map(|text| Value::Text(primitive, text));
-        let integer = |least: i64, most: i64| {
-            let value = text.parse().ok().filter(|value| (least..=most).contains(value));
-            value.map(Value::Integer)
-        };
-        match primitive {
-            P::Boolean => match text {
-                "true" => Some(Value::Boolean(true)),
-                "false" => Some(Value::Boolean(false)),
-                _ => None,
-            },
-            P::Byte => integer(0, 255),
-            P::SByte => integer(-128, 127),
-            P::Int16 => integer(i64::from(i16::MIN), i64::from(i16::MAX)),
-            P::Int32 => integer(i64::from(i32::MIN), i64::from(i32::MAX)),
-            P::Int64 => integer(i64::MIN, i64::MAX),
-            // The shortest text of a Single is not that of the Double nearest to it.
-            P::Single => real::<f32>(text).map(|value| Value::Real(value.into())),
-            P::Double => real::<f64>(text).map(Value::Real),
-            P::Decimal { .. } => decimal::canonical(text).map(Value::Decimal),
-            P::String { .. } => Some(Value::String(text.to_owned())),
-            P::Binary { .. } => base64::decode(text).map(Value::Binary),
-            P::Guid => is_guid(text).then(|| Value::Text(primitive, text.to_ascii_lowercase())),
-            P::Date if v2 => {
-                let date_time = date::text_from_v2_json(text).or_else(|| date::date_time(text))?;
-                typed(date_time.strip_suffix("T00:00:00").map(str::to_owned))
-            }
-            P::Date => typed(date::date(text)),
-            P::DateTime { .. } if v2 => typed(date::text_from_v2_json(text).or_else(|| date::date_time(text))),
-            P::DateTime { .. } => typed(
-                date::date_time(text).or_else(|| date::date_time_offset(text)?.strip_suffix('Z').map(str::to_owned)),
-            ),
-            P::DateTimeOffset { .. } if v2 && text.starts_with('/') => {
-                typed(date::text_from_v2_json(text).map(|text| if text.ends_with('Z') { text } else { text + "Z" }))
-            }
-            P::DateTimeOffset { .. } => typed(date::date_time_offset(text)),
-            P::TimeOfDay { .. } if v2 => typed(date::text_from_v2_time(text)),
-            P::TimeOfDay { .. } => typed(date::time_of_day(text)),
-            P::Duration => typed(date::duration(text)),
-        }
-    }
-}
-
-fn real<F: FromStr>(text: &str) -> Option<F> {
-    // The parser of the standard library has other words, in any case.
-    let text = match text {
-        "NaN" => "nan",
-        "INF" => "inf",
-        "-INF" => "-inf",
-        _ if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') => text,
-        _ => return None,
-    };
-    text.parse().ok()
-}
-
-fn is_guid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
+        let mut out = Vec::new();
+        let kind = canonical::append(&mut out, version, primitive, text)?;
+        let text = |out| String::from_utf8(out).expect("canonical texts are UTF-8");
+        Some(match (kind, primitive) {
+            (Canonical::Integer(value), Primitive::Boolean) => Value::Boolean(value != 0),
+            (Canonical::Integer(value), _) => Value::Integer(value),
+            (Canonical::Real(value), _) => Value::Real(value),
+            (Canonical::Bytes, _) => Value::Binary(out),
+            (Canonical::Text, Primitive::String { .. }) => Value::String(text(out)),
+            (Canonical::Text, Primitive::Decimal { .. }) => Value::Decimal(text(out)),
+            (Canonical::Text, _) => Value::Text(primitive, text(out)),
         })
+    }
 }

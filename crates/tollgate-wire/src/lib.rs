@@ -7,6 +7,7 @@ pub mod atom;
 pub mod base64;
 pub mod batch;
 pub mod body;
+mod canonical;
 pub mod content;
 pub mod date;
 pub mod decimal;
