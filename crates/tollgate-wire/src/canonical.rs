@@ -33,7 +33,7 @@ pub(crate) fn append(out: &mut Vec<u8>, version: Version, primitive: Primitive, 
         },
         P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64 => integer(primitive, text).map(Canonical::Integer),
         // The shortest text of a Single is not that of the Double nearest to it.
-        P::Single => real::<f32>(text).map(f64::from).map(|value| Canonical::Real(value)),
+        P::Single => real::<f32>(text).map(f64::from).map(Canonical::Real),
         P::Double => real::<f64>(text).map(Canonical::Real),
         P::Decimal { .. } => decimal::append_canonical(out, text).map(|()| Canonical::Text),
         P::String { .. } => {
@@ -102,9 +102,9 @@ fn digits(text: &str) -> Option<i64> {
     if digits.is_empty() || digits.len() > 18 {
         return None;
     }
-    let value = digits.iter().try_fold(0i64, |value, digit| {
-        digit.is_ascii_digit().then(|| value * 10 + i64::from(digit - b'0'))
-    })?;
+    let value = digits
+        .iter()
+        .try_fold(0i64, |value, digit| digit.is_ascii_digit().then(|| value * 10 + i64::from(digit - b'0')))?;
     Some(if negative { -value } else { value })
 }
 

@@ -3,9 +3,9 @@
 //! Values stay as they stood there ([`Scalar`]); [`Scalar::value`] gives them a type when the caller knows it. It
 //! deliberately knows no syntax: that is [`crate::atom`]'s and [`crate::json`]'s business.
 
+use crate::canonical::{self, Canonical};
 use crate::edm::{Primitive, SetId, Version};
 use crate::format::Format;
-use crate::canonical::{self, Canonical};
 use crate::value::Value;
 use crate::{atom, json, rest};
 use std::fmt;

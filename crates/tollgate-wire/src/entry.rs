@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::canonical::Canonical;
 use crate::edm::{LeafId, NavigationId};
 use crate::plan::Key;
 use crate::value::{Cell, Row, Value};
@@ -16,6 +17,8 @@ pub struct Entry {
     slots: Vec<Slot>,
     /// The bytes of all texts and binaries.
     arena: Vec<u8>,
+    /// Where the reader of a body decodes what it cannot take as it stands there.
+    pub(crate) scratch: String,
     /// Entities to be created with this one (deep insert), by navigation property.
     pub children: Vec<(NavigationId, Vec<Entry>)>,
     /// Entities that exist already, or come out of another request of the same batch, to be linked with this one.
@@ -120,6 +123,29 @@ impl Entry {
             Cell::Text(text) => Slot::Text(self.keep(text)),
             Cell::Bytes(bytes) => Slot::Bytes(self.keep(bytes)),
         };
+    }
+
+    /// Sets a leaf to what `write` appends to the bytes that it is given, or says without appending anything.
+    #[inline]
+    pub(crate) fn write<E>(
+        &mut self,
+        leaf: LeafId,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<Canonical, E>,
+    ) -> Result<(), E> {
+        let begin = self.arena.len();
+        self.slots[leaf.0] = match write(&mut self.arena)? {
+            Canonical::Integer(value) => Slot::Integer(value),
+            Canonical::Real(value) => Slot::Real(value),
+            Canonical::Text => Slot::Text(begin..self.arena.len()),
+            Canonical::Bytes => Slot::Bytes(begin..self.arena.len()),
+        };
+        Ok(())
+    }
+
+    /// Whether nothing was said at all.
+    pub fn is_empty(&self) -> bool {
+        let silent = |slot: &Slot| matches!(slot, Slot::Absent);
+        self.slots.iter().all(silent) && self.children.is_empty() && self.links.is_empty()
     }
 
     /// An entry with a value for each leaf.

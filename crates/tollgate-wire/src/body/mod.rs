@@ -1,63 +1,122 @@
 //! Bodies of requests that create or change entities, read into an [`Entry`] and checked in full against the model: every
 //! name is known, every value has its type, its length, its digits and its range.
 //!
-//! What it deliberately does not do: decide whether a value may be missing or set (that is the operation's business), or
-//! provide any.
+//! A [`Reader`] is compiled once for a model and then reads without allocating for a value. What it deliberately does
+//! not do: decide whether a value may be missing or set (that is the operation's business), or provide any.
+//!
+//! Precisions of 0 are no limit, for times as for decimals. A date lies in the years 0001 to 9999. `null` for a
+//! navigation property that leads to one entity says that none is to be created.
 
-use std::fmt;
+mod array;
+mod check;
+mod error;
+mod json;
+mod link;
+mod shape;
 
-use crate::document::{self, ReadError, Schema};
-use crate::edm::Version;
+pub use array::{ArrayReader, Envelope, Step};
+pub use error::BodyError;
+
+use crate::document::Schema;
+use crate::edm::{Model, SetId, Version};
 use crate::entry::Entry;
 use crate::format::Format;
+use error::Read;
+use shape::Shapes;
+use std::sync::Arc;
 
-/// What is wrong with a body, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BodyError {
-    /// Path of the property that is at fault, if one is: `PRICE`, `flightDetails/cityFrom`.
-    pub property: Option<String>,
-    /// Byte offset from 0, in the body.
-    pub position: usize,
-    /// What was expected and what was found, without the place.
-    pub message: String,
+/// Entities inside of each other that are read at most (deep insert).
+pub const DEPTH_MAX: usize = 8;
+/// Bytes of one record of an array that is read in parts.
+pub const RECORD_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a member beside the array.
+pub const ENVELOPE_TEXT_BYTES_MAX: usize = 1 << 10;
+
+/// Reads the bodies of one service. A clone shares what was compiled.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    compiled: Arc<Compiled>,
 }
 
-impl fmt::Display for BodyError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.property {
-            Some(property) => write!(formatter, "{property}: {} (at byte {})", self.message, self.position),
-            None => write!(formatter, "{} (at byte {})", self.message, self.position),
-        }
+#[derive(Debug)]
+struct Compiled {
+    model: Arc<Model>,
+    shapes: Shapes,
+}
+
+/// What a body is read against.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'c> {
+    pub(crate) model: &'c Model,
+    pub(crate) shapes: &'c Shapes,
+    /// The absolute URL of the service; URLs in a body may lie below it.
+    pub(crate) root: &'c str,
+    /// The version whose URLs and forms of values the body has.
+    pub(crate) version: Version,
+}
+
+impl Reader {
+    /// A reader of bodies for entities of the model.
+    pub fn new(model: Arc<Model>) -> Reader {
+        let shapes = Shapes::compile(&model);
+        Reader { compiled: Arc::new(Compiled { model, shapes }) }
+    }
+
+    /// Reads the entity of `set` in `document` into `entry`, which is reset first. `root` is the absolute URL of the
+    /// service; it may be empty, then links are relative.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; what `entry` holds then is of no use.
+    pub fn read(
+        &self,
+        document: &[u8],
+        format: Format,
+        set: SetId,
+        root: &str,
+        entry: &mut Entry,
+    ) -> Result<(), BodyError> {
+        read_entity(document, format, set, self.context(format, root), entry).map_err(|error| *error)
+    }
+
+    fn context<'c>(&'c self, format: Format, root: &'c str) -> Context<'c> {
+        let Compiled { model, shapes } = &*self.compiled;
+        Context { model, shapes, root, version: format.version().unwrap_or(Version::V4) }
     }
 }
 
-impl std::error::Error for BodyError {}
-
-/// Reads the entity in `document` into `entry`, which is reset first.
+/// Reads the entity in `document` into `entry`, which is reset first. A [`Reader`] does the same without compiling the
+/// model anew.
 ///
 /// # Errors
 /// The first thing that is wrong.
 pub fn read(document: &[u8], format: Format, schema: Schema<'_>, entry: &mut Entry) -> Result<(), BodyError> {
-    let entity_type = schema.model.type_of(schema.set);
-    entry.reset(entity_type.leaves.len());
-    let found = document::read(document, format, Some(schema)).map_err(BodyError::from)?;
-    let [entity] = &found.entities[..] else {
-        return Err(BodyError { property: None, position: 0, message: "expected one entity".to_owned() });
-    };
-    for (path, scalar) in &entity.properties {
-        let fault =
-            |message: &str| BodyError { property: Some(path.clone()), position: 0, message: message.to_owned() };
-        let leaf = entity_type.leaf(path).ok_or_else(|| fault("the type has no such property"))?;
-        let primitive = entity_type.leaves[leaf.0].primitive;
-        let version = format.version().unwrap_or(Version::V4);
-        let value = scalar.value(version, primitive).ok_or_else(|| fault("the value has another type"))?;
-        entry.set(leaf, value.cell());
-    }
-    Ok(())
+    let shapes = Shapes::compile(schema.model);
+    let version = format.version().unwrap_or(Version::V4);
+    let context = Context { model: schema.model, shapes: &shapes, root: "", version };
+    read_entity(document, format, schema.set, context, entry).map_err(|error| *error)
 }
 
-impl From<ReadError> for BodyError {
-    fn from(error: ReadError) -> BodyError {
-        BodyError { property: None, position: error.position, message: error.message }
+fn read_entity(document: &[u8], format: Format, set: SetId, context: Context<'_>, entry: &mut Entry) -> Read<()> {
+    match format {
+        Format::V4Json { .. } | Format::RestJson => {
+            let mut json = json::Json::new(document, context, std::mem::take(&mut entry.scratch));
+            let read = json.entity(set, entry).and_then(|()| json.end());
+            entry.scratch = json.scratch;
+            read
+        }
+        Format::V2Json | Format::V2Atom | Format::RestXml { .. } => {
+            let found = crate::document::read(document, format, Some(Schema { model: context.model, set }))?;
+            let entity_type = context.model.type_of(set);
+            entry.reset(entity_type.leaves.len());
+            let [entity] = &found.entities[..] else { return Err(BodyError::new(0, "expected one entity")) };
+            for (path, scalar) in &entity.properties {
+                let fault = |message: &str| BodyError::new(0, message).inside(path);
+                let leaf = entity_type.leaf(path).ok_or_else(|| fault("the type has no such property"))?;
+                let primitive = entity_type.leaves[leaf.0].primitive;
+                let value = scalar.value(context.version, primitive);
+                entry.set(leaf, value.ok_or_else(|| fault("the value has another type"))?.cell());
+            }
+            Ok(())
+        }
     }
 }

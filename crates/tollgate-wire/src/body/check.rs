@@ -1,0 +1,150 @@
+//! One value of a body: its text in canonical form, within the length, the digits and the range that its property has.
+//!
+//! It deliberately does not know where the text stood, or whether null was allowed.
+
+use super::shape::Leaf;
+use crate::canonical::{self, Canonical};
+use crate::decimal;
+use crate::edm::{Primitive, Version};
+use crate::number::is_plain_number;
+use crate::url::{quoted, type_name};
+
+/// Why a text is no value of a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// It is no value of the type at all, or out of its range.
+    Type,
+    /// It has so many characters or bytes.
+    Length(usize),
+    /// A decimal has more digits than the property.
+    Digits,
+    /// A time has more digits of its seconds than the property.
+    Fraction,
+    /// A date lies in no year of four digits.
+    Year,
+}
+
+/// Writes the canonical form of `text` into `out`.
+#[inline]
+pub(crate) fn append(out: &mut Vec<u8>, version: Version, leaf: &Leaf, text: &str) -> Result<Canonical, Wrong> {
+    let begin = out.len();
+    match leaf.primitive {
+        Primitive::Decimal { precision, scale } => {
+            let digits = text.as_bytes();
+            // The sign of a zero is no digit.
+            if is_plain_number(digits) && digits.first() != Some(&b'-') {
+                out.extend_from_slice(digits);
+            } else {
+                decimal::append_canonical(out, text).ok_or(Wrong::Type)?;
+            }
+            within_digits(out, begin, precision, scale)?;
+            Ok(Canonical::Text)
+        }
+        Primitive::String { length_max } => {
+            length_of_text(text, length_max)?;
+            out.extend_from_slice(text.as_bytes());
+            Ok(Canonical::Text)
+        }
+        primitive => {
+            let found = canonical::append(out, version, primitive, text).ok_or(Wrong::Type)?;
+            match primitive {
+                Primitive::Binary { length_max } => length(out.len() - begin, length_max)?,
+                Primitive::Date => within_years(&out[begin..])?,
+                Primitive::DateTime { precision } | Primitive::DateTimeOffset { precision } => {
+                    within_years(&out[begin..])?;
+                    within_fraction(&out[begin..], precision)?;
+                }
+                Primitive::TimeOfDay { precision } => within_fraction(&out[begin..], precision)?,
+                _ => {}
+            }
+            Ok(found)
+        }
+    }
+}
+
+/// A text has at most so many characters; 0 is no limit.
+#[inline]
+pub(crate) fn length_of_text(text: &str, length_max: u32) -> Result<(), Wrong> {
+    // No text has more characters than bytes.
+    if length_max == 0 || text.len() <= length_max as usize {
+        return Ok(());
+    }
+    length(text.chars().count(), length_max)
+}
+
+pub(crate) fn length(found: usize, length_max: u32) -> Result<(), Wrong> {
+    if length_max == 0 || found <= length_max as usize { Ok(()) } else { Err(Wrong::Length(found)) }
+}
+
+/// The decimal behind `begin` has no more digits than the property; zeros behind its last digit do not count and go.
+fn within_digits(out: &mut Vec<u8>, begin: usize, precision: u16, scale: u16) -> Result<(), Wrong> {
+    if precision == 0 {
+        return Ok(());
+    }
+    let text = &out[begin..];
+    let point = memchr::memchr(b'.', text);
+    let (whole, fraction) = point.map_or((text.len(), 0), |point| (point, text.len() - point - 1));
+    let scale_max = usize::from(scale);
+    if fraction <= scale_max && whole + scale_max <= usize::from(precision) {
+        return Ok(());
+    }
+    let text = std::str::from_utf8(text).expect("a decimal is written in ASCII");
+    if !decimal::fits(text, precision, scale) {
+        return Err(Wrong::Digits);
+    }
+    if let Some(point) = point.filter(|_| fraction > scale_max) {
+        out.truncate(begin + point + if scale_max == 0 { 0 } else { 1 + scale_max });
+    }
+    Ok(())
+}
+
+/// The stores compare dates as texts, which only four digits of a year allow.
+fn within_years(canonical: &[u8]) -> Result<(), Wrong> {
+    let four_digits = canonical.get(4) == Some(&b'-') && canonical[0] != b'-' && !canonical.starts_with(b"0000");
+    if four_digits { Ok(()) } else { Err(Wrong::Year) }
+}
+
+fn within_fraction(canonical: &[u8], precision: u8) -> Result<(), Wrong> {
+    let digits = memchr::memchr(b'.', canonical)
+        .map_or(0, |point| canonical[point + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count());
+    if precision == 0 || digits <= usize::from(precision) { Ok(()) } else { Err(Wrong::Fraction) }
+}
+
+impl Wrong {
+    /// The sentence for the client.
+    #[cold]
+    pub(crate) fn message(self, version: Version, leaf: &Leaf, text: &str) -> String {
+        let text = quoted(text);
+        match (self, leaf.primitive) {
+            (Wrong::Length(found), Primitive::Binary { length_max }) => {
+                format!("at most {length_max} bytes are allowed, found {found}")
+            }
+            (Wrong::Length(found), Primitive::String { length_max }) => {
+                format!("at most {length_max} characters are allowed, found {found}")
+            }
+            (Wrong::Digits, Primitive::Decimal { precision, scale }) => {
+                format!("at most {precision} digits are allowed, {scale} of them behind the point, found {text}")
+            }
+            (
+                Wrong::Fraction,
+                Primitive::DateTime { precision }
+                | Primitive::DateTimeOffset { precision }
+                | Primitive::TimeOfDay { precision },
+            ) => format!("at most {precision} digits of a second are allowed, found {text}"),
+            (Wrong::Year, _) => format!("a year from 0001 to 9999 is allowed, found {text}"),
+            _ => format!("expected {}, found {text}", expected(version, leaf.primitive)),
+        }
+    }
+}
+
+/// The type with its range, as far as its name does not tell it.
+pub(crate) fn expected(version: Version, primitive: Primitive) -> String {
+    let name = type_name(version, Some(primitive));
+    match primitive {
+        Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 | Primitive::Int64 => {
+            let (least, most) = canonical::range(primitive);
+            format!("{name} from {least} to {most}")
+        }
+        _ => name.to_owned(),
+    }
+}

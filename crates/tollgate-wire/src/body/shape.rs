@@ -1,0 +1,139 @@
+//! What a body of each entity set may hold, compiled once: members by name, with the leaf or the set behind each.
+//!
+//! Clients mostly send members in the order of their declaration, so a reader compares with the next one first, quotes
+//! and colon included; only what stands elsewhere is looked up.
+
+use crate::edm::{LeafId, Model, Multiplicity, NavigationId, Primitive, PropertyKind, SetId};
+use crate::suggest;
+use crate::url::quoted;
+
+/// The shapes of all sets of a model.
+#[derive(Debug)]
+pub(crate) struct Shapes(Vec<Shape>);
+
+/// What the object of an entity or of a complex value may hold.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// The name of the type, with namespace.
+    pub(crate) type_name: String,
+    /// How many leaves the entity type has.
+    pub(crate) leaves: usize,
+    pub(crate) members: Vec<Member>,
+    /// Positions in `members`, by length of the name and then by the name.
+    sorted: Vec<u16>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    /// The name as it stands in JSON, with quotes and colon.
+    pub(crate) quoted: Box<[u8]>,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Leaf(Leaf),
+    Complex(Complex),
+    Navigation(Navigation),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Leaf {
+    pub(crate) id: LeafId,
+    pub(crate) primitive: Primitive,
+    pub(crate) nullable: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Complex {
+    pub(crate) shape: Shape,
+    pub(crate) nullable: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Navigation {
+    pub(crate) id: NavigationId,
+    pub(crate) target: SetId,
+    pub(crate) multiplicity: Multiplicity,
+}
+
+impl Shapes {
+    pub(crate) fn compile(model: &Model) -> Shapes {
+        Shapes((0..model.entity_sets.len()).map(|set| compile(model, SetId(set))).collect())
+    }
+
+    pub(crate) fn of(&self, set: SetId) -> &Shape {
+        &self.0[set.0]
+    }
+}
+
+fn compile(model: &Model, set: SetId) -> Shape {
+    let entity_type = model.type_of(set);
+    let leaf = |property: usize, inner: Option<usize>| {
+        let leaves = entity_type.leaves.iter().enumerate();
+        let mut leaves = leaves.filter(|(_, leaf)| leaf.property == property && leaf.inner == inner);
+        leaves
+            .next()
+            .map(|(id, leaf)| Kind::Leaf(Leaf { id: LeafId(id), primitive: leaf.primitive, nullable: leaf.nullable }))
+    };
+    let qualified = |name: &str| format!("{}.{name}", model.namespace);
+    let mut members = Vec::new();
+    for (position, property) in entity_type.properties.iter().enumerate() {
+        let kind = match property.kind {
+            PropertyKind::Primitive(_) => leaf(position, None),
+            PropertyKind::Complex(id) => {
+                let complex = &model.complex_types[id.0];
+                let fields = complex.properties.iter().enumerate();
+                let fields =
+                    fields.filter_map(|(inner, field)| Some(member(&field.name, leaf(position, Some(inner))?)));
+                let shape = Shape::new(qualified(&complex.name), entity_type.leaves.len(), fields.collect());
+                Some(Kind::Complex(Complex { shape, nullable: property.nullable }))
+            }
+        };
+        members.extend(kind.map(|kind| member(&property.name, kind)));
+    }
+    for (id, navigation) in entity_type.navigation.iter().enumerate() {
+        let kind = Kind::Navigation(Navigation {
+            id: NavigationId(id),
+            target: navigation.target,
+            multiplicity: navigation.multiplicity,
+        });
+        members.push(member(&navigation.name, kind));
+    }
+    Shape::new(qualified(&entity_type.name), entity_type.leaves.len(), members)
+}
+
+fn member(name: &str, kind: Kind) -> Member {
+    Member { name: name.to_owned(), quoted: format!("\"{name}\":").into_bytes().into(), kind }
+}
+
+impl Shape {
+    fn new(type_name: String, leaves: usize, members: Vec<Member>) -> Shape {
+        let count = u16::try_from(members.len()).expect("a type has fewer than 65,536 properties");
+        let mut sorted: Vec<u16> = (0..count).collect();
+        let rank = |position: u16| {
+            let name = &members[usize::from(position)].name;
+            (name.len(), name.as_str())
+        };
+        sorted.sort_by(|a, b| rank(*a).cmp(&rank(*b)));
+        Shape { type_name, leaves, members, sorted }
+    }
+
+    /// The position of the member of that name.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        let rank = |position: &u16| {
+            let found = &self.members[usize::from(*position)].name;
+            found.len().cmp(&name.len()).then_with(|| found.as_str().cmp(name))
+        };
+        self.sorted.binary_search_by(rank).ok().map(|at| usize::from(self.sorted[at]))
+    }
+
+    /// What is said of a name that is no member's.
+    #[cold]
+    pub(crate) fn unknown(&self, name: &str) -> String {
+        let near = suggest::nearest(name, self.members.iter().map(|member| member.name.as_str()));
+        let hint = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
+        format!("{} has no property {}{hint}", self.type_name, quoted(name))
+    }
+}
