@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use tollgate_wire::edm::{Model, Version};
 
-use crate::config::{self, Config};
+use crate::config::{Config, Kind, Location, Service};
 use crate::hosted::{Hosted, Mount, count_rows};
 use crate::pool::{Locking, Pool};
 use crate::rest::Rest;
-use crate::rules::Rules;
+use crate::server::StartError;
 use crate::services::{flights, records};
-use crate::store::sqlite::{self, Database, Location};
-use crate::store::{Connection, StoreError};
+use crate::store::sqlite::{self, Database};
+use crate::store::{Connection, Mapping, StoreError};
 use crate::weight::Rows;
 
 /// Where the OData services of the flights are mounted. `sdata` is the older name under which the same service was once
@@ -31,54 +31,72 @@ const FLIGHTS_REST: [(&str, &str); 4] =
 /// Where the OData services of the records are mounted.
 const RECORDS: [(&str, Version); 2] = [("/odata/v4/refsvc/", Version::V4), ("/sap/opu/odata/refsvc/", Version::V2)];
 
+/// Names that a database's service cannot have: those of the other services, and what stands in their URLs.
+pub(crate) const RESERVED_NAMES: [&str; 7] =
+    ["flights", "carriers", "bookings", "travelagencies", "records", "refsvc", "mass-change"];
+
 /// All services that `config` asks for.
 ///
 /// # Errors
-/// What a store says of a database that cannot be opened or filled.
-pub(crate) fn services(config: &Config) -> Result<Vec<Hosted>, StoreError> {
-    Ok(vec![flight_service(config)?, record_service(config)?])
+/// Which one cannot be served, since its database cannot be opened or filled.
+pub(crate) fn services(config: &Config) -> Result<Vec<Hosted>, StartError> {
+    config.services.iter().map(hosted).collect()
 }
 
-fn flight_service(config: &Config) -> Result<Hosted, StoreError> {
-    let model = flights::model();
-    let (location, locking) = match &config.database.location {
-        config::Location::Memory => (Location::Memory, Locking::whole()),
-        config::Location::File(path) => (Location::File(path.clone()), Locking::writers()),
-    };
-    let database = Database::open(location, flights::mapping())?;
-    let (pool, rows) =
-        pool(config, database, locking, &model, |connection| flights::create(connection, config.database.seed))?;
-    let rest = Rest::new("/rest/", FLIGHTS_REST);
-    Ok(Hosted::new("flights", model, mounts(&FLIGHTS), rest, pool, rows, Rules::default()))
+fn hosted(service: &Service) -> Result<Hosted, StartError> {
+    let told =
+        |error| StartError::Database { service: service.name.clone(), location: service.location.clone(), error };
+    match &service.kind {
+        Kind::Flights { seed } => {
+            let create = |connection: &sqlite::Connection| flights::create(connection, *seed);
+            let opened = open(service, flights::model(), flights::mapping(), create).map_err(told)?;
+            Ok(opened.hosted(service, mounts(&FLIGHTS), Rest::new("/rest/", FLIGHTS_REST)))
+        }
+        Kind::Records => {
+            let opened = open(service, records::model(), records::mapping(), records::create).map_err(told)?;
+            Ok(opened.hosted(service, mounts(&RECORDS), Rest::new("/rest/", [("records", "record")])))
+        }
+        Kind::Database { .. } => Err(told(StoreError::Unavailable("its tables cannot be read yet".into()))),
+    }
 }
 
-fn record_service(config: &Config) -> Result<Hosted, StoreError> {
-    let model = records::model();
-    let database = Database::open(Location::Memory, records::mapping())?;
-    let (pool, rows) = pool(config, database, Locking::whole(), &model, records::create)?;
-    let rest = Rest::new("/rest/", [("records", "record")]);
-    Ok(Hosted::new("records", model, mounts(&RECORDS), rest, pool, rows, Rules::default()))
+/// A model with work processes over its database.
+struct Opened {
+    model: Model,
+    pool: Pool,
+    rows: Rows,
 }
 
-/// The work processes over `database`, which `create` fills first.
-fn pool(
-    config: &Config,
-    database: Database,
-    locking: Locking,
-    model: &Model,
+impl Opened {
+    fn hosted(self, service: &Service, mounts: Vec<Mount>, rest: Rest) -> Hosted {
+        Hosted::new(&service.name, self.model, mounts, rest, self.pool, self.rows, service.rules.clone())
+    }
+}
+
+/// Opens the database of `service`, which `create` fills first.
+fn open(
+    service: &Service,
+    model: Model,
+    mapping: Mapping,
     create: impl FnOnce(&sqlite::Connection) -> Result<(), StoreError>,
-) -> Result<(Pool, Rows), StoreError> {
-    let read_max = Duration::from_millis(u64::from(config.database.read_ms_max));
-    let database = database.with_time_budget(read_max);
+) -> Result<Opened, StoreError> {
+    let (location, locking) = match &service.location {
+        Location::Memory => (sqlite::Location::Memory, Locking::whole()),
+        Location::File(path) => (sqlite::Location::File(path.clone()), Locking::writers()),
+        Location::Postgres(_) => return Err(StoreError::Unavailable("PostgreSQL cannot be reached yet".into())),
+    };
+    let read_max = Duration::from_millis(u64::from(service.read_ms_max));
+    let database = Database::open(location, mapping)?.with_time_budget(read_max);
     let first = database.connection()?;
     create(&first)?;
     let mut connections = vec![Connection::Sqlite(first)];
-    for _ in 1..config.work_processes.limit {
+    for _ in 1..service.work_processes.limit {
         connections.push(Connection::Sqlite(database.connection()?));
     }
-    let rows = count_rows(model, &mut connections[0])?;
-    let work_processes = &config.work_processes;
-    Ok((Pool::new(connections, locking, work_processes.queue_max as usize, work_processes.wait_max()), rows))
+    let rows = count_rows(&model, &mut connections[0])?;
+    let work_processes = &service.work_processes;
+    let pool = Pool::new(connections, locking, work_processes.queue_max as usize, work_processes.wait_max());
+    Ok(Opened { model, pool, rows })
 }
 
 fn mounts(roots: &[(&str, Version)]) -> Vec<Mount> {

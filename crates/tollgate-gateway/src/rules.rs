@@ -2,50 +2,65 @@
 //!
 //! It deliberately decides nothing: the protocols keep the rules.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 /// The rules of one service.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rules {
+pub struct Rules {
     /// Whether a token must be fetched before writing.
-    pub(crate) csrf: Csrf,
+    pub csrf: Csrf,
     /// Whether `If-Match` must be said where an entity has an ETag.
-    pub(crate) if_match: IfMatch,
+    pub if_match: IfMatch,
     /// Requests in one batch, those in change sets included; 413 beyond.
-    pub(crate) batch_requests_max: usize,
+    pub batch_requests_max: usize,
     /// Bytes of one batch; 413 beyond.
-    pub(crate) batch_bytes_max: usize,
+    pub batch_bytes_max: usize,
     /// Bytes of one entity; 413 beyond.
-    pub(crate) body_bytes_max: usize,
+    pub body_bytes_max: usize,
     /// Bytes of one array of plain REST, which is never gathered; 413 beyond.
-    pub(crate) array_bytes_max: u64,
+    pub array_bytes_max: u64,
     /// Entities of one array of plain REST; 413 beyond.
-    pub(crate) array_rows_max: u64,
+    pub array_rows_max: u64,
     /// Who is said to have created and changed entities: nobody signs in yet.
-    pub(crate) user: String,
+    pub user: String,
 }
 
 /// Whether requests that write need a token (`X-CSRF-Token`) that was fetched before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Csrf {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Csrf {
     /// They do not.
+    #[default]
     Off,
     /// They do, else 403.
     Required,
 }
 
 /// Whether changing an entity that has an ETag needs `If-Match`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum IfMatch {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum IfMatch {
     /// It does, else 428.
+    #[default]
     Required,
     /// It does not; where it is said, it counts.
     Optional,
 }
 
+impl Rules {
+    /// Bytes of the largest body that is taken at all.
+    pub(crate) fn largest_body(&self) -> usize {
+        let array = usize::try_from(self.array_bytes_max).unwrap_or(usize::MAX);
+        array.max(self.batch_bytes_max).max(self.body_bytes_max)
+    }
+}
+
 impl Default for Rules {
     fn default() -> Rules {
         Rules {
-            csrf: Csrf::Off,
-            if_match: IfMatch::Required,
+            csrf: Csrf::default(),
+            if_match: IfMatch::default(),
             batch_requests_max: 20_000,
             batch_bytes_max: 64 << 20,
             body_bytes_max: 1 << 20,

@@ -3,6 +3,7 @@
 //! What each part does stands in its own file; nothing here reads a header or writes a body.
 
 use std::cell::RefCell;
+use std::error::Error;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -19,7 +20,7 @@ use tollgate_wire::date;
 use tollgate_wire::format::Format;
 
 use crate::admin;
-use crate::config::Config;
+use crate::config::{Config, Location};
 use crate::error::Fault;
 use crate::hosted::{Hosted, is_below};
 use crate::index;
@@ -59,8 +60,15 @@ pub enum StartError {
         /// What the system says.
         error: io::Error,
     },
-    /// The database could not be opened or filled.
-    Database(StoreError),
+    /// The database of a service could not be opened, filled or understood.
+    Database {
+        /// Which service.
+        service: String,
+        /// Where its database lies.
+        location: Location,
+        /// What the store says.
+        error: StoreError,
+    },
 }
 
 /// What all event loops share.
@@ -88,13 +96,14 @@ impl Gateway {
     /// [`StartError`] when an address or the database cannot be had.
     pub fn start(config: Config) -> Result<Gateway, StartError> {
         let threads = config.threads();
-        let shared = Arc::new(Shared::new(&config).map_err(StartError::Database)?);
+        let work_processes = config.services.iter().map(|service| service.work_processes.limit as usize).sum();
+        let shared = Arc::new(Shared::new(&config)?);
         let listen = |address: SocketAddr, threads: usize| {
             let options = ListenOptions { address, backlog: config.listen.backlog, threads };
-            // What leaves the loop holds a work process, so there is never work for more threads than that.
+            // What leaves the loop holds a work process, so there is never work for more threads than those.
             let bound = Server::bind(&options);
             bound
-                .map(|server| server.with_blocking_threads(config.work_processes.limit as usize))
+                .map(|server| server.with_blocking_threads(work_processes))
                 .map_err(|error| StartError::Listen { address, error })
         };
         let servers =
@@ -266,7 +275,7 @@ impl Core {
 }
 
 impl Shared {
-    fn new(config: &Config) -> Result<Shared, StoreError> {
+    fn new(config: &Config) -> Result<Shared, StartError> {
         Ok(Shared {
             services: launch::services(config)?.into_iter().map(Arc::new).collect(),
             buffers: Buffers::default(),
@@ -280,7 +289,11 @@ impl fmt::Display for StartError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StartError::Listen { address, error } => write!(formatter, "cannot listen on {address}: {error}"),
-            StartError::Database(error) => write!(formatter, "cannot open the database: {error}"),
+            StartError::Database { service, location, error } => {
+                write!(formatter, "cannot serve `{service}` over {location}: {error}")?;
+                // What the driver says is the operator's to read, and this is the operator.
+                error.source().map_or(Ok(()), |inner| write!(formatter, ": {inner}"))
+            }
         }
     }
 }
@@ -289,7 +302,7 @@ impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             StartError::Listen { error, .. } => Some(error),
-            StartError::Database(error) => Some(error),
+            StartError::Database { error, .. } => Some(error),
         }
     }
 }

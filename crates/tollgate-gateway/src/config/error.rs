@@ -3,8 +3,11 @@
 //! It deliberately keeps the rendered text and not the parts: nothing else is ever done with it.
 
 use std::fmt;
+use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+use super::location::hide_passwords;
 
 /// What is wrong in a configuration file, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +16,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
+    /// Something that the file's grammar or its keys' types forbid.
     pub(super) fn new(text: &str, file_name: &str, fault: &toml::de::Error) -> ConfigError {
         // Serde names Rust's type; the operator reads what it means.
         let mut title = fault.message().replace("expected i64", "expected a whole number");
@@ -24,13 +28,23 @@ impl ConfigError {
                 None => format!("expected {}", listed(&known)),
             });
         }
-        let span = fault.span().unwrap_or(0..0);
+        ConfigError::render(text, file_name, fault.span().unwrap_or(0..0), &title, hint.as_deref())
+    }
+
+    /// Something that values mean together.
+    pub(super) fn at(text: &str, file_name: &str, span: Range<usize>, wrong: &str) -> ConfigError {
+        ConfigError::render(text, file_name, span, wrong, None)
+    }
+
+    fn render(text: &str, file_name: &str, span: Range<usize>, title: &str, hint: Option<&str>) -> ConfigError {
+        let (text, title) = (hide_passwords(text), hide_passwords(title));
         let mut annotation = AnnotationKind::Primary.span(span);
-        if let Some(hint) = &hint {
+        if let Some(hint) = hint {
             annotation = annotation.label(hint);
         }
-        let report =
-            &[Level::ERROR.primary_title(&title).element(Snippet::source(text).path(file_name).annotation(annotation))];
+        let report = &[Level::ERROR
+            .primary_title(&title)
+            .element(Snippet::source(&text).path(file_name).annotation(annotation))];
         ConfigError { rendered: Renderer::plain().render(report) }
     }
 }

@@ -1,44 +1,70 @@
-//! What an operator may set: a TOML file (or nothing, which serves the flight service from memory), parsed so that no
-//! value behind [`Config`] can be wrong.
+//! What an operator may set: a TOML file (or nothing, which serves the flights and the records from memory), parsed so
+//! that no value behind [`Config`] can be wrong.
 //!
 //! It opens no file and no socket: the text comes from the caller, who also lays command line options over the result.
 
+mod error;
+mod location;
+mod number;
+mod service;
+#[cfg(test)]
+mod tests;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::ops::Range;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
+use toml::Spanned;
 
-use crate::services::flights;
-use crate::store::sqlite::READ_TIME_BUDGET;
-
-mod error;
-
-pub use error::ConfigError;
+pub use self::error::ConfigError;
+pub use self::location::Location;
+use self::number::{optional_within, within};
+pub use self::service::{Kind, Service, Synchronous};
+pub use crate::rules::{Csrf, IfMatch, Rules};
 
 /// The gateway's configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(title = "tollgate gateway configuration")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// Where the services are offered, and by how many threads.
     pub listen: Listen,
     /// The operator's own listener.
     pub admin: Admin,
-    /// The bounded pool behind which every read of the database stands.
-    pub work_processes: WorkProcesses,
     /// How answers are cut into pages.
     pub pages: Pages,
-    /// Where the data lie.
-    pub database: Database,
+    /// The services, at least one.
+    pub services: Vec<Service>,
     /// What one client may take of the gateway.
     pub limits: Limits,
     /// How long requests in flight may take to end once the gateway was told to stop.
+    pub drain_seconds: u32,
+}
+
+/// A configuration as it stands in its file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(title = "tollgate gateway configuration")]
+struct File {
+    /// Where the services are offered, and by how many threads.
+    listen: Listen,
+    /// The operator's own listener.
+    admin: Admin,
+    /// The bounded pool behind which every read and write of a database stands: for each service that has none of its own.
+    work_processes: WorkProcessesTable,
+    /// How answers are cut into pages.
+    pages: Pages,
+    /// The services. Absent: the flights and the records, both in memory.
+    #[serde(rename = "service")]
+    #[schemars(with = "Option<Vec<service::Table>>")]
+    services: Option<Vec<Spanned<service::Table>>>,
+    /// What one client may take of the gateway.
+    limits: Limits,
+    /// How long requests in flight may take to end once the gateway was told to stop.
     #[serde(deserialize_with = "within::<0, DRAIN_SECONDS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = DRAIN_SECONDS_MAX))]
-    pub drain_seconds: u32,
+    drain_seconds: u32,
 }
 
 /// Where the services are offered.
@@ -70,21 +96,33 @@ pub struct Admin {
 }
 
 /// The bounded pool of work processes. One is a permit and a database connection.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkProcesses {
     /// How many there are.
-    #[serde(deserialize_with = "within::<1, WORK_PROCESSES_MAX, u32, _>")]
-    #[schemars(range(min = 1, max = WORK_PROCESSES_MAX))]
     pub limit: u32,
     /// How many requests may wait for one; the next is answered 503.
-    #[serde(deserialize_with = "within::<0, QUEUE_MAX, u32, _>")]
-    #[schemars(range(min = 0, max = QUEUE_MAX))]
     pub queue_max: u32,
     /// How long one may wait before it is answered 503.
-    #[serde(deserialize_with = "within::<1, WAIT_MS_MAX, u32, _>")]
-    #[schemars(range(min = 1, max = WAIT_MS_MAX))]
     pub wait_ms_max: u32,
+}
+
+/// The bounded pool of work processes as it stands in a file. One is a permit and a database connection.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "WorkProcesses")]
+struct WorkProcessesTable {
+    /// How many there are.
+    #[serde(deserialize_with = "optional_within::<1, WORK_PROCESSES_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = WORK_PROCESSES_MAX))]
+    limit: Option<u32>,
+    /// How many requests may wait for one; the next is answered 503.
+    #[serde(deserialize_with = "optional_within::<0, QUEUE_MAX, u32, _>")]
+    #[schemars(range(min = 0, max = QUEUE_MAX))]
+    queue_max: Option<u32>,
+    /// How long one may wait before it is answered 503.
+    #[serde(deserialize_with = "optional_within::<1, WAIT_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = WAIT_MS_MAX))]
+    wait_ms_max: Option<u32>,
 }
 
 /// How answers are cut into pages.
@@ -95,20 +133,6 @@ pub struct Pages {
     #[serde(deserialize_with = "within::<1, PAGE_SIZE_MAX, u32, _>")]
     #[schemars(range(min = 1, max = PAGE_SIZE_MAX))]
     pub size: u32,
-}
-
-/// Where the data lie.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Database {
-    /// `"memory"`, or `{ file = "flights.db" }`.
-    pub location: Location,
-    /// Seed of the data that fill an empty database.
-    pub seed: u64,
-    /// How long one read may take before it is interrupted and answered 503.
-    #[serde(deserialize_with = "within::<1, READ_MS_MAX, u32, _>")]
-    #[schemars(range(min = 1, max = READ_MS_MAX))]
-    pub read_ms_max: u32,
 }
 
 /// What one client may take of the gateway. The engine's further limits are fixed.
@@ -131,17 +155,15 @@ pub struct Limits {
     #[serde(deserialize_with = "within::<1, TIMEOUT_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = TIMEOUT_MS_MAX))]
     pub stall_ms_max: u32,
+    /// Bytes that unfinished requests may hold on one event loop while the rest of them is waited for; the next that wants
+    /// more is answered 503.
+    #[serde(deserialize_with = "within::<1, HELD_BYTES_MAX, usize, _>")]
+    #[schemars(range(min = 1, max = HELD_BYTES_MAX))]
+    pub held_bytes_max: usize,
 }
 
-/// Where an SQLite database lies.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Location {
-    /// In memory: gone with the process.
-    Memory,
-    /// In this file, made when it is not there.
-    File(PathBuf),
-}
+/// How long requests in flight may take by default.
+const DRAIN_SECONDS: u32 = 30;
 
 // The table of limits: what a configuration may ask for at most. Defaults stand below, in the `Default`s.
 /// Most event loops for each address.
@@ -150,12 +172,14 @@ const BACKLOG_MAX: i64 = 65_535;
 /// Most work processes: a connection each, and 1,000 are about 200 MB of SQLite caches.
 pub const WORK_PROCESSES_MAX: i64 = 1_000;
 const QUEUE_MAX: i64 = 1_000_000;
-const WAIT_MS_MAX: i64 = 600_000;
+/// Longest wait for a work process, in milliseconds.
+pub const WAIT_MS_MAX: i64 = 600_000;
 const READ_MS_MAX: i64 = 600_000;
 const CONNECTIONS_MAX: i64 = 1_000_000;
 const TIMEOUT_MS_MAX: i64 = 3_600_000;
 const PAGE_SIZE_MAX: i64 = 100_000;
 const DRAIN_SECONDS_MAX: i64 = 3_600;
+const HELD_BYTES_MAX: i64 = 1 << 36;
 
 impl Config {
     /// Reads `text`, which came from the file `file_name` (used in messages only).
@@ -163,7 +187,18 @@ impl Config {
     /// # Errors
     /// The first thing that is wrong, with its line and the text that stands there.
     pub fn parse(text: &str, file_name: &str) -> Result<Config, ConfigError> {
-        toml::from_str(text).map_err(|fault| ConfigError::new(text, file_name, &fault))
+        let file: File = toml::from_str(text).map_err(|fault| ConfigError::new(text, file_name, &fault))?;
+        let common = file.work_processes.over(&WorkProcesses::default());
+        let services = match file.services {
+            Some(tables) => {
+                services(tables, &common).map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?
+            }
+            None => [Service::flights(), Service::records()]
+                .map(|service| Service { work_processes: common.clone(), ..service })
+                .into(),
+        };
+        let File { listen, admin, pages, limits, drain_seconds, .. } = file;
+        Ok(Config { listen, admin, pages, services, limits, drain_seconds })
     }
 
     /// How many event loops serve each address.
@@ -173,6 +208,29 @@ impl Config {
             None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
         }
     }
+}
+
+/// What the tables mean together.
+fn services(
+    tables: Vec<Spanned<service::Table>>,
+    common: &WorkProcesses,
+) -> Result<Vec<Service>, (Range<usize>, String)> {
+    let mut services: Vec<Service> = Vec::with_capacity(tables.len());
+    for table in tables {
+        let whole = table.span();
+        let service = table.into_inner().meaning(common).map_err(|(at, wrong)| (at.unwrap_or(whole.clone()), wrong))?;
+        if services.iter().any(|other| other.name == service.name) {
+            let wrong = match service.kind {
+                Kind::Database { .. } => {
+                    format!("another service is named `{}` too: give this one a `name`", service.name)
+                }
+                Kind::Flights { .. } | Kind::Records => format!("the service `{}` is there already", service.name),
+            };
+            return Err((whole, wrong));
+        }
+        services.push(service);
+    }
+    Ok(services)
 }
 
 impl Config {
@@ -185,7 +243,21 @@ impl Config {
             idle_timeout: ms(self.limits.idle_ms_max),
             write_stall_timeout: ms(self.limits.stall_ms_max),
             drain_timeout: Duration::from_secs(u64::from(self.drain_seconds)),
+            held_bytes_max: self.limits.held_bytes_max,
+            // The services hold each body to a limit of its own; the engine's must not stand in their way.
+            body_bytes_max: self.services.iter().map(|service| service.rules.largest_body()).max().unwrap_or_default(),
             ..tollgate_net::limits::Limits::default()
+        }
+    }
+}
+
+impl WorkProcessesTable {
+    /// What it means where `common` holds unless it says otherwise.
+    fn over(&self, common: &WorkProcesses) -> WorkProcesses {
+        WorkProcesses {
+            limit: self.limit.unwrap_or(common.limit),
+            queue_max: self.queue_max.unwrap_or(common.queue_max),
+            wait_ms_max: self.wait_ms_max.unwrap_or(common.wait_ms_max),
         }
     }
 }
@@ -199,7 +271,7 @@ impl WorkProcesses {
 
 /// The JSON Schema of the configuration file, as indented JSON.
 pub fn schema() -> String {
-    format!("{:#}", schemars::schema_for!(Config).to_value())
+    format!("{:#}", schemars::schema_for!(File).to_value())
 }
 
 impl Default for Config {
@@ -207,11 +279,24 @@ impl Default for Config {
         Config {
             listen: Listen::default(),
             admin: Admin::default(),
-            work_processes: WorkProcesses::default(),
             pages: Pages::default(),
-            database: Database::default(),
+            services: vec![Service::flights(), Service::records()],
             limits: Limits::default(),
-            drain_seconds: 30,
+            drain_seconds: DRAIN_SECONDS,
+        }
+    }
+}
+
+impl Default for File {
+    fn default() -> File {
+        File {
+            listen: Listen::default(),
+            admin: Admin::default(),
+            work_processes: WorkProcessesTable::default(),
+            pages: Pages::default(),
+            services: None,
+            limits: Limits::default(),
+            drain_seconds: DRAIN_SECONDS,
         }
     }
 }
@@ -242,39 +327,17 @@ impl Default for Pages {
     }
 }
 
-impl Default for Database {
-    fn default() -> Database {
-        // READ_TIME_BUDGET is a whole number of seconds, and small.
-        let read_ms_max = READ_TIME_BUDGET.as_millis() as u32;
-        Database { location: Location::Memory, seed: flights::SEED, read_ms_max }
-    }
-}
-
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { connections_max: 10_000, header_ms_max: 10_000, idle_ms_max: 75_000, stall_ms_max: 30_000 }
+        Limits {
+            connections_max: 10_000,
+            header_ms_max: 10_000,
+            idle_ms_max: 75_000,
+            stall_ms_max: 30_000,
+            // Two batches of the largest size a service takes by default, one of them complete.
+            held_bytes_max: 128 << 20,
+        }
     }
-}
-
-fn within<'de, const LEAST: i64, const MOST: i64, T, D>(deserializer: D) -> Result<T, D::Error>
-where
-    T: TryFrom<i64>,
-    D: Deserializer<'de>,
-{
-    let number = i64::deserialize(deserializer)?;
-    let out_of_range = || serde::de::Error::custom(format!("expected a number from {LEAST} to {MOST}, found {number}"));
-    if !(LEAST..=MOST).contains(&number) {
-        return Err(out_of_range());
-    }
-    T::try_from(number).map_err(|_| out_of_range())
-}
-
-fn optional_within<'de, const LEAST: i64, const MOST: i64, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    T: TryFrom<i64>,
-    D: Deserializer<'de>,
-{
-    within::<LEAST, MOST, T, D>(deserializer).map(Some)
 }
 
 fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SocketAddr>, D::Error> {
@@ -300,173 +363,4 @@ pub fn checked_admin(address: SocketAddr) -> Result<SocketAddr, String> {
     Err(format!(
         "expected a loopback address such as 127.0.0.1:9090, found {address}: the admin listener asks nobody who they are"
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check_error(text: &str, expected: &str) {
-        let fault = Config::parse(text, "gateway.toml").expect_err(text);
-        assert_eq!(format!("\n{fault}\n"), expected, "{text}");
-    }
-
-    #[test]
-    fn nothing_is_the_default() {
-        assert_eq!(Config::parse("", "gateway.toml").unwrap(), Config::default());
-    }
-
-    #[test]
-    fn the_example_for_users_is_read() {
-        Config::parse(include_str!("../../../../examples/gateway.toml"), "gateway.toml").unwrap();
-    }
-
-    #[test]
-    fn the_defaults_of_the_engines_limits_are_the_engines_own() {
-        let (ours, engine) = (Config::default().engine_limits(), tollgate_net::limits::Limits::default());
-        assert_eq!(ours, tollgate_net::limits::Limits { drain_timeout: Duration::from_secs(30), ..engine });
-    }
-
-    #[test]
-    fn every_key_is_read() {
-        let text = r#"
-            drain_seconds = 5
-            [listen]
-            addresses = ["127.0.0.1:0", "[::1]:8080"]
-            threads = 2
-            backlog = 10
-            [admin]
-            address = "127.0.0.1:9090"
-            [work_processes]
-            limit = 1
-            queue_max = 0
-            wait_ms_max = 50
-            [pages]
-            size = 100
-            [database]
-            location = { file = "flights.db" }
-            seed = 7
-            read_ms_max = 100
-            [limits]
-            connections_max = 10
-            header_ms_max = 1
-            idle_ms_max = 2
-            stall_ms_max = 3
-        "#;
-        let config = Config::parse(text, "gateway.toml").unwrap();
-        assert_eq!(
-            config,
-            Config {
-                listen: Listen {
-                    addresses: vec!["127.0.0.1:0".parse().unwrap(), "[::1]:8080".parse().unwrap()],
-                    threads: Some(2),
-                    backlog: 10,
-                },
-                admin: Admin { address: "127.0.0.1:9090".parse().unwrap() },
-                work_processes: WorkProcesses { limit: 1, queue_max: 0, wait_ms_max: 50 },
-                pages: Pages { size: 100 },
-                database: Database { location: Location::File("flights.db".into()), seed: 7, read_ms_max: 100 },
-                limits: Limits { connections_max: 10, header_ms_max: 1, idle_ms_max: 2, stall_ms_max: 3 },
-                drain_seconds: 5,
-            }
-        );
-    }
-
-    #[test]
-    fn an_unknown_key_is_shown_with_the_one_that_was_meant() {
-        check_error(
-            "drain_seconds = 5\n[work_processes]\nlimits = 3\n",
-            r#"
-error: unknown key `limits`
- --> gateway.toml:3:1
-  |
-3 | limits = 3
-  | ^^^^^^ did you mean `limit`?
-"#,
-        );
-        check_error(
-            "[database]\ncolour = 3\n",
-            r#"
-error: unknown key `colour`
- --> gateway.toml:2:1
-  |
-2 | colour = 3
-  | ^^^^^^ expected `location`, `seed` or `read_ms_max`
-"#,
-        );
-    }
-
-    #[test]
-    fn a_wrong_type_is_shown_with_file_line_and_text() {
-        check_error(
-            "[work_processes]\nlimit = \"many\"\n",
-            r#"
-error: invalid type: string "many", expected a whole number
- --> gateway.toml:2:9
-  |
-2 | limit = "many"
-  |         ^^^^^^
-"#,
-        );
-    }
-
-    #[test]
-    fn a_number_out_of_range_is_shown_with_the_range() {
-        check_error(
-            "[work_processes]\nlimit = 0\n",
-            r#"
-error: expected a number from 1 to 1000, found 0
- --> gateway.toml:2:9
-  |
-2 | limit = 0
-  |         ^
-"#,
-        );
-        check_error(
-            "[listen]\nthreads = 257\n",
-            r#"
-error: expected a number from 1 to 256, found 257
- --> gateway.toml:2:11
-  |
-2 | threads = 257
-  |           ^^^
-"#,
-        );
-    }
-
-    #[test]
-    fn an_admin_address_off_loopback_is_refused() {
-        check_error(
-            "admin.address = \"0.0.0.0:9090\"\n",
-            r#"
-error: expected a loopback address such as 127.0.0.1:9090, found 0.0.0.0:9090: the admin listener asks nobody who they are
- --> gateway.toml:1:17
-  |
-1 | admin.address = "0.0.0.0:9090"
-  |                 ^^^^^^^^^^^^^^
-"#,
-        );
-    }
-
-    #[test]
-    fn a_syntax_error_is_shown_where_it_is() {
-        check_error(
-            "[listen\n",
-            r#"
-error: unclosed table, expected `]`
- --> gateway.toml:1:8
-  |
-1 | [listen
-  |        ^
-"#,
-        );
-    }
-
-    #[test]
-    fn the_schema_names_every_key() {
-        let schema = schema();
-        for key in ["addresses", "threads", "queue_max", "wait_ms_max", "drain_seconds", "location", "seed"] {
-            assert!(schema.contains(&format!("\"{key}\"")), "{key} is missing in {schema}");
-        }
-    }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
-use tollgate_gateway::config::{self, Location};
+use tollgate_gateway::config::{self, Kind, Location, Service};
 use tollgate_gateway::{Config, Gateway};
 use tollgate_net::http1::server::Shutdown;
 
@@ -17,9 +17,12 @@ use crate::signals;
 
 const EXAMPLES: &str = "\
 Examples:
-  tollgate serve                                     the flight service on 127.0.0.1:8080
+  tollgate serve                                     the flights and the records on 127.0.0.1:8080
+  tollgate serve --database postgres://me@localhost/shop
+  tollgate serve --database sqlite:shop.db --user alice
   tollgate serve --listen 127.0.0.1:0 --admin 127.0.0.1:0
   tollgate serve gateway.toml --work-processes 4
+  tollgate serve --records sqlite:records.db --pool 1 --pool-wait-ms 50
 
 One line is printed for each listener as soon as it is ready: `listening http://…` and `admin http://…`; port 0 takes any free port. SIGTERM and Ctrl-C let the exchanges in flight finish.";
 
@@ -39,17 +42,43 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS", value_parser = admin)]
     pub(super) admin: Option<SocketAddr>,
 
-    /// Most requests that work at the same time; the rest queues, and the queue is bounded
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=config::WORK_PROCESSES_MAX))]
+    /// Work processes of each service: requests that work at the same time, each with a connection to the database; the
+    /// rest queues, and the queue is bounded [default: 20]
+    #[arg(long, visible_alias = "pool", value_name = "N", value_parser = value_parser!(u32).range(1..=config::WORK_PROCESSES_MAX))]
     pub(super) work_processes: Option<u32>,
+
+    /// How long a request may wait for a work process before it is answered 503 [default: 10000]
+    #[arg(long, visible_alias = "pool-wait-ms", value_name = "MS", value_parser = value_parser!(u32).range(1..=config::WAIT_MS_MAX))]
+    pub(super) wait_ms: Option<u32>,
 
     /// Event loops, one for each core that may be used
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=config::THREADS_MAX))]
     pub(super) threads: Option<u16>,
 
-    /// Keep the flights in this SQLite file, which is made if it does not exist [default: in memory]
-    #[arg(long, value_name = "FILE")]
-    pub(super) database: Option<PathBuf>,
+    /// Serve the tables of this database, and nothing else, as OData V2, V4 and REST: sqlite:FILE or
+    /// postgres://USER@HOST/DATABASE
+    #[arg(long, value_name = "URL", conflicts_with_all = ["flights", "records"])]
+    pub(super) database: Option<String>,
+
+    /// With --database: the service's name in its URLs [default: the database's own]
+    #[arg(long, value_name = "NAME", requires = "database")]
+    pub(super) name: Option<String>,
+
+    /// With --database: a file that renames, hides and restricts
+    #[arg(long, value_name = "FILE", requires = "database")]
+    pub(super) mapping: Option<PathBuf>,
+
+    /// Where the flights lie; they are made where they are not there yet [default: sqlite::memory:]
+    #[arg(long, value_name = "URL")]
+    pub(super) flights: Option<String>,
+
+    /// Where the records lie; their table is made where it is not there yet [default: sqlite::memory:]
+    #[arg(long, value_name = "URL")]
+    pub(super) records: Option<String>,
+
+    /// Who is said to have created and changed entities [default: anonymous]
+    #[arg(long, value_name = "NAME")]
+    pub(super) user: Option<String>,
 }
 
 /// The largest configuration file that is read; a file beyond it is not one.
@@ -61,7 +90,7 @@ fn admin(text: &str) -> Result<SocketAddr, String> {
 
 /// Serves until SIGTERM or SIGINT.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
-    let config = overlaid(read(arguments.config.as_deref())?, arguments);
+    let config = overlaid(read(arguments.config.as_deref())?, arguments)?;
     let shutdown = Shutdown::new();
     let asked = shutdown.clone();
     // Before the first line is printed: whoever reads it may send a signal at once.
@@ -84,21 +113,57 @@ fn read(path: Option<&Path>) -> Result<Config, Failure> {
 }
 
 /// The flags come before what stands in the file.
-fn overlaid(mut config: Config, arguments: &Arguments) -> Config {
+fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure> {
     if let Some(address) = arguments.listen {
         config.listen.addresses = vec![address];
     }
     if let Some(address) = arguments.admin {
         config.admin.address = address;
     }
-    if let Some(limit) = arguments.work_processes {
-        config.work_processes.limit = limit;
-    }
     if let Some(threads) = arguments.threads {
         config.listen.threads = Some(threads);
     }
-    if let Some(file) = &arguments.database {
-        config.database.location = Location::File(file.clone());
+    if let Some(url) = &arguments.database {
+        let service = database_service(url, arguments).map_err(|wrong| refused("--database", &wrong))?;
+        config.services = vec![service];
     }
-    config
+    for (flag, url, service) in [
+        ("--flights", &arguments.flights, Service::flights as fn() -> Service),
+        ("--records", &arguments.records, Service::records),
+    ] {
+        let Some(url) = url else { continue };
+        let location = Location::parse(url).map_err(|wrong| refused(flag, &wrong))?;
+        let service = service();
+        match config.services.iter_mut().find(|configured| configured.name == service.name) {
+            Some(configured) => configured.location = location,
+            None => config.services.push(Service { location, ..service }),
+        }
+    }
+    for service in &mut config.services {
+        if let Some(limit) = arguments.work_processes {
+            service.work_processes.limit = limit;
+        }
+        if let Some(wait_ms_max) = arguments.wait_ms {
+            service.work_processes.wait_ms_max = wait_ms_max;
+        }
+        if let Some(user) = &arguments.user {
+            service.rules.user.clone_from(user);
+        }
+    }
+    Ok(config)
+}
+
+fn database_service(url: &str, arguments: &Arguments) -> Result<Service, String> {
+    let location = Location::parse(url)?;
+    let mut service = match &arguments.name {
+        Some(name) => Service::named_database(name, location)?,
+        None => Service::of_database(location).map_err(|wrong| format!("{wrong}; or say --name"))?,
+    };
+    service.kind = Kind::Database { mapping: arguments.mapping.clone() };
+    Ok(service)
+}
+
+/// What clap would say, but for the value: it may hold a password.
+fn refused(flag: &str, wrong: &str) -> Failure {
+    Failure::usage(format_args!("{flag}: {wrong}"))
 }

@@ -24,8 +24,8 @@ fn the_operator_sees_the_work_processes() {
     let gateway = serving(&["--work-processes", "3"]);
     let (status, metrics) = get(&format!("{}/metrics", gateway.admin));
     assert_eq!(status, 200);
-    assert!(metrics.contains("tollgate_work_processes_limit 3\n"), "{metrics}");
-    assert!(metrics.contains("tollgate_work_processes_busy 0\n"), "{metrics}");
+    assert!(metrics.contains("tollgate_work_processes_limit{service=\"flights\"} 3\n"), "{metrics}");
+    assert!(metrics.contains("tollgate_work_processes_busy{service=\"records\"} 0\n"), "{metrics}");
 }
 
 #[test]
@@ -48,8 +48,9 @@ fn a_port_that_is_taken_is_a_clear_error() {
 fn a_database_file_keeps_the_flights() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("flights.db");
+    let url = format!("sqlite:{}", file.display());
     let count = || {
-        let gateway = serving(&["--database", file.to_str().unwrap()]);
+        let gateway = serving(&["--flights", &url]);
         let answer = get(&format!("{}/odata/v4/flights/FlightCollection/$count", gateway.url));
         gateway.running.signal(Signal::TERM);
         assert_eq!(gateway.running.finish().code, 0);

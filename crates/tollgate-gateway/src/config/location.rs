@@ -1,0 +1,153 @@
+//! Where a database lies, as a URL says it: `sqlite::memory:`, `sqlite:shop.db`, `postgres://me@host/shop`.
+//!
+//! A password in it is never shown: neither here nor in what [`hide_passwords`] has gone over.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where a database lies.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Location {
+    /// SQLite in memory: gone with the process.
+    Memory,
+    /// SQLite in this file.
+    File(PathBuf),
+    /// A PostgreSQL server and a database on it, as a URL with whatever it says of users and passwords.
+    Postgres(String),
+}
+
+/// The schemes of PostgreSQL's own URLs.
+const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
+
+impl Location {
+    /// Reads a URL.
+    ///
+    /// # Errors
+    /// Says what was expected. A password in `text` is not repeated.
+    pub fn parse(text: &str) -> Result<Location, String> {
+        if POSTGRES.iter().any(|scheme| text.starts_with(scheme)) {
+            return Ok(Location::Postgres(text.to_owned()));
+        }
+        match text.strip_prefix("sqlite:") {
+            Some(":memory:") => Ok(Location::Memory),
+            Some(path) => {
+                // `sqlite:///var/shop.db` is the long form of `sqlite:/var/shop.db`; a host makes no sense.
+                let path = path.strip_prefix("//").unwrap_or(path);
+                if path.is_empty() || path.ends_with('/') {
+                    return Err(format!("`{text}` names no file: expected such as sqlite:shop.db"));
+                }
+                Ok(Location::File(path.into()))
+            }
+            None => Err(format!(
+                "expected sqlite:FILE, sqlite::memory: or postgres://USER@HOST/DATABASE, found `{}`",
+                hide_passwords(text)
+            )),
+        }
+    }
+
+    /// The database's own name: the file's without its ending, or that on the server.
+    pub fn database_name(&self) -> Option<&str> {
+        match self {
+            Location::Memory => None,
+            Location::File(path) => path.file_stem()?.to_str(),
+            Location::Postgres(url) => {
+                let below = url.split_once("://")?.1.split_once('/')?.1;
+                below.split(['?', '#']).next().filter(|name| !name.is_empty())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Location::Memory => formatter.write_str("sqlite::memory:"),
+            Location::File(path) => write!(formatter, "sqlite:{}", path.display()),
+            Location::Postgres(url) => formatter.write_str(&hide_passwords(url)),
+        }
+    }
+}
+
+impl fmt::Debug for Location {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Location({self})")
+    }
+}
+
+/// The same text with an asterisk for each byte of what may be the password of a URL, so that places in it stay what they
+/// were. Rather too much is hidden than too little: on each line whatever stands between the first colon behind `://` and
+/// the last `@`, and what follows `password=`.
+pub(crate) fn hide_passwords(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let Some(authority) = line.find("://").map(|scheme_end| scheme_end + "://".len()) else {
+            shown.push_str(line);
+            continue;
+        };
+        let colon = line[authority..].find(':').map(|colon| authority + colon + 1);
+        let user_password = colon.zip(line.rfind('@')).filter(|(colon, at)| colon < at).map(|(colon, at)| colon..at);
+        let lower_case = line.to_ascii_lowercase();
+        let option = lower_case[authority..].find("password=").map(|option| {
+            let start = authority + option + "password=".len();
+            start..line[start..].find(['&', '"', '\n']).map_or(line.len(), |length| start + length)
+        });
+        let is_hidden = |at: usize| [&user_password, &option].into_iter().flatten().any(|range| range.contains(&at));
+        for (at, character) in line.char_indices() {
+            if is_hidden(at) {
+                shown.extend(std::iter::repeat_n('*', character.len_utf8()));
+            } else {
+                shown.push(character);
+            }
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Location, name: Option<&str>) {
+        let location = Location::parse(text).unwrap();
+        assert_eq!((location.database_name(), &location), (name, &expected), "{text}");
+    }
+
+    #[test]
+    fn files_memory_and_servers_are_told_apart() {
+        check("sqlite::memory:", Location::Memory, None);
+        check("sqlite:shop.db", Location::File("shop.db".into()), Some("shop"));
+        check("sqlite:../data/shop.sqlite3", Location::File("../data/shop.sqlite3".into()), Some("shop"));
+        check("sqlite:/var/shop.db", Location::File("/var/shop.db".into()), Some("shop"));
+        check("sqlite:///var/shop.db", Location::File("/var/shop.db".into()), Some("shop"));
+        for url in ["postgres://me@host/shop", "postgresql://host:5433/shop?sslmode=disable"] {
+            check(url, Location::Postgres(url.to_owned()), Some("shop"));
+        }
+        check("postgres://host", Location::Postgres("postgres://host".to_owned()), None);
+    }
+
+    #[test]
+    fn what_is_no_database_is_refused_without_its_password() {
+        for text in ["shop.db", "sqlite:", "sqlite:data/", "mysql://me:secret@host/shop", ""] {
+            let error = Location::parse(text).unwrap_err();
+            assert!(error.contains("sqlite:") && !error.contains("secret"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_hidden_and_nothing_moves() {
+        for (text, expected) in [
+            ("postgres://me:secret@host/shop", "postgres://me:******@host/shop"),
+            ("postgres://me:p@ss/w:rd@host:5432/shop", "postgres://me:*********@host:5432/shop"),
+            ("postgres://me:gehêim@host\nnext", "postgres://me:*******@host\nnext"),
+            ("postgres://host/shop?user=me&PassWord=secret&x=1", "postgres://host/shop?user=me&PassWord=******&x=1"),
+            ("a = \"postgres://h/s?password=p q\"\n", "a = \"postgres://h/s?password=***\"\n"),
+            ("postgres://host:5432/shop", "postgres://host:5432/shop"),
+            ("me:secret@host", "me:secret@host"),
+        ] {
+            assert_eq!(hide_passwords(text), expected);
+            assert_eq!(hide_passwords(text).len(), text.len());
+        }
+        let location = Location::Postgres("postgres://me:secret@host/shop".to_owned());
+        assert_eq!(format!("{location} {location:?}").matches("secret").count(), 0);
+    }
+}

@@ -1,0 +1,288 @@
+//! One `[[service]]`: which service it is, over which database, by how many work processes, and its rules.
+//!
+//! [`Table`] is what stands in the file; [`Service`] is what it means, and cannot be wrong.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::location::Location;
+use super::number::optional_within;
+use super::{READ_MS_MAX, WorkProcesses, WorkProcessesTable};
+use crate::launch::RESERVED_NAMES;
+use crate::rules::{Csrf, IfMatch, Rules};
+use crate::services::flights;
+use crate::store::sqlite::READ_TIME_BUDGET;
+
+/// A service to be served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Service {
+    /// Its name, unique in the gateway; that of a database stands in its URLs.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Where its data lie.
+    pub location: Location,
+    /// When an SQLite file is written to the disk.
+    pub synchronous: Synchronous,
+    /// The work processes over that database.
+    pub work_processes: WorkProcesses,
+    /// How long one read may take before it is interrupted and answered 503.
+    pub read_ms_max: u32,
+    /// What it asks of those who write, and how much it takes from them at once.
+    pub rules: Rules,
+}
+
+/// What a service is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// The flight service, made when its database is empty.
+    Flights {
+        /// Seed of the data.
+        seed: u64,
+    },
+    /// The records service, made when its database is empty.
+    Records,
+    /// Whatever tables a database has.
+    Database {
+        /// A file that renames, hides and restricts.
+        mapping: Option<PathBuf>,
+    },
+}
+
+/// When what was committed to an SQLite file is on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Synchronous {
+    /// Before the answer: nothing that was acknowledged is ever lost.
+    #[default]
+    Full,
+    /// Some time later: a power failure may lose the last transactions, and harms nothing else.
+    Normal,
+    /// When the system pleases: a power failure may destroy the file.
+    Off,
+}
+
+/// A service as it stands in the file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Service")]
+pub(super) struct Table {
+    /// Which service.
+    kind: KindName,
+    /// For a database: its name in URLs such as `/odata/v4/NAME/`; absent: the file's or the database's own.
+    #[schemars(with = "Option<String>")]
+    name: Option<Spanned<String>>,
+    /// `sqlite::memory:` (the default of flights and records), `sqlite:FILE` or `postgres://USER@HOST/DATABASE`.
+    #[schemars(with = "Option<String>")]
+    database: Option<Spanned<String>>,
+    /// For flights: the seed of the data that fill an empty database.
+    #[schemars(with = "Option<u64>")]
+    seed: Option<Spanned<u64>>,
+    /// For a database: a file that renames, hides and restricts its tables and columns.
+    #[schemars(with = "Option<PathBuf>")]
+    mapping: Option<Spanned<PathBuf>>,
+    /// For an SQLite file: when what was committed is on the disk.
+    #[schemars(with = "Option<Synchronous>")]
+    synchronous: Option<Spanned<Synchronous>>,
+    /// How long one read may take before it is interrupted and answered 503.
+    #[serde(default, deserialize_with = "optional_within::<1, READ_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = READ_MS_MAX))]
+    read_ms_max: Option<u32>,
+    /// Whether requests that write need a token that was fetched before (`X-CSRF-Token`).
+    #[serde(default)]
+    csrf: Csrf,
+    /// Whether changing an entity that has an ETag needs `If-Match`.
+    #[serde(default)]
+    if_match: IfMatch,
+    /// Who is said to have created and changed entities: nobody signs in.
+    user: Option<String>,
+    /// Its work processes, where they are not those of the whole gateway.
+    #[serde(default)]
+    work_processes: WorkProcessesTable,
+    /// How much it takes from a client at once.
+    #[serde(default)]
+    limits: LimitsTable,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum KindName {
+    /// The flight service: carriers, flights, bookings and travel agencies.
+    Flights,
+    /// The records service: one set with a property of every common type.
+    Records,
+    /// The tables of a database that is there already.
+    Database,
+}
+
+/// How much a service takes from a client at once; each is answered 413 beyond.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "ServiceLimits")]
+struct LimitsTable {
+    /// Requests in one batch, those in change sets included.
+    #[serde(deserialize_with = "optional_within::<1, REQUESTS_MAX, usize, _>")]
+    #[schemars(range(min = 1, max = REQUESTS_MAX))]
+    batch_requests_max: Option<usize>,
+    /// Bytes of one batch.
+    #[serde(deserialize_with = "optional_within::<1, GATHERED_BYTES_MAX, usize, _>")]
+    #[schemars(range(min = 1, max = GATHERED_BYTES_MAX))]
+    batch_bytes_max: Option<usize>,
+    /// Bytes of one entity.
+    #[serde(deserialize_with = "optional_within::<1, GATHERED_BYTES_MAX, usize, _>")]
+    #[schemars(range(min = 1, max = GATHERED_BYTES_MAX))]
+    body_bytes_max: Option<usize>,
+    /// Bytes of one array of plain REST, which is never gathered.
+    #[serde(deserialize_with = "optional_within::<1, ARRAY_BYTES_MAX, u64, _>")]
+    #[schemars(range(min = 1, max = ARRAY_BYTES_MAX))]
+    array_bytes_max: Option<u64>,
+    /// Entities of one array of plain REST.
+    #[serde(deserialize_with = "optional_within::<1, ROWS_MAX, u64, _>")]
+    #[schemars(range(min = 1, max = ROWS_MAX))]
+    array_rows_max: Option<u64>,
+}
+
+// What a configuration may ask for at most.
+const REQUESTS_MAX: i64 = 1_000_000;
+/// What is gathered stands in memory as a whole.
+const GATHERED_BYTES_MAX: i64 = 1 << 30;
+const ARRAY_BYTES_MAX: i64 = 1 << 40;
+const ROWS_MAX: i64 = 1_000_000_000;
+const NAME_BYTES_MAX: usize = 64;
+
+/// What is wrong with a service, and where in the file, if not with the table as a whole.
+pub(super) type Wrong = (Option<Range<usize>>, String);
+
+impl Service {
+    /// The flight service in memory.
+    pub fn flights() -> Service {
+        Service::new("flights", Kind::Flights { seed: flights::SEED }, Location::Memory)
+    }
+
+    /// The records service in memory.
+    pub fn records() -> Service {
+        Service::new("records", Kind::Records, Location::Memory)
+    }
+
+    /// The tables of a database, under its own name.
+    ///
+    /// # Errors
+    /// Says why it cannot be: it is in memory, or its name cannot stand in a URL.
+    pub fn of_database(location: Location) -> Result<Service, String> {
+        let own = location.database_name().unwrap_or_default();
+        let name: String = own.chars().map(|letter| if is_of_name(letter) { letter } else { '-' }).collect();
+        Service::named_database(&name, location)
+    }
+
+    /// The tables of a database, under this name.
+    ///
+    /// # Errors
+    /// As [`of_database`](Service::of_database).
+    pub fn named_database(name: &str, location: Location) -> Result<Service, String> {
+        if location == Location::Memory {
+            return Err("a database in memory has no tables: expected sqlite:FILE or postgres://…".to_owned());
+        }
+        checked_name(name)?;
+        Ok(Service::new(name, Kind::Database { mapping: None }, location))
+    }
+
+    fn new(name: &str, kind: Kind, location: Location) -> Service {
+        Service {
+            name: name.to_owned(),
+            kind,
+            location,
+            synchronous: Synchronous::default(),
+            work_processes: WorkProcesses::default(),
+            // READ_TIME_BUDGET is a whole number of seconds, and small.
+            read_ms_max: READ_TIME_BUDGET.as_millis() as u32,
+            rules: Rules::default(),
+        }
+    }
+}
+
+impl Table {
+    /// What the table means; `common` are the work processes of the whole gateway.
+    pub(super) fn meaning(self, common: &WorkProcesses) -> Result<Service, Wrong> {
+        let only_for = |kind: KindName, key: &str, span: Option<Range<usize>>, of: &str| match span {
+            Some(span) if self.kind != kind => Err((Some(span), format!("`{key}` is only for services of kind {of}"))),
+            _ => Ok(()),
+        };
+        only_for(KindName::Database, "name", self.name.as_ref().map(Spanned::span), "`database`")?;
+        only_for(KindName::Database, "mapping", self.mapping.as_ref().map(Spanned::span), "`database`")?;
+        only_for(KindName::Flights, "seed", self.seed.as_ref().map(Spanned::span), "`flights`")?;
+        let location = self.database.as_ref().map(|url| {
+            Location::parse(url.as_ref())
+                .map(|location| (location, url.span()))
+                .map_err(|wrong| (Some(url.span()), wrong))
+        });
+        let location = location.transpose()?;
+        let mut service = match self.kind {
+            KindName::Flights => Service::flights(),
+            KindName::Records => Service::records(),
+            KindName::Database => {
+                let (location, span) = location.clone().ok_or_else(|| {
+                    let wrong = "a service of kind `database` needs `database = \"sqlite:FILE\"` or `\"postgres://…\"`";
+                    (None, wrong.to_owned())
+                })?;
+                let span = match &self.name {
+                    Some(name) if location != Location::Memory => name.span(),
+                    _ => span,
+                };
+                let made = match &self.name {
+                    Some(name) => Service::named_database(name.as_ref(), location),
+                    None => Service::of_database(location),
+                };
+                let mut service = made.map_err(|wrong| (Some(span), wrong))?;
+                service.kind = Kind::Database { mapping: self.mapping.map(Spanned::into_inner) };
+                service
+            }
+        };
+        if let (Kind::Flights { seed }, Some(given)) = (&mut service.kind, self.seed) {
+            *seed = given.into_inner();
+        }
+        if let Some((location, _)) = location {
+            service.location = location;
+        }
+        if let Some(synchronous) = self.synchronous {
+            if !matches!(service.location, Location::File(_)) {
+                return Err((Some(synchronous.span()), "`synchronous` is only for SQLite files".to_owned()));
+            }
+            service.synchronous = synchronous.into_inner();
+        }
+        service.work_processes = self.work_processes.over(common);
+        service.read_ms_max = self.read_ms_max.unwrap_or(service.read_ms_max);
+        let default = Rules::default();
+        service.rules = Rules {
+            csrf: self.csrf,
+            if_match: self.if_match,
+            batch_requests_max: self.limits.batch_requests_max.unwrap_or(default.batch_requests_max),
+            batch_bytes_max: self.limits.batch_bytes_max.unwrap_or(default.batch_bytes_max),
+            body_bytes_max: self.limits.body_bytes_max.unwrap_or(default.body_bytes_max),
+            array_bytes_max: self.limits.array_bytes_max.unwrap_or(default.array_bytes_max),
+            array_rows_max: self.limits.array_rows_max.unwrap_or(default.array_rows_max),
+            user: self.user.unwrap_or(default.user),
+        };
+        Ok(service)
+    }
+}
+
+fn checked_name(name: &str) -> Result<(), String> {
+    if RESERVED_NAMES.contains(&name) {
+        return Err(format!("the name `{name}` is taken: give the service another one with `name`"));
+    }
+    let is_shaped = name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_of_name);
+    if !is_shaped || name.len() > NAME_BYTES_MAX {
+        return Err(format!(
+            "`{name}` cannot stand in a URL: expected a name of letters, digits, `-` and `_` that begins with a letter"
+        ));
+    }
+    Ok(())
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_')
+}

@@ -1,0 +1,261 @@
+//! What is read, and how what is wrong is told.
+
+use super::*;
+
+fn check_error(text: &str, expected: &str) {
+    let fault = Config::parse(text, "gateway.toml").expect_err(text);
+    assert_eq!(format!("\n{fault}\n"), expected, "{text}");
+}
+
+#[test]
+fn nothing_is_the_default() {
+    assert_eq!(Config::parse("", "gateway.toml").unwrap(), Config::default());
+}
+
+#[test]
+fn the_example_for_users_is_read() {
+    Config::parse(include_str!("../../../../examples/gateway.toml"), "gateway.toml").unwrap();
+}
+
+#[test]
+fn the_defaults_of_the_engines_limits_are_the_engines_own() {
+    let (ours, engine) = (Config::default().engine_limits(), tollgate_net::limits::Limits::default());
+    let expected = tollgate_net::limits::Limits {
+        drain_timeout: Duration::from_secs(30),
+        // Larger bodies are held to limits of their own by the services.
+        body_bytes_max: 256 << 20,
+        held_bytes_max: 128 << 20,
+        ..engine
+    };
+    assert_eq!(ours, expected);
+}
+
+#[test]
+fn every_key_is_read() {
+    let text = r#"
+            drain_seconds = 5
+            [listen]
+            addresses = ["127.0.0.1:0", "[::1]:8080"]
+            threads = 2
+            backlog = 10
+            [admin]
+            address = "127.0.0.1:9090"
+            [work_processes]
+            limit = 3
+            queue_max = 0
+            wait_ms_max = 50
+            [pages]
+            size = 100
+            [limits]
+            connections_max = 10
+            header_ms_max = 1
+            idle_ms_max = 2
+            stall_ms_max = 3
+            held_bytes_max = 4
+            [[service]]
+            kind = "flights"
+            database = "sqlite:flights.db"
+            seed = 7
+            read_ms_max = 100
+            synchronous = "normal"
+            [[service]]
+            kind = "records"
+            csrf = "required"
+            if_match = "optional"
+            user = "alice"
+            limits = { batch_requests_max = 1, batch_bytes_max = 2, body_bytes_max = 3, array_bytes_max = 4, array_rows_max = 5 }
+            [[service]]
+            kind = "database"
+            database = "postgres://me@localhost/shop"
+            mapping = "shop.toml"
+            work_processes.limit = 1
+            [[service]]
+            kind = "database"
+            name = "old-shop"
+            database = "sqlite:shop.db"
+        "#;
+    let config = Config::parse(text, "gateway.toml").unwrap();
+    let work_processes = WorkProcesses { limit: 3, queue_max: 0, wait_ms_max: 50 };
+    let of = |service: Service| Service { work_processes: work_processes.clone(), ..service };
+    let rules = Rules {
+        csrf: Csrf::Required,
+        if_match: IfMatch::Optional,
+        user: "alice".to_owned(),
+        batch_requests_max: 1,
+        batch_bytes_max: 2,
+        body_bytes_max: 3,
+        array_bytes_max: 4,
+        array_rows_max: 5,
+    };
+    let flights = Service {
+        kind: Kind::Flights { seed: 7 },
+        location: Location::File("flights.db".into()),
+        synchronous: Synchronous::Normal,
+        read_ms_max: 100,
+        ..of(Service::flights())
+    };
+    let shop = Service {
+        kind: Kind::Database { mapping: Some("shop.toml".into()) },
+        work_processes: WorkProcesses { limit: 1, ..work_processes.clone() },
+        ..Service::of_database(Location::Postgres("postgres://me@localhost/shop".to_owned())).unwrap()
+    };
+    let old_shop = Service::named_database("old-shop", Location::File("shop.db".into())).unwrap();
+    assert_eq!(
+        config,
+        Config {
+            listen: Listen {
+                addresses: vec!["127.0.0.1:0".parse().unwrap(), "[::1]:8080".parse().unwrap()],
+                threads: Some(2),
+                backlog: 10,
+            },
+            admin: Admin { address: "127.0.0.1:9090".parse().unwrap() },
+            pages: Pages { size: 100 },
+            services: vec![flights, Service { rules, ..of(Service::records()) }, shop, of(old_shop)],
+            limits: Limits {
+                connections_max: 10,
+                header_ms_max: 1,
+                idle_ms_max: 2,
+                stall_ms_max: 3,
+                held_bytes_max: 4
+            },
+            drain_seconds: 5,
+        }
+    );
+}
+
+#[test]
+fn what_a_service_cannot_be_is_shown_with_file_line_and_text() {
+    for (table, line, text) in [
+        ("kind = \"flight\"", 2, "did you mean `flights`?"),
+        ("kind = \"records\"\nseed = 3", 3, "`seed` is only for services of kind `flights`"),
+        ("kind = \"records\"\nname = \"mine\"", 3, "`name` is only for services of kind `database`"),
+        ("kind = \"records\"\nmapping = \"m.toml\"", 3, "`mapping` is only for services of kind `database`"),
+        ("kind = \"records\"\nsynchronous = \"off\"", 3, "`synchronous` is only for SQLite files"),
+        ("kind = \"records\"\ndatabase = \"records.db\"", 3, "expected sqlite:FILE"),
+        ("kind = \"database\"", 1, "needs `database"),
+        ("kind = \"database\"\ndatabase = \"sqlite::memory:\"", 3, "has no tables"),
+        ("kind = \"database\"\nname = \"x\"\ndatabase = \"sqlite::memory:\"", 4, "has no tables"),
+        ("kind = \"database\"\ndatabase = \"sqlite:4711.db\"", 3, "`4711` cannot stand in a URL"),
+        ("kind = \"database\"\ndatabase = \"sqlite:x.db\"\nname = \"a/b\"", 4, "`a/b` cannot stand in a URL"),
+        ("kind = \"database\"\ndatabase = \"sqlite:records.db\"", 3, "the name `records` is taken"),
+        ("kind = \"records\"\nusr = \"me\"", 3, "did you mean `user`?"),
+        ("kind = \"records\"\nwork_processes.limit = 0", 3, "expected a number from 1 to 1000, found 0"),
+        ("kind = \"records\"\nlimits.array_rows_max = 0", 3, "found 0"),
+        ("kind = \"records\"\n[[service]]\nkind = \"records\"", 3, "the service `records` is there already"),
+    ] {
+        let error = Config::parse(&format!("[[service]]\n{table}\n"), "gateway.toml").expect_err(table).to_string();
+        assert!(error.contains(text) && error.contains(&format!("gateway.toml:{line}:")), "{table}\n{error}");
+    }
+}
+
+#[test]
+fn a_password_is_in_no_message() {
+    for key in ["database = \"mysql://me:hunter2@h/s\"", "databse = \"postgres://me:hunter2@h/s\""] {
+        let error = Config::parse(&format!("[[service]]\nkind = \"database\"\n{key}\n"), "gateway.toml").unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("me:*******@h") && !error.contains("hunter2"), "{error}");
+    }
+    let config = "[[service]]\nkind = \"database\"\ndatabase = \"postgres://me:hunter2@h/s\"\n";
+    let config = Config::parse(config, "gateway.toml").unwrap();
+    assert!(!format!("{config:?}").contains("hunter2"));
+}
+
+#[test]
+fn an_unknown_key_is_shown_with_the_one_that_was_meant() {
+    check_error(
+        "drain_seconds = 5\n[work_processes]\nlimits = 3\n",
+        r#"
+error: unknown key `limits`
+ --> gateway.toml:3:1
+  |
+3 | limits = 3
+  | ^^^^^^ did you mean `limit`?
+"#,
+    );
+    check_error(
+        "[work_processes]\ncolour = 3\n",
+        r#"
+error: unknown key `colour`
+ --> gateway.toml:2:1
+  |
+2 | colour = 3
+  | ^^^^^^ expected `limit`, `queue_max` or `wait_ms_max`
+"#,
+    );
+}
+
+#[test]
+fn a_wrong_type_is_shown_with_file_line_and_text() {
+    check_error(
+        "[work_processes]\nlimit = \"many\"\n",
+        r#"
+error: invalid type: string "many", expected a whole number
+ --> gateway.toml:2:9
+  |
+2 | limit = "many"
+  |         ^^^^^^
+"#,
+    );
+}
+
+#[test]
+fn a_number_out_of_range_is_shown_with_the_range() {
+    check_error(
+        "[work_processes]\nlimit = 0\n",
+        r#"
+error: expected a number from 1 to 1000, found 0
+ --> gateway.toml:2:9
+  |
+2 | limit = 0
+  |         ^
+"#,
+    );
+    check_error(
+        "[listen]\nthreads = 257\n",
+        r#"
+error: expected a number from 1 to 256, found 257
+ --> gateway.toml:2:11
+  |
+2 | threads = 257
+  |           ^^^
+"#,
+    );
+}
+
+#[test]
+fn an_admin_address_off_loopback_is_refused() {
+    check_error(
+        "admin.address = \"0.0.0.0:9090\"\n",
+        r#"
+error: expected a loopback address such as 127.0.0.1:9090, found 0.0.0.0:9090: the admin listener asks nobody who they are
+ --> gateway.toml:1:17
+  |
+1 | admin.address = "0.0.0.0:9090"
+  |                 ^^^^^^^^^^^^^^
+"#,
+    );
+}
+
+#[test]
+fn a_syntax_error_is_shown_where_it_is() {
+    check_error(
+        "[listen\n",
+        r#"
+error: unclosed table, expected `]`
+ --> gateway.toml:1:8
+  |
+1 | [listen
+  |        ^
+"#,
+    );
+}
+
+#[test]
+fn the_schema_names_every_key() {
+    let schema = schema();
+    for key in
+        ["addresses", "threads", "queue_max", "wait_ms_max", "drain_seconds", "database", "seed", "array_rows_max"]
+    {
+        assert!(schema.contains(&format!("\"{key}\"")), "{key} is missing in {schema}");
+    }
+}
