@@ -86,7 +86,7 @@ fn open(
         Location::Postgres(_) => return Err(StoreError::Unavailable("PostgreSQL cannot be reached yet".into())),
     };
     let read_max = Duration::from_millis(u64::from(service.read_ms_max));
-    let database = Database::open(location, mapping)?.with_time_budget(read_max);
+    let database = Database::open(location, mapping)?.with_time_budget(read_max).with_synchronous(service.synchronous);
     let first = database.connection()?;
     create(&first)?;
     let mut connections = vec![Connection::Sqlite(first)];

@@ -22,8 +22,9 @@ use toml::Spanned;
 pub use self::error::ConfigError;
 pub use self::location::Location;
 use self::number::{optional_within, within};
-pub use self::service::{Kind, Service, Synchronous};
+pub use self::service::{Kind, Service};
 pub use crate::rules::{Csrf, IfMatch, Rules};
+pub use crate::store::sqlite::Synchronous;
 
 /// The gateway's configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::{READ_MS_MAX, WorkProcesses, WorkProcessesTable};
 use crate::launch::RESERVED_NAMES;
 use crate::rules::{Csrf, IfMatch, Rules};
 use crate::services::flights;
-use crate::store::sqlite::READ_TIME_BUDGET;
+use crate::store::sqlite::{READ_TIME_BUDGET, Synchronous};
 
 /// A service to be served.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,19 +51,6 @@ pub enum Kind {
         /// A file that renames, hides and restricts.
         mapping: Option<PathBuf>,
     },
-}
-
-/// When what was committed to an SQLite file is on the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Synchronous {
-    /// Before the answer: nothing that was acknowledged is ever lost.
-    #[default]
-    Full,
-    /// Some time later: a power failure may lose the last transactions, and harms nothing else.
-    Normal,
-    /// When the system pleases: a power failure may destroy the file.
-    Off,
 }
 
 /// A service as it stands in the file.

@@ -20,6 +20,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rusqlite::{ErrorCode, OpenFlags};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tollgate_wire::edm::Model;
 
 use super::{Mapping, StoreError};
@@ -43,6 +45,19 @@ pub enum Location {
     File(PathBuf),
 }
 
+/// When what was committed to an SQLite file is on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Synchronous {
+    /// Before the answer: nothing that was acknowledged is ever lost.
+    #[default]
+    Full,
+    /// Some time later: a power failure may lose the last transactions, and harms nothing else.
+    Normal,
+    /// When the system pleases: a power failure may destroy the file.
+    Off,
+}
+
 /// A database that connections can be made to.
 #[derive(Debug)]
 pub struct Database {
@@ -50,6 +65,7 @@ pub struct Database {
     location: Location,
     mapping: Arc<Mapping>,
     time_budget: Duration,
+    synchronous: Synchronous,
     /// A database in memory lives as long as a connection to it.
     _keeper: Mutex<rusqlite::Connection>,
 }
@@ -86,6 +102,7 @@ impl Database {
             location,
             mapping: Arc::new(mapping),
             time_budget: READ_TIME_BUDGET,
+            synchronous: Synchronous::default(),
             _keeper: Mutex::new(keeper),
         })
     }
@@ -96,6 +113,12 @@ impl Database {
         self
     }
 
+    /// Sets when what connections that are made from now on commit to a file is on the disk.
+    pub fn with_synchronous(mut self, synchronous: Synchronous) -> Database {
+        self.synchronous = synchronous;
+        self
+    }
+
     /// A new connection.
     ///
     /// # Errors
@@ -103,10 +126,23 @@ impl Database {
     /// As [`Database::open`].
     pub fn connection(&self) -> Result<Connection, StoreError> {
         let mut raw = open(&self.address, &self.location)?;
+        if let Location::File(_) = self.location {
+            raw.pragma_update(None, "synchronous", self.synchronous.name())?;
+        }
         functions::register(&raw)?;
         let budget = Budget::install(&mut raw, self.time_budget)?;
         raw.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         Ok(Connection { raw, mapping: Arc::clone(&self.mapping), budget, key_statements: RefCell::default() })
+    }
+}
+
+impl Synchronous {
+    fn name(self) -> &'static str {
+        match self {
+            Synchronous::Full => "FULL",
+            Synchronous::Normal => "NORMAL",
+            Synchronous::Off => "OFF",
+        }
     }
 }
 
@@ -141,7 +177,6 @@ fn open(address: &PathBuf, location: &Location) -> Result<rusqlite::Connection, 
         Location::Memory => {}
         Location::File(_) => {
             raw.pragma_update(None, "journal_mode", "WAL")?;
-            raw.pragma_update(None, "synchronous", "FULL")?;
         }
     }
     raw.pragma_update(None, "trusted_schema", false)?;
