@@ -5,5 +5,5 @@
 mod read;
 pub(crate) mod write;
 
-pub(crate) use read::property;
 pub use read::read;
+pub(crate) use read::{RELATED, property};

@@ -5,6 +5,7 @@
 
 use crate::document::{Document, Entity, Extent, ReadError, Related, Scalar};
 use crate::xml::reader::{Event, Reader, Tag};
+use std::borrow::Cow;
 
 /// Reads a feed or an entry.
 ///
@@ -43,7 +44,7 @@ fn feed(reader: &mut Reader<'_>) -> Result<Document, ReadError> {
                 document.count = Some(count.map_err(|_| ReadError { position, message: message() })?);
             }
             "link" if tag.attribute("rel").is_some_and(|rel| rel == "next") => {
-                document.next = tag.attribute("href").map(str::to_owned);
+                document.next = tag.attribute("href").map(Cow::into_owned);
                 reader.skip()?;
             }
             _ => reader.skip()?,
@@ -53,13 +54,13 @@ fn feed(reader: &mut Reader<'_>) -> Result<Document, ReadError> {
 }
 
 /// Reads an entry behind its start tag.
-fn entry(reader: &mut Reader<'_>, tag: &Tag) -> Result<Entity, ReadError> {
-    let mut entity = Entity { etag: tag.attribute("etag").map(str::to_owned), ..Entity::default() };
+fn entry(reader: &mut Reader<'_>, tag: &Tag<'_>) -> Result<Entity, ReadError> {
+    let mut entity = Entity { etag: tag.attribute("etag").map(Cow::into_owned), ..Entity::default() };
     while let Some(tag) = reader.child()? {
         match tag.name() {
             "id" => entity.id = Some(reader.text()?),
             "category" => {
-                entity.type_name = tag.attribute("term").map(str::to_owned);
+                entity.type_name = tag.attribute("term").map(Cow::into_owned);
                 reader.skip()?;
             }
             "link" => link(reader, &tag, &mut entity)?,
@@ -79,14 +80,14 @@ fn entry(reader: &mut Reader<'_>, tag: &Tag) -> Result<Entity, ReadError> {
 }
 
 /// What stands before the name of a navigation property in a link's relation.
-const RELATED: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/related/";
+pub(crate) const RELATED: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/related/";
 
-fn link(reader: &mut Reader<'_>, tag: &Tag, entity: &mut Entity) -> Result<(), ReadError> {
-    let (relation, url) = (tag.attribute("rel").unwrap_or("alternate"), tag.attribute("href"));
+fn link(reader: &mut Reader<'_>, tag: &Tag<'_>, entity: &mut Entity) -> Result<(), ReadError> {
+    let (relation, url) = (tag.attribute("rel").unwrap_or("alternate".into()), tag.attribute("href"));
     let Some(name) = relation.strip_prefix(RELATED) else {
         // The edit link wins over the self link, whichever comes first.
         if relation == "edit" || relation == "self" && entity.edit_link.is_none() {
-            entity.edit_link = url.map(str::to_owned);
+            entity.edit_link = url.map(Cow::into_owned);
         }
         return reader.skip();
     };
@@ -109,7 +110,7 @@ fn link(reader: &mut Reader<'_>, tag: &Tag, entity: &mut Entity) -> Result<(), R
     }
     match (inline, url) {
         (Some(related), _) => entity.expanded.push((name.to_owned(), related)),
-        (None, Some(url)) => entity.links.push((name.to_owned(), url.to_owned())),
+        (None, Some(url)) => entity.links.push((name.to_owned(), url.into_owned())),
         (None, None) => {}
     }
     Ok(())
@@ -124,7 +125,12 @@ fn properties(reader: &mut Reader<'_>, entity: &mut Entity, parent: &str) -> Res
 }
 
 /// Reads a property behind its start tag: complex if it has child elements.
-pub(crate) fn property(reader: &mut Reader<'_>, tag: &Tag, path: &str, entity: &mut Entity) -> Result<(), ReadError> {
+pub(crate) fn property(
+    reader: &mut Reader<'_>,
+    tag: &Tag<'_>,
+    path: &str,
+    entity: &mut Entity,
+) -> Result<(), ReadError> {
     let mut text = String::new();
     let mut is_complex = false;
     loop {

@@ -32,14 +32,24 @@ enum Name {
     Type,
     /// `@odata.id`, or `__metadata` with its `uri`.
     Identity,
+    /// `__deferred`.
+    Deferred,
     /// `…@odata.bind`, with the position of the navigation property.
     Bind(usize),
     /// Control information that says nothing to a server.
     Control,
 }
 
-/// The URL that an object gives itself, with its place: without any property it is a link.
-type Identity = Option<(usize, String)>;
+/// What an object says of itself beside its properties; without any it is no entity to create.
+#[derive(Default)]
+enum Identity {
+    #[default]
+    Nothing,
+    /// The URL of an entity, with its place.
+    Url(usize, String),
+    /// V2's way to something that was not expanded.
+    Deferred,
+}
 
 impl<'d, 'c> Json<'d, 'c> {
     pub(crate) fn new(bytes: &'d [u8], context: Context<'c>, scratch: String) -> Json<'d, 'c> {
@@ -51,7 +61,25 @@ impl<'d, 'c> Json<'d, 'c> {
         let shape = self.context.shapes.of(set);
         entry.reset(shape.leaves);
         self.open("an entity")?;
+        if self.context.version == Version::V2 && self.wrapper(shape)? {
+            self.open("one entity")?;
+            self.members(shape, entry, None)?;
+            return match self.next_name()? {
+                true => Err(self.fault("expected nothing behind 'd'")),
+                false => Ok(()),
+            };
+        }
         self.members(shape, entry, None)
+    }
+
+    /// Whether the object that was opened only wraps the entity as its member `d`, which is taken then.
+    fn wrapper(&mut self, shape: &Shape) -> Read<bool> {
+        let begin = self.lexer.at;
+        if shape.find("d").is_none() && self.first_name()? && self.plain_name()? == "d" {
+            return Ok(true);
+        }
+        self.lexer.at = begin;
+        Ok(false)
     }
 
     /// Nothing but white space may follow.
@@ -129,6 +157,10 @@ impl<'d, 'c> Json<'d, 'c> {
                 }
                 Name::Type => self.type_name(shape)?,
                 Name::Identity => self.identity(identity.as_deref_mut())?,
+                Name::Deferred => {
+                    identity.as_deref_mut().into_iter().for_each(|identity| *identity = Identity::Deferred);
+                    self.skip_value()?;
+                }
                 Name::Bind(at) => {
                     let member = &shape.members[at];
                     if let Kind::Navigation(navigation) = member.kind {
@@ -159,22 +191,25 @@ impl<'d, 'c> Json<'d, 'c> {
         if let Some(member) = shape.find(name) {
             return Ok(Name::Member(member));
         }
-        let control = match name.split_once('@') {
-            _ if v2 && name == "__metadata" => Some(Name::Identity),
-            Some((property, term)) if !v2 => match (property, term.strip_prefix("odata.").unwrap_or(term)) {
-                ("", "type") => Some(Name::Type),
-                ("", "id") => Some(Name::Identity),
+        match (name, name.split_once('@')) {
+            ("__metadata", _) if v2 => return Ok(Name::Identity),
+            ("__deferred", _) if v2 => return Ok(Name::Deferred),
+            (_, Some((property, term))) if !v2 => match (property, term.strip_prefix("odata.").unwrap_or(term)) {
+                ("", "type") => return Ok(Name::Type),
+                ("", "id") => return Ok(Name::Identity),
                 (property, "bind") => match shape.find(property) {
                     Some(member) if matches!(shape.members[member].kind, Kind::Navigation(_)) => {
-                        Some(Name::Bind(member))
+                        return Ok(Name::Bind(member));
                     }
-                    _ => None,
+                    Some(_) => return Err(BodyError::new(position, "the property leads nowhere").inside(property)),
+                    None => {}
                 },
-                _ => Some(Name::Control),
+                _ => return Ok(Name::Control),
             },
-            _ => None,
-        };
-        control.ok_or_else(|| BodyError::new(position, shape.unknown(name)).inside(quoted(name).trim_matches('\'')))
+            _ => {}
+        }
+        let name = name.split_once('@').map_or(name, |(property, _)| property);
+        Err(shape.unknown_at(name, position))
     }
 
     /// Reads the value of a member; `position` is that of its name.
@@ -182,18 +217,26 @@ impl<'d, 'c> Json<'d, 'c> {
     fn member(&mut self, member: &'c Member, entry: &mut Entry, position: usize) -> Read<()> {
         match &member.kind {
             Kind::Leaf(leaf) if entry.is_set(leaf.id) => Err(twice(position)),
-            Kind::Leaf(leaf) => self.leaf(leaf, entry),
-            Kind::Complex(complex) => self.complex(complex, entry),
             Kind::Navigation(navigation) if entry.children.iter().any(|(id, _)| *id == navigation.id) => {
                 Err(twice(position))
             }
+            kind => self.value(kind, entry),
+        }
+    }
+
+    /// Reads a value where it begins.
+    #[inline]
+    pub(crate) fn value(&mut self, kind: &'c Kind, entry: &mut Entry) -> Read<()> {
+        match kind {
+            Kind::Leaf(leaf) => self.leaf(leaf, entry),
+            Kind::Complex(complex) => self.complex(complex, entry),
             Kind::Navigation(navigation) => self.related(*navigation, entry),
         }
     }
 
     /// Reads a primitive.
     #[inline]
-    pub(crate) fn leaf(&mut self, leaf: &Leaf, entry: &mut Entry) -> Read<()> {
+    fn leaf(&mut self, leaf: &Leaf, entry: &mut Entry) -> Read<()> {
         let position = self.lexer.at;
         let version = self.context.version;
         match self.lexer.bytes.get(position) {
@@ -339,13 +382,14 @@ impl<'d, 'c> Json<'d, 'c> {
         }
         let shape = self.context.shapes.of(navigation.target);
         let mut child = Entry::new(shape.leaves);
-        let mut identity = None;
+        let mut identity = Identity::Nothing;
         self.open("an entity")?;
         self.depth += 1;
         self.members(shape, &mut child, Some(&mut identity))?;
         self.depth -= 1;
         match identity {
-            Some((position, url)) if child.is_empty() => self.link(navigation, &url, position, entry),
+            Identity::Url(position, url) if child.is_empty() => self.link(navigation, &url, position, entry),
+            Identity::Deferred if child.is_empty() => Ok(()),
             _ => {
                 children.push(child);
                 Ok(())
@@ -404,7 +448,7 @@ impl<'d, 'c> Json<'d, 'c> {
         let first = self.lexer.skip_space();
         let Some(identity) = identity else { return self.skip_value() };
         if first == Some(b'"') {
-            *identity = Some((self.lexer.at, self.lexer.string()?.into_owned()));
+            *identity = Identity::Url(self.lexer.at, self.lexer.string()?.into_owned());
             return Ok(());
         }
         if self.context.version != Version::V2 {
@@ -415,7 +459,7 @@ impl<'d, 'c> Json<'d, 'c> {
         while more {
             let is_url = self.plain_name()? == "uri";
             match self.lexer.skip_space() {
-                Some(b'"') if is_url => *identity = Some((self.lexer.at, self.lexer.string()?.into_owned())),
+                Some(b'"') if is_url => *identity = Identity::Url(self.lexer.at, self.lexer.string()?.into_owned()),
                 _ => self.skip_value()?,
             }
             more = self.next_name()?;

@@ -12,7 +12,9 @@ mod check;
 mod error;
 mod json;
 mod link;
+mod property;
 mod shape;
+mod xml;
 
 pub use array::{ArrayReader, Envelope, Step};
 pub use error::BodyError;
@@ -22,8 +24,10 @@ use crate::edm::{Model, SetId, Version};
 use crate::entry::Entry;
 use crate::format::Format;
 use error::Read;
+use json::Json;
 use shape::Shapes;
 use std::sync::Arc;
+use xml::{Dialect, Xml};
 
 /// Entities inside of each other that are read at most (deep insert).
 pub const DEPTH_MAX: usize = 8;
@@ -97,26 +101,20 @@ pub fn read(document: &[u8], format: Format, schema: Schema<'_>, entry: &mut Ent
 }
 
 fn read_entity(document: &[u8], format: Format, set: SetId, context: Context<'_>, entry: &mut Entry) -> Read<()> {
+    let scratch = std::mem::take(&mut entry.scratch);
     match format {
-        Format::V4Json { .. } | Format::RestJson => {
-            let mut json = json::Json::new(document, context, std::mem::take(&mut entry.scratch));
+        Format::V4Json { .. } | Format::V2Json | Format::RestJson => {
+            let mut json = Json::new(document, context, scratch);
             let read = json.entity(set, entry).and_then(|()| json.end());
             entry.scratch = json.scratch;
             read
         }
-        Format::V2Json | Format::V2Atom | Format::RestXml { .. } => {
-            let found = crate::document::read(document, format, Some(Schema { model: context.model, set }))?;
-            let entity_type = context.model.type_of(set);
-            entry.reset(entity_type.leaves.len());
-            let [entity] = &found.entities[..] else { return Err(BodyError::new(0, "expected one entity")) };
-            for (path, scalar) in &entity.properties {
-                let fault = |message: &str| BodyError::new(0, message).inside(path);
-                let leaf = entity_type.leaf(path).ok_or_else(|| fault("the type has no such property"))?;
-                let primitive = entity_type.leaves[leaf.0].primitive;
-                let value = scalar.value(context.version, primitive);
-                entry.set(leaf, value.ok_or_else(|| fault("the value has another type"))?.cell());
-            }
-            Ok(())
+        Format::V2Atom | Format::RestXml { .. } => {
+            let dialect = if format == Format::V2Atom { Dialect::Atom } else { Dialect::Rest };
+            let mut xml = Xml::new(document, dialect, context, scratch)?;
+            let read = xml.entity(set, entry);
+            entry.scratch = xml.scratch;
+            read
         }
     }
 }

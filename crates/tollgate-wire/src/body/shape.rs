@@ -3,6 +3,7 @@
 //! Clients mostly send members in the order of their declaration, so a reader compares with the next one first, quotes
 //! and colon included; only what stands elsewhere is looked up.
 
+use super::error::BodyError;
 use crate::edm::{LeafId, Model, Multiplicity, NavigationId, Primitive, PropertyKind, SetId};
 use crate::suggest;
 use crate::url::quoted;
@@ -131,9 +132,11 @@ impl Shape {
 
     /// What is said of a name that is no member's.
     #[cold]
-    pub(crate) fn unknown(&self, name: &str) -> String {
+    pub(crate) fn unknown_at(&self, name: &str, position: usize) -> Box<BodyError> {
         let near = suggest::nearest(name, self.members.iter().map(|member| member.name.as_str()));
         let hint = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
-        format!("{} has no property {}{hint}", self.type_name, quoted(name))
+        let name = quoted(name);
+        let message = format!("{} has no property {name}{hint}", self.type_name);
+        BodyError::new(position, message).inside(&name[1..name.len() - 1])
     }
 }

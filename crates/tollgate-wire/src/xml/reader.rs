@@ -6,6 +6,8 @@
 use crate::document::ReadError;
 use quick_xml::events;
 use quick_xml::events::BytesStart;
+use quick_xml::events::attributes::Attribute;
+use std::borrow::Cow;
 
 /// Open elements beyond which no document is read.
 pub(crate) const DEPTH_MAX: usize = 64;
@@ -21,28 +23,31 @@ pub(crate) struct Reader<'a> {
 }
 
 /// What stands next inside of an element.
-pub(crate) enum Event {
+pub(crate) enum Event<'a> {
     /// A start tag.
-    Begin(Tag),
+    Begin(Tag<'a>),
     /// Text, one of perhaps several parts.
-    Text(String),
+    Text(Cow<'a, str>),
     /// The end tag of the innermost open element.
     End,
 }
 
 /// A start tag: local name and attributes by local name.
-pub(crate) struct Tag {
-    name: String,
-    attributes: Vec<(String, String)>,
-}
+pub(crate) struct Tag<'a>(BytesStart<'a>);
 
-impl Tag {
+impl Tag<'_> {
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        self.0.local_name().into_inner()
     }
 
-    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'_, str>> {
+        // They were checked when the tag was read.
+        let mut attributes = self.0.attributes();
+        let mut attributes = attributes.with_checks(false).flatten();
+        let is_it = |found: &Attribute<'_>| {
+            found.key.local_name().as_ref() == name && found.key.as_namespace_binding().is_none()
+        };
+        attributes.find(is_it)?.normalized_value(quick_xml::XmlVersion::Implicit1_0).ok()
     }
 }
 
@@ -65,7 +70,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The start tag of the root element.
-    pub(crate) fn root(&mut self) -> Result<Tag, ReadError> {
+    pub(crate) fn root(&mut self) -> Result<Tag<'a>, ReadError> {
         loop {
             match self.next()? {
                 Event::Begin(tag) => return Ok(tag),
@@ -89,7 +94,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next child of the innermost open element, or `None` at its end. Text between children is passed over.
-    pub(crate) fn child(&mut self) -> Result<Option<Tag>, ReadError> {
+    pub(crate) fn child(&mut self) -> Result<Option<Tag<'a>>, ReadError> {
         loop {
             match self.next()? {
                 Event::Begin(tag) => return Ok(Some(tag)),
@@ -111,6 +116,34 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The same, where elements inside of it are an error; `scratch` holds a text of several parts.
+    pub(crate) fn text_in<'t>(&mut self, scratch: &'t mut String) -> Result<Cow<'t, str>, ReadError>
+    where
+        'a: 't,
+    {
+        let first = match self.next()? {
+            Event::Begin(tag) => return Err(self.fault(format!("expected a text, found the element '{}'", tag.name()))),
+            Event::Text(text) => text,
+            Event::End => return Ok(Cow::Borrowed("")),
+        };
+        let mut part = self.next()?;
+        if matches!(part, Event::End) {
+            return Ok(first);
+        }
+        scratch.clear();
+        scratch.push_str(&first);
+        loop {
+            match part {
+                Event::Begin(tag) => {
+                    return Err(self.fault(format!("expected a text, found the element '{}'", tag.name())));
+                }
+                Event::Text(text) => scratch.push_str(&text),
+                Event::End => return Ok(Cow::Borrowed(scratch)),
+            }
+            part = self.next()?;
+        }
+    }
+
     /// Passes over the rest of the innermost open element.
     pub(crate) fn skip(&mut self) -> Result<(), ReadError> {
         let depth = self.depth;
@@ -121,7 +154,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What stands next.
-    pub(crate) fn next(&mut self) -> Result<Event, ReadError> {
+    pub(crate) fn next(&mut self) -> Result<Event<'a>, ReadError> {
         if std::mem::take(&mut self.pending_end) {
             self.depth -= 1;
             return Ok(Event::End);
@@ -129,27 +162,25 @@ impl<'a> Reader<'a> {
         loop {
             let event = self.reader.read_event().map_err(|error| self.syntax(&error))?;
             match event {
-                events::Event::Start(start) => return self.begin(&start),
+                events::Event::Start(start) => return self.begin(start),
                 events::Event::Empty(start) => {
                     self.pending_end = true;
-                    return self.begin(&start);
+                    return self.begin(start);
                 }
                 events::Event::End(_) => {
                     self.depth -= 1;
                     return Ok(Event::End);
                 }
-                events::Event::Text(text) => {
-                    return Ok(Event::Text(text.xml10_content().into_owned()));
-                }
-                events::Event::CData(text) => return Ok(Event::Text(text.xml10_content().into_owned())),
+                events::Event::Text(text) => return Ok(Event::Text(text.xml10_content())),
+                events::Event::CData(text) => return Ok(Event::Text(text.xml10_content())),
                 events::Event::GeneralRef(reference) => {
                     if let Some(character) = reference.resolve_char_ref().map_err(|error| self.syntax(&error))? {
-                        return Ok(Event::Text(character.to_string()));
+                        return Ok(Event::Text(Cow::Owned(character.to_string())));
                     }
                     let name = reference.xml10_content();
                     let text = quick_xml::escape::resolve_predefined_entity(&name);
                     let text = text.ok_or_else(|| self.fault(format!("unknown entity '{name}'")))?;
-                    return Ok(Event::Text(text.to_owned()));
+                    return Ok(Event::Text(Cow::Borrowed(text)));
                 }
                 events::Event::DocType(_) => return Err(self.fault("a document type declaration is not read")),
                 events::Event::Comment(_) | events::Event::PI(_) | events::Event::Decl(_) => {}
@@ -158,22 +189,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn begin(&mut self, start: &BytesStart<'_>) -> Result<Event, ReadError> {
+    fn begin(&mut self, start: BytesStart<'a>) -> Result<Event<'a>, ReadError> {
         if self.depth == DEPTH_MAX {
             return Err(self.fault(format!("elements are nested deeper than {DEPTH_MAX}")));
         }
         self.depth += 1;
-        let mut attributes = Vec::new();
-        for attribute in start.attributes() {
-            let attribute = attribute.map_err(|error| self.fault(error.to_string()))?;
-            if attribute.key.as_namespace_binding().is_some() {
-                continue;
+        // Most elements of a body have none.
+        if !start.attributes_raw().is_empty() {
+            for attribute in start.attributes() {
+                let attribute = attribute.map_err(|error| self.fault(error.to_string()))?;
+                let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
+                value.map_err(|error| self.syntax(&error))?;
             }
-            let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
-            let value = value.map_err(|error| self.syntax(&error))?;
-            attributes.push((attribute.key.local_name().as_ref().to_owned(), value.into_owned()));
         }
-        Ok(Event::Begin(Tag { name: start.local_name().as_ref().to_owned(), attributes }))
+        Ok(Event::Begin(Tag(start)))
     }
 
     fn syntax(&self, error: &quick_xml::Error) -> ReadError {
