@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use tollgate_wire::body;
 use tollgate_wire::edm::{Model, SetId, Version};
 use tollgate_wire::plan::{Options, Plan, Shape};
 use tollgate_wire::value::Row;
@@ -31,6 +32,8 @@ pub(crate) struct Hosted {
     pub(crate) pool: Pool,
     /// How its entities are written.
     pub(crate) stencils: Stencils,
+    /// How what is sent to it is read.
+    pub(crate) bodies: body::Reader,
     /// How it is described.
     pub(crate) documents: Documents,
     /// How many entities there were at the start, by which the weight of a read is told.
@@ -59,16 +62,18 @@ impl Hosted {
         rows: Rows,
         rules: Rules,
     ) -> Hosted {
+        let model = Arc::new(model);
         Hosted {
             name: name.to_owned(),
             mounts,
             rest,
             pool,
             stencils: Stencils::new(&model),
+            bodies: body::Reader::new(Arc::clone(&model)),
             documents: Documents::new(&model),
             rows,
             rules,
-            model: Arc::new(model),
+            model,
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! It deliberately decides nothing: the protocols keep the rules.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -23,7 +25,7 @@ pub struct Rules {
     /// Entities of one array of plain REST; 413 beyond.
     pub array_rows_max: u64,
     /// Who is said to have created and changed entities: nobody signs in yet.
-    pub user: String,
+    pub user: Arc<str>,
 }
 
 /// Whether requests that write need a token (`X-CSRF-Token`) that was fetched before.
@@ -66,7 +68,7 @@ impl Default for Rules {
             body_bytes_max: 1 << 20,
             array_bytes_max: 256 << 20,
             array_rows_max: 1_000_000,
-            user: "anonymous".to_owned(),
+            user: "anonymous".into(),
         }
     }
 }

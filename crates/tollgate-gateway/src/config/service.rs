@@ -251,7 +251,7 @@ impl Table {
             body_bytes_max: self.limits.body_bytes_max.unwrap_or(default.body_bytes_max),
             array_bytes_max: self.limits.array_bytes_max.unwrap_or(default.array_bytes_max),
             array_rows_max: self.limits.array_rows_max.unwrap_or(default.array_rows_max),
-            user: self.user.unwrap_or(default.user),
+            user: self.user.map_or(default.user, Into::into),
         };
         Ok(service)
     }

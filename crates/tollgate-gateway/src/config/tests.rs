@@ -80,7 +80,7 @@ fn every_key_is_read() {
     let rules = Rules {
         csrf: Csrf::Required,
         if_match: IfMatch::Optional,
-        user: "alice".to_owned(),
+        user: "alice".into(),
         batch_requests_max: 1,
         batch_bytes_max: 2,
         body_bytes_max: 3,

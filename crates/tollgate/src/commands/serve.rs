@@ -147,7 +147,7 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
             service.work_processes.wait_ms_max = wait_ms_max;
         }
         if let Some(user) = &arguments.user {
-            service.rules.user.clone_from(user);
+            service.rules.user = user.as_str().into();
         }
     }
     Ok(config)
