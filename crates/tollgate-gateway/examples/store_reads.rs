@@ -44,8 +44,8 @@ fn main() -> Result<(), StoreError> {
     let rounds = std::env::args().nth(1).and_then(|rounds| rounds.parse().ok()).unwrap_or(15);
     let model = flights::model();
     let database = Database::open(Location::Memory, flights::mapping())?;
-    let connection = database.connection()?;
-    flights::create(&connection, flights::SEED)?;
+    let mut connection = database.connection()?;
+    flights::create(&mut connection, flights::SEED)?;
 
     let flights = model.set("FlightCollection").expect("the service has flights");
     let columns = model.type_of(flights).leaves.len();

@@ -48,7 +48,7 @@ fn hosted(service: &Service) -> Result<Hosted, StartError> {
         |error| StartError::Database { service: service.name.clone(), location: service.location.clone(), error };
     match &service.kind {
         Kind::Flights { seed } => {
-            let create = |connection: &sqlite::Connection| flights::create(connection, *seed);
+            let create = |connection: &mut sqlite::Connection| flights::create(connection, *seed);
             let opened = open(service, flights::model(), flights::mapping(), create).map_err(told)?;
             Ok(opened.hosted(service, mounts(&FLIGHTS), Rest::new("/rest/", FLIGHTS_REST)))
         }
@@ -78,7 +78,7 @@ fn open(
     service: &Service,
     model: Model,
     mapping: Mapping,
-    create: impl FnOnce(&sqlite::Connection) -> Result<(), StoreError>,
+    create: impl FnOnce(&mut sqlite::Connection) -> Result<(), StoreError>,
 ) -> Result<Opened, StoreError> {
     let (location, locking) = match &service.location {
         Location::Memory => (sqlite::Location::Memory, Locking::whole()),
@@ -87,8 +87,8 @@ fn open(
     };
     let read_max = Duration::from_millis(u64::from(service.read_ms_max));
     let database = Database::open(location, mapping)?.with_time_budget(read_max).with_synchronous(service.synchronous);
-    let first = database.connection()?;
-    create(&first)?;
+    let mut first = database.connection()?;
+    create(&mut first)?;
     let mut connections = vec![Connection::Sqlite(first)];
     for _ in 1..service.work_processes.limit {
         connections.push(Connection::Sqlite(database.connection()?));

@@ -1,4 +1,4 @@
-//! Why a read failed, and whose fault it is. Which status a client sees is the protocols' business.
+//! Why a read or a change failed, and whose fault it is. Which status a client sees is the protocols' business.
 
 use std::fmt;
 
@@ -101,6 +101,8 @@ pub enum StoreError {
     Unavailable(Cause),
     /// Another transaction was in the way and the database undid this one; the same request may succeed later.
     Conflict(Cause),
+    /// The database cannot be written: its file, its folder or its disk is protected.
+    ReadOnly(Cause),
     /// Anything else that the database reports.
     Database(Cause),
 }
@@ -122,9 +124,11 @@ impl StoreError {
             | StoreError::Full(_)
             | StoreError::Unavailable(_)
             | StoreError::Conflict(_) => Fault::Overload,
-            StoreError::Corrupt(_) | StoreError::Layout { .. } | StoreError::Mapping(_) | StoreError::Database(_) => {
-                Fault::Gateway
-            }
+            StoreError::Corrupt(_)
+            | StoreError::Layout { .. }
+            | StoreError::Mapping(_)
+            | StoreError::ReadOnly(_)
+            | StoreError::Database(_) => Fault::Gateway,
         }
     }
 }
@@ -168,6 +172,7 @@ impl fmt::Display for StoreError {
             StoreError::Full(_) => write!(formatter, "the database has no room left"),
             StoreError::Unavailable(_) => write!(formatter, "the database cannot be reached"),
             StoreError::Conflict(_) => write!(formatter, "another change was in the way"),
+            StoreError::ReadOnly(_) => write!(formatter, "the database is read-only"),
             StoreError::Database(_) => write!(formatter, "the database failed"),
         }
     }
@@ -181,6 +186,7 @@ impl std::error::Error for StoreError {
             | StoreError::Full(inner)
             | StoreError::Unavailable(inner)
             | StoreError::Conflict(inner)
+            | StoreError::ReadOnly(inner)
             | StoreError::Database(inner) => Some(&**inner),
             StoreError::Type { .. }
             | StoreError::NotImplemented { .. }

@@ -63,6 +63,16 @@ pub trait RowSink {
     }
 }
 
+/// Takes rows and keeps none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Discard;
+
+impl RowSink for Discard {
+    fn entity<R: Row>(&mut self, _row: &R) -> Flow {
+        Flow::Continue
+    }
+}
+
 /// How a read ended.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
@@ -158,4 +168,17 @@ pub trait Store {
     /// # Errors
     /// [`StoreError::Constraint`] where others refer to it, and those of the database.
     fn delete(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError>;
+
+    /// Does `work` in one transaction, which is committed when this returns well, or not at all.
+    ///
+    /// # Errors
+    /// Those of `work`, of the beginning and of the commit.
+    fn transaction<T, E: From<StoreError>>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
+        self.begin()?;
+        let done = work(self).and_then(|done| self.commit().map(|()| done).map_err(E::from));
+        if done.is_err() {
+            self.rollback();
+        }
+        done
+    }
 }

@@ -2,7 +2,7 @@
 
 use tollgate_gateway::services::flights;
 use tollgate_gateway::store::sqlite::{Database, Location};
-use tollgate_gateway::store::{Fault, Mapping, StoreError};
+use tollgate_gateway::store::{Fault, Mapping, Store, StoreError};
 use tollgate_wire::plan::Options;
 
 use crate::world::*;
@@ -14,9 +14,10 @@ fn rows(database: &Database) -> u64 {
 }
 
 fn insert(database: &Database, number: i64) -> Result<(), StoreError> {
-    let connection = database.connection()?;
+    let mut connection = database.connection()?;
     connection.create_tables(&model())?;
-    connection.insert(&model(), ITEMS, &bare_item("a", number, None))
+    connection
+        .transaction(|connection| crate::world::insert(connection, &model(), ITEMS, &bare_item("a", number, None)))
 }
 
 #[test]
@@ -53,13 +54,13 @@ fn connections_read_at_the_same_time_from_several_threads() {
 #[test]
 fn a_key_that_is_there_is_refused_and_the_transaction_leaves_nothing() {
     let database = Database::open(Location::Memory, Mapping::by_type_name(&model())).unwrap();
-    let connection = database.connection().unwrap();
+    let mut connection = database.connection().unwrap();
     connection.create_tables(&model()).unwrap();
-    let twice = connection.transaction(|| {
-        connection.insert(&model(), ITEMS, &bare_item("a", 1, None))?;
-        connection.insert(&model(), ITEMS, &bare_item("a", 1, None))
+    let twice = connection.transaction(|connection| {
+        crate::world::insert(connection, &model(), ITEMS, &bare_item("a", 1, None))?;
+        crate::world::insert(connection, &model(), ITEMS, &bare_item("a", 1, None))
     });
-    assert_eq!(twice.unwrap_err().fault(), Fault::Gateway);
+    assert_eq!(twice.unwrap_err().fault(), Fault::Client);
     assert_eq!(rows(&database), 0);
 }
 
@@ -75,9 +76,9 @@ fn a_file_that_is_no_database_is_refused() {
 #[test]
 fn a_file_of_another_layout_is_refused() {
     let database = Database::open(Location::Memory, flights::mapping()).unwrap();
-    let connection = database.connection().unwrap();
+    let mut connection = database.connection().unwrap();
     connection.set_layout_version(99).unwrap();
-    let error = flights::create(&connection, flights::SEED).unwrap_err();
+    let error = flights::create(&mut connection, flights::SEED).unwrap_err();
     assert_eq!(error.to_string(), "the database has layout version 99, this program needs 1");
 }
 

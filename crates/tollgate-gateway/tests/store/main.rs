@@ -12,5 +12,6 @@ mod paths;
 mod plans;
 mod random_plans;
 mod statements;
+mod stores;
 mod urls;
 mod world;

@@ -8,29 +8,35 @@ use tollgate_wire::value::{Cell, Value};
 
 use crate::naive::matching;
 use crate::plans::{filter, options, rows};
+use crate::stores::{self, on_every_store};
 use crate::world::{ITEMS, World, cell_text, collection};
 
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+/// Cases of each property; a database is made for each.
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(stores::cases()) }
+}
 
+on_every_store! {
     #[test]
-    fn a_filter_passes_the_same_rows((items, owners) in rows(40), filters in proptest::collection::vec(filter(), 8)) {
-        let world = World::new(items, owners);
-        for filter in filters {
-            same_answer(&world, &Options { filter: Some(filter), ..Options::default() }, None)?;
-        }
+    fn a_filter_passes_the_same_rows() {
+        proptest!(config(), |((items, owners) in rows(40), filters in proptest::collection::vec(filter(), 8))| {
+            let world = World::new(items, owners);
+            for filter in filters {
+                same_answer(&world, &Options { filter: Some(filter), ..Options::default() }, None)?;
+            }
+        });
     }
 
     #[test]
-    fn orders_and_pages_are_the_same(
-        (items, owners) in rows(40),
-        options in proptest::collection::vec(options(), 6),
-        page_size in prop_oneof![Just(None), (1_u64..9).prop_map(Some)],
-    ) {
-        let world = World::new(items, owners);
-        for options in options {
-            same_answer(&world, &options, page_size)?;
-        }
+    fn orders_and_pages_are_the_same() {
+        let page_size = prop_oneof![Just(None), (1_u64..9).prop_map(Some)];
+        let plans = proptest::collection::vec(options(), 6);
+        proptest!(config(), |((items, owners) in rows(40), options in plans, page_size in page_size)| {
+            let world = World::new(items, owners);
+            for options in options {
+                same_answer(&world, &options, page_size)?;
+            }
+        });
     }
 }
 

@@ -12,7 +12,7 @@ use crate::world::Answer;
 
 static FLIGHTS: LazyLock<Database> = LazyLock::new(|| {
     let database = Database::open(Location::Memory, flights::mapping()).unwrap();
-    flights::create(&database.connection().unwrap(), flights::SEED).unwrap();
+    flights::create(&mut database.connection().unwrap(), flights::SEED).unwrap();
     database
 });
 

@@ -1,13 +1,17 @@
 //! A small model with every type of property, rows for it, and ways to read them.
 
-use tollgate_gateway::store::sqlite::{Connection, Database, Location};
-use tollgate_gateway::store::{Flow, Mapping, Outcome, RowSink, StoreError};
+use std::cell::RefCell;
+
+use tollgate_gateway::store::{Connection, Discard, Flow, Mapping, Outcome, RowSink, Store, StoreError};
 use tollgate_wire::edm::{
     Annotations, Changes, EntitySet, EntityType, LeafId, Model, Multiplicity, NavigationId, NavigationProperty,
     Primitive, Property, PropertyKind, SetId, TypeId,
 };
+use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Columns, Key, Options, Plan, Shape};
 use tollgate_wire::value::{Cell, Row, Value};
+
+use crate::stores::{self, Opened};
 
 pub(crate) const ITEMS: SetId = SetId(0);
 pub(crate) const OWNERS: SetId = SetId(1);
@@ -103,32 +107,50 @@ pub(crate) struct World {
     pub(crate) model: Model,
     /// By set.
     pub(crate) rows: [Vec<Vec<Value>>; 2],
-    pub(crate) connection: Connection,
-    _database: Database,
+    connection: RefCell<Connection>,
+    _opened: Opened,
 }
 
 impl World {
     pub(crate) fn new(items: Vec<Vec<Value>>, owners: Vec<Vec<Value>>) -> World {
         let model = model();
-        let database = Database::open(Location::Memory, Mapping::by_type_name(&model)).unwrap();
-        let connection = database.connection().unwrap();
+        let opened = stores::open(&model, Mapping::by_type_name(&model));
+        let mut connection = opened.connection();
         connection
-            .transaction(|| {
-                connection.create_tables(&model)?;
-                items.iter().try_for_each(|row| connection.insert(&model, ITEMS, row))?;
-                owners.iter().try_for_each(|row| connection.insert(&model, OWNERS, row))
+            .transaction(|connection| {
+                items.iter().try_for_each(|row| insert(connection, &model, ITEMS, row))?;
+                owners.iter().try_for_each(|row| insert(connection, &model, OWNERS, row))
             })
             .unwrap();
-        World { model, rows: [items, owners], connection, _database: database }
+        World { model, rows: [items, owners], connection: RefCell::new(connection), _opened: opened }
     }
 
     pub(crate) fn read(&self, plan: &Plan, page_size: Option<u64>) -> Result<(Outcome, Answer), StoreError> {
         let entity_type = self.model.type_of(plan.set());
         let columns = Columns::new(entity_type, &plan.options.select, &plan.options.expand);
         let mut answer = Answer { columns: columns.leaves.len(), ..Answer::default() };
-        let outcome = self.connection.read(&self.model, plan, page_size, &mut answer)?;
+        let outcome = self.read_into(plan, page_size, &mut answer)?;
         Ok((outcome, answer))
     }
+
+    pub(crate) fn read_into<S: RowSink>(
+        &self,
+        plan: &Plan,
+        page_size: Option<u64>,
+        sink: &mut S,
+    ) -> Result<Outcome, StoreError> {
+        self.connection.borrow_mut().read(&self.model, plan, page_size, sink)
+    }
+}
+
+/// Inserts an entity with a value for each of its leaves.
+pub(crate) fn insert(
+    connection: &mut impl Store,
+    model: &Model,
+    set: SetId,
+    values: &[Value],
+) -> Result<(), StoreError> {
+    connection.insert(model, set, &Entry::of_values(values), None::<&mut Discard>)
 }
 
 /// What a sink got, as text: one line for each call.

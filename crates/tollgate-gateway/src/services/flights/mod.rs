@@ -14,7 +14,8 @@ mod tests;
 pub use model::model;
 
 use crate::store::sqlite::Connection;
-use crate::store::{Mapping, StoreError};
+use crate::store::{Discard, Mapping, Store, StoreError};
+use tollgate_wire::entry::Entry;
 
 /// The seed of the data set that is published with the project.
 pub const SEED: u64 = 400;
@@ -27,14 +28,16 @@ const LAYOUT_VERSION: i64 = 1;
 /// # Errors
 ///
 /// Those of the store, or [`StoreError::Layout`] where the file belongs to another version or application.
-pub fn create(connection: &Connection, seed: u64) -> Result<(), StoreError> {
+pub fn create(connection: &mut Connection, seed: u64) -> Result<(), StoreError> {
     match connection.layout_version()? {
         LAYOUT_VERSION => Ok(()),
         0 => {
             let model = model();
-            connection.transaction(|| {
+            connection.transaction(|connection| {
                 connection.create_tables(&model)?;
-                data::generate(&model, seed, |set, row| connection.insert(&model, set, row))?;
+                data::generate(&model, seed, |set, row| {
+                    connection.insert(&model, set, &Entry::of_values(row), None::<&mut Discard>)
+                })?;
                 connection.set_layout_version(LAYOUT_VERSION)
             })
         }

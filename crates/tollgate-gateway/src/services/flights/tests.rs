@@ -30,8 +30,8 @@ impl RowSink for Table {
 
 fn filled(seed: u64) -> (Database, Connection) {
     let database = Database::open(Location::Memory, mapping()).unwrap();
-    let connection = database.connection().unwrap();
-    create(&connection, seed).unwrap();
+    let mut connection = database.connection().unwrap();
+    create(&mut connection, seed).unwrap();
     (database, connection)
 }
 
@@ -110,8 +110,8 @@ fn every_value_fits_the_type_that_the_metadata_declares() {
 
 #[test]
 fn creating_it_twice_changes_nothing() {
-    let (_database, connection) = filled(SEED);
-    create(&connection, SEED + 1).unwrap();
+    let (_database, mut connection) = filled(SEED);
+    create(&mut connection, SEED + 1).unwrap();
     assert_eq!(rows(&connection, SetId(0), None).len(), 400);
 }
 

@@ -8,7 +8,7 @@ mod model;
 pub use model::model;
 
 use crate::store::sqlite::Connection;
-use crate::store::{Mapping, StoreError};
+use crate::store::{Mapping, Store, StoreError};
 
 /// Version of the tables' layout, kept in the database itself; the hundreds tell it from those of other services.
 const LAYOUT_VERSION: i64 = 201;
@@ -18,13 +18,13 @@ const LAYOUT_VERSION: i64 = 201;
 /// # Errors
 ///
 /// Those of the store, or [`StoreError::Layout`] where the file belongs to another version or application.
-pub fn create(connection: &Connection) -> Result<(), StoreError> {
+pub fn create(connection: &mut Connection) -> Result<(), StoreError> {
     match connection.layout_version()? {
         LAYOUT_VERSION => Ok(()),
-        0 => {
+        0 => connection.transaction(|connection| {
             connection.create_tables(&model())?;
             connection.set_layout_version(LAYOUT_VERSION)
-        }
+        }),
         found => Err(StoreError::Layout { found, expected: LAYOUT_VERSION }),
     }
 }
@@ -42,11 +42,11 @@ mod tests {
     #[test]
     fn the_table_is_created_once_and_a_database_of_another_service_is_refused() {
         let database = Database::open(Location::Memory, mapping()).unwrap();
-        let connection = database.connection().unwrap();
-        create(&connection).unwrap();
-        create(&connection).unwrap();
+        let mut connection = database.connection().unwrap();
+        create(&mut connection).unwrap();
+        create(&mut connection).unwrap();
         connection.set_layout_version(1).unwrap();
-        let error = create(&connection).unwrap_err();
+        let error = create(&mut connection).unwrap_err();
         assert_eq!(error.to_string(), "the database has layout version 1, this program needs 201");
     }
 }

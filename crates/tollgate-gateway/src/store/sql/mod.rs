@@ -4,6 +4,7 @@
 //! It deliberately runs nothing and knows no connection. What SQL lacks in exactness (decimals, Unicode, dates) it calls
 //! by the names in [`function`], which a store registers.
 
+pub mod change;
 pub mod class;
 pub mod expression;
 pub mod function;
@@ -77,9 +78,14 @@ impl<'p> Sql<'p> {
         self.push(alias);
     }
 
+    /// Appends a mark that the caller knows what to bind to.
+    pub fn mark(&mut self) {
+        self.text.push('?');
+    }
+
     /// Appends a mark and notes what is bound to it.
     pub fn parameter(&mut self, parameter: Parameter<'p>) {
-        self.text.push('?');
+        self.mark();
         self.parameters.push(parameter);
     }
 

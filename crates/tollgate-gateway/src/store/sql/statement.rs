@@ -227,12 +227,12 @@ impl Source<'_> {
         for (leaf, value) in entity_type.key.iter().zip(&key.0) {
             conditions.next(sql);
             let class = Class::of(Some(entity_type.leaves[leaf.0].primitive));
-            comparable(sql, class, |sql| {
+            comparable::<StoreError>(sql, class, |sql| {
                 sql.column(alias, self.mapping.column(set, *leaf));
                 Ok(())
             })?;
             sql.push(" = ");
-            comparable(sql, class, |sql| {
+            comparable::<StoreError>(sql, class, |sql| {
                 sql.parameter(Parameter::Value(value));
                 Ok(())
             })?;

@@ -4,6 +4,7 @@
 //! pages of the database. It deliberately offers no SQL to its callers: they ask with plans.
 
 mod budget;
+mod error;
 mod functions;
 #[cfg(test)]
 mod query_plans;
@@ -13,25 +14,26 @@ mod tables;
 mod write;
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rusqlite::{ErrorCode, OpenFlags};
+use rusqlite::OpenFlags;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tollgate_wire::edm::Model;
 
+use super::sql::change::Texts;
 use super::{Mapping, StoreError};
 use budget::Budget;
 
 /// How long one read may run by default before it is interrupted.
 pub const READ_TIME_BUDGET: Duration = Duration::from_secs(10);
 
-/// How long a connection waits for another's lock before [`StoreError::Busy`].
-const LOCK_WAIT: Duration = Duration::from_secs(5);
+/// How long a connection waits by default for another's lock before [`StoreError::Busy`].
+pub const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Prepared statements that a connection keeps.
 const STATEMENTS_MAX: usize = 64;
@@ -58,14 +60,43 @@ pub enum Synchronous {
     Off,
 }
 
+/// How a database is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Whose file it is.
+    pub file: File,
+    /// When what was committed to a file is on the disk.
+    pub synchronous: Synchronous,
+    /// How long a connection waits for another's lock before [`StoreError::Busy`].
+    pub lock_wait: Duration,
+    /// How long one read may run before it is interrupted.
+    pub read_time: Duration,
+}
+
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum File {
+    /// Ours: made when it is not there.
+    Made,
+    /// Somebody's who has made it already.
+    Found,
+    /// Somebody's, and nothing is to be changed in it, not even by accident.
+    FoundToRead,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { file: File::Made, synchronous: Synchronous::Full, lock_wait: LOCK_WAIT, read_time: READ_TIME_BUDGET }
+    }
+}
+
 /// A database that connections can be made to.
 #[derive(Debug)]
 pub struct Database {
     address: PathBuf,
     location: Location,
     mapping: Arc<Mapping>,
-    time_budget: Duration,
-    synchronous: Synchronous,
+    settings: Settings,
     /// A database in memory lives as long as a connection to it.
     _keeper: Mutex<rusqlite::Connection>,
 }
@@ -77,6 +108,18 @@ pub struct Connection {
     budget: Arc<Budget>,
     /// For each set the text of the statement that reads an entity by its key, once it was needed.
     key_statements: RefCell<Vec<Option<Arc<str>>>>,
+    /// The texts of the statements that change something.
+    texts: Texts,
+    ended: Ended,
+}
+
+/// How the last transaction ended, or will.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// By commit or rollback.
+    AsAsked,
+    /// SQLite rolled it back because there was no room left.
+    Full,
 }
 
 impl Database {
@@ -84,8 +127,18 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Corrupt`] if the file is no database, [`StoreError::Database`] if it cannot be opened.
+    /// [`StoreError::Corrupt`] if the file is no database, [`StoreError::Unavailable`] if it cannot be opened,
+    /// [`StoreError::ReadOnly`] if it cannot be written.
     pub fn open(location: Location, mapping: Mapping) -> Result<Database, StoreError> {
+        Database::open_with(location, mapping, Settings::default())
+    }
+
+    /// Opens a database as `settings` say.
+    ///
+    /// # Errors
+    ///
+    /// As [`Database::open`].
+    pub fn open_with(location: Location, mapping: Mapping, settings: Settings) -> Result<Database, StoreError> {
         static MEMORY_DATABASES: AtomicU64 = AtomicU64::new(0);
         let address = match &location {
             // This file system of SQLite's own shares a database between the connections of a process by its name, with
@@ -96,27 +149,25 @@ impl Database {
             }
             Location::File(path) => path.clone(),
         };
-        let keeper = open(&address, &location)?;
-        Ok(Database {
-            address,
-            location,
-            mapping: Arc::new(mapping),
-            time_budget: READ_TIME_BUDGET,
-            synchronous: Synchronous::default(),
-            _keeper: Mutex::new(keeper),
-        })
+        let keeper = open(&address, &location, &settings)?;
+        Ok(Database { address, location, mapping: Arc::new(mapping), settings, _keeper: Mutex::new(keeper) })
     }
 
     /// Sets how long one read may run on connections that are made from now on.
     pub fn with_time_budget(mut self, time_budget: Duration) -> Database {
-        self.time_budget = time_budget;
+        self.settings.read_time = time_budget;
         self
     }
 
     /// Sets when what connections that are made from now on commit to a file is on the disk.
     pub fn with_synchronous(mut self, synchronous: Synchronous) -> Database {
-        self.synchronous = synchronous;
+        self.settings.synchronous = synchronous;
         self
+    }
+
+    /// What SQLite knows the database by in this process, for connections of another kind.
+    pub fn address(&self) -> &Path {
+        &self.address
     }
 
     /// A new connection.
@@ -125,14 +176,18 @@ impl Database {
     ///
     /// As [`Database::open`].
     pub fn connection(&self) -> Result<Connection, StoreError> {
-        let mut raw = open(&self.address, &self.location)?;
-        if let Location::File(_) = self.location {
-            raw.pragma_update(None, "synchronous", self.synchronous.name())?;
-        }
+        let mut raw = open(&self.address, &self.location, &self.settings)?;
         functions::register(&raw)?;
-        let budget = Budget::install(&mut raw, self.time_budget)?;
+        let budget = Budget::install(&mut raw, self.settings.read_time)?;
         raw.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-        Ok(Connection { raw, mapping: Arc::clone(&self.mapping), budget, key_statements: RefCell::default() })
+        Ok(Connection {
+            raw,
+            mapping: Arc::clone(&self.mapping),
+            budget,
+            key_statements: RefCell::default(),
+            texts: Texts::default(),
+            ended: Ended::AsAsked,
+        })
     }
 }
 
@@ -165,35 +220,29 @@ const _: fn() = || {
     shares::<Database>();
 };
 
-fn open(address: &PathBuf, location: &Location) -> Result<rusqlite::Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_URI
-        // A connection is used by one thread at a time; the compiler sees to it.
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+fn open(address: &Path, location: &Location, settings: &Settings) -> Result<rusqlite::Connection, StoreError> {
+    let access = match (location, settings.file) {
+        (Location::Memory, _) | (Location::File(_), File::Made) => {
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
+        }
+        (Location::File(_), File::Found) => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        (Location::File(_), File::FoundToRead) => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    };
+    // A connection is used by one thread at a time; the compiler sees to it.
+    let flags = access | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let raw = rusqlite::Connection::open_with_flags(address, flags)?;
-    raw.busy_timeout(LOCK_WAIT)?;
-    match location {
-        Location::Memory => {}
-        Location::File(_) => {
+    raw.busy_timeout(settings.lock_wait)?;
+    match (location, settings.file) {
+        (Location::Memory, _) | (Location::File(_), File::FoundToRead) => {}
+        (Location::File(path), File::Made | File::Found) => {
+            // SQLite opens a file that it may not write all the same, to fail at the first change.
+            if raw.is_readonly(rusqlite::MAIN_DB)? {
+                return Err(StoreError::ReadOnly(format!("{} cannot be written", path.display()).into()));
+            }
             raw.pragma_update(None, "journal_mode", "WAL")?;
         }
     }
+    raw.pragma_update(None, "foreign_keys", true)?;
     raw.pragma_update(None, "trusted_schema", false)?;
     Ok(raw)
-}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> StoreError {
-        if let Some(message) = functions::refusal_message(&error) {
-            return StoreError::Undefined { message };
-        }
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy(error.into()),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt(error.into()),
-            Some(ErrorCode::OperationInterrupted) => StoreError::TimeBudget,
-            Some(ErrorCode::TooBig) => StoreError::TooLarge { message: "a text in it grows too long".into() },
-            _ => StoreError::Database(error.into()),
-        }
-    }
 }

@@ -22,8 +22,8 @@ impl RowSink for Nothing {
 
 fn filled() -> (Database, Connection, Model) {
     let database = Database::open(Location::Memory, flights::mapping()).unwrap();
-    let connection = database.connection().unwrap();
-    flights::create(&connection, flights::SEED).unwrap();
+    let mut connection = database.connection().unwrap();
+    flights::create(&mut connection, flights::SEED).unwrap();
     (database, connection, flights::model())
 }
 

@@ -44,11 +44,9 @@ impl Connection {
         let source = Source { model, mapping: &self.mapping };
         let counts = Source::counts(plan);
         // One statement is a snapshot by itself.
-        let _snapshot = if counts || !plan.options.expand.is_empty() || !plan.steps.is_empty() {
-            Some(Snapshot::begin(&self.raw)?)
-        } else {
-            None
-        };
+        let several = counts || !plan.options.expand.is_empty() || !plan.steps.is_empty();
+        // Inside a transaction everything is.
+        let _snapshot = (several && self.raw.is_autocommit()).then(|| Snapshot::begin(&self.raw)).transpose()?;
         let mut outcome = Outcome { found: true, ..Outcome::default() };
         let mut total = None;
         if counts {

@@ -1,12 +1,10 @@
-//! Tables of a model and rows in them: what a service needs to bring its data set along.
+//! Tables of a model: what a service needs before it can keep anything.
 //!
-//! It deliberately changes no table that is there.
+//! It deliberately changes no table that is there, and fills none.
 
 use tollgate_wire::edm::{Model, SetId};
-use tollgate_wire::value::Value;
 
 use super::Connection;
-use super::read::{bind, borrowed};
 use crate::store::StoreError;
 use crate::store::sql::Sql;
 use crate::store::sql::class::Class;
@@ -24,43 +22,6 @@ impl Connection {
             self.raw.execute_batch(&self.table_text(model, set))?;
         }
         Ok(())
-    }
-
-    /// Inserts an entity, its values in the order of the type's leaves.
-    ///
-    /// # Errors
-    ///
-    /// Those of the database, such as a key that is there already.
-    pub fn insert(&self, model: &Model, set: SetId, values: &[Value]) -> Result<(), StoreError> {
-        let table = self.mapping.table(set);
-        debug_assert_eq!(values.len(), model.type_of(set).leaves.len(), "a row has a value for each leaf");
-        let mut sql = Sql::default();
-        sql.push("INSERT INTO ");
-        sql.table(table);
-        sql.push(" (");
-        sql.list(", ", &table.columns, |sql, column| sql.identifier(&column.name));
-        sql.push(") VALUES (");
-        sql.list(", ", &table.columns, |sql, _| sql.push("?"));
-        sql.push(")");
-        let mut statement = self.raw.prepare_cached(&sql.text)?;
-        for (index, value) in values.iter().enumerate() {
-            bind(&mut statement, index + 1, borrowed(value))?;
-        }
-        statement.raw_execute()?;
-        Ok(())
-    }
-
-    /// Does `work` in one transaction, which is committed when this returns, or not at all.
-    ///
-    /// # Errors
-    ///
-    /// Those of `work` and of the commit.
-    pub fn transaction<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.budget.lift();
-        let transaction = rusqlite::Transaction::new_unchecked(&self.raw, rusqlite::TransactionBehavior::Immediate)?;
-        let done = work()?;
-        transaction.commit()?;
-        Ok(done)
     }
 
     /// The version of the tables' layout that was noted in the database, 0 in a new one.

@@ -2,15 +2,18 @@
 //!
 //! A transaction takes the write lock when it begins, so that it never has to give up half-way.
 
+use rusqlite::CachedStatement;
 use rusqlite::types::ValueRef;
-use tollgate_wire::edm::{LeafId, Model, SetId};
+use tollgate_wire::edm::{Model, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Key, Plan};
 use tollgate_wire::value::{Cell, Row};
 
-use super::Connection;
+use super::error;
 use super::read::{bind, borrowed};
-use crate::store::sql::Sql;
+use super::row::SqliteRow;
+use super::{Connection, Ended};
+use crate::store::sql::change::{StoredRow, Wanted};
 use crate::store::{Outcome, RowSink, Store, StoreError};
 
 impl Store for Connection {
@@ -26,6 +29,7 @@ impl Store for Connection {
 
     fn begin(&mut self) -> Result<(), StoreError> {
         self.budget.lift();
+        self.ended = Ended::AsAsked;
         self.execute("BEGIN IMMEDIATE")
     }
 
@@ -34,33 +38,34 @@ impl Store for Connection {
     }
 
     fn rollback(&mut self) {
-        // It can only fail where SQLite has rolled back already.
-        let _ = self.execute("ROLLBACK");
+        // After some errors (no room, no memory) SQLite has rolled back already.
+        if !self.raw.is_autocommit() {
+            let _ = self.execute("ROLLBACK");
+        }
     }
 
     fn savepoint(&mut self) -> Result<(), StoreError> {
+        self.writing()?;
         self.execute("SAVEPOINT unit")
     }
 
     fn release(&mut self) -> Result<(), StoreError> {
+        self.writing()?;
         self.execute("RELEASE unit")
     }
 
     fn undo(&mut self) -> Result<(), StoreError> {
+        self.writing()?;
         self.execute("ROLLBACK TO unit")?;
         self.execute("RELEASE unit")
     }
 
     fn lock(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
         // The transaction holds the lock of the whole database.
-        let mut sql = Sql::default();
-        sql.push("SELECT 1 FROM ");
-        sql.table(self.mapping.table(set));
-        self.by_key(&mut sql, model, set);
-        let mut statement = self.raw.prepare_cached(&sql.text)?;
-        for (index, value) in key.0.iter().enumerate() {
-            bind(&mut statement, index + 1, borrowed(value))?;
-        }
+        self.writing()?;
+        check_key(model, set, key)?;
+        let mut statement = self.raw.prepare_cached(self.texts.find(model, &self.mapping, set))?;
+        bind_key(&mut statement, 0, key)?;
         let found = statement.raw_query().next()?.is_some();
         Ok(found)
     }
@@ -72,87 +77,119 @@ impl Store for Connection {
         entry: &Entry,
         sink: Option<&mut S>,
     ) -> Result<(), StoreError> {
-        let table = self.mapping.table(set);
-        let set_leaves = || (0..entry.leaves()).map(LeafId).filter(|leaf| entry.is_set(*leaf));
-        let mut sql = Sql::default();
-        sql.push("INSERT INTO ");
-        sql.table(table);
-        sql.push(" (");
-        sql.list(", ", set_leaves(), |sql, leaf| sql.identifier(&table.columns[leaf.0].name));
-        sql.push(") VALUES (");
-        sql.list(", ", set_leaves(), |sql, _| sql.push("?"));
-        sql.push(") RETURNING ");
-        sql.list(", ", &table.columns, |sql, column| sql.identifier(&column.name));
-        let mut statement = self.raw.prepare_cached(&sql.text)?;
-        for (index, leaf) in set_leaves().enumerate() {
-            bind(&mut statement, index + 1, stored(entry.cell(leaf.0)))?;
-        }
-        let mut rows = statement.raw_query();
-        let row = rows.next()?;
-        if let (Some(row), Some(sink)) = (row, sink) {
-            let row = super::row::SqliteRow(row);
-            let _ = sink.entity(&row);
-            let _ = sink.entity_end(&row);
-        }
-        while rows.next()?.is_some() {}
         debug_assert_eq!(model.type_of(set).leaves.len(), entry.leaves(), "an entry has a slot for each leaf");
-        Ok(())
+        self.insert_row(model, set, entry, sink).map_err(|error| self.explained(model, set, error))
     }
 
     fn update(&mut self, model: &Model, set: SetId, key: &Key, entry: &Entry) -> Result<bool, StoreError> {
-        let table = self.mapping.table(set);
-        let set_leaves = || (0..entry.leaves()).map(LeafId).filter(|leaf| entry.is_set(*leaf));
-        if set_leaves().next().is_none() {
-            return self.lock(model, set, key);
-        }
-        let mut sql = Sql::default();
-        sql.push("UPDATE ");
-        sql.table(table);
-        sql.push(" SET ");
-        sql.list(", ", set_leaves(), |sql, leaf| {
-            sql.identifier(&table.columns[leaf.0].name);
-            sql.push(" = ?");
-        });
-        self.by_key(&mut sql, model, set);
-        let mut statement = self.raw.prepare_cached(&sql.text)?;
-        let mut position = 0;
-        for leaf in set_leaves() {
-            position += 1;
-            bind(&mut statement, position, stored(entry.cell(leaf.0)))?;
-        }
-        for value in &key.0 {
-            position += 1;
-            bind(&mut statement, position, borrowed(value))?;
-        }
-        Ok(statement.raw_execute()? > 0)
+        self.update_row(model, set, key, entry).map_err(|error| self.explained(model, set, error))
     }
 
     fn delete(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
-        let mut sql = Sql::default();
-        sql.push("DELETE FROM ");
-        sql.table(self.mapping.table(set));
-        self.by_key(&mut sql, model, set);
-        let mut statement = self.raw.prepare_cached(&sql.text)?;
-        for (index, value) in key.0.iter().enumerate() {
-            bind(&mut statement, index + 1, borrowed(value))?;
-        }
-        Ok(statement.raw_execute()? > 0)
+        self.delete_row(model, set, key).map_err(|error| self.explained(model, set, error))
     }
 }
 
 impl Connection {
+    fn insert_row<S: RowSink>(
+        &mut self,
+        model: &Model,
+        set: SetId,
+        entry: &Entry,
+        sink: Option<&mut S>,
+    ) -> Result<(), StoreError> {
+        self.writing()?;
+        let wanted = if sink.is_some() { Wanted::Row } else { Wanted::Nothing };
+        let change = self.texts.insert(model, &self.mapping, set, entry, wanted);
+        let mut statement = self.raw.prepare_cached(&change.text)?;
+        for (index, leaf) in change.leaves.iter().enumerate() {
+            bind(&mut statement, index + 1, stored(entry.cell(leaf.0)))?;
+        }
+        match (change.row, sink) {
+            (StoredRow::Returned, Some(sink)) => {
+                let mut rows = statement.raw_query();
+                let row = rows.next()?.expect("an insert that returns its row has one");
+                hand_out(&SqliteRow(row), sink);
+                // The statement takes effect in full once it was stepped to its end.
+                while rows.next()?.is_some() {}
+            }
+            (StoredRow::Entry, Some(sink)) => {
+                statement.raw_execute()?;
+                hand_out(entry, sink);
+            }
+            (StoredRow::Entry | StoredRow::Returned, None) => {
+                statement.raw_execute()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn update_row(&mut self, model: &Model, set: SetId, key: &Key, entry: &Entry) -> Result<bool, StoreError> {
+        if entry.is_empty() {
+            return self.lock(model, set, key);
+        }
+        self.writing()?;
+        check_key(model, set, key)?;
+        let change = self.texts.update(model, &self.mapping, set, entry);
+        let mut statement = self.raw.prepare_cached(&change.text)?;
+        for (index, leaf) in change.leaves.iter().enumerate() {
+            bind(&mut statement, index + 1, stored(entry.cell(leaf.0)))?;
+        }
+        bind_key(&mut statement, change.leaves.len(), key)?;
+        Ok(statement.raw_execute()? > 0)
+    }
+
+    fn delete_row(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
+        self.writing()?;
+        check_key(model, set, key)?;
+        let mut statement = self.raw.prepare_cached(self.texts.delete(model, &self.mapping, set))?;
+        bind_key(&mut statement, 0, key)?;
+        Ok(statement.raw_execute()? > 0)
+    }
+
     fn execute(&self, text: &str) -> Result<(), StoreError> {
         self.raw.prepare_cached(text)?.raw_execute()?;
         Ok(())
     }
 
-    fn by_key(&self, sql: &mut Sql<'_>, model: &Model, set: SetId) {
-        sql.push(" WHERE ");
-        sql.list(" AND ", &model.type_of(set).key, |sql, leaf| {
-            sql.identifier(self.mapping.column(set, *leaf));
-            sql.push(" = ?");
-        });
+    /// An error that a change has met, with the properties it is about; and what it did to the transaction is noted.
+    fn explained(&mut self, model: &Model, set: SetId, error: StoreError) -> StoreError {
+        if self.raw.is_autocommit() && matches!(error, StoreError::Full(_)) {
+            self.ended = Ended::Full;
+        }
+        error::in_terms_of(model, &self.mapping, set, error)
     }
+
+    /// Refuses a change outside a transaction, which would be committed by itself: such is what follows when SQLite has
+    /// rolled back on its own.
+    fn writing(&self) -> Result<(), StoreError> {
+        if self.raw.is_autocommit() {
+            let cause = "the database has rolled the transaction back".into();
+            return Err(match self.ended {
+                Ended::Full => StoreError::Full(cause),
+                Ended::AsAsked => StoreError::Conflict(cause),
+            });
+        }
+        // A read in between had its time budget, which is not that of the changes after it.
+        self.budget.lift();
+        Ok(())
+    }
+}
+
+fn hand_out<R: Row, S: RowSink>(row: &R, sink: &mut S) {
+    // There is nothing to stop after one entity.
+    let _ = sink.entity(row);
+    let _ = sink.entity_end(row);
+}
+
+fn check_key(model: &Model, set: SetId, key: &Key) -> Result<(), StoreError> {
+    let (expected, found) = (model.type_of(set).key.len(), key.0.len());
+    if expected == found { Ok(()) } else { Err(StoreError::Key { expected, found }) }
+}
+
+/// Binds the values of a key behind `before` other ones.
+fn bind_key(statement: &mut CachedStatement<'_>, before: usize, key: &Key) -> Result<(), StoreError> {
+    key.0.iter().enumerate().try_for_each(|(index, value)| bind(statement, before + index + 1, borrowed(value)))
 }
 
 fn stored(cell: Cell<'_>) -> ValueRef<'_> {

@@ -77,11 +77,11 @@ pub fn sortable<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expres
 }
 
 /// Appends what `operand` writes, a value of `class`, in the form that compares and sorts as its values do.
-pub(super) fn comparable<'p>(
+pub(super) fn comparable<'p, E>(
     sql: &mut Sql<'p>,
     class: Class,
-    operand: impl FnOnce(&mut Sql<'p>) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
+    operand: impl FnOnce(&mut Sql<'p>) -> Result<(), E>,
+) -> Result<(), E> {
     match class {
         Class::Decimal => {
             operand(sql)?;

@@ -1,0 +1,92 @@
+//! The stores that the tests of reading and writing run on, one after the other: whoever asks with a plan must not be able
+//! to tell them apart.
+
+use std::cell::Cell;
+
+use tollgate_gateway::store::sqlite::{self, Location};
+use tollgate_gateway::store::{Connection, Database, Mapping};
+use tollgate_wire::edm::Model;
+
+/// A kind of store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// SQLite in memory.
+    Memory,
+    /// SQLite in a file, with its log.
+    File,
+}
+
+/// A database with the empty tables of a model, gone with this.
+pub(crate) struct Opened {
+    pub(crate) database: Database,
+    _folder: Option<tempfile::TempDir>,
+}
+
+/// Makes of each test one for each store, in a module of the test's name.
+macro_rules! on_every_store {
+    ($($(#[doc = $doc:literal])* #[test] fn $name:ident() $body:block)*) => {$(
+        $(#[doc = $doc])*
+        mod $name {
+            use super::*;
+
+            fn body() $body
+
+            #[test]
+            fn memory() {
+                $crate::stores::run($crate::stores::Kind::Memory, body);
+            }
+
+            #[test]
+            fn file() {
+                $crate::stores::run($crate::stores::Kind::File, body);
+            }
+        }
+    )*};
+}
+pub(crate) use on_every_store;
+
+thread_local! {
+    static KIND: Cell<Kind> = const { Cell::new(Kind::Memory) };
+}
+
+/// Runs a test's body on a kind of store: databases that this thread opens are of that kind.
+pub(crate) fn run(kind: Kind, body: fn()) {
+    KIND.set(kind);
+    body();
+}
+
+/// The kind of store on which this thread's test runs.
+pub(crate) fn kind() -> Kind {
+    KIND.get()
+}
+
+/// How many random cases this test's kind of store is asked: a new file takes milliseconds.
+pub(crate) fn cases() -> u32 {
+    match kind() {
+        Kind::Memory => 200,
+        Kind::File => 40,
+    }
+}
+
+/// A new database of this test's kind with the tables of `model`.
+pub(crate) fn open(model: &Model, mapping: Mapping) -> Opened {
+    match kind() {
+        Kind::Memory => sqlite(Location::Memory, model, mapping, None),
+        Kind::File => {
+            let folder = tempfile::tempdir().unwrap();
+            sqlite(Location::File(folder.path().join("data.sqlite")), model, mapping, Some(folder))
+        }
+    }
+}
+
+fn sqlite(location: Location, model: &Model, mapping: Mapping, folder: Option<tempfile::TempDir>) -> Opened {
+    let database = sqlite::Database::open(location, mapping).unwrap();
+    database.connection().unwrap().create_tables(model).unwrap();
+    Opened { database: Database::Sqlite(database), _folder: folder }
+}
+
+impl Opened {
+    pub(crate) fn connection(&self) -> Connection {
+        self.database.connection().unwrap()
+    }
+}
