@@ -240,6 +240,7 @@ fn open(address: &Path, location: &Location, settings: &Settings) -> Result<rusq
                 return Err(StoreError::ReadOnly(format!("{} cannot be written", path.display()).into()));
             }
             raw.pragma_update(None, "journal_mode", "WAL")?;
+            raw.pragma_update(None, "synchronous", settings.synchronous.name())?;
         }
     }
     raw.pragma_update(None, "foreign_keys", true)?;

@@ -4,7 +4,7 @@
 
 use rusqlite::CachedStatement;
 use rusqlite::types::ValueRef;
-use tollgate_wire::edm::{Model, SetId};
+use tollgate_wire::edm::{LeafId, Model, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Key, Plan};
 use tollgate_wire::value::{Cell, Row};
@@ -125,7 +125,7 @@ impl Connection {
     }
 
     fn update_row(&mut self, model: &Model, set: SetId, key: &Key, entry: &Entry) -> Result<bool, StoreError> {
-        if entry.is_empty() {
+        if (0..entry.leaves()).all(|leaf| !entry.is_set(LeafId(leaf))) {
             return self.lock(model, set, key);
         }
         self.writing()?;
