@@ -1,0 +1,143 @@
+//! Changing an entity: merging into it or replacing it, and creating it where V4's client may not know whether it is there
+//! (upsert).
+//!
+//! It runs inside the caller's transaction and deliberately undoes nothing: after an error the caller does.
+
+use std::mem;
+
+use tollgate_wire::edm::{EntityType, SetId, Version};
+use tollgate_wire::entry::Entry;
+use tollgate_wire::plan::{Key, Plan};
+
+use super::create::Creation;
+use super::headers::Conditions;
+use super::provide;
+use super::target::{self, Presence};
+use crate::error::Fault;
+use crate::store::Store;
+
+/// What becomes of what the body does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// It stays (PATCH, MERGE).
+    Merge,
+    /// It gets its default, or becomes null (PUT).
+    Replace,
+}
+
+/// What is done where there is no such entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Absent {
+    /// It is created.
+    Create,
+    /// That is an error.
+    Fail,
+}
+
+/// How a change ended.
+#[derive(Debug)]
+pub(super) enum Changed {
+    /// The entity has changed.
+    Updated(SetId, Key),
+    /// There is none: the entry, its key set, is to be created.
+    Missing(SetId),
+}
+
+impl Creation<'_> {
+    /// Changes the entity that `plan` leads to.
+    ///
+    /// # Errors
+    /// 404, 412, 428, a key in the body that is another, a null that must not be, and what the store says.
+    pub(super) fn change(
+        &mut self,
+        version: Version,
+        plan: Plan,
+        entry: &mut Entry,
+        (how, absent): (How, Absent),
+        conditions: &Conditions,
+    ) -> Result<Changed, Fault> {
+        let model = &*self.service.model;
+        let addressed = plan.steps.is_empty();
+        let Some((set, key)) = target::locate(self.service, self.connection, plan)? else {
+            return Err(not_there());
+        };
+        let entity_type = model.type_of(set);
+        take_key_out(entity_type, entry, &key)?;
+        let links = mem::take(&mut entry.links);
+        let held = entity_type.etag.is_some() || !conditions.is_empty() || !links.is_empty();
+        let mut presence = Presence::Present;
+        if held {
+            presence = target::hold(self.service, self.connection, version, (set, &key), conditions)?;
+        }
+        if presence == Presence::Present {
+            let pointing_here = self.refer_to_links(set, entry, links)?;
+            match how {
+                How::Merge => provide::for_change(entity_type, entry, self.caller),
+                How::Replace => provide::for_replacement(entity_type, entry, self.caller),
+            }
+            provide::check_nulls(entity_type, entry)?;
+            let updated = self.connection.update(model, set, &key, entry);
+            if updated.map_err(|error| Fault::of_write(error, model, set, self.connection))? {
+                if !pointing_here.is_empty() {
+                    put_key_in(entity_type, entry, &key);
+                    self.point_here(set, entry, pointing_here)?;
+                }
+                return Ok(Changed::Updated(set, key));
+            }
+        } else {
+            entry.links = links;
+        }
+        // Nothing was there to be changed. With `If-Match` the client says that there was (Protocol 11.4.4).
+        let creatable = addressed && absent == Absent::Create && model.entity_sets[set.0].changes.insert;
+        if version == Version::V2 || !creatable {
+            return Err(not_there());
+        }
+        if !conditions.if_match.is_empty() {
+            return Err(Fault::precondition_failed());
+        }
+        put_key_in(entity_type, entry, &key);
+        Ok(Changed::Missing(set))
+    }
+
+    /// Deletes the entity that `plan` leads to.
+    ///
+    /// # Errors
+    /// 404, 412, 428, and what the store says.
+    pub(super) fn delete(&mut self, version: Version, plan: Plan, conditions: &Conditions) -> Result<(), Fault> {
+        let model = &*self.service.model;
+        let Some((set, key)) = target::locate(self.service, self.connection, plan)? else {
+            return Err(not_there());
+        };
+        if model.type_of(set).etag.is_some() || !conditions.is_empty() {
+            target::hold(self.service, self.connection, version, (set, &key), conditions)?;
+        }
+        let deleted = self.connection.delete(model, set, &key);
+        match deleted.map_err(|error| Fault::of_write(error, model, set, self.connection))? {
+            true => Ok(()),
+            false => Err(not_there()),
+        }
+    }
+}
+
+/// A key in the body says nothing new, or something wrong: a key never changes.
+fn take_key_out(entity_type: &EntityType, entry: &mut Entry, key: &Key) -> Result<(), Fault> {
+    for (leaf, value) in entity_type.key.iter().zip(&key.0) {
+        if entry.cell_of(*leaf).is_some_and(|given| given != value.cell()) {
+            let path = &entity_type.leaves[leaf.0].path;
+            let message = format!("expected {path} to be as in the URL, or absent: a key does not change");
+            return Err(Fault::bad_request(path, message));
+        }
+        entry.unset(*leaf);
+    }
+    Ok(())
+}
+
+fn put_key_in(entity_type: &EntityType, entry: &mut Entry, key: &Key) {
+    for (leaf, value) in entity_type.key.iter().zip(&key.0) {
+        entry.set(*leaf, value.cell());
+    }
+}
+
+fn not_there() -> Fault {
+    Fault::not_found("there is no entity with this key")
+}

@@ -1,0 +1,230 @@
+//! What the fields of a request say about an operation: conditions, preferences, the format of the body, and a method in
+//! the place of POST.
+//!
+//! It knows neither HTTP's framing nor a batch's: both are [`Headers`] to it.
+
+use tollgate_net::http1::{Method, RequestHead};
+use tollgate_wire::edm::Version;
+use tollgate_wire::format::{Format, Ieee754, Metadata};
+
+use crate::accept::MediaRange;
+use crate::error::Fault;
+
+/// The fields of a request, or of a part of a batch.
+pub(crate) trait Headers {
+    /// The value of the field of that name, in any case, which stands at `index` among those of the same name; `None`
+    /// beyond the last. Values that are no text do not count.
+    fn value(&self, name: &str, index: usize) -> Option<&str>;
+}
+
+impl Headers for RequestHead {
+    fn value(&self, name: &str, index: usize) -> Option<&str> {
+        let named = self.headers().filter(|field| field.0.eq_ignore_ascii_case(name));
+        named.filter_map(|field| std::str::from_utf8(field.1).ok()).nth(index)
+    }
+}
+
+/// The values of all fields of a name.
+pub(crate) fn values<'h>(headers: &'h dyn Headers, name: &'h str) -> impl Iterator<Item = &'h str> + Clone {
+    (0..).map_while(move |index| headers.value(name, index))
+}
+
+/// The conditions of a request that changes something, as they stand there. Most have none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Conditions {
+    pub(super) if_match: Vec<String>,
+    pub(super) if_none_match: Vec<String>,
+}
+
+impl Conditions {
+    pub(super) fn of(headers: &dyn Headers) -> Conditions {
+        let lines = |name| values(headers, name).map(str::to_owned).collect();
+        Conditions { if_match: lines("if-match"), if_none_match: lines("if-none-match") }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.if_match.is_empty() && self.if_none_match.is_empty()
+    }
+}
+
+/// What a client wants to be answered to a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Returning {
+    /// It does not say: the entity after it was created, nothing after a change.
+    #[default]
+    Unsaid,
+    /// Nothing but the fields.
+    Minimal,
+    /// The entity.
+    Representation,
+}
+
+impl Returning {
+    /// `Prefer: return=minimal` or `return=representation` (RFC 7240; Protocol 8.2.8.7). V2 has no preferences.
+    pub(super) fn of(version: Version, headers: &dyn Headers) -> Returning {
+        if version == Version::V2 {
+            return Returning::Unsaid;
+        }
+        let preferences = values(headers, "prefer").flat_map(|line| line.split(','));
+        // The first one counts (RFC 7240, section 2).
+        preferences
+            .filter_map(|preference| {
+                let (name, value) = preference.split(';').next()?.split_once('=')?;
+                let value = value.trim().trim_matches('"');
+                match name.trim().eq_ignore_ascii_case("return") {
+                    true if value.eq_ignore_ascii_case("minimal") => Some(Returning::Minimal),
+                    true if value.eq_ignore_ascii_case("representation") => Some(Returning::Representation),
+                    _ => None,
+                }
+            })
+            .next()
+            .unwrap_or_default()
+    }
+
+    /// What `Preference-Applied` says.
+    pub(super) fn applied(self) -> Option<&'static str> {
+        match self {
+            Returning::Unsaid => None,
+            Returning::Minimal => Some("return=minimal"),
+            Returning::Representation => Some("return=representation"),
+        }
+    }
+}
+
+/// The method that is meant: V2's clients tunnel those that a firewall may not know through POST ([MS-ODATA] 2.2.5.8).
+///
+/// # Errors
+/// 400 where another is named than the four that change something.
+pub(crate) fn meant_method(version: Version, method: Method, headers: &dyn Headers) -> Result<Method, Fault> {
+    if version != Version::V2 || method != Method::Post {
+        return Ok(method);
+    }
+    let Some((name, said)) =
+        ["X-HTTP-Method", "X-HTTP-Method-Override"].into_iter().find_map(|name| Some((name, headers.value(name, 0)?)))
+    else {
+        return Ok(method);
+    };
+    match Method::from_text(said.trim()) {
+        tunnelled @ (Method::Post | Method::Merge | Method::Patch | Method::Put | Method::Delete) => Ok(tunnelled),
+        _ => Err(Fault::bad_request(name, format!("expected MERGE, PATCH, PUT or DELETE, found `{said}`"))),
+    }
+}
+
+/// In which format the body is, by `Content-Type`, or by the version's default where it is missing.
+///
+/// # Errors
+/// 415 for what cannot be read: another type, another character set, any coding.
+pub(super) fn body_format(version: Version, headers: &dyn Headers) -> Result<Format, Fault> {
+    check_coding(headers)?;
+    let json = |ieee754| Format::V4Json { metadata: Metadata::Minimal, ieee754 };
+    let Some(said) = headers.value("content-type", 0) else {
+        return Ok(match version {
+            Version::V2 => Format::V2Atom,
+            Version::V4 => json(Ieee754::Number),
+        });
+    };
+    let readable = match version {
+        Version::V2 => "application/atom+xml, application/xml or application/json",
+        Version::V4 => "application/json",
+    };
+    let refused = || Fault::unsupported_media_type(format!("expected a body of {readable}, found `{said}`"));
+    let range = MediaRange::parse(said).ok_or_else(refused)?;
+    if range.parameter("charset").is_some_and(|charset| !charset.eq_ignore_ascii_case("utf-8")) {
+        return Err(Fault::unsupported_media_type(format!("expected a body in UTF-8, found `{said}`")));
+    }
+    match version {
+        Version::V2 if range.is("application/json") => Ok(Format::V2Json),
+        Version::V2 if ["application/atom+xml", "application/xml", "text/xml"].iter().any(|xml| range.is(xml)) => {
+            Ok(Format::V2Atom)
+        }
+        Version::V4 if range.is("application/json") => Ok(json(match range.parameter("IEEE754Compatible") {
+            Some("true") => Ieee754::String,
+            _ => Ieee754::Number,
+        })),
+        _ => Err(refused()),
+    }
+}
+
+/// Refuses a body that is compressed or otherwise coded.
+///
+/// # Errors
+/// 415.
+pub(super) fn check_coding(headers: &dyn Headers) -> Result<(), Fault> {
+    let coded = values(headers, "content-encoding")
+        .flat_map(|line| line.split(','))
+        .map(str::trim)
+        .find(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"));
+    match coded {
+        None => Ok(()),
+        Some(coding) => {
+            Err(Fault::unsupported_media_type(format!("expected a body without Content-Encoding, found `{coding}`")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fields<'f>(&'f [(&'f str, &'f str)]);
+
+    impl Headers for Fields<'_> {
+        fn value(&self, name: &str, index: usize) -> Option<&str> {
+            self.0.iter().filter(|field| field.0.eq_ignore_ascii_case(name)).map(|field| field.1).nth(index)
+        }
+    }
+
+    const NUMBERS: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
+    const STRINGS: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::String };
+
+    #[test]
+    fn the_content_type_decides_who_reads_the_body() {
+        let check = |version, fields: &[(&str, &str)], expected: Option<Format>| {
+            assert_eq!(body_format(version, &Fields(fields)).ok(), expected, "{version:?} {fields:?}");
+        };
+        let (v2, v4) = (Version::V2, Version::V4);
+        check(v2, &[], Some(Format::V2Atom));
+        check(v4, &[], Some(NUMBERS));
+        check(v2, &[("Content-Type", "application/json")], Some(Format::V2Json));
+        check(v2, &[("Content-Type", "application/atom+xml;type=entry;charset=utf-8")], Some(Format::V2Atom));
+        check(v2, &[("Content-Type", "text/xml")], Some(Format::V2Atom));
+        check(v2, &[("Content-Type", "image/png")], None);
+        check(v4, &[("Content-Type", "application/json;odata.metadata=full")], Some(NUMBERS));
+        check(v4, &[("Content-Type", "application/json;IEEE754Compatible=true;charset=UTF-8")], Some(STRINGS));
+        check(v4, &[("Content-Type", "application/json;charset=iso-8859-1")], None);
+        check(v4, &[("Content-Type", "application/atom+xml")], None);
+        check(v4, &[("Content-Type", "*/*")], None);
+        check(v4, &[("Content-Type", "nonsense")], None);
+        check(v4, &[("Content-Encoding", "gzip")], None);
+        check(v4, &[("Content-Encoding", "identity")], Some(NUMBERS));
+        check(v4, &[("Content-Encoding", "identity"), ("Content-Encoding", "br")], None);
+    }
+
+    #[test]
+    fn the_first_preference_about_the_answer_counts_in_v4_only() {
+        let check = |version, lines: &[&str], expected| {
+            let fields: Vec<_> = lines.iter().map(|line| ("Prefer", *line)).collect();
+            assert_eq!(Returning::of(version, &Fields(&fields)), expected, "{version:?} {lines:?}");
+        };
+        check(Version::V4, &[], Returning::Unsaid);
+        check(Version::V4, &["return=minimal"], Returning::Minimal);
+        check(Version::V4, &["respond-async, Return=\"representation\"; foo"], Returning::Representation);
+        check(Version::V4, &["odata.continue-on-error", "return=minimal, return=representation"], Returning::Minimal);
+        check(Version::V4, &["return=everything"], Returning::Unsaid);
+        check(Version::V2, &["return=minimal"], Returning::Unsaid);
+    }
+
+    #[test]
+    fn another_method_may_stand_behind_a_post_of_v2() {
+        let check = |version, method, fields: &[(&str, &str)], expected: Option<Method>| {
+            assert_eq!(meant_method(version, method, &Fields(fields)).ok(), expected, "{version:?} {fields:?}");
+        };
+        check(Version::V2, Method::Post, &[], Some(Method::Post));
+        check(Version::V2, Method::Post, &[("x-http-method", "MERGE")], Some(Method::Merge));
+        check(Version::V2, Method::Post, &[("X-HTTP-Method-Override", "DELETE")], Some(Method::Delete));
+        check(Version::V2, Method::Post, &[("X-HTTP-Method", "merge")], None);
+        check(Version::V2, Method::Post, &[("X-HTTP-Method", "GET")], None);
+        check(Version::V2, Method::Get, &[("X-HTTP-Method", "DELETE")], Some(Method::Get));
+        check(Version::V4, Method::Post, &[("X-HTTP-Method", "DELETE")], Some(Method::Post));
+    }
+}

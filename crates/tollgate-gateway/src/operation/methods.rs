@@ -1,0 +1,42 @@
+//! Which methods a resource has, by what its set allows: for `Allow`, and for the text of a 405.
+//!
+//! It deliberately refuses nothing itself.
+
+use tollgate_wire::edm::{Model, Version};
+use tollgate_wire::plan::{Plan, Resource, Shape};
+
+/// The methods of what can only be read.
+pub(crate) const READING: &str = "GET, HEAD, OPTIONS";
+
+/// The methods that a resource has.
+pub(crate) fn allowed(model: &Model, version: Version, resource: &Resource) -> &'static str {
+    match resource {
+        Resource::Batch => "OPTIONS, POST",
+        Resource::ServiceDocument | Resource::Metadata | Resource::Function(_) => READING,
+        Resource::Read(plan) => of_data(model, version, plan),
+    }
+}
+
+fn of_data(model: &Model, version: Version, plan: &Plan) -> &'static str {
+    let changes = model.entity_sets[plan.set().0].changes;
+    match (plan.shape, version) {
+        (Shape::Collection, _) if changes.insert => "GET, HEAD, OPTIONS, POST",
+        (Shape::Collection | Shape::Count, _) => READING,
+        (Shape::Entity, Version::V2) => match (changes.update, changes.delete) {
+            (true, true) => "DELETE, GET, HEAD, MERGE, OPTIONS, PATCH, PUT",
+            (true, false) => "GET, HEAD, MERGE, OPTIONS, PATCH, PUT",
+            (false, true) => "DELETE, GET, HEAD, OPTIONS",
+            (false, false) => READING,
+        },
+        (Shape::Entity, Version::V4) => match (changes.update, changes.delete) {
+            (true, true) => "DELETE, GET, HEAD, OPTIONS, PATCH, PUT",
+            (true, false) => "GET, HEAD, OPTIONS, PATCH, PUT",
+            (false, true) => "DELETE, GET, HEAD, OPTIONS",
+            (false, false) => READING,
+        },
+        (Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), _) if !changes.update => READING,
+        (Shape::Property(_) | Shape::Leaf(_), Version::V2) => "DELETE, GET, HEAD, MERGE, OPTIONS, PATCH, PUT",
+        (Shape::Property(_) | Shape::Leaf(_), Version::V4) => "DELETE, GET, HEAD, OPTIONS, PATCH, PUT",
+        (Shape::RawValue(_), _) => "DELETE, GET, HEAD, OPTIONS, PUT",
+    }
+}

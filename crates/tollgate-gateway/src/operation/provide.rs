@@ -1,0 +1,151 @@
+//! Values that the server provides ([`Provided`]): defaults, new keys, and who created and changed an entity and when.
+//!
+//! It deliberately knows no database: what a database provides itself is left for it.
+
+use std::cell::RefCell;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use ring::rand::SecureRandom;
+use tollgate_wire::edm::{EntityType, LeafId, Provided};
+use tollgate_wire::entry::Entry;
+use tollgate_wire::value::Cell;
+
+use super::caller::Caller;
+use crate::error::Fault;
+
+/// Completes an entity that is to be created. What the client sent for managed and computed leaves is forgotten.
+pub(crate) fn for_creation(entity_type: &EntityType, entry: &mut Entry, caller: &Caller) {
+    for (leaf, provided) in &entity_type.provided {
+        match provided {
+            Provided::Default(value) if !entry.is_set(*leaf) => entry.set(*leaf, value.cell()),
+            Provided::Uuid if !entry.is_set(*leaf) => entry.set_text(*leaf, new_uuid(&mut [0; UUID_LENGTH])),
+            Provided::Default(_) | Provided::Uuid | Provided::Database => {}
+            Provided::Computed => entry.unset(*leaf),
+            Provided::CreatedAt | Provided::ModifiedAt => set_time(entity_type, entry, *leaf, caller),
+            Provided::CreatedBy | Provided::ModifiedBy => entry.set_text(*leaf, caller.user()),
+        }
+    }
+}
+
+/// Completes the changes of an entity. What the client sent for managed and computed leaves is forgotten.
+pub(crate) fn for_change(entity_type: &EntityType, entry: &mut Entry, caller: &Caller) {
+    for (leaf, provided) in &entity_type.provided {
+        match provided {
+            Provided::Default(_) | Provided::Uuid | Provided::Database => {}
+            Provided::Computed | Provided::CreatedAt | Provided::CreatedBy => entry.unset(*leaf),
+            Provided::ModifiedAt => set_time(entity_type, entry, *leaf, caller),
+            Provided::ModifiedBy => entry.set_text(*leaf, caller.user()),
+        }
+    }
+}
+
+/// Makes changes a replacement: what the client did not say gets its default, or becomes null. What the server provides
+/// in other ways stays as it is, as does the key.
+pub(crate) fn for_replacement(entity_type: &EntityType, entry: &mut Entry, caller: &Caller) {
+    for leaf in (0..entity_type.leaves.len()).map(LeafId) {
+        if entry.is_set(leaf) || entity_type.key.contains(&leaf) {
+            continue;
+        }
+        match entity_type.provided(leaf) {
+            Some(Provided::Default(value)) => entry.set(leaf, value.cell()),
+            Some(_) => {}
+            None => entry.set_null(leaf),
+        }
+    }
+    for_change(entity_type, entry, caller);
+}
+
+/// Checks that a new entity has all that it must have.
+///
+/// # Errors
+/// 400 that names the first property that is missing or null.
+pub(crate) fn check_complete(entity_type: &EntityType, entry: &Entry) -> Result<(), Fault> {
+    let needed = entity_type.leaves.iter().enumerate().filter(|(_, leaf)| !leaf.nullable);
+    for (position, leaf) in needed {
+        match entry.cell_of(LeafId(position)) {
+            Some(Cell::Null) => return Err(not_null(&leaf.path)),
+            Some(_) => {}
+            None => match entity_type.provided(LeafId(position)) {
+                Some(Provided::Database | Provided::Computed) => {}
+                _ => {
+                    let message = format!("expected a value for {}, which has none by default", leaf.path);
+                    return Err(Fault::bad_request(&leaf.path, message));
+                }
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Checks that nothing becomes null that must not.
+///
+/// # Errors
+/// 400 that names the first such property.
+pub(crate) fn check_nulls(entity_type: &EntityType, entry: &Entry) -> Result<(), Fault> {
+    let mut leaves = entity_type.leaves.iter().enumerate();
+    match leaves.find(|(position, leaf)| !leaf.nullable && entry.cell_of(LeafId(*position)) == Some(Cell::Null)) {
+        None => Ok(()),
+        Some((_, leaf)) => Err(not_null(&leaf.path)),
+    }
+}
+
+fn not_null(path: &str) -> Fault {
+    Fault::bad_request(path, format!("expected a value for {path}, which cannot be null"))
+}
+
+fn set_time(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, caller: &Caller) {
+    entry.unset(leaf);
+    caller.stamp().canonical(entity_type.leaves[leaf.0].primitive, |text| entry.set_text(leaf, text));
+}
+
+const UUID_LENGTH: usize = 36;
+
+/// A new random UUID (RFC 9562, version 4), written into `text`.
+fn new_uuid(text: &mut [u8; UUID_LENGTH]) -> &str {
+    thread_local! {
+        /// Seeded by the system once for each thread: a key then costs no system call.
+        static RANDOM: RefCell<ChaCha12Rng> = RefCell::new(seeded());
+    }
+    let mut bytes = [0; 16];
+    RANDOM.with_borrow_mut(|random| random.fill_bytes(&mut bytes));
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut at = 0;
+    for (position, byte) in bytes.into_iter().enumerate() {
+        if matches!(position, 4 | 6 | 8 | 10) {
+            text[at] = b'-';
+            at += 1;
+        }
+        text[at] = DIGITS[usize::from(byte >> 4)];
+        text[at + 1] = DIGITS[usize::from(byte & 0x0f)];
+        at += 2;
+    }
+    std::str::from_utf8(text).expect("hexadecimal digits and hyphens are ASCII")
+}
+
+fn seeded() -> ChaCha12Rng {
+    let mut seed = [0; 32];
+    ring::rand::SystemRandom::new().fill(&mut seed).expect("the system gives random bytes");
+    ChaCha12Rng::from_seed(seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn uuids_are_random_and_say_their_version() {
+        let keys: HashSet<String> = (0..1000).map(|_| new_uuid(&mut [0; UUID_LENGTH]).to_owned()).collect();
+        assert_eq!(keys.len(), 1000);
+        for key in keys {
+            let hyphens: Vec<usize> = key.match_indices('-').map(|(at, _)| at).collect();
+            assert_eq!(hyphens, [8, 13, 18, 23], "{key}");
+            assert_eq!(&key[14..15], "4", "{key}");
+            assert!(matches!(&key[19..20], "8" | "9" | "a" | "b"), "{key}");
+        }
+    }
+}

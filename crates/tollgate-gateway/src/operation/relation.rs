@@ -1,0 +1,64 @@
+//! Relations as foreign keys: which side of a navigation property holds one, and how it is set.
+//!
+//! It deliberately does not ask whether the entity at the other end exists.
+
+use tollgate_wire::edm::{EntityType, LeafId, Model, Multiplicity, NavigationId, NavigationProperty, SetId};
+use tollgate_wire::entry::Entry;
+use tollgate_wire::value::Cell;
+
+use crate::error::Fault;
+
+/// Which side of a navigation property holds the foreign key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// The entity that the navigation leads from: the other end must be there first.
+    Here,
+    /// The entity that it leads to.
+    There,
+}
+
+/// Which side of a navigation property of the entities in `set` holds the foreign key.
+///
+/// # Errors
+/// 501 where the model does not say by which values the two are related.
+pub(super) fn holder(model: &Model, set: SetId, navigation: NavigationId) -> Result<Holder, Fault> {
+    let declared = &model.type_of(set).navigation[navigation.0];
+    if declared.on.is_empty() {
+        return Err(Fault::not_implemented(&format!("writing over {}, whose foreign key is unknown,", declared.name)));
+    }
+    if declared.multiplicity == Multiplicity::Many {
+        return Ok(Holder::There);
+    }
+    let association = model.associations.iter().find(|association| association.name == declared.association);
+    if let Some(association) = association.filter(|association| !association.constraint.is_empty()) {
+        // The constraint says (principal, dependent); a principal that leads to its dependent says the same.
+        let leads_to_dependent = association.ends[1].set == declared.target && association.constraint == declared.on;
+        return Ok(if leads_to_dependent { Holder::There } else { Holder::Here });
+    }
+    let target = model.type_of(declared.target);
+    let names_key = target.key.iter().all(|part| declared.on.iter().any(|(_, there)| there == part));
+    Ok(if names_key { Holder::Here } else { Holder::There })
+}
+
+/// Sets a part of a foreign key.
+///
+/// # Errors
+/// 400 where the client has given the leaf another value.
+pub(super) fn assign(
+    entity_type: &EntityType,
+    entry: &mut Entry,
+    leaf: LeafId,
+    value: Cell<'_>,
+    by: &NavigationProperty,
+) -> Result<(), Fault> {
+    match entry.cell_of(leaf) {
+        None => entry.set(leaf, value),
+        Some(given) if given == value => {}
+        Some(_) => {
+            let path = &entity_type.leaves[leaf.0].path;
+            let message = format!("expected {path} to be that of the entity which {} relates to, or absent", by.name);
+            return Err(Fault::bad_request(path, message));
+        }
+    }
+    Ok(())
+}

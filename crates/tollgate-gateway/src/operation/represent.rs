@@ -1,0 +1,129 @@
+//! What an answer says of an entity that was created or changed: its address, its ETag and, where it is wanted, itself.
+//!
+//! It deliberately decides neither status nor format.
+
+use tollgate_wire::edm::{Model, SetId, Version};
+use tollgate_wire::format::{DocumentKind, Format};
+use tollgate_wire::plan::{Key, Options, Plan, Shape};
+use tollgate_wire::stencil::{Base, Stencil, Writer};
+use tollgate_wire::url;
+use tollgate_wire::value::Row;
+
+use super::answer::Answer;
+use crate::error::Fault;
+use crate::hosted::Hosted;
+use crate::store::{Connection, Flow, RowSink, Store};
+
+/// What is wanted of the entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Its address and ETag.
+    Fields,
+    /// Itself too.
+    Body,
+}
+
+/// Writes one entity into an answer.
+pub(super) struct Represent<'a> {
+    writer: Writer<'a>,
+    wanted: Wanted,
+    answer: &'a mut Answer,
+    seen: bool,
+}
+
+impl<'a> Represent<'a> {
+    /// The fields `content-type` and `etag` are added to the answer, the body and the address filled in.
+    pub(super) fn new(stencil: &'a Stencil, base: Base<'a>, wanted: Wanted, answer: &'a mut Answer) -> Represent<'a> {
+        Represent { writer: stencil.writer(base), wanted, answer, seen: false }
+    }
+}
+
+impl RowSink for Represent<'_> {
+    fn entity<R: Row>(&mut self, row: &R) -> Flow {
+        self.seen = true;
+        let stencil = self.writer.stencil();
+        self.answer.address.clear();
+        stencil.write_address(&mut self.answer.address, row);
+        self.answer.header_with("etag", |value| stencil.write_etag(value, row));
+        if self.wanted == Wanted::Body {
+            self.answer.header("content-type", stencil.format().content_type(DocumentKind::Entry));
+            let body = &mut self.answer.body;
+            self.writer.document_begin(body);
+            if stencil.expansions() == 0 {
+                self.writer.entry(body, row);
+                self.writer.document_end(body);
+            } else {
+                self.writer.entry_begin(body, row);
+            }
+        }
+        Flow::Continue
+    }
+
+    fn expand_begin<R: Row>(&mut self, index: usize, parent: &R) -> Flow {
+        if self.wanted == Wanted::Body {
+            self.writer.expand_begin(&mut self.answer.body, index, parent);
+        }
+        Flow::Continue
+    }
+
+    fn expand_entity<R: Row>(&mut self, index: usize, row: &R) -> Flow {
+        if self.wanted == Wanted::Body {
+            self.writer.expand_entity(&mut self.answer.body, index, row);
+        }
+        Flow::Continue
+    }
+
+    fn expand_end<R: Row>(&mut self, index: usize, _parent: &R) -> Flow {
+        if self.wanted == Wanted::Body {
+            self.writer.expand_end(&mut self.answer.body, index);
+        }
+        Flow::Continue
+    }
+
+    fn entity_end<R: Row>(&mut self, row: &R) -> Flow {
+        if self.wanted == Wanted::Body && self.writer.stencil().expansions() > 0 {
+            self.writer.entry_end(&mut self.answer.body, row);
+            self.writer.document_end(&mut self.answer.body);
+        }
+        Flow::Continue
+    }
+}
+
+/// How an entity is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner<'a> {
+    pub(super) format: Format,
+    /// The absolute URL of the service.
+    pub(super) root: &'a str,
+    /// The time, as Atom writes it.
+    pub(super) updated: &'a str,
+}
+
+/// Writes the entity with this key, as it now stands in the database, into the answer.
+pub(super) fn as_stored(
+    service: &Hosted,
+    connection: &mut Connection,
+    (set, key): (SetId, Key),
+    options: Options,
+    manner: Manner<'_>,
+    wanted: Wanted,
+    answer: &mut Answer,
+) -> Result<(), Fault> {
+    let model = &*service.model;
+    let plan = Plan { root: set, key: Some(key), steps: Vec::new(), shape: Shape::Entity, options };
+    let stencil = service.stencils.of(model, set, Shape::Entity, manner.format, &plan.options);
+    let mut sink = Represent::new(&stencil, Base::new(manner.root, manner.updated), wanted, answer);
+    connection.read(model, &plan, None, &mut sink)?;
+    match sink.seen {
+        true => Ok(()),
+        false => Err(Fault::internal("an entity that was just written is not there")),
+    }
+}
+
+/// Writes the address of the entity with this key, below the service root.
+pub(super) fn write_address(model: &Model, version: Version, set: SetId, key: &Key, out: &mut Vec<u8>) {
+    out.clear();
+    url::encode(out, model.entity_sets[set.0].name.as_bytes());
+    let columns: Vec<usize> = (0..key.0.len()).collect();
+    url::write_key(out, version, model.type_of(set), &key.0[..], &columns);
+}
