@@ -2,6 +2,8 @@
 //!
 //! Both compare weakly: OData's ETags are weak, and its clients send them back in `If-Match`.
 
+use crate::error::Fault;
+
 /// What the conditions of a GET or HEAD lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -28,6 +30,27 @@ pub(crate) fn judge<'a>(
         true => Verdict::NotModified,
         false => Verdict::Answer,
     }
+}
+
+/// Holds the conditions of a request that changes an entity, each given by the lines of its header, against the ETag of
+/// the state that the entity is in; one that has no ETag is named by `*` only.
+///
+/// # Errors
+/// 412 where one fails.
+pub(crate) fn judge_change(if_match: &[String], if_none_match: &[String], etag: Option<&str>) -> Result<(), Fault> {
+    let names = |lines: &[String]| {
+        lines.iter().any(|line| match etag {
+            Some(etag) => lists(line, etag),
+            None => line.trim() == "*",
+        })
+    };
+    if !if_match.is_empty() && !names(if_match) {
+        return Err(Fault::precondition_failed());
+    }
+    if names(if_none_match) {
+        return Err(Fault::precondition_of_absence_failed());
+    }
+    Ok(())
 }
 
 /// The strong ETag of a document that is always the same bytes.
@@ -80,6 +103,25 @@ mod tests {
         check(Some("*"), None, Verdict::Answer);
         check(Some("W/\"a,b\""), None, Verdict::Answer);
         check(Some("\"other\""), Some("*"), Verdict::Failed);
+    }
+
+    #[test]
+    fn a_change_is_judged_by_the_state_that_the_client_knows() {
+        let check = |if_match: &[&str], if_none_match: &[&str], etag: Option<&str>, passes: bool| {
+            let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+            let judged = judge_change(&lines(if_match), &lines(if_none_match), etag);
+            assert_eq!(judged.is_ok(), passes, "{if_match:?} {if_none_match:?} {etag:?}");
+        };
+        check(&[], &[], None, true);
+        check(&["*"], &[], None, true);
+        check(&["\"a\""], &[], None, false);
+        check(&["\"a\""], &[], Some("W/\"a\""), true);
+        check(&["\"b\"", "W/\"a\""], &[], Some("W/\"a\""), true);
+        check(&["\"b\""], &[], Some("W/\"a\""), false);
+        check(&[], &["*"], None, false);
+        check(&[], &["*"], Some("W/\"a\""), false);
+        check(&[], &["\"b\""], Some("W/\"a\""), true);
+        check(&["*"], &["W/\"a\""], Some("W/\"a\""), false);
     }
 
     #[test]

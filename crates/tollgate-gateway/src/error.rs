@@ -4,7 +4,8 @@
 //! The client gets the outer message. What only the operator should read ([`Fault::inner`]) goes to the log.
 
 use tollgate_net::http1::Fault as ProtocolFault;
-use tollgate_net::http1::server::{ExchangeError, Response, reason};
+use tollgate_net::http1::server::{ExchangeError, reason};
+use tollgate_wire::body::BodyError;
 use tollgate_wire::edm::Version;
 use tollgate_wire::error::{self, ErrorBody};
 use tollgate_wire::format::{DocumentKind, Format};
@@ -12,7 +13,8 @@ use tollgate_wire::url::{Place, UrlError};
 
 use crate::dispatcher::{RETRY_AFTER_SECONDS, Refused};
 use crate::odata::versions;
-use crate::store::{self, StoreError};
+use crate::operation::Reply;
+use crate::store::{self, Rule, StoreError};
 
 /// What went wrong with one request, in the words of no protocol. One pointer, so that what goes well carries no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,6 +113,25 @@ impl Fault {
         Fault::new(412, "PreconditionFailed", "the entity has changed since the state that If-Match names")
     }
 
+    /// 412: the entity must not be there, or not in this state, and is.
+    pub(crate) fn precondition_of_absence_failed() -> Fault {
+        Fault::new(412, "PreconditionFailed", "the entity is in a state that If-None-Match names")
+    }
+
+    /// 428: the entity has an ETag, and the request does not say which state it is about.
+    pub(crate) fn precondition_required() -> Fault {
+        Fault::new(
+            428,
+            "PreconditionRequired",
+            "expected If-Match with the ETag of the entity that is to be changed, or *",
+        )
+    }
+
+    /// 415: a body that cannot be read.
+    pub(crate) fn unsupported_media_type(message: impl Into<String>) -> Fault {
+        Fault::new(415, "UnsupportedMediaType", message)
+    }
+
     /// 501: declared by the protocol, not built here yet.
     pub(crate) fn not_implemented(thing: &str) -> Fault {
         Fault::new(501, "NotImplemented", format!("{thing} is not implemented"))
@@ -133,31 +154,29 @@ impl Fault {
         fault
     }
 
-    /// Makes `response` tell this in the caller's format.
-    pub(crate) fn answer(&self, format: Format, response: &mut Response) {
+    /// Makes `reply` tell this in the caller's format.
+    pub(crate) fn answer(&self, format: Format, reply: &mut impl Reply) {
         let told = &*self.0;
-        response.status = told.status;
-        response.clear_headers();
-        response.body.clear();
+        reply.begin(told.status);
         match told.field {
-            Some((name, Field::Text(text))) => response.header(name, text),
-            Some((name, Field::Number(number))) => response.header(name, number.to_string()),
+            Some((name, Field::Text(text))) => reply.field(name, text.as_bytes()),
+            Some((name, Field::Number(number))) => reply.field(name, number.to_string().as_bytes()),
             None => {}
         }
         if let Some(version) = format.version() {
             let (name, said) = versions::answered(version);
-            response.header(name, said);
+            reply.field(name, said.as_bytes());
         }
         if format.version() != Some(Version::V4) {
             // V4 tells errors in JSON whatever is accepted; 404 and 405 may be cached like answers.
-            response.header("vary", "Accept");
+            reply.field("vary", b"Accept");
         }
-        response.header("content-type", format.content_type(DocumentKind::Error));
+        reply.field("content-type", format.content_type(DocumentKind::Error).as_bytes());
         let target = told.target.as_deref();
         let title = reason(told.status);
         let body =
             ErrorBody { status: told.status, title, code: told.code, message: &told.message, target, details: &[] };
-        error::write(&mut response.body, format, &body);
+        error::write(reply.body(), format, &body);
     }
 }
 
@@ -189,14 +208,39 @@ impl From<StoreError> for Fault {
             store::Fault::Client => match error {
                 StoreError::NotImplemented { .. } => Fault::new(501, "NotImplemented", message),
                 StoreError::Undefined { .. } => Fault::new(400, "BadValue", message),
+                StoreError::Duplicate { columns } => {
+                    Fault::new(409, "Duplicate", message).at(columns.into_iter().next())
+                }
+                StoreError::Constraint { rule, name } => {
+                    let (status, code) = match rule {
+                        Rule::ForeignKey => (409, "ForeignKey"),
+                        Rule::NotNull | Rule::Check => (400, "BadValue"),
+                    };
+                    // A condition has its own text for a name, which is no target.
+                    let path =
+                        |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_/".contains(&byte));
+                    Fault::new(status, code, message).at(name.filter(path))
+                }
                 _ => Fault::new(400, "BadRequest", message),
             },
+            store::Fault::Overload if matches!(error, StoreError::Full(_)) => {
+                let mut told = Fault::new(507, "InsufficientStorage", message);
+                told.0.inner = std::error::Error::source(&error).map(ToString::to_string);
+                told
+            }
             store::Fault::Overload => Fault::new(503, "ServiceUnavailable", message).with_retry_after(),
             store::Fault::Gateway => match std::error::Error::source(&error) {
                 Some(inner) => Fault::internal(format!("{message}: {inner}")),
                 None => Fault::internal(message),
             },
         }
+    }
+}
+
+impl From<BodyError> for Fault {
+    fn from(error: BodyError) -> Fault {
+        let message = format!("{} (at byte {})", error.message, error.position);
+        Fault::new(400, "BadBody", message).at(error.property)
     }
 }
 

@@ -73,7 +73,11 @@ impl Feed {
         }
     }
 
-    fn write<O: Output>(
+    /// Writes the page, or as much of it as the output takes, on this connection.
+    ///
+    /// # Errors
+    /// 404 where the path leads nowhere, and what the store says.
+    pub(crate) fn write<O: Output>(
         &mut self,
         service: &Hosted,
         connection: &mut Connection,

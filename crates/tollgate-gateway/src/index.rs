@@ -11,7 +11,7 @@ use tollgate_wire::edm::Version;
 use crate::accept;
 use crate::error::Fault;
 use crate::hosted::Hosted;
-use crate::odata::READING;
+use crate::operation::READING;
 
 #[derive(Debug, Clone, Copy)]
 enum Form {

@@ -17,6 +17,8 @@ mod launch;
 mod log;
 mod next_link;
 mod odata;
+#[allow(dead_code, reason = "$batch, which comes next, does what single requests do not")]
+mod operation;
 mod parts;
 #[allow(dead_code, reason = "for those who write, who come next")]
 mod pool;

@@ -27,6 +27,7 @@ use crate::index;
 use crate::launch;
 use crate::log::Log;
 use crate::odata;
+use crate::operation::{Answer, READING};
 use crate::parts::Buffers;
 use crate::rest;
 use crate::store::StoreError;
@@ -76,6 +77,8 @@ pub(crate) struct Shared {
     pub(crate) services: Vec<Arc<Hosted>>,
     pub(crate) buffers: Buffers,
     pub(crate) page_size: u64,
+    /// What managed fields are stamped by.
+    pub(crate) clock: Clock,
     pub(crate) log: Log,
 }
 
@@ -84,9 +87,11 @@ pub(crate) struct Core {
     pub(crate) shared: Arc<Shared>,
     // Texts of service roots, used again: a request then allocates none.
     texts: RefCell<Vec<String>>,
+    // Answers to requests that write, used again too.
+    answers: RefCell<Vec<Answer>>,
 }
 
-/// Texts kept by a loop: more requests than that seldom wait at once.
+/// Texts and answers kept by a loop: more requests than that seldom wait at once.
 const TEXTS_MAX: usize = 16;
 
 impl Gateway {
@@ -148,7 +153,11 @@ impl Gateway {
                 .zip(counters)
                 .map(|(server, counters)| {
                     let (shared, limits, shutdown) = (&shared, limits.clone(), shutdown.clone());
-                    let core = move |_: usize| Core { shared: Arc::clone(shared), texts: RefCell::default() };
+                    let core = move |_: usize| Core {
+                        shared: Arc::clone(shared),
+                        texts: RefCell::default(),
+                        answers: RefCell::default(),
+                    };
                     scope.spawn(move || server.run(core, limits, Clock::system(), shutdown, counters))
                 })
                 .collect();
@@ -183,7 +192,7 @@ impl Service for Core {
             // The engine lets the asterisk through for OPTIONS only: the gateway as a whole is meant (section 9.3.7).
             let response = exchange.respond();
             response.status = 204;
-            response.header("allow", odata::READING);
+            response.header("allow", READING);
             return Ok(());
         }
         let services = &self.shared.services;
@@ -260,6 +269,20 @@ impl Core {
         }
     }
 
+    /// An empty answer for a request that writes.
+    pub(crate) fn take_answer(&self) -> Answer {
+        self.answers.borrow_mut().pop().unwrap_or_default()
+    }
+
+    /// Keeps an answer for the next request.
+    pub(crate) fn give_answer(&self, mut answer: Answer) {
+        answer.clear();
+        let mut answers = self.answers.borrow_mut();
+        if answers.len() < TEXTS_MAX {
+            answers.push(answer);
+        }
+    }
+
     /// Tells a fault to the caller, and what is for the operator to the log.
     pub(crate) fn tell(&self, fault: &Fault, format: Format, response: &mut Response) {
         self.log_inner(fault);
@@ -280,6 +303,7 @@ impl Shared {
             services: launch::services(config)?.into_iter().map(Arc::new).collect(),
             buffers: Buffers::default(),
             page_size: u64::from(config.pages.size),
+            clock: Clock::system(),
             log: Log::to_stderr(),
         })
     }

@@ -13,6 +13,7 @@ use tollgate_wire::value::{Cell, Row};
 use crate::conditions::{self, Verdict};
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
+use crate::operation::{Headers, Reply, values};
 use crate::server::Core;
 use crate::store::{Connection, Flow, RowSink, Store};
 use crate::weight::Place;
@@ -80,30 +81,23 @@ impl Single {
             }
         };
         let (request, response) = exchange.split();
-        response.body = seen.body;
-        let found = match (found, seen.rows, seen.null) {
-            (true, 1.., false) => Found::Answered,
-            (true, _, _) => Found::Nothing,
-            (false, _, _) => Found::Missing,
-        };
-        if found != Found::Answered {
-            response.body.clear();
-            return Ok(found);
-        }
-        if !seen.etag.is_empty() {
-            response.header("etag", &seen.etag);
-            // Made of a URL's literal, so it is ASCII.
-            let etag = String::from_utf8_lossy(&seen.etag);
-            match conditions::judge(request.values("if-match"), request.values("if-none-match"), &etag) {
-                Verdict::Answer => {}
-                Verdict::Failed => return Err(Fault::precondition_failed().into()),
-                Verdict::NotModified => {
-                    response.status = 304;
-                    response.body.clear();
-                }
-            }
-        }
-        Ok(found)
+        Ok(answer_seen(seen, found, request, response)?)
+    }
+
+    /// Fills in the answer on the connection of the caller; its other fields stand already.
+    ///
+    /// # Errors
+    /// As [`answer`](Single::answer).
+    pub(crate) fn answer_on(
+        &self,
+        service: &Hosted,
+        connection: &mut Connection,
+        headers: &dyn Headers,
+        reply: &mut impl Reply,
+    ) -> Result<Found, Fault> {
+        let body = std::mem::take(reply.body());
+        let (seen, found) = self.read(service, connection, body)?;
+        answer_seen(seen, found, headers, reply)
     }
 
     fn read(&self, service: &Hosted, connection: &mut Connection, body: Vec<u8>) -> Result<(Seen, bool), Fault> {
@@ -153,6 +147,33 @@ impl Single {
         // Without a selection the columns are the leaves.
         (0..entity_type.leaves.len()).filter(|leaf| leaf_is_in(*leaf)).collect()
     }
+}
+
+/// Makes an answer of what was seen, by the conditions of the request.
+fn answer_seen(mut seen: Seen, found: bool, headers: &dyn Headers, reply: &mut impl Reply) -> Result<Found, Fault> {
+    let found = match (found, seen.rows, seen.null) {
+        (true, 1.., false) => Found::Answered,
+        (true, _, _) => Found::Nothing,
+        (false, _, _) => Found::Missing,
+    };
+    if found != Found::Answered {
+        seen.body.clear();
+    }
+    *reply.body() = seen.body;
+    if found == Found::Answered && !seen.etag.is_empty() {
+        reply.field("etag", &seen.etag);
+        // Made of a URL's literal, so it is ASCII.
+        let etag = String::from_utf8_lossy(&seen.etag);
+        match conditions::judge(values(headers, "if-match"), values(headers, "if-none-match"), &etag) {
+            Verdict::Answer => {}
+            Verdict::Failed => return Err(Fault::precondition_failed()),
+            Verdict::NotModified => {
+                reply.status(304);
+                reply.body().clear();
+            }
+        }
+    }
+    Ok(found)
 }
 
 struct DocumentSink<'a> {

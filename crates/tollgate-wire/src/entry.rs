@@ -62,6 +62,11 @@ impl Entry {
         self.links.clear();
     }
 
+    /// How many bytes of texts and binaries it has room for.
+    pub fn capacity_bytes(&self) -> usize {
+        self.arena.capacity()
+    }
+
     /// How many leaves the type has.
     pub fn leaves(&self) -> usize {
         self.slots.len()

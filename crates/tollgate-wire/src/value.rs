@@ -80,6 +80,27 @@ impl Value {
     }
 }
 
+impl Value {
+    /// The value of a cell that a store handed out for a leaf of that type. Texts that are no UTF-8 have it replaced.
+    pub fn of(cell: Cell<'_>, primitive: Primitive) -> Value {
+        match cell {
+            Cell::Null => Value::Null,
+            Cell::Integer(integer) if primitive == Primitive::Boolean => Value::Boolean(integer != 0),
+            Cell::Integer(integer) => Value::Integer(integer),
+            Cell::Real(real) => Value::Real(real),
+            Cell::Bytes(bytes) => Value::Binary(bytes.to_vec()),
+            Cell::Text(text) => {
+                let text = String::from_utf8_lossy(text).into_owned();
+                match primitive {
+                    Primitive::Decimal { .. } => Value::Decimal(text),
+                    Primitive::String { .. } => Value::String(text),
+                    other => Value::Text(other, text),
+                }
+            }
+        }
+    }
+}
+
 impl Row for [Value] {
     fn cell(&self, column: usize) -> Cell<'_> {
         self[column].cell()

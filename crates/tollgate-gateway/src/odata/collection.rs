@@ -8,9 +8,10 @@ use tollgate_wire::format::DocumentKind;
 use tollgate_wire::plan::Plan;
 
 use super::{negotiation, versions};
-use crate::error::Failure;
+use crate::error::{Failure, Fault};
 use crate::feed::{Feed, Next};
 use crate::hosted::{Hosted, Mount};
+use crate::operation::{Headers, Reply, values};
 use crate::server::Core;
 
 /// Answers a collection.
@@ -19,30 +20,59 @@ pub(super) async fn answer(
     service: &Arc<Hosted>,
     mount: &Mount,
     exchange: &mut Exchange<'_>,
-    mut plan: Plan,
+    plan: Plan,
 ) -> Result<(), Failure> {
-    let shared = &core.shared;
     let root = core.service_root(exchange, &mount.root);
     let (request, response) = exchange.split();
+    let path = request.path().get(mount.root.len()..).unwrap_or_default();
+    let asked = Asked { version: mount.version, path, query: request.query(), page_size: core.shared.page_size };
+    let mut feed = prepare(service, plan, asked, request, response)?;
+    feed.updated = core.updated(feed.stencil.format());
+    feed.root = root;
+    feed.answer(core, service, exchange).await
+}
+
+/// What was asked for.
+pub(crate) struct Asked<'a> {
+    pub(crate) version: Version,
+    /// The path below the service root, percent-encoded.
+    pub(crate) path: &'a str,
+    /// What stands behind `?`, percent-encoded.
+    pub(crate) query: Option<&'a str>,
+    /// Entities that are answered at once, at most.
+    pub(crate) page_size: u64,
+}
+
+/// Chooses format and page, and says them in `reply`. The service root and the time are for the caller to fill in.
+///
+/// # Errors
+/// 406 where no format is acceptable.
+pub(crate) fn prepare(
+    service: &Hosted,
+    mut plan: Plan,
+    asked: Asked<'_>,
+    headers: &dyn Headers,
+    reply: &mut impl Reply,
+) -> Result<Feed, Fault> {
+    let Asked { version, path, query, page_size } = asked;
     let option = plan.options.format.take();
-    let format = negotiation::document(mount.version, option.as_deref(), request.values("accept"))?;
-    let asked = match mount.version {
+    let format = negotiation::document(version, option.as_deref(), values(headers, "accept"))?;
+    let preferred = match version {
         Version::V2 => None,
-        Version::V4 => preferred_page_size(request.values("prefer")),
+        Version::V4 => preferred_page_size(values(headers, "prefer")),
     };
-    let page_left = asked.map_or(shared.page_size, |asked| asked.min(shared.page_size));
-    let (name, said) = versions::answered(mount.version);
-    response.header(name, said);
-    negotiation::say_choice(option.as_deref(), response);
-    response.header("content-type", format.content_type(DocumentKind::Feed));
-    if asked.is_some() {
-        response.header("preference-applied", format!("odata.maxpagesize={page_left}"));
+    let page_left = preferred.map_or(page_size, |preferred| preferred.min(page_size));
+    let (name, said) = versions::answered(version);
+    reply.field(name, said.as_bytes());
+    negotiation::say_choice(option.as_deref(), reply);
+    reply.field("content-type", format.content_type(DocumentKind::Feed).as_bytes());
+    if preferred.is_some() {
+        reply.field("preference-applied", format!("odata.maxpagesize={page_left}").as_bytes());
     }
     let stencil = service.stencils.of(&service.model, plan.set(), plan.shape, format, &plan.options);
-    let path = request.path().get(mount.root.len()..).unwrap_or_default().to_owned();
-    let next = Next::Token { query: request.query().map(str::to_owned) };
-    let updated = core.updated(format);
-    Feed { plan, stencil, root, updated, path, next, page_left, written: 0 }.answer(core, service, exchange).await
+    let next = Next::Token { query: query.map(str::to_owned) };
+    let (root, updated) = (String::new(), String::new());
+    Ok(Feed { plan, stencil, root, updated, path: path.to_owned(), next, page_left, written: 0 })
 }
 
 /// `Prefer: odata.maxpagesize=50` (Protocol 8.2.8.5), also without `odata.` as in 4.01. What is no number is ignored, as

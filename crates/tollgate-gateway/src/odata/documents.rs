@@ -1,6 +1,5 @@
 //! The two documents that describe a service: the service document and `$metadata`. The latter is made once and kept.
 
-use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::{Model, Version, metadata_v2, metadata_v4, service_document};
 use tollgate_wire::format::DocumentKind;
 use tollgate_wire::query::format_of;
@@ -8,9 +7,9 @@ use tollgate_wire::stencil::Base;
 
 use super::{negotiation, versions};
 use crate::conditions::{self, Verdict};
-use crate::error::{Failure, Fault};
-use crate::hosted::{Hosted, Mount};
-use crate::server::Core;
+use crate::error::Fault;
+use crate::hosted::Hosted;
+use crate::operation::{Headers, Reply, values};
 
 /// The kept metadata documents.
 #[derive(Debug)]
@@ -39,53 +38,63 @@ impl Documents {
 }
 
 /// Answers `$metadata`.
-pub(super) fn answer_metadata(service: &Hosted, mount: &Mount, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
-    let (request, response) = exchange.split();
-    let format = format_of(mount.version, request.query());
-    negotiation::metadata(format.as_deref(), request.values("accept"))?;
-    let document = match mount.version {
+///
+/// # Errors
+/// 406 where XML is not acceptable, 412 where `If-Match` fails.
+pub(crate) fn answer_metadata(
+    service: &Hosted,
+    version: Version,
+    query: Option<&str>,
+    headers: &dyn Headers,
+    reply: &mut impl Reply,
+) -> Result<(), Fault> {
+    let format = format_of(version, query);
+    negotiation::metadata(format.as_deref(), values(headers, "accept"))?;
+    let document = match version {
         Version::V2 => &service.documents.v2,
         Version::V4 => &service.documents.v4,
     };
-    let (name, said) = versions::answered(mount.version);
-    response.header(name, said);
-    response.header("etag", &document.etag);
-    match conditions::judge(request.values("if-match"), request.values("if-none-match"), &document.etag) {
-        Verdict::Failed => return Err(Fault::precondition_failed().into()),
-        Verdict::NotModified => response.status = 304,
+    let (name, said) = versions::answered(version);
+    reply.field(name, said.as_bytes());
+    reply.field("etag", document.etag.as_bytes());
+    match conditions::judge(values(headers, "if-match"), values(headers, "if-none-match"), &document.etag) {
+        Verdict::Failed => return Err(Fault::precondition_failed()),
+        Verdict::NotModified => reply.status(304),
         Verdict::Answer => {
-            response.header("content-type", "application/xml;charset=utf-8");
-            response.body.extend_from_slice(&document.bytes);
+            reply.field("content-type", b"application/xml;charset=utf-8");
+            reply.body().extend_from_slice(&document.bytes);
         }
     }
     Ok(())
 }
 
-/// Answers the service root. Its links begin with the `Host` of the request, so it is written each time.
-pub(super) fn answer_service(
-    core: &Core,
+/// Answers the service root. Its links begin with `root`, which the request's `Host` says, so it is written each time.
+///
+/// # Errors
+/// 406 where no format is acceptable, 412 where `If-Match` fails.
+pub(crate) fn answer_service(
     service: &Hosted,
-    mount: &Mount,
-    exchange: &mut Exchange<'_>,
-) -> Result<(), Failure> {
-    let root = core.service_root(exchange, &mount.root);
-    let (request, response) = exchange.split();
-    let option = format_of(mount.version, request.query());
-    let format = negotiation::document(mount.version, option.as_deref(), request.values("accept"))?;
-    service_document::write(&mut response.body, &service.model, format, &Base::new(&root, ""));
-    let etag = conditions::etag_of(&response.body);
-    let (name, said) = versions::answered(mount.version);
-    response.header(name, said);
-    response.header("etag", &etag);
-    negotiation::say_choice(option.as_deref(), response);
-    match conditions::judge(request.values("if-match"), request.values("if-none-match"), &etag) {
-        Verdict::Failed => return Err(Fault::precondition_failed().into()),
+    version: Version,
+    query: Option<&str>,
+    root: &str,
+    headers: &dyn Headers,
+    reply: &mut impl Reply,
+) -> Result<(), Fault> {
+    let option = format_of(version, query);
+    let format = negotiation::document(version, option.as_deref(), values(headers, "accept"))?;
+    service_document::write(reply.body(), &service.model, format, &Base::new(root, ""));
+    let etag = conditions::etag_of(reply.body());
+    let (name, said) = versions::answered(version);
+    reply.field(name, said.as_bytes());
+    reply.field("etag", etag.as_bytes());
+    negotiation::say_choice(option.as_deref(), reply);
+    match conditions::judge(values(headers, "if-match"), values(headers, "if-none-match"), &etag) {
+        Verdict::Failed => return Err(Fault::precondition_failed()),
         Verdict::NotModified => {
-            response.status = 304;
-            response.body.clear();
+            reply.status(304);
+            reply.body().clear();
         }
-        Verdict::Answer => response.header("content-type", format.content_type(DocumentKind::Service)),
+        Verdict::Answer => reply.field("content-type", format.content_type(DocumentKind::Service).as_bytes()),
     }
-    core.give_text(root);
     Ok(())
 }

@@ -11,6 +11,7 @@ use tollgate_wire::stencil::raw;
 use super::{negotiation, versions};
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
+use crate::operation::{Headers, Reply, values};
 use crate::server::Core;
 use crate::single::{Found, Single};
 
@@ -20,54 +21,75 @@ pub(super) async fn answer(
     service: &Arc<Hosted>,
     mount: &Mount,
     exchange: &mut Exchange<'_>,
-    mut plan: Plan,
+    plan: Plan,
 ) -> Result<(), Failure> {
     let root = core.service_root(exchange, &mount.root);
+    let shape = plan.shape;
     let (request, response) = exchange.split();
-    let (name, said) = versions::answered(mount.version);
-    response.header(name, said);
+    let mut single = prepare(service, mount.version, plan, request, response)?;
+    single.root = root;
+    if let Some(stencil) = &single.stencil {
+        single.updated = core.updated(stencil.format());
+    }
+    let found = single.answer(core, service, exchange).await?;
+    Ok(finish(found, mount.version, shape, exchange.respond())?)
+}
+
+/// Chooses the format and says it in `reply`. The service root and the time are for the caller to fill in.
+///
+/// # Errors
+/// 406 where no format is acceptable.
+pub(crate) fn prepare(
+    service: &Hosted,
+    version: Version,
+    mut plan: Plan,
+    headers: &dyn Headers,
+    reply: &mut impl Reply,
+) -> Result<Single, Fault> {
+    let (name, said) = versions::answered(version);
+    reply.field(name, said.as_bytes());
     let option = plan.options.format.take();
-    let mut updated = String::new();
     let stencil = match plan.shape {
         // Plain text: `Accept` and `$format` choose among documents, and a client that asks for JSON throughout still
         // wants its count.
         Shape::Count => {
-            response.header("content-type", "text/plain;charset=utf-8");
+            reply.field("content-type", b"text/plain;charset=utf-8");
             None
         }
         Shape::RawValue(leaf) => {
             let primitive = service.model.type_of(plan.set()).leaves[leaf.0].primitive;
-            response.header("content-type", raw::content_type(primitive));
+            reply.field("content-type", raw::content_type(primitive).as_bytes());
             None
         }
         shape @ (Shape::Entity | Shape::Collection | Shape::Property(_) | Shape::Leaf(_)) => {
-            let format = negotiation::document(mount.version, option.as_deref(), request.values("accept"))?;
+            let format = negotiation::document(version, option.as_deref(), values(headers, "accept"))?;
             let kind = if shape == Shape::Entity { DocumentKind::Entry } else { DocumentKind::Property };
-            negotiation::say_choice(option.as_deref(), response);
-            response.header("content-type", format.content_type(kind));
-            updated = core.updated(format);
+            negotiation::say_choice(option.as_deref(), reply);
+            reply.field("content-type", format.content_type(kind).as_bytes());
             Some(service.stencils.of(&service.model, plan.set(), shape, format, &plan.options))
         }
     };
-    let shape = plan.shape;
-    match (
-        Single { plan, stencil, version: mount.version, root, updated }.answer(core, service, exchange).await?,
-        mount.version,
-    ) {
+    Ok(Single { plan, stencil, version, root: String::new(), updated: String::new() })
+}
+
+/// What is said where nothing was found.
+///
+/// # Errors
+/// 404 where the path leads nowhere, and in V2 where there is nothing at its end.
+pub(crate) fn finish(found: Found, version: Version, shape: Shape, reply: &mut impl Reply) -> Result<(), Fault> {
+    match (found, version) {
         (Found::Answered, _) => Ok(()),
-        (Found::Missing, _) => Err(Fault::not_found("there is no entity with this key").into()),
+        (Found::Missing, _) => Err(Fault::not_found("there is no entity with this key")),
         // Protocol 11.2.3 and 11.2.7: a null property, and navigation to no entity, are 204.
         (Found::Nothing, Version::V4) => {
-            let response = exchange.respond();
-            response.clear_headers();
-            response.header("OData-Version", "4.0");
-            response.status = 204;
+            let (name, said) = versions::answered(version);
+            reply.begin(204);
+            reply.field(name, said.as_bytes());
             Ok(())
         }
         (Found::Nothing, Version::V2) => Err(Fault::not_found(match shape {
             Shape::RawValue(_) => "the property is null",
             _ => "there is no related entity",
-        })
-        .into()),
+        })),
     }
 }

@@ -3,22 +3,24 @@
 //! URLs, formats and rows are other people's work (`tollgate-wire`, [`crate::store`]); here is what lies between them:
 //! methods, versions, formats, conditions, pages, and where the work is done.
 
-mod collection;
-mod documents;
-mod entity;
-mod negotiation;
+pub(crate) mod collection;
+pub(crate) mod documents;
+pub(crate) mod entity;
+pub(crate) mod negotiation;
 pub(crate) mod versions;
+mod write;
 
 use std::sync::Arc;
 
 use tollgate_net::http1::server::{Exchange, ExchangeError};
 use tollgate_net::http1::{Method, RequestHead};
 use tollgate_wire::format::Format;
-use tollgate_wire::plan::{Plan, Resource, Shape};
+use tollgate_wire::plan::{Resource, Shape};
 use tollgate_wire::url;
 
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
+use crate::operation;
 use crate::server::Core;
 
 pub(crate) use documents::Documents;
@@ -53,72 +55,54 @@ pub(crate) fn error_format(mount: &Mount, request: Option<&RequestHead>) -> Form
 
 async fn answer(core: &Core, service: &Arc<Hosted>, mount: &Mount, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
     let request = exchange.request();
-    versions::check(mount.version, |name| request.header(name))?;
-    let method = request.method();
-    if method == Method::Trace {
-        return Err(Fault::method_not_allowed(request.method_text(), READING).into());
-    }
+    let version = mount.version;
     let below = request.path().get(mount.root.len()..).unwrap_or_default();
-    let (resource, _) = url::parse(&service.model, mount.version, below, request.query()).map_err(Fault::from)?;
-    let reading = matches!(method, Method::Get | Method::Head);
-    match resource {
-        _ if method == Method::Options => {
+    let query = request.query();
+    match request.method() {
+        Method::Get | Method::Head => {}
+        Method::Options => {
+            let (resource, _) = url::parse(&service.model, version, below, query).map_err(Fault::from)?;
             let response = exchange.respond();
             response.status = 204;
-            response.header("allow", allowed(&resource));
-            Ok(())
+            response.header("allow", operation::allowed(&service.model, version, &resource));
+            return Ok(());
         }
-        Resource::ServiceDocument if reading => documents::answer_service(core, service, mount, exchange),
-        Resource::Metadata if reading => documents::answer_metadata(service, mount, exchange),
-        Resource::Read(plan) if reading => match plan.shape {
+        Method::Trace => {
+            let (resource, _) = url::parse(&service.model, version, below, query).map_err(Fault::from)?;
+            let allow = operation::allowed(&service.model, version, &resource);
+            return Err(Fault::method_not_allowed(request.method_text(), allow).into());
+        }
+        Method::Post if below == "$batch" => return Err(Fault::not_implemented("$batch").into()),
+        Method::Post | Method::Put | Method::Patch | Method::Merge | Method::Delete | Method::Other => {
+            return write::answer(core, service, mount, exchange).await;
+        }
+    }
+    versions::check(version, |name| request.header(name))?;
+    let (resource, _) = url::parse(&service.model, version, below, query).map_err(Fault::from)?;
+    match resource {
+        Resource::Read(plan) => match plan.shape {
             Shape::Collection => collection::answer(core, service, mount, exchange, *plan).await,
             Shape::Entity | Shape::Count | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => {
                 entity::answer(core, service, mount, exchange, *plan).await
             }
         },
-        other => Err(not_read(service, method, request.method_text(), &other).into()),
-    }
-}
-
-/// The methods of what can only be read.
-pub(crate) const READING: &str = "GET, HEAD, OPTIONS";
-
-/// The methods that a resource has.
-fn allowed(resource: &Resource) -> &'static str {
-    match resource {
-        Resource::Batch => "OPTIONS, POST",
-        Resource::ServiceDocument | Resource::Metadata | Resource::Function(_) | Resource::Read(_) => READING,
-    }
-}
-
-/// What is answered to a method that does not read, or on a resource that is not read: 501 where the protocol has it and
-/// it is not built here yet, 405 where the protocol does not have it.
-fn not_read(service: &Hosted, method: Method, method_text: &str, resource: &Resource) -> Fault {
-    match resource {
-        Resource::Batch if method == Method::Post => Fault::not_implemented("$batch"),
-        Resource::Batch => Fault::method_not_allowed(method_text, allowed(resource)),
-        Resource::Function(index) => {
-            Fault::not_implemented(&format!("function {}", service.model.function_imports[*index].name))
+        Resource::ServiceDocument => {
+            let root = core.service_root(exchange, &mount.root);
+            let (request, response) = exchange.split();
+            documents::answer_service(service, version, request.query(), &root, request, response)?;
+            core.give_text(root);
+            Ok(())
         }
-        Resource::ServiceDocument | Resource::Metadata => Fault::method_not_allowed(method_text, allowed(resource)),
-        Resource::Read(plan) => match (plan.shape, method) {
-            (Shape::Collection, Method::Post) => {
-                Fault::not_implemented(&format!("creating in {}", set_name(service, plan)))
-            }
-            (Shape::Entity, Method::Put | Method::Patch | Method::Merge) => {
-                Fault::not_implemented(&format!("changing in {} by {method_text}", set_name(service, plan)))
-            }
-            (Shape::Entity, Method::Delete) => {
-                Fault::not_implemented(&format!("deleting from {}", set_name(service, plan)))
-            }
-            (Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), Method::Put | Method::Patch | Method::Merge) => {
-                Fault::not_implemented(&format!("changing a property in {} by {method_text}", set_name(service, plan)))
-            }
-            _ => Fault::method_not_allowed(method_text, allowed(resource)),
-        },
+        Resource::Metadata => {
+            let (request, response) = exchange.split();
+            Ok(documents::answer_metadata(service, version, request.query(), request, response)?)
+        }
+        Resource::Function(index) => {
+            Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[index].name)).into())
+        }
+        Resource::Batch => {
+            let allow = operation::allowed(&service.model, version, &resource);
+            Err(Fault::method_not_allowed(request.method_text(), allow).into())
+        }
     }
-}
-
-fn set_name<'s>(service: &'s Hosted, plan: &Plan) -> &'s str {
-    &service.model.entity_sets[plan.set().0].name
 }

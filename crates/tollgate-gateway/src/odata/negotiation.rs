@@ -3,13 +3,13 @@
 //!
 //! V2: Atom or plain XML unless JSON is wanted. V4: JSON only; XML is the metadata document's.
 
-use tollgate_net::http1::server::Response;
 use tollgate_wire::edm::Version;
 use tollgate_wire::format::{Format, Ieee754, Metadata};
 use tollgate_wire::query::format_of;
 
 use crate::accept::{self, MediaRange};
 use crate::error::Fault;
+use crate::operation::Reply;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
@@ -58,6 +58,14 @@ pub(crate) fn document<'a>(
     })
 }
 
+/// The format in which that version answers when nothing is said.
+pub(crate) fn default(version: Version) -> Format {
+    match version {
+        Version::V2 => Format::V2Atom,
+        Version::V4 => V4_DEFAULT,
+    }
+}
+
 /// Checks that the metadata document, which is XML in both versions, is acceptable.
 ///
 /// # Errors
@@ -68,9 +76,9 @@ pub(crate) fn metadata<'a>(format: Option<&'a str>, accept: impl IntoIterator<It
 
 /// Says that `Accept` chose the format, where it did and not `$format`. An entity has one ETag for all its formats (OData's
 /// ETags are of entities, not of documents), so this is what keeps a cache from answering one format for another.
-pub(crate) fn say_choice(format: Option<&str>, response: &mut Response) {
+pub(crate) fn say_choice(format: Option<&str>, reply: &mut impl Reply) {
     if format.is_none() {
-        response.header("vary", "Accept");
+        reply.field("vary", b"Accept");
     }
 }
 

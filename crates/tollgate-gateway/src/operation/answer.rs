@@ -25,6 +25,9 @@ pub(crate) trait Reply {
     /// Begins the answer anew, with this status and nothing else.
     fn begin(&mut self, status: u16);
 
+    /// Gives the answer that stands so far another status.
+    fn status(&mut self, status: u16);
+
     /// Adds a field.
     fn field(&mut self, name: &'static str, value: &[u8]);
 
@@ -108,6 +111,10 @@ impl Reply for Answer {
         self.status = status;
     }
 
+    fn status(&mut self, status: u16) {
+        self.status = status;
+    }
+
     fn field(&mut self, name: &'static str, value: &[u8]) {
         self.header(name, value);
     }
@@ -122,6 +129,10 @@ impl Reply for tollgate_net::http1::server::Response {
         self.status = status;
         self.clear_headers();
         self.body.clear();
+    }
+
+    fn status(&mut self, status: u16) {
+        self.status = status;
     }
 
     fn field(&mut self, name: &'static str, value: &[u8]) {

@@ -76,8 +76,7 @@ impl Creation<'_> {
                 How::Replace => provide::for_replacement(entity_type, entry, self.caller),
             }
             provide::check_nulls(entity_type, entry)?;
-            let updated = self.connection.update(model, set, &key, entry);
-            if updated.map_err(|error| Fault::of_write(error, model, set, self.connection))? {
+            if self.connection.update(model, set, &key, entry)? {
                 if !pointing_here.is_empty() {
                     put_key_in(entity_type, entry, &key);
                     self.point_here(set, entry, pointing_here)?;
@@ -111,8 +110,7 @@ impl Creation<'_> {
         if model.type_of(set).etag.is_some() || !conditions.is_empty() {
             target::hold(self.service, self.connection, version, (set, &key), conditions)?;
         }
-        let deleted = self.connection.delete(model, set, &key);
-        match deleted.map_err(|error| Fault::of_write(error, model, set, self.connection))? {
+        match self.connection.delete(model, set, &key)? {
             true => Ok(()),
             false => Err(not_there()),
         }

@@ -87,8 +87,7 @@ impl Creation<'_> {
         let entity_type = model.type_of(set);
         provide::for_creation(entity_type, entry, self.caller);
         provide::check_complete(entity_type, entry)?;
-        let inserted = self.connection.insert(model, set, entry, Some(represent));
-        inserted.map_err(|error| Fault::of_write(error, model, set, self.connection))
+        Ok(self.connection.insert(model, set, entry, Some(represent))?)
     }
 
     /// Creates an entity with all that its body brings along.
@@ -124,8 +123,7 @@ impl Creation<'_> {
         let later_links = self.refer_to_links(set, entry, links)?;
         provide::check_complete(entity_type, entry)?;
         let mut created = Created { stored: Entry::new(entity_type.leaves.len()) };
-        let inserted = self.connection.insert(model, set, entry, Some(&mut created));
-        inserted.map_err(|error| Fault::of_write(error, model, set, self.connection))?;
+        self.connection.insert(model, set, entry, Some(&mut created))?;
         for (navigation, related) in later_children {
             let declared = &entity_type.navigation[navigation.0];
             let child_type = model.type_of(declared.target);
@@ -201,8 +199,7 @@ impl Creation<'_> {
             }
             provide::check_nulls(target_type, &changes)?;
             provide::for_change(target_type, &mut changes, self.caller);
-            let updated = self.connection.update(model, declared.target, &key, &changes);
-            if !updated.map_err(|error| Fault::of_write(error, model, declared.target, self.connection))? {
+            if !self.connection.update(model, declared.target, &key, &changes)? {
                 return Err(no_such_link(&declared.name));
             }
         }

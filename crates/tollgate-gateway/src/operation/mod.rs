@@ -21,9 +21,7 @@ mod target;
 use std::borrow::Cow;
 
 use tollgate_net::http1::Method;
-use tollgate_wire::body;
-use tollgate_wire::document::Schema;
-use tollgate_wire::edm::{Model, SetId, Version};
+use tollgate_wire::edm::{SetId, Version};
 use tollgate_wire::entry::{Entry, Link};
 use tollgate_wire::format::Format;
 use tollgate_wire::plan::{Counting, Expand, Key, Options, Plan, Resource, Select, Shape};
@@ -185,7 +183,7 @@ fn prepare_meant(service: &Hosted, request: &Request<'_>, meant: Meant<'_>) -> R
         _ => negotiation::document(version, option.as_deref(), values(headers, "accept"))
             .unwrap_or_else(|_| negotiation::default(version)),
     };
-    let mut entry = || read_entity(service, request, plan.set());
+    let entry = || read_entity(service, request, plan.set());
     let action = match kind {
         Kind::Create => Action::Create { entry: entry()?, plan },
         Kind::Change(how) => {
@@ -296,10 +294,13 @@ impl Work<'_> {
             self.show(set, key, std::mem::take(options), wanted)?;
         }
         self.answer.status = if wanted == Wanted::Body { 201 } else { 204 };
-        self.answer.say_location(self.manner.root, match self.version {
-            Version::V2 => EntityId::Unsaid,
-            Version::V4 => EntityId::Said,
-        });
+        self.answer.say_location(
+            self.manner.root,
+            match self.version {
+                Version::V2 => EntityId::Unsaid,
+                Version::V4 => EntityId::Said,
+            },
+        );
         self.say_what_chose(wanted);
         Ok(())
     }
@@ -323,7 +324,7 @@ impl Work<'_> {
                 if wanted == Wanted::Body || service.model.type_of(set).etag.is_some() {
                     self.show(set, key, options, wanted)?;
                 } else {
-                    represent::write_address(&service.model, self.version, set, &key, &mut self.answer.address);
+                    url::write_address(&mut self.answer.address, self.version, &service.model, set, &key);
                 }
                 self.answer.status = if wanted == Wanted::Body { 200 } else { 204 };
                 self.say_what_chose(wanted);
@@ -351,8 +352,7 @@ impl Work<'_> {
 fn read_entity(service: &Hosted, request: &Request<'_>, set: SetId) -> Result<Entry, Fault> {
     let format = headers::body_format(request.version, request.headers)?;
     let mut entry = spare::entry();
-    let schema = Schema { model: &service.model, set };
-    body::read(request.body, format, schema, &mut entry).map_err(Fault::from)?;
+    service.bodies.read(request.body, format, set, request.root, &mut entry).map_err(Fault::from)?;
     resolve_links(service, request, set, &mut entry)?;
     Ok(entry)
 }
@@ -409,7 +409,9 @@ fn deep_update(version: Version, headers: &dyn Headers) -> Fault {
     let newer = version == Version::V4 && headers.value("odata-version", 0).is_some_and(|said| said.trim() == "4.01");
     match newer {
         true => Fault::not_implemented("changing related entities within an entity"),
-        false => Fault::bad_request("body", "expected no entities within the entity: related ones are changed by themselves"),
+        false => {
+            Fault::bad_request("body", "expected no entities within the entity: related ones are changed by themselves")
+        }
     }
 }
 

@@ -2,11 +2,10 @@
 //!
 //! It deliberately decides neither status nor format.
 
-use tollgate_wire::edm::{Model, SetId, Version};
+use tollgate_wire::edm::SetId;
 use tollgate_wire::format::{DocumentKind, Format};
 use tollgate_wire::plan::{Key, Options, Plan, Shape};
 use tollgate_wire::stencil::{Base, Stencil, Writer};
-use tollgate_wire::url;
 use tollgate_wire::value::Row;
 
 use super::answer::Answer;
@@ -118,12 +117,4 @@ pub(super) fn as_stored(
         true => Ok(()),
         false => Err(Fault::internal("an entity that was just written is not there")),
     }
-}
-
-/// Writes the address of the entity with this key, below the service root.
-pub(super) fn write_address(model: &Model, version: Version, set: SetId, key: &Key, out: &mut Vec<u8>) {
-    out.clear();
-    url::encode(out, model.entity_sets[set.0].name.as_bytes());
-    let columns: Vec<usize> = (0..key.0.len()).collect();
-    url::write_key(out, version, model.type_of(set), &key.0[..], &columns);
 }

@@ -2,9 +2,9 @@
 //!
 //! It deliberately changes nothing. What it finds holds until the transaction ends.
 
+use tollgate_wire::edm::Version;
 use tollgate_wire::edm::{EntityType, LeafId, SetId};
 use tollgate_wire::format::{Format, Ieee754, Metadata};
-use tollgate_wire::edm::Version;
 use tollgate_wire::plan::{Key, Options, Plan, Select, Shape};
 use tollgate_wire::stencil::Stencil;
 use tollgate_wire::value::{Row, Value};
@@ -66,7 +66,8 @@ pub(super) fn fetch(
     plan.options =
         Options { select: Select::Only { leaves: shown.clone(), navigation: Vec::new() }, ..Options::default() };
     let columns = asked.iter().map(|leaf| shown.partition_point(|candidate| candidate < leaf));
-    let columns: Vec<_> = columns.zip(&asked).map(|(column, leaf)| (column, entity_type.leaves[leaf.0].primitive)).collect();
+    let columns: Vec<_> =
+        columns.zip(&asked).map(|(column, leaf)| (column, entity_type.leaves[leaf.0].primitive)).collect();
     let mut sink = ValueSink { columns, values: None };
     connection.read(model, &plan, None, &mut sink)?;
     let Some(mut values) = sink.values else { return Ok(None) };

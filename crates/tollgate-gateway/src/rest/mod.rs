@@ -18,7 +18,7 @@ use crate::accept;
 use crate::error::{Failure, Fault};
 use crate::feed::{Feed, Next};
 use crate::hosted::Hosted;
-use crate::odata::READING;
+use crate::operation::READING;
 use crate::server::Core;
 use crate::single::{Found, Single};
 

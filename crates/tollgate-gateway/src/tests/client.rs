@@ -129,6 +129,23 @@ impl Connection {
         self.read(method)
     }
 
+    /// Sends a request with a body and reads its answer.
+    pub(super) fn ask_with(
+        &mut self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: impl AsRef<[u8]>,
+    ) -> Answer {
+        let body = body.as_ref();
+        let length = body.len().to_string();
+        let mut headers = headers.to_vec();
+        headers.push(("Content-Length", &length));
+        self.send(method, target, &headers);
+        self.stream.get_mut().write_all(body).unwrap();
+        self.read(method)
+    }
+
     /// Sends a request.
     pub(super) fn send(&mut self, method: &str, target: &str, headers: &[(&str, &str)]) {
         let mut request = format!("{method} {target} HTTP/1.1\r\n");

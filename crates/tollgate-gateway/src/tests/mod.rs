@@ -11,3 +11,4 @@ mod rest;
 mod streaming;
 mod v2;
 mod v4;
+mod writing;

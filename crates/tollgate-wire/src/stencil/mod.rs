@@ -199,8 +199,7 @@ impl Stencil {
     }
 
     /// Writes the entity's address below the service root: set and key, percent-encoded.
-    #[cfg(test)]
-    pub(crate) fn write_address<R: Row + ?Sized>(&self, out: &mut Vec<u8>, row: &R) {
+    pub fn write_address<R: Row + ?Sized>(&self, out: &mut Vec<u8>, row: &R) {
         self.key.run_cells(out, row);
     }
 }

@@ -5,7 +5,7 @@
 use super::error::{Fault, Parsed, Problem, quoted};
 use super::literal::{self, type_name};
 use super::percent;
-use crate::edm::{EntityType, LeafId, Primitive, Version};
+use crate::edm::{EntityType, LeafId, Model, Primitive, SetId, Version};
 use crate::plan::Key;
 use crate::value::{Cell, Row, Value};
 use crate::{base64, date};
@@ -218,6 +218,13 @@ pub fn write_key<R: Row + ?Sized>(
         write_literal(out, version, leaf.primitive, row.cell(*column));
     }
     out.push(b')');
+}
+
+/// Writes the address of the entity with this key below the service root: set and key, percent-encoded.
+pub fn write_address(out: &mut Vec<u8>, version: Version, model: &Model, set: SetId, key: &Key) {
+    percent::encode(out, model.entity_sets[set.0].name.as_bytes());
+    let columns: Vec<usize> = (0..key.0.len()).collect();
+    write_key(out, version, model.type_of(set), &key.0[..], &columns);
 }
 
 /// Writes one literal as it stands in a URL, percent-encoded.

@@ -10,7 +10,7 @@ mod path;
 mod percent;
 
 pub use error::{Fault, Place, UrlError};
-pub use key::{write_key, write_literal};
+pub use key::{write_address, write_key, write_literal};
 pub use percent::{decode_segment, escape};
 
 pub(crate) use error::{Parsed, Problem, quoted};

@@ -1,0 +1,86 @@
+//! A single request that writes: its body is gathered, the operation prepared, a work process and the right to write taken,
+//! and the operation done in a transaction of its own. Nothing is answered before that is committed.
+//!
+//! What the operation does is [`crate::operation`]'s business.
+
+use std::sync::Arc;
+
+use tollgate_net::http1::server::Exchange;
+
+use crate::error::{Failure, Fault};
+use crate::hosted::{Hosted, Mount};
+use crate::operation::{self, Answer, Caller, ContentIds, Prepared, Request};
+use crate::pool::Writing;
+use crate::server::Core;
+use crate::weight::Place;
+
+/// Largest body whose entities are written on the loop: about a hundred of 600 bytes, which take SQLite half a
+/// millisecond.
+const LOOP_BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// Answers a request that writes.
+pub(super) async fn answer(
+    core: &Core,
+    service: &Arc<Hosted>,
+    mount: &Mount,
+    exchange: &mut Exchange<'_>,
+) -> Result<(), Failure> {
+    let body_bytes = exchange.read_body(service.rules.body_bytes_max).await?.len();
+    let root = core.service_root(exchange, &mount.root);
+    let prepared = {
+        let (head, body, _) = exchange.parts();
+        operation::prepare(
+            service,
+            &Request {
+                method: head.method(),
+                path: head.path().get(mount.root.len()..).unwrap_or_default(),
+                query: head.query(),
+                version: mount.version,
+                root: &root,
+                headers: head,
+                body,
+                content_ids: &ContentIds::default(),
+                caller: &Caller::of(&service.rules, head, core.shared.clock.wall()),
+                page_size: core.shared.page_size,
+            },
+        )?
+    };
+    let place = match service.pool.place_of_writes() {
+        Place::Loop if body_bytes <= LOOP_BODY_BYTES_MAX => Place::Loop,
+        _ => Place::Away,
+    };
+    let writing = service.pool.acquire_to_write().await.map_err(Fault::from)?;
+    let mut answer = core.take_answer();
+    std::mem::swap(&mut answer.body, &mut exchange.respond().body);
+    let (done, mut answer, root) = match place {
+        Place::Loop => write(service, writing, prepared, answer, root),
+        Place::Away => {
+            let service = Arc::clone(service);
+            let job = move || write(&service, writing, prepared, answer, root);
+            let ended = tokio::task::spawn_blocking(job).await;
+            ended.map_err(|panic| Fault::internal(format!("work away from the loop ended badly: {panic}")))?
+        }
+    };
+    core.give_text(root);
+    let response = exchange.respond();
+    if done.is_ok() {
+        std::mem::swap(&mut answer.body, &mut response.body);
+        response.status = answer.status;
+        for (name, value) in answer.headers() {
+            response.header(name, value);
+        }
+    }
+    core.give_answer(answer);
+    Ok(done?)
+}
+
+fn write(
+    service: &Hosted,
+    mut writing: Writing,
+    prepared: Prepared,
+    mut answer: Answer,
+    root: String,
+) -> (Result<(), Fault>, Answer, String) {
+    let done = writing.transaction(|connection| prepared.perform(service, connection, &root, &mut answer));
+    (done.map(|_| ()), answer, root)
+}

@@ -1,0 +1,64 @@
+//! Reading as one operation among others, on a connection that is inside a transaction already: a batch reads what the
+//! requests before have written.
+//!
+//! Single requests to read take another way (`crate::odata`): they may be answered in parts.
+
+use tollgate_net::http1::Method;
+use tollgate_wire::format::Format;
+use tollgate_wire::plan::{Resource, Shape};
+
+use super::{Answer, Meant, Performed, Request, method_text};
+use crate::error::Fault;
+use crate::hosted::Hosted;
+use crate::odata::{collection, documents, entity};
+use crate::operation::allowed;
+use crate::store::Connection;
+
+/// Answers a request to read.
+pub(super) fn perform(
+    service: &Hosted,
+    connection: &mut Connection,
+    request: &Request<'_>,
+    meant: Meant<'_>,
+    answer: &mut Answer,
+) -> Result<Performed, Fault> {
+    answer.clear();
+    let Request { version, headers, root, .. } = *request;
+    let updated = |format| match format {
+        Format::V2Atom => request.caller.stamp().atom(),
+        _ => String::new(),
+    };
+    match meant.resource {
+        Resource::Read(plan) if plan.shape == Shape::Collection => {
+            let Request { query, page_size, .. } = *request;
+            let asked = collection::Asked { version, path: &meant.path, query, page_size };
+            let mut feed = collection::prepare(service, *plan, asked, headers, answer)?;
+            feed.updated = updated(feed.stencil.format());
+            feed.root = root.to_owned();
+            feed.write(service, connection, &mut answer.body)?;
+        }
+        Resource::Read(plan) => {
+            let shape = plan.shape;
+            let mut single = entity::prepare(service, version, *plan, headers, answer)?;
+            if let Some(stencil) = &single.stencil {
+                single.updated = updated(stencil.format());
+            }
+            single.root = root.to_owned();
+            let found = single.answer_on(service, connection, headers, answer)?;
+            entity::finish(found, version, shape, answer)?;
+        }
+        Resource::ServiceDocument => documents::answer_service(service, version, request.query, root, headers, answer)?,
+        Resource::Metadata => documents::answer_metadata(service, version, request.query, headers, answer)?,
+        Resource::Function(index) => {
+            return Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[index].name)));
+        }
+        Resource::Batch => {
+            let allow = allowed(&service.model, version, &Resource::Batch);
+            return Err(Fault::method_not_allowed(method_text(request.method), allow));
+        }
+    }
+    if request.method == Method::Head {
+        answer.body.clear();
+    }
+    Ok(Performed::Read)
+}
