@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
 use crate::dispatcher::{Dispatcher, Occupancy, Refused, WorkProcess};
-use crate::store::{Connection, Store, StoreError};
+use crate::store::{Connection, Store};
 use crate::weight::Place;
 
 /// Work processes over one database.
@@ -139,31 +139,12 @@ impl Pool {
     }
 }
 
-impl Writing {
-    /// Does `work` in a transaction: committed when it succeeds, rolled back when it does not. Only when this returned
-    /// well may anybody be told of success.
-    ///
-    /// # Errors
-    /// What the work says, or the store at the beginning or the end.
-    pub(crate) fn transaction<T, E: From<StoreError>>(
-        &mut self,
-        work: impl FnOnce(&mut Connection) -> Result<T, E>,
-    ) -> Result<T, E> {
-        /// A transaction that was left half-way, by an error or a panic, is rolled back.
-        struct Open<'c>(&'c mut Connection, bool);
-        impl Drop for Open<'_> {
-            fn drop(&mut self) {
-                if self.1 {
-                    self.0.rollback();
-                }
-            }
+impl Drop for Writing {
+    fn drop(&mut self) {
+        // Whoever panics leaves its transaction half-way; the next one must not go on with it.
+        if std::thread::panicking() {
+            self.rollback();
         }
-        self.begin()?;
-        let mut open = Open(self, true);
-        let done = work(open.0)?;
-        open.0.commit()?;
-        open.1 = false;
-        Ok(done)
     }
 }
 

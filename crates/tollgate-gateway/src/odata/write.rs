@@ -12,6 +12,7 @@ use crate::hosted::{Hosted, Mount};
 use crate::operation::{self, Answer, Caller, ContentIds, Prepared, Request};
 use crate::pool::Writing;
 use crate::server::Core;
+use crate::store::Store;
 use crate::weight::Place;
 
 /// Largest body whose entities are written on the loop: about a hundred of 600 bytes, which take SQLite half a

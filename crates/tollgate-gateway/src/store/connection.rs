@@ -96,4 +96,8 @@ impl Store for Connection {
     fn delete(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
         each!(self, kind => kind.delete(model, set, key))
     }
+
+    fn delete_all(&mut self, model: &Model, set: SetId) -> Result<u64, StoreError> {
+        each!(self, kind => kind.delete_all(model, set))
+    }
 }

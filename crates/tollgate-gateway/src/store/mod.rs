@@ -169,6 +169,12 @@ pub trait Store {
     /// [`StoreError::Constraint`] where others refer to it, and those of the database.
     fn delete(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError>;
 
+    /// Deletes all entities of a set; how many there were.
+    ///
+    /// # Errors
+    /// As [`delete`](Store::delete).
+    fn delete_all(&mut self, model: &Model, set: SetId) -> Result<u64, StoreError>;
+
     /// Does `work` in one transaction, which is committed when this returns well, or not at all.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use super::error;
 use super::read::{bind, borrowed};
 use super::row::SqliteRow;
 use super::{Connection, Ended};
+use crate::store::sql::Sql;
 use crate::store::sql::change::{StoredRow, Wanted};
 use crate::store::{Outcome, RowSink, Store, StoreError};
 
@@ -87,6 +88,15 @@ impl Store for Connection {
 
     fn delete(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
         self.delete_row(model, set, key).map_err(|error| self.explained(model, set, error))
+    }
+
+    fn delete_all(&mut self, model: &Model, set: SetId) -> Result<u64, StoreError> {
+        self.writing()?;
+        let mut sql = Sql::default();
+        sql.push("DELETE FROM ");
+        sql.table(self.mapping.table(set));
+        let deleted = self.raw.prepare_cached(&sql.text).and_then(|mut statement| statement.raw_execute());
+        deleted.map(|rows| rows as u64).map_err(|error| self.explained(model, set, error.into()))
     }
 }
 
