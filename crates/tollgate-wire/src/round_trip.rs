@@ -1,16 +1,21 @@
 //! What is written is read back the same: random rows through every format and its reader, and addresses through the
 //! URL parser.
 
+use crate::body;
 use crate::document::{self, Extent, Schema};
-use crate::edm::{Primitive, Version};
+use crate::edm::{LeafId, Primitive, Version};
+use crate::entry::Entry;
 use crate::format::{Format, Ieee754, Metadata, Padding};
 use crate::links::{self, Search};
-use crate::plan::{Resource, Select};
+use crate::plan::{Expand, Resource, Select, Shape};
 use crate::stencil::{Base, FeedHead, Stencil};
-use crate::testing::{self, SAMPLES};
-use crate::value::{Cell, Value};
+use crate::testing::{self, FLIGHTS, SAMPLES};
+use crate::value::{Cell, Row, Value};
 use crate::{content, date, url};
 use proptest::prelude::*;
+use std::sync::Arc;
+
+const ROOT: &str = "http://localhost/service/";
 
 fn formats() -> Vec<Format> {
     let mut formats = vec![Format::V2Atom, Format::V2Json, Format::RestJson];
@@ -115,7 +120,7 @@ fn same(left: &Value, right: &Value) -> bool {
 
 fn write_feed(format: Format, rows: &[Vec<Value>]) -> Vec<u8> {
     let stencil = Stencil::compile(&testing::model(), SAMPLES, format, &Select::All, &[]);
-    let mut writer = stencil.writer(Base::new("http://localhost/service/", "2013-09-25T00:00:00Z"));
+    let mut writer = stencil.writer(Base::new(ROOT, "2013-09-25T00:00:00Z"));
     let mut out = Vec::new();
     writer.feed_begin(&mut out, &FeedHead { path: "SampleCollection", count: Some(rows.len() as u64) });
     for row in rows {
@@ -175,6 +180,51 @@ proptest! {
     }
 
     #[test]
+    fn an_entry_is_written_and_read_back_as_a_body(row in any_row()) {
+        let model = Arc::new(testing::model());
+        let leaves = &model.type_of(SAMPLES).leaves;
+        let reader = body::Reader::new(model.clone());
+        let entry = Entry::of_values(&row);
+        let mut found = Entry::default();
+        for format in formats() {
+            let stencil = Stencil::compile(&model, SAMPLES, format, &Select::All, &[]);
+            let mut writer = stencil.writer(Base::new(ROOT, "2013-09-25T00:00:00Z"));
+            let mut written = Vec::new();
+            writer.document_begin(&mut written);
+            writer.entry(&mut written, &entry);
+            writer.document_end(&mut written);
+            let read = reader.read(&written, format, SAMPLES, ROOT, &mut found);
+            read.map_err(|error| TestCaseError::fail(format!("{format:?}: {error}")))?;
+            prop_assert!(found.children.is_empty() && found.links.is_empty());
+            for (leaf, value) in row.iter().enumerate() {
+                let expected = match format {
+                    Format::V2Atom | Format::RestXml { .. } => as_xml_has_it(value),
+                    _ => value.clone(),
+                };
+                let cell = found.cell_of(LeafId(leaf));
+                let is_same = match (cell, expected.cell()) {
+                    (Some(Cell::Real(left)), Cell::Real(right)) if left.is_nan() => right.is_nan(),
+                    (cell, expected) => cell == Some(expected),
+                };
+                prop_assert!(is_same, "{:?} {}: {:?}, expected {:?}", format, leaves[leaf].path, cell, expected);
+                let shape = Shape::Leaf(LeafId(leaf));
+                let stencil = Stencil::compile_property(&model, SAMPLES, format, &Select::All, shape);
+                let mut writer = stencil.writer(Base::new(ROOT, ""));
+                let mut written = Vec::new();
+                writer.document_begin(&mut written);
+                writer.entry(&mut written, &entry);
+                writer.document_end(&mut written);
+                let mut alone = Entry::default();
+                let read = reader.read_property(&written, format, SAMPLES, shape, &mut alone);
+                if leaves[leaf].nullable || value != &Value::Null {
+                    read.map_err(|error| TestCaseError::fail(format!("{format:?}: {error}")))?;
+                    prop_assert_eq!(format!("{:?}", alone.cell_of(LeafId(leaf))), format!("{cell:?}"));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn links_and_content_agree_with_the_document(rows in proptest::collection::vec(any_row(), 1..4)) {
         let model = testing::model();
         let template = links::Template::parse("/rest/samples/{id}/{name}").unwrap();
@@ -189,7 +239,7 @@ proptest! {
             for (link, row) in found.links.iter().zip(&rows) {
                 let cells: Vec<_> = row.iter().map(cell).collect();
                 let mut detail = Vec::new();
-                let mut writer = stencil.writer(Base::new("http://localhost/service/", "2013-09-25T00:00:00Z"));
+                let mut writer = stencil.writer(Base::new(ROOT, "2013-09-25T00:00:00Z"));
                 writer.document_begin(&mut detail);
                 writer.entry(&mut detail, &cells[..]);
                 writer.document_end(&mut detail);
@@ -198,6 +248,53 @@ proptest! {
                 let wrong = checker.expect(["0x", &link.values[1]]);
                 prop_assert!(!checker.check(&detail, &wrong), "{:?} {:?}", format, link);
             }
+        }
+    }
+}
+
+#[test]
+fn a_flight_with_its_links_and_bookings_is_read_back_from_every_format() {
+    let model = Arc::new(testing::model());
+    let reader = body::Reader::new(model.clone());
+    let flights = model.type_of(FLIGHTS);
+    let entry_of = |cells: &[Cell<'_>]| {
+        let mut entry = Entry::new(cells.len());
+        cells.iter().enumerate().for_each(|(leaf, cell)| entry.set(LeafId(leaf), *cell));
+        entry
+    };
+    let (flight, booking, carrier) =
+        (entry_of(&testing::flight()), entry_of(&testing::booking()), entry_of(&testing::carrier()));
+    let said = |entry: &Entry| (0..entry.leaves()).map(|leaf| format!("{:?}", entry.cell(leaf))).collect::<Vec<_>>();
+    let expand: Vec<Expand> = ["flightBookings", "FlightCarrier"]
+        .iter()
+        .map(|name| flights.navigation(name).unwrap())
+        .map(|navigation| Expand { navigation, target: flights.navigation[navigation.0].target, select: Select::All })
+        .collect();
+    for format in formats() {
+        for expand in [&expand[..], &[]] {
+            let stencil = Stencil::compile(&model, FLIGHTS, format, &Select::All, expand);
+            let mut writer = stencil.writer(Base::new(ROOT, "2013-09-25T00:00:00Z"));
+            let mut written = Vec::new();
+            writer.document_begin(&mut written);
+            writer.entry_begin(&mut written, &flight);
+            for index in 0..expand.len() {
+                writer.expand_begin(&mut written, index, &flight);
+                writer.expand_entity(&mut written, index, if index == 0 { &booking } else { &carrier });
+                writer.expand_end(&mut written, index);
+            }
+            writer.entry_end(&mut written, &flight);
+            writer.document_end(&mut written);
+            let mut found = Entry::default();
+            reader.read(&written, format, FLIGHTS, ROOT, &mut found).unwrap_or_else(|error| {
+                panic!("{format:?}: {error} in {}", String::from_utf8_lossy(&written));
+            });
+            assert_eq!(said(&found), said(&flight), "{format:?}");
+            let children = found.children.iter().map(|(id, children)| {
+                (flights.navigation[id.0].name.as_str(), children.iter().map(said).collect::<Vec<_>>())
+            });
+            let expected = [("flightBookings", vec![said(&booking)]), ("FlightCarrier", vec![said(&carrier)])];
+            assert_eq!(children.collect::<Vec<_>>(), expected[..expand.len()], "{format:?}");
+            assert_eq!(found.links, []);
         }
     }
 }

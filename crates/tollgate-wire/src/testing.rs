@@ -3,9 +3,9 @@
 use crate::edm::{
     Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport,
     FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind,
-    SetId, TypeId,
+    Provided, SetId, TypeId,
 };
-use crate::value::Cell;
+use crate::value::{Cell, Value};
 
 pub(crate) const FLIGHTS: SetId = SetId(0);
 pub(crate) const CARRIERS: SetId = SetId(1);
@@ -192,6 +192,47 @@ pub(crate) fn model() -> Model {
             returns: FunctionReturn::Entity(CARRIERS),
         },
     ];
+    model
+}
+
+/// A set of which everything is provided by the server in some way, and which can only be read and inserted into.
+pub(crate) fn managed() -> Model {
+    let entity_type = EntityType {
+        name: "Record".to_owned(),
+        properties: std::iter::once(key("ID", Primitive::Guid))
+            .chain(properties(&[
+                ("createdAt", Primitive::DateTimeOffset { precision: 7 }),
+                ("createdBy", text(255)),
+                ("number", INT),
+                ("total", INT),
+                ("weight", decimal(9, 4)),
+                ("day", DATE),
+                ("note", text(0)),
+            ]))
+            .collect(),
+        ..EntityType::default()
+    };
+    let changes = Changes { insert: true, update: false, delete: false };
+    let set = EntitySet { name: "Records".to_owned(), entity_type: TypeId(0), label: None, changes };
+    let mut model = Model {
+        namespace: "Test".to_owned(),
+        container: "Container".to_owned(),
+        entity_types: vec![entity_type],
+        entity_sets: vec![set],
+        ..Model::default()
+    };
+    model.finish();
+    model.entity_types[0].key = vec![LeafId(0)];
+    let provided = [
+        Provided::Uuid,
+        Provided::CreatedAt,
+        Provided::CreatedBy,
+        Provided::Database,
+        Provided::Computed,
+        Provided::Default(Value::Decimal("1.5000".to_owned())),
+        Provided::Default(Value::Text(DATE, "2013-09-25".to_owned())),
+    ];
+    model.entity_types[0].provided = provided.into_iter().enumerate().map(|(leaf, how)| (LeafId(leaf), how)).collect();
     model
 }
 

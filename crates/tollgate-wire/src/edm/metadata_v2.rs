@@ -3,8 +3,8 @@
 //! An annotation is written only where it differs from SAP's default (SAP annotations for OData V2, version 2.0).
 
 use super::{
-    Annotations, Association, AssociationEnd, EntityType, FunctionImport, FunctionMethod, FunctionReturn, LeafId,
-    Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind,
+    Annotations, Association, AssociationEnd, Changes, EntityType, FunctionImport, FunctionMethod, FunctionReturn,
+    LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
 };
 use crate::xml::{close, empty, open};
 
@@ -28,7 +28,7 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
     for complex in &model.complex_types {
         open(out, "ComplexType", &[("Name", &complex.name)]);
         for property in &complex.properties {
-            write_property(out, model, property, Concurrency::None);
+            write_property(out, model, property, &Role::default());
         }
         close(out, "ComplexType");
     }
@@ -41,11 +41,12 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a property is the ETag.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Concurrency {
-    None,
-    Fixed,
+/// What a property is for its entity.
+#[derive(Clone, Copy, Default)]
+struct Role<'m> {
+    is_key: bool,
+    is_etag: bool,
+    provided: Option<&'m Provided>,
 }
 
 fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType) {
@@ -61,10 +62,14 @@ fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType)
     open(out, "Key", &[]);
     write_references(out, entity_type, &entity_type.key);
     close(out, "Key");
-    let etag = entity_type.etag.map(|leaf| entity_type.leaves[leaf.0].property);
     for (position, property) in entity_type.properties.iter().enumerate() {
-        let concurrency = if etag == Some(position) { Concurrency::Fixed } else { Concurrency::None };
-        write_property(out, model, property, concurrency);
+        let is_it = |leaf: &LeafId| entity_type.leaves[leaf.0].property == position;
+        let role = Role {
+            is_key: entity_type.key.iter().any(is_it),
+            is_etag: entity_type.etag.as_ref().is_some_and(is_it),
+            provided: entity_type.provided_for(position),
+        };
+        write_property(out, model, property, &role);
     }
     for navigation in &entity_type.navigation {
         write_navigation(out, model, entity_type, navigation);
@@ -78,7 +83,7 @@ fn write_references(out: &mut Vec<u8>, entity_type: &EntityType, leaves: &[LeafI
     }
 }
 
-fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, concurrency: Concurrency) {
+fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, role: &Role<'_>) {
     let kind = match property.kind {
         PropertyKind::Primitive(primitive) => type_name(primitive).to_owned(),
         PropertyKind::Complex(id) => format!("{}.{}", model.namespace, model.complex_types[id.0].name),
@@ -92,17 +97,19 @@ fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, concurr
         PropertyKind::Complex(_) => Vec::new(),
     };
     attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
-    if concurrency == Concurrency::Fixed {
+    let default = super::default_value(Version::V2, property, role.provided);
+    attributes.extend(default.as_deref().map(|value| ("DefaultValue", value)));
+    if role.is_etag {
         attributes.push(("ConcurrencyMode", "Fixed"));
     }
     if property.kind == PropertyKind::Primitive(Primitive::Date) {
         attributes.push(("sap:display-format", "Date"));
     }
-    annotations(&mut attributes, &property.annotations);
+    annotations(&mut attributes, &property.annotations, role);
     empty(out, "Property", &attributes);
 }
 
-fn annotations<'a>(attributes: &mut Vec<(&'a str, &'a str)>, annotations: &'a Annotations) {
+fn annotations<'a>(attributes: &mut Vec<(&'a str, &'a str)>, annotations: &'a Annotations, role: &Role<'_>) {
     let Annotations { label, unit, semantics, not_creatable, not_updatable, not_sortable, not_filterable } =
         annotations;
     for (name, value) in [("sap:unit", unit), ("sap:label", label), ("sap:semantics", semantics)] {
@@ -110,13 +117,14 @@ fn annotations<'a>(attributes: &mut Vec<(&'a str, &'a str)>, annotations: &'a An
             attributes.push((name, value));
         }
     }
+    let is_managed = role.provided.is_some_and(Provided::is_managed);
     for (name, denied) in [
-        ("sap:creatable", not_creatable),
-        ("sap:updatable", not_updatable),
-        ("sap:sortable", not_sortable),
-        ("sap:filterable", not_filterable),
+        ("sap:creatable", *not_creatable || is_managed),
+        ("sap:updatable", *not_updatable || is_managed || role.is_key),
+        ("sap:sortable", *not_sortable),
+        ("sap:filterable", *not_filterable),
     ] {
-        if *denied {
+        if denied {
             attributes.push((name, "false"));
         }
     }
@@ -191,6 +199,12 @@ fn write_container(out: &mut Vec<u8>, model: &Model) {
         let mut attributes = vec![("Name", set.name.as_str()), ("EntityType", kind.as_str())];
         if let Some(label) = &set.label {
             attributes.push(("sap:label", label));
+        }
+        let Changes { insert, update, delete } = set.changes;
+        for (name, allowed) in [("sap:creatable", insert), ("sap:updatable", update), ("sap:deletable", delete)] {
+            if !allowed {
+                attributes.push((name, "false"));
+            }
         }
         attributes.push(VERSION);
         empty(out, "EntitySet", &attributes);
@@ -439,6 +453,37 @@ mod tests {
             <FunctionImport Name="UpdateAgencyPhoneNo" ReturnType="RMTSAMPLEFLIGHT.Carrier" EntitySet="CarrierCollection" m:HttpMethod="PUT">
              <Parameter Name="telephone" Type="Edm.String" Mode="In" MaxLength="30"/>
             </FunctionImport>
+           </EntityContainer>
+          </Schema>
+         </edmx:DataServices>
+        </edmx:Edmx>
+        "#);
+    }
+
+    #[test]
+    fn v2_metadata_says_what_cannot_be_written() {
+        let mut out = Vec::new();
+        write(&testing::managed(), &mut out);
+        assert_snapshot!(testing::indented(&out), @r#"
+        <?xml version="1.0" encoding="utf-8"?>
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" xmlns:sap="http://www.sap.com/Protocols/SAPData">
+         <edmx:DataServices m:DataServiceVersion="2.0">
+          <Schema Namespace="Test" xml:lang="en" sap:schema-version="1" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+           <EntityType Name="Record" sap:content-version="1">
+            <Key>
+             <PropertyRef Name="ID"/>
+            </Key>
+            <Property Name="ID" Type="Edm.Guid" Nullable="false" sap:label="Label of ID" sap:updatable="false"/>
+            <Property Name="createdAt" Type="Edm.DateTimeOffset" Precision="7" sap:label="Label of createdAt" sap:creatable="false" sap:updatable="false"/>
+            <Property Name="createdBy" Type="Edm.String" MaxLength="255" sap:label="Label of createdBy" sap:creatable="false" sap:updatable="false"/>
+            <Property Name="number" Type="Edm.Int32" sap:label="Label of number"/>
+            <Property Name="total" Type="Edm.Int32" sap:label="Label of total" sap:creatable="false" sap:updatable="false"/>
+            <Property Name="weight" Type="Edm.Decimal" Precision="9" Scale="4" DefaultValue="1.5000" sap:label="Label of weight"/>
+            <Property Name="day" Type="Edm.DateTime" Precision="0" DefaultValue="2013-09-25T00:00:00" sap:display-format="Date" sap:label="Label of day"/>
+            <Property Name="note" Type="Edm.String" sap:label="Label of note"/>
+           </EntityType>
+           <EntityContainer Name="Container" m:IsDefaultEntityContainer="true" sap:supported-formats="atom json">
+            <EntitySet Name="Records" EntityType="Test.Record" sap:updatable="false" sap:deletable="false" sap:content-version="1"/>
            </EntityContainer>
           </Schema>
          </edmx:DataServices>

@@ -3,8 +3,8 @@
 //! It deliberately leaves SAP's labels and units to V2, where their clients look for them.
 
 use super::{
-    EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model, Multiplicity, NavigationProperty,
-    Primitive, PropertyKind,
+    Changes, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model, Multiplicity,
+    NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
 };
 use crate::json::v4;
 use crate::xml::{close, empty, open, text_element};
@@ -12,15 +12,19 @@ use crate::xml::{close, empty, open, text_element};
 const EDMX: &str = "http://docs.oasis-open.org/odata/ns/edmx";
 const EDM: &str = "http://docs.oasis-open.org/odata/ns/edm";
 const CORE: &str = "Org.OData.Core.V1";
+const CAPABILITIES: &str = "Org.OData.Capabilities.V1";
+const CAPABILITIES_URL: &str =
+    "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Capabilities.V1.xml";
 const CORE_URL: &str = "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Core.V1.xml";
 
 /// Writes the document.
 pub fn write(model: &Model, out: &mut Vec<u8>) {
     out.extend_from_slice(crate::xml::DECLARATION.as_bytes());
     open(out, "edmx:Edmx", &[("Version", "4.0"), ("xmlns:edmx", EDMX)]);
-    open(out, "edmx:Reference", &[("Uri", CORE_URL)]);
-    empty(out, "edmx:Include", &[("Namespace", CORE), ("Alias", "Core")]);
-    close(out, "edmx:Reference");
+    write_reference(out, CORE_URL, CORE, "Core");
+    if model.entity_sets.iter().any(|set| set.changes != Changes::ALL) {
+        write_reference(out, CAPABILITIES_URL, CAPABILITIES, "Capabilities");
+    }
     open(out, "edmx:DataServices", &[]);
     open(out, "Schema", &[("Namespace", &model.namespace), ("xmlns", EDM)]);
     for entity_type in &model.entity_types {
@@ -29,7 +33,7 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
     for complex in &model.complex_types {
         open(out, "ComplexType", &[("Name", &complex.name)]);
         for property in &complex.properties {
-            write_property(out, model, &property.name, property.kind, property.nullable);
+            write_property(out, model, property, None);
         }
         close(out, "ComplexType");
     }
@@ -48,6 +52,12 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
     }
 }
 
+fn write_reference(out: &mut Vec<u8>, url: &str, namespace: &str, alias: &str) {
+    open(out, "edmx:Reference", &[("Uri", url)]);
+    empty(out, "edmx:Include", &[("Namespace", namespace), ("Alias", alias)]);
+    close(out, "edmx:Reference");
+}
+
 fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType) {
     let mut attributes = vec![("Name", entity_type.name.as_str())];
     if entity_type.media {
@@ -59,8 +69,8 @@ fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType)
         empty(out, "PropertyRef", &[("Name", &entity_type.leaves[leaf.0].path)]);
     }
     close(out, "Key");
-    for property in &entity_type.properties {
-        write_property(out, model, &property.name, property.kind, property.nullable);
+    for (position, property) in entity_type.properties.iter().enumerate() {
+        write_property(out, model, property, entity_type.provided_for(position));
     }
     for navigation in &entity_type.navigation {
         write_navigation(out, model, entity_type, navigation);
@@ -68,17 +78,26 @@ fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType)
     close(out, "EntityType");
 }
 
-fn write_property(out: &mut Vec<u8>, model: &Model, name: &str, kind: PropertyKind, nullable: bool) {
-    let (kind, facets) = match kind {
+fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, provided: Option<&Provided>) {
+    let (kind, facets) = match property.kind {
         PropertyKind::Primitive(primitive) => (type_name(primitive), facets(primitive)),
         PropertyKind::Complex(id) => (format!("{}.{}", model.namespace, model.complex_types[id.0].name), Vec::new()),
     };
-    let mut attributes = vec![("Name", name), ("Type", kind.as_str())];
-    if !nullable {
+    let mut attributes = vec![("Name", property.name.as_str()), ("Type", kind.as_str())];
+    if !property.nullable {
         attributes.push(("Nullable", "false"));
     }
     attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
-    empty(out, "Property", &attributes);
+    let default = super::default_value(Version::V4, property, provided);
+    attributes.extend(default.as_deref().map(|value| ("DefaultValue", value)));
+    let term = match provided {
+        Some(Provided::Uuid | Provided::Database) => "Core.ComputedDefaultValue",
+        Some(provided) if provided.is_managed() => "Core.Computed",
+        _ => return empty(out, "Property", &attributes),
+    };
+    open(out, "Property", &attributes);
+    empty(out, "Annotation", &[("Term", term), ("Bool", "true")]);
+    close(out, "Property");
 }
 
 fn write_navigation(out: &mut Vec<u8>, model: &Model, from: &EntityType, navigation: &NavigationProperty) {
@@ -123,6 +142,20 @@ fn write_entity_set(out: &mut Vec<u8>, model: &Model, set: &EntitySet) {
         text_element(out, "PropertyPath", &entity_type.leaves[etag.0].path);
         close(out, "Collection");
         close(out, "Annotation");
+    }
+    let Changes { insert, update, delete } = set.changes;
+    for (allowed, term, property) in [
+        (insert, "Capabilities.InsertRestrictions", "Insertable"),
+        (update, "Capabilities.UpdateRestrictions", "Updatable"),
+        (delete, "Capabilities.DeleteRestrictions", "Deletable"),
+    ] {
+        if !allowed {
+            open(out, "Annotation", &[("Term", term)]);
+            open(out, "Record", &[]);
+            empty(out, "PropertyValue", &[("Property", property), ("Bool", "false")]);
+            close(out, "Record");
+            close(out, "Annotation");
+        }
     }
     close(out, "EntitySet");
 }
@@ -338,6 +371,64 @@ mod tests {
             <FunctionImport Name="GetAvailableFlights" Function="RMTSAMPLEFLIGHT.GetAvailableFlights" EntitySet="FlightCollection"/>
             <FunctionImport Name="GetFlightDetails" Function="RMTSAMPLEFLIGHT.GetFlightDetails"/>
             <ActionImport Name="UpdateAgencyPhoneNo" Action="RMTSAMPLEFLIGHT.UpdateAgencyPhoneNo" EntitySet="CarrierCollection"/>
+           </EntityContainer>
+          </Schema>
+         </edmx:DataServices>
+        </edmx:Edmx>
+        "#);
+    }
+
+    #[test]
+    fn v4_metadata_says_what_cannot_be_written() {
+        let mut out = Vec::new();
+        write(&testing::managed(), &mut out);
+        assert_snapshot!(testing::indented(&out), @r#"
+        <?xml version="1.0" encoding="utf-8"?>
+        <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">
+         <edmx:Reference Uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Core.V1.xml">
+          <edmx:Include Namespace="Org.OData.Core.V1" Alias="Core"/>
+         </edmx:Reference>
+         <edmx:Reference Uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Capabilities.V1.xml">
+          <edmx:Include Namespace="Org.OData.Capabilities.V1" Alias="Capabilities"/>
+         </edmx:Reference>
+         <edmx:DataServices>
+          <Schema Namespace="Test" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+           <EntityType Name="Record">
+            <Key>
+             <PropertyRef Name="ID"/>
+            </Key>
+            <Property Name="ID" Type="Edm.Guid" Nullable="false">
+             <Annotation Term="Core.ComputedDefaultValue" Bool="true"/>
+            </Property>
+            <Property Name="createdAt" Type="Edm.DateTimeOffset" Precision="7">
+             <Annotation Term="Core.Computed" Bool="true"/>
+            </Property>
+            <Property Name="createdBy" Type="Edm.String" MaxLength="255">
+             <Annotation Term="Core.Computed" Bool="true"/>
+            </Property>
+            <Property Name="number" Type="Edm.Int32">
+             <Annotation Term="Core.ComputedDefaultValue" Bool="true"/>
+            </Property>
+            <Property Name="total" Type="Edm.Int32">
+             <Annotation Term="Core.Computed" Bool="true"/>
+            </Property>
+            <Property Name="weight" Type="Edm.Decimal" Precision="9" Scale="4" DefaultValue="1.5000"/>
+            <Property Name="day" Type="Edm.Date" DefaultValue="2013-09-25"/>
+            <Property Name="note" Type="Edm.String"/>
+           </EntityType>
+           <EntityContainer Name="Container">
+            <EntitySet Name="Records" EntityType="Test.Record">
+             <Annotation Term="Capabilities.UpdateRestrictions">
+              <Record>
+               <PropertyValue Property="Updatable" Bool="false"/>
+              </Record>
+             </Annotation>
+             <Annotation Term="Capabilities.DeleteRestrictions">
+              <Record>
+               <PropertyValue Property="Deletable" Bool="false"/>
+              </Record>
+             </Annotation>
+            </EntitySet>
            </EntityContainer>
           </Schema>
          </edmx:DataServices>

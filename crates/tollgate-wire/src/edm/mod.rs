@@ -6,6 +6,8 @@ pub mod metadata_v2;
 pub mod metadata_v4;
 pub mod service_document;
 
+use crate::base64;
+use crate::stencil::raw;
 use crate::value::Value;
 
 /// The protocol version in which a request is read and answered.
@@ -389,10 +391,45 @@ impl Changes {
     pub const NONE: Changes = Changes { insert: false, update: false, delete: false };
 }
 
+impl Provided {
+    /// Whether the server alone decides the value: what a client sends is ignored.
+    pub fn is_managed(&self) -> bool {
+        match self {
+            Provided::Default(_) | Provided::Uuid | Provided::Database => false,
+            Provided::Computed
+            | Provided::CreatedAt
+            | Provided::CreatedBy
+            | Provided::ModifiedAt
+            | Provided::ModifiedBy => true,
+        }
+    }
+}
+
+/// The `DefaultValue` facet of a property, as both versions write the value in XML.
+fn default_value(version: Version, property: &Property, provided: Option<&Provided>) -> Option<String> {
+    let (Some(Provided::Default(value)), PropertyKind::Primitive(primitive)) = (provided, property.kind) else {
+        return None;
+    };
+    let mut text = Vec::new();
+    match value {
+        Value::Null => return None,
+        Value::Binary(bytes) if version == Version::V2 => base64::encode(&mut text, bytes),
+        Value::Binary(bytes) => base64::encode_url(&mut text, bytes),
+        value => raw::write(&mut text, Some(version), primitive, value.cell()),
+    }
+    String::from_utf8(text).ok()
+}
+
 impl EntityType {
     /// How the server provides a leaf, if it does.
     pub fn provided(&self, leaf: LeafId) -> Option<&Provided> {
         self.provided.iter().find(|(provided, _)| *provided == leaf).map(|(_, how)| how)
+    }
+
+    /// How the server provides a property that is no complex one, by its position in [`EntityType::properties`].
+    pub(crate) fn provided_for(&self, property: usize) -> Option<&Provided> {
+        let is_it = |leaf: &Leaf| leaf.property == property && leaf.inner.is_none();
+        self.provided.iter().find(|(leaf, _)| is_it(&self.leaves[leaf.0])).map(|(_, how)| how)
     }
 
     /// The leaf of that path (`PRICE`, `flightDetails/cityFrom`).

@@ -1,6 +1,6 @@
 //! The model of the flight service, name for name as its public `$metadata` tells it.
 //!
-//! It declares; rows come from `data.rs`. The service is read-only so far, and its annotations say so.
+//! It declares; rows come from `data.rs`. Everything can be written but keys, which name an entity for good.
 
 use tollgate_wire::edm::{
     Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport,
@@ -313,7 +313,7 @@ fn entity(name: &str, label: &str, properties: Vec<Property>) -> EntityType {
 }
 
 fn annotations(label: &str) -> Annotations {
-    Annotations { label: Some(label.into()), not_creatable: true, not_updatable: true, ..Annotations::default() }
+    Annotations { label: Some(label.into()), ..Annotations::default() }
 }
 
 fn plain(name: &str, primitive: Primitive, label: &str) -> Property {
