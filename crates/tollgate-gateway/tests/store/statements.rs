@@ -2,6 +2,7 @@
 
 use insta::assert_snapshot;
 use tollgate_gateway::store::Mapping;
+use tollgate_gateway::store::sql::dialect::Dialect;
 use tollgate_gateway::store::sql::statement::{Source, Window};
 use tollgate_wire::edm::{LeafId, Primitive, SetId};
 use tollgate_wire::plan::{
@@ -23,7 +24,8 @@ fn page(plan: &Plan, window: Window) -> String {
     let model = model();
     let mapping = Mapping::by_type_name(&model);
     let columns = Columns::new(model.type_of(plan.set()), &plan.options.select, &plan.options.expand);
-    let sql = Source { model: &model, mapping: &mapping }.page(plan, &columns, window).unwrap();
+    let sql =
+        Source { model: &model, mapping: &mapping, dialect: Dialect::Sqlite }.page(plan, &columns, window).unwrap();
     format!("{} <- {}", sql.text, sql.parameters.len())
 }
 
@@ -121,7 +123,7 @@ fn a_path_of_several_steps() {
     assert_snapshot!(page(&plan, ALL), @r#"SELECT t."name" FROM "Owner" AS t JOIN "Item" AS p1 ON t."name" = p1."owner" JOIN "Item" AS p0 ON p1."owner" = p0."owner" WHERE p0."id" = ? AND p0."number" = ? AND (p1."id", p1."number") = (SELECT f."id", f."number" FROM "Item" AS f WHERE f."owner" = p0."owner" ORDER BY f."id", f."number" LIMIT 1) <- 2"#);
     let model = model();
     let mapping = Mapping::by_type_name(&model);
-    let source = Source { model: &model, mapping: &mapping };
+    let source = Source { model: &model, mapping: &mapping, dialect: Dialect::Sqlite };
     assert_snapshot!(source.parent(&plan).unwrap().text, @r#"SELECT 1 FROM "Item" AS t JOIN "Item" AS p0 ON t."owner" = p0."owner" WHERE p0."id" = ? AND p0."number" = ? AND (t."id", t."number") = (SELECT f."id", f."number" FROM "Item" AS f WHERE f."owner" = p0."owner" ORDER BY f."id", f."number" LIMIT 1) LIMIT 1"#);
     let counted =
         Plan { steps: vec![step(OWNER_ITEMS, ITEMS)], root: OWNERS, key: Some(Key(vec![string("a")])), ..plan };
@@ -132,7 +134,7 @@ fn a_path_of_several_steps() {
 fn an_expansion() {
     let model = model();
     let mapping = Mapping::by_type_name(&model);
-    let source = Source { model: &model, mapping: &mapping };
+    let source = Source { model: &model, mapping: &mapping, dialect: Dialect::Sqlite };
     let expand = Expand { navigation: ITEM_PEER, target: ITEMS, select: names() };
     let columns = Columns::new(model.type_of(ITEMS), &expand.select, &[]);
     assert_snapshot!(source.expansion(ITEMS, &expand, &columns).text, @r#"SELECT t."id", t."number" FROM "Item" AS t WHERE t."owner" = ? ORDER BY t."id", t."number" LIMIT 1"#);

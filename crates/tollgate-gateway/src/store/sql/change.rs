@@ -11,8 +11,9 @@ use tollgate_wire::entry::Entry;
 
 use super::Sql;
 use super::class::Class;
+use super::dialect::Dialect;
 use super::expression::comparable;
-use crate::store::{Mapping, Table};
+use crate::store::Mapping;
 
 /// Choices of leaves that are kept for each set and kind of change: clients send few, and a hostile one shall not fill
 /// the memory.
@@ -21,6 +22,7 @@ const CHOICES_MAX: usize = 16;
 /// The texts that one connection has needed so far.
 #[derive(Debug, Default)]
 pub struct Texts {
+    dialect: Dialect,
     sets: Vec<OfSet>,
 }
 
@@ -71,34 +73,49 @@ struct Choices {
 }
 
 impl Texts {
+    /// None yet.
+    pub fn new(dialect: Dialect) -> Texts {
+        Texts { dialect, sets: Vec::new() }
+    }
+
     /// The statement that inserts the leaves that are set in `entry`. It returns the row where that is wanted and the
-    /// database provides values of it.
+    /// database provides values of it, or, as PostgreSQL does, stores others than those that came: rounded, say.
     pub fn insert(&mut self, model: &Model, mapping: &Mapping, set: SetId, entry: &Entry, wanted: Wanted) -> &Change {
+        let dialect = self.dialect;
         self.of(set).inserts.find_or_make(entry, wanted, |leaves| {
-            let row = match wanted {
-                Wanted::Row if database_adds(model.type_of(set), entry) => StoredRow::Returned,
-                Wanted::Row | Wanted::Nothing => StoredRow::Entry,
+            let row = match (wanted, dialect) {
+                (Wanted::Row, Dialect::Postgres) => StoredRow::Returned,
+                (Wanted::Row, Dialect::Sqlite) if database_adds(model.type_of(set), entry) => StoredRow::Returned,
+                (Wanted::Row | Wanted::Nothing, _) => StoredRow::Entry,
             };
-            (insert_text(mapping.table(set), leaves, row), row)
+            (insert_text(dialect, model, mapping, set, leaves, row), row)
         })
     }
 
     /// The statement that gives the leaves that are set in `entry` their values, where the key matches. One at least must
     /// be set.
     pub fn update(&mut self, model: &Model, mapping: &Mapping, set: SetId, entry: &Entry) -> &Change {
-        self.of(set)
-            .updates
-            .find_or_make(entry, Wanted::Nothing, |leaves| (update_text(model, mapping, set, leaves), StoredRow::Entry))
+        let dialect = self.dialect;
+        self.of(set).updates.find_or_make(entry, Wanted::Nothing, |leaves| {
+            (update_text(dialect, model, mapping, set, leaves), StoredRow::Entry)
+        })
     }
 
     /// The statement that deletes where the key matches.
     pub fn delete(&mut self, model: &Model, mapping: &Mapping, set: SetId) -> &str {
-        self.of(set).delete.get_or_insert_with(|| by_key("DELETE FROM ", model, mapping, set))
+        let dialect = self.dialect;
+        self.of(set).delete.get_or_insert_with(|| by_key(dialect, "DELETE FROM ", "", model, mapping, set))
     }
 
-    /// The statement that has a row where the key matches.
+    /// The statement that has a row where the key matches, and holds it where others could change it meanwhile.
     pub fn find(&mut self, model: &Model, mapping: &Mapping, set: SetId) -> &str {
-        self.of(set).find.get_or_insert_with(|| by_key("SELECT 1 FROM ", model, mapping, set))
+        let dialect = self.dialect;
+        let end = match dialect {
+            // The transaction holds the lock of the whole database.
+            Dialect::Sqlite => "",
+            Dialect::Postgres => " FOR UPDATE",
+        };
+        self.of(set).find.get_or_insert_with(|| by_key(dialect, "SELECT 1 FROM ", end, model, mapping, set))
     }
 
     fn of(&mut self, set: SetId) -> &mut OfSet {
@@ -154,8 +171,16 @@ fn database_adds(entity_type: &EntityType, entry: &Entry) -> bool {
     })
 }
 
-fn insert_text(table: &Table, leaves: &[LeafId], row: StoredRow) -> String {
-    let mut sql = Sql::default();
+fn insert_text(
+    dialect: Dialect,
+    model: &Model,
+    mapping: &Mapping,
+    set: SetId,
+    leaves: &[LeafId],
+    row: StoredRow,
+) -> String {
+    let table = mapping.table(set);
+    let mut sql = Sql::new(dialect);
     sql.push("INSERT INTO ");
     sql.table(table);
     if leaves.is_empty() {
@@ -170,15 +195,18 @@ fn insert_text(table: &Table, leaves: &[LeafId], row: StoredRow) -> String {
     match row {
         StoredRow::Returned => {
             sql.push(" RETURNING ");
-            sql.list(", ", &table.columns, |sql, column| sql.identifier(&column.name));
+            let columns = model.type_of(set).leaves.iter().zip(&table.columns);
+            sql.list(", ", columns, |sql, (leaf, column)| {
+                sql.answered(Class::of(Some(leaf.primitive)), |sql| sql.identifier(&column.name));
+            });
         }
         StoredRow::Entry => {}
     }
     sql.text
 }
 
-fn update_text(model: &Model, mapping: &Mapping, set: SetId, leaves: &[LeafId]) -> String {
-    let mut sql = Sql::default();
+fn update_text(dialect: Dialect, model: &Model, mapping: &Mapping, set: SetId, leaves: &[LeafId]) -> String {
+    let mut sql = Sql::new(dialect);
     sql.push("UPDATE ");
     sql.table(mapping.table(set));
     sql.push(" SET ");
@@ -191,11 +219,12 @@ fn update_text(model: &Model, mapping: &Mapping, set: SetId, leaves: &[LeafId]) 
     sql.text
 }
 
-fn by_key(verb: &str, model: &Model, mapping: &Mapping, set: SetId) -> Arc<str> {
-    let mut sql = Sql::default();
+fn by_key(dialect: Dialect, verb: &str, end: &str, model: &Model, mapping: &Mapping, set: SetId) -> Arc<str> {
+    let mut sql = Sql::new(dialect);
     sql.push(verb);
     sql.table(mapping.table(set));
     key_matches(&mut sql, model, mapping, set);
+    sql.push(end);
     sql.text.into()
 }
 

@@ -1,63 +1,134 @@
-//! The names of the functions that a store registers because SQL's own are inexact, ASCII-only or absent.
+//! The functions that expressions call because SQL's own are inexact, ASCII-only or absent: under which name SQLite's store
+//! registers them, and as what PostgreSQL computes them, in the pieces of text around the arguments.
 //!
-//! Each answers null when an argument is null, and fails when the result does not exist (overflow, division by zero).
+//! Each answers null when an argument is null, and fails when the result does not exist (overflow, division by zero). In
+//! PostgreSQL each argument stands once, so that nested calls grow as the expression does; where a function needs it more
+//! than once it has a name in a subquery, which `OFFSET 0` keeps from being dissolved. A text that grows beyond
+//! [`MADE_BYTES_MAX`] is refused by asking for -1 characters of it, which is an error of its own.
 
 macro_rules! names {
-    ($($constant:ident = $name:literal, $arguments:literal, $what:literal;)*) => {
-        $(#[doc = $what] pub const $constant: Name = Name { text: $name, arguments: $arguments };)*
+    ($($constant:ident = $name:literal, $arguments:literal, $what:literal, $postgres:expr;)*) => {
+        $(#[doc = $what]
+        pub const $constant: Name =
+            Name { text: $name, arguments: $arguments, what: $what, postgres: $postgres };)*
         /// All of them, so that a test can hold a store against the list.
         pub const ALL: &[Name] = &[$($constant),*];
     };
 }
 
+/// Longest text that `replace` and `concat` make, in bytes: nested calls would otherwise multiply a short request into
+/// gigabytes.
+pub const MADE_BYTES_MAX: usize = 4_096;
+
 /// A function's name and how many arguments it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Name {
-    /// Name in SQL.
+    /// Name in SQLite.
     pub text: &'static str,
     /// Number of arguments.
     pub arguments: i32,
+    /// What it computes, in words.
+    pub what: &'static str,
+    /// PostgreSQL's text before, between and after the arguments; none where PostgreSQL cannot compute it exactly, or
+    /// needs no function for it.
+    pub postgres: &'static [&'static str],
 }
 
 names! {
-    INTEGER_ADD = "tollgate_integer_add", 2, "Checked sum of integers.";
-    INTEGER_SUBTRACT = "tollgate_integer_subtract", 2, "Checked difference of integers.";
-    INTEGER_MULTIPLY = "tollgate_integer_multiply", 2, "Checked product of integers.";
-    INTEGER_DIVIDE = "tollgate_integer_divide", 2, "Checked quotient of integers, towards zero.";
-    INTEGER_MODULO = "tollgate_integer_modulo", 2, "Rest of that division, with the sign of the dividend.";
-    INTEGER_NEGATE = "tollgate_integer_negate", 1, "Checked negation of an integer.";
-    REAL_DIVIDE = "tollgate_real_divide", 2, "Quotient of reals.";
-    REAL_MODULO = "tollgate_real_modulo", 2, "Rest of a division of reals, with the sign of the dividend.";
-    REAL_ROUND = "tollgate_real_round", 1, "A real rounded half away from zero.";
-    REAL_FLOOR = "tollgate_real_floor", 1, "The greatest whole real that is not greater.";
-    REAL_CEILING = "tollgate_real_ceiling", 1, "The least whole real that is not less.";
-    REAL_FROM_DECIMAL = "tollgate_real_from_decimal", 1, "The real nearest to a decimal.";
-    DECIMAL_ADD = "tollgate_decimal_add", 2, "Exact sum of decimals.";
-    DECIMAL_SUBTRACT = "tollgate_decimal_subtract", 2, "Exact difference of decimals.";
-    DECIMAL_MULTIPLY = "tollgate_decimal_multiply", 2, "Exact product of decimals.";
-    DECIMAL_DIVIDE = "tollgate_decimal_divide", 2, "Quotient of decimals, exact as far as it ends.";
-    DECIMAL_MODULO = "tollgate_decimal_modulo", 2, "Rest of a division of decimals, with the sign of the dividend.";
-    DECIMAL_NEGATE = "tollgate_decimal_negate", 1, "Negation of a decimal.";
-    DECIMAL_ROUND = "tollgate_decimal_round", 1, "A decimal rounded half away from zero.";
-    DECIMAL_FLOOR = "tollgate_decimal_floor", 1, "The greatest whole decimal that is not greater.";
-    DECIMAL_CEILING = "tollgate_decimal_ceiling", 1, "The least whole decimal that is not less.";
-    STARTS_WITH = "tollgate_starts_with", 2, "Whether a text begins with another, exactly.";
-    ENDS_WITH = "tollgate_ends_with", 2, "Whether a text ends with another, exactly.";
-    LENGTH = "tollgate_length", 1, "Characters of a text.";
-    SUBSTRING_FROM = "tollgate_substring_from", 2, "A text from a character on, counted from 0.";
-    SUBSTRING = "tollgate_substring", 3, "So many characters of a text from one on, counted from 0.";
-    CONCAT = "tollgate_concat", 2, "Two texts in one.";
-    REPLACE = "tollgate_replace", 3, "A text with every occurrence of another replaced.";
-    LOWER = "tollgate_lower", 1, "A text in lower case, as Unicode says.";
-    UPPER = "tollgate_upper", 1, "A text in upper case, as Unicode says.";
-    TRIM = "tollgate_trim", 1, "A text without white space at its ends.";
-    YEAR = "tollgate_year", 1, "Year of a date.";
-    MONTH = "tollgate_month", 1, "Month of a date.";
-    DAY = "tollgate_day", 1, "Day of a date.";
-    HOUR = "tollgate_hour", 1, "Hour of a time; 0 of a date.";
-    MINUTE = "tollgate_minute", 1, "Minute of a time; 0 of a date.";
-    SECOND = "tollgate_second", 1, "Whole second of a time; 0 of a date.";
-    DATE = "tollgate_date", 1, "The date of an instant.";
-    TIME = "tollgate_time", 1, "The time of day of an instant.";
-    DURATION_SECONDS = "tollgate_duration_seconds", 1, "A duration as a decimal number of seconds.";
+    INTEGER_ADD = "tollgate_integer_add", 2, "Checked sum of integers.",
+        &["(", " + ", ")"];
+    INTEGER_SUBTRACT = "tollgate_integer_subtract", 2, "Checked difference of integers.",
+        &["(", " - ", ")"];
+    INTEGER_MULTIPLY = "tollgate_integer_multiply", 2, "Checked product of integers.",
+        &["(", " * ", ")"];
+    INTEGER_DIVIDE = "tollgate_integer_divide", 2, "Checked quotient of integers, towards zero.",
+        &["(", " / ", ")"];
+    INTEGER_MODULO = "tollgate_integer_modulo", 2, "Rest of that division, with the sign of the dividend.",
+        &["(", " % ", ")"];
+    INTEGER_NEGATE = "tollgate_integer_negate", 1, "Checked negation of an integer.",
+        &["(- ", ")"];
+    REAL_DIVIDE = "tollgate_real_divide", 2, "Quotient of reals.",
+        &["(", " / ", ")"];
+    REAL_MODULO = "tollgate_real_modulo", 2, "Rest of a division of reals, with the sign of the dividend.",
+        &[];
+    REAL_ROUND = "tollgate_real_round", 1, "A real rounded half away from zero.",
+        &["(SELECT trunc(r.v) + CASE WHEN abs(r.v - trunc(r.v)) >= 0.5 THEN sign(r.v) ELSE 0 END FROM (SELECT ", " AS v OFFSET 0) AS r)"];
+    REAL_FLOOR = "tollgate_real_floor", 1, "The greatest whole real that is not greater.",
+        &["floor(", ")"];
+    REAL_CEILING = "tollgate_real_ceiling", 1, "The least whole real that is not less.",
+        &["ceil(", ")"];
+    REAL_FROM_DECIMAL = "tollgate_real_from_decimal", 1, "The real nearest to a decimal.",
+        &["CAST(", " AS float8)"];
+    DECIMAL_ADD = "tollgate_decimal_add", 2, "Exact sum of decimals.",
+        &["(", " + ", ")"];
+    DECIMAL_SUBTRACT = "tollgate_decimal_subtract", 2, "Exact difference of decimals.",
+        &["(", " - ", ")"];
+    DECIMAL_MULTIPLY = "tollgate_decimal_multiply", 2, "Exact product of decimals.",
+        &["(", " * ", ")"];
+    DECIMAL_DIVIDE = "tollgate_decimal_divide", 2, "Quotient of decimals, exact as far as it ends.",
+        &["(SELECT div(q.v + sign(q.v), 2) * 0.00000000000000000001 FROM (SELECT div(", " * 200000000000000000000, ", ") AS v OFFSET 0) AS q)"];
+    DECIMAL_MODULO = "tollgate_decimal_modulo", 2, "Rest of a division of decimals, with the sign of the dividend.",
+        &["(", " % ", ")"];
+    DECIMAL_NEGATE = "tollgate_decimal_negate", 1, "Negation of a decimal.",
+        &["(- ", ")"];
+    DECIMAL_ROUND = "tollgate_decimal_round", 1, "A decimal rounded half away from zero.",
+        &["round(", ")"];
+    DECIMAL_FLOOR = "tollgate_decimal_floor", 1, "The greatest whole decimal that is not greater.",
+        &["floor(", ")"];
+    DECIMAL_CEILING = "tollgate_decimal_ceiling", 1, "The least whole decimal that is not less.",
+        &["ceil(", ")"];
+    STARTS_WITH = "tollgate_starts_with", 2, "Whether a text begins with another, exactly.",
+        &["starts_with(", " COLLATE \"C\", ", ")"];
+    ENDS_WITH = "tollgate_ends_with", 2, "Whether a text ends with another, exactly.",
+        &["starts_with(reverse(", ") COLLATE \"C\", reverse(", "))"];
+    LENGTH = "tollgate_length", 1, "Characters of a text.",
+        &["CAST(char_length(", ") AS int8)"];
+    SUBSTRING_FROM = "tollgate_substring_from", 2, "A text from a character on, counted from 0.",
+        &["substring(", " FROM CAST(least(greatest(", ", -1000000000), 1000000000) AS int4) + 1)"];
+    SUBSTRING = "tollgate_substring", 3, "So many characters of a text from one on, counted from 0.",
+        &["substring(", " FROM CAST(least(greatest(", ", -1000000000), 1000000000) AS int4) + 1 FOR CAST(least(greatest(", ", 0), 1000000000) AS int4))"];
+    CONCAT = "tollgate_concat", 2, "Two texts in one.",
+        &["(SELECT CASE WHEN octet_length(m.v) <= 4096 THEN m.v ELSE substring(m.v, 1, -1) END FROM (SELECT ", " || ", " AS v OFFSET 0) AS m)"];
+    REPLACE = "tollgate_replace", 3, "A text with every occurrence of another replaced.",
+        &["(SELECT CASE WHEN octet_length(m.v) <= 4096 THEN m.v ELSE substring(m.v, 1, -1) END FROM (SELECT replace(", " COLLATE \"C\", ", ", ", ") AS v OFFSET 0) AS m)"];
+    LOWER = "tollgate_lower", 1, "A text in lower case, as Unicode says.",
+        &["lower(", " COLLATE \"und-x-icu\") COLLATE \"C\""];
+    UPPER = "tollgate_upper", 1, "A text in upper case, as Unicode says.",
+        &["upper(", " COLLATE \"und-x-icu\") COLLATE \"C\""];
+    TRIM = "tollgate_trim", 1, "A text without white space at its ends.",
+        &["btrim(", ", U&'\\0009\\000A\\000B\\000C\\000D\\0020\\0085\\00A0\\1680\\2000\\2001\\2002\\2003\\2004\\2005\\2006\\2007\\2008\\2009\\200A\\2028\\2029\\202F\\205F\\3000')"];
+    YEAR = "tollgate_year", 1, "Year of a date.",
+        &["CAST(extract(year FROM ", ") AS int8)"];
+    MONTH = "tollgate_month", 1, "Month of a date.",
+        &["CAST(extract(month FROM ", ") AS int8)"];
+    DAY = "tollgate_day", 1, "Day of a date.",
+        &["CAST(extract(day FROM ", ") AS int8)"];
+    HOUR = "tollgate_hour", 1, "Hour of a time; 0 of a date.",
+        &["CAST(extract(hour FROM ", ") AS int8)"];
+    MINUTE = "tollgate_minute", 1, "Minute of a time; 0 of a date.",
+        &["CAST(extract(minute FROM ", ") AS int8)"];
+    SECOND = "tollgate_second", 1, "Whole second of a time; 0 of a date.",
+        &["CAST(floor(extract(second FROM ", ")) AS int8)"];
+    DATE = "tollgate_date", 1, "The date of an instant.",
+        &["CAST(", " AS date)"];
+    TIME = "tollgate_time", 1, "The time of day of an instant.",
+        &["CAST(", " AS time)"];
+    DURATION_SECONDS = "tollgate_duration_seconds", 1, "A duration as a decimal number of seconds.",
+        &[];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_postgres_each_argument_stands_once_and_texts_that_are_made_have_the_same_limit() {
+        for name in ALL {
+            let pieces = name.postgres.len();
+            assert!(pieces == 0 || pieces == name.arguments as usize + 1, "{}", name.text);
+            if name.postgres.concat().contains("octet_length") {
+                assert!(name.postgres.concat().contains(&format!("<= {MADE_BYTES_MAX} ")), "{}", name.text);
+            }
+        }
+    }
 }

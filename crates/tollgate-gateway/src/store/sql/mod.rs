@@ -2,10 +2,11 @@
 //! are bound. No value of a request ever becomes part of the text, and every identifier is quoted.
 //!
 //! It deliberately runs nothing and knows no connection. What SQL lacks in exactness (decimals, Unicode, dates) it calls
-//! by the names in [`function`], which a store registers.
+//! by the names in [`function`], which SQLite's store registers and PostgreSQL's dialect spells out.
 
 pub mod change;
 pub mod class;
+pub mod dialect;
 pub mod expression;
 pub mod function;
 mod navigation;
@@ -14,15 +15,20 @@ pub mod statement;
 
 use tollgate_wire::value::Value;
 
+use self::class::Class;
+use self::dialect::{Dialect, class_of, leaves_postgres_as_text, postgres_type};
 use crate::store::Table;
 
 /// A statement under construction.
 #[derive(Debug, Default)]
 pub struct Sql<'p> {
-    /// The text so far, with `?` for each parameter.
+    /// In which SQL it is written.
+    pub dialect: Dialect,
+    /// The text so far, with `?` or `$n` for each parameter.
     pub text: String,
     /// The parameters in the order of their marks.
     pub parameters: Vec<Parameter<'p>>,
+    marks: usize,
 }
 
 /// What is bound to a mark.
@@ -38,6 +44,11 @@ pub enum Parameter<'p> {
 pub const DECIMAL_COLLATION: &str = "DECIMAL";
 
 impl<'p> Sql<'p> {
+    /// An empty statement.
+    pub fn new(dialect: Dialect) -> Sql<'p> {
+        Sql { dialect, ..Sql::default() }
+    }
+
     /// Appends text.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
@@ -80,13 +91,47 @@ impl<'p> Sql<'p> {
 
     /// Appends a mark that the caller knows what to bind to.
     pub fn mark(&mut self) {
-        self.text.push('?');
+        self.marks += 1;
+        match self.dialect {
+            Dialect::Sqlite => self.text.push('?'),
+            Dialect::Postgres => {
+                self.text.push('$');
+                self.text.push_str(&self.marks.to_string());
+            }
+        }
     }
 
-    /// Appends a mark and notes what is bound to it.
+    /// Appends a mark and notes what is bound to it. Its type is that of what it meets.
     pub fn parameter(&mut self, parameter: Parameter<'p>) {
         self.mark();
         self.parameters.push(parameter);
+    }
+
+    /// Appends a mark for a value that has its own type, whatever it meets.
+    pub fn literal(&mut self, value: &'p Value) {
+        match self.dialect {
+            Dialect::Sqlite => self.parameter(Parameter::Value(value)),
+            Dialect::Postgres => {
+                self.cast(class_of(value), |sql| sql.parameter(Parameter::Value(value)));
+            }
+        }
+    }
+
+    /// Appends a value of `class` in the form in which it is read.
+    pub fn answered(&mut self, class: Class, operand: impl FnOnce(&mut Self)) {
+        match self.dialect {
+            Dialect::Postgres if leaves_postgres_as_text(class) => self.cast(Class::String, operand),
+            Dialect::Sqlite | Dialect::Postgres => operand(self),
+        }
+    }
+
+    /// Appends `CAST(… AS type)` in PostgreSQL's terms.
+    pub(super) fn cast(&mut self, class: Class, operand: impl FnOnce(&mut Self)) {
+        self.push("CAST(");
+        operand(self);
+        self.push(" AS ");
+        self.push(postgres_type(class));
+        self.push(")");
     }
 
     /// Appends `separator` between the items that `each` writes.

@@ -3,6 +3,8 @@
 use tollgate_wire::edm::{EntityType, LeafId, Multiplicity, NavigationId, NavigationProperty, SetId};
 
 use super::Sql;
+use super::class::Class;
+use super::dialect::{Dialect, is_text_in_postgres};
 use super::expression::Scope;
 use crate::store::Mapping;
 
@@ -10,10 +12,10 @@ use crate::store::Mapping;
 /// where the target's key is not covered, and would have to be found again for each mention.
 pub(super) fn leaf_value(sql: &mut Sql<'_>, scope: &Scope<'_>, through: &[(NavigationId, SetId)], leaf: LeafId) {
     let Some((_, last_set)) = through.last() else {
-        return sql.column(scope.alias, scope.mapping.column(scope.set, leaf));
+        return typed_column(sql, scope, scope.alias, scope.set, leaf);
     };
     sql.push("(SELECT ");
-    sql.column(&alias(through.len() - 1), scope.mapping.column(*last_set, leaf));
+    typed_column(sql, scope, &alias(through.len() - 1), *last_set, leaf);
     let (mut set, mut from) = (scope.set, scope.alias.to_owned());
     for (index, (navigation, target)) in through.iter().enumerate() {
         let here = alias(index);
@@ -36,6 +38,20 @@ pub(super) fn leaf_value(sql: &mut Sql<'_>, scope: &Scope<'_>, through: &[(Navig
     });
     sql.list(", ", keys, |sql, (alias, column)| sql.column(&alias, column));
     sql.push(" LIMIT 1)");
+}
+
+/// Appends a column so that it has the type of its leaf's class, whatever it is stored as. A cast from one kind of text to
+/// another costs nothing and leaves indexes usable.
+fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, set: SetId, leaf: LeafId) {
+    let column = scope.mapping.column(set, leaf);
+    let primitive = scope.model.type_of(set).leaves[leaf.0].primitive;
+    let class = Class::of(Some(primitive));
+    match sql.dialect {
+        Dialect::Postgres if class == Class::String || is_text_in_postgres(primitive) => {
+            sql.cast(class, |sql| sql.column(alias, column));
+        }
+        Dialect::Sqlite | Dialect::Postgres => sql.column(alias, column),
+    }
 }
 
 fn alias(index: usize) -> String {

@@ -1,14 +1,15 @@
 //! Orders that are total, and the condition that begins after a given row of such an order (keyset paging).
 //!
 //! Null sorts before all values when ascending and after all when descending, which is both what OData says and what
-//! SQLite does by itself.
+//! SQLite does by itself; PostgreSQL is told.
 
 use tollgate_wire::edm::LeafId;
-use tollgate_wire::plan::{Direction, OrderBy, SkipToken};
+use tollgate_wire::plan::{Direction, Expression, ExpressionKind, OrderBy, SkipToken};
 use tollgate_wire::value::Value;
 
 use super::class::Class;
-use super::expression::{Scope, comparable, literal, sortable, value};
+use super::dialect::Dialect;
+use super::expression::{Scope, comparable, in_order, literal, sortable, value};
 use super::{Parameter, Sql};
 use crate::store::StoreError;
 
@@ -21,9 +22,12 @@ pub fn order_by<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) 
     sql.push(" ORDER BY ");
     for by in order {
         sortable(sql, scope, &by.expression)?;
-        sql.push(match by.direction {
-            Direction::Ascending => ", ",
-            Direction::Descending => " DESC, ",
+        sql.push(match (by.direction, sql.dialect) {
+            // A column that is never null keeps the index that it has.
+            (Direction::Ascending, Dialect::Postgres) if !never_null(scope, &by.expression) => " NULLS FIRST, ",
+            (Direction::Ascending, Dialect::Sqlite | Dialect::Postgres) => ", ",
+            (Direction::Descending, Dialect::Postgres) if !never_null(scope, &by.expression) => " DESC NULLS LAST, ",
+            (Direction::Descending, Dialect::Sqlite | Dialect::Postgres) => " DESC, ",
         });
     }
     for (index, leaf) in scope.model.type_of(scope.set).key.iter().enumerate() {
@@ -43,7 +47,9 @@ pub fn order_by<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) 
 pub fn order_columns<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) -> Result<(), StoreError> {
     for by in order {
         sql.push(", ");
-        value(sql, scope, &by.expression)?;
+        let mut written = Ok(());
+        sql.answered(Class::of(by.expression.primitive), |sql| written = value(sql, scope, &by.expression));
+        written?;
     }
     Ok(())
 }
@@ -71,7 +77,11 @@ pub fn after<'p>(
     if token.after.len() != expected {
         return Err(StoreError::Token { expected, found: token.after.len() });
     }
-    let plain = |leaf: &LeafId| Class::of(Some(entity_type.leaves[leaf.0].primitive)).sorts_as_stored();
+    let plain = |leaf: &LeafId| match sql.dialect {
+        Dialect::Sqlite => Class::of(Some(entity_type.leaves[leaf.0].primitive)).sorts_as_stored(),
+        // Whatever order a column has by itself, its marks have too.
+        Dialect::Postgres => true,
+    };
     if order.is_empty() && entity_type.key.iter().all(plain) {
         return after_key(sql, scope, &token.after);
     }
@@ -119,7 +129,14 @@ fn nothing_beyond(key: OrderKey<'_>, bound: &Value) -> bool {
 
 fn equal<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, key: OrderKey<'p>, bound: &'p Value) -> Result<(), StoreError> {
     write_key(sql, scope, key)?;
-    sql.push(" IS ");
+    sql.push(match (sql.dialect, bound) {
+        (Dialect::Postgres, Value::Null) => {
+            sql.push(" IS NULL");
+            return Ok(());
+        }
+        (Dialect::Postgres, _) => " = ",
+        (Dialect::Sqlite, _) => " IS ",
+    });
     write_bound(sql, scope, key, bound)
 }
 
@@ -164,14 +181,37 @@ fn write_bound<'p>(
     key: OrderKey<'p>,
     bound: &'p Value,
 ) -> Result<(), StoreError> {
-    let primitive = match key {
-        OrderKey::Expression(by) => by.expression.primitive,
-        OrderKey::Leaf(leaf) => Some(scope.model.type_of(scope.set).leaves[leaf.0].primitive),
-    };
-    comparable(sql, Class::of(primitive), |sql| {
+    let written = |sql: &mut Sql<'p>| {
         literal(sql, bound);
         Ok(())
-    })
+    };
+    match (key, sql.dialect) {
+        (OrderKey::Expression(by), _) => in_order(sql, Class::of(by.expression.primitive), written),
+        (OrderKey::Leaf(leaf), Dialect::Sqlite) => {
+            let primitive = scope.model.type_of(scope.set).leaves[leaf.0].primitive;
+            comparable(sql, Class::of(Some(primitive)), written)
+        }
+        (OrderKey::Leaf(_), Dialect::Postgres) => {
+            sql.parameter(Parameter::Value(bound));
+            Ok(())
+        }
+    }
+}
+
+/// Whether an expression is a column of the entity's own that is never null.
+fn never_null(scope: &Scope<'_>, expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Leaf { through, leaf } => {
+            through.is_empty() && !scope.model.type_of(scope.set).leaves[leaf.0].nullable
+        }
+        ExpressionKind::Literal(_)
+        | ExpressionKind::Not(_)
+        | ExpressionKind::Negate(_)
+        | ExpressionKind::Logic(..)
+        | ExpressionKind::Compare(..)
+        | ExpressionKind::Arithmetic(..)
+        | ExpressionKind::Call(..) => false,
+    }
 }
 
 fn key_leaf(sql: &mut Sql<'_>, scope: &Scope<'_>, leaf: LeafId) -> Result<(), StoreError> {

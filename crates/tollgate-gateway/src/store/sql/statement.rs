@@ -7,6 +7,7 @@ use tollgate_wire::edm::{EntityType, LeafId, Model, Multiplicity, SetId};
 use tollgate_wire::plan::{Columns, Counting, Expand, Key, Plan, Shape, Step};
 
 use super::class::Class;
+use super::dialect::Dialect;
 use super::expression::{Scope, comparable, condition};
 use super::navigation::{ambiguous, related};
 use super::{Parameter, Sql, order};
@@ -22,6 +23,8 @@ pub struct Source<'m> {
     pub model: &'m Model,
     /// Where it is stored.
     pub mapping: &'m Mapping,
+    /// In which SQL they are written.
+    pub dialect: Dialect,
 }
 
 /// Which rows of the order are wanted.
@@ -40,7 +43,7 @@ impl Source<'_> {
     ///
     /// What the plan's expressions, keys and skip token can be refused for.
     pub fn page<'p>(&self, plan: &'p Plan, columns: &Columns, window: Window) -> Result<Sql<'p>, StoreError> {
-        let mut sql = Sql::default();
+        let mut sql = Sql::new(self.dialect);
         let scope = self.scope(plan.set());
         self.select(&mut sql, plan.set(), columns);
         let options = &plan.options;
@@ -76,15 +79,19 @@ impl Source<'_> {
     ///
     /// As [`Source::page`].
     pub fn count<'p>(&self, plan: &'p Plan) -> Result<Sql<'p>, StoreError> {
-        let mut sql = Sql::default();
+        let mut sql = Sql::new(self.dialect);
         let window = match plan.shape {
             Shape::Count => Window { limit: plan.options.top, offset: plan.options.skip },
             Shape::Collection | Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => {
                 Window { limit: None, offset: None }
             }
         };
-        sql.push(if window.limit.is_some() { "SELECT min(" } else { "SELECT " });
-        sql.push(if window.offset.is_some() { "max(COUNT(*) - " } else { "COUNT(*)" });
+        let (least, greatest) = match self.dialect {
+            Dialect::Sqlite => ("SELECT min(", "max(COUNT(*) - "),
+            Dialect::Postgres => ("SELECT least(", "greatest(COUNT(*) - "),
+        };
+        sql.push(if window.limit.is_some() { least } else { "SELECT " });
+        sql.push(if window.offset.is_some() { greatest } else { "COUNT(*)" });
         if let Some(offset) = window.offset {
             sql.parameter(bounded(offset));
             sql.push(", 0)");
@@ -111,7 +118,7 @@ impl Source<'_> {
     /// [`StoreError::Key`].
     pub fn parent<'p>(&self, plan: &'p Plan) -> Result<Sql<'p>, StoreError> {
         let steps = plan.steps.split_last().map_or(&[][..], |(_, before)| before);
-        let mut sql = Sql::default();
+        let mut sql = Sql::new(self.dialect);
         sql.push("SELECT 1");
         let set = steps.last().map_or(plan.root, |step| step.target);
         self.from(&mut sql, plan.root, steps, set);
@@ -123,7 +130,7 @@ impl Source<'_> {
     /// The statement for the entities of an expansion of one entity in `set`. Its parameters are the values of
     /// [`Source::joined_leaves`], which the caller binds for each parent.
     pub fn expansion(&self, set: SetId, expand: &Expand, columns: &Columns) -> Sql<'static> {
-        let mut sql = Sql::default();
+        let mut sql = Sql::new(self.dialect);
         let navigation = &self.model.type_of(set).navigation[expand.navigation.0];
         self.select(&mut sql, expand.target, columns);
         sql.push(" FROM ");
@@ -131,7 +138,8 @@ impl Source<'_> {
         sql.push(" WHERE ");
         sql.list(" AND ", &navigation.on, |sql, (_, there)| {
             sql.column(ANSWER, self.mapping.column(expand.target, *there));
-            sql.push(" = ?");
+            sql.push(" = ");
+            sql.mark();
         });
         sql.push(" ORDER BY ");
         sql.list(", ", &self.model.type_of(expand.target).key, |sql, leaf| {
@@ -164,7 +172,13 @@ impl Source<'_> {
 
     fn select(&self, sql: &mut Sql<'_>, set: SetId, columns: &Columns) {
         sql.push("SELECT ");
-        sql.list(", ", &columns.leaves, |sql, leaf| sql.column(ANSWER, self.mapping.column(set, *leaf)));
+        sql.list(", ", &columns.leaves, |sql, leaf| self.answered(sql, set, *leaf));
+    }
+
+    /// Appends a column in the form in which it is read.
+    fn answered(&self, sql: &mut Sql<'_>, set: SetId, leaf: LeafId) {
+        let class = Class::of(Some(self.model.type_of(set).leaves[leaf.0].primitive));
+        sql.answered(class, |sql| sql.column(ANSWER, self.mapping.column(set, leaf)));
     }
 
     /// Appends ` FROM …` with a join for each step; the last entity is [`ANSWER`].
@@ -266,8 +280,11 @@ impl Source<'_> {
             sql.parameter(bounded(limit));
         }
         if let Some(offset) = window.offset {
-            // SQL has no offset without a limit.
-            sql.push(if window.limit.is_none() { " LIMIT -1 OFFSET " } else { " OFFSET " });
+            sql.push(match (self.dialect, window.limit) {
+                // SQLite has no offset without a limit.
+                (Dialect::Sqlite, None) => " LIMIT -1 OFFSET ",
+                (Dialect::Sqlite, Some(_)) | (Dialect::Postgres, _) => " OFFSET ",
+            });
             sql.parameter(bounded(offset));
         }
     }

@@ -13,11 +13,7 @@ use tollgate_wire::decimal::{self, DecimalError};
 
 use crate::store::StoreError;
 use crate::store::sql::DECIMAL_COLLATION;
-use crate::store::sql::function::{self, Name};
-
-/// Longest text that `replace` and `concat` make: nested calls would otherwise multiply a short request into gigabytes, and
-/// each look at such a text is one step to SQLite, however long it takes.
-const MADE_BYTES_MAX: usize = 4_096;
+use crate::store::sql::function::{self, MADE_BYTES_MAX, Name};
 
 /// Why a function has no result, as error codes of our own in a family that reading does not know otherwise.
 mod refusal {

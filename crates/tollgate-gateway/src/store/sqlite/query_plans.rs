@@ -8,6 +8,7 @@ use tollgate_wire::{query, url};
 use super::{Connection, Database, Location};
 use crate::services::flights;
 use crate::store::Outcome;
+use crate::store::sql::dialect::Dialect;
 use crate::store::sql::statement::{Source, Window};
 use crate::store::{Flow, RowSink};
 
@@ -37,7 +38,7 @@ fn explain(connection: &Connection, model: &Model, path: &str, options: &str) ->
     let (resource, _) = url::parse(model, Version::V4, path, Some(options)).unwrap();
     let Resource::Read(plan) = resource else { panic!("{path} reads no data") };
     let columns = Columns::new(model.type_of(plan.set()), &plan.options.select, &plan.options.expand);
-    let source = Source { model, mapping: &connection.mapping };
+    let source = Source { model, mapping: &connection.mapping, dialect: Dialect::Sqlite };
     let sql = source.page(&plan, &columns, Window { limit: Some(10), offset: None }).unwrap();
     let mut statement = connection.raw.prepare(&format!("EXPLAIN QUERY PLAN {}", sql.text)).unwrap();
     let mut rows = statement.raw_query();

@@ -12,6 +12,7 @@ use tollgate_wire::value::Value;
 
 use super::Connection;
 use super::row::SqliteRow;
+use crate::store::sql::dialect::Dialect;
 use crate::store::sql::statement::{Source, Window, key_columns};
 use crate::store::sql::{Parameter, Sql};
 use crate::store::{Flow, Outcome, RowSink, StoreError};
@@ -41,7 +42,7 @@ impl Connection {
         {
             return self.read_by_key(model, plan.root, key, sink);
         }
-        let source = Source { model, mapping: &self.mapping };
+        let source = Source { model, mapping: &self.mapping, dialect: Dialect::Sqlite };
         let counts = Source::counts(plan);
         // One statement is a snapshot by itself.
         let several = counts || !plan.options.expand.is_empty() || !plan.steps.is_empty();
@@ -108,7 +109,7 @@ impl Connection {
             options: Default::default(),
         };
         let columns = Columns::new(entity_type, &Select::All, &[]);
-        let source = Source { model, mapping: &self.mapping };
+        let source = Source { model, mapping: &self.mapping, dialect: Dialect::Sqlite };
         let sql = source.page(&plan, &columns, Window { limit: None, offset: None })?;
         let text: Arc<str> = sql.text.into();
         texts[set.0] = Some(Arc::clone(&text));

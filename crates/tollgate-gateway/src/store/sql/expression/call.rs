@@ -5,6 +5,7 @@ use tollgate_wire::plan::{Expression, Function};
 use super::{Nulls, Scope, apply, infix, mismatch, write};
 use crate::store::StoreError;
 use crate::store::sql::class::Class;
+use crate::store::sql::dialect::Dialect;
 use crate::store::sql::function::Name;
 use crate::store::sql::{Sql, function};
 
@@ -22,14 +23,38 @@ pub(super) fn call<'p>(
             message: format!("{function:?} has {} arguments, which are too few", arguments.len()),
         })
     };
+    let dialect = sql.dialect;
     let first = argument(0)?;
     let text = |index| argument(index).map(|argument| (argument, Class::String));
     let integer = |index| argument(index).map(|argument| (argument, Class::Integer));
-    let calendar = || of_classes(first, &[Class::Date, Class::DateTime, Class::Instant]);
-    let clock = || of_classes(first, &[Class::TimeOfDay, Class::DateTime, Class::Instant, Class::Date]);
+    let calendar = || -> Result<_, StoreError> {
+        let calendar = of_classes(first, &[Class::Date, Class::DateTime, Class::Instant])?;
+        // Null has a type in PostgreSQL.
+        Ok(if calendar.1 == Class::Null { (first, Class::Date) } else { calendar })
+    };
+    let clock = || -> Result<_, StoreError> {
+        let clock = of_classes(first, &[Class::TimeOfDay, Class::DateTime, Class::Instant, Class::Date])?;
+        Ok(match (dialect, clock) {
+            // PostgreSQL's dates have no hours.
+            (Dialect::Postgres, (first, Class::Date | Class::Null)) => (first, Class::DateTime),
+            (Dialect::Sqlite | Dialect::Postgres, clock) => clock,
+        })
+    };
     match function {
-        Function::Contains => infix(sql, scope, ["(instr(", ", ", ") > 0)"], &[text(0)?, text(1)?], depth),
-        Function::IndexOf => infix(sql, scope, ["(instr(", ", ", ") - 1)"], &[text(0)?, text(1)?], depth),
+        Function::Contains => {
+            let around = match dialect {
+                Dialect::Sqlite => ["(instr(", ", ", ") > 0)"],
+                Dialect::Postgres => ["(strpos(", " COLLATE \"C\", ", ") > 0)"],
+            };
+            infix(sql, scope, around, &[text(0)?, text(1)?], depth)
+        }
+        Function::IndexOf => {
+            let around = match dialect {
+                Dialect::Sqlite => ["(instr(", ", ", ") - 1)"],
+                Dialect::Postgres => ["CAST(strpos(", " COLLATE \"C\", ", ") - 1 AS int8)"],
+            };
+            infix(sql, scope, around, &[text(0)?, text(1)?], depth)
+        }
         Function::Concat => apply(sql, scope, function::CONCAT, &[text(0)?, text(1)?], depth),
         Function::StartsWith => apply(sql, scope, function::STARTS_WITH, &[text(0)?, text(1)?], depth),
         Function::EndsWith => apply(sql, scope, function::ENDS_WITH, &[text(0)?, text(1)?], depth),

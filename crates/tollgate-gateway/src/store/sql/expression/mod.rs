@@ -10,21 +10,25 @@
 mod arithmetic;
 mod call;
 
-use tollgate_wire::edm::{Model, SetId};
+use tollgate_wire::edm::{Model, Primitive, SetId};
 use tollgate_wire::plan::{Comparison, Expression, ExpressionKind, Logic};
 use tollgate_wire::value::Value;
 
 use self::arithmetic::{arithmetic, negate};
 use self::call::call;
 use super::class::Class;
+use super::dialect::Dialect;
 use super::function::{self, Name};
 use super::navigation::leaf_value;
-use super::{DECIMAL_COLLATION, Parameter, Sql};
+use super::{DECIMAL_COLLATION, Sql};
 use crate::store::{Mapping, StoreError};
 
 /// Nesting of an expression, chains of `and` and `or` counted once for each doubling of their terms. SQLite's own limit
 /// is 1000 levels of SQL, of which one level here takes up to three.
 pub const DEPTH_MAX: usize = 200;
+
+/// PostgreSQL's order of texts by code points, in which SQLite's stand by themselves.
+const BY_CODE_POINT: &str = " COLLATE \"C\"";
 
 /// Whose leaves an expression names.
 #[derive(Clone, Copy)]
@@ -73,7 +77,39 @@ pub fn value<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expressio
 /// As [`condition`].
 pub fn sortable<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expression) -> Result<(), StoreError> {
     let class = Class::of(expression.primitive);
-    comparable(sql, class, |sql| write(sql, scope, expression, Nulls::Exact, 0))
+    in_order(sql, class, |sql| typed(sql, scope, expression, class, 0))
+}
+
+/// Appends what `operand` writes, a value of `class`, in the form that sorts as its values do: texts by code points,
+/// whatever the database's own order of texts is.
+pub(super) fn in_order<'p>(
+    sql: &mut Sql<'p>,
+    class: Class,
+    operand: impl FnOnce(&mut Sql<'p>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    comparable(sql, class, operand)?;
+    match (sql.dialect, class) {
+        (Dialect::Postgres, Class::String) => sql.push(BY_CODE_POINT),
+        (Dialect::Sqlite | Dialect::Postgres, _) => {}
+    }
+    Ok(())
+}
+
+/// Appends an expression, and the type of its class to null, which has none in PostgreSQL.
+fn typed<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    expression: &'p Expression,
+    class: Class,
+    depth: usize,
+) -> Result<(), StoreError> {
+    match (sql.dialect, Class::of(expression.primitive)) {
+        (Dialect::Postgres, Class::Null) => {
+            sql.cast(class, |sql| sql.push("NULL"));
+            Ok(())
+        }
+        (Dialect::Sqlite | Dialect::Postgres, _) => write(sql, scope, expression, Nulls::Exact, depth),
+    }
 }
 
 /// Appends what `operand` writes, a value of `class`, in the form that compares and sorts as its values do.
@@ -82,6 +118,9 @@ pub(super) fn comparable<'p, E>(
     class: Class,
     operand: impl FnOnce(&mut Sql<'p>) -> Result<(), E>,
 ) -> Result<(), E> {
+    if sql.dialect == Dialect::Postgres {
+        return operand(sql);
+    }
     match class {
         Class::Decimal => {
             operand(sql)?;
@@ -129,7 +168,7 @@ pub(super) fn literal<'p>(sql: &mut Sql<'p>, value: &'p Value) {
         | Value::Decimal(_)
         | Value::String(_)
         | Value::Text(..)
-        | Value::Binary(_) => sql.parameter(Parameter::Value(value)),
+        | Value::Binary(_) => sql.literal(value),
     }
 }
 
@@ -246,28 +285,78 @@ fn compare<'p>(
         position: expression.position,
         message: format!("{} cannot be compared with {}", left_class.name(), right_class.name()),
     })?;
+    let equality = match comparison {
+        Comparison::Equal => Some(Equality { operator: " IS ", both_null: " IS NOT DISTINCT FROM ", null: " IS NULL" }),
+        Comparison::NotEqual => {
+            Some(Equality { operator: " IS NOT ", both_null: " IS DISTINCT FROM ", null: " IS NOT NULL" })
+        }
+        Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual => None,
+    };
+    if let (Some(equality), Dialect::Postgres) = (equality, sql.dialect) {
+        return postgres_equality(sql, scope, equality, (comparison, left, right, class), nulls, depth);
+    }
     let operator = match comparison {
-        Comparison::Equal => " IS ",
-        Comparison::NotEqual => " IS NOT ",
         Comparison::Less => " < ",
         Comparison::LessOrEqual => " <= ",
         Comparison::Greater => " > ",
         Comparison::GreaterOrEqual => " >= ",
+        Comparison::Equal | Comparison::NotEqual => equality.map_or("", |equality| equality.operator),
     };
-    let ordered = match comparison {
-        Comparison::Equal | Comparison::NotEqual => false,
-        Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual => true,
-    };
-    let exact = ordered && nulls == Nulls::Exact;
+    let exact = equality.is_none() && nulls == Nulls::Exact;
     sql.push(if exact { "((" } else { "(" });
-    comparable(sql, class, |sql| converted(sql, scope, left, class, depth + 1))?;
+    in_order(sql, class, |sql| converted(sql, scope, left, class, depth + 1))?;
     sql.push(operator);
-    comparable(sql, class, |sql| converted(sql, scope, right, class, depth + 1))?;
+    in_order(sql, class, |sql| converted(sql, scope, right, class, depth + 1))?;
     sql.push(if exact { ") IS TRUE)" } else { ")" });
     Ok(())
 }
 
-/// Appends a call of a registered function with each argument converted to its class.
+/// How `eq` or `ne` is written.
+#[derive(Clone, Copy)]
+struct Equality {
+    /// In SQLite, where one operator knows null.
+    operator: &'static str,
+    /// In PostgreSQL, for two values that may both be null; no index serves it.
+    both_null: &'static str,
+    /// In PostgreSQL, where one side is null.
+    null: &'static str,
+}
+
+/// `eq` and `ne` with an operator that an index can serve wherever one side cannot be null.
+fn postgres_equality<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    equality: Equality,
+    (comparison, left, right, class): (Comparison, &'p Expression, &'p Expression, Class),
+    nulls: Nulls,
+    depth: usize,
+) -> Result<(), StoreError> {
+    if let Some(other) = [(left, right), (right, left)].into_iter().find(|(null, _)| is_null(null)).map(|pair| pair.1) {
+        sql.push("(");
+        typed(sql, scope, other, class, depth + 1)?;
+        sql.push(equality.null);
+        sql.push(")");
+        return Ok(());
+    }
+    let has_literal = [left, right].into_iter().any(|side| matches!(side.kind, ExpressionKind::Literal(_)));
+    let plain = has_literal && comparison == Comparison::Equal;
+    let exact = plain && nulls == Nulls::Exact;
+    sql.push(if exact { "((" } else { "(" });
+    converted(sql, scope, left, class, depth + 1)?;
+    // Equal is what has the same bytes, but two columns may disagree on an order, and then PostgreSQL wants to know one.
+    sql.push(if class == Class::String && !has_literal { BY_CODE_POINT } else { "" });
+    sql.push(if plain { " = " } else { equality.both_null });
+    converted(sql, scope, right, class, depth + 1)?;
+    sql.push(if exact { ") IS TRUE)" } else { ")" });
+    Ok(())
+}
+
+fn is_null(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Literal(Value::Null))
+}
+
+/// Appends a call of a function with each argument converted to its class: by its name where it is registered, as
+/// PostgreSQL spells it otherwise.
 fn apply<'p>(
     sql: &mut Sql<'p>,
     scope: &Scope<'_>,
@@ -275,8 +364,24 @@ fn apply<'p>(
     arguments: &[(&'p Expression, Class)],
     depth: usize,
 ) -> Result<(), StoreError> {
-    sql.push(name.text);
-    infix(sql, scope, ["(", ", ", ")"], arguments, depth)
+    match sql.dialect {
+        Dialect::Sqlite => {
+            sql.push(name.text);
+            infix(sql, scope, ["(", ", ", ")"], arguments, depth)
+        }
+        Dialect::Postgres => {
+            let Some((last, before)) = name.postgres.split_last() else {
+                let position = arguments.first().map_or(0, |(argument, _)| argument.position);
+                return Err(StoreError::NotImplemented { position, name: name.what });
+            };
+            for (text, (argument, class)) in before.iter().zip(arguments) {
+                sql.push(text);
+                operand(sql, scope, argument, *class, depth + 1)?;
+            }
+            sql.push(last);
+            Ok(())
+        }
+    }
 }
 
 /// Appends the arguments, each converted to its class, with text before, between and after them.
@@ -292,10 +397,36 @@ fn infix<'p>(
         if index > 0 {
             sql.push(between);
         }
-        converted(sql, scope, argument, *class, depth + 1)?;
+        operand(sql, scope, argument, *class, depth + 1)?;
     }
     sql.push(after);
     Ok(())
+}
+
+/// Appends an operand of a function or of arithmetic. PostgreSQL computes with numbers of 32 bits in 32 bits, so they are
+/// widened first; a comparison needs none of it and could not use an index any more.
+fn operand<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    expression: &'p Expression,
+    class: Class,
+    depth: usize,
+) -> Result<(), StoreError> {
+    let narrow = match expression.primitive {
+        Some(Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 | Primitive::Single) => {
+            Class::of(expression.primitive) == class
+        }
+        _ => false,
+    };
+    match sql.dialect {
+        Dialect::Postgres if narrow && matches!(expression.kind, ExpressionKind::Leaf { .. }) => {
+            sql.push("CAST(");
+            write(sql, scope, expression, Nulls::Exact, depth)?;
+            sql.push(if class == Class::Integer { " AS int8)" } else { " AS float8)" });
+            Ok(())
+        }
+        Dialect::Sqlite | Dialect::Postgres => converted(sql, scope, expression, class, depth),
+    }
 }
 
 /// Appends an expression's value as one of `class`.
@@ -307,16 +438,21 @@ fn converted<'p>(
     depth: usize,
 ) -> Result<(), StoreError> {
     let own = Class::of(expression.primitive);
-    let (before, after) = match (own, class) {
-        (Class::Null, _) => ("", ""),
-        (own, class) if own == class => ("", ""),
-        (Class::Integer, Class::Decimal) => ("CAST(", " AS TEXT)"),
-        (Class::Integer, Class::Real) => ("CAST(", " AS REAL)"),
-        (Class::Decimal, Class::Real) => {
+    let (before, after) = match (own, class, sql.dialect) {
+        (Class::Null, _, _) => return typed(sql, scope, expression, class, depth),
+        (own, class, _) if own == class => ("", ""),
+        (Class::Integer, Class::Decimal, Dialect::Sqlite) => ("CAST(", " AS TEXT)"),
+        (Class::Integer, Class::Real, Dialect::Sqlite) => ("CAST(", " AS REAL)"),
+        (Class::Decimal, Class::Real, Dialect::Sqlite) => {
             return apply(sql, scope, function::REAL_FROM_DECIMAL, &[(expression, Class::Decimal)], depth);
         }
-        (Class::Date, Class::DateTime | Class::Instant) => ("(", " || 'T00:00:00')"),
-        (Class::DateTime, Class::Instant) => ("", ""),
+        (Class::Date, Class::DateTime | Class::Instant, Dialect::Sqlite) => ("(", " || 'T00:00:00')"),
+        (Class::DateTime, Class::Instant, Dialect::Sqlite) => ("", ""),
+        (Class::Integer, Class::Decimal, Dialect::Postgres) => ("CAST(", " AS numeric)"),
+        (Class::Integer | Class::Decimal, Class::Real, Dialect::Postgres) => ("CAST(", " AS float8)"),
+        (Class::Date, Class::DateTime, Dialect::Postgres) => ("CAST(", " AS timestamp)"),
+        // The session's time zone is UTC.
+        (Class::Date | Class::DateTime, Class::Instant, Dialect::Postgres) => ("CAST(", " AS timestamptz)"),
         _ => return Err(mismatch(expression, class, own)),
     };
     sql.push(before);

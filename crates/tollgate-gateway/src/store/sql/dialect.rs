@@ -1,0 +1,116 @@
+//! In which SQL a plan is lowered, and what its types are called there.
+//!
+//! SQLite stores whatever has no type of its own as canonical text and calls functions that are registered; PostgreSQL has
+//! types and functions for all of it. Where the two differ, an exhaustive match says both.
+
+use tollgate_wire::edm::Primitive;
+use tollgate_wire::value::Value;
+
+use super::class::Class;
+
+/// A dialect of SQL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// SQLite with the functions of [`function`](super::function).
+    #[default]
+    Sqlite,
+    /// PostgreSQL 13 or newer, with its encoding UTF-8 and the session's time zone UTC.
+    Postgres,
+}
+
+/// What PostgreSQL calls the type of a class.
+pub fn postgres_type(class: Class) -> &'static str {
+    match class {
+        Class::Boolean => "bool",
+        Class::Integer => "int8",
+        Class::Real => "float8",
+        Class::Decimal => "numeric",
+        Class::Null | Class::String => "text",
+        Class::Binary => "bytea",
+        Class::Guid => "uuid",
+        Class::Date => "date",
+        Class::DateTime => "timestamp",
+        Class::Instant => "timestamptz",
+        Class::TimeOfDay => "time",
+        Class::Duration => "interval",
+    }
+}
+
+/// What PostgreSQL calls the type of a column for values of this type. Facets are the gateway's to check; decimals keep
+/// the digits with which they came, and times with more digits than PostgreSQL holds are canonical text.
+pub fn postgres_column_type(primitive: Primitive) -> &'static str {
+    match primitive {
+        Primitive::Byte | Primitive::SByte | Primitive::Int16 => "int2",
+        Primitive::Int32 => "int4",
+        Primitive::Single => "float4",
+        Primitive::String { .. } => "text COLLATE \"C\"",
+        other if is_text_in_postgres(other) => "text COLLATE \"C\"",
+        Primitive::Boolean
+        | Primitive::Int64
+        | Primitive::Double
+        | Primitive::Decimal { .. }
+        | Primitive::Binary { .. }
+        | Primitive::Guid
+        | Primitive::Date
+        | Primitive::DateTime { .. }
+        | Primitive::DateTimeOffset { .. }
+        | Primitive::TimeOfDay { .. }
+        | Primitive::Duration => postgres_type(Class::of(Some(primitive))),
+    }
+}
+
+/// Digits of a second that PostgreSQL holds.
+const POSTGRES_FRACTION_DIGITS: u8 = 6;
+
+/// Whether a column for values of this type is text though the type is none.
+pub fn is_text_in_postgres(primitive: Primitive) -> bool {
+    match primitive {
+        Primitive::DateTime { precision }
+        | Primitive::DateTimeOffset { precision }
+        | Primitive::TimeOfDay { precision } => precision > POSTGRES_FRACTION_DIGITS,
+        Primitive::Boolean
+        | Primitive::Byte
+        | Primitive::SByte
+        | Primitive::Int16
+        | Primitive::Int32
+        | Primitive::Int64
+        | Primitive::Single
+        | Primitive::Double
+        | Primitive::Decimal { .. }
+        | Primitive::String { .. }
+        | Primitive::Binary { .. }
+        | Primitive::Guid
+        | Primitive::Date
+        | Primitive::Duration => false,
+    }
+}
+
+/// The class of a literal.
+pub fn class_of(value: &Value) -> Class {
+    match value {
+        Value::Null => Class::Null,
+        Value::Boolean(_) => Class::Boolean,
+        Value::Integer(_) => Class::Integer,
+        Value::Real(_) => Class::Real,
+        Value::Decimal(_) => Class::Decimal,
+        Value::String(_) => Class::String,
+        Value::Text(primitive, _) => Class::of(Some(*primitive)),
+        Value::Binary(_) => Class::Binary,
+    }
+}
+
+/// Whether values of a class leave PostgreSQL as text: in the form that a session's settings make canonical, but for the
+/// blank in a date and time.
+pub fn leaves_postgres_as_text(class: Class) -> bool {
+    match class {
+        Class::Boolean | Class::Integer | Class::Real | Class::Binary | Class::Duration => false,
+        Class::Null
+        | Class::Decimal
+        | Class::String
+        | Class::Guid
+        | Class::Date
+        | Class::DateTime
+        | Class::Instant
+        | Class::TimeOfDay => true,
+    }
+}
