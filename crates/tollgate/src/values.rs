@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: which flag has which value; each verb knows its own.
 
+use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -100,18 +101,78 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
 
 /// A time with its unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a number with its unit, such as 500ms, 10s or 2m".to_owned();
-    let digits = text.find(|character: char| !character.is_ascii_digit() && character != '.').ok_or_else(expected)?;
-    let (number, unit) = text.split_at(digits);
-    let number: f64 = number.parse().map_err(|_| expected())?;
+    seconds(&time(text)?.to_string())
+}
+
+/// A time that may be none.
+pub(crate) fn delay(text: &str) -> Result<Duration, String> {
+    match time(text)? {
+        number if number <= TIME_SECONDS_MAX => Ok(Duration::from_nanos((number * 1e9).round() as u64)),
+        _ => Err(format!("expected seconds up to {TIME_SECONDS_MAX}")),
+    }
+}
+
+/// Bytes per second.
+pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
+    let example = "expected a rate, such as 10MB/s or 100Mbit/s";
+    let amount = text.strip_suffix("/s").ok_or_else(|| format!("{example}, but it does not end in `/s`"))?;
+    let (number, unit, column) = number_and_unit(amount, example)?;
+    let scale = SIZES.iter().chain(BITS).find(|(name, _)| *name == unit).map(|(_, scale)| *scale).ok_or_else(|| {
+        format!("column {column}: `{unit}` is no unit of a rate: write B, kB, MB, GB, kbit, Mbit or Gbit")
+    })?;
+    match NonZeroU64::new((number * scale).round() as u64) {
+        Some(rate) if rate.get() <= BYTES_MAX => Ok(rate),
+        _ => Err(format!("expected from 1 to {BYTES_MAX} bytes per second")),
+    }
+}
+
+/// A number of bytes with its unit.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let (number, unit, column) = number_and_unit(text, "expected a size, such as 64KiB or 4MB")?;
+    let scale =
+        SIZES.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale).ok_or_else(|| {
+            format!("column {column}: `{unit}` is no unit of size: write B, kB, KiB, MB, MiB, GB or GiB")
+        })?;
+    let bytes = (number * scale).round() as u64;
+    if bytes <= BYTES_MAX { Ok(bytes) } else { Err(format!("expected at most {BYTES_MAX} bytes")) }
+}
+
+/// Most bytes, and bytes per second, that can be asked for.
+const BYTES_MAX: u64 = 1_000_000_000_000;
+
+const SIZES: &[(&str, f64)] = &[
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("KiB", 1024.0),
+    ("MB", 1e6),
+    ("MiB", 1024.0 * 1024.0),
+    ("GB", 1e9),
+    ("GiB", 1024.0 * 1024.0 * 1024.0),
+];
+
+const BITS: &[(&str, f64)] = &[("bit", 0.125), ("kbit", 125.0), ("Mbit", 125e3), ("Gbit", 125e6)];
+
+/// Seconds of a time with its unit.
+fn time(text: &str) -> Result<f64, String> {
+    let (number, unit, column) = number_and_unit(text, "expected a number with its unit, such as 500ms, 10s or 2m")?;
     let scale = match unit {
+        "us" | "µs" => 1e-6,
         "ms" => 0.001,
         "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(expected()),
+        _ => return Err(format!("column {column}: `{unit}` is no unit of time: write us, ms, s, m or h")),
     };
-    seconds(&(number * scale).to_string())
+    Ok(number * scale)
+}
+
+/// The number at the beginning, the unit behind it, and in which column that begins.
+fn number_and_unit<'a>(text: &'a str, example: &str) -> Result<(f64, &'a str, usize), String> {
+    let is_of_number = |character: char| character.is_ascii_digit() || character == '.';
+    let end = text.find(|character| !is_of_number(character)).ok_or_else(|| format!("{example}: there is no unit"))?;
+    let (number, unit) = text.split_at(end);
+    let number = number.parse().map_err(|_| format!("{example}: no number stands at the beginning"))?;
+    Ok((number, unit, end + 1))
 }
 
 #[cfg(test)]
@@ -131,6 +192,51 @@ mod tests {
         check("-1s", None);
         check("0s", None);
         check("1d", None);
+    }
+
+    #[test]
+    fn a_wrong_time_says_where_it_is_wrong() {
+        let check = |text: &str, expected: Result<u64, &str>| {
+            let found = delay(text).map(|time| time.as_micros() as u64);
+            assert_eq!(found.as_ref().map_err(String::as_str), expected.as_ref().map_err(|error| *error), "{text}");
+        };
+        check("0ms", Ok(0));
+        check("500us", Ok(500));
+        check("1.5ms", Ok(1500));
+        check("20", Err("expected a number with its unit, such as 500ms, 10s or 2m: there is no unit"));
+        check("20mss", Err("column 3: `mss` is no unit of time: write us, ms, s, m or h"));
+        check(
+            "ms",
+            Err("expected a number with its unit, such as 500ms, 10s or 2m: no number stands at the beginning"),
+        );
+        check(
+            "-1ms",
+            Err("expected a number with its unit, such as 500ms, 10s or 2m: no number stands at the beginning"),
+        );
+        check("25h", Err("expected seconds up to 86400"));
+    }
+
+    #[test]
+    fn rates_and_sizes_have_units() {
+        let check = |text: &str, expected: Result<u64, &str>| {
+            let found = rate(text).map(NonZeroU64::get);
+            assert_eq!(found.as_ref().map_err(String::as_str), expected.as_ref().map_err(|error| *error), "{text}");
+        };
+        check("10MB/s", Ok(10_000_000));
+        check("1.5KiB/s", Ok(1536));
+        check("100Mbit/s", Ok(12_500_000));
+        check("10MB", Err("expected a rate, such as 10MB/s or 100Mbit/s, but it does not end in `/s`"));
+        check("10mb/s", Err("column 3: `mb` is no unit of a rate: write B, kB, MB, GB, kbit, Mbit or Gbit"));
+        check("0B/s", Err("expected from 1 to 1000000000000 bytes per second"));
+        check("1001GB/s", Err("expected from 1 to 1000000000000 bytes per second"));
+        let size = |text: &str| super::size(text).map_err(|error| error.to_string());
+        assert_eq!(size("4MiB"), Ok(4 << 20));
+        assert_eq!(size("1000GB"), Ok(BYTES_MAX));
+        assert_eq!(size("1001GB"), Err("expected at most 1000000000000 bytes".to_owned()));
+        assert_eq!(
+            size("4M"),
+            Err("column 2: `M` is no unit of size: write B, kB, KiB, MB, MiB, GB or GiB".to_owned())
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::counters::LinkCounters;
 use super::pipe::Pipe;
 use super::rope::BlockPool;
 use super::spec::LinkSpec;
-use super::times::{Line, Random, now_ns};
+use super::times::{Lead, Line, Random, now_ns};
 
 /// Connections open at once; the next ones wait in the listener's backlog.
 const CONNECTIONS_MAX: usize = 20_000;
@@ -31,6 +31,8 @@ const ACCEPTS_MAX: usize = 64;
 const EVENTS_MAX: usize = 1024;
 /// The target has so long to accept.
 const REACH_WITHIN_NS: u64 = 10_000_000_000;
+/// A timer that stands this near to where it should is left there: each step of the lead would cost a system call else.
+const ARM_STEP_NS: u64 = 1_000;
 /// A machine that had no descriptor to spare is asked again after this time.
 const ACCEPT_AGAIN_NS: u64 = 10_000_000;
 
@@ -41,7 +43,7 @@ const COMMAND: u64 = u64::MAX - 2;
 /// How others speak to the loop.
 #[derive(Debug)]
 pub(super) struct Control {
-    pub(super) counters: LinkCounters,
+    pub(super) counters: Arc<LinkCounters>,
     wake: OwnedFd,
     /// The time until which open connections may end by themselves; 0: stop now; the largest: run on.
     until_ns: AtomicU64,
@@ -77,6 +79,7 @@ pub(super) struct Engine {
     starved: Vec<usize>,
     alarms: BinaryHeap<Reverse<(u64, Whom)>>,
     armed_ns: Option<u64>,
+    lead: Lead,
 }
 
 /// A place for a connection. Its generation tells late events of an earlier one apart.
@@ -99,7 +102,7 @@ enum Whom {
 impl Control {
     pub(super) fn new() -> io::Result<Control> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Control { counters: LinkCounters::default(), wake, until_ns: AtomicU64::new(u64::MAX) })
+        Ok(Control { counters: Arc::default(), wake, until_ns: AtomicU64::new(u64::MAX) })
     }
 
     pub(super) fn command(&self, command: Command) {
@@ -145,6 +148,7 @@ impl Engine {
             starved: Vec::new(),
             alarms: BinaryHeap::new(),
             armed_ns: None,
+            lead: Lead::default(),
         })
     }
 
@@ -178,7 +182,11 @@ impl Engine {
         let (data, flags) = (event.data.u64(), event.flags);
         match data {
             LISTENER => self.may_accept = true,
-            TIMER => self.armed_ns = None,
+            TIMER => {
+                if let Some(armed_ns) = self.armed_ns.take() {
+                    self.lead.woken(now_ns().saturating_sub(armed_ns));
+                }
+            }
             COMMAND => self.heed(),
             _ => self.note_socket(data, flags),
         }
@@ -250,15 +258,15 @@ impl Engine {
         }
     }
 
-    /// Sets the timer to the next alarm; says whether there is time to wait.
+    /// Sets the timer so that the next alarm is not missed; says whether there is time to wait.
     fn arm(&mut self) -> bool {
-        let next_ns = self.alarms.peek().map(|Reverse((at_ns, _))| *at_ns);
-        if next_ns == self.armed_ns {
-            return true;
-        }
-        let Some(at_ns) = next_ns else { return true };
+        let Some(Reverse((alarm_ns, _))) = self.alarms.peek() else { return true };
+        let at_ns = alarm_ns.saturating_sub(self.lead.ns());
         if at_ns <= now_ns() {
             return false;
+        }
+        if self.armed_ns.is_some_and(|armed_ns| armed_ns.abs_diff(at_ns) < ARM_STEP_NS) {
+            return true;
         }
         let expires = Timespec { tv_sec: (at_ns / 1_000_000_000) as i64, tv_nsec: (at_ns % 1_000_000_000) as i64 };
         let once = Itimerspec { it_interval: NO_TIME, it_value: expires };

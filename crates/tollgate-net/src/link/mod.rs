@@ -99,14 +99,17 @@ impl Link {
         &self.control.counters
     }
 
-    /// Accepts no more, gives the open connections time to end by themselves, and resets those that did not.
-    pub fn drain(mut self, within: Duration) {
+    /// Accepts no more, gives the open connections time to end by themselves, and resets those that did not. What it
+    /// counted is left.
+    pub fn drain(mut self, within: Duration) -> Arc<LinkCounters> {
         self.end(Command::DrainUntil(times::now_ns().saturating_add(times::whole_ns(within))));
+        Arc::clone(&self.control.counters)
     }
 
-    /// Resets what is open and ends.
-    pub fn stop(mut self) {
+    /// Resets what is open and ends. What it counted is left.
+    pub fn stop(mut self) -> Arc<LinkCounters> {
         self.end(Command::Stop);
+        Arc::clone(&self.control.counters)
     }
 
     fn end(&mut self, command: Command) {

@@ -39,7 +39,7 @@ pub struct Verified {
     pub asked: Duration,
     /// Round trips of 64 bytes through the link.
     pub got: RoundTrips,
-    /// The same without it.
+    /// The same to an echo on this machine without a link.
     pub direct: RoundTrips,
     /// The rate that was asked.
     pub asked_bytes_per_s: Option<NonZeroU64>,
@@ -52,8 +52,13 @@ impl Verified {
     /// median little.
     #[must_use]
     pub fn keeps_its_round_trip(&self) -> bool {
-        let got = self.got.median();
-        got.abs_diff(self.asked) <= TOLERANCE + self.asked / TOLERANCE_DIVISOR
+        self.got.median().abs_diff(self.asked) <= self.tolerance()
+    }
+
+    /// By how much the median may differ from what was asked.
+    #[must_use]
+    pub fn tolerance(&self) -> Duration {
+        TOLERANCE + self.asked / TOLERANCE_DIVISOR
     }
 
     /// Whether the rate that was asked is kept within 10 %; true where none was asked or measured.
@@ -77,14 +82,19 @@ pub fn verify(spec: &LinkSpec, effort: Effort) -> io::Result<Verified> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let echo = Echo::start(any)?;
     let link = Link::start(any, echo.address(), spec)?;
-    through(link.address(), echo.address(), spec, effort)
+    measured(link.address(), echo.address(), spec, effort)
 }
 
-/// Measures what listens at `address` and leads to an echo, against the `direct` way to one.
+/// Measures a link that runs already at `address`, and leads to an echo, against what was `asked` of it.
 ///
 /// # Errors
-/// When one of them cannot be reached or sends back something else.
-pub fn through(address: SocketAddr, direct: SocketAddr, asked: &LinkSpec, effort: Effort) -> io::Result<Verified> {
+/// When it cannot be reached, or does not send back what was sent.
+pub fn through(address: SocketAddr, asked: &LinkSpec, effort: Effort) -> io::Result<Verified> {
+    let echo = Echo::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+    measured(address, echo.address(), asked, effort)
+}
+
+fn measured(address: SocketAddr, direct: SocketAddr, asked: &LinkSpec, effort: Effort) -> io::Result<Verified> {
     let count = match effort {
         Effort::Short => 200,
         Effort::Whole => 3_200,

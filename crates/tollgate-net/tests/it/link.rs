@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use tollgate_net::link::{Echo, Effort, Link, LinkSpec, WINDOW_BYTES_MIN, verify};
+use tollgate_net::listen::{ListenOptions, listen};
 
 /// Longest wait for anything; only a failure takes so long.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -188,7 +189,9 @@ fn whoever_does_not_read_stops_the_sender() {
 
 #[test]
 fn two_thousand_connections_share_one_thread_and_leave_nothing_behind() {
-    let echo = TcpListener::bind(loopback()).unwrap();
+    // The standard library's backlog of 128 would drop what is connected at once.
+    let echo = listen(&ListenOptions::new(loopback())).unwrap().remove(0);
+    echo.set_nonblocking(false).unwrap();
     let link = Link::start(loopback(), echo.local_addr().unwrap(), &LinkSpec::of_round_trip(Duration::from_millis(2)))
         .unwrap();
     for _ in 0..4 {

@@ -13,7 +13,7 @@ const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 #[test]
 fn help_names_every_verb_with_examples_and_exit_codes() {
     let help = tollgate(["--help"]).finish();
-    for verb in ["run", "plan", "list", "report", "load", "serve", "schema", "completions"] {
+    for verb in ["run", "plan", "list", "report", "load", "serve", "link", "schema", "completions"] {
         help.check(0, &format!("\n  {verb} "), "");
         tollgate([verb, "--help"]).finish().check(0, "Usage: tollgate", "");
     }
@@ -52,6 +52,15 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["serve", "--database", "mysql://me:hunter2@host/shop"], "`mysql://me:*******@host/shop`");
     check(&["load"], "<URL>");
     check(&["load", "-t", "0", "http://127.0.0.1/"], "'0' for '-t <SECONDS>'");
+    check(
+        &["link", "proxy", "--to", "127.0.0.1:1", "--rtt", "20mss"],
+        "'--rtt <TIME>': column 3: `mss` is no unit of time",
+    );
+    check(&["link", "proxy", "--to", "192.0.2.1:80", "--rtt", "20ms"], "--i-may-load 192.0.2.1");
+    check(&["link", "proxy", "--to", "127.0.0.1:1", "--rtt", "1ms", "--jitter", "2ms"], "at most 1ms");
+    check(&["link", "proxy", "--to", "127.0.0.1:1", "--rtt", "61s"], "give a shorter `--rtt`");
+    check(&["link", "proxy", "--to", "127.0.0.1:1", "--rtt", "1ms", "--window", "1kB"], "leave `--window` out");
+    check(&["link", "verify", "--through", "127.0.0.1:1"], "such as `--rtt 20ms`");
     check(&["report", "missing"], "cannot read missing");
     check(&["report", ".", "-f", "pdf"], "'pdf' for '--format <FORMAT>'");
 }

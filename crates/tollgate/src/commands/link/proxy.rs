@@ -1,0 +1,83 @@
+//! `tollgate link proxy`: stands before a server as if it were far away, until it is told to stop.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use clap::Args;
+use tollgate_net::link::{Link, LinkCounters};
+
+use super::{Nature, Place, place};
+use crate::failure::{Exit, Failure};
+use crate::signals;
+use crate::values::delay;
+
+const NOTES: &str = "\
+One line is printed as soon as it is ready: `listening ADDRESS`. The first SIGINT or SIGTERM ends listening and gives open connections 5 s to end, the second does not wait.";
+
+/// Open connections have so long to end by themselves.
+const DRAIN_WITHIN: Duration = Duration::from_secs(5);
+
+/// Arguments of `link proxy`.
+#[derive(Debug, Args)]
+#[command(after_help = NOTES)]
+pub(super) struct Arguments {
+    /// Where to listen; port 0 takes any free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+
+    /// The server to stand before
+    #[arg(long, value_name = "HOST:PORT", value_parser = place)]
+    to: Place,
+
+    /// The round trip to it, half of it each way, such as 500us or 20ms
+    #[arg(long, value_name = "TIME", value_parser = delay)]
+    rtt: Duration,
+
+    #[command(flatten)]
+    nature: Nature,
+
+    /// A host off this machine that you are allowed to load
+    #[arg(long = "i-may-load", value_name = "HOST")]
+    may_load: Vec<String>,
+}
+
+/// Stands there until SIGTERM or SIGINT.
+pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+    let spec = arguments.nature.spec(arguments.rtt)?;
+    let target = arguments.to.address(&arguments.may_load)?;
+    let (tell, told) = channel();
+    // Before the line is printed: whoever reads it may send a signal at once.
+    signals::on_stop(move || {
+        // It is received below, whatever else happens.
+        let _ = tell.send(());
+    })?;
+    let link = Link::start(arguments.listen, target, &spec)
+        .map_err(|error| Failure::failed(format_args!("cannot listen at {}: {error}", arguments.listen)))?;
+    writeln!(out, "listening {}", link.address()).and_then(|()| out.flush()).map_err(Failure::output)?;
+    // The sender lives until it has sent.
+    let _ = told.recv();
+    let counted = link.drain(DRAIN_WITHIN);
+    write(&counted, out).and_then(|()| out.flush()).map_err(Failure::output)?;
+    Ok(Exit::Done)
+}
+
+fn write(counted: &LinkCounters, out: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "{} connections, {} of them reset, {} without a target; {} bytes there, {} back",
+        counted.connections_accepted(),
+        counted.connections_reset(),
+        counted.targets_unreachable(),
+        counted.bytes_there(),
+        counted.bytes_back(),
+    )?;
+    writeln!(
+        out,
+        "{} releases, late by {:.0} us on average and {:.0} us at most",
+        counted.releases(),
+        counted.lateness_mean().as_secs_f64() * 1e6,
+        counted.lateness_max().as_secs_f64() * 1e6,
+    )
+}
