@@ -17,7 +17,7 @@ pub struct ConfigError {
 
 impl ConfigError {
     /// Something that the file's grammar or its keys' types forbid.
-    pub(super) fn new(text: &str, file_name: &str, fault: &toml::de::Error) -> ConfigError {
+    pub(crate) fn new(text: &str, file_name: &str, fault: &toml::de::Error) -> ConfigError {
         // Serde names Rust's type; the operator reads what it means.
         let mut title = fault.message().replace("expected i64", "expected a whole number");
         let mut hint = None;
@@ -32,8 +32,23 @@ impl ConfigError {
     }
 
     /// Something that values mean together.
-    pub(super) fn at(text: &str, file_name: &str, span: Range<usize>, wrong: &str) -> ConfigError {
+    pub(crate) fn at(text: &str, file_name: &str, span: Range<usize>, wrong: &str) -> ConfigError {
         ConfigError::render(text, file_name, span, wrong, None)
+    }
+
+    /// A name of something that is not there, with the one that was meant.
+    pub(crate) fn unknown(
+        text: &str,
+        file_name: &str,
+        span: Range<usize>,
+        (what, name): (&str, &str),
+        known: &[&str],
+    ) -> ConfigError {
+        let hint = match nearest(name, known) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("expected {}", listed(known)),
+        };
+        ConfigError::render(text, file_name, span, &format!("unknown {what} `{name}`"), Some(&hint))
     }
 
     fn render(text: &str, file_name: &str, span: Range<usize>, title: &str, hint: Option<&str>) -> ConfigError {

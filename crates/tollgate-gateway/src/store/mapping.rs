@@ -20,6 +20,18 @@ pub struct Table {
     pub name: String,
     /// One for each leaf of the type, in the order of `EntityType::leaves`.
     pub columns: Vec<Column>,
+    /// What tells its rows apart.
+    pub identity: Identity,
+}
+
+/// What tells the rows of a table apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Identity {
+    /// The columns of the type's key.
+    #[default]
+    Key,
+    /// Nothing for certain: rows may be equal, and values of the type's key may be null. Pages are cut by counting.
+    Nothing,
 }
 
 /// A column of a table.
@@ -62,6 +74,7 @@ impl Mapping {
                 schema: None,
                 name: entity_type.name.clone(),
                 columns: entity_type.leaves.iter().map(|leaf| Column::canonical(leaf.path.replace('/', "_"))).collect(),
+                identity: Identity::Key,
             }
         };
         Mapping { tables: (0..model.entity_sets.len()).map(table).collect() }

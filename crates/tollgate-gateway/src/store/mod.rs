@@ -5,13 +5,14 @@
 
 mod connection;
 mod error;
+pub mod introspect;
 mod mapping;
 pub mod sql;
 pub mod sqlite;
 
 pub use connection::{Connection, Database};
 pub use error::{Cause, Fault, Rule, StoreError};
-pub use mapping::{Column, Form, Mapping, Table};
+pub use mapping::{Column, Form, Identity, Mapping, Table};
 
 use tollgate_wire::edm::{Model, SetId};
 use tollgate_wire::entry::Entry;

@@ -47,6 +47,7 @@ fn names_with_quotes_stay_names() {
     let model = model();
     let mut mapping = Mapping::by_type_name(&model);
     let quoted = |table: &Table| Table {
+        identity: table.identity,
         schema: None,
         name: format!("{}\" WHERE 1=1 --", table.name),
         columns: table.columns.iter().map(|column| Column::canonical(format!("the \"{}\"", column.name))).collect(),

@@ -1,0 +1,238 @@
+//! A mapping file: names, labels and restrictions that an operator lays over what a database says.
+//!
+//! ```toml
+//! others = "hidden"            # only the tables that stand here are served
+//!
+//! [tables.orders]
+//! name = "Orders"              # of the entity set
+//! type = "Order"
+//! label = "Orders of customers"
+//! read_only = true
+//! key = ["number"]             # for a view or a table without a key of its own
+//! etag = "changed_at"
+//!
+//! [tables.orders.columns.cust_no]
+//! name = "customer"
+//! label = "Customer"
+//!
+//! [tables.orders.columns.secret]
+//! hidden = true
+//! ```
+//!
+//! Whatever it names must be there. It deliberately adds nothing that the database does not have.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::catalog::{Catalog, CatalogColumn, CatalogTable};
+use super::keyable;
+use crate::config::ConfigError;
+use crate::store::Form;
+
+/// What an operator wants to be different.
+#[derive(Debug, Clone, Default)]
+pub struct Customisation {
+    text: String,
+    file_name: String,
+    wanted: Wanted,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Wanted {
+    others: Others,
+    tables: BTreeMap<Spanned<String>, WantedTable>,
+}
+
+/// What becomes of tables that the file does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Others {
+    #[default]
+    Served,
+    Hidden,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct WantedTable {
+    name: Option<Spanned<String>>,
+    r#type: Option<Spanned<String>>,
+    label: Option<String>,
+    hidden: bool,
+    read_only: bool,
+    key: Option<Vec<Spanned<String>>>,
+    etag: Option<Spanned<String>>,
+    columns: BTreeMap<Spanned<String>, WantedColumn>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct WantedColumn {
+    name: Option<Spanned<String>>,
+    label: Option<String>,
+    hidden: bool,
+    read_only: bool,
+    stored: Option<Stored>,
+}
+
+/// The form in which a column holds its values, where it cannot be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Stored {
+    Seconds,
+    Milliseconds,
+}
+
+/// What is wanted of one table.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TableWish {
+    pub(super) name: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) label: Option<String>,
+    pub(super) hidden: bool,
+    pub(super) read_only: bool,
+    pub(super) key: Option<Vec<String>>,
+    pub(super) etag: Option<String>,
+}
+
+/// What is wanted of one column.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ColumnWish {
+    pub(super) name: Option<String>,
+    pub(super) label: Option<String>,
+    pub(super) hidden: bool,
+    pub(super) read_only: bool,
+    pub(super) stored: Option<Form>,
+}
+
+impl Customisation {
+    /// Reads `text`, which came from the file `file_name` (used in messages only).
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its line and the text that stands there.
+    pub fn parse(text: &str, file_name: &str) -> Result<Customisation, ConfigError> {
+        let wanted = toml::from_str(text).map_err(|fault| ConfigError::new(text, file_name, &fault))?;
+        Ok(Customisation { text: text.to_owned(), file_name: file_name.to_owned(), wanted })
+    }
+
+    /// Holds every name against the catalog.
+    pub(super) fn check(&self, catalog: &Catalog) -> Result<(), ConfigError> {
+        let tables: Vec<String> = catalog.tables.iter().map(CatalogTable::full_name).collect();
+        for (name, wanted) in &self.wanted.tables {
+            let Some(position) = tables.iter().position(|table| table == name.get_ref()) else {
+                return Err(self.unknown("table", name, tables.iter().map(String::as_str)));
+            };
+            self.check_table(&catalog.tables[position], wanted)?;
+        }
+        self.check_names(catalog.tables.iter().filter(|table| !self.of(table).hidden).map(|table| {
+            let wanted = self.wanted(table);
+            (wanted.and_then(|wanted| wanted.name.as_ref()), super::name::identifier(&table.full_name()))
+        }))?;
+        self.check_names(self.wanted.tables.values().map(|wanted| (wanted.r#type.as_ref(), String::new())))
+    }
+
+    fn check_table(&self, table: &CatalogTable, wanted: &WantedTable) -> Result<(), ConfigError> {
+        let columns = || table.columns.iter().map(|column| column.name.as_str());
+        let column = |name: &Spanned<String>| {
+            let found = table.columns.iter().find(|column| column.name == *name.get_ref());
+            found.ok_or_else(|| self.unknown("column", name, columns()))
+        };
+        for name in wanted.columns.keys() {
+            column(name)?;
+        }
+        for name in wanted.key.iter().flatten().chain(&wanted.etag) {
+            let column = column(name)?;
+            if self.of_column(table, column).hidden || column.primitive.is_none() {
+                return Err(self.wrong(name.span(), &format!("column `{}` is not served", column.name)));
+            }
+        }
+        for name in wanted.key.iter().flatten() {
+            let column = column(name)?;
+            if !column.primitive.is_some_and(keyable) {
+                let (name_text, declared) = (&column.name, &column.declared);
+                let wrong = format!("column `{name_text}` cannot be a key: it is of type {declared}");
+                return Err(self.wrong(name.span(), &wrong));
+            }
+        }
+        self.check_names(table.columns.iter().filter(|column| !self.of_column(table, column).hidden).map(|column| {
+            let wanted = self.wanted_column(table, column);
+            (wanted.and_then(|wanted| wanted.name.as_ref()), super::name::identifier(&column.name))
+        }))
+    }
+
+    /// Holds the names that are asked for against each other and against those that follow from the database.
+    fn check_names<'n>(
+        &self,
+        names: impl Iterator<Item = (Option<&'n Spanned<String>>, String)>,
+    ) -> Result<(), ConfigError> {
+        let names: Vec<_> = names.collect();
+        for (position, (asked, _)) in names.iter().enumerate() {
+            let Some(asked) = asked else { continue };
+            let identifier = super::name::identifier(asked.get_ref());
+            if identifier != *asked.get_ref() {
+                let wrong = format!("`{}` is no name: `{identifier}` would be one", asked.get_ref());
+                return Err(self.wrong(asked.span(), &wrong));
+            }
+            let same = |(other, (given, natural)): (usize, &(Option<&Spanned<String>>, String))| {
+                other != position && given.map_or(natural, Spanned::get_ref) == asked.get_ref()
+            };
+            if names.iter().enumerate().any(same) {
+                return Err(self.wrong(asked.span(), &format!("the name `{}` is taken", asked.get_ref())));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wanted of a table.
+    pub(super) fn of(&self, table: &CatalogTable) -> TableWish {
+        let Some(wanted) = self.wanted(table) else {
+            return TableWish { hidden: self.wanted.others == Others::Hidden, ..TableWish::default() };
+        };
+        let text = |name: &Option<Spanned<String>>| name.as_ref().map(|name| name.get_ref().clone());
+        TableWish {
+            name: text(&wanted.name),
+            kind: text(&wanted.r#type),
+            label: wanted.label.clone(),
+            hidden: wanted.hidden,
+            read_only: wanted.read_only,
+            key: wanted.key.as_ref().map(|key| key.iter().map(|name| name.get_ref().clone()).collect()),
+            etag: text(&wanted.etag),
+        }
+    }
+
+    /// What is wanted of a column.
+    pub(super) fn of_column(&self, table: &CatalogTable, column: &CatalogColumn) -> ColumnWish {
+        let Some(wanted) = self.wanted_column(table, column) else { return ColumnWish::default() };
+        ColumnWish {
+            name: wanted.name.as_ref().map(|name| name.get_ref().clone()),
+            label: wanted.label.clone(),
+            hidden: wanted.hidden,
+            read_only: wanted.read_only,
+            stored: wanted.stored.map(|stored| match stored {
+                Stored::Seconds => Form::Seconds,
+                Stored::Milliseconds => Form::Milliseconds,
+            }),
+        }
+    }
+
+    fn wanted(&self, table: &CatalogTable) -> Option<&WantedTable> {
+        self.wanted.tables.get(table.full_name().as_str())
+    }
+
+    fn wanted_column(&self, table: &CatalogTable, column: &CatalogColumn) -> Option<&WantedColumn> {
+        self.wanted(table)?.columns.get(column.name.as_str())
+    }
+
+    fn unknown<'k>(&self, what: &str, name: &Spanned<String>, known: impl Iterator<Item = &'k str>) -> ConfigError {
+        let known: Vec<&str> = known.collect();
+        ConfigError::unknown(&self.text, &self.file_name, name.span(), (what, name.get_ref()), &known)
+    }
+
+    fn wrong(&self, span: Range<usize>, wrong: &str) -> ConfigError {
+        ConfigError::at(&self.text, &self.file_name, span, wrong)
+    }
+}

@@ -1,0 +1,254 @@
+//! Introspection: from what a database says of its tables to a model that is served and a mapping back.
+//!
+//! | in the database | in the model |
+//! |---|---|
+//! | table | entity set of the same name, type in the singular |
+//! | view | read-only entity set |
+//! | primary key, or else a unique index over columns that are never null | key |
+//! | neither | read-only: by the database's own row number where there is one, otherwise with all columns for a key |
+//! | foreign key | navigation both ways |
+//! | default that is a constant | default of the property |
+//! | any other default, a serial, an identity | provided by the database |
+//! | generated column | computed |
+//!
+//! What is not served as it is, or not at all, is told in a [`Remark`]. It deliberately asks no database: the readers of
+//! catalogs do, each for its kind.
+
+mod catalog;
+mod customise;
+mod name;
+mod relation;
+#[cfg(test)]
+mod tests;
+
+pub use catalog::{Catalog, CatalogColumn, CatalogTable, ForeignKey, TableKind};
+pub use customise::Customisation;
+
+use std::fmt;
+
+use tollgate_wire::edm::{
+    Annotations, Changes, EntitySet, EntityType, LeafId, Model, Primitive, Property, PropertyKind, Provided, TypeId,
+};
+
+use self::name::{free, identifier, singular};
+use self::relation::Served;
+use super::{Column, Form, Identity, Mapping, Table};
+use crate::config::ConfigError;
+
+/// A model with its mapping, and what is to be said about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Introspected {
+    /// The model.
+    pub model: Model,
+    /// Where it is stored.
+    pub mapping: Mapping,
+    /// What is not served as it is, or not at all.
+    pub remarks: Vec<Remark>,
+}
+
+/// What is to be said about a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Its name in the database.
+    pub table: String,
+    /// What, in a sentence that goes on behind the name.
+    pub message: String,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.table, self.message)
+    }
+}
+
+/// Makes a model of a catalog. `name` is that of the service, from which the namespace follows.
+///
+/// # Errors
+/// Where the customisation names what is not there, or asks for what cannot be.
+pub fn introspected(catalog: &Catalog, name: &str, customisation: &Customisation) -> Result<Introspected, ConfigError> {
+    customisation.check(catalog)?;
+    let mut made = Introspected {
+        model: Model {
+            namespace: identifier(name),
+            container: format!("{}_Entities", identifier(name)),
+            ..Model::default()
+        },
+        mapping: Mapping { tables: Vec::new() },
+        remarks: Vec::new(),
+    };
+    let mut served = Vec::new();
+    for (position, table) in catalog.tables.iter().enumerate() {
+        if let Some(leaves) = made.add(table, customisation) {
+            served.push(Served { table: position, leaves });
+        }
+    }
+    made.model.finish();
+    relation::relate(&mut made.model, catalog, &served, &mut made.remarks);
+    Ok(made)
+}
+
+/// Whether values of a type can tell entities apart in a URL (OData V4 CSDL, section 6.5).
+pub(crate) fn keyable(primitive: Primitive) -> bool {
+    match primitive {
+        Primitive::Single | Primitive::Double | Primitive::Binary { .. } => false,
+        Primitive::Boolean
+        | Primitive::Byte
+        | Primitive::SByte
+        | Primitive::Int16
+        | Primitive::Int32
+        | Primitive::Int64
+        | Primitive::Decimal { .. }
+        | Primitive::String { .. }
+        | Primitive::Guid
+        | Primitive::Date
+        | Primitive::DateTime { .. }
+        | Primitive::DateTimeOffset { .. }
+        | Primitive::TimeOfDay { .. }
+        | Primitive::Duration => true,
+    }
+}
+
+/// The type of a column that counts time.
+fn instant(stored: Form) -> Primitive {
+    Primitive::DateTimeOffset { precision: if stored == Form::Milliseconds { 3 } else { 0 } }
+}
+
+/// What tells the rows of a table apart.
+enum Key {
+    /// These columns.
+    Columns(Vec<usize>),
+    /// The database's own row number.
+    RowId(String),
+    /// Nothing.
+    Nothing,
+}
+
+impl Introspected {
+    /// Adds a table, and tells which leaf each of its columns became. `None` where it is not served.
+    fn add(&mut self, table: &CatalogTable, customisation: &Customisation) -> Option<Vec<Option<LeafId>>> {
+        let custom = customisation.of(table);
+        if custom.hidden {
+            return None;
+        }
+        let mut remarks = Vec::new();
+        let mut changes = if custom.read_only { Changes::NONE } else { table.changes };
+        let mut leaves = vec![None; table.columns.len()];
+        let mut entity_type = EntityType { label: custom.label.or(table.label.clone()), ..EntityType::default() };
+        let mut columns = Vec::new();
+        for (position, column) in table.columns.iter().enumerate() {
+            let custom = customisation.of_column(table, column);
+            let primitive = custom.stored.map(instant).or(column.primitive);
+            let Some(primitive) = primitive.filter(|_| !custom.hidden) else {
+                let needed = !column.nullable && column.provided.is_none();
+                if needed && changes.insert {
+                    changes.insert = false;
+                    let name = &column.name;
+                    remarks.push(format!("rows cannot be inserted: {name} must have a value and is not served"));
+                }
+                if !custom.hidden {
+                    remarks.push(format!("{} is left out: nothing is like its type {}", column.name, column.declared));
+                }
+                continue;
+            };
+            let leaf = LeafId(columns.len());
+            leaves[position] = Some(leaf);
+            let provided = if custom.read_only { Some(Provided::Computed) } else { column.provided.clone() };
+            let wanted = [custom.name.unwrap_or_else(|| identifier(&column.name))];
+            entity_type.properties.push(Property {
+                name: free(&wanted, |name| entity_type.property(name).is_some()),
+                kind: PropertyKind::Primitive(primitive),
+                nullable: column.nullable,
+                annotations: Annotations {
+                    label: custom.label.or(column.label.clone()),
+                    not_creatable: provided == Some(Provided::Computed),
+                    not_updatable: provided == Some(Provided::Computed),
+                    ..Annotations::default()
+                },
+            });
+            entity_type.provided.extend(provided.map(|provided| (leaf, provided)));
+            columns.push(Column { name: column.name.clone(), form: custom.stored.unwrap_or(column.form) });
+        }
+
+        let served =
+            |column: &usize| leaves[*column].is_some_and(|_| table.columns[*column].primitive.is_some_and(keyable));
+        let key = match custom.key {
+            Some(key) => Key::Columns(key.iter().filter_map(|name| table.column(name)).collect()),
+            None => natural_key(table, served),
+        };
+        let identity = match key {
+            Key::Columns(key) => {
+                entity_type.key = key.iter().filter_map(|column| leaves[*column]).collect();
+                Identity::Key
+            }
+            Key::RowId(name) => {
+                remarks.push(format!("it has no key: it is read-only, by {name}"));
+                changes = Changes::NONE;
+                let wanted = [identifier(&name)];
+                entity_type.key = vec![LeafId(columns.len())];
+                entity_type.properties.push(Property {
+                    name: free(&wanted, |name| entity_type.property(name).is_some()),
+                    kind: PropertyKind::Primitive(Primitive::Int64),
+                    nullable: false,
+                    annotations: Annotations::default(),
+                });
+                entity_type.provided.push((LeafId(columns.len()), Provided::Computed));
+                columns.push(Column { name, form: Form::Canonical });
+                Identity::Key
+            }
+            Key::Nothing => {
+                let keyed = (0..table.columns.len()).filter(served).filter_map(|column| leaves[column]);
+                entity_type.key = keyed.collect();
+                changes = Changes::NONE;
+                if entity_type.key.is_empty() {
+                    remarks.push("it is left out: none of its columns could be a key".to_owned());
+                    self.tell(table, remarks);
+                    return None;
+                }
+                remarks.push("it has no key: it is read-only, and its rows are told apart by all columns".to_owned());
+                Identity::Nothing
+            }
+        };
+        for leaf in &entity_type.key {
+            let property = &mut entity_type.properties[leaf.0];
+            property.annotations.not_updatable = true;
+            property.nullable &= identity == Identity::Nothing;
+        }
+        entity_type.etag = custom.etag.and_then(|name| table.column(&name)).and_then(|column| leaves[column]);
+
+        let wanted = [custom.name.unwrap_or_else(|| identifier(&table.full_name()))];
+        let set = free(&wanted, |name| self.model.set(name).is_some());
+        let wanted = [custom.kind.unwrap_or_else(|| singular(&set)), format!("{set}Type")];
+        entity_type.name = free(&wanted, |name| {
+            entity_type.property(name).is_some() || self.model.entity_types.iter().any(|other| other.name == name)
+        });
+        self.model.entity_sets.push(EntitySet {
+            name: set,
+            entity_type: TypeId(self.model.entity_types.len()),
+            label: entity_type.label.clone(),
+            changes,
+        });
+        self.model.entity_types.push(entity_type);
+        self.mapping.tables.push(Table { schema: table.schema.clone(), name: table.name.clone(), columns, identity });
+        self.tell(table, remarks);
+        Some(leaves)
+    }
+
+    fn tell(&mut self, table: &CatalogTable, messages: Vec<String>) {
+        let table = table.full_name();
+        self.remarks.extend(messages.into_iter().map(|message| Remark { table: table.clone(), message }));
+    }
+}
+
+/// The key that the catalog itself knows of, among columns that can be one.
+fn natural_key(table: &CatalogTable, served: impl Fn(&usize) -> bool) -> Key {
+    if !table.primary_key.is_empty() && table.primary_key.iter().all(&served) {
+        return Key::Columns(table.primary_key.clone());
+    }
+    let certain = |unique: &&Vec<usize>| {
+        unique.iter().all(|column| served(column) && !table.columns[*column].nullable) && !unique.is_empty()
+    };
+    if let Some(unique) = table.unique.iter().filter(certain).min_by_key(|unique| unique.len()) {
+        return Key::Columns(unique.clone());
+    }
+    table.row_id.clone().map_or(Key::Nothing, Key::RowId)
+}

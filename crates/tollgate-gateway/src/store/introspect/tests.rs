@@ -1,0 +1,299 @@
+//! What becomes of catalogs, told as one line for each set, property and way.
+
+use insta::assert_snapshot;
+use tollgate_wire::value::Value;
+
+use super::*;
+
+const TEXT: Primitive = Primitive::String { length_max: 40 };
+
+fn column(name: &str, primitive: Primitive) -> CatalogColumn {
+    CatalogColumn {
+        name: name.into(),
+        declared: "SOME TYPE".into(),
+        primitive: Some(primitive),
+        form: Form::Checked,
+        nullable: true,
+        provided: None,
+        label: None,
+    }
+}
+
+fn required(name: &str, primitive: Primitive) -> CatalogColumn {
+    CatalogColumn { nullable: false, ..column(name, primitive) }
+}
+
+/// A table whose key is its first column.
+fn table(name: &str, columns: Vec<CatalogColumn>) -> CatalogTable {
+    CatalogTable {
+        schema: None,
+        name: name.into(),
+        kind: TableKind::Table,
+        changes: Changes::ALL,
+        label: None,
+        columns,
+        primary_key: vec![0],
+        unique: Vec::new(),
+        row_id: None,
+        foreign_keys: Vec::new(),
+    }
+}
+
+fn reference(columns: &[usize], target: &str) -> ForeignKey {
+    ForeignKey { columns: columns.to_vec(), target_schema: None, target: target.into(), target_columns: Vec::new() }
+}
+
+fn told(tables: Vec<CatalogTable>, custom: &str) -> String {
+    let custom = Customisation::parse(custom, "shop.toml").unwrap();
+    match introspected(&Catalog { tables }, "my shop", &custom) {
+        Ok(made) => {
+            assert_eq!(made.mapping.mismatch(&made.model), None);
+            lines(&made)
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+fn lines(made: &Introspected) -> String {
+    let mut lines = Vec::new();
+    for (set, table) in made.model.entity_sets.iter().zip(&made.mapping.tables) {
+        let entity_type = &made.model.entity_types[set.entity_type.0];
+        let Changes { insert, update, delete } = set.changes;
+        let changes = [(insert, " insert"), (update, " update"), (delete, " delete")];
+        let changes: String = changes.iter().filter(|(may, _)| *may).map(|(_, word)| *word).collect();
+        let changes = if changes.is_empty() { " read-only" } else { &changes };
+        lines.push(format!("{} of {} = {}{changes}", set.name, entity_type.name, table.name));
+        for (leaf, column) in entity_type.leaves.iter().zip(&table.columns) {
+            let id = entity_type.leaf(&leaf.path).unwrap();
+            let key = if entity_type.key.contains(&id) { "key " } else { "" };
+            let null = if leaf.nullable { "?" } else { "" };
+            let provided = entity_type.provided(id).map_or(String::new(), |provided| format!(" by {provided:?}"));
+            let etag = if entity_type.etag == Some(id) { " etag" } else { "" };
+            lines.push(format!("  {key}{}{null} = {}{provided}{etag}", leaf.path, column.name));
+        }
+        for navigation in &entity_type.navigation {
+            let target = &made.model.entity_sets[navigation.target.0].name;
+            let multiplicity = match navigation.multiplicity {
+                tollgate_wire::edm::Multiplicity::One => "1",
+                tollgate_wire::edm::Multiplicity::ZeroOrOne => "0..1",
+                tollgate_wire::edm::Multiplicity::Many => "*",
+            };
+            lines.push(format!("  -> {} {multiplicity} {target}", navigation.name));
+        }
+    }
+    lines.extend(made.remarks.iter().map(|remark| format!("! {remark}")));
+    lines.join("\n")
+}
+
+#[test]
+fn tables_become_sets_and_foreign_keys_ways_both_there_and_back() {
+    let customers = table("customers", vec![required("id", Primitive::Int64), column("full name", TEXT)]);
+    let mut orders = table(
+        "orders",
+        vec![
+            required("id", Primitive::Int64),
+            required("customer_id", Primitive::Int64),
+            column("payer_id", Primitive::Int64),
+        ],
+    );
+    orders.columns[0].provided = Some(Provided::Database);
+    orders.foreign_keys = vec![reference(&[1], "customers"), reference(&[2], "CUSTOMERS")];
+    let mut details = table("order details", vec![required("order_id", Primitive::Int64), column("note", TEXT)]);
+    details.columns[1].provided = Some(Provided::Default(Value::String("none".into())));
+    details.foreign_keys = vec![reference(&[0], "orders")];
+    let mut people = table("people", vec![required("id", Primitive::Int64), column("boss", Primitive::Int64)]);
+    people.foreign_keys = vec![reference(&[1], "people")];
+    assert_snapshot!(told(vec![customers, orders, details, people], ""), @r#"
+    customers of customer = customers insert update delete
+      key id = id
+      full_name? = full name
+      -> orders_by_customer * orders
+      -> orders_by_payer * orders
+    orders of order = orders insert update delete
+      key id = id by Database
+      customer_id = customer_id
+      payer_id? = payer_id
+      -> customer 1 customers
+      -> payer 0..1 customers
+      -> order_detail 0..1 order_details
+    order_details of order_detail = order details insert update delete
+      key order_id = order_id
+      note? = note by Default(String("none"))
+      -> order 1 orders
+    people of people = people insert update delete
+      key id = id
+      boss? = boss
+      -> boss_people 0..1 people
+      -> people_by_boss_people * people
+    "#);
+}
+
+#[test]
+fn a_table_without_a_key_is_read_only_and_told() {
+    let by_unique = CatalogTable {
+        primary_key: Vec::new(),
+        unique: vec![vec![1], vec![0]],
+        ..table("by_unique", vec![required("code", TEXT), column("name", TEXT)])
+    };
+    let by_row = CatalogTable {
+        primary_key: Vec::new(),
+        row_id: Some("rowid".into()),
+        ..table("by_row", vec![column("a", TEXT)])
+    };
+    let view = CatalogTable {
+        kind: TableKind::View,
+        primary_key: Vec::new(),
+        changes: Changes::NONE,
+        ..table("totals", vec![column("name", TEXT), column("total", Primitive::Double)])
+    };
+    let none = CatalogTable { primary_key: Vec::new(), ..table("floats", vec![column("a", Primitive::Double)]) };
+    assert_snapshot!(told(vec![by_unique, by_row, view, none], ""), @r"
+    by_unique of by_unique = by_unique insert update delete
+      key code = code
+      name? = name
+    by_row of by_row = by_row read-only
+      a? = a
+      key rowid = rowid by Computed
+    totals of totalsType = totals read-only
+      key name? = name
+      total? = total
+    ! by_row: it has no key: it is read-only, by rowid
+    ! totals: it has no key: it is read-only, and its rows are told apart by all columns
+    ! floats: it is left out: none of its columns could be a key
+    ");
+}
+
+#[test]
+fn what_cannot_be_served_is_left_out_and_told() {
+    let mut places =
+        table("places", vec![required("id", Primitive::Guid), required("shape", TEXT), column("extra", TEXT)]);
+    places.columns[1].primitive = None;
+    places.columns[1].declared = "polygon".into();
+    places.foreign_keys = vec![reference(&[2], "places")];
+    assert_snapshot!(told(vec![places], ""), @r"
+    places of place = places update delete
+      key id = id
+      extra? = extra
+    ! places: rows cannot be inserted: shape must have a value and is not served
+    ! places: shape is left out: nothing is like its type polygon
+    ! places: its reference to places is no navigation: extra is of another type than id
+    ");
+}
+
+#[test]
+fn names_that_collide_are_told_apart() {
+    let tables = vec![
+        table("a b", vec![required("x y", TEXT), column("x_y", TEXT)]),
+        table("a_b", vec![required("id", TEXT)]),
+        table("name", vec![required("name", TEXT)]),
+    ];
+    assert_snapshot!(told(tables, ""), @r"
+    a_b of a_b = a b insert update delete
+      key x_y = x y
+      x_y_2? = x_y
+    a_b_2 of a_b_2 = a_b insert update delete
+      key id = id
+    name of nameType = name insert update delete
+      key name = name
+    ");
+}
+
+fn shop() -> Vec<CatalogTable> {
+    let mut orders = table(
+        "orders",
+        vec![
+            required("id", Primitive::Int64),
+            column("cust", Primitive::Int64),
+            column("at", Primitive::Int64),
+            column("secret", Primitive::Double),
+        ],
+    );
+    orders.foreign_keys = vec![reference(&[1], "customers")];
+    vec![table("customers", vec![required("id", Primitive::Int64)]), orders]
+}
+
+#[test]
+fn a_mapping_file_renames_hides_and_restricts() {
+    let custom = r#"
+        [tables.customers]
+        name = "Clients"
+        type = "Client"
+        read_only = true
+        [tables.orders]
+        etag = "at"
+        columns.cust = { name = "client", label = "Client", read_only = true }
+        columns.at = { stored = "seconds" }
+        columns.secret.hidden = true
+    "#;
+    assert_snapshot!(told(shop(), custom), @r"
+    Clients of Client = customers read-only
+      key id = id
+      -> orders * orders
+    orders of order = orders insert update delete
+      key id = id
+      client? = cust by Computed
+      at? = at etag
+      -> Client 0..1 Clients
+    ");
+    assert_snapshot!(told(shop(), "others = \"hidden\"\ntables.orders.key = [\"cust\", \"id\"]"), @r"
+    orders of order = orders insert update delete
+      key id = id
+      key cust = cust
+      at? = at
+      secret? = secret
+    ");
+}
+
+#[test]
+fn a_mapping_file_that_names_what_is_not_there_is_refused_with_its_line() {
+    assert_snapshot!(told(shop(), "[tables.order]\nhidden = true"), @r"
+    error: unknown table `order`
+     --> shop.toml:1:9
+      |
+    1 | [tables.order]
+      |         ^^^^^ did you mean `orders`?
+    ");
+    assert_snapshot!(told(shop(), "[tables.orders.columns.custt]\nhidden = true"), @r"
+    error: unknown column `custt`
+     --> shop.toml:1:24
+      |
+    1 | [tables.orders.columns.custt]
+      |                        ^^^^^ did you mean `cust`?
+    ");
+    assert_snapshot!(told(shop(), "[tables.orders]\nkey = [\"secret\"]"), @r#"
+    error: column `secret` cannot be a key: it is of type SOME TYPE
+     --> shop.toml:2:8
+      |
+    2 | key = ["secret"]
+      |        ^^^^^^^^
+    "#);
+    assert_snapshot!(told(shop(), "[tables.orders]\netag = \"secret\"\ncolumns.secret.hidden = true"), @r#"
+    error: column `secret` is not served
+     --> shop.toml:2:8
+      |
+    2 | etag = "secret"
+      |        ^^^^^^^^
+    "#);
+    assert_snapshot!(told(shop(), "[tables.orders]\nname = \"the orders\""), @r#"
+    error: `the orders` is no name: `the_orders` would be one
+     --> shop.toml:2:8
+      |
+    2 | name = "the orders"
+      |        ^^^^^^^^^^^^
+    "#);
+    assert_snapshot!(told(shop(), "[tables.orders]\nname = \"customers\""), @r#"
+    error: the name `customers` is taken
+     --> shop.toml:2:8
+      |
+    2 | name = "customers"
+      |        ^^^^^^^^^^^
+    "#);
+    let error = Customisation::parse("[tables.orders]\nreadonly = true", "shop.toml").unwrap_err();
+    assert_snapshot!(error, @r"
+    error: unknown key `readonly`
+     --> shop.toml:2:1
+      |
+    2 | readonly = true
+      | ^^^^^^^^ did you mean `read_only`?
+    ");
+}
