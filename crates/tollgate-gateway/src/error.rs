@@ -5,6 +5,7 @@
 
 use tollgate_net::http1::Fault as ProtocolFault;
 use tollgate_net::http1::server::{ExchangeError, reason};
+use tollgate_wire::batch::{BatchError, BatchErrorKind};
 use tollgate_wire::body::BodyError;
 use tollgate_wire::edm::Version;
 use tollgate_wire::error::{self, ErrorBody};
@@ -95,6 +96,21 @@ impl Fault {
     /// 400: the protocol version does not fit.
     pub(crate) fn version(message: impl Into<String>) -> Fault {
         Fault::new(400, "VersionNotSupported", message)
+    }
+
+    /// 413: a limit of what is taken from one client at once.
+    pub(crate) fn too_large(message: impl Into<String>) -> Fault {
+        Fault::new(413, "TooLarge", message)
+    }
+
+    /// 424: what it depends on was not done.
+    pub(crate) fn failed_dependency(message: impl Into<String>) -> Fault {
+        Fault::new(424, "FailedDependency", message)
+    }
+
+    /// 503: there is no memory for it at the moment.
+    pub(crate) fn overloaded(message: impl Into<String>) -> Fault {
+        Fault::new(503, "ServiceUnavailable", message).with_retry_after()
     }
 
     /// 405: the resource has no such method.
@@ -241,6 +257,15 @@ impl From<BodyError> for Fault {
     fn from(error: BodyError) -> Fault {
         let message = format!("{} (at byte {})", error.message, error.position);
         Fault::new(400, "BadBody", message).at(error.property)
+    }
+}
+
+impl From<BatchError> for Fault {
+    fn from(error: BatchError) -> Fault {
+        match error.kind {
+            BatchErrorKind::Malformed => Fault::new(400, "BadBatch", error.to_string()),
+            BatchErrorKind::TooMany => Fault::too_large(error.to_string()),
+        }
     }
 }
 

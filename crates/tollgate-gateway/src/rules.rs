@@ -18,6 +18,8 @@ pub struct Rules {
     pub batch_requests_max: usize,
     /// Bytes of one batch; 413 beyond.
     pub batch_bytes_max: usize,
+    /// Bytes of the answer to one batch; 413 beyond, and nothing of the batch is done.
+    pub batch_answer_bytes_max: usize,
     /// Bytes of one entity; 413 beyond.
     pub body_bytes_max: usize,
     /// Bytes of one array of plain REST, which is never gathered; 413 beyond.
@@ -65,6 +67,7 @@ impl Default for Rules {
             if_match: IfMatch::default(),
             batch_requests_max: 20_000,
             batch_bytes_max: 64 << 20,
+            batch_answer_bytes_max: 64 << 20,
             body_bytes_max: 1 << 20,
             array_bytes_max: 256 << 20,
             array_rows_max: 1_000_000,

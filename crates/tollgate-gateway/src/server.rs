@@ -27,6 +27,7 @@ use crate::index;
 use crate::launch;
 use crate::log::Log;
 use crate::odata;
+use crate::odata::batch::Room;
 use crate::operation::{Answer, READING};
 use crate::parts::Buffers;
 use crate::rest;
@@ -76,6 +77,8 @@ pub enum StartError {
 pub(crate) struct Shared {
     pub(crate) services: Vec<Arc<Hosted>>,
     pub(crate) buffers: Buffers,
+    /// The memory for batches.
+    pub(crate) batch_room: Room,
     pub(crate) page_size: u64,
     /// What managed fields are stamped by.
     pub(crate) clock: Clock,
@@ -291,16 +294,23 @@ impl Core {
 
     /// Tells the log what only the operator should read.
     pub(crate) fn log_inner(&self, fault: &Fault) {
-        if let Some((status, code, inner)) = fault.inner() {
-            self.shared.log.line(format_args!("{status} {code}: {inner}"));
-        }
+        self.shared.log_inner(fault);
     }
 }
 
 impl Shared {
+    /// Tells the log what only the operator should read.
+    pub(crate) fn log_inner(&self, fault: &Fault) {
+        if let Some((status, code, inner)) = fault.inner() {
+            self.log.line(format_args!("{status} {code}: {inner}"));
+        }
+    }
+
     fn new(config: &Config) -> Result<Shared, StartError> {
+        let services: Vec<_> = launch::services(config)?.into_iter().map(Arc::new).collect();
         Ok(Shared {
-            services: launch::services(config)?.into_iter().map(Arc::new).collect(),
+            batch_room: Room::of(services.iter().map(|service| &service.rules)),
+            services,
             buffers: Buffers::default(),
             page_size: u64::from(config.pages.size),
             clock: Clock::system(),

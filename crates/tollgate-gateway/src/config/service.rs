@@ -119,6 +119,10 @@ struct LimitsTable {
     #[serde(deserialize_with = "optional_within::<1, GATHERED_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 1, max = GATHERED_BYTES_MAX))]
     batch_bytes_max: Option<usize>,
+    /// Bytes of the answer to one batch.
+    #[serde(deserialize_with = "optional_within::<1, GATHERED_BYTES_MAX, usize, _>")]
+    #[schemars(range(min = 1, max = GATHERED_BYTES_MAX))]
+    batch_answer_bytes_max: Option<usize>,
     /// Bytes of one entity.
     #[serde(deserialize_with = "optional_within::<1, GATHERED_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 1, max = GATHERED_BYTES_MAX))]
@@ -248,6 +252,7 @@ impl Table {
             if_match: self.if_match,
             batch_requests_max: self.limits.batch_requests_max.unwrap_or(default.batch_requests_max),
             batch_bytes_max: self.limits.batch_bytes_max.unwrap_or(default.batch_bytes_max),
+            batch_answer_bytes_max: self.limits.batch_answer_bytes_max.unwrap_or(default.batch_answer_bytes_max),
             body_bytes_max: self.limits.body_bytes_max.unwrap_or(default.body_bytes_max),
             array_bytes_max: self.limits.array_bytes_max.unwrap_or(default.array_bytes_max),
             array_rows_max: self.limits.array_rows_max.unwrap_or(default.array_rows_max),

@@ -3,6 +3,7 @@
 //! URLs, formats and rows are other people's work (`tollgate-wire`, [`crate::store`]); here is what lies between them:
 //! methods, versions, formats, conditions, pages, and where the work is done.
 
+pub(crate) mod batch;
 pub(crate) mod collection;
 pub(crate) mod documents;
 pub(crate) mod entity;
@@ -72,7 +73,7 @@ async fn answer(core: &Core, service: &Arc<Hosted>, mount: &Mount, exchange: &mu
             let allow = operation::allowed(&service.model, version, &resource);
             return Err(Fault::method_not_allowed(request.method_text(), allow).into());
         }
-        Method::Post if below == "$batch" => return Err(Fault::not_implemented("$batch").into()),
+        Method::Post if below == "$batch" => return batch::answer(core, service, mount, exchange).await,
         Method::Post | Method::Put | Method::Patch | Method::Merge | Method::Delete | Method::Other => {
             return write::answer(core, service, mount, exchange).await;
         }

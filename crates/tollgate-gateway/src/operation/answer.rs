@@ -81,7 +81,7 @@ impl Answer {
     }
 
     /// The fields in their order.
-    pub(crate) fn headers(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+    pub(crate) fn headers(&self) -> impl Iterator<Item = (&'static str, &[u8])> + Clone {
         self.fields.iter().map(|(name, range)| (*name, &self.values[range.clone()]))
     }
 

@@ -17,6 +17,11 @@ impl ContentIds {
         self.0.insert(id.to_owned(), String::from_utf8_lossy(address).into_owned());
     }
 
+    /// Forgets one: what it stood for is gone, or was undone.
+    pub(crate) fn forget(&mut self, id: &str) {
+        self.0.remove(id);
+    }
+
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
@@ -59,6 +64,9 @@ mod tests {
         ] {
             assert_eq!(ids.resolve(path), expected);
         }
+        ids.note("2", b"A");
+        ids.forget("1");
+        assert_eq!((ids.resolve("$1"), ids.resolve("$2")), ("$1".into(), "A".into()));
         ids.clear();
         assert_eq!(ids.resolve("$1"), "$1");
     }

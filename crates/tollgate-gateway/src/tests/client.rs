@@ -164,6 +164,11 @@ impl Connection {
         self.stream.get_mut().write_all(bytes.as_bytes()).unwrap();
     }
 
+    /// Sends bytes to a server that may have gone.
+    pub(super) fn try_send_raw(&mut self, bytes: &str) -> std::io::Result<()> {
+        self.stream.get_mut().write_all(bytes.as_bytes())
+    }
+
     /// Reads an answer's head and body.
     pub(super) fn read(&mut self, method: &str) -> Answer {
         let mut answer = self.read_head();

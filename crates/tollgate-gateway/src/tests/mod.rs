@@ -2,6 +2,7 @@
 
 mod admin;
 mod bad_input;
+mod batch;
 mod client;
 mod conditions;
 mod drain;

@@ -96,13 +96,13 @@ impl ResponseWriter {
     }
 
     /// Writes the answer to one request.
-    pub fn response<'h>(
+    pub fn response<'n, 'v>(
         &mut self,
         out: &mut Vec<u8>,
         id: Option<&str>,
         group: Option<&str>,
         status: u16,
-        headers: impl Iterator<Item = (&'h str, &'h [u8])> + Clone,
+        headers: impl Iterator<Item = (&'n str, &'v [u8])> + Clone,
         body: &[u8],
     ) {
         separate(out, &mut self.begun);
@@ -135,7 +135,11 @@ fn separate(out: &mut Vec<u8>, begun: &mut bool) {
     *begun = true;
 }
 
-fn headers_and_body<'h>(out: &mut Vec<u8>, headers: impl Iterator<Item = (&'h str, &'h [u8])> + Clone, body: &[u8]) {
+fn headers_and_body<'n, 'v>(
+    out: &mut Vec<u8>,
+    headers: impl Iterator<Item = (&'n str, &'v [u8])> + Clone,
+    body: &[u8],
+) {
     let mut open = false;
     for (name, value) in headers.clone() {
         out.extend_from_slice(if open { b",".as_slice() } else { b",\"headers\":{".as_slice() });

@@ -86,12 +86,12 @@ impl<'b> ResponseWriter<'b> {
     }
 
     /// Writes the answer to one request, or to a change set that failed as a whole.
-    pub fn response<'h>(
+    pub fn response<'n, 'v>(
         &mut self,
         out: &mut Vec<u8>,
         id: Option<&str>,
         status: (u16, &str),
-        headers: impl IntoIterator<Item = (&'h str, &'h [u8])>,
+        headers: impl IntoIterator<Item = (&'n str, &'v [u8])>,
         body: &[u8],
     ) {
         self.frame.begin_part(out, id);
@@ -175,7 +175,8 @@ impl<'b> Frame<'b> {
 fn header(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b": ");
-    out.extend_from_slice(value);
+    // No value can end its line.
+    out.extend(value.iter().map(|byte| if byte.is_ascii_control() { b' ' } else { *byte }));
     out.extend_from_slice(b"\r\n");
 }
 
