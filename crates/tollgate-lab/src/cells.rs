@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use crate::load::recorder::Tally;
-use crate::results::{Cell, GeneratorUse, Percentiles, SubjectUse, Trial};
+use crate::results::{Cell, GeneratorUse, Inserted, Percentiles, SubjectUse, Trial};
 use crate::stats::{self, percentile};
 
 const NS_PER_MS: f64 = 1e6;
@@ -85,7 +85,27 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
             cpu_us_per_request: generator_us / answers as f64,
             run_queue_share: ratio(queue_us / 1e3, wall_ms).unwrap_or(0.0),
         },
+        inserted: (tally.transfers.settlement.counted > 0).then(|| Inserted {
+            records: tally.transfers.records,
+            ms_per_record: estimate(|trials| per_record(trials, trials.iter().map(|trial| trial.duration_ms).sum())),
+            records_per_second: estimate(|trials| {
+                let records: u64 = trials.iter().map(|trial| trial.records).sum();
+                ratio(records as f64, trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3)
+            }),
+            subject_cpu_us_per_record: record.peak.is_some().then(|| {
+                estimate(|trials| {
+                    per_record(trials, trials.iter().map(|trial| trial.subject_cpu_us).sum::<Option<f64>>()?)
+                })
+            }),
+            settlement: tally.transfers.settlement,
+            work_processes_busy_max: None,
+            work_processes_waiting_max: None,
+        }),
     }
+}
+
+fn per_record(trials: &[&Trial], whole: f64) -> Option<f64> {
+    ratio(whole, trials.iter().map(|trial| trial.records).sum::<u64>() as f64)
 }
 
 /// Percentiles in milliseconds of a histogram in nanoseconds; those with too few samples beyond them are absent.
@@ -162,6 +182,7 @@ mod tests {
             units: 2,
             unit_times_ms: vec![duration_ms / 2.0; 2],
             requests,
+            records: 0,
             errors: 0,
             bytes_received: 10,
             bytes_sent: 1,

@@ -6,6 +6,7 @@
 pub mod cells;
 pub mod cores;
 pub mod experiment;
+pub mod fit;
 pub mod load;
 pub mod plan;
 pub mod probe;

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::experiment::{Experiment, ExtentOverride};
+use crate::experiment::{Experiment, ExtentOverride, WorkloadKind};
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,7 +73,14 @@ pub struct Plan {
     pub slice: Duration,
     /// Starts of each subject.
     pub starts: u32,
+    /// Time for the trials of one cell, for workloads whose units may take any time.
+    pub cell: Option<Duration>,
+    /// Round trip of the link of remote variants.
+    pub round_trip: Duration,
 }
+
+/// Time for the trials of one cell of an insert where the file says nothing.
+const CELL_DEFAULT: Duration = Duration::from_secs(60);
 
 /// Trials of one variant in one block: once there, once back.
 pub const TRIALS_PER_BLOCK: u32 = 2;
@@ -107,18 +114,35 @@ impl Plan {
             None => overrides.levels.clone().unwrap_or_else(|| experiment.levels.clone()),
             Some(asked) => checked_levels(asked, experiment)?,
         };
-        let mut chosen = vec![options.only.is_empty(); experiment.variants.len()];
+        let mut chosen = vec![options.only.is_empty() && overrides.variants.is_none(); experiment.variants.len()];
+        if let (true, Some(variants)) = (options.only.is_empty(), &overrides.variants) {
+            variants.iter().for_each(|position| chosen[*position] = true);
+        }
         for name in &options.only {
-            let mut next = Some(experiment.variant(name)?);
-            while let Some(position) = next {
-                chosen[position] = true;
-                next = experiment.variants[position].baseline;
+            for position in experiment.variants_named(name)? {
+                let mut next = Some(position);
+                while let Some(position) = next {
+                    chosen[position] = true;
+                    next = experiment.variants[position].baseline;
+                }
             }
         }
         let variants = (0..chosen.len()).filter(|position| chosen[*position]).collect();
         let starts = overrides.starts.unwrap_or(defaults.starts).min(blocks);
         let slice = Duration::from_millis(u64::from(overrides.slice_ms.unwrap_or(defaults.slice_ms)));
-        Ok(Plan { extent: options.extent, variants, levels, blocks, slice, starts })
+        let is_insert = experiment.workload == WorkloadKind::Insert;
+        let cell = overrides.cell_ms.map_or(CELL_DEFAULT, |milliseconds| Duration::from_millis(milliseconds.into()));
+        let round_trip_ms = overrides.round_trip_ms.or(experiment.round_trip_ms).unwrap_or(0);
+        Ok(Plan {
+            extent: options.extent,
+            variants,
+            levels,
+            blocks,
+            slice,
+            starts,
+            cell: is_insert.then_some(cell),
+            round_trip: Duration::from_millis(round_trip_ms.into()),
+        })
     }
 
     /// How many cells there are.

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this format.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
+/// The oldest version that can still be read: what it does not hold has its default.
+pub const FORMAT_OLDEST: u32 = 1;
 
 /// A whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +47,12 @@ pub struct RunResult {
     pub series: Vec<Series>,
     /// Figures that others published for the same question.
     pub published: Vec<Published>,
+    /// Planned cells that have no figures, and why.
+    #[serde(default)]
+    pub gaps: Vec<Gap>,
+    /// Time of a unit of work over the levels as a fixed part and one for each record, one for each variant.
+    #[serde(default)]
+    pub fits: Vec<Fit>,
 }
 
 /// Whether a run is whole.
@@ -76,6 +84,23 @@ pub struct Experiment {
     pub variants: Vec<Variant>,
     /// The unit of work that a trial repeats, such as `pass of 401 requests`.
     pub unit_of_work: String,
+    /// What the subject's CPU time is divided by.
+    #[serde(default)]
+    pub piece: Piece,
+    /// Name of a whole published table that a report may put beside the figures.
+    #[serde(default)]
+    pub published_table: Option<String>,
+}
+
+/// A part of a unit of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Piece {
+    /// A valid answer.
+    #[default]
+    Request,
+    /// A record that was inserted.
+    Record,
 }
 
 /// One way of doing the same thing.
@@ -89,6 +114,37 @@ pub struct Variant {
     pub baseline: Option<String>,
     /// What was measured: a built-in subject or the user's URL.
     pub subject: String,
+    /// How it inserts records; absent for other workloads.
+    #[serde(default)]
+    pub inserting: Option<Inserting>,
+    /// From how far away it was asked.
+    #[serde(default)]
+    pub distance: Distance,
+    /// The peer that did the work, by the name of its subject file; absent where tollgate or a given URL did.
+    #[serde(default)]
+    pub peer: Option<String>,
+}
+
+/// How a variant inserts records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Inserting {
+    /// Name of the mode, such as `batch-100`.
+    pub mode: String,
+    /// Most connections that it uses at the same time.
+    pub connections: u32,
+    /// Records in one request; absent where one request has them all.
+    pub records_per_request: Option<u64>,
+}
+
+/// From how far away a variant is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distance {
+    /// From the same machine.
+    #[default]
+    Local,
+    /// Through an emulated link, whose round trip the settings say.
+    Remote,
 }
 
 /// The machine that the run used.
@@ -129,6 +185,12 @@ pub struct Settings {
     pub insecure: bool,
     /// Share of answers whose content was checked, 0 to 1.
     pub content_checked_share: f64,
+    /// Round trip that the link of remote variants adds; absent where none is remote.
+    #[serde(default)]
+    pub round_trip_ms: Option<f64>,
+    /// Time for the trials of one cell, after which it gets no more blocks; absent where there is no bound.
+    #[serde(default)]
+    pub cell_ms: Option<f64>,
 }
 
 /// What was found for one variant at one level, over all its trials.
@@ -174,6 +236,105 @@ pub struct Cell {
     pub subject: Option<SubjectUse>,
     /// The generator's own use.
     pub generator: GeneratorUse,
+    /// What was inserted; absent for other workloads.
+    #[serde(default)]
+    pub inserted: Option<Inserted>,
+}
+
+/// What the transfers of one cell inserted.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Inserted {
+    /// Records that were acknowledged in whole transfers.
+    pub records: u64,
+    /// Time of a transfer by its records.
+    pub ms_per_record: Estimate,
+    /// Records per second.
+    pub records_per_second: Estimate,
+    /// User and system time of the subject for one record, in microseconds; absent where it could not be watched.
+    pub subject_cpu_us_per_record: Option<Estimate>,
+    /// How the account was settled.
+    pub settlement: Settlement,
+    /// Most work processes of the subject that were seen busy; absent where it does not tell.
+    pub work_processes_busy_max: Option<f64>,
+    /// Most requests that were seen waiting for one.
+    pub work_processes_waiting_max: Option<f64>,
+}
+
+/// What stood in the table after the transfers, against what was acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Settlement {
+    /// Transfers whose rows were counted.
+    pub counted: u64,
+    /// Transfers whose records were read back and compared one by one.
+    pub compared: u64,
+    /// Records that were acknowledged and did not stand in the table.
+    pub lost: u64,
+    /// Rows that nobody acknowledged, or that stood there twice.
+    pub surplus: u64,
+    /// Rows that were not what was sent.
+    pub wrong: u64,
+}
+
+impl Settlement {
+    /// Both added.
+    pub fn plus(self, other: Settlement) -> Settlement {
+        Settlement {
+            counted: self.counted + other.counted,
+            compared: self.compared + other.compared,
+            lost: self.lost + other.lost,
+            surplus: self.surplus + other.surplus,
+            wrong: self.wrong + other.wrong,
+        }
+    }
+
+    /// Whether everything that was looked at agreed.
+    pub fn agrees(self) -> bool {
+        self.lost == 0 && self.surplus == 0 && self.wrong == 0
+    }
+}
+
+/// A planned cell without figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gap {
+    /// Variant of the cell.
+    pub variant: String,
+    /// Level of the cell.
+    pub level: u64,
+    /// Which kind.
+    pub kind: GapKind,
+    /// Why, in one sentence; where errors begin, the wording of the first one.
+    pub reason: String,
+}
+
+/// Why a planned cell has no figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapKind {
+    /// Errors begin here.
+    ErrorOnset,
+    /// Errors began at a lower level.
+    AfterOnset,
+    /// It would take longer than a cell may.
+    TooLong,
+}
+
+/// T(n) = fixed + per record x n, fitted to a variant's times of a unit over the levels with relative errors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fit {
+    /// Name of the variant.
+    pub variant: String,
+    /// The fixed part in milliseconds, with its 95 % interval over the levels.
+    pub fixed_ms: Estimate,
+    /// The part for each record in milliseconds, with its 95 % interval over the levels.
+    pub per_record_ms: Estimate,
+    /// Root of the mean squared relative residual: 0.1 is 10 % off, typically.
+    pub residual_share: f64,
+    /// Least level behind it.
+    pub level_min: u64,
+    /// Greatest level behind it.
+    pub level_max: u64,
+    /// Why it must not be read as a law; absent for a good fit.
+    pub doubt: Option<String>,
 }
 
 /// A mean over trials with its 95 % interval.
@@ -238,7 +399,7 @@ pub struct GeneratorUse {
 pub enum Figure {
     /// Time of one unit of work: the toll on throughput at equal concurrency.
     UnitTime,
-    /// CPU time of the subject for one valid answer.
+    /// CPU time of the subject for one [`Piece`] of work: a valid answer, or a record.
     SubjectCpu,
     /// Bytes received for one unit of work.
     Bytes,
@@ -344,7 +505,7 @@ pub struct Trial {
     pub place: u32,
     /// Start since the run's start.
     pub start_ms: f64,
-    /// Wall time.
+    /// Wall time; where units are settled in between, that of the units alone.
     pub duration_ms: f64,
     /// Whole units of work.
     pub units: u64,
@@ -352,6 +513,9 @@ pub struct Trial {
     pub unit_times_ms: Vec<f64>,
     /// Valid answers.
     pub requests: u64,
+    /// Records that were inserted in whole units; 0 for other workloads.
+    #[serde(default)]
+    pub records: u64,
     /// Failed requests.
     pub errors: u64,
     /// Bytes received.

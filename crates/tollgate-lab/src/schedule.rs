@@ -23,18 +23,24 @@ pub struct Block {
     pub order: Vec<usize>,
 }
 
-/// The blocks of a plan in their order.
-pub fn blocks(plan: &Plan, seed: u64) -> Vec<Block> {
+/// The blocks of a plan in their order. `blocks_of` says how many of them a variant takes part in at a level: the first
+/// ones, at most as many as the plan has.
+pub fn blocks(plan: &Plan, seed: u64, blocks_of: impl Fn(usize, u64) -> u32) -> Vec<Block> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut blocks = Vec::with_capacity(plan.blocks as usize * plan.levels.len());
     for number in 0..plan.blocks {
         let mut levels = plan.levels.clone();
         levels.shuffle(&mut random);
         for level in levels {
-            let mut order = plan.variants.clone();
+            let takes_part = |variant: &usize| number < blocks_of(*variant, level);
+            let mut order: Vec<usize> = plan.variants.iter().copied().filter(takes_part).collect();
+            if order.is_empty() {
+                continue;
+            }
+            let count = order.len();
             order.shuffle(&mut random);
             order.extend_from_within(..);
-            let (_, back) = order.split_at_mut(plan.variants.len());
+            let (_, back) = order.split_at_mut(count);
             back.reverse();
             // Starts split the blocks evenly, the first ones taking what is left over.
             let start = (u64::from(number) * u64::from(plan.starts) / u64::from(plan.blocks)) as u32;
@@ -62,7 +68,24 @@ mod tests {
             blocks,
             slice: Duration::from_millis(1),
             starts: starts.min(blocks),
+            cell: None,
+            round_trip: Duration::ZERO,
         }
+    }
+
+    fn all(_: usize, _: u64) -> u32 {
+        u32::MAX
+    }
+
+    #[test]
+    fn a_variant_with_fewer_blocks_takes_part_in_the_first_ones() {
+        let drawn = blocks(&plan(3, 2, 4, 2), 1, |variant, level| match (variant, level) {
+            (_, 2) => 0,
+            (2, _) => 1,
+            _ => 4,
+        });
+        let sizes: Vec<(u64, usize)> = drawn.iter().map(|block| (block.level, block.order.len())).collect();
+        assert_eq!(sizes, [(1, 6), (1, 4), (1, 4), (1, 4)]);
     }
 
     proptest! {
@@ -71,8 +94,8 @@ mod tests {
             variants in 1_usize..8, levels in 1_u64..5, count in 1_u32..40, starts in 1_u32..4, seed: u64,
         ) {
             let plan = plan(variants, levels, count, starts);
-            let drawn = blocks(&plan, seed);
-            prop_assert_eq!(&drawn, &blocks(&plan, seed));
+            let drawn = blocks(&plan, seed, all);
+            prop_assert_eq!(&drawn, &blocks(&plan, seed, all));
             prop_assert_eq!(drawn.len(), plan.blocks as usize * plan.levels.len());
             let mut seen = BTreeSet::new();
             for block in &drawn {
@@ -92,13 +115,13 @@ mod tests {
     #[test]
     fn another_seed_draws_another_order() {
         let plan = plan(6, 4, 8, 1);
-        assert_ne!(blocks(&plan, 1), blocks(&plan, 2));
+        assert_ne!(blocks(&plan, 1, all), blocks(&plan, 2, all));
     }
 
     #[test]
     fn the_order_of_a_seed_is_the_same_on_every_machine_and_version() {
         let orders: Vec<(u64, Vec<usize>)> =
-            blocks(&plan(3, 2, 2, 1), 7).into_iter().map(|block| (block.level, block.order)).collect();
+            blocks(&plan(3, 2, 2, 1), 7, all).into_iter().map(|block| (block.level, block.order)).collect();
         insta::assert_debug_snapshot!(orders, @r#"
         [
             (

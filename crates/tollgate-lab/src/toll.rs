@@ -36,6 +36,7 @@ impl Figure {
                 None if trial.units > 0 => trial.duration_ms / trial.units as f64,
                 None => return None,
             },
+            Self::SubjectCpu if trial.records > 0 => trial.subject_cpu_us? / trial.records as f64,
             Self::SubjectCpu if trial.requests > 0 => trial.subject_cpu_us? / trial.requests as f64,
             Self::Bytes if trial.units > 0 => trial.bytes_received as f64 / trial.units as f64,
             Self::SubjectCpu | Self::Bytes => return None,

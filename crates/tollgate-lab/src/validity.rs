@@ -4,9 +4,10 @@
 //! repair a figure, or drop a trial.
 
 use crate::load::LittlesLaw;
+use crate::load::recorder::Transfers;
 use crate::plan::TRIALS_PER_BLOCK;
 use crate::probe::system::Ticks;
-use crate::results::{Cell, Validity, Verdict};
+use crate::results::{Cell, Settlement, Validity, Verdict};
 
 /// Failed requests above this share suppress the ratio.
 pub const ERROR_SHARE_MAX: f64 = 0.001;
@@ -42,6 +43,8 @@ pub struct Evidence<'a> {
     pub unsteady_starts: u32,
     /// Whether variant and baseline are measured on the same system.
     pub systems: Systems,
+    /// What of an insert did not agree with what was acknowledged.
+    pub unsettled: Option<&'a str>,
 }
 
 /// The systems on which a variant and its baseline are measured.
@@ -58,6 +61,9 @@ pub enum Systems {
 /// The rule whose finding refuses the tolls of the cell on time and CPU: they would compare two backends.
 pub const DIFFERENT_BACKEND: &str = "different-backend";
 
+/// The rule that holds the rows of a table against what was acknowledged.
+const SETTLEMENT: &str = "settlement";
+
 /// One rule: its name as in results, and what it finds.
 type Rule = fn(&Evidence<'_>) -> Option<Finding>;
 
@@ -72,6 +78,7 @@ struct Finding {
 /// All rules in the order of the report.
 const RULES: &[(&str, Rule)] = &[
     ("errors", errors),
+    (SETTLEMENT, settlement),
     ("content", content),
     ("littles-law", littles_law),
     (DIFFERENT_BACKEND, different_backend),
@@ -150,6 +157,39 @@ fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
     }
 }
 
+/// What is said of a cell that has no figures, but whose account was not settled.
+pub fn unsettled(variant: &str, level: u64, transfers: &Transfers) -> Option<Validity> {
+    let finding = unsettled_finding(transfers.settlement, transfers.fault.as_deref()?);
+    Some(Validity {
+        variant: variant.to_owned(),
+        level,
+        rule: SETTLEMENT.to_owned(),
+        verdict: finding.verdict,
+        reason: finding.reason,
+        remedy: finding.remedy.to_owned(),
+        value: finding.value,
+        bound: finding.bound,
+    })
+}
+
+fn settlement(evidence: &Evidence<'_>) -> Option<Finding> {
+    let settlement = evidence.cell.inserted.map(|inserted| inserted.settlement).unwrap_or_default();
+    evidence.unsettled.map(|fault| unsettled_finding(settlement, fault))
+}
+
+fn unsettled_finding(settlement: Settlement, fault: &str) -> Finding {
+    let Settlement { counted, lost, surplus, wrong, .. } = settlement;
+    Finding {
+        verdict: Verdict::Refused,
+        reason: format!(
+            "{lost} records lost, {surplus} too many, {wrong} wrong in {counted} transfers; the first: {fault}"
+        ),
+        remedy: "what is not stored was not inserted, however fast: find out why, and let nobody else write to the table",
+        value: (lost + surplus + wrong) as f64,
+        bound: 0.0,
+    }
+}
+
 fn content(evidence: &Evidence<'_>) -> Option<Finding> {
     let cell = evidence.cell;
     let wrong = cell.errors.get("content").copied().unwrap_or(0);
@@ -209,12 +249,17 @@ fn different_host(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
     let cell = evidence.cell;
-    if cell.requests > 0 && cell.requests < REQUESTS_MIN {
+    // Of an insert the records count: one answer may stand for thousands.
+    let (count, what) = match cell.inserted {
+        Some(inserted) => (inserted.records, "records"),
+        None => (cell.requests, "answers"),
+    };
+    if count > 0 && count < REQUESTS_MIN {
         return Some(Finding {
             verdict: Verdict::Marked,
-            reason: format!("only {} answers", cell.requests),
+            reason: format!("only {count} {what}"),
             remedy: "run longer: --rounds, or without --quick",
-            value: cell.requests as f64,
+            value: count as f64,
             bound: REQUESTS_MIN as f64,
         });
     }
@@ -329,6 +374,7 @@ mod tests {
             connections_entitled: 20,
             unsteady_starts: 0,
             systems: Systems::Same,
+            unsettled: None,
         }
     }
 

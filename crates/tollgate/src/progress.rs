@@ -42,6 +42,7 @@ impl Observer for ProgressLine {
                 self.bar.set_message(format!("at least {}", readable(*duration)));
             }
             Progress::Starting { variant } => self.bar.set_message(format!("{variant}: starting")),
+            Progress::Surveying { variant } => self.bar.set_message(format!("{variant}: one transfer of each level")),
             Progress::WarmingUp { variant } => self.bar.set_message(format!("{variant}: warming up")),
             Progress::Trial { done, planned, variant, level, left } => {
                 self.bar.set_length(*planned as u64);

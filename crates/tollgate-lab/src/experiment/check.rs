@@ -10,8 +10,12 @@ use tollgate_wire::links::Template;
 use toml::Spanned;
 
 use super::error::{ExperimentError, did_you_mean};
-use super::file::{ExperimentFile, ExtentFile, ExtentName, ListFormat, VariantFile, WorkloadKind};
-use super::{Experiment, ExtentOverride, Location, RequestShape, Variant};
+use super::file::{
+    ExperimentFile, ExtentFile, ExtentName, FactorName, ListFormat, VariantFile, WorkloadFile, WorkloadKind,
+};
+use super::insert::{self, InsertPlaces};
+use super::mode::Mode;
+use super::{Distance, Experiment, ExtentOverride, Location, RequestShape, Variant};
 use crate::results::Published;
 
 /// Most users of a closed load: above it the ports of one address run short.
@@ -22,6 +26,10 @@ const BLOCKS_MAX: u32 = 256;
 const SLICE_MS_MAX: u32 = 60_000;
 /// Most starts of a subject.
 const STARTS_MAX: u32 = 32;
+/// Longest time for the trials of one cell in milliseconds.
+const CELL_MS_MAX: u32 = 600_000;
+/// Longest round trip of an emulated link in milliseconds.
+const ROUND_TRIP_MS_MAX: u32 = 1000;
 /// Longest name.
 const NAME_LENGTH_MAX: usize = 64;
 
@@ -43,21 +51,43 @@ impl Checker<'_> {
             return Err(self.fault(parsed.question.span(), "the question is empty", "say what the experiment answers"));
         }
         let levels = self.levels(parsed.factor.levels.as_ref(), parsed.factor.levels.span())?;
-        let variants = self.variants(&parsed.variants, *parsed.workload.as_ref(), &parsed.name)?;
+        let workload = parsed.workload.as_ref().kind;
+        let places = match workload {
+            WorkloadKind::Insert => Some(self.places(&parsed.workload)?),
+            WorkloadKind::Walk | WorkloadKind::Request => None,
+        };
+        let counts_records = parsed.factor.name == FactorName::Records;
+        if counts_records != (workload == WorkloadKind::Insert) {
+            let help = "`insert` is swept over `records`, the others over `concurrency`";
+            return Err(self.fault(parsed.workload.span(), "factor and workload do not fit", help));
+        }
+        let mut variants = self.variants(&parsed.variants, places.as_ref(), workload, &parsed.name)?;
+        let round_trip_ms = match &parsed.remote {
+            Some(remote) => {
+                self.bounded(Some(&remote.round_trip_ms), ROUND_TRIP_MS_MAX, "round_trip_ms")?;
+                variants.extend(from_afar(&variants));
+                Some(*remote.round_trip_ms.as_ref())
+            }
+            None => None,
+        };
         let mut experiment = Experiment {
             name: parsed.name.into_inner(),
             question: parsed.question.into_inner(),
             factor: parsed.factor.name,
             levels,
-            workload: parsed.workload.as_ref().kind,
+            workload,
+            places,
+            round_trip_ms,
+            subject_arguments: parsed.subject.arguments,
             variants,
             quick: ExtentOverride::default(),
             default: ExtentOverride::default(),
             full: ExtentOverride::default(),
             published: Vec::new(),
+            published_table: parsed.published_table,
         };
         for (name, extent) in &parsed.extent {
-            let checked = self.extent(extent, &experiment.levels)?;
+            let checked = self.extent(extent, &experiment)?;
             match name {
                 ExtentName::Quick => experiment.quick = checked,
                 ExtentName::Default => experiment.default = checked,
@@ -120,7 +150,8 @@ impl Checker<'_> {
         Ok(checked)
     }
 
-    fn extent(&self, extent: &ExtentFile, known: &[u64]) -> Result<ExtentOverride, ExperimentError> {
+    fn extent(&self, extent: &ExtentFile, experiment: &Experiment) -> Result<ExtentOverride, ExperimentError> {
+        let known = &experiment.levels;
         let mut levels = None;
         for level in extent.levels.iter().flatten() {
             if !known.contains(level.as_ref()) {
@@ -132,11 +163,76 @@ impl Checker<'_> {
         self.bounded(extent.blocks.as_ref(), BLOCKS_MAX, "blocks")?;
         self.bounded(extent.slice_ms.as_ref(), SLICE_MS_MAX, "slice_ms")?;
         self.bounded(extent.starts.as_ref(), STARTS_MAX, "starts")?;
+        self.bounded(extent.cell_ms.as_ref(), CELL_MS_MAX, "cell_ms")?;
+        self.bounded(extent.round_trip_ms.as_ref(), ROUND_TRIP_MS_MAX, "round_trip_ms")?;
+        let variants = match &extent.variants {
+            Some(names) => Some(self.chosen(names, experiment)?),
+            None => None,
+        };
         Ok(ExtentOverride {
             levels: levels.map(|levels| levels.into_iter().collect()),
             blocks: extent.blocks.as_ref().map(|value| *value.as_ref()),
             slice_ms: extent.slice_ms.as_ref().map(|value| *value.as_ref()),
             starts: extent.starts.as_ref().map(|value| *value.as_ref()),
+            variants,
+            cell_ms: extent.cell_ms.as_ref().map(|value| *value.as_ref()),
+            round_trip_ms: extent.round_trip_ms.as_ref().map(|value| *value.as_ref()),
+        })
+    }
+
+    /// Positions of the named variants, from near and from afar, with their baselines.
+    fn chosen(&self, names: &[Spanned<String>], experiment: &Experiment) -> Result<Vec<usize>, ExperimentError> {
+        let mut chosen = BTreeSet::new();
+        for name in names {
+            let found = experiment
+                .variants_named(name.as_ref())
+                .map_err(|message| self.fault(name.span(), &message, "name variants of this file"))?;
+            for position in found {
+                let mut next = Some(position);
+                while let Some(position) = next {
+                    chosen.insert(position);
+                    next = experiment.variants[position].baseline;
+                }
+            }
+        }
+        Ok(chosen.into_iter().collect())
+    }
+
+    fn places(&self, workload: &Spanned<WorkloadFile>) -> Result<InsertPlaces, ExperimentError> {
+        let file = workload.as_ref();
+        let path = |value: &Option<Spanned<String>>, key: &str, example: &str| match value {
+            None => Err(self.fault(
+                workload.span(),
+                &format!("an insert needs `{key}`"),
+                &format!("add `{key} = \"{example}\"`"),
+            )),
+            Some(path) if !path.as_ref().starts_with('/') => Err(self.fault(
+                path.span(),
+                &format!("`{}` is no path", path.as_ref()),
+                &format!("write a path such as `{example}`"),
+            )),
+            Some(path) => Ok(path.as_ref().clone()),
+        };
+        let mut service = path(&file.service, "service", "/odata/v4/refsvc/")?;
+        if !service.ends_with('/') {
+            service.push('/');
+        }
+        let entity_set = match &file.entity_set {
+            Some(name) if is_identifier(name.as_ref()) => name.as_ref().clone(),
+            Some(name) => {
+                let message = format!("`{}` is no entity set", name.as_ref());
+                return Err(self.fault(name.span(), &message, "write a name such as `TestRecords`"));
+            }
+            None => {
+                let help = "add `entity_set = \"TestRecords\"`";
+                return Err(self.fault(workload.span(), "an insert needs `entity_set`", help));
+            }
+        };
+        Ok(InsertPlaces {
+            service,
+            entity_set,
+            insert_all: path(&file.insert_all, "insert_all", "/rest/mass-change/insertAll")?,
+            delete_all: path(&file.delete_all, "delete_all", "/rest/mass-change/deleteAllRecs")?,
         })
     }
 
@@ -152,7 +248,8 @@ impl Checker<'_> {
     fn variants(
         &self,
         files: &[VariantFile],
-        workload: super::file::WorkloadFile,
+        places: Option<&InsertPlaces>,
+        workload: WorkloadKind,
         experiment: &Spanned<String>,
     ) -> Result<Vec<Variant>, ExperimentError> {
         if files.is_empty() {
@@ -170,16 +267,48 @@ impl Checker<'_> {
                 None => None,
                 Some(baseline) => Some(self.baseline(baseline, position, &names)?),
             };
+            let mode = self.mode(file, workload)?;
+            let title = mode.map_or_else(|| names[position].to_owned(), insert::title);
+            let at = match (&file.url, mode.zip(places)) {
+                (Some(url), _) => self.location(url)?,
+                (None, Some((mode, places))) => Location::Gateway(places.path(mode)),
+                (None, None) => {
+                    let message = format!("variant `{}` does not say where its work begins", names[position]);
+                    return Err(self.fault(file.name.span(), &message, "add `url`, such as `url = \"/rest/flights\"`"));
+                }
+            };
             variants.push(Variant {
                 name: names[position].to_owned(),
-                title: file.title.clone().unwrap_or_else(|| names[position].to_owned()),
+                title: file.title.clone().unwrap_or(title),
                 baseline,
-                at: self.location(&file.url)?,
-                request: self.request(file, workload.kind)?,
+                at,
+                request: self.request(file, workload)?,
+                mode,
+                distance: Distance::Local,
+                peer: None,
             });
         }
         self.no_circle(files, &variants)?;
         Ok(variants)
+    }
+
+    fn mode(&self, file: &VariantFile, workload: WorkloadKind) -> Result<Option<Mode>, ExperimentError> {
+        match (&file.mode, workload) {
+            (Some(mode), WorkloadKind::Insert) => mode
+                .as_ref()
+                .parse()
+                .map(Some)
+                .map_err(|message: String| self.fault(mode.span(), &message, "such as `mode = \"batch-100\"`")),
+            (None, WorkloadKind::Insert) => Err(self.fault(
+                file.name.span(),
+                &format!("variant `{}` does not say how it sends its records", file.name.as_ref()),
+                "add `mode`, such as `mode = \"batch-100\"`",
+            )),
+            (Some(mode), WorkloadKind::Walk | WorkloadKind::Request) => {
+                Err(self.fault(mode.span(), "only an insert has a mode", "leave `mode` out"))
+            }
+            (None, WorkloadKind::Walk | WorkloadKind::Request) => Ok(None),
+        }
     }
 
     fn baseline(&self, baseline: &Spanned<String>, position: usize, names: &[&str]) -> Result<usize, ExperimentError> {
@@ -232,7 +361,7 @@ impl Checker<'_> {
     fn request(&self, file: &VariantFile, workload: WorkloadKind) -> Result<RequestShape, ExperimentError> {
         let format = match (&file.format, workload) {
             (Some(format), _) => Some(*format.as_ref()),
-            (None, WorkloadKind::Request) => None,
+            (None, WorkloadKind::Request | WorkloadKind::Insert) => None,
             (None, WorkloadKind::Walk) => {
                 return Err(self.fault(
                     file.name.span(),
@@ -263,6 +392,7 @@ impl Checker<'_> {
             headers.push((name.clone(), value.as_ref().clone()));
         }
         let method = match &file.method {
+            None if workload == WorkloadKind::Insert => "POST".to_owned(),
             None => "GET".to_owned(),
             Some(method)
                 if !method.as_ref().is_empty() && method.as_ref().bytes().all(|byte| byte.is_ascii_uppercase()) =>
@@ -303,4 +433,22 @@ impl Checker<'_> {
             span: Some(span),
         }
     }
+}
+
+/// The same variants, asked from afar: each over the baseline that is asked from there, too.
+fn from_afar(variants: &[Variant]) -> Vec<Variant> {
+    let count = variants.len();
+    let far = |variant: &Variant| Variant {
+        name: format!("{}-{}", variant.name, Distance::Remote.name()),
+        baseline: variant.baseline.map(|baseline| count + baseline),
+        distance: Distance::Remote,
+        ..variant.clone()
+    };
+    variants.iter().map(far).collect()
+}
+
+/// Whether it can be the name of an entity set (OData CSDL, simple identifier, in ASCII).
+fn is_identifier(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !name.is_empty() && name.len() <= 128 && name.bytes().all(plain) && !name.as_bytes()[0].is_ascii_digit()
 }

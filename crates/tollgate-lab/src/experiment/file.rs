@@ -27,6 +27,12 @@ pub(super) struct ExperimentFile {
     /// How long each extent measures; what is absent has the defaults of `tollgate plan`.
     #[serde(default)]
     pub(super) extent: BTreeMap<ExtentName, ExtentFile>,
+    /// That everything is done once more from afar, through an emulated link; each variant then stands twice, the second
+    /// time with `-remote` behind its name.
+    pub(super) remote: Option<RemoteFile>,
+    /// How tollgate's own gateway is started.
+    #[serde(default)]
+    pub(super) subject: SubjectFile,
     /// The ways of doing the work.
     #[serde(default, rename = "variant")]
     #[schemars(with = "Vec<VariantFile>", length(min = 1))]
@@ -34,6 +40,35 @@ pub(super) struct ExperimentFile {
     /// Figures that others published for the same question.
     #[serde(default)]
     pub(super) published: Vec<PublishedFile>,
+    /// A whole table that others published, by the name under which tollgate keeps it.
+    pub(super) published_table: Option<PublishedTable>,
+}
+
+/// Published tables that tollgate keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PublishedTable {
+    /// Milliseconds per record of a CAP server, local and in the cloud, by mode, connections and records.
+    CapMsPerRecord,
+}
+
+/// The emulated link of the variants from afar.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RemoteFile {
+    /// Its round trip in milliseconds; an extent may set its own.
+    #[schemars(with = "u32")]
+    pub(super) round_trip_ms: Spanned<u32>,
+}
+
+/// How tollgate's own gateway is started.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SubjectFile {
+    /// Further arguments of `tollgate serve`. `{folder}` in one of them is a folder of that process alone, which is
+    /// removed when it ends.
+    #[serde(default)]
+    pub(super) arguments: Vec<String>,
 }
 
 /// The three extents of a run.
@@ -65,14 +100,28 @@ pub(super) struct FactorFile {
 pub enum FactorName {
     /// Users who ask at the same time, each waiting for its answer before it asks again.
     Concurrency,
+    /// Records that one unit of work inserts.
+    Records,
 }
 
 /// What is asked of the subjects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WorkloadFile {
     /// Its kind.
     pub(super) kind: WorkloadKind,
+    /// For `insert`: the root of the OData V4 service, such as `/odata/v4/refsvc/`.
+    #[schemars(with = "Option<String>")]
+    pub(super) service: Option<Spanned<String>>,
+    /// For `insert`: the entity set, such as `TestRecords`.
+    #[schemars(with = "Option<String>")]
+    pub(super) entity_set: Option<Spanned<String>>,
+    /// For `insert`: the path that takes all records in one array.
+    #[schemars(with = "Option<String>")]
+    pub(super) insert_all: Option<Spanned<String>>,
+    /// For `insert`: the path that empties the table when it is posted to.
+    #[schemars(with = "Option<String>")]
+    pub(super) delete_all: Option<Spanned<String>>,
 }
 
 /// The kinds of workload.
@@ -83,6 +132,9 @@ pub enum WorkloadKind {
     Walk,
     /// The same request again and again.
     Request,
+    /// Insert as many records as the level says into an empty table, in the variant's mode; then count and compare what
+    /// is stored, and empty the table.
+    Insert,
 }
 
 /// How long one extent measures.
@@ -101,6 +153,16 @@ pub(super) struct ExtentFile {
     /// How often each subject is started.
     #[schemars(with = "Option<u32>")]
     pub(super) starts: Option<Spanned<u32>>,
+    /// The variants that it measures, their baselines with them; absent: all.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(super) variants: Option<Vec<Spanned<String>>>,
+    /// For `insert`: time for the trials of one cell in milliseconds. A cell gets fewer blocks to fit into it, and one
+    /// that would not fit with two is skipped, and labelled so.
+    #[schemars(with = "Option<u32>")]
+    pub(super) cell_ms: Option<Spanned<u32>>,
+    /// Round trip of the emulated link in milliseconds.
+    #[schemars(with = "Option<u32>")]
+    pub(super) round_trip_ms: Option<Spanned<u32>>,
 }
 
 /// One way of doing the work.
@@ -115,9 +177,15 @@ pub(super) struct VariantFile {
     /// The variant without the layer in question; absent for the bottom one.
     #[schemars(with = "Option<String>")]
     pub(super) baseline: Option<Spanned<String>>,
-    /// Where the work begins: a path on tollgate's own gateway (`/rest/flights`), or a whole URL (`http://127.0.0.1:8080/flights`).
-    #[schemars(with = "String")]
-    pub(super) url: Spanned<String>,
+    /// Where the work begins: a path on tollgate's own gateway (`/rest/flights`), or a whole URL
+    /// (`http://127.0.0.1:8080/flights`). Absent for `insert`, whose workload says where.
+    #[schemars(with = "Option<String>")]
+    pub(super) url: Option<Spanned<String>>,
+    /// How an `insert` sends its records: `sequential`, `parallel-N` (single requests over N connections), `batch-N`
+    /// (N independent requests in a JSON batch), `changeset-N` (N requests in one atomic group), `multipart-N` (N
+    /// independent requests in a multipart batch) or `custom-rest` (all in one array).
+    #[schemars(with = "Option<String>")]
+    pub(super) mode: Option<Spanned<String>>,
     /// How a walk reads the collection's answer.
     #[schemars(with = "Option<ListFormat>")]
     pub(super) format: Option<Spanned<ListFormat>>,

@@ -6,15 +6,25 @@
 mod check;
 mod error;
 mod file;
+mod insert;
+mod mode;
 
 pub use check::LEVEL_MAX;
 pub use error::{ExperimentError, did_you_mean};
-pub use file::{FactorName, ListFormat, WorkloadKind};
+pub use file::{FactorName, ListFormat, PublishedTable, WorkloadKind};
+pub use insert::InsertPlaces;
+pub use mode::{BATCH_RECORDS_MAX, BatchForm, CONNECTIONS_MAX, Mode};
 
 use tollgate_wire::links::Template;
 
 /// The built-in experiments: name and text.
-pub const BUILT_IN: &[(&str, &str)] = &[("protocol", include_str!("../../experiments/protocol.toml"))];
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("protocol", include_str!("../../experiments/protocol.toml")),
+    ("batching", include_str!("../../experiments/batching.toml")),
+];
+
+/// The subject that is tollgate itself, among those of `--subjects`.
+pub const TOLLGATE: &str = "tollgate";
 
 /// An experiment in which every name is known and every number is in range.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +39,13 @@ pub struct Experiment {
     pub levels: Vec<u64>,
     /// What is asked.
     pub workload: WorkloadKind,
+    /// Where records are inserted; absent for other workloads.
+    pub places: Option<InsertPlaces>,
+    /// Round trip of the link of remote variants in milliseconds, where an extent does not say otherwise; absent where
+    /// there are none.
+    pub round_trip_ms: Option<u32>,
+    /// Further arguments of `tollgate serve`; `{folder}` in one is a folder of that process alone.
+    pub subject_arguments: Vec<String>,
     /// The ways of doing it, in the order of the file.
     pub variants: Vec<Variant>,
     /// What the file says of `--quick`.
@@ -39,6 +56,8 @@ pub struct Experiment {
     pub full: ExtentOverride,
     /// Figures that others published.
     pub published: Vec<crate::results::Published>,
+    /// A whole table that others published.
+    pub published_table: Option<PublishedTable>,
 }
 
 /// What a file says about one extent; absent values have the defaults of [`crate::plan`].
@@ -52,6 +71,12 @@ pub struct ExtentOverride {
     pub slice_ms: Option<u32>,
     /// Starts of each subject.
     pub starts: Option<u32>,
+    /// Positions of the variants to measure, baselines among them.
+    pub variants: Option<Vec<usize>>,
+    /// Time for the trials of one cell in milliseconds.
+    pub cell_ms: Option<u32>,
+    /// Round trip of the emulated link in milliseconds.
+    pub round_trip_ms: Option<u32>,
 }
 
 /// One way of doing the work.
@@ -67,6 +92,32 @@ pub struct Variant {
     pub at: Location,
     /// How it is asked and understood.
     pub request: RequestShape,
+    /// How an insert sends its records; absent for other workloads.
+    pub mode: Option<Mode>,
+    /// From how far away it is asked.
+    pub distance: Distance,
+    /// The peer that does the work instead of what the file names, as its subject file is called.
+    pub peer: Option<String>,
+}
+
+/// From how far away a variant is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Distance {
+    /// From the same machine.
+    #[default]
+    Local,
+    /// Through an emulated link.
+    Remote,
+}
+
+impl Distance {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Distance::Local => "local",
+            Distance::Remote => "remote",
+        }
+    }
 }
 
 /// Where a variant's work begins.
@@ -126,6 +177,53 @@ impl Experiment {
         Experiment::parse(text, &format!("{name}.toml"))
     }
 
+    /// The same experiment on several subjects at once: `tollgate` is what the file names, any other a peer, whose
+    /// variants have its name before their own. The order is kept.
+    ///
+    /// # Errors
+    /// A subject that stands twice.
+    pub fn on_subjects(mut self, subjects: &[String]) -> Result<Experiment, String> {
+        let own = std::mem::take(&mut self.variants);
+        let mut first = Vec::with_capacity(subjects.len());
+        for (position, subject) in subjects.iter().enumerate() {
+            if subjects[..position].contains(subject) {
+                return Err(format!("subject `{subject}` stands twice"));
+            }
+            let base = self.variants.len();
+            first.push(base);
+            self.variants.extend(own.iter().map(|variant| {
+                let is_own = subject == TOLLGATE;
+                Variant {
+                    name: if is_own { variant.name.clone() } else { format!("{subject}-{}", variant.name) },
+                    baseline: variant.baseline.map(|baseline| base + baseline),
+                    peer: (!is_own).then(|| subject.clone()),
+                    ..variant.clone()
+                }
+            }));
+        }
+        for extent in [&mut self.quick, &mut self.default, &mut self.full] {
+            if let Some(variants) = &mut extent.variants {
+                let of_all = first.iter().flat_map(|base| variants.iter().map(move |position| base + position));
+                *variants = of_all.collect();
+            }
+        }
+        Ok(self)
+    }
+
+    /// Positions of all variants that a name means: itself, and for the name that the file gives also those of other
+    /// subjects and from afar.
+    ///
+    /// # Errors
+    /// The sentence that says which names there are.
+    pub fn variants_named(&self, name: &str) -> Result<Vec<usize>, String> {
+        let means = |variant: &Variant| variant.name == name || variant.base_name() == name;
+        let found: Vec<usize> = (0..self.variants.len()).filter(|position| means(&self.variants[*position])).collect();
+        match found.is_empty() {
+            true => self.variant(name).map(|position| vec![position]),
+            false => Ok(found),
+        }
+    }
+
     /// Position of a variant.
     ///
     /// # Errors
@@ -138,11 +236,36 @@ impl Experiment {
     }
 }
 
+impl Variant {
+    /// Its name in the file, without the peer before it and the distance behind it.
+    pub fn base_name(&self) -> &str {
+        let name = self.name.as_str();
+        let name = match &self.peer {
+            Some(peer) => name.strip_prefix(peer.as_str()).and_then(|name| name.strip_prefix('-')).unwrap_or(name),
+            None => name,
+        };
+        match self.distance {
+            Distance::Local => name,
+            Distance::Remote => name.strip_suffix("-remote").unwrap_or(name),
+        }
+    }
+}
+
+impl PublishedTable {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            PublishedTable::CapMsPerRecord => "cap-ms-per-record",
+        }
+    }
+}
+
 impl FactorName {
     /// The name as it is shown, and the unit of its levels.
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
             FactorName::Concurrency => ("concurrency", "users"),
+            FactorName::Records => ("records", "records"),
         }
     }
 }

@@ -35,8 +35,82 @@ fn the_built_in_experiments_are_right() {
     for (name, _) in BUILT_IN {
         let experiment = Experiment::builtin(name).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(experiment.name, *name);
-        assert_eq!(experiment.variants.iter().filter(|variant| variant.baseline.is_none()).count(), 1);
+        for distance in [Distance::Local, Distance::Remote] {
+            let mut bottoms = experiment.variants.iter().filter(|variant| variant.baseline.is_none());
+            assert!(bottoms.by_ref().filter(|variant| variant.distance == distance).count() <= 1);
+        }
     }
+}
+
+#[test]
+fn batching_is_the_one_that_was_specified() {
+    let batching = Experiment::builtin("batching").unwrap();
+    assert_eq!((batching.levels.len(), batching.levels[0], batching.levels[47]), (48, 5, 20_000));
+    let names: Vec<&str> = batching.variants.iter().map(|variant| variant.name.as_str()).collect();
+    assert_eq!(names[..3], ["custom-rest", "sequential", "batch-10"]);
+    assert_eq!(names[15..18], ["custom-rest-remote", "sequential-remote", "batch-10-remote"]);
+    for variant in &batching.variants {
+        assert_eq!(variant.mode.unwrap().to_string(), variant.base_name());
+        let baseline = variant.baseline.map(|baseline| &batching.variants[baseline]);
+        assert_eq!(baseline.is_none(), variant.base_name() == "custom-rest");
+        assert!(baseline.is_none_or(|baseline| baseline.distance == variant.distance));
+    }
+    assert_eq!((batching.round_trip_ms, batching.full.round_trip_ms), (Some(20), Some(160)));
+    assert_eq!(batching.variants_named("sequential").unwrap(), [1, 16]);
+    assert_eq!(batching.variants_named("sequential-remote").unwrap(), [16]);
+}
+
+#[test]
+fn subjects_side_by_side_have_variants_of_their_own() {
+    let subjects = ["cap".to_owned(), "tollgate".to_owned()];
+    let both = Experiment::builtin("batching").unwrap().on_subjects(&subjects).unwrap();
+    assert_eq!(both.variants.len(), 60);
+    assert_eq!((both.variants[1].name.as_str(), both.variants[1].peer.as_deref()), ("cap-sequential", Some("cap")));
+    assert_eq!((both.variants[31].name.as_str(), both.variants[31].baseline), ("sequential", Some(30)));
+    assert_eq!(both.variants_named("sequential").unwrap(), [1, 16, 31, 46]);
+    let quick = both.quick.variants.unwrap();
+    assert!(quick.contains(&0) && quick.contains(&30) && quick.len() == 32, "{quick:?}");
+    let twice = Experiment::builtin("batching").unwrap().on_subjects(&["cap".to_owned(), "cap".to_owned()]);
+    assert_eq!(twice.unwrap_err(), "subject `cap` stands twice");
+}
+
+const INSERT: &str = r#"name = "mine"
+question = "What does it cost?"
+
+[factor]
+name = "records"
+levels = [5]
+
+[workload]
+kind = "insert"
+service = "/odata/v4/refsvc"
+entity_set = "TestRecords"
+insert_all = "/all"
+delete_all = "/none"
+
+[[variant]]
+name = "one"
+mode = "batch-10"
+"#;
+
+#[test]
+fn an_insert_says_where_and_how() {
+    let experiment = Experiment::parse(INSERT, "mine.toml").unwrap();
+    assert_eq!(experiment.variants[0].at, Location::Gateway("/odata/v4/refsvc/$batch".to_owned()));
+    assert_eq!(experiment.variants[0].request.method, "POST");
+    let check = |from: &str, to: &str, expected: &str| {
+        assert!(INSERT.contains(from));
+        let message = Experiment::parse(&INSERT.replacen(from, to, 1), "mine.toml").unwrap_err().message;
+        assert_eq!(message, expected);
+    };
+    check(r#"mode = "batch-10""#, "", "variant `one` does not say how it sends its records");
+    check("batch-10", "batch-0", "`batch-0`: the number is from 1 to 20000");
+    check(r#"service = "/odata/v4/refsvc""#, "", "an insert needs `service`");
+    check("/all", "all", "`all` is no path");
+    check("TestRecords", "Test Records", "`Test Records` is no entity set");
+    check(r#"entity_set = "TestRecords""#, "", "an insert needs `entity_set`");
+    check(r#"name = "records""#, r#"name = "concurrency""#, "factor and workload do not fit");
+    check(r#"kind = "insert""#, r#"kind = "walk""#, "factor and workload do not fit");
 }
 
 #[test]
@@ -154,7 +228,7 @@ fn an_unknown_factor_is_shown() {
     5 | name = "phase-of-the-moon"
       |        ^^^^^^^^^^^^^^^^^^^
       |
-      = help: known are `concurrency`
+      = help: known are `concurrency`, `records`
     "#);
 }
 

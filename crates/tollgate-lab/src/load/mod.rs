@@ -6,6 +6,7 @@
 mod compare;
 mod failure;
 mod header;
+pub mod insert;
 pub mod little;
 pub mod model;
 pub mod pass;

@@ -12,10 +12,10 @@ use super::little::LittlesLaw;
 use super::model::{Closed, End};
 use super::recorder::{Course, Recorder};
 use super::target::{Connection, LoadTarget};
-use super::worker::{Order, Report, ReportEnd, Worker};
+use super::worker::{Order, Report, ReportEnd, Work, Worker};
 use crate::cells;
 use crate::cores::Cores;
-use crate::experiment::{RequestShape, WorkloadKind};
+use crate::experiment::RequestShape;
 use crate::results::Percentiles;
 use crate::run::{Certificates, RunError, StopFlag};
 use crate::secret;
@@ -160,12 +160,11 @@ fn order(load: &QuickLoad, workers: &[Worker], target: &Arc<LoadTarget>) -> Vec<
             slot: 0,
             target: Arc::clone(target),
             policy: load.connection,
-            workload: WorkloadKind::Request,
+            work: Work::Request,
             load: Closed {
                 users: share(load.concurrency as u64, workers.len(), index) as usize,
                 end: End { after: load.duration, units },
             },
-            pass: None,
             course: Course::Unrecorded,
             recorder: Recorder::default(),
             cancel: cancelled,

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use super::failure::{ErrorClass, Failure};
+use crate::results::Settlement;
 
 /// Shortest time that is told apart: 1 ns.
 pub const TIME_NS_MIN: u64 = 1;
@@ -71,6 +72,44 @@ pub struct Tally {
     /// How long users were at it, added up: from when they could begin until they left, by clock reads that no record
     /// shares, so that both can be held against each other (Little's law).
     pub busy_ns: u64,
+    /// What was inserted.
+    pub transfers: Transfers,
+}
+
+/// What transfers inserted, and how their accounts were settled.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Transfers {
+    /// Records of whole transfers.
+    pub records: u64,
+    /// CPU time of the subject in whole transfers; absent where one could not be read.
+    pub subject_cpu_ns: Option<u64>,
+    /// What stood in the table.
+    pub settlement: Settlement,
+    /// The first thing that did not agree.
+    pub fault: Option<String>,
+}
+
+impl Transfers {
+    /// Adds the CPU time of one transfer.
+    pub(super) fn add_cpu(&mut self, subject_cpu_ns: Option<u64>) {
+        if let Some(used_ns) = subject_cpu_ns {
+            *self.subject_cpu_ns.get_or_insert(0) += used_ns;
+        }
+    }
+
+    /// Adds a settlement.
+    pub fn settle(&mut self, settlement: Settlement, fault: Option<String>) {
+        self.settlement = self.settlement.plus(settlement);
+        if self.fault.is_none() {
+            self.fault = fault;
+        }
+    }
+
+    fn add(&mut self, other: &Transfers) {
+        self.records += other.records;
+        self.add_cpu(other.subject_cpu_ns);
+        self.settle(other.settlement, other.fault.clone());
+    }
 }
 
 /// How many bodies of one kind, and their bytes.
@@ -220,6 +259,7 @@ impl Tally {
         self.failed_total_ns += other.failed_total_ns;
         self.waited_ns += other.waited_ns;
         self.busy_ns += other.busy_ns;
+        self.transfers.add(&other.transfers);
         for error in &other.errors {
             self.count_error(error.class, error.count, &error.example);
         }

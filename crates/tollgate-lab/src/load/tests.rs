@@ -12,9 +12,9 @@ use super::model::{Closed, End};
 use super::pass::Pass;
 use super::recorder::{Course, Recorder, Tally};
 use super::target::LoadTarget;
-use super::worker::{Order, ReportEnd, Role, Worker};
+use super::worker::{Order, ReportEnd, Role, Work, Worker};
 use super::*;
-use crate::experiment::{ListFormat, RequestShape, WorkloadKind};
+use crate::experiment::{ListFormat, RequestShape};
 use crate::run::{Certificates, RunError, StopFlag};
 use crate::testing::{ITEMS, TestServer};
 
@@ -149,9 +149,8 @@ fn walk(
                 slot: 0,
                 target: Arc::clone(&target),
                 policy: Connection::Kept,
-                workload: WorkloadKind::Walk,
                 load: Closed { users: users / workers.len(), end },
-                pass: Some((Arc::clone(&pass), if index == 0 { Role::Leads } else { Role::Follows })),
+                work: Work::Walk(Arc::clone(&pass), if index == 0 { Role::Leads } else { Role::Follows }),
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),
                 cancel: cancelled,

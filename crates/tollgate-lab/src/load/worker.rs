@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use tollgate_net::http1::client::Connector;
 
+use super::insert::{self, Transfer};
 use super::model::Closed;
 use super::pass::Pass;
 use super::recorder::{Course, Recorder};
@@ -21,7 +22,6 @@ use super::target::{Connection, LoadTarget};
 use super::user::{Asking, User};
 use super::{request, walk};
 use crate::cores;
-use crate::experiment::WorkloadKind;
 use crate::probe::generator::{ThreadUse, Used};
 use crate::run::Certificates;
 
@@ -42,17 +42,26 @@ pub struct Order {
     /// How long its connections live.
     pub policy: Connection,
     /// What is asked.
-    pub workload: WorkloadKind,
+    pub work: Work,
     /// By how many of this worker's users, and until when.
     pub load: Closed,
-    /// For a walk: the pass that all workers share, and whether this one leads it.
-    pub pass: Option<(Arc<Pass>, Role)>,
     /// Whether the course over time is recorded.
     pub course: Course,
     /// Where it is written down; reused, so that no page is faulted in while time counts.
     pub recorder: Recorder,
     /// Ends the trial at once; its report is then marked as aborted.
     pub cancel: oneshot::Receiver<()>,
+}
+
+/// What a worker is to ask.
+#[derive(Debug, Clone)]
+pub enum Work {
+    /// Its part of the pass that all workers share.
+    Walk(Arc<Pass>, Role),
+    /// The same request again and again.
+    Request,
+    /// Transfers of records, which one worker does alone.
+    Insert(Box<Transfer>),
 }
 
 /// A worker's role in a walk.
@@ -98,6 +107,7 @@ enum Command {
 struct Kept {
     users: Vec<User>,
     walk: walk::Walk,
+    aside: User,
 }
 
 impl Worker {
@@ -182,6 +192,7 @@ fn work(
     let _ = announce.send(Ok(()));
     let connector = Rc::new(connector);
     let mut slots: HashMap<usize, Kept> = HashMap::new();
+    let mut scratch = insert::Scratch::default();
     let tasks = tokio::task::LocalSet::new();
     tasks.block_on(&runtime, async move {
         while let Some(command) = commands.recv().await {
@@ -191,7 +202,7 @@ fn work(
                 }
                 Command::Run(order) => {
                     let kept = slots.entry(order.slot).or_default();
-                    let report = carry_out(*order, kept, &connector, &thread_use).await;
+                    let report = carry_out(*order, kept, &mut scratch, &connector, &thread_use).await;
                     if reports.send(report).is_err() {
                         return;
                     }
@@ -210,8 +221,14 @@ fn prepare() -> Result<(tokio::runtime::Runtime, ThreadUse), String> {
     Ok((runtime, thread_use))
 }
 
-async fn carry_out(order: Order, kept: &mut Kept, connector: &Rc<Connector>, thread_use: &ThreadUse) -> Report {
-    let Order { target, policy, workload, load, pass, course, mut recorder, mut cancel, .. } = order;
+async fn carry_out(
+    order: Order,
+    kept: &mut Kept,
+    scratch: &mut insert::Scratch,
+    connector: &Rc<Connector>,
+    thread_use: &ThreadUse,
+) -> Report {
+    let Order { target, policy, work, load, course, mut recorder, mut cancel, .. } = order;
     let mut users = std::mem::take(&mut kept.users);
     users.resize_with(users.len().max(load.users), User::default);
     let resting = users.split_off(load.users);
@@ -224,10 +241,10 @@ async fn carry_out(order: Order, kept: &mut Kept, connector: &Rc<Connector>, thr
     let recorder = Rc::new(RefCell::new(recorder));
     let mut end = ReportEnd::Whole;
     let written = Rc::clone(&recorder);
-    match workload {
-        WorkloadKind::Walk => {
+    let mut used_within = None;
+    match work {
+        Work::Walk(pass, role) => {
             let walk = std::mem::take(&mut kept.walk);
-            let (pass, role) = pass.unwrap_or_else(|| (Arc::new(Pass::new(load.users, 1)), Role::Leads));
             let part = match role {
                 Role::Leads => walk::Part::Leads(load.end),
                 Role::Follows => walk::Part::Follows,
@@ -241,16 +258,27 @@ async fn carry_out(order: Order, kept: &mut Kept, connector: &Rc<Connector>, thr
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }
-        WorkloadKind::Request => {
+        Work::Request => {
             tokio::select! {
                 biased;
                 back = request::run(users, asking, load.end, written) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }
+        Work::Insert(transfer) => {
+            let connections = insert::Connections { users, aside: std::mem::take(&mut kept.aside) };
+            tokio::select! {
+                biased;
+                (back, used) = insert::run(connections, asking, &transfer, load.end, written, scratch, thread_use) => {
+                    (kept.users, kept.aside) = (back.users, back.aside);
+                    used_within = Some(used);
+                }
+                _ = &mut cancel => end = ReportEnd::Cancelled,
+            }
+        }
     }
     let finished = Instant::now();
-    let used = thread_use.read().since(before);
+    let used = used_within.unwrap_or_else(|| thread_use.read().since(before));
     kept.users.extend(resting);
     // Cancelled tasks are dropped when they are next polled, so the recorder may still be shared: then it is copied.
     let recorder = Rc::try_unwrap(recorder).map_or_else(|shared| shared.borrow().clone(), RefCell::into_inner);

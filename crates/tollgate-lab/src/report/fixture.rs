@@ -35,9 +35,14 @@ pub(crate) fn protocol() -> RunResult {
                 title: (*title).into(),
                 baseline: (index > 0).then(|| VARIANTS[0].0.to_owned()),
                 subject: "built-in: tollgate serve".into(),
+                inserting: None,
+                distance: Distance::Local,
+                peer: None,
             })
             .collect(),
         unit_of_work: "pass of 401 requests".into(),
+        piece: Piece::Request,
+        published_table: None,
     };
     let trials = trials(&experiment, 16);
     let cells: Vec<Cell> = experiment
@@ -76,6 +81,8 @@ pub(crate) fn protocol() -> RunResult {
             network: "loopback".into(),
             insecure: false,
             content_checked_share: 1.0,
+            round_trip_ms: None,
+            cell_ms: None,
         },
         cells,
         tolls,
@@ -83,6 +90,8 @@ pub(crate) fn protocol() -> RunResult {
         trials,
         series,
         published: published(),
+        gaps: Vec::new(),
+        fits: Vec::new(),
     }
 }
 
@@ -124,6 +133,9 @@ pub(crate) fn extreme() -> RunResult {
         title: "its subject did not start".into(),
         baseline: Some("rest-json".into()),
         subject: "https://example.test/".into(),
+        inserting: None,
+        distance: Distance::Local,
+        peer: None,
     });
     run.cells.iter_mut().for_each(|cell| rename(&mut cell.variant));
     run.trials.iter_mut().for_each(|trial| rename(&mut trial.variant));
@@ -218,6 +230,7 @@ pub(crate) fn cell(variant: &str, level: u64) -> Cell {
         connections: 1,
         subject: None,
         generator: GeneratorUse::default(),
+        inserted: None,
     }
 }
 
@@ -253,6 +266,7 @@ fn trials(experiment: &Experiment, blocks: u32) -> Vec<Trial> {
                     duration_ms,
                     units: units as u64,
                     requests,
+                    records: 0,
                     errors: 0,
                     bytes_received: bytes as u64 * units as u64,
                     bytes_sent: 48_120 * units as u64,

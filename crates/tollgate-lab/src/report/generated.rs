@@ -125,7 +125,15 @@ fn run() -> impl Strategy<Value = RunResult> {
         let mut run = BASE.get_or_init(fixture::empty).clone();
         run.experiment.variants = variants
             .into_iter()
-            .map(|(name, baseline)| Variant { title: name.clone(), subject: name.clone(), name, baseline })
+            .map(|(name, baseline)| Variant {
+                title: name.clone(),
+                subject: name.clone(),
+                name,
+                baseline,
+                inserting: None,
+                distance: Distance::Local,
+                peer: None,
+            })
             .collect();
         run.experiment.unit_of_work.clone_from(&text);
         run.experiment.factor_unit.clone_from(&text);

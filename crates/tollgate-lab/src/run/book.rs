@@ -1,15 +1,17 @@
 //! What a run has measured so far, cell by cell, and the result that is made of it at any time.
 
+use super::inserting::connections;
 use super::series::Growing;
 use super::trial::Measured;
 use crate::cells::{self, CellRecord};
 use crate::experiment::Experiment;
+use crate::fit;
 use crate::load::LittlesLaw;
-use crate::load::recorder::Recorder;
+use crate::load::recorder::{Recorder, Transfers};
 use crate::plan::Plan;
 use crate::probe::Reading;
 use crate::probe::system::Ticks;
-use crate::results::{Cell, RunResult, Series, Trial, Validity};
+use crate::results::{Cell, Gap, GapKind, RunResult, Series, Trial, Validity};
 use crate::toll;
 use crate::validity::{self, Evidence, Systems};
 
@@ -20,6 +22,7 @@ pub(super) struct Book {
     trials: Vec<Trial>,
     /// Faults that belong to no number, such as a death.
     faults: Vec<Validity>,
+    gaps: Vec<Gap>,
 }
 
 /// What is known of one cell.
@@ -34,13 +37,17 @@ struct Entry {
     opened_before: u64,
     unsteady_starts: u32,
     systems: Systems,
+    /// Users of its trials: as many as the level says, or for an insert as many as its mode has connections.
+    users: u64,
+    /// How an insert's transfers were settled in the survey, and what did not agree there.
+    surveyed: Transfers,
     /// What was found by now; absent while a trial is not in it yet.
     found: Option<(Cell, Vec<Validity>)>,
 }
 
 impl Book {
     /// An empty book.
-    pub(super) fn new(plan: &Plan, systems: impl Fn(usize) -> Systems) -> Book {
+    pub(super) fn new(experiment: &Experiment, plan: &Plan, systems: impl Fn(usize) -> Systems) -> Book {
         let entry = |level: u64, variant: usize| Entry {
             variant,
             level,
@@ -50,10 +57,12 @@ impl Book {
             opened_before: 0,
             unsteady_starts: 0,
             systems: systems(variant),
+            users: experiment.variants[variant].mode.map_or(level, |mode| connections(mode, level)),
+            surveyed: Transfers::default(),
             found: None,
         };
         let cells = plan.levels.iter().flat_map(|level| plan.variants.iter().map(|variant| entry(*level, *variant)));
-        Book { cells: cells.collect(), trials: Vec::new(), faults: Vec::new() }
+        Book { cells: cells.collect(), trials: Vec::new(), faults: Vec::new(), gaps: Vec::new() }
     }
 
     /// Trials so far.
@@ -64,7 +73,7 @@ impl Book {
     /// A subject was started and warmed up: each level has that many connections open.
     pub(super) fn started(&mut self, variant: usize, is_steady: bool) {
         for entry in self.cells.iter_mut().filter(|entry| entry.variant == variant) {
-            entry.opened_before += entry.level;
+            entry.opened_before += entry.users;
             entry.unsteady_starts += u32::from(!is_steady);
             entry.found = None;
         }
@@ -93,6 +102,23 @@ impl Book {
         self.trials.push(trial);
     }
 
+    /// Adds how a transfer of the survey was settled.
+    pub(super) fn surveyed(&mut self, variant: usize, level: u64, transfers: &Transfers) {
+        if let Some(entry) = self.entry(variant, level) {
+            entry.surveyed.settle(transfers.settlement, transfers.fault.clone());
+            entry.found = None;
+        }
+    }
+
+    /// Adds a cell without figures; of one that has figures by now, only that errors have begun.
+    pub(super) fn gap(&mut self, gap: Gap) {
+        let has_trials = self.trials.iter().any(|trial| trial.variant == gap.variant && trial.level == gap.level);
+        let is_known = self.gaps.iter().any(|known| known.variant == gap.variant && known.level == gap.level);
+        if !is_known && (!has_trials || gap.kind == GapKind::ErrorOnset) {
+            self.gaps.push(gap);
+        }
+    }
+
     /// Adds a fault that no rule can see.
     pub(super) fn fault(&mut self, fault: Validity) {
         self.faults.push(fault);
@@ -103,6 +129,7 @@ impl Book {
         result.trials.extend_from_slice(&self.trials[result.trials.len()..]);
         result.cells.clear();
         result.validity.clone_from(&self.faults);
+        result.gaps.clone_from(&self.gaps);
         let (mut checked, mut requests) = (0, 0);
         for entry in &mut self.cells {
             let variant = &experiment.variants[entry.variant].name;
@@ -112,6 +139,9 @@ impl Book {
                 None => {
                     let trials: Vec<&Trial> = self.trials.iter().filter(own).collect();
                     if trials.is_empty() {
+                        // Of a cell without figures only a settlement that did not agree is told.
+                        let unsettled = validity::unsettled(variant, entry.level, &entry.surveyed);
+                        result.validity.extend(unsettled);
                         continue;
                     }
                     let cell = entry.cell(variant, &trials);
@@ -127,6 +157,7 @@ impl Book {
         }
         result.settings.content_checked_share = if requests == 0 { 0.0 } else { checked as f64 / requests as f64 };
         result.series = self.series(experiment);
+        result.fits = fit::fits(&result.experiment, &result.cells);
         result.tolls = toll::compute(&result.experiment, &result.trials, &result.cells, &result.validity);
     }
 
@@ -158,15 +189,21 @@ impl Entry {
             trials,
         );
         cell.connections += self.opened_before;
+        if let Some(inserted) = &mut cell.inserted {
+            inserted.settlement = inserted.settlement.plus(self.surveyed.settlement);
+            inserted.work_processes_busy_max = self.series.peak("work-processes-busy");
+            inserted.work_processes_waiting_max = self.series.peak("work-processes-waiting");
+        }
         cell
     }
 
-    fn evidence<'a>(&self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {
+    fn evidence<'a>(&'a self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {
         let tally = &self.recorder.tally;
         Evidence {
             cell,
             checked: tally.checked,
-            littles_law: LittlesLaw::of(&self.recorder, self.level, plan.slice.as_secs_f64() * 1e3),
+            littles_law: LittlesLaw::of(&self.recorder, self.users, plan.slice.as_secs_f64() * 1e3),
+            unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
             ticks: self.ticks,
             connections_entitled: self.opened_before,
             unsteady_starts: self.unsteady_starts,

@@ -5,6 +5,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::inserting::connections;
+use crate::experiment::{Distance, Experiment};
 use crate::plan::Plan;
 
 /// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.
@@ -14,16 +16,24 @@ const OTHERS: u64 = 64;
 ///
 /// # Errors
 /// When it is not, with what to do.
-pub(super) fn check(plan: &Plan) -> Result<(), String> {
+pub(super) fn check(experiment: &Experiment, plan: &Plan) -> Result<(), String> {
     let limit = getrlimit(Resource::Nofile);
     // A failure leaves the soft limit, which is then what counts.
     let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     let allowed = if raised.is_ok() { limit.maximum } else { limit.current };
-    enough(needed(plan), allowed)
+    enough(needed(experiment, plan), allowed)
 }
 
-fn needed(plan: &Plan) -> u64 {
-    plan.levels.iter().max().copied().unwrap_or(0).saturating_mul(plan.variants.len() as u64).saturating_add(OTHERS)
+fn needed(experiment: &Experiment, plan: &Plan) -> u64 {
+    let level = plan.levels.iter().max().copied().unwrap_or(0);
+    let of = |variant: &usize| {
+        let variant = &experiment.variants[*variant];
+        // Through a link each connection is one on either side of it.
+        let ends = if variant.distance == Distance::Remote { 3 } else { 1 };
+        // An insert has one connection beside those of its transfers.
+        variant.mode.map_or(level, |mode| ends * connections(mode, level) + 1)
+    };
+    plan.variants.iter().map(of).fold(OTHERS, u64::saturating_add)
 }
 
 /// `None` is no limit.
@@ -40,15 +50,14 @@ fn enough(needed: u64, allowed: Option<u64>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Experiment;
     use crate::plan::PlanOptions;
 
     #[test]
     fn every_variant_keeps_the_connections_of_the_largest_level() {
         let experiment = Experiment::builtin("protocol").unwrap();
         let plan = Plan::new(&experiment, &PlanOptions::default()).unwrap();
-        assert_eq!(needed(&plan), 6 * 20 + OTHERS);
-        assert!(check(&plan).is_ok());
+        assert_eq!(needed(&experiment, &plan), 6 * 20 + OTHERS);
+        assert!(check(&experiment, &plan).is_ok());
     }
 
     #[test]

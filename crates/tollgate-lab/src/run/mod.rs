@@ -5,6 +5,7 @@
 
 mod book;
 mod descriptors;
+mod inserting;
 mod options;
 mod series;
 mod session;
@@ -25,14 +26,14 @@ pub use stop::StopFlag;
 pub use store::{HISTOGRAMS, RESULT};
 
 use crate::cores::Cores;
-use crate::experiment::WorkloadKind;
+use crate::experiment::{Distance, Mode, WorkloadKind};
 use crate::load::worker::Worker;
 use crate::load::{REQUEST_TIMEOUT, basic_authorization, check_header};
 use crate::plan::Plan;
 use crate::probe;
 use crate::results::{self, FORMAT, RunResult, State};
-use crate::schedule;
 use crate::secret;
+use inserting::Inserting;
 use session::{Halt, Session};
 use sites::{Place, Site};
 use store::Store;
@@ -74,7 +75,7 @@ pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
     let plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
     sites::sites(options, &plan)?;
     headers(options)?;
-    descriptors::check(&plan).map_err(RunError::Usage)?;
+    descriptors::check(&options.experiment, &plan).map_err(RunError::Usage)?;
     Ok(plan)
 }
 
@@ -90,7 +91,6 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
     let cores = Cores::divide();
     let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
-    let blocks = schedule::blocks(&plan, seed);
     let workers = workers(options, &cores)?;
     observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
     let mut session = Session {
@@ -101,14 +101,18 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         cores: &cores,
         observer,
         stop,
-        generator: trial::Generator::new(workers, options.experiment.workload, cores.all.clone()),
-        book: book::Book::new(&plan, |variant| sites::systems(&sites, &options.experiment, variant)),
+        generator: trial::Generator::new(workers, cores.all.clone()),
+        book: book::Book::new(&options.experiment, &plan, |variant| {
+            sites::systems(&sites, &options.experiment, variant)
+        }),
         store,
         result: blank(options, &plan, &sites, &cores, seed, started),
+        inserting: (options.experiment.workload == WorkloadKind::Insert)
+            .then(|| Inserting::new(seed, plan.levels.iter().copied().max().unwrap_or(0))),
     };
     // Only now: the result says how many cores the machine lent us, not how many this thread keeps.
     let _on_generator_cores = cores.pin_to_generator();
-    match session.conduct(&blocks) {
+    match session.conduct() {
         Ok(ending) => {
             let directory = session.store.directory().to_owned();
             Ok(RunOutcome { result: session.result, directory, ending })
@@ -161,6 +165,11 @@ fn blank(
 ) -> RunResult {
     let experiment = &options.experiment;
     let (factor, factor_unit) = experiment.factor.words();
+    let is_insert = experiment.workload == WorkloadKind::Insert;
+    let is_loopback = sites.iter().all(|site| match &site.place {
+        Place::Child(_) => true,
+        Place::There(target) => crate::subject::check_loadable(target.host(), &[]).is_ok(),
+    });
     let variants = sites.iter().map(|site| {
         let variant = &experiment.variants[site.variant];
         results::Variant {
@@ -168,15 +177,24 @@ fn blank(
             title: variant.title.clone(),
             baseline: variant.baseline.map(|baseline| experiment.variants[baseline].name.clone()),
             subject: match &site.place {
+                Place::Child(path) if is_insert => format!("tollgate serve, {path}"),
                 Place::Child(path) => format!("tollgate serve, a process of its own, {path}"),
                 Place::There(target) => secret::hide(&target.to_string()),
             },
+            inserting: variant.mode.map(|mode| results::Inserting {
+                mode: mode.to_string(),
+                connections: mode.connections(),
+                records_per_request: (mode != Mode::CustomRest).then(|| mode.records_per_request(1)),
+            }),
+            distance: match variant.distance {
+                Distance::Local => results::Distance::Local,
+                Distance::Remote => results::Distance::Remote,
+            },
+            peer: variant.peer.clone(),
         }
     });
-    let is_loopback = sites.iter().all(|site| match &site.place {
-        Place::Child(_) => true,
-        Place::There(target) => crate::subject::check_loadable(target.host(), &[]).is_ok(),
-    });
+    let network = if is_loopback { "loopback" } else { "network" };
+    let is_remote = sites.iter().any(|site| experiment.variants[site.variant].distance == Distance::Remote);
     RunResult {
         format: FORMAT,
         experiment: results::Experiment {
@@ -189,7 +207,10 @@ fn blank(
             unit_of_work: match experiment.workload {
                 WorkloadKind::Walk => "pass over the list and every entity that it names".to_owned(),
                 WorkloadKind::Request => "request".to_owned(),
+                WorkloadKind::Insert => "transfer of as many records as the level says".to_owned(),
             },
+            piece: if is_insert { results::Piece::Record } else { results::Piece::Request },
+            published_table: experiment.published_table.map(|table| table.name().to_owned()),
         },
         version: options.version.clone(),
         started: text(started),
@@ -206,9 +227,17 @@ fn blank(
             generator_cores: cores.generator.clone(),
             subject_cores: cores.subjects.clone(),
             starts: plan.starts,
-            network: if is_loopback { "loopback" } else { "network" }.to_owned(),
+            network: match is_remote {
+                true => format!(
+                    "{network}, and for the remote variants a link of {} ms round trip (a proxy: no handshake, no slow start, no loss)",
+                    plan.round_trip.as_secs_f64() * 1e3
+                ),
+                false => network.to_owned(),
+            },
             insecure: options.certificates == Certificates::Unverified,
             content_checked_share: 0.0,
+            round_trip_ms: is_remote.then_some(plan.round_trip.as_secs_f64() * 1e3),
+            cell_ms: plan.cell.map(|cell| cell.as_secs_f64() * 1e3),
         },
         cells: Vec::new(),
         tolls: Vec::new(),
@@ -216,5 +245,7 @@ fn blank(
         trials: Vec::new(),
         series: Vec::new(),
         published: experiment.published.clone(),
+        gaps: Vec::new(),
+        fits: Vec::new(),
     }
 }

@@ -20,6 +20,8 @@ pub struct RunOptions {
     pub out: Option<PathBuf>,
     /// `--subject VARIANT=URL`: what is measured instead of the file's. A URL without a path keeps the variant's path.
     pub subjects: Vec<(String, String)>,
+    /// `--serve-arg`: further arguments of tollgate's own gateway, behind those of the experiment.
+    pub serve_arguments: Vec<String>,
     /// `--subject-pid VARIANT=PID`: whose CPU and memory are watched; several for one variant are added up.
     pub subject_pids: Vec<(String, u32)>,
     /// `--header`: fields of every request, in order.
@@ -83,6 +85,11 @@ pub enum Progress<'a> {
     },
     /// A subject is being started or asked whether it is there.
     Starting {
+        /// Name of the variant.
+        variant: &'a str,
+    },
+    /// One transfer of each level is tried, to see how long it takes and whether errors begin.
+    Surveying {
         /// Name of the variant.
         variant: &'a str,
     },

@@ -1,21 +1,26 @@
 //! The conduct of a run: subjects are begun and warmed up, blocks are measured in their order, and every trial is stored.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::book::Book;
+use super::inserting::Inserting;
 use super::options::{Observer, Progress, RunOptions};
 use super::sites::Site;
 use super::stop::StopFlag;
 use super::store::Store;
-use super::trial::{Broken, Generator, Measured};
-use super::watched::Watched;
+use super::trial::{Asked, Asking, Broken, Generator, Measured};
+use super::watched::{Process, Watched};
 use super::{Ending, WARM_UP_LEAST, WARM_UP_MOST, WARM_UP_REQUESTS};
 use crate::cores::Cores;
+use crate::experiment::WorkloadKind;
 use crate::load::model::{Closed, End};
 use crate::load::recorder::{BIN, Course};
 use crate::plan::Plan;
 use crate::results::{RunResult, State, Trial};
-use crate::schedule::Block;
+use crate::schedule::{self, Block};
 use crate::secret;
 use crate::stats::warm_up::{WarmUp, mser5};
 use crate::validity;
@@ -38,6 +43,8 @@ pub(super) struct Session<'a> {
     pub(super) book: Book,
     pub(super) store: Store,
     pub(super) result: RunResult,
+    /// What an insert knows beyond that; absent for other workloads.
+    pub(super) inserting: Option<Inserting>,
 }
 
 /// Why a run ends before its plan.
@@ -53,8 +60,8 @@ pub(super) enum Halt {
 
 impl Session<'_> {
     /// Measures all blocks, as far as it gets, and stores the result with its ending.
-    pub(super) fn conduct(&mut self, blocks: &[Block]) -> Result<Ending, Halt> {
-        let halted = self.measure(blocks);
+    pub(super) fn conduct(&mut self) -> Result<Ending, Halt> {
+        let halted = self.measure();
         if self.book.trials() == 0
             && let Err(halt @ Halt::Subject { .. }) = halted
         {
@@ -80,45 +87,89 @@ impl Session<'_> {
         Ok(ending)
     }
 
-    fn measure(&mut self, blocks: &[Block]) -> Result<(), Halt> {
+    fn measure(&mut self) -> Result<(), Halt> {
         let mut subjects: Vec<Option<Watched>> = self.sites.iter().map(|_| None).collect();
-        let mut start = None;
+        self.begin_all(&mut subjects)?;
+        let blocks = match self.inserting {
+            Some(_) => self.survey(&mut subjects)?,
+            None => schedule::blocks(self.plan, self.result.seed, |_, _| u32::MAX),
+        };
+        let planned = blocks.iter().map(|block| block.order.len()).sum();
+        self.warm_up_all(&mut subjects)?;
+        let mut start = 0;
         let measuring = Instant::now();
         let mut warming = Duration::ZERO;
-        for block in blocks {
-            if start != Some(block.start) {
+        for block in &blocks {
+            if start != block.start {
                 let began = Instant::now();
                 self.begin_all(&mut subjects)?;
+                self.warm_up_all(&mut subjects)?;
                 warming += began.elapsed();
-                start = Some(block.start);
+                start = block.start;
             }
             for (place, variant) in block.order.iter().enumerate() {
                 let slot = self.slot(*variant);
+                if self.is_after_onset(*variant, block.level) {
+                    continue;
+                }
                 let Some(subject) = &mut subjects[slot] else { continue };
                 self.trial(block, place, *variant, subject)?;
+                // Of an insert there are too many trials: there a block is stored as a whole.
+                if self.inserting.is_none() {
+                    self.save()?;
+                }
+                self.tell(*variant, block.level, planned, measuring.elapsed().saturating_sub(warming));
+            }
+            if self.inserting.is_some() {
                 self.save()?;
-                self.tell(*variant, block.level, measuring.elapsed().saturating_sub(warming));
             }
         }
         Ok(())
     }
 
-    /// Begins every subject, or begins it anew, and warms it up.
+    /// Begins every subject, or begins it anew.
     fn begin_all(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
-        for (slot, site) in self.sites.iter().enumerate() {
-            let variant = &self.options.experiment.variants[site.variant];
-            self.observer.progress(&Progress::Starting { variant: &variant.name });
-            if subjects[slot].as_ref().is_none_or(Watched::is_ours) {
-                subjects[slot] = None;
+        for (slot, subject) in subjects.iter_mut().enumerate() {
+            if subject.as_ref().is_some_and(Watched::is_ours) {
+                *subject = None;
+            }
+            if subject.is_none() {
                 for worker in &self.generator.workers {
                     worker.forget(slot);
                 }
-                let begun = Watched::begin(site, variant, self.options, self.headers, self.cores);
-                subjects[slot] = Some(begun.map_err(|how| self.failed(site.variant, how))?);
+            }
+        }
+        let mut processes: HashMap<usize, Rc<RefCell<Process>>> = HashMap::new();
+        for (slot, site) in self.sites.iter().enumerate() {
+            let variant = &self.options.experiment.variants[site.variant];
+            self.observer.progress(&Progress::Starting { variant: &variant.name });
+            if subjects[slot].is_none() {
+                let failed = |how| self.failed(site.variant, how);
+                let process = match processes.get(&site.process) {
+                    Some(process) => Rc::clone(process),
+                    None => {
+                        let folder = self.store.directory().join(format!("subject-{}", site.process));
+                        let begun = Process::begin(site, self.options, &folder, self.cores).map_err(failed)?;
+                        let begun = Rc::new(RefCell::new(begun));
+                        processes.insert(site.process, Rc::clone(&begun));
+                        begun
+                    }
+                };
+                let asked = (self.options, self.headers);
+                let begun = Watched::begin(site, variant, &process, asked, self.plan.round_trip, self.cores);
+                subjects[slot] = Some(begun.map_err(failed)?);
             }
             if self.stop.is_stopped() {
                 return Err(Halt::Stopped);
             }
+        }
+        Ok(())
+    }
+
+    /// Warms every subject up.
+    fn warm_up_all(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+        if self.inserting.is_some() {
+            return self.warm_up_inserts(subjects);
         }
         for (slot, site) in self.sites.iter().enumerate() {
             let Some(subject) = &mut subjects[slot] else { continue };
@@ -134,7 +185,8 @@ impl Session<'_> {
     /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load.
     fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched) -> Result<(), Halt> {
         let load = Closed { users: 1, end: End { after: Some(FIRST_ANSWER_WITHIN), units: Some(1) } };
-        let measured = self.load(slot, variant, subject, load, Course::Unrecorded, self.plan.levels[0])?;
+        let asked = Asked { work: self.reading(), load };
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded, self.plan.levels[0])?;
         let tally = &measured.recorder.tally;
         let failure = tally.errors.first().filter(|_| tally.requests == 0);
         let outcome = match failure {
@@ -156,7 +208,8 @@ impl Session<'_> {
         let mut requests = 0;
         loop {
             let load = Closed { users: level as usize, end: End::after(WARM_UP_PART) };
-            let measured = self.load(slot, variant, subject, load, Course::Binned, level)?;
+            let asked = Asked { work: self.reading(), load };
+            let measured = self.load(slot, variant, subject, asked, Course::Binned, level)?;
             requests += measured.recorder.tally.requests;
             let bins = measured.recorder.course_ns();
             // A part ends on a whole pass, within a bin: that last one is not comparable.
@@ -179,8 +232,12 @@ impl Session<'_> {
 
     fn trial(&mut self, block: &Block, place: usize, variant: usize, subject: &mut Watched) -> Result<(), Halt> {
         let slot = self.slot(variant);
-        let load = Closed { users: block.level as usize, end: End::after(self.plan.slice) };
-        let measured = self.load(slot, variant, subject, load, Course::Unrecorded, block.level)?;
+        let end = End::after(self.plan.slice);
+        let asked = match &self.inserting {
+            Some(inserting) => inserting.trial(&self.options.experiment.variants[variant], subject, block.level, end),
+            None => Asked { work: self.reading(), load: Closed { users: block.level as usize, end } },
+        };
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded, block.level)?;
         let name = &self.options.experiment.variants[variant].name;
         let tag = format!("{name}@{}", block.level);
         let recorder = &measured.recorder;
@@ -191,10 +248,17 @@ impl Session<'_> {
         }
         let tally = &recorder.tally;
         let unanswered = tally.errors.first().filter(|_| tally.requests == 0).map(|error| error.example.clone());
+        let failure = tally.errors.first().map(|error| error.example.clone());
         let trial = trial_of(name, block, place, &measured);
         self.book.add(variant, trial, &measured);
         self.generator.keep(measured.recorder);
         stored.map_err(Halt::Ours)?;
+        if self.inserting.is_some() {
+            if let Some(failure) = failure {
+                self.note_onset(variant, block.level, failure);
+            }
+            return Ok(());
+        }
         match unanswered {
             Some(example) => {
                 Err(Halt::Subject { variant, level: block.level, how: format!("answers no more: {example}") })
@@ -203,16 +267,16 @@ impl Session<'_> {
         }
     }
 
-    fn load(
+    pub(super) fn load(
         &mut self,
         slot: usize,
         variant: usize,
         subject: &mut Watched,
-        load: Closed,
+        asked: Asked,
         course: Course,
         level: u64,
     ) -> Result<Measured, Halt> {
-        self.generator.trial(slot, subject, load, course, self.stop).map_err(|broken| match broken {
+        self.generator.trial(slot, subject, asked, course, self.stop).map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
             Broken::Died(how) => Halt::Subject { variant, level, how },
         })
@@ -223,18 +287,26 @@ impl Session<'_> {
         self.store.write_result(&self.result).map_err(Halt::Ours)
     }
 
-    fn tell(&self, variant: usize, level: u64, measuring: Duration) {
-        let (done, planned) = (self.book.trials(), self.plan.trials());
+    fn tell(&self, variant: usize, level: u64, planned: usize, measuring: Duration) {
+        let done = self.book.trials();
         let left = measuring / (done as u32).max(1) * planned.saturating_sub(done) as u32;
         let variant = &self.options.experiment.variants[variant].name;
         self.observer.progress(&Progress::Trial { done, planned, variant, level, left });
     }
 
-    fn slot(&self, variant: usize) -> usize {
+    /// What is asked of a subject that only answers.
+    fn reading(&self) -> Asking {
+        match self.options.experiment.workload {
+            WorkloadKind::Walk => Asking::Walk,
+            WorkloadKind::Request | WorkloadKind::Insert => Asking::Request,
+        }
+    }
+
+    pub(super) fn slot(&self, variant: usize) -> usize {
         self.sites.iter().position(|site| site.variant == variant).expect("every planned variant has a site")
     }
 
-    fn failed(&self, variant: usize, how: String) -> Halt {
+    pub(super) fn failed(&self, variant: usize, how: String) -> Halt {
         Halt::Subject { variant, level: self.plan.levels[0], how }
     }
 }
@@ -242,16 +314,19 @@ impl Session<'_> {
 fn trial_of(name: &str, block: &Block, place: usize, measured: &Measured) -> Trial {
     let tally = &measured.recorder.tally;
     let response_ns = tally.response_total_ns as f64 / tally.requests.max(1) as f64;
+    let unit_times_ms: Vec<f64> = tally.unit_times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+    let is_insert = tally.transfers.settlement.counted > 0;
     Trial {
         variant: name.to_owned(),
         level: block.level,
         block: block.number,
         place: place as u32,
         start_ms: measured.start.as_secs_f64() * 1e3,
-        duration_ms: measured.wall.as_secs_f64() * 1e3,
+        duration_ms: if is_insert { unit_times_ms.iter().sum() } else { measured.wall.as_secs_f64() * 1e3 },
         units: tally.units,
-        unit_times_ms: tally.unit_times.iter().map(|time| time.as_secs_f64() * 1e3).collect(),
+        unit_times_ms,
         requests: tally.requests,
+        records: tally.transfers.records,
         errors: tally.failures(),
         bytes_received: tally.received_bytes,
         bytes_sent: tally.sent_bytes,

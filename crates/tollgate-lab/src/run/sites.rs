@@ -2,10 +2,10 @@
 //!
 //! It opens no connection; whatever is refused here is the caller's to mend.
 
-use tollgate_net::http1::client::Target;
+use tollgate_net::http1::client::{Scheme, Target};
 
 use super::options::{RunError, RunOptions};
-use crate::experiment::{Experiment, Location};
+use crate::experiment::{Distance, Experiment, Location, WorkloadKind};
 use crate::plan::Plan;
 use crate::secret;
 use crate::subject::check_loadable;
@@ -20,6 +20,8 @@ pub(super) struct Site {
     pub(super) place: Place,
     /// Processes of the user's to watch.
     pub(super) processes: Vec<u32>,
+    /// Number of the process that serves it: sites of one number share one.
+    pub(super) process: usize,
 }
 
 /// A place to measure.
@@ -35,12 +37,28 @@ pub(super) enum Place {
 pub(super) fn sites(options: &RunOptions, plan: &Plan) -> Result<Vec<Site>, RunError> {
     let experiment = &options.experiment;
     for (name, _) in &options.subjects {
-        experiment.variant(name).map_err(|message| RunError::Usage(format!("--subject: {message}")))?;
+        experiment.variants_named(name).map_err(|message| RunError::Usage(format!("--subject: {message}")))?;
     }
     for (name, _) in &options.subject_pids {
-        experiment.variant(name).map_err(|message| RunError::Usage(format!("--subject-pid: {message}")))?;
+        experiment.variants_named(name).map_err(|message| RunError::Usage(format!("--subject-pid: {message}")))?;
     }
-    plan.variants.iter().map(|variant| site(options, experiment, *variant)).collect()
+    let mut sites: Vec<Site> =
+        plan.variants.iter().map(|variant| site(options, experiment, *variant)).collect::<Result<_, _>>()?;
+    for index in 0..sites.len() {
+        sites[index].process =
+            (0..index).find(|other| share(experiment, &sites[*other], &sites[index])).unwrap_or(index);
+    }
+    Ok(sites)
+}
+
+/// Whether two sites are served by one process. Those of an insert are: a process that had only the easy work would be
+/// another one than that which has all of it. Where the work is reading, each has its own, so that memory and threads
+/// are its own, too.
+fn share(experiment: &Experiment, one: &Site, other: &Site) -> bool {
+    let (one_variant, other_variant) = (&experiment.variants[one.variant], &experiment.variants[other.variant]);
+    experiment.workload == WorkloadKind::Insert
+        && matches!((&one.place, &other.place), (Place::Child(_), Place::Child(_)))
+        && one_variant.peer == other_variant.peer
 }
 
 /// Whether this variant and its baseline are measured on the same system.
@@ -60,21 +78,30 @@ pub(super) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -
 
 fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result<Site, RunError> {
     let shape = &experiment.variants[variant];
-    let given = options.subjects.iter().rev().find(|(name, _)| *name == shape.name).map(|(_, url)| url.as_str());
+    let is_meant = |name: &str| name == shape.name || name == shape.base_name();
+    let given = options.subjects.iter().rev().find(|(name, _)| is_meant(name)).map(|(_, url)| url.as_str());
     let place = match (given, &shape.at) {
         (Some(url), at) => Place::There(target(&with_path(url, at), &format!("--subject {}", shape.name), options)?),
         (None, Location::Url(url)) => Place::There(target(url, &format!("variant `{}`", shape.name), options)?),
         (None, Location::Gateway(path)) => Place::Child(path.clone()),
     };
     let processes: Vec<u32> =
-        options.subject_pids.iter().filter(|(name, _)| *name == shape.name).map(|(_, process)| *process).collect();
+        options.subject_pids.iter().filter(|(name, _)| is_meant(name)).map(|(_, process)| *process).collect();
     if matches!(place, Place::Child(_)) && !processes.is_empty() {
         let name = &shape.name;
         return Err(RunError::Usage(format!(
             "--subject-pid {name}: that variant is served by a child whose process is known; --subject {name}=URL measures yours"
         )));
     }
-    Ok(Site { variant, place, processes })
+    if let (Distance::Remote, Place::There(target)) = (shape.distance, &place)
+        && target.scheme() == Scheme::Https
+    {
+        let name = &shape.name;
+        return Err(RunError::Usage(format!(
+            "{name}: the emulated link carries http only, as a certificate is another host's: give an http URL, or leave the remote variants out (--only)"
+        )));
+    }
+    Ok(Site { variant, place, processes, process: 0 })
 }
 
 fn target(url: &str, who: &str, options: &RunOptions) -> Result<Target, RunError> {

@@ -7,12 +7,12 @@ use tokio::sync::oneshot;
 
 use super::stop::StopFlag;
 use super::watched::Watched;
-use crate::experiment::WorkloadKind;
 use crate::load::Connection;
+use crate::load::insert::Transfer;
 use crate::load::model::{Closed, End};
 use crate::load::pass::Pass;
 use crate::load::recorder::{Course, Recorder};
-use crate::load::worker::{Order, Report, ReportEnd, Role, Worker};
+use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::Reading;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::system::Ticks;
@@ -27,13 +27,31 @@ const AFTER_CANCEL: Duration = Duration::from_millis(500);
 pub(super) struct Generator {
     /// Threads that load.
     pub(super) workers: Vec<Worker>,
-    /// What is asked.
-    pub(super) workload: WorkloadKind,
     /// When the run began: the zero of all times.
     pub(super) began: Instant,
     /// The cores of which a trial's ticks are.
     cores: Vec<usize>,
     spare: Vec<Recorder>,
+}
+
+/// What a trial asks, and how much of it.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    /// What.
+    pub(super) work: Asking,
+    /// By how many, and until when.
+    pub(super) load: Closed,
+}
+
+/// What a trial asks.
+#[derive(Debug, Clone)]
+pub(super) enum Asking {
+    /// Passes, shared by all users.
+    Walk,
+    /// The same request again and again.
+    Request,
+    /// Transfers of records.
+    Insert(Box<Transfer>),
 }
 
 /// What a trial has measured.
@@ -66,8 +84,8 @@ pub(super) enum Broken {
 
 impl Generator {
     /// A generator of these workers in a run that may use these cores.
-    pub(super) fn new(workers: Vec<Worker>, workload: WorkloadKind, cores: Vec<usize>) -> Generator {
-        Generator { workers, workload, began: Instant::now(), cores, spare: Vec::new() }
+    pub(super) fn new(workers: Vec<Worker>, cores: Vec<usize>) -> Generator {
+        Generator { workers, began: Instant::now(), cores, spare: Vec::new() }
     }
 
     /// Runs one trial in the slot of a variant.
@@ -75,11 +93,12 @@ impl Generator {
         &mut self,
         slot: usize,
         subject: &mut Watched,
-        load: Closed,
+        asked: Asked,
         course: Course,
         stop: &StopFlag,
     ) -> Result<Measured, Broken> {
-        let shares = self.shares(load);
+        let Asked { work, load } = asked;
+        let shares = self.shares(&work, load);
         let ticks = Ticks::now(&self.cores);
         let cpu_before = subject.clocks.read_ns();
         let mut cancels = Vec::new();
@@ -92,9 +111,12 @@ impl Generator {
                 slot,
                 target: Arc::clone(&subject.target),
                 policy: Connection::Kept,
-                workload: self.workload,
+                work: match &work {
+                    Asking::Walk => Work::Walk(Arc::clone(&pass), role),
+                    Asking::Request => Work::Request,
+                    Asking::Insert(transfer) => Work::Insert(transfer.clone()),
+                },
                 load: *load,
-                pass: Some((Arc::clone(&pass), role)),
                 course,
                 recorder: self.spare.pop().unwrap_or_default(),
                 cancel: cancelled,
@@ -117,7 +139,13 @@ impl Generator {
             self.keep(measured.recorder);
             return Err(broken);
         }
-        measured.subject_cpu_ns = cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before));
+        measured.subject_cpu_ns = match &work {
+            // What lies between transfers is not theirs.
+            Asking::Insert(_) => measured.recorder.tally.transfers.subject_cpu_ns,
+            Asking::Walk | Asking::Request => {
+                cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before))
+            }
+        };
         measured.ticks = Ticks::now(&self.cores).since(ticks);
         measured.samples = samples;
         Ok(measured)
@@ -129,16 +157,20 @@ impl Generator {
     }
 
     /// Which worker has how many users.
-    fn shares(&self, load: Closed) -> Vec<(usize, Closed)> {
-        let workers = self.workers.len().min(load.users);
+    fn shares(&self, work: &Asking, load: Closed) -> Vec<(usize, Closed)> {
+        let most = match work {
+            Asking::Insert(_) => 1,
+            Asking::Walk | Asking::Request => self.workers.len(),
+        };
+        let workers = most.min(load.users);
         let share =
             |whole: u64, index: usize| whole / workers as u64 + u64::from((index as u64) < whole % workers as u64);
         let of = |index: usize| Closed {
             users: share(load.users as u64, index) as usize,
-            end: match self.workload {
-                // The leader alone counts passes.
-                WorkloadKind::Walk => load.end,
-                WorkloadKind::Request => End { units: load.end.units.map(|units| share(units, index)), ..load.end },
+            end: match work {
+                // The leader alone counts passes, and the only worker transfers.
+                Asking::Walk | Asking::Insert(_) => load.end,
+                Asking::Request => End { units: load.end.units.map(|units| share(units, index)), ..load.end },
             },
         };
         (0..workers).map(|index| (index, of(index))).collect()

@@ -1,20 +1,30 @@
 //! A subject as a run sees it: where it is loaded, which processes are watched, and whether it is alive.
+//!
+//! Several variants may share one process; what each of them asks, and from how far away, is its own.
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tollgate_net::http1::client::Target;
+use tollgate_net::link::{Link, LinkSpec};
 
 use super::options::RunOptions;
 use super::sites::{Place, Site};
-use crate::cores::Cores;
-use crate::experiment::Variant;
+use crate::cores::{self, Cores};
+use crate::experiment::{Distance, InsertPlaces, RequestShape, Variant};
 use crate::load::Connection;
 use crate::load::target::LoadTarget;
 use crate::probe::cpu::CpuClocks;
 use crate::probe::metrics::Metrics;
 use crate::probe::{PROBES, Reading};
 use crate::subject::Child;
+
+/// What stands in an argument of a subject for a folder of that process alone.
+const FOLDER: &str = "{folder}";
 
 /// A subject that is there.
 #[derive(Debug)]
@@ -23,57 +33,173 @@ pub(super) struct Watched {
     pub(super) target: Arc<LoadTarget>,
     /// Its CPU clocks.
     pub(super) clocks: CpuClocks,
-    processes: Vec<u32>,
-    metrics: Option<Metrics>,
+    /// What an insert asks beside its transfers, past any link.
+    pub(super) beside: Option<Beside>,
+    process: Rc<RefCell<Process>>,
+    /// Between generator and subject; it ends with this value.
+    _link: Option<Link>,
+}
+
+/// How rows are read and deleted.
+#[derive(Debug, Clone)]
+pub(super) struct Beside {
+    /// With GET.
+    pub(super) reading: Arc<LoadTarget>,
+    /// With POST.
+    pub(super) emptying: Arc<LoadTarget>,
+    /// Where.
+    pub(super) places: Arc<InsertPlaces>,
+}
+
+/// The processes of a subject, which several variants may share.
+#[derive(Debug)]
+pub(super) struct Process {
     child: Option<Child>,
+    /// Processes to watch.
+    watched: Vec<u32>,
+    metrics: Option<Metrics>,
+    /// Its folder; removed with it.
+    folder: Option<PathBuf>,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It must be gone before its folder is.
+        self.child = None;
+        if let Some(folder) = &self.folder {
+            // What cannot be removed is in a folder for results, where it is seen.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+impl Process {
+    /// Starts tollgate's own gateway, or watches the processes of a server that is there.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub(super) fn begin(site: &Site, options: &RunOptions, folder: &Path, cores: &Cores) -> Result<Process, String> {
+        match &site.place {
+            Place::There(_) => {
+                Ok(Process { child: None, watched: site.processes.clone(), metrics: None, folder: None })
+            }
+            Place::Child(_) => {
+                let (arguments, folder) = arguments(options, folder)?;
+                let child = Child::start(Path::new(&options.serve_program), &arguments, cores)
+                    .map_err(|error| error.to_string())?;
+                let metrics = child.admin_url.as_deref().and_then(Metrics::new);
+                Ok(Process { watched: vec![child.process()], child: Some(child), metrics, folder })
+            }
+        }
+    }
+}
+
+/// The further arguments of a gateway, and the folder that was made for it if one of them names it.
+fn arguments(options: &RunOptions, folder: &Path) -> Result<(Vec<String>, Option<PathBuf>), String> {
+    let given = || options.experiment.subject_arguments.iter().chain(&options.serve_arguments);
+    if !given().any(|argument| argument.contains(FOLDER)) {
+        return Ok((given().cloned().collect(), None));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| format!("needs the folder {}: {error}", folder.display()))?;
+    let folder = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let text = folder.display().to_string();
+    Ok((given().map(|argument| argument.replace(FOLDER, &text)).collect(), Some(folder)))
 }
 
 impl Watched {
-    /// Starts the subject of `site`, or takes the one that is there.
+    /// Watches the subject of `site` in `process`, through a link of this round trip if the variant is remote.
+    ///
+    /// # Errors
+    /// What cannot be asked or watched.
     pub(super) fn begin(
         site: &Site,
         variant: &Variant,
-        options: &RunOptions,
-        headers: &[(String, String)],
+        process: &Rc<RefCell<Process>>,
+        (options, headers): (&RunOptions, &[(String, String)]),
+        round_trip: Duration,
         cores: &Cores,
     ) -> Result<Watched, String> {
-        let (target, processes, metrics, child) = match &site.place {
-            Place::There(target) => (target.clone(), site.processes.clone(), None, None),
+        let direct = match &site.place {
+            Place::There(target) => target.clone(),
             Place::Child(path) => {
-                let child =
-                    Child::start(Path::new(&options.serve_program), &[], cores).map_err(|error| error.to_string())?;
-                let url = format!("{}{path}", child.url.trim_end_matches('/'));
-                let target = Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))?;
-                let metrics = child.admin_url.as_deref().and_then(Metrics::new);
-                (target, vec![child.process()], metrics, Some(child))
+                let url = process.borrow().child.as_ref().map(|child| child.url.clone()).unwrap_or_default();
+                let url = format!("{}{path}", url.trim_end_matches('/'));
+                Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))?
             }
         };
-        let target = LoadTarget::new(target, variant.request.clone(), headers, Connection::Kept)
-            .map_err(|error| error.to_string())?;
-        let clocks = CpuClocks::new(&processes)?;
-        Ok(Watched { target: Arc::new(target), clocks, processes, metrics, child })
+        let link = match variant.distance {
+            Distance::Local => None,
+            Distance::Remote => Some(link(&direct, round_trip, cores)?),
+        };
+        let measured = match &link {
+            Some(link) => {
+                let url = format!("http://{}{}", link.address(), direct.path_and_query());
+                Target::parse(&url).map_err(|error| format!("the link listens at `{url}`: {error}"))?
+            }
+            None => direct.clone(),
+        };
+        let beside = options.experiment.places.as_ref().map(|places| beside(&direct, places, headers)).transpose()?;
+        let target = load_target(measured, variant.request.clone(), headers)?;
+        let clocks = CpuClocks::new(&process.borrow().watched)?;
+        Ok(Watched { target, clocks, beside, process: Rc::clone(process), _link: link })
     }
 
     /// Whether the run started it, and so may start it anew.
     pub(super) fn is_ours(&self) -> bool {
-        self.child.is_some()
+        self.process.borrow().child.is_some()
     }
 
     /// How it ended, if it did.
     pub(super) fn death(&mut self) -> Option<String> {
-        if let Some(child) = &mut self.child {
+        let process = &mut *self.process.borrow_mut();
+        if let Some(child) = &mut process.child {
             return child.death().map(|death| death.to_string());
         }
-        let gone = !self.processes.is_empty() && self.clocks.read_ns().is_none();
+        let gone = !process.watched.is_empty() && self.clocks.read_ns().is_none();
         gone.then(|| "is gone: its watched process does not exist any more".to_owned())
     }
 
     /// What its probes and its metrics say now.
     pub(super) fn sample(&mut self) -> Vec<Reading> {
-        let mut readings: Vec<Reading> = PROBES.iter().filter_map(|probe| probe.sample(&self.processes)).collect();
-        if let Some(metrics) = &mut self.metrics {
+        let process = &mut *self.process.borrow_mut();
+        let mut readings: Vec<Reading> = PROBES.iter().filter_map(|probe| probe.sample(&process.watched)).collect();
+        if let Some(metrics) = &mut process.metrics {
             readings.extend(metrics.sample());
         }
         readings
     }
+}
+
+fn load_target(target: Target, shape: RequestShape, headers: &[(String, String)]) -> Result<Arc<LoadTarget>, String> {
+    LoadTarget::new(target, shape, headers, Connection::Kept).map(Arc::new).map_err(|error| error.to_string())
+}
+
+fn beside(direct: &Target, places: &InsertPlaces, headers: &[(String, String)]) -> Result<Beside, String> {
+    let shape = |method: &str, headers: &[(&str, &str)], body: &[u8]| RequestShape {
+        format: None,
+        detail: None,
+        key: Vec::new(),
+        method: method.to_owned(),
+        headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        body: body.to_vec(),
+        contains: None,
+    };
+    let reading = shape("GET", &[("Accept", "application/json, text/plain")], b"");
+    let emptying = shape("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}");
+    Ok(Beside {
+        reading: load_target(direct.clone(), reading, headers)?,
+        emptying: load_target(direct.clone(), emptying, headers)?,
+        places: Arc::new(places.clone()),
+    })
+}
+
+/// A link to `target`, whose thread runs on the generator's cores: the subject's are its own.
+fn link(target: &Target, round_trip: Duration, cores: &Cores) -> Result<Link, String> {
+    let authority = target.authority();
+    let resolved = (target.host(), target.port()).to_socket_addrs().ok().and_then(|mut addresses| addresses.next());
+    let address = resolved.ok_or_else(|| format!("`{authority}` has no address to link to"))?;
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let generator = cores.generator.clone();
+    Link::start_on(any, address, &LinkSpec::of_round_trip(round_trip), move || cores::pin(&generator))
+        .map_err(|error| format!("cannot be linked to at {round_trip:?}: {error}"))
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::results::Variant;
+use crate::results::{Distance, Piece};
 use crate::stats::synthetic::Noise;
 
 /// One slice of a second varies by 14 % on the machine that the method was measured on, neighbours correlate by 0.53.
@@ -22,9 +23,14 @@ fn experiment(variants: &[&str]) -> Experiment {
                 title: String::new(),
                 baseline: (*name != variants[0]).then(|| variants[0].to_owned()),
                 subject: String::new(),
+                inserting: None,
+                distance: Distance::Local,
+                peer: None,
             })
             .collect(),
         unit_of_work: "pass".into(),
+        piece: Piece::Request,
+        published_table: None,
     }
 }
 
@@ -43,6 +49,7 @@ fn trial(variant: &str, block: u32, place: u32, unit_ms: f64, cpu_us: f64, bytes
         units: 1,
         unit_times_ms: vec![unit_ms],
         requests: 1,
+        records: 0,
         errors: 0,
         bytes_received: bytes,
         bytes_sent: 1,

@@ -5,6 +5,7 @@
 //! `cargo test --release -p tollgate-lab --test truth -- --ignored`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod insert;
 mod load;
 mod run;
 mod server;

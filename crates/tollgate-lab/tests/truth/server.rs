@@ -59,6 +59,14 @@ impl TruthServer {
         Did(counts[class].clone())
     }
 
+    /// Faults that it did to the records of a class.
+    pub(crate) fn faults(&self, class: &str) -> u64 {
+        let answer = self.client().answer("truth/faults");
+        let body = answer.split("\r\n\r\n").nth(1).expect("an answer has a body");
+        let faults: Value = serde_json::from_str(body).unwrap();
+        faults[class].as_u64().unwrap_or(0)
+    }
+
     /// A bare blocking socket to it.
     pub(crate) fn client(&self) -> BareClient {
         let authority = self.url.strip_prefix("http://").expect("it serves plain HTTP").to_owned();

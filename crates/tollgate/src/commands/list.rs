@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use tollgate_lab::experiment::{BUILT_IN, Experiment, FactorName};
+use tollgate_lab::experiment::{BUILT_IN, Experiment};
 
 use crate::failure::{Exit, Failure};
 
@@ -26,9 +26,7 @@ pub(crate) fn run(_: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
 fn write(experiment: &Experiment, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}  {}", experiment.name, experiment.question)?;
     let levels: Vec<String> = experiment.levels.iter().map(u64::to_string).collect();
-    let factor = match experiment.factor {
-        FactorName::Concurrency => "concurrency",
-    };
+    let (factor, _) = experiment.factor.words();
     writeln!(out, "  levels    {} ({factor})", levels.join(", "))?;
     let width = experiment.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
     for (position, variant) in experiment.variants.iter().enumerate() {

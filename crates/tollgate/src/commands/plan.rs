@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Args;
-use tollgate_lab::experiment::{Experiment, FactorName, Location};
+use tollgate_lab::experiment::{Distance, Experiment, Location};
 use tollgate_lab::plan::{Plan, TRIALS_PER_BLOCK};
 use tollgate_lab::secret::hide;
 
@@ -25,8 +25,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let experiment = options.experiment;
     let mut subjects = Vec::new();
     for subject in &arguments.selection.subjects {
-        let variant = experiment.variant(&subject.name).map_err(Failure::usage)?;
-        subjects.push((variant, subject.value.as_str()));
+        for variant in experiment.variants_named(&subject.name).map_err(Failure::usage)? {
+            subjects.push((variant, subject.value.as_str()));
+        }
     }
     write(&experiment, &plan, &subjects, out).map_err(Failure::output)?;
     Ok(Exit::Done)
@@ -35,9 +36,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}  {}", experiment.name, experiment.question)?;
     let levels: Vec<String> = plan.levels.iter().map(u64::to_string).collect();
-    let factor = match experiment.factor {
-        FactorName::Concurrency => "concurrency",
-    };
+    let (factor, _) = experiment.factor.words();
     writeln!(out, "  levels    {} ({factor})", levels.join(", "))?;
     let width = plan.variants.iter().map(|position| experiment.variants[*position].name.len()).max().unwrap_or(0);
     for (row, position) in plan.variants.iter().enumerate() {
@@ -49,7 +48,11 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
             (None, Location::Url(url)) => hide(url),
             (None, Location::Gateway(path)) => format!("our gateway, {path}"),
         };
-        writeln!(out, "  {label:<8}  {:width$}  {at}", variant.name)?;
+        let afar = match variant.distance {
+            Distance::Local => String::new(),
+            Distance::Remote => format!(", {} ms away", plan.round_trip.as_millis()),
+        };
+        writeln!(out, "  {label:<8}  {:width$}  {at}{afar}", variant.name)?;
     }
     writeln!(
         out,
@@ -60,6 +63,10 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         plan.slice.as_millis(),
         if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) },
     )?;
+    if let Some(cell) = plan.cell {
+        let least = "a cell for whose time that is too much gets fewer blocks, or is skipped and labelled so";
+        writeln!(out, "  cells     at most {} of trials each: {least}", readable(cell))?;
+    }
     writeln!(out, "  duration  at least {}", readable(plan.duration()))
 }
 

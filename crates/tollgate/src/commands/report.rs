@@ -74,7 +74,7 @@ fn read(run: &Path) -> Result<RunResult, Failure> {
     let text = input::text(&path, RESULT_BYTES_MAX).map_err(not_a_run)?;
     // The version is looked at first: another one may differ in any other field.
     let format: FormatOnly = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
-    if format.format != results::FORMAT {
+    if !(results::FORMAT_OLDEST..=results::FORMAT).contains(&format.format) {
         let reason = format!("its format is {}, this tollgate reads {}", format.format, results::FORMAT);
         return Err(unreadable(&reason));
     }

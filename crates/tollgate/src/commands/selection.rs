@@ -45,6 +45,10 @@ pub(crate) struct Selection {
     #[arg(long = "subject", value_name = "VARIANT=URL", help_heading = "Your own subject")]
     pub(super) subjects: Vec<Assignment<String>>,
 
+    /// One more argument of tollgate's own gateway; `{folder}` in it is a folder of that process alone
+    #[arg(long = "serve-arg", value_name = "ARGUMENT", allow_hyphen_values = true, help_heading = "Our own subject")]
+    pub(super) serve_arguments: Vec<String>,
+
     /// The process of that subject on this machine, so that its CPU time and memory can be watched
     #[arg(long = "subject-pid", value_name = "VARIANT=PID", help_heading = "Your own subject")]
     pub(super) subject_pids: Vec<Assignment<u32>>,
@@ -94,6 +98,7 @@ pub(crate) fn run_options(
         plan: plan_options(selection),
         out,
         subjects: selection.subjects.iter().map(|subject| (subject.name.clone(), subject.value.clone())).collect(),
+        serve_arguments: selection.serve_arguments.clone(),
         subject_pids: selection.subject_pids.iter().map(|subject| (subject.name.clone(), subject.value)).collect(),
         headers: selection.headers.iter().map(|field| (field.name.clone(), field.value.clone())).collect(),
         basic: selection.basic.clone().map(|credentials| (credentials.user, credentials.password)),

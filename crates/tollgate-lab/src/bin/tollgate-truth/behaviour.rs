@@ -24,6 +24,14 @@ pub(crate) struct Behaviour {
     pub(crate) chunked: Delimited,
     /// `entities-N`: length of the list.
     pub(crate) entities: u64,
+    /// `lost-N`: of a thousand records that are acknowledged, so many are not stored.
+    pub(crate) lost_per_mille: u64,
+    /// `doubled-N`: of a thousand records, so many are stored twice.
+    pub(crate) doubled_per_mille: u64,
+    /// `altered-N`: of a thousand records, so many are stored with another content.
+    pub(crate) altered_per_mille: u64,
+    /// `rows-N`: beyond so many rows a record is refused with 503; 0 is no bound.
+    pub(crate) rows_max: u64,
     /// `size-BYTES`: an entity's answer has exactly so many bytes, if its own text is not longer.
     pub(crate) size_bytes: usize,
 }
@@ -40,8 +48,11 @@ pub(crate) enum Delimited {
 /// Longest time that may be asked for: nothing that is tested takes longer.
 const TIME_US_MAX: u64 = 10_000_000;
 /// What a class may ask for.
-const NAMES: &[&str] = &["constant", "burn", "errors", "wrong", "resets", "halves", "chunked", "entities", "size"];
-/// Longest list.
+const NAMES: &[&str] = &[
+    "constant", "burn", "errors", "wrong", "resets", "halves", "chunked", "entities", "size", "lost", "doubled",
+    "altered", "rows",
+];
+/// Longest list, and largest table.
 const ENTITIES_MAX: u64 = 100_000;
 /// Largest answer.
 const SIZE_BYTES_MAX: u64 = 64 << 20;
@@ -59,6 +70,10 @@ impl Behaviour {
             chunked: Delimited::ByLength,
             entities: 20,
             size_bytes: 0,
+            lost_per_mille: 0,
+            doubled_per_mille: 0,
+            altered_per_mille: 0,
+            rows_max: 0,
         };
         if class == "plain" {
             return Ok(behaviour);
@@ -70,9 +85,9 @@ impl Behaviour {
             let number: u64 = number.parse().map_err(|_| unknown())?;
             let most = match name {
                 "constant" | "burn" => TIME_US_MAX,
-                "errors" | "wrong" | "resets" | "halves" => 1000,
+                "errors" | "wrong" | "resets" | "halves" | "lost" | "doubled" | "altered" => 1000,
                 "chunked" => 1,
-                "entities" => ENTITIES_MAX,
+                "entities" | "rows" => ENTITIES_MAX,
                 "size" => SIZE_BYTES_MAX,
                 _ => return Err(unknown()),
             };
@@ -89,6 +104,10 @@ impl Behaviour {
                 "chunked" if number == 1 => behaviour.chunked = Delimited::ByChunks,
                 "chunked" => behaviour.chunked = Delimited::ByLength,
                 "entities" => behaviour.entities = number,
+                "lost" => behaviour.lost_per_mille = number,
+                "doubled" => behaviour.doubled_per_mille = number,
+                "altered" => behaviour.altered_per_mille = number,
+                "rows" => behaviour.rows_max = number,
                 _ => behaviour.size_bytes = number as usize,
             }
         }

@@ -7,6 +7,7 @@
 mod behaviour;
 mod ledger;
 mod service;
+mod table;
 
 use std::error::Error;
 use std::io::Write;
@@ -20,6 +21,7 @@ use tollgate_net::limits::Limits;
 use tollgate_net::listen::ListenOptions;
 
 use crate::ledger::Ledger;
+use crate::service::Tables;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let address: SocketAddr = match std::env::args().nth(1) {
@@ -33,7 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(out, "listening http://{}", server.local_addr())?;
     out.flush()?;
     let counters = Arc::new(Counters::new(server.threads()));
-    let service = |_| service::Truth::new(Arc::clone(&ledger));
+    let tables = Tables::default();
+    let service = |_| service::Truth::new(Arc::clone(&ledger), Arc::clone(&tables));
     server.run(service, limits(), Clock::system(), Shutdown::new(), counters)?;
     Ok(())
 }

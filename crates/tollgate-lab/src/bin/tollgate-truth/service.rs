@@ -1,5 +1,5 @@
 //! The scripted answers: `/CLASS/items` is a list, `/CLASS/items/ID` an entity of it, anything else below a class an
-//! answer that repeats its path. `/truth/counts` and `/truth/log` tell what was done and are not counted themselves.
+//! answer that repeats its path; a table to insert into stands below `odata` and `rest`. `/truth/counts` and `/truth/log` tell what was done and are not counted themselves.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -11,6 +11,7 @@ use tollgate_net::http1::server::{Abort, Delimiter, Exchange, ExchangeError, Ser
 
 use crate::behaviour::{Behaviour, Delimited, is_hit};
 use crate::ledger::{End, Ledger};
+use crate::table::Table;
 
 /// What is left of a wait when the timer hands over to spinning: the runtime's timers are up to 2 ms late.
 const SPIN: Duration = Duration::from_millis(3);
@@ -18,15 +19,22 @@ const SPIN: Duration = Duration::from_millis(3);
 /// Bytes of a chunk.
 const PART_BYTES: usize = 1000;
 
-/// The service of one thread; the ledger is shared.
+/// Bytes of a body that is inserted.
+const BODY_BYTES_MAX: usize = 64 << 20;
+
+/// The tables by class.
+pub(crate) type Tables = Arc<Mutex<HashMap<String, Table>>>;
+
+/// The service of one thread; ledger and tables are shared.
 pub(crate) struct Truth {
     ledger: Arc<Mutex<Ledger>>,
+    tables: Tables,
     behaviours: std::cell::RefCell<HashMap<String, Behaviour>>,
 }
 
 impl Truth {
-    pub(crate) fn new(ledger: Arc<Mutex<Ledger>>) -> Truth {
-        Truth { ledger, behaviours: Default::default() }
+    pub(crate) fn new(ledger: Arc<Mutex<Ledger>>, tables: Tables) -> Truth {
+        Truth { ledger, tables, behaviours: Default::default() }
     }
 
     fn behaviour(&self, class: &str) -> Result<Behaviour, String> {
@@ -36,6 +44,43 @@ impl Truth {
         let behaviour = Behaviour::parse(class)?;
         self.behaviours.borrow_mut().insert(class.to_owned(), behaviour.clone());
         Ok(behaviour)
+    }
+
+    /// Only what inserts is written down, burns and waits; what reads and empties a table is beside the work.
+    async fn serve_table(
+        &self,
+        exchange: &mut Exchange<'_>,
+        (class, below): (&str, &str),
+        behaviour: &Behaviour,
+        arrival: Instant,
+    ) -> Result<(), ExchangeError> {
+        let query = exchange.request().query().unwrap_or_default().to_owned();
+        let body = exchange.read_body(BODY_BYTES_MAX).await?.to_vec();
+        let inserts = !body.is_empty() && below != "rest/deleteAll";
+        let position = if inserts { self.ledger().arrive(class) } else { 0 };
+        let burned_ns = if inserts { burn(behaviour.burn) } else { 0 };
+        let (status, content_type, text, end) = match inserts {
+            true if is_hit(position, behaviour.resets_per_mille) => (0, "", String::new(), End::Reset),
+            _ => match self.tables().entry(class.to_owned()).or_default().answer(behaviour, below, &query, &body) {
+                Some(found) => {
+                    let end = End::Answered { status: found.status, body_bytes: found.body.len() as u64 };
+                    (found.status, found.content_type, found.body, end)
+                }
+                None => (404, "text/plain", String::new(), End::Answered { status: 404, body_bytes: 0 }),
+            },
+        };
+        if inserts {
+            wait_until(arrival + behaviour.constant).await;
+            self.ledger().depart(class, arrival, Instant::now(), burned_ns, end);
+        }
+        match end {
+            End::Reset => Err(ExchangeError::Abort(Abort::Reset)),
+            _ => answer(exchange, status, content_type, &text),
+        }
+    }
+
+    fn tables(&self) -> std::sync::MutexGuard<'_, HashMap<String, Table>> {
+        self.tables.lock().expect("nobody panics while holding the tables")
     }
 
     fn ledger(&self) -> std::sync::MutexGuard<'_, Ledger> {
@@ -49,6 +94,12 @@ impl Service for Truth {
         let path = exchange.request().path().to_owned();
         match path.as_str() {
             "/truth/counts" => return answer(exchange, 200, "application/json", &self.ledger().counts()),
+            "/truth/faults" => {
+                let faults: HashMap<String, u64> =
+                    self.tables().iter().map(|(class, table)| (class.clone(), table.faults())).collect();
+                let text = serde_json::to_string(&faults).expect("counts by name are JSON");
+                return answer(exchange, 200, "application/json", &text);
+            }
             "/truth/log" => return answer(exchange, 200, "text/csv", &self.ledger().log()),
             _ => {}
         }
@@ -57,6 +108,9 @@ impl Service for Truth {
             Ok(behaviour) => behaviour,
             Err(message) => return answer(exchange, 404, "text/plain", &message),
         };
+        if below.starts_with("odata/") || below.starts_with("rest/") {
+            return self.serve_table(exchange, (class, below), &behaviour, arrival).await;
+        }
         let position = self.ledger().arrive(class);
 
         let burned_ns = burn(behaviour.burn);
@@ -90,7 +144,12 @@ impl Service for Truth {
     }
 }
 
-fn answer(exchange: &mut Exchange<'_>, status: u16, content_type: &str, body: &str) -> Result<(), ExchangeError> {
+fn answer(
+    exchange: &mut Exchange<'_>,
+    status: u16,
+    content_type: &'static str,
+    body: &str,
+) -> Result<(), ExchangeError> {
     let response = exchange.respond();
     response.status = status;
     response.header("Content-Type", content_type);

@@ -1,0 +1,202 @@
+//! What the answer to a request of a transfer acknowledges: which of its records, and the first failure among the rest.
+
+use std::ops::Range;
+
+use tollgate_wire::batch::{Response, json, multipart};
+
+use super::super::failure::{ErrorClass, Failure};
+use crate::experiment::{BatchForm, Mode};
+
+/// Characters of a failure's own words that are kept.
+const WORDS_LENGTH_MAX: usize = 160;
+
+/// What stands fast of each record of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Standing {
+    /// It was not sent, or refused: it must not be in the table.
+    #[default]
+    Absent,
+    /// Its request has no whole answer: it may be in the table.
+    Uncertain,
+    /// It was acknowledged: it must be in the table.
+    Acknowledged,
+}
+
+/// Reads a whole answer with a status of 2xx.
+///
+/// # Errors
+/// The first failure of a part, or an answer that does not answer every part; what was acknowledged is marked all the same.
+pub(super) fn acknowledge(
+    mode: Mode,
+    body: &[u8],
+    records: Range<usize>,
+    standing: &mut [Standing],
+) -> Result<(), Failure> {
+    match mode {
+        Mode::Single { .. } | Mode::CustomRest => {
+            standing[records].fill(Standing::Acknowledged);
+            Ok(())
+        }
+        Mode::Batch { form: BatchForm::Multipart, .. } => {
+            let boundary = boundary(body).ok_or_else(|| Failure::content("the answer to a batch has no boundary"))?;
+            parts(multipart::responses(body, boundary), records, standing)
+        }
+        Mode::Batch { .. } => parts(json::responses(body), records, standing),
+    }
+}
+
+/// Marks the records of a request that has no whole answer.
+pub(super) fn leave_uncertain(failure: &Failure, records: Range<usize>, standing: &mut [Standing]) {
+    if failure.is_unanswered() {
+        standing[records].fill(Standing::Uncertain);
+    }
+}
+
+/// The failure of a request that was answered by `status`, with the words that its body has for it.
+pub(super) fn refusal(status: u16, body: &[u8]) -> Failure {
+    Failure { class: ErrorClass::Status(status), text: worded(status, body) }
+}
+
+fn parts<'a, E: std::fmt::Display>(
+    answers: impl Iterator<Item = Result<Response<'a>, E>>,
+    records: Range<usize>,
+    standing: &mut [Standing],
+) -> Result<(), Failure> {
+    let mut first: Option<Failure> = None;
+    let mut answered = 0;
+    for (position, answer) in answers.enumerate() {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => return Err(Failure::content(format!("the answer to a batch cannot be read: {error}"))),
+        };
+        answered += 1;
+        let serial = match answer.id.as_deref() {
+            Some(id) => id.parse().ok(),
+            None => Some(records.start + position),
+        };
+        match (serial.filter(|serial| records.contains(serial)), answer.status) {
+            (Some(serial), 200..=299) => standing[serial] = Standing::Acknowledged,
+            (_, status @ 300..) => {
+                first.get_or_insert_with(|| refusal(status, answer.body));
+            }
+            (None, _) => {
+                first.get_or_insert_with(|| Failure::content("an answer of a batch belongs to no request"));
+            }
+            (Some(_), status) => {
+                first.get_or_insert_with(|| Failure::content(format!("an answer of a batch has status {status}")));
+            }
+        }
+    }
+    match first {
+        Some(failure) => Err(failure),
+        None if answered != records.len() => {
+            let asked = records.len();
+            Err(Failure::content(format!("{answered} answers to a batch of {asked} requests")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// `503 Service Unavailable: no work process became free within 5 ms`.
+fn worded(status: u16, body: &[u8]) -> String {
+    let name = match reason(status) {
+        "" => status.to_string(),
+        reason => format!("{status} {reason}"),
+    };
+    match words(body) {
+        Some(words) => format!("{name}: {}", words.chars().take(WORDS_LENGTH_MAX).collect::<String>()),
+        None => name,
+    }
+}
+
+/// The message of an OData error, or the text itself where it is short and plain.
+fn words(body: &[u8]) -> Option<String> {
+    if let Ok(json) = serde_json::from_slice::<serde_json::Value>(body) {
+        let error = json.get("error").unwrap_or(&json);
+        let message = error.get("message").unwrap_or(error);
+        let text = message.as_str().or_else(|| message.get("value")?.as_str())?;
+        return Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    }
+    let text = std::str::from_utf8(body).ok()?.trim();
+    (!text.is_empty() && !text.starts_with('<') && !text.contains('\n')).then(|| text.to_owned())
+}
+
+/// Names of the statuses that servers in trouble answer (RFC 9110, section 15).
+fn reason(status: u16) -> &'static str {
+    match status {
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        413 => "Content Too Large",
+        424 => "Failed Dependency",
+        429 => "Too Many Requests",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        507 => "Insufficient Storage",
+        _ => "",
+    }
+}
+
+/// The boundary of a multipart body: its first line that begins with two hyphens has it.
+fn boundary(body: &[u8]) -> Option<&str> {
+    let line = body.split(|byte| *byte == b'\n').find(|line| line.starts_with(b"--"))?;
+    std::str::from_utf8(&line[2..]).ok().map(str::trim_end).filter(|boundary| !boundary.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(mode: &str, body: &str, expected: Result<(), &str>, acknowledged: &[usize]) {
+        let mut standing = [Standing::Absent; 6];
+        let outcome = acknowledge(mode.parse().unwrap(), body.as_bytes(), 2..5, &mut standing);
+        assert_eq!(outcome.map_err(|failure| failure.text), expected.map_err(str::to_owned), "{body}");
+        let found: Vec<usize> = (0..6).filter(|serial| standing[*serial] == Standing::Acknowledged).collect();
+        assert_eq!(found, acknowledged, "{body}");
+    }
+
+    #[test]
+    fn an_array_is_acknowledged_as_a_whole_and_a_batch_part_by_part() {
+        check("custom-rest", "", Ok(()), &[2, 3, 4]);
+        let part = |id: u32, status: u16| format!("{{\"id\":\"{id}\",\"status\":{status},\"body\":{{}}}}");
+        let batch = |parts: &[String]| format!("{{\"responses\":[{}]}}", parts.join(","));
+        check("batch-3", &batch(&[part(2, 201), part(4, 201), part(3, 204)]), Ok(()), &[2, 3, 4]);
+        check("batch-3", &batch(&[part(2, 201), part(3, 503), part(4, 201)]), Err("503 Service Unavailable"), &[2, 4]);
+        check("batch-3", &batch(&[part(2, 201)]), Err("1 answers to a batch of 3 requests"), &[2]);
+        check(
+            "batch-3",
+            &batch(&[part(2, 201), part(3, 201), part(9, 201)]),
+            Err("an answer of a batch belongs to no request"),
+            &[2, 3],
+        );
+        let refused = "{\"responses\":[{\"id\":\"2\",\"status\":400,\"body\":{\"error\":{\"code\":\"x\",\"message\":\"too long\"}}}]}";
+        check("changeset-3", refused, Err("400 Bad Request: too long"), &[]);
+    }
+
+    #[test]
+    fn answers_without_an_id_are_those_of_the_requests_in_their_order() {
+        let mut body = Vec::new();
+        let mut writer = multipart::ResponseWriter::new("b");
+        for status in [201, 201, 409] {
+            writer.response(&mut body, None, (status, "x"), [], b"");
+        }
+        writer.finish(&mut body);
+        check("multipart-3", std::str::from_utf8(&body).unwrap(), Err("409 Conflict"), &[2, 3]);
+    }
+
+    #[test]
+    fn a_refusal_has_the_words_of_the_server() {
+        let check = |body: &str, expected: &str| assert_eq!(refusal(503, body.as_bytes()).text, expected, "{body}");
+        check("", "503 Service Unavailable");
+        check("busy\n", "503 Service Unavailable: busy");
+        check("<html>no", "503 Service Unavailable");
+        check("{\"error\":{\"message\":\"pool\"}}", "503 Service Unavailable: pool");
+        check("{\"error\":{\"message\":{\"lang\":\"en\",\"value\":\"pool\"}}}", "503 Service Unavailable: pool");
+    }
+}

@@ -1,0 +1,118 @@
+//! What is asked beside the measured requests, on a connection of its own and past any link: how many rows there are,
+//! what they hold, and that they go.
+//!
+//! Nothing of it is in a figure.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use serde::Deserialize;
+use tollgate_net::http1::client::Collect;
+
+use super::super::failure::{ErrorClass, Failure};
+use super::super::recorder::Recorder;
+use super::super::target::resolve;
+use super::super::user::{Asking, User};
+use super::answers::refusal;
+use super::records::Row;
+use crate::experiment::InsertPlaces;
+
+/// Bytes of one page of rows that are read.
+const PAGE_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Pages of rows: a server that never ends its list is stopped here.
+const PAGES_MAX: usize = 100_000;
+
+/// One who asks beside the measurement.
+pub(super) struct Aside<'a> {
+    pub(super) user: &'a mut User,
+    /// How it reads: with GET.
+    pub(super) reading: &'a Rc<Asking>,
+    /// How it empties the table: with POST.
+    pub(super) emptying: &'a Rc<Asking>,
+    pub(super) places: &'a InsertPlaces,
+    /// Where these requests are written down: nobody reads it.
+    pub(super) recorder: &'a RefCell<Recorder>,
+    pub(super) answer: &'a mut Collect,
+}
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(borrow)]
+    value: Vec<Row<'a>>,
+    #[serde(rename = "@odata.nextLink", alias = "@nextLink", borrow, default)]
+    next: Option<Cow<'a, str>>,
+}
+
+/// An answer's memory that any page fits into.
+pub(super) fn answer() -> Collect {
+    Collect::up_to(PAGE_BYTES_MAX)
+}
+
+impl Aside<'_> {
+    /// How many rows there are.
+    ///
+    /// # Errors
+    /// That they cannot be counted, and why.
+    pub(super) async fn count(&mut self) -> Result<u64, Failure> {
+        let path = format!("{}/$count", self.places.entity_path());
+        self.get(&path).await.map_err(|failure| because("the rows cannot be counted", failure))?;
+        let text = String::from_utf8_lossy(&self.answer.bytes);
+        // A byte order mark before the number is allowed (OData URL conventions, 4.8).
+        let number = text.trim().trim_start_matches('\u{feff}').parse();
+        number.map_err(|_| Failure::content(format!("`{text}` is no number of rows")))
+    }
+
+    /// Reads all rows and hands each to `each`.
+    ///
+    /// # Errors
+    /// That they cannot be read, and why.
+    pub(super) async fn read_all(&mut self, mut each: impl FnMut(&Row<'_>)) -> Result<(), Failure> {
+        let mut next = Some(self.places.entity_path());
+        let mut pages = 0;
+        while let Some(path) = next {
+            pages += 1;
+            if pages > PAGES_MAX {
+                return Err(Failure::content(format!("the rows have more than {PAGES_MAX} pages")));
+            }
+            self.get(&path).await.map_err(|failure| because("the rows cannot be read", failure))?;
+            let page: Page<'_> = serde_json::from_slice(&self.answer.bytes)
+                .map_err(|error| Failure::content(format!("the rows cannot be read: {error}")))?;
+            page.value.iter().for_each(&mut each);
+            next = page.next.map(|link| resolve(&path, &link));
+        }
+        Ok(())
+    }
+
+    /// Empties the table.
+    ///
+    /// # Errors
+    /// That it cannot be emptied, and why.
+    pub(super) async fn delete_all(&mut self) -> Result<(), Failure> {
+        let emptying = Rc::clone(self.emptying);
+        let asked = self.ask(&emptying, &self.places.delete_all.clone()).await;
+        asked.map_err(|failure| because("the table cannot be emptied", failure))
+    }
+
+    /// Gets a path.
+    async fn get(&mut self, path: &str) -> Result<(), Failure> {
+        let reading = Rc::clone(self.reading);
+        self.ask(&reading, path).await
+    }
+
+    async fn ask(&mut self, asking: &Asking, path: &str) -> Result<(), Failure> {
+        let mut request = Vec::new();
+        asking.target.render(path, &mut request);
+        self.answer.clear();
+        match self.user.ask(asking, &request, self.answer, self.recorder).await {
+            Ok(_) if self.answer.is_cut() => Err(Failure::content("the answer is too long")),
+            Ok(_) => Ok(()),
+            Err(Failure { class: ErrorClass::Status(status), .. }) => Err(refusal(status, &self.answer.bytes)),
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+fn because(what: &str, failure: Failure) -> Failure {
+    Failure { text: format!("{what}: {}", failure.text), ..failure }
+}

@@ -1,0 +1,355 @@
+//! The insert: a transfer puts so many records into an empty table, in one mode; one transfer is one unit of work.
+//!
+//! Timed is what lies between the first byte out and the last byte in. All else happens outside of it: requests are
+//! rendered before, connections are open, and afterwards the account is settled (rows counted, and where it is asked for
+//! compared one by one) and the table emptied, past any link. The subject's CPU time is read when it has come to rest
+//! before and after each transfer, so that what it finishes behind its last answer is in, and settling is out.
+//!
+//! One worker does all of it: as in the seed, one client inserts.
+
+mod answers;
+mod aside;
+mod records;
+mod render;
+mod settle;
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+use tollgate_net::http1::client::{Collect, Connector};
+
+pub use records::Records;
+pub use settle::Closeness;
+
+use self::answers::Standing;
+use self::aside::Aside;
+pub(super) use self::render::Rendered;
+use super::failure::{ErrorClass, Failure};
+use super::model::End;
+use super::recorder::Recorder;
+use super::target::{Connection, LoadTarget};
+use super::user::{Asking, User};
+use crate::experiment::{InsertPlaces, Mode};
+use crate::probe::cpu::CpuClocks;
+use crate::probe::generator::{ThreadUse, Used};
+
+/// A trial of tiny transfers ends when settling has taken so many times the slice.
+const SETTLING_SLICES_MAX: u32 = 6;
+/// A subject is at rest when its CPU clocks stand still for so long.
+const REST: Duration = Duration::from_micros(40);
+/// One that never rests, as it collects garbage, is waited for no longer.
+const REST_WITHIN: Duration = Duration::from_millis(3);
+/// Bytes of one answer that are kept: a batch of the largest size.
+const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Bytes of the answer to a greeting that are kept; nobody reads them.
+const GREETING_BYTES_MAX: usize = 1024;
+
+/// What a trial of transfers needs beside the target of its requests.
+#[derive(Debug, Clone)]
+pub struct Transfer {
+    /// How records are sent.
+    pub mode: Mode,
+    /// How many in one transfer.
+    pub count: usize,
+    /// The records; at least as many.
+    pub records: Arc<Records>,
+    /// Where they go.
+    pub places: Arc<InsertPlaces>,
+    /// How rows are read, past any link: with GET.
+    pub reading: Arc<LoadTarget>,
+    /// How the table is emptied: with POST.
+    pub emptying: Arc<LoadTarget>,
+    /// The CPU clocks of the subject.
+    pub clocks: CpuClocks,
+    /// How closely the last transfer of the trial is settled; the others' rows are counted.
+    pub closeness: Closeness,
+}
+
+/// What a worker keeps for transfers between trials, for all variants: its memory.
+pub(super) struct Scratch {
+    rendered: Rc<Rendered>,
+    aside: RefCell<Recorder>,
+    answer: Collect,
+}
+
+impl Default for Scratch {
+    fn default() -> Scratch {
+        Scratch { rendered: Rc::default(), aside: RefCell::default(), answer: aside::answer() }
+    }
+}
+
+/// One request's outcome, judged when the transfer is over.
+struct Done {
+    index: usize,
+    intended: Instant,
+    sent: Instant,
+    finished: Instant,
+    outcome: Result<Vec<u8>, Failure>,
+}
+
+/// What the connections of one transfer share.
+struct Shared {
+    asking: Rc<Asking>,
+    rendered: Rc<Rendered>,
+    recorder: Rc<RefCell<Recorder>>,
+    next: Cell<usize>,
+    /// After a failure no further request is begun: the transfer is not whole any more.
+    is_failed: Cell<bool>,
+    keeps_answers: bool,
+    done: RefCell<Vec<Done>>,
+}
+
+/// The connections of a subject.
+#[derive(Default)]
+pub(super) struct Connections {
+    /// Those over which records go.
+    pub(super) users: Vec<User>,
+    /// The one beside them.
+    pub(super) aside: User,
+}
+
+/// Transfers until `end`, over all connections; gives them back, and what the thread used meanwhile.
+pub(super) async fn run(
+    connections: Connections,
+    asking: Rc<Asking>,
+    transfer: &Transfer,
+    end: End,
+    recorder: Rc<RefCell<Recorder>>,
+    scratch: &mut Scratch,
+    thread_use: &ThreadUse,
+) -> (Connections, Used) {
+    let mut used = Used::default();
+    let Connections { mut users, aside: mut beside_user } = connections;
+    if Rc::get_mut(&mut scratch.rendered).is_none() {
+        // A cancelled transfer still holds its requests.
+        scratch.rendered = Rc::default();
+    }
+    if let Some(rendered) = Rc::get_mut(&mut scratch.rendered) {
+        rendered.render(&asking.target, &transfer.places, transfer.mode, &transfer.records, transfer.count);
+    }
+    let reading = beside(&asking.connector, &transfer.reading);
+    let emptying = beside(&asking.connector, &transfer.emptying);
+    let mut aside = Aside {
+        user: &mut beside_user,
+        reading: &reading,
+        emptying: &emptying,
+        places: &transfer.places,
+        recorder: &scratch.aside,
+        answer: &mut scratch.answer,
+    };
+    if let Err(failure) = begin(&mut users, &asking, &mut aside, &recorder).await {
+        recorder.borrow_mut().failure(&failure, Instant::now(), Instant::now());
+        return (Connections { users, aside: beside_user }, used);
+    }
+    let began = Instant::now();
+    let mut timed = Duration::ZERO;
+    loop {
+        let before = (at_rest_ns(&transfer.clocks), thread_use.read());
+        let shared = Rc::new(Shared {
+            asking: Rc::clone(&asking),
+            rendered: Rc::clone(&scratch.rendered),
+            recorder: Rc::clone(&recorder),
+            next: Cell::new(0),
+            is_failed: Cell::new(false),
+            keeps_answers: matches!(transfer.mode, Mode::Batch { .. }),
+            done: RefCell::new(Vec::with_capacity(scratch.rendered.count())),
+        });
+        users = send_all(users, &shared).await;
+        let thread_used = thread_use.read().since(before.1);
+        let cpu_ns = before.0.zip(at_rest_ns(&transfer.clocks)).map(|(before, after)| after.saturating_sub(before));
+        used.cpu_ns += thread_used.cpu_ns;
+        used.run_queue_ns += thread_used.run_queue_ns;
+
+        let done = std::mem::take(&mut *shared.done.borrow_mut());
+        drop(shared);
+        let time = span(&done);
+        timed += time;
+        let is_last = end.is_reached(timed, recorder.borrow().tally.units + 1)
+            || end.after.is_some_and(|slice| began.elapsed() >= slice * SETTLING_SLICES_MAX);
+        let mut standing = vec![Standing::Absent; transfer.count];
+        let is_whole = judge(transfer.mode, done, &scratch.rendered, &mut standing, &recorder);
+        let closeness = if is_last || !is_whole { transfer.closeness } else { Closeness::Count };
+        let settled = settle::settle(&mut aside, &transfer.records, &standing, closeness).await;
+        let emptied = aside.delete_all().await;
+        let mut recorder = recorder.borrow_mut();
+        match settled {
+            Ok(settled) => recorder.tally.transfers.settle(settled.settlement, settled.fault),
+            Err(failure) => recorder.failure(&failure, Instant::now(), Instant::now()),
+        }
+        if let Err(failure) = emptied {
+            recorder.failure(&failure, Instant::now(), Instant::now());
+        }
+        if is_whole {
+            recorder.unit(time);
+            let transfers = &mut recorder.tally.transfers;
+            transfers.records += transfer.count as u64;
+            transfers.add_cpu(cpu_ns);
+        }
+        if is_last || recorder.tally.failures() > 0 {
+            return (Connections { users, aside: beside_user }, used);
+        }
+    }
+}
+
+fn beside(connector: &Rc<Connector>, target: &Arc<LoadTarget>) -> Rc<Asking> {
+    Rc::new(Asking {
+        connector: Rc::clone(connector),
+        target: Arc::clone(target),
+        policy: Connection::Kept,
+        addresses: OnceCell::new(),
+    })
+}
+
+/// Opens every connection, or sees that it is still open: to open one is no part of a transfer. And empties the table.
+async fn begin(
+    users: &mut Vec<User>,
+    asking: &Rc<Asking>,
+    aside: &mut Aside<'_>,
+    recorder: &Rc<RefCell<Recorder>>,
+) -> Result<(), Failure> {
+    aside.delete_all().await?;
+    let mut request = Vec::new();
+    aside.reading.target.render(&format!("{}/$count", aside.places.entity_path()), &mut request);
+    let request: Rc<[u8]> = request.into();
+    let mut tasks = JoinSet::new();
+    for mut user in users.drain(..) {
+        let (asking, request, recorder) = (Rc::clone(asking), Rc::clone(&request), Rc::clone(recorder));
+        tasks.spawn_local(async move {
+            let opened = greet(&mut user, &asking, &request, &recorder).await;
+            (user, opened)
+        });
+    }
+    let mut outcome = Ok(());
+    for (user, opened) in tasks.join_all().await {
+        users.push(user);
+        outcome = outcome.and(opened);
+    }
+    // The connections count; what was said over them to open them does not.
+    let tally = &mut recorder.borrow_mut().tally;
+    (tally.sent_bytes, tally.received_bytes) = (0, 0);
+    outcome
+}
+
+/// Asks something harmless over a connection. One that the server has closed meanwhile is opened again.
+async fn greet(user: &mut User, asking: &Asking, request: &[u8], recorder: &RefCell<Recorder>) -> Result<(), Failure> {
+    let mut answer = Collect::up_to(GREETING_BYTES_MAX);
+    for is_last in [false, true] {
+        match user.ask(asking, request, &mut answer, recorder).await {
+            Err(failure) if failure.is_unanswered() && is_last => return Err(failure),
+            Err(failure) if failure.is_unanswered() => {}
+            // A subject may refuse the greeting and take the records: what it answers is no matter.
+            Ok(_) | Err(_) => break,
+        }
+    }
+    Ok(())
+}
+
+/// Sends all requests, each connection the next one as soon as its last is answered.
+async fn send_all(mut users: Vec<User>, shared: &Rc<Shared>) -> Vec<User> {
+    if let [user] = &mut users[..] {
+        send(user, shared).await;
+        return users;
+    }
+    let mut tasks = JoinSet::new();
+    for mut user in users {
+        let shared = Rc::clone(shared);
+        tasks.spawn_local(async move {
+            send(&mut user, &shared).await;
+            user
+        });
+    }
+    tasks.join_all().await
+}
+
+async fn send(user: &mut User, shared: &Shared) {
+    let began = Instant::now();
+    let mut previous = None;
+    let mut answer = Collect::up_to(ANSWER_BYTES_MAX);
+    while shared.next.get() < shared.rendered.count() && !shared.is_failed.get() {
+        let index = shared.next.replace(shared.next.get() + 1);
+        let begun = Instant::now();
+        answer.clear();
+        let asked = user.ask(&shared.asking, shared.rendered.request(index), &mut answer, &shared.recorder).await;
+        let done = match asked {
+            Ok(times) => {
+                let kept = if shared.keeps_answers { std::mem::take(&mut answer.bytes) } else { Vec::new() };
+                // A user's first request is due when it is sent: whoever sends after another of its connections waits
+                // for no answer.
+                let intended = previous.unwrap_or(times.sent);
+                previous = Some(times.finished);
+                Done { index, intended, sent: times.sent, finished: times.finished, outcome: Ok(kept) }
+            }
+            Err(failure) => {
+                shared.is_failed.set(true);
+                let now = Instant::now();
+                let failure = match failure.class {
+                    ErrorClass::Status(status) => answers::refusal(status, &answer.bytes),
+                    _ => failure,
+                };
+                let intended = previous.unwrap_or(begun);
+                previous = Some(now);
+                Done { index, intended, sent: begun, finished: now, outcome: Err(failure) }
+            }
+        };
+        shared.done.borrow_mut().push(done);
+    }
+    if previous.is_some() {
+        shared.recorder.borrow_mut().tally.busy_ns += began.elapsed().as_nanos() as u64;
+    }
+}
+
+/// From the first byte out to the last byte in.
+fn span(done: &[Done]) -> Duration {
+    let first = done.iter().map(|done| done.sent).min();
+    let last = done.iter().map(|done| done.finished).max();
+    first.zip(last).map_or(Duration::ZERO, |(first, last)| last.saturating_duration_since(first))
+}
+
+/// Reads what was answered, writes it down, and says whether every record was acknowledged.
+fn judge(
+    mode: Mode,
+    done: Vec<Done>,
+    rendered: &Rendered,
+    standing: &mut [Standing],
+    recorder: &RefCell<Recorder>,
+) -> bool {
+    let mut recorder = recorder.borrow_mut();
+    for done in done {
+        let records = rendered.records(done.index);
+        let outcome = done.outcome.and_then(|body| {
+            answers::acknowledge(mode, &body, records.clone(), standing)?;
+            Ok(())
+        });
+        match outcome {
+            Ok(()) => {
+                recorder.answer(done.intended, done.sent, done.finished);
+                recorder.tally.checked += 1;
+            }
+            Err(failure) => {
+                answers::leave_uncertain(&failure, records, standing);
+                recorder.failure(&failure, done.intended, done.finished);
+            }
+        }
+    }
+    standing.iter().all(|standing| *standing == Standing::Acknowledged)
+}
+
+/// The CPU clocks once they stand still, or as they are when that lasts too long.
+fn at_rest_ns(clocks: &CpuClocks) -> Option<u64> {
+    let began = Instant::now();
+    let (mut last, mut since) = (clocks.read_ns()?, Instant::now());
+    loop {
+        let now = clocks.read_ns()?;
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+        if since.elapsed() >= REST || began.elapsed() >= REST_WITHIN {
+            return Some(now);
+        }
+        std::hint::spin_loop();
+    }
+}

@@ -1,0 +1,242 @@
+//! The records that are inserted: generated from the run's seed, each different, about 600 bytes as JSON; and how one that
+//! is read back is told from any other.
+//!
+//! A record's serial number stands in `integerField`. Keys and managed fields are the server's to fill in. What this
+//! deliberately does not do: send anything.
+
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+
+/// Characters of the short text.
+const TEXT_LENGTH: usize = 40;
+/// Characters of the long text: it makes a record about 600 bytes.
+const LARGE_TEXT_LENGTH: usize = 256;
+/// Letters of which texts are made.
+const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/// Records with the serial numbers from 0.
+#[derive(Debug)]
+pub struct Records {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+    fingerprints: Vec<u64>,
+}
+
+impl Records {
+    /// So many records; the same for the same seed.
+    pub fn generate(seed: u64, count: usize) -> Records {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut records =
+            Records { text: Vec::new(), ends: Vec::with_capacity(count), fingerprints: Vec::with_capacity(count) };
+        for serial in 0..count {
+            let start = records.text.len();
+            write_record(serial, &mut random, &mut records.text);
+            let row: Row<'_> =
+                serde_json::from_slice(&records.text[start..]).expect("a record is JSON of its own form");
+            records.fingerprints.push(row.fingerprint().1);
+            records.ends.push(records.text.len());
+        }
+        records
+    }
+
+    /// The JSON object of one record.
+    pub fn json(&self, serial: usize) -> &[u8] {
+        let start = if serial == 0 { 0 } else { self.ends[serial - 1] };
+        &self.text[start..self.ends[serial]]
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether a row that was read back is the record of its serial number; `None` where there is no such record.
+    pub(super) fn is_same(&self, row: &Row<'_>) -> Option<(usize, bool)> {
+        let (serial, fingerprint) = row.fingerprint();
+        let serial = usize::try_from(serial?).ok().filter(|serial| *serial < self.count())?;
+        Some((serial, self.fingerprints[serial] == fingerprint))
+    }
+}
+
+/// A record as it is read back; what a server does not give is absent.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Row<'a> {
+    #[serde(borrow, default)]
+    string_field: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    large_string_field: Option<Cow<'a, str>>,
+    boolean_field: Option<bool>,
+    integer_field: Option<i64>,
+    integer64_field: Option<Number>,
+    decimal_field: Option<Number>,
+    double_field: Option<Number>,
+    #[serde(borrow, default)]
+    date_field: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    time_field: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    date_time_field: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    time_stamp_field: Option<Cow<'a, str>>,
+}
+
+/// A number, which a server may write as text so that no digit is lost on the way.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Value(f64),
+    Text(String),
+}
+
+impl Number {
+    /// The generated numbers have at most 15 significant digits, so that each has a value of its own.
+    fn value(&self) -> Option<u64> {
+        match self {
+            Number::Value(value) => Some(value.to_bits()),
+            Number::Text(text) => text.parse::<f64>().ok().map(f64::to_bits),
+        }
+    }
+}
+
+impl Row<'_> {
+    /// The serial number, and a number that two different records share only by a chance of 2^-64.
+    fn fingerprint(&self) -> (Option<i64>, u64) {
+        let mut hasher = DefaultHasher::new();
+        (&self.string_field, &self.large_string_field, self.boolean_field, self.integer_field).hash(&mut hasher);
+        for number in [&self.integer64_field, &self.decimal_field, &self.double_field] {
+            number.as_ref().and_then(Number::value).hash(&mut hasher);
+        }
+        self.date_field.hash(&mut hasher);
+        for time in [&self.time_field, &self.date_time_field, &self.time_stamp_field] {
+            time.as_deref().map(instant).hash(&mut hasher);
+        }
+        (self.integer_field, hasher.finish())
+    }
+}
+
+/// A time without what servers add to it: zeros behind the second, and that it is UTC.
+fn instant(text: &str) -> &str {
+    let text = text.strip_suffix('Z').unwrap_or(text);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => text,
+    }
+}
+
+fn write_record(serial: usize, random: &mut ChaCha8Rng, out: &mut Vec<u8>) {
+    const FAILS: &str = "a Vec takes whatever is written";
+    write!(out, "{{\"stringField\":\"").expect(FAILS);
+    write_text(TEXT_LENGTH, random, out);
+    write!(out, "\",\"largeStringField\":\"").expect(FAILS);
+    write_text(LARGE_TEXT_LENGTH, random, out);
+    let day = |random: &mut ChaCha8Rng| {
+        let (year, month, day) =
+            (random.random_range(1990..2030), random.random_range(1..=12), random.random_range(1..=28));
+        format!("{year:04}-{month:02}-{day:02}")
+    };
+    let time = |random: &mut ChaCha8Rng| {
+        let (hour, minute, second) =
+            (random.random_range(0..24), random.random_range(0..60), random.random_range(0..60));
+        format!("{hour:02}:{minute:02}:{second:02}")
+    };
+    write!(
+        out,
+        "\",\"booleanField\":{},\"integerField\":{serial},\"integer64Field\":{},\"decimalField\":{}.{:04},\
+         \"doubleField\":{}.{:06},\"dateField\":\"{}\",\"timeField\":\"{}\",\"dateTimeField\":\"{}T{}Z\",\
+         \"timeStampField\":\"{}T{}.{:03}Z\"}}",
+        random.random_bool(0.5),
+        random.random_range(1_u64 << 32..1 << 49),
+        random.random_range(1..1_000_000_000_u64),
+        // Never a zero at the end, which a server may leave out.
+        random.random_range(0..1000) * 10 + random.random_range(1..10),
+        random.random_range(1..100_000_u64),
+        random.random_range(0..100_000) * 10 + random.random_range(1..10),
+        day(random),
+        time(random),
+        day(random),
+        time(random),
+        day(random),
+        time(random),
+        random.random_range(0..1000),
+    )
+    .expect(FAILS);
+}
+
+fn write_text(length: usize, random: &mut ChaCha8Rng, out: &mut Vec<u8>) {
+    for index in 0..length {
+        // Words of seven letters, so that it looks like text to whatever compresses or indexes it.
+        let is_blank = index % 8 == 7 && index + 1 < length;
+        let byte = if is_blank { b' ' } else { LETTERS[random.random_range(0..LETTERS.len())] };
+        out.push(byte);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(json: &[u8]) -> Row<'_> {
+        serde_json::from_slice(json).unwrap()
+    }
+
+    #[test]
+    fn records_are_about_600_bytes_and_the_same_for_the_same_seed() {
+        let (one, same, other) = (Records::generate(7, 500), Records::generate(7, 500), Records::generate(8, 500));
+        let mean = one.text.len() / one.count();
+        assert!((560..=640).contains(&mean), "{mean}");
+        assert_eq!(one.text, same.text);
+        assert_ne!(one.json(3), other.json(3));
+        assert_ne!(one.json(3), one.json(4));
+    }
+
+    #[test]
+    fn a_record_that_comes_back_is_known_by_its_serial_number_and_content() {
+        let records = Records::generate(1, 20);
+        for serial in 0..20 {
+            assert_eq!(records.is_same(&row(records.json(serial))), Some((serial, true)));
+        }
+    }
+
+    #[test]
+    fn servers_may_write_numbers_as_text_and_add_zeros_to_times() {
+        let records = Records::generate(1, 20);
+        let text = String::from_utf8(records.json(5).to_vec()).unwrap();
+        let value = |name: &str| {
+            let from = text.find(name).unwrap() + name.len() + 2;
+            text[from..].split([',', '}']).next().unwrap().to_owned()
+        };
+        let (long, decimal) = (value("integer64Field"), value("decimalField"));
+        let written = text
+            .replace(&long, &format!("\"{long}\""))
+            .replace(&decimal, &format!("\"{decimal}0\""))
+            .replace("Z\"", "0000Z\"")
+            .replacen("{", "{\"ID\":\"x\",\"createdBy\":null,", 1);
+        // A second without a fraction gets zeros only behind a point.
+        let written = written.replacen("0000Z\"", ".000Z\"", 1);
+        assert_eq!(records.is_same(&row(written.as_bytes())), Some((5, true)), "{written}");
+    }
+
+    #[test]
+    fn any_changed_field_is_found() {
+        let records = Records::generate(1, 20);
+        let text = String::from_utf8(records.json(5).to_vec()).unwrap();
+        let other = String::from_utf8(records.json(6).to_vec()).unwrap();
+        let mut changed = 0;
+        for (mine, theirs) in text.trim_matches(['{', '}']).split(',').zip(other.trim_matches(['{', '}']).split(',')) {
+            if mine.starts_with("\"integerField\"") || mine == theirs {
+                continue;
+            }
+            assert_eq!(records.is_same(&row(text.replace(mine, theirs).as_bytes())), Some((5, false)), "{mine}");
+            changed += 1;
+        }
+        assert!(changed >= 9);
+        assert_eq!(records.is_same(&row(b"{\"integerField\":20}")), None);
+        assert_eq!(records.is_same(&row(b"{}")), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! The requests of one transfer, rendered before time counts into one buffer: the records of each mode in its form.
+
+use std::ops::Range;
+
+use tollgate_wire::batch::{Outgoing, json, multipart};
+
+use super::records::Records;
+use crate::experiment::{BatchForm, InsertPlaces, Mode};
+use crate::load::target::LoadTarget;
+
+/// Between the parts of a multipart batch; no record holds it, as records have no hyphens beside each other.
+const BOUNDARY: &str = "batch--of--records";
+/// Name of the one atomic group of a change set.
+const GROUP: &str = "g";
+
+/// Requests, one behind the other.
+#[derive(Debug, Default)]
+pub(in crate::load) struct Rendered {
+    text: Vec<u8>,
+    requests: Vec<Rendering>,
+    body: Vec<u8>,
+    id: String,
+}
+
+/// One request.
+#[derive(Debug, Clone)]
+struct Rendering {
+    text: Range<usize>,
+    records: Range<usize>,
+}
+
+impl Rendered {
+    /// Renders the transfer of the first `count` records; what was there is forgotten, its memory used again.
+    pub(super) fn render(
+        &mut self,
+        target: &LoadTarget,
+        places: &InsertPlaces,
+        mode: Mode,
+        records: &Records,
+        count: usize,
+    ) {
+        let Rendered { text, requests, body, id } = self;
+        text.clear();
+        requests.clear();
+        let head = head(target, mode);
+        let step = usize::try_from(mode.records_per_request(count as u64)).unwrap_or(usize::MAX).max(1);
+        let mut first = 0;
+        while first < count {
+            let range = first..count.min(first.saturating_add(step));
+            body.clear();
+            write_body(mode, places, records, range.clone(), body, id);
+            let start = text.len();
+            text.extend_from_slice(&head);
+            text.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+            text.extend_from_slice(body);
+            first = range.end;
+            requests.push(Rendering { text: start..text.len(), records: range });
+        }
+    }
+
+    /// How many requests there are.
+    pub(super) fn count(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// A request.
+    pub(super) fn request(&self, index: usize) -> &[u8] {
+        &self.text[self.requests[index].text.clone()]
+    }
+
+    /// Serial numbers of its records.
+    pub(super) fn records(&self, index: usize) -> Range<usize> {
+        self.requests[index].records.clone()
+    }
+}
+
+/// All of a request's head but its length, which differs.
+fn head(target: &LoadTarget, mode: Mode) -> Vec<u8> {
+    let mut head = Vec::new();
+    target.render(target.target.path_and_query(), &mut head);
+    // The template has an empty body: its length and the empty line go.
+    let marker = b"Content-Length: 0\r\n\r\n";
+    debug_assert!(head.ends_with(marker), "an insert's request is rendered without a body");
+    head.truncate(head.len().saturating_sub(marker.len()));
+    head.extend_from_slice(b"Content-Type: ");
+    match mode {
+        Mode::Batch { form: BatchForm::Multipart, .. } => {
+            head.extend_from_slice(format!("{};boundary={BOUNDARY}", multipart::MEDIA_TYPE).as_bytes());
+        }
+        Mode::Single { .. } | Mode::Batch { .. } | Mode::CustomRest => head.extend_from_slice(b"application/json"),
+    }
+    head.extend_from_slice(b"\r\n");
+    head
+}
+
+fn write_body(
+    mode: Mode,
+    places: &InsertPlaces,
+    records: &Records,
+    range: Range<usize>,
+    out: &mut Vec<u8>,
+    id: &mut String,
+) {
+    match mode {
+        Mode::Single { .. } => out.extend_from_slice(records.json(range.start)),
+        Mode::CustomRest => {
+            out.extend_from_slice(b"{\"insEntity\":\"");
+            out.extend_from_slice(places.entity_set.as_bytes());
+            out.extend_from_slice(b"\",\"insArray\":[");
+            for serial in range.clone() {
+                if serial > range.start {
+                    out.push(b',');
+                }
+                out.extend_from_slice(records.json(serial));
+            }
+            out.extend_from_slice(b"]}");
+        }
+        Mode::Batch { form: BatchForm::Multipart, .. } => {
+            let mut writer = multipart::RequestWriter::new(out, BOUNDARY);
+            for serial in range {
+                writer.request(&outgoing(places, records, serial, None, id));
+            }
+            writer.finish();
+        }
+        Mode::Batch { form, .. } => {
+            let group = (form == BatchForm::Changeset).then_some(GROUP);
+            let mut writer = json::RequestWriter::new(out);
+            for serial in range {
+                writer.request(&outgoing(places, records, serial, group, id));
+            }
+            writer.finish();
+        }
+    }
+}
+
+/// The request for one record; its id is its serial number.
+fn outgoing<'a>(
+    places: &'a InsertPlaces,
+    records: &'a Records,
+    serial: usize,
+    group: Option<&'a str>,
+    id: &'a mut String,
+) -> Outgoing<'a> {
+    use std::fmt::Write;
+    id.clear();
+    write!(id, "{serial}").expect("a String takes whatever is written");
+    Outgoing {
+        id: Some(id),
+        method: "POST",
+        target: &places.entity_set,
+        headers: &[("content-type", "application/json")],
+        body: records.json(serial),
+        group,
+        depends_on: &[],
+    }
+}

@@ -1,0 +1,154 @@
+//! Settling the account of a transfer: what stands in the table is held against what was acknowledged.
+
+use super::super::failure::Failure;
+use super::answers::Standing;
+use super::aside::Aside;
+use super::records::Records;
+use crate::results::Settlement;
+
+/// How closely a transfer is settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closeness {
+    /// Its rows are counted.
+    Count,
+    /// They are counted, read back and compared one by one.
+    Compare,
+}
+
+/// What a settlement found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Settled {
+    pub(super) settlement: Settlement,
+    /// The first thing that does not agree.
+    pub(super) fault: Option<String>,
+}
+
+/// Counts the rows, and compares them if they are to be compared or do not come to what was acknowledged.
+///
+/// # Errors
+/// That the table could not be asked.
+pub(super) async fn settle(
+    aside: &mut Aside<'_>,
+    records: &Records,
+    standing: &[Standing],
+    closeness: Closeness,
+) -> Result<Settled, Failure> {
+    let acknowledged = standing.iter().filter(|standing| **standing == Standing::Acknowledged).count() as u64;
+    let uncertain = standing.iter().filter(|standing| **standing == Standing::Uncertain).count() as u64;
+    let rows = aside.count().await?;
+    if closeness == Closeness::Count && (acknowledged..=acknowledged + uncertain).contains(&rows) {
+        let settlement = Settlement { counted: 1, ..Settlement::default() };
+        return Ok(Settled { settlement, fault: None });
+    }
+    let mut found = Found { counts: vec![0; standing.len()], unknown: 0, wrong: Vec::new() };
+    aside.read_all(|row| found.add(records, row)).await?;
+    Ok(found.settled(standing, rows))
+}
+
+/// What was read back.
+struct Found {
+    /// How often each serial number stood there.
+    counts: Vec<u32>,
+    /// Rows without a serial number that was sent.
+    unknown: u64,
+    /// Serial numbers whose rows are not what was sent.
+    wrong: Vec<usize>,
+}
+
+impl Found {
+    fn add(&mut self, records: &Records, row: &super::records::Row<'_>) {
+        match records.is_same(row) {
+            Some((serial, is_same)) if serial < self.counts.len() => {
+                self.counts[serial] += 1;
+                if !is_same {
+                    self.wrong.push(serial);
+                }
+            }
+            _ => self.unknown += 1,
+        }
+    }
+
+    fn settled(&self, standing: &[Standing], counted: u64) -> Settled {
+        let (mut lost, mut surplus) = (0_u64, self.unknown);
+        let mut fault = None;
+        let mut say = |text: String| {
+            fault.get_or_insert(text);
+        };
+        for (serial, (count, standing)) in self.counts.iter().zip(standing).enumerate() {
+            match (standing, count) {
+                (Standing::Acknowledged, 0) => {
+                    lost += 1;
+                    say(format!("record {serial} was acknowledged and is not stored"));
+                }
+                (Standing::Acknowledged, 1) | (Standing::Uncertain, 0 | 1) | (Standing::Absent, 0) => {}
+                (Standing::Acknowledged | Standing::Uncertain, count) => {
+                    surplus += u64::from(count - 1);
+                    say(format!("record {serial} is stored {count} times"));
+                }
+                (Standing::Absent, count) => {
+                    surplus += u64::from(*count);
+                    say(format!("record {serial} is stored, though it was refused or never sent"));
+                }
+            }
+        }
+        let read: u64 = self.counts.iter().map(|count| u64::from(*count)).sum::<u64>() + self.unknown;
+        if self.unknown > 0 {
+            say(format!("{} rows are no records of this run", self.unknown));
+        }
+        if let Some(serial) = self.wrong.first() {
+            say(format!("record {serial} is stored with another content than was sent"));
+        }
+        if read != counted && fault.is_none() {
+            surplus += counted.saturating_sub(read);
+            lost += read.saturating_sub(counted);
+            fault = Some(format!("{counted} rows are counted and {read} are read"));
+        }
+        let wrong = self.wrong.len() as u64;
+        Settled { settlement: Settlement { counted: 1, compared: 1, lost, surplus, wrong }, fault }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Standing::{Absent, Acknowledged, Uncertain};
+
+    fn check(
+        standing: &[Standing],
+        counts: &[u32],
+        unknown: u64,
+        wrong: &[usize],
+        expected: (u64, u64, u64),
+        fault: Option<&str>,
+    ) {
+        let found = Found { counts: counts.to_vec(), unknown, wrong: wrong.to_vec() };
+        let rows = counts.iter().map(|count| u64::from(*count)).sum::<u64>() + unknown;
+        let settled = found.settled(standing, rows);
+        let Settlement { lost, surplus, wrong, .. } = settled.settlement;
+        assert_eq!(((lost, surplus, wrong), settled.fault.as_deref()), (expected, fault), "{standing:?} {counts:?}");
+    }
+
+    #[test]
+    fn what_was_acknowledged_stands_there_once_and_what_was_refused_does_not() {
+        check(&[Acknowledged; 3], &[1, 1, 1], 0, &[], (0, 0, 0), None);
+        check(&[Acknowledged, Uncertain, Uncertain, Absent], &[1, 0, 1, 0], 0, &[], (0, 0, 0), None);
+        let lost = Some("record 1 was acknowledged and is not stored");
+        check(&[Acknowledged; 3], &[1, 0, 1], 0, &[], (1, 0, 0), lost);
+        check(&[Acknowledged; 3], &[1, 0, 2], 0, &[], (1, 1, 0), lost);
+        check(&[Acknowledged; 2], &[1, 3], 0, &[], (0, 2, 0), Some("record 1 is stored 3 times"));
+        check(&[Uncertain], &[2], 0, &[], (0, 1, 0), Some("record 0 is stored 2 times"));
+        let refused = Some("record 0 is stored, though it was refused or never sent");
+        check(&[Absent], &[1], 0, &[], (0, 1, 0), refused);
+        check(&[Acknowledged], &[1], 2, &[], (0, 2, 0), Some("2 rows are no records of this run"));
+        let wrong = Some("record 0 is stored with another content than was sent");
+        check(&[Acknowledged], &[1], 0, &[0], (0, 0, 1), wrong);
+    }
+
+    #[test]
+    fn a_count_that_the_rows_do_not_come_to_is_a_fault() {
+        let found = Found { counts: vec![1], unknown: 0, wrong: Vec::new() };
+        let settled = found.settled(&[Acknowledged], 2);
+        assert_eq!(settled.fault.as_deref(), Some("2 rows are counted and 1 are read"));
+        assert_eq!(settled.settlement.surplus, 1);
+    }
+}
