@@ -1,5 +1,6 @@
-//! How fast documents are written and checked, without any store or network: bytes per second of CPU time for a list of
-//! 400 flights in each format, microseconds for one detail, for following a list's links and for checking a detail.
+//! How fast documents are written, checked and read, without any store or network: bytes per second of CPU time for a
+//! list of 400 flights in each format, microseconds for one detail, for following a list's links, for checking a detail
+//! and for reading it as a body; at last, microseconds for each record of an array that arrives in parts.
 //!
 //! `cargo run --release -p tollgate-wire --example throughput [SECONDS PER FIGURE]`
 //!
@@ -7,12 +8,15 @@
 #![allow(clippy::print_stdout, reason = "the table is the result")]
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tollgate_wire::body::{Reader, Step};
 use tollgate_wire::content::Checker;
 use tollgate_wire::edm::{
     Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, LeafId, Model, Multiplicity,
     NavigationProperty, Primitive, Property, PropertyKind, SetId, TypeId,
 };
+use tollgate_wire::entry::Entry;
 use tollgate_wire::format::{Format, Ieee754, Metadata, Padding};
 use tollgate_wire::links::{self, Search, Template};
 use tollgate_wire::plan::Select;
@@ -30,8 +34,14 @@ fn main() {
         (0..FLIGHTS).map(|day| format!("20{:02}-{:02}-{:02}", day / 336, day / 28 % 12 + 1, day % 28 + 1)).collect();
     let rows: Vec<Vec<Cell<'_>>> = dates.iter().map(|date| flight(date)).collect();
     let template = Template::parse("/rest/flights/{carrid}/{connid}/{fldate}").expect("the braces are paired");
-    println!("{:<22} {:>9} {:>9} {:>9} {:>10} {:>9} {:>9}", "", "bytes", "list", "detail", "detail", "links", "check");
-    println!("{:<22} {:>9} {:>9} {:>9} {:>10} {:>9} {:>9}", "format", "detail", "MB/s", "us", "MB/s", "us/list", "us");
+    let reader = Reader::new(Arc::new(model.clone()));
+    let titles = [
+        ["", "bytes", "list", "detail", "detail", "links", "check", "read"],
+        ["format", "detail", "MB/s", "us", "MB/s", "us/list", "us", "us"],
+    ];
+    for [first, rest @ ..] in titles {
+        println!("{first:<22}{}", rest.map(|title| format!(" {title:>9}")).concat());
+    }
     for (name, format) in formats() {
         let stencil = Stencil::compile(&model, SetId(0), format, &Select::All, &[]);
         let base = Base::new("http://127.0.0.1:8080/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/", "2013-09-25T12:00:00Z");
@@ -65,14 +75,61 @@ fn main() {
         let check_s = measure(time, || {
             assert!(checker.check(black_box(&detail), &expected), "a detail is the flight that the list names");
         });
+        let mut entry = Entry::default();
+        let read_s = measure(time, || {
+            let read = reader.read(black_box(&detail), format, SetId(0), "", &mut entry);
+            read.expect("a detail is a body");
+            black_box(&entry);
+        });
         println!(
-            "{name:<22} {:>9} {:>9.0} {:>9.3} {:>10.0} {:>9.0} {:>9.3}",
+            "{name:<22} {:>9} {:>9.0} {:>9.3} {:>9.0} {:>9.0} {:>9.3} {:>9.3}",
             detail.len(),
             list.len() as f64 / list_s / 1e6,
             detail_s * 1e6,
             detail.len() as f64 / detail_s / 1e6,
             links_s * 1e6,
             check_s * 1e6,
+            read_s * 1e6,
+        );
+    }
+    arrays(time);
+}
+
+/// Reads arrays of the record of the `batching` experiment: 12 properties, in parts of different size.
+fn arrays(time: Duration) {
+    const RECORDS: usize = 1_000;
+    let reader = Reader::new(Arc::new(records()));
+    let mut document = b"[".to_vec();
+    for number in 0..RECORDS {
+        let id = format!("{number:08x}-0123-4567-89ab-0123456789ab");
+        let record = format!(
+            r#"{{"ID":"{id}","stringField":"a text of some length","largeStringField":"{}","booleanField":true,"integerField":123456,"integer64Field":9007199254740993,"decimalField":12345.6789,"doubleField":3.141592653589793,"dateField":"2021-03-04","timeField":"12:34:56","dateTimeField":"2021-03-04T12:34:56Z","timeStampField":"2021-03-04T12:34:56.123Z"}}"#,
+            "a long text, as people write it; ".repeat(8),
+        );
+        document.extend_from_slice(if number == 0 { b"" } else { b"," });
+        document.extend_from_slice(record.as_bytes());
+    }
+    document.push(b']');
+    println!("\n{:<22} {:>9} {:>9} {:>9}", "array in parts of", "bytes", "us/record", "MB/s");
+    for part in [1 << 10, 16 << 10, 64 << 10, document.len()] {
+        let mut entry = Entry::default();
+        let seconds = measure(time, || {
+            let mut array = reader.array(SetId(0), "", None);
+            let mut found = 0;
+            for bytes in black_box(&document).chunks(part) {
+                array.feed(bytes);
+                while array.next(&mut entry).expect("every record is right") == Step::Entry {
+                    black_box(&entry);
+                    found += 1;
+                }
+            }
+            assert_eq!(found, RECORDS, "every record is found");
+        });
+        println!(
+            "{part:<22} {:>9} {:>9.3} {:>9.0}",
+            document.len() / RECORDS,
+            seconds * 1e6 / RECORDS as f64,
+            document.len() as f64 / seconds / 1e6,
         );
     }
 }
@@ -126,17 +183,52 @@ fn flight(date: &str) -> Vec<Cell<'_>> {
     row
 }
 
+fn records() -> Model {
+    let text = |length_max| Primitive::String { length_max };
+    let properties = [
+        ("ID", Primitive::Guid),
+        ("stringField", text(255)),
+        ("largeStringField", text(0)),
+        ("booleanField", Primitive::Boolean),
+        ("integerField", Primitive::Int32),
+        ("integer64Field", Primitive::Int64),
+        ("decimalField", Primitive::Decimal { precision: 18, scale: 4 }),
+        ("doubleField", Primitive::Double),
+        ("dateField", Primitive::Date),
+        ("timeField", Primitive::TimeOfDay { precision: 0 }),
+        ("dateTimeField", Primitive::DateTimeOffset { precision: 0 }),
+        ("timeStampField", Primitive::DateTimeOffset { precision: 7 }),
+    ];
+    let record = EntityType {
+        name: "TestRecords".to_owned(),
+        properties: properties.map(property).to_vec(),
+        ..EntityType::default()
+    };
+    let mut model = Model { entity_types: vec![record], entity_sets: vec![set("TestRecords")], ..Model::default() };
+    model.finish();
+    model.entity_types[0].key = vec![LeafId(0)];
+    model
+}
+
+fn property((name, primitive): (&str, Primitive)) -> Property {
+    Property {
+        name: name.to_owned(),
+        kind: PropertyKind::Primitive(primitive),
+        nullable: true,
+        annotations: Annotations::default(),
+    }
+}
+
+/// A set of the first type.
+fn set(name: &str) -> EntitySet {
+    EntitySet { name: name.to_owned(), entity_type: TypeId(0), label: None, changes: Changes::ALL }
+}
+
 fn model() -> Model {
     const INT: Primitive = Primitive::Int32;
     const TIME: Primitive = Primitive::TimeOfDay { precision: 0 };
     let text = |length_max| Primitive::String { length_max };
     let decimal = |precision, scale| Primitive::Decimal { precision, scale };
-    let property = |(name, primitive): (&str, Primitive)| Property {
-        name: name.to_owned(),
-        kind: PropertyKind::Primitive(primitive),
-        nullable: true,
-        annotations: Annotations::default(),
-    };
     let details = [
         ("countryFrom", text(3)),
         ("cityFrom", text(20)),
@@ -194,12 +286,7 @@ fn model() -> Model {
             name: "FlightDetails".to_owned(),
             properties: details.map(property).to_vec(),
         }],
-        entity_sets: vec![EntitySet {
-            name: "FlightCollection".to_owned(),
-            entity_type: TypeId(0),
-            label: None,
-            changes: Changes::ALL,
-        }],
+        entity_sets: vec![set("FlightCollection")],
         ..Model::default()
     };
     model.finish();
