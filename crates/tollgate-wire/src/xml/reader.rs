@@ -41,6 +41,9 @@ impl Tag<'_> {
     }
 
     pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'_, str>> {
+        if self.0.attributes_raw().is_empty() {
+            return None;
+        }
         // They were checked when the tag was read.
         let mut attributes = self.0.attributes();
         let mut attributes = attributes.with_checks(false).flatten();
@@ -198,8 +201,11 @@ impl<'a> Reader<'a> {
         if !start.attributes_raw().is_empty() {
             for attribute in start.attributes() {
                 let attribute = attribute.map_err(|error| self.fault(error.to_string()))?;
-                let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
-                value.map_err(|error| self.syntax(&error))?;
+                // Only a reference can be wrong in a value.
+                if attribute.value.contains('&') {
+                    let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
+                    value.map_err(|error| self.syntax(&error))?;
+                }
             }
         }
         Ok(Event::Begin(Tag(start)))

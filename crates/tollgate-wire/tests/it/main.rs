@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "all of this is tests, its helpers too")]
 
 mod batches;
+mod bodies;
 mod body;
 mod documents;
 mod expression;
