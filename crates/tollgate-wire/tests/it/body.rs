@@ -3,18 +3,18 @@
 use crate::documents::V4;
 use crate::fixture;
 use std::sync::Arc;
-use tollgate_wire::body::{self, Envelope, Reader, Step};
+use tollgate_wire::body::{self, Reader};
 use tollgate_wire::edm::{Model, SetId, Version};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::format::{Format, Padding};
 use tollgate_wire::plan::Shape;
 use tollgate_wire::value::Cell;
 
-const FLIGHTS: &str = "FlightCollection";
+pub(crate) const FLIGHTS: &str = "FlightCollection";
 const EVERYTHING: &str = "EverythingSet";
 const ROOT: &str = "http://localhost:8080/odata/v4/flights/";
 
-fn model() -> Arc<Model> {
+pub(crate) fn model() -> Arc<Model> {
     Arc::new(fixture::model())
 }
 
@@ -430,52 +430,6 @@ fn a_property_is_read_alone() {
     raw("CURRENCY", b" USD ", "CURRENCY=' USD '");
     raw("CURRENCY", b"123456", "CURRENCY: at most 5 characters are allowed, found 6 (at byte 0)");
     raw("CURRENCY", b"\xff", "CURRENCY: the value is no UTF-8 (at byte 0)");
-}
-
-fn records(chunks: &[&[u8]], envelope: Option<Envelope>) -> (Vec<String>, Option<String>) {
-    let model = model();
-    let set = model.set(FLIGHTS).unwrap();
-    let mut array = Reader::new(model.clone()).array(set, "", envelope);
-    let mut entry = Entry::default();
-    let mut found = Vec::new();
-    for chunk in chunks {
-        array.feed(chunk);
-        loop {
-            match array.next(&mut entry) {
-                Ok(Step::Entry) => found.push(describe(&model, set, &entry)),
-                Ok(Step::NeedMore | Step::End) => break,
-                Err(error) => return (found, Some(error.to_string())),
-            }
-        }
-    }
-    let error = array.finish(&mut entry).err().map(|error| error.to_string());
-    found.extend(["insEntity"].iter().filter_map(|name| Some(format!("{name}: {}", array.text(name)?))));
-    (found, error)
-}
-
-#[test]
-fn arrays_may_be_cut_anywhere() {
-    let envelope = || Some(Envelope { array: "insArray".to_owned(), texts: vec!["insEntity".to_owned()] });
-    for (document, envelope, expected) in [
-        (r#" [ {"carrid":"{\"}"} , {"PRICE":12.5,"flightDetails":{}}] "#, None, &["carrid='{\"}'", "PRICE='12.5'"][..]),
-        (r#"[]"#, None, &[]),
-        (r#"{"carrid":"AA"}"#, None, &["carrid='AA'"]),
-        (r#"{"carrid":"AA"}"#, envelope(), &["carrid='AA'"]),
-        (r#"{"insEntity":"T\u0065st","insArray":[{"carrid":"AA"}]}"#, envelope(), &["carrid='AA'", "insEntity: Test"]),
-        (r#"{"insArray":[{"carrid":"AA"},{}],"insEntity":"X"}"#, envelope(), &["carrid='AA'", "", "insEntity: X"]),
-        (r#"{"insArray":[]}"#, envelope(), &[]),
-    ] {
-        let bytes = document.as_bytes();
-        let whole = records(&[bytes], envelope.clone());
-        assert_eq!((whole.0.iter().map(String::as_str).collect::<Vec<_>>(), whole.1), (expected.to_vec(), None));
-        let single: Vec<&[u8]> = bytes.chunks(1).collect();
-        assert_eq!(records(&single, envelope.clone()), (expected.iter().map(|s| (*s).to_owned()).collect(), None));
-        for cut in 0..bytes.len() {
-            let (found, error) = records(&[&bytes[..cut], &bytes[cut..]], envelope.clone());
-            assert_eq!((found.iter().map(String::as_str).collect::<Vec<_>>(), error), (expected.to_vec(), None));
-            assert!(records(&[&bytes[..cut]], envelope.clone()).1.is_some() || bytes[cut..].trim_ascii().is_empty());
-        }
-    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of the crate's public face: URLs in, plans or errors out; documents in, entities out.
 #![allow(clippy::unwrap_used, reason = "all of this is tests, its helpers too")]
 
+mod array;
 mod batches;
 mod bodies;
 mod body;
