@@ -148,6 +148,31 @@ impl Fault {
         Fault::new(415, "UnsupportedMediaType", message)
     }
 
+    /// 413: a body that is longer than the service takes.
+    pub(crate) fn body_too_large(bytes_max: u64) -> Fault {
+        Fault::new(413, "ContentTooLarge", format!("the body has more than {bytes_max} bytes"))
+    }
+
+    /// 413: more entities than the service takes at once.
+    pub(crate) fn too_many_entities(rows_max: u64) -> Fault {
+        Fault::new(413, "ContentTooLarge", format!("the array has more than {rows_max} entities"))
+    }
+
+    /// 408: a body that comes too slowly for others to wait for it.
+    pub(crate) fn body_too_slow(bytes_per_second_min: u64) -> Fault {
+        let message = format!("the body came more slowly than {bytes_per_second_min} bytes a second");
+        Fault::new(408, "RequestTimeout", message)
+    }
+
+    /// The same, in the entity at `index` of an array.
+    pub(crate) fn of_entity(mut self, index: u64) -> Fault {
+        self.0.target = Some(match self.0.target {
+            Some(property) => format!("[{index}].{property}"),
+            None => format!("[{index}]"),
+        });
+        self
+    }
+
     /// 501: declared by the protocol, not built here yet.
     pub(crate) fn not_implemented(thing: &str) -> Fault {
         Fault::new(501, "NotImplemented", format!("{thing} is not implemented"))

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use tollgate_wire::edm::{Model, Version};
+use tollgate_wire::edm::{Model, SetId, Version};
 
 use crate::config::{Config, Kind, Location, Service};
 use crate::hosted::{Hosted, Mount, count_rows};
@@ -54,7 +54,11 @@ fn hosted(service: &Service) -> Result<Hosted, StartError> {
         }
         Kind::Records => {
             let opened = open(service, records::model(), records::mapping(), records::create).map_err(told)?;
-            Ok(opened.hosted(service, mounts(&RECORDS), Rest::new("/rest/", [("records", "record")])))
+            Ok(opened.hosted(
+                service,
+                mounts(&RECORDS),
+                Rest::new("/rest/", [("records", "record")]).with_mass_change(SetId(0)),
+            ))
         }
         Kind::Database { .. } => Err(told(StoreError::Unavailable("its tables cannot be read yet".into()))),
     }

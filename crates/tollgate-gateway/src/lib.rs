@@ -10,7 +10,6 @@ pub mod config;
 pub mod dispatcher;
 mod error;
 mod feed;
-#[allow(dead_code, reason = "for those who write, who come next")]
 mod hosted;
 mod index;
 mod launch;
@@ -20,7 +19,6 @@ mod odata;
 #[allow(dead_code, reason = "$batch, which comes next, does what single requests do not")]
 mod operation;
 mod parts;
-#[allow(dead_code, reason = "for those who write, who come next")]
 mod pool;
 mod rest;
 #[allow(dead_code, reason = "for those who write, who come next")]

@@ -4,10 +4,10 @@
 //! whoever waits for a work process, by the same limit of time. What is done under it is its holder's business.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Mutex, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+use tokio::sync::{self, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
 use crate::dispatcher::{Dispatcher, Occupancy, Refused, WorkProcess};
 use crate::store::{Connection, Store};
@@ -19,6 +19,19 @@ pub(crate) struct Pool {
     dispatcher: Dispatcher<Connection>,
     locking: Locking,
     wait_max: Duration,
+    /// Those who have a work process and wait for the lock.
+    lock_waits: Mutex<LockWaits>,
+}
+
+/// What became of those who had to wait for a lock.
+#[derive(Debug, Default)]
+struct LockWaits {
+    waiting: u64,
+    waiting_max: u64,
+    queued_total: u64,
+    waited: Duration,
+    refused_total: u64,
+    abandoned_total: u64,
 }
 
 /// Whom a database lets in beside a writer. All locks are fair: who asked first goes first.
@@ -28,7 +41,7 @@ pub(crate) enum Locking {
     /// others read, would be told that it is busy.
     Whole(Arc<RwLock<()>>),
     /// SQLite in a file with a write-ahead log: readers beside one writer.
-    Writers(Arc<Mutex<()>>),
+    Writers(Arc<sync::Mutex<()>>),
     /// A server that sees to it itself.
     Unlocked,
 }
@@ -68,7 +81,8 @@ impl Pool {
     /// A work process for each of `connections`, for which at most `queue_max` requests wait, none longer than
     /// `wait_max`.
     pub(crate) fn new(connections: Vec<Connection>, locking: Locking, queue_max: usize, wait_max: Duration) -> Pool {
-        Pool { dispatcher: Dispatcher::new(connections, queue_max, wait_max), locking, wait_max }
+        let dispatcher = Dispatcher::new(connections, queue_max, wait_max);
+        Pool { dispatcher, locking, wait_max, lock_waits: Mutex::default() }
     }
 
     /// A work process to read with.
@@ -92,7 +106,12 @@ impl Pool {
     pub(crate) async fn acquire_again(&self) -> Reading {
         let work_process = self.dispatcher.acquire_again().await;
         let lock = match &self.locking {
-            Locking::Whole(lock) => Some(Arc::clone(lock).read_owned().await),
+            Locking::Whole(lock) => loop {
+                // As long as there is a writer, there is an end of its transaction.
+                if let Ok(lock) = self.waiting(Duration::MAX, Arc::clone(lock).read_owned()).await {
+                    break Some(lock);
+                }
+            },
             Locking::Writers(_) | Locking::Unlocked => None,
         };
         Reading { work_process, _lock: lock }
@@ -128,14 +147,74 @@ impl Pool {
         }
     }
 
-    /// What the work processes are doing now.
+    /// What the work processes are doing now. Who has one and waits for the lock counts as busy and as waiting.
     pub(crate) fn occupancy(&self) -> Occupancy {
-        self.dispatcher.occupancy()
+        let mut occupancy = self.dispatcher.occupancy();
+        let waits = self.lock_waits();
+        occupancy.waiting += waits.waiting;
+        occupancy.waiting_max = occupancy.waiting_max.max(waits.waiting_max);
+        occupancy.queued_total += waits.queued_total;
+        occupancy.waited += waits.waited;
+        occupancy.refused_late_total += waits.refused_total;
+        occupancy.abandoned_total += waits.abandoned_total;
+        occupancy
     }
 
     async fn wait<L>(&self, begun: Instant, lock: impl Future<Output = L>) -> Result<L, Refused> {
         let left = self.wait_max.saturating_sub(begun.elapsed());
-        tokio::time::timeout(left, lock).await.map_err(|_| Refused::WaitedTooLong { wait_max: self.wait_max })
+        self.waiting(left, lock).await
+    }
+
+    async fn waiting<L>(&self, wait_max: Duration, lock: impl Future<Output = L>) -> Result<L, Refused> {
+        {
+            let mut waits = self.lock_waits();
+            waits.waiting += 1;
+            waits.waiting_max = waits.waiting_max.max(waits.waiting);
+        }
+        let mut wait = LockWait { pool: self, outcome: Outcome::Abandoned, since: Instant::now() };
+        match tokio::time::timeout(wait_max, lock).await {
+            Ok(lock) => {
+                wait.outcome = Outcome::Had;
+                Ok(lock)
+            }
+            Err(_) => {
+                wait.outcome = Outcome::Refused;
+                Err(Refused::WaitedTooLong { wait_max: self.wait_max })
+            }
+        }
+    }
+
+    fn lock_waits(&self) -> MutexGuard<'_, LockWaits> {
+        self.lock_waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One who waits for a lock; counted when it is dropped.
+struct LockWait<'p> {
+    pool: &'p Pool,
+    outcome: Outcome,
+    since: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Had,
+    Refused,
+    Abandoned,
+}
+
+impl Drop for LockWait<'_> {
+    fn drop(&mut self) {
+        let mut waits = self.pool.lock_waits();
+        waits.waiting -= 1;
+        match self.outcome {
+            Outcome::Had => {
+                waits.queued_total += 1;
+                waits.waited += self.since.elapsed();
+            }
+            Outcome::Refused => waits.refused_total += 1,
+            Outcome::Abandoned => waits.abandoned_total += 1,
+        }
     }
 }
 

@@ -30,7 +30,7 @@ use crate::odata;
 use crate::odata::batch::Room;
 use crate::operation::{Answer, READING};
 use crate::parts::Buffers;
-use crate::rest;
+use crate::rest::{self, AheadBytes};
 use crate::store::StoreError;
 
 /// A gateway that listens. It answers once it is run.
@@ -79,6 +79,8 @@ pub(crate) struct Shared {
     pub(crate) buffers: Buffers,
     /// The memory for batches.
     pub(crate) batch_room: Room,
+    /// The memory for arrays.
+    pub(crate) ahead: AheadBytes,
     pub(crate) page_size: u64,
     /// What managed fields are stamped by.
     pub(crate) clock: Clock,
@@ -312,6 +314,7 @@ impl Shared {
             batch_room: Room::of(services.iter().map(|service| &service.rules)),
             services,
             buffers: Buffers::default(),
+            ahead: AheadBytes::default(),
             page_size: u64::from(config.pages.size),
             clock: Clock::system(),
             log: Log::to_stderr(),

@@ -18,7 +18,7 @@ use crate::store::Store;
 
 /// What becomes of what the body does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
+pub(crate) enum How {
     /// It stays (PATCH, MERGE).
     Merge,
     /// It gets its default, or becomes null (PUT).
@@ -27,7 +27,7 @@ pub(super) enum How {
 
 /// What is done where there is no such entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Absent {
+pub(crate) enum Absent {
     /// It is created.
     Create,
     /// That is an error.
@@ -36,7 +36,7 @@ pub(super) enum Absent {
 
 /// How a change ended.
 #[derive(Debug)]
-pub(super) enum Changed {
+pub(crate) enum Changed {
     /// The entity has changed.
     Updated(SetId, Key),
     /// There is none: the entry, its key set, is to be created.
@@ -48,7 +48,7 @@ impl Creation<'_> {
     ///
     /// # Errors
     /// 404, 412, 428, a key in the body that is another, a null that must not be, and what the store says.
-    pub(super) fn change(
+    pub(crate) fn change(
         &mut self,
         version: Version,
         plan: Plan,
@@ -102,7 +102,7 @@ impl Creation<'_> {
     ///
     /// # Errors
     /// 404, 412, 428, and what the store says.
-    pub(super) fn delete(&mut self, version: Version, plan: Plan, conditions: &Conditions) -> Result<(), Fault> {
+    pub(crate) fn delete(&mut self, version: Version, plan: Plan, conditions: &Conditions) -> Result<(), Fault> {
         let model = &*self.service.model;
         let Some((set, key)) = target::locate(self.service, self.connection, plan)? else {
             return Err(not_there());

@@ -13,7 +13,6 @@ use tollgate_wire::value::{Cell, Row, Value};
 use super::caller::Caller;
 use super::provide;
 use super::relation::{self, Holder};
-use super::represent::Represent;
 use super::target;
 use crate::error::Fault;
 use crate::hosted::Hosted;
@@ -23,20 +22,20 @@ use crate::store::{Connection, Flow, RowSink, Store};
 const DEPTH_MAX: usize = 8;
 
 /// What creating needs beside the entity.
-pub(super) struct Creation<'a> {
-    pub(super) service: &'a Hosted,
-    pub(super) connection: &'a mut Connection,
-    pub(super) caller: &'a Caller,
+pub(crate) struct Creation<'a> {
+    pub(crate) service: &'a Hosted,
+    pub(crate) connection: &'a mut Connection,
+    pub(crate) caller: &'a Caller,
 }
 
 /// A new entity with whatever the database made of it.
-pub(super) struct Created {
+pub(crate) struct Created {
     stored: Entry,
 }
 
 impl Created {
     /// Its key.
-    pub(super) fn key(&self, entity_type: &EntityType) -> Key {
+    pub(crate) fn key(&self, entity_type: &EntityType) -> Key {
         let value = |leaf: &LeafId| Value::of(self.stored.cell(leaf.0), entity_type.leaves[leaf.0].primitive);
         Key(entity_type.key.iter().map(value).collect())
     }
@@ -52,7 +51,7 @@ impl RowSink for Created {
 }
 
 /// Whether an entity comes alone, so that what the database answers can be shown as it is.
-pub(super) fn is_alone(entry: &Entry) -> bool {
+pub(crate) fn is_alone(entry: &Entry) -> bool {
     entry.children.is_empty() && entry.links.is_empty()
 }
 
@@ -61,7 +60,7 @@ impl Creation<'_> {
     ///
     /// # Errors
     /// 404 where that one does not exist, 400 where the body says another.
-    pub(super) fn relate_to_parent(&mut self, mut plan: Plan, entry: &mut Entry) -> Result<(), Fault> {
+    pub(crate) fn relate_to_parent(&mut self, mut plan: Plan, entry: &mut Entry) -> Result<(), Fault> {
         let model = &*self.service.model;
         let Some(step) = plan.steps.pop() else { return Ok(()) };
         plan.shape = Shape::Entity;
@@ -78,23 +77,23 @@ impl Creation<'_> {
         Ok(())
     }
 
-    /// Creates an entity that comes alone; `represent` shows it.
+    /// Creates an entity that comes alone; `sink` gets it as it is stored.
     ///
     /// # Errors
     /// What is missing, and what the store says.
-    pub(super) fn alone(&mut self, set: SetId, entry: &mut Entry, represent: &mut Represent<'_>) -> Result<(), Fault> {
+    pub(crate) fn alone(&mut self, set: SetId, entry: &mut Entry, sink: &mut impl RowSink) -> Result<(), Fault> {
         let model = &*self.service.model;
         let entity_type = model.type_of(set);
         provide::for_creation(entity_type, entry, self.caller);
         provide::check_complete(entity_type, entry)?;
-        Ok(self.connection.insert(model, set, entry, Some(represent))?)
+        Ok(self.connection.insert(model, set, entry, Some(sink))?)
     }
 
     /// Creates an entity with all that its body brings along.
     ///
     /// # Errors
     /// As [`alone`](Creation::alone); 400 where a link leads to no entity, 501 where a relation cannot be written.
-    pub(super) fn with_related(&mut self, set: SetId, entry: &mut Entry) -> Result<Created, Fault> {
+    pub(crate) fn with_related(&mut self, set: SetId, entry: &mut Entry) -> Result<Created, Fault> {
         self.level(set, entry, 1)
     }
 
@@ -143,7 +142,7 @@ impl Creation<'_> {
     ///
     /// # Errors
     /// 400 where a link leads to no entity.
-    pub(super) fn refer_to_links(
+    pub(crate) fn refer_to_links(
         &mut self,
         set: SetId,
         entry: &mut Entry,
@@ -175,7 +174,7 @@ impl Creation<'_> {
     ///
     /// # Errors
     /// 400 where a link leads to no entity, or where its foreign key is part of its key.
-    pub(super) fn point_here(
+    pub(crate) fn point_here(
         &mut self,
         set: SetId,
         stored: &Entry,

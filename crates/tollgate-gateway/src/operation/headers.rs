@@ -31,13 +31,13 @@ pub(crate) fn values<'h>(headers: &'h dyn Headers, name: &'h str) -> impl Iterat
 
 /// The conditions of a request that changes something, as they stand there. Most have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Conditions {
+pub(crate) struct Conditions {
     pub(super) if_match: Vec<String>,
     pub(super) if_none_match: Vec<String>,
 }
 
 impl Conditions {
-    pub(super) fn of(headers: &dyn Headers) -> Conditions {
+    pub(crate) fn of(headers: &dyn Headers) -> Conditions {
         let lines = |name| values(headers, name).map(str::to_owned).collect();
         Conditions { if_match: lines("if-match"), if_none_match: lines("if-none-match") }
     }
@@ -149,7 +149,7 @@ pub(super) fn body_format(version: Version, headers: &dyn Headers) -> Result<For
 ///
 /// # Errors
 /// 415.
-pub(super) fn check_coding(headers: &dyn Headers) -> Result<(), Fault> {
+pub(crate) fn check_coding(headers: &dyn Headers) -> Result<(), Fault> {
     let coded = values(headers, "content-encoding")
         .flat_map(|line| line.split(','))
         .map(str::trim)

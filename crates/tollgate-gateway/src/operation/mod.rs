@@ -11,11 +11,11 @@ mod content_ids;
 mod create;
 mod headers;
 mod methods;
-mod provide;
+pub(crate) mod provide;
 mod read;
 mod relation;
 mod represent;
-mod spare;
+pub(crate) mod spare;
 mod target;
 
 use std::borrow::Cow;
@@ -30,8 +30,10 @@ use tollgate_wire::url;
 
 pub(crate) use answer::{Answer, Reply};
 pub(crate) use caller::Caller;
+pub(crate) use change::{Absent, Changed, How};
 pub(crate) use content_ids::ContentIds;
-pub(crate) use headers::{Headers, meant_method, values};
+pub(crate) use create::{Creation, is_alone};
+pub(crate) use headers::{Conditions, Headers, check_coding, meant_method, values};
 pub(crate) use methods::{READING, allowed};
 
 use crate::error::Fault;
@@ -39,9 +41,7 @@ use crate::hosted::Hosted;
 use crate::odata::{negotiation, versions};
 use crate::store::Connection;
 use answer::EntityId;
-use change::{Absent, Changed, How};
-use create::Creation;
-use headers::{Conditions, Returning};
+use headers::Returning;
 use represent::{Manner, Represent, Wanted};
 
 /// A request for one operation.

@@ -17,12 +17,12 @@ thread_local! {
 }
 
 /// An entry; whoever fills it resets it first.
-pub(super) fn entry() -> Entry {
+pub(crate) fn entry() -> Entry {
     ENTRIES.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
 /// Keeps an entry for the next request.
-pub(super) fn give_back(entry: Entry) {
+pub(crate) fn give_back(entry: Entry) {
     if entry.capacity_bytes() > ENTRY_BYTES_MAX {
         return;
     }

@@ -1,9 +1,15 @@
 //! The same rows as plain REST: `/rest/flights` and `/rest/flights/AA/0017/2011-06-01`, as JSON or, with
 //! `Accept: application/xml`, as XML padded to Atom's size. Errors are problems (RFC 9457) in the same format.
 //!
-//! It has no query language: whoever wants to filter asks by OData.
+//! Lists take `POST` of one entity or of an array of any size, entities `PUT`, `PATCH` and `DELETE`. It has no query
+//! language: whoever wants to filter asks by OData.
 
+mod change;
+mod insertion;
+mod intake;
+mod mass_change;
 mod route;
+mod write;
 
 use std::sync::Arc;
 
@@ -13,12 +19,14 @@ use tollgate_wire::edm::{SetId, Version};
 use tollgate_wire::format::{DocumentKind, Format, Padding};
 use tollgate_wire::plan::{Plan, Shape};
 
+pub(crate) use self::intake::AheadBytes;
+use self::mass_change::MassChange;
 use self::route::Resource;
 use crate::accept;
 use crate::error::{Failure, Fault};
 use crate::feed::{Feed, Next};
 use crate::hosted::Hosted;
-use crate::operation::READING;
+use crate::operation::{How, READING};
 use crate::server::Core;
 use crate::single::{Found, Single};
 
@@ -34,6 +42,8 @@ const OFFERS: &[(&str, Format)] =
 pub(crate) struct Rest {
     root: Box<str>,
     resources: Vec<Resource>,
+    /// The set that is changed by the seed's own paths.
+    mass_changed: Option<SetId>,
 }
 
 impl Rest {
@@ -44,14 +54,25 @@ impl Rest {
             item: item.into(),
             set: SetId(index),
         };
-        Rest { root: root.into(), resources: names.into_iter().enumerate().map(resource).collect() }
+        Rest { root: root.into(), resources: names.into_iter().enumerate().map(resource).collect(), mass_changed: None }
+    }
+
+    /// Lets this set be changed as a whole by the seed's own paths.
+    pub(crate) fn with_mass_change(mut self, set: SetId) -> Rest {
+        self.mass_changed = Some(set);
+        self
+    }
+
+    /// What of the seed's own paths `below` is, and which set it changes.
+    fn mass_change_of(&self, below: &str) -> Option<(SetId, MassChange)> {
+        Some((self.mass_changed?, MassChange::of(below)?))
     }
 
     /// Whether `path` is a list of this service, or below one.
     pub(crate) fn has(&self, path: &str) -> bool {
         let Some(below) = path.strip_prefix(&*self.root) else { return false };
         let name = below.split('/').next().unwrap_or_default();
-        self.resources.iter().any(|resource| *resource.list == *name)
+        self.resources.iter().any(|resource| *resource.list == *name) || self.mass_change_of(below).is_some()
     }
 
     /// The paths of the lists.
@@ -96,18 +117,55 @@ pub(crate) fn error_format(request: Option<&RequestHead>) -> Format {
 
 async fn answer(core: &Core, service: &Arc<Hosted>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
     let rest = &service.rest;
-    let (request, response) = exchange.split();
+    let request = exchange.request();
+    let (method, query) = (request.method(), request.query());
     let path = request.path().get(rest.root.len()..).unwrap_or_default();
-    let (resource, plan) = route::parse(&service.model, &rest.resources, path, request.query())?;
-    if request.method() == Method::Options {
-        response.status = 204;
-        response.header("allow", READING);
-        return Ok(());
+    if let Some((set, mass_change)) = rest.mass_change_of(path) {
+        return mass_change.answer(core, service, set, exchange).await;
     }
-    check_method(request.method(), request.method_text(), &plan)?;
-    let Some(format) = accept::choose(request.values("accept"), OFFERS, |format, _| Some(format)) else {
-        return Err(Fault::not_acceptable("expected Accept to allow application/json or application/xml").into());
-    };
+    // What is asked for besides a list or an entity is asked by those who read.
+    let reads = matches!(method, Method::Get | Method::Head);
+    let (resource, plan) = route::parse(&service.model, &rest.resources, path, query.filter(|_| reads))?;
+    let allow = allowed(service, &plan);
+    match (method, plan.shape) {
+        (Method::Get | Method::Head, _) => return read(core, service, resource, exchange, plan).await,
+        (Method::Options, _) => {
+            let response = exchange.respond();
+            response.status = 204;
+            response.header("allow", allow);
+            return Ok(());
+        }
+        _ if !allow.split(", ").any(|allowed| allowed == request.method_text()) => {
+            return Err(Fault::method_not_allowed(request.method_text(), allow).into());
+        }
+        (Method::Delete, Shape::Collection) => {
+            route::check_all(query)?;
+            return write::delete_all(service, plan.set(), exchange).await;
+        }
+        _ => {}
+    }
+    if let Some(option) = query.into_iter().flat_map(|query| query.split('&')).find(|option| !option.is_empty()) {
+        return Err(route::unknown_option(option, "no options").into());
+    }
+    match method {
+        Method::Post => write::create(core, service, resource, exchange).await,
+        Method::Put => write::change(core, service, exchange, plan, How::Replace).await,
+        Method::Patch => write::change(core, service, exchange, plan, How::Merge).await,
+        _ => write::delete(core, service, exchange, plan).await,
+    }
+}
+
+/// Answers a list or an entity.
+async fn read(
+    core: &Core,
+    service: &Arc<Hosted>,
+    resource: &Resource,
+    exchange: &mut Exchange<'_>,
+    plan: Plan,
+) -> Result<(), Failure> {
+    let rest = &service.rest;
+    let (request, response) = exchange.split();
+    let format = answer_format(request)?;
     let stencil = service.stencils.of(&service.model, plan.set(), plan.shape, format, &plan.options);
     response.header("vary", "Accept");
     if plan.shape == Shape::Entity {
@@ -131,12 +189,23 @@ async fn answer(core: &Core, service: &Arc<Hosted>, exchange: &mut Exchange<'_>)
         .await
 }
 
-fn check_method(method: Method, method_text: &str, plan: &Plan) -> Result<(), Fault> {
-    match (method, plan.shape) {
-        (Method::Get | Method::Head, _) => Ok(()),
-        (Method::Post, Shape::Collection) | (Method::Put | Method::Patch | Method::Delete, Shape::Entity) => {
-            Err(Fault::not_implemented(&format!("{method_text} in REST")))
+/// In which format an entity is answered.
+fn answer_format(request: &RequestHead) -> Result<Format, Fault> {
+    accept::choose(request.values("accept"), OFFERS, |format, _| Some(format))
+        .ok_or_else(|| Fault::not_acceptable("expected Accept to allow application/json or application/xml"))
+}
+
+/// The methods of a list or of an entity, by what its set allows.
+fn allowed(service: &Hosted, plan: &Plan) -> &'static str {
+    let changes = service.model.entity_sets[plan.set().0].changes;
+    match (plan.shape, changes.insert, changes.update, changes.delete) {
+        (Shape::Collection, true, _, true) => "DELETE, GET, HEAD, OPTIONS, POST",
+        (Shape::Collection, true, _, false) => "GET, HEAD, OPTIONS, POST",
+        (Shape::Entity, _, true, true) => "DELETE, GET, HEAD, OPTIONS, PATCH, PUT",
+        (Shape::Entity, _, true, false) => "GET, HEAD, OPTIONS, PATCH, PUT",
+        (Shape::Collection | Shape::Entity, _, false, true) | (Shape::Collection, false, true, true) => {
+            "DELETE, GET, HEAD, OPTIONS"
         }
-        _ => Err(Fault::method_not_allowed(method_text, READING)),
+        _ => READING,
     }
 }

@@ -4,7 +4,8 @@
 //! It ends in the same [`Plan`] as an OData URL does, so that both read the same rows by the same statements.
 
 use tollgate_wire::date;
-use tollgate_wire::edm::{Model, Primitive, SetId};
+use tollgate_wire::document::Scalar;
+use tollgate_wire::edm::{Model, Primitive, SetId, Version};
 use tollgate_wire::plan::{Key, Options, Plan, Shape};
 use tollgate_wire::url::decode_segment;
 use tollgate_wire::value::Value;
@@ -91,29 +92,30 @@ fn key_value(primitive: Primitive, segment: &str) -> Option<Value> {
     if text.bytes().any(|byte| byte.is_ascii_control()) {
         return None;
     }
-    match primitive {
-        Primitive::String { .. } => Some(Value::String(text)),
-        Primitive::Date => {
-            // 20110601 is how the service's own keys are written in its older form.
-            let compact = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());
-            let hyphenated = if compact { format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]) } else { text };
-            date::date(&hyphenated).filter(|date| date::sorts_as_text(date)).map(|text| Value::Text(primitive, text))
+    // 20110601 is how the flights' own keys are written in their older form.
+    let is_compact = primitive == Primitive::Date && text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let text = if is_compact { format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]) } else { text };
+    let value = Scalar::Text(text).value(Version::V4, primitive)?;
+    match &value {
+        Value::Text(Primitive::Date | Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. }, canonical) => {
+            date::sorts_as_text(canonical).then_some(value)
         }
-        Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 | Primitive::Int64 => {
-            text.parse().ok().map(Value::Integer)
-        }
-        // No service has such a key in its path yet; a URL that tries is badly made.
-        Primitive::Boolean
-        | Primitive::Single
-        | Primitive::Double
-        | Primitive::Decimal { .. }
-        | Primitive::Binary { .. }
-        | Primitive::Guid
-        | Primitive::DateTime { .. }
-        | Primitive::DateTimeOffset { .. }
-        | Primitive::TimeOfDay { .. }
-        | Primitive::Duration => None,
+        _ => Some(value),
     }
+}
+
+/// Checks that a list as a whole is really meant.
+///
+/// # Errors
+/// 400 where it does not say so.
+pub(super) fn check_all(query: Option<&str>) -> Result<(), Fault> {
+    if query == Some("all=true") {
+        return Ok(());
+    }
+    Err(Fault::bad_request(
+        "query",
+        "deleting a whole list wants to be confirmed by `?all=true`, and takes no other option",
+    ))
 }
 
 fn unknown(resources: &[Resource], name: &str) -> Fault {
@@ -121,7 +123,7 @@ fn unknown(resources: &[Resource], name: &str) -> Fault {
     Fault::not_found(format!("`{name}` is not here, but {}", known.join(", ")))
 }
 
-fn unknown_option(option: &str, expected: &str) -> Fault {
+pub(super) fn unknown_option(option: &str, expected: &str) -> Fault {
     let name = option.split('=').next().unwrap_or_default();
     Fault::bad_request("query", format!("unknown option `{name}`: expected {expected}"))
 }

@@ -83,7 +83,9 @@ fn options_are_answered_with_the_methods_that_there_are() {
     for (target, allow) in [
         (format!("{V2}FlightCollection"), "GET, HEAD, OPTIONS, POST"),
         (format!("{V4}$batch"), "OPTIONS, POST"),
-        ("/rest/flights".to_owned(), "GET, HEAD, OPTIONS"),
+        ("/rest/flights".to_owned(), "DELETE, GET, HEAD, OPTIONS, POST"),
+        ("/rest/records/01234567-89ab-cdef-0123-456789abcdef".to_owned(), "DELETE, GET, HEAD, OPTIONS, PATCH, PUT"),
+        ("/rest/mass-change/insertAll".to_owned(), "OPTIONS, POST"),
         ("*".to_owned(), "GET, HEAD, OPTIONS"),
     ] {
         let answer = Running::shared().ask("OPTIONS", &target);

@@ -159,6 +159,11 @@ impl Connection {
         self.stream.get_mut().write_all(request.as_bytes()).unwrap();
     }
 
+    /// What is sent over.
+    pub(super) fn stream(&mut self) -> &mut TcpStream {
+        self.stream.get_mut()
+    }
+
     /// Sends bytes as they are.
     pub(super) fn send_raw(&mut self, bytes: &str) {
         self.stream.get_mut().write_all(bytes.as_bytes()).unwrap();

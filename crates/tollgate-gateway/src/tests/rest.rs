@@ -60,8 +60,14 @@ fn errors_are_problems() {
         ("GET", "/rest/flights?limit=1&limit=2", "*/*", 400, "twice"),
         ("GET", "/rest/flights?sort=PRICE", "*/*", 400, "`sort`"),
         ("GET", "/rest/flights", "text/html", 406, "application/json"),
-        ("POST", "/rest/flights", "*/*", 501, "POST"),
-        ("DELETE", "/rest/flights", "*/*", 405, "DELETE"),
+        ("PUT", "/rest/flights", "*/*", 405, "PUT"),
+        ("DELETE", "/rest/flights", "*/*", 400, "?all=true"),
+        ("DELETE", "/rest/flights?all=yes", "*/*", 400, "?all=true"),
+        ("DELETE", "/rest/flights/AA/0017/2011-06-01?all=true", "*/*", 400, "`all`"),
+        ("POST", "/rest/flights?limit=1", "*/*", 400, "`limit`"),
+        ("POST", "/rest/flights/AA/0017/2011-06-01", "*/*", 405, "POST"),
+        ("GET", "/rest/mass-change/insertAll", "*/*", 405, "OPTIONS, POST"),
+        ("GET", "/rest/mass-change/updateAll", "*/*", 404, "mass-change/updateAll"),
         ("GET", "/nowhere", "*/*", 404, "no service"),
     ] {
         let answer = Running::shared().connect().ask(method, target, &[("Accept", accept)]);
