@@ -19,9 +19,9 @@ mod odata;
 #[allow(dead_code, reason = "$batch, which comes next, does what single requests do not")]
 mod operation;
 mod parts;
+#[allow(dead_code, reason = "PostgreSQL, which needs no lock, comes next")]
 mod pool;
 mod rest;
-#[allow(dead_code, reason = "for those who write, who come next")]
 mod rules;
 mod server;
 pub mod services;

@@ -48,8 +48,6 @@ fn bad_urls_are_answered_with_their_place() {
 #[test]
 fn what_is_not_built_yet_is_named() {
     for (method, root, below, fragment) in [
-        ("POST", V2, "$batch", "$batch"),
-        ("POST", V4, "$batch", "$batch"),
         (
             "GET",
             V2,
