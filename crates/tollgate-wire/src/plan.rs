@@ -19,6 +19,8 @@ pub enum Resource {
     Function(usize),
     /// Data to read.
     Read(Box<Plan>),
+    /// References to the entities that the plan leads to (V2 `$links`, V4 `$ref`): the relation, not the entities.
+    References(Box<Plan>),
 }
 
 /// A request for data.
@@ -89,6 +91,8 @@ pub struct Options {
     pub count: Counting,
     /// `$format`.
     pub format: Option<String>,
+    /// `$id`: the URL of the entity whose reference is meant.
+    pub id: Option<String>,
 }
 
 /// Whether the total number of matching entities goes with the page.

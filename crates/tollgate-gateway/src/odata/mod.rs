@@ -98,6 +98,7 @@ async fn answer(core: &Core, service: &Arc<Hosted>, mount: &Mount, exchange: &mu
             let (request, response) = exchange.split();
             Ok(documents::answer_metadata(service, version, request.query(), request, response)?)
         }
+        Resource::References(_) => Err(Fault::not_implemented("reading references").into()),
         Resource::Function(index) => {
             Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[index].name)).into())
         }

@@ -14,6 +14,7 @@ pub(crate) fn allowed(model: &Model, version: Version, resource: &Resource) -> &
         Resource::Batch => "OPTIONS, POST",
         Resource::ServiceDocument | Resource::Metadata | Resource::Function(_) => READING,
         Resource::Read(plan) => of_data(model, version, plan),
+        Resource::References(plan) => super::reference::allowed(model, version, plan),
     }
 }
 

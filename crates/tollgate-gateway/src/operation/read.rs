@@ -49,6 +49,7 @@ pub(super) fn perform(
         }
         Resource::ServiceDocument => documents::answer_service(service, version, request.query, root, headers, answer)?,
         Resource::Metadata => documents::answer_metadata(service, version, request.query, headers, answer)?,
+        Resource::References(_) => return Err(Fault::not_implemented("reading references")),
         Resource::Function(index) => {
             return Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[index].name)));
         }

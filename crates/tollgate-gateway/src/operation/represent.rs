@@ -18,13 +18,14 @@ use crate::store::{Connection, Flow, RowSink, Store};
 pub(super) enum Wanted {
     /// Its address and ETag.
     Fields,
-    /// Itself too.
+    /// Itself too, or the property that the stencil is of.
     Body,
 }
 
 /// Writes one entity into an answer.
 pub(super) struct Represent<'a> {
     writer: Writer<'a>,
+    kind: DocumentKind,
     wanted: Wanted,
     answer: &'a mut Answer,
     seen: bool,
@@ -33,7 +34,7 @@ pub(super) struct Represent<'a> {
 impl<'a> Represent<'a> {
     /// The fields `content-type` and `etag` are added to the answer, the body and the address filled in.
     pub(super) fn new(stencil: &'a Stencil, base: Base<'a>, wanted: Wanted, answer: &'a mut Answer) -> Represent<'a> {
-        Represent { writer: stencil.writer(base), wanted, answer, seen: false }
+        Represent { writer: stencil.writer(base), kind: DocumentKind::Entry, wanted, answer, seen: false }
     }
 }
 
@@ -45,7 +46,7 @@ impl RowSink for Represent<'_> {
         stencil.write_address(&mut self.answer.address, row);
         self.answer.header_with("etag", |value| stencil.write_etag(value, row));
         if self.wanted == Wanted::Body {
-            self.answer.header("content-type", stencil.format().content_type(DocumentKind::Entry));
+            self.answer.header("content-type", stencil.format().content_type(self.kind));
             let body = &mut self.answer.body;
             self.writer.document_begin(body);
             if stencil.expansions() == 0 {
@@ -98,20 +99,24 @@ pub(super) struct Manner<'a> {
     pub(super) updated: &'a str,
 }
 
-/// Writes the entity with this key, as it now stands in the database, into the answer.
+/// Writes the entity with this key, or the property of it that `shape` names, as it now stands in the database, into the
+/// answer.
 pub(super) fn as_stored(
     service: &Hosted,
     connection: &mut Connection,
     (set, key): (SetId, Key),
-    options: Options,
+    (shape, options): (Shape, Options),
     manner: Manner<'_>,
     wanted: Wanted,
     answer: &mut Answer,
 ) -> Result<(), Fault> {
     let model = &*service.model;
     let plan = Plan { root: set, key: Some(key), steps: Vec::new(), shape: Shape::Entity, options };
-    let stencil = service.stencils.of(model, set, Shape::Entity, manner.format, &plan.options);
+    let stencil = service.stencils.of(model, set, shape, manner.format, &plan.options);
     let mut sink = Represent::new(&stencil, Base::new(manner.root, manner.updated), wanted, answer);
+    if shape != Shape::Entity {
+        sink.kind = DocumentKind::Property;
+    }
     connection.read(model, &plan, None, &mut sink)?;
     match sink.seen {
         true => Ok(()),

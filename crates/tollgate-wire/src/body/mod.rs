@@ -13,6 +13,7 @@ mod error;
 mod json;
 mod link;
 mod property;
+mod reference;
 mod shape;
 mod xml;
 

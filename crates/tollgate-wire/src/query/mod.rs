@@ -11,6 +11,7 @@ mod expand;
 mod expression;
 mod filter;
 mod format;
+mod id;
 mod inline_count;
 mod list;
 mod order_by;
@@ -56,7 +57,7 @@ pub static OPTIONS: [SystemOption; 17] = [
     SystemOption { applies_to: ANYTHING, ..option("$apply", ONLY_V4, unbuilt::apply) },
     SystemOption { applies_to: ANYTHING, ..option("$compute", ONLY_V4, unbuilt::compute) },
     SystemOption { applies_to: ANYTHING, ..option("$deltatoken", ONLY_V4, unbuilt::delta_token) },
-    SystemOption { applies_to: ANYTHING, ..option("$id", ONLY_V4, unbuilt::id) },
+    SystemOption { applies_to: REFERENCES, ..option("$id", ONLY_V4, id::parse) },
     SystemOption { applies_to: ANYTHING, ..option("$index", ONLY_V4, unbuilt::index) },
     SystemOption { applies_to: ANYTHING, ..option("$schemaversion", ONLY_V4, unbuilt::schema_version) },
 ];
@@ -70,6 +71,7 @@ const ENTITY: u8 = 2;
 const COUNT: u8 = 4;
 /// V2 counts what is left after `$top` and `$skip`; V4 forbids them with `/$count`.
 const COUNT_OF_V2: u8 = 8;
+const REFERENCES: u8 = 16;
 const ANYTHING: u8 = 0xff;
 
 /// A descriptor with the common values; what differs is said in [`OPTIONS`].
@@ -120,11 +122,12 @@ pub(crate) fn apply(
         }
     }
     let mut scratch = Options::default();
-    let (shape, set, options) = match resource {
-        Resource::Read(plan) => (Some(plan.shape), Some(plan.set()), &mut plan.options),
+    let (named, set, options) = match resource {
+        Resource::Read(plan) => (Named::of(version, plan.shape), Some(plan.set()), &mut plan.options),
+        Resource::References(plan) => (Named(REFERENCES, "references"), Some(plan.set()), &mut plan.options),
         // Options of a function are its own parameters; system options wait until functions are built.
         Resource::Function(_) => return Ok(custom),
-        Resource::ServiceDocument | Resource::Metadata | Resource::Batch => (None, None, &mut scratch),
+        Resource::ServiceDocument | Resource::Metadata | Resource::Batch => (Named(0, "no data"), None, &mut scratch),
     };
     let nothing = EntityType::default();
     let context = Context { model, version, entity_type: set.map_or(&nothing, |set| model.type_of(set)) };
@@ -133,7 +136,7 @@ pub(crate) fn apply(
         let text =
             decode(raw, option.plus).map_err(|problem| problem.located(Place::Option(option.name.into()), raw))?;
         (|| {
-            check_applies(option, version, shape)?;
+            check_applies(option, version, &named)?;
             (option.parse)(&context, &text, options)
         })()
         .map_err(|problem| problem.located(Place::Option(option.name.into()), &text))?;
@@ -153,22 +156,34 @@ fn find(version: Version, name: &str) -> Option<usize> {
     })
 }
 
-fn check_applies(option: &SystemOption, version: Version, shape: Option<Shape>) -> Parsed<()> {
-    let (bit, names) = match shape {
-        Some(Shape::Collection) => (COLLECTION, "a collection"),
-        Some(Shape::Entity) => (ENTITY, "one entity"),
-        Some(Shape::Count) if version == Version::V2 => (COUNT | COUNT_OF_V2, "a count"),
-        Some(Shape::Count) => (COUNT, "a count"),
-        Some(Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_)) => (0, "a property"),
-        None => (0, "no data"),
-    };
-    if option.applies_to == ANYTHING || option.applies_to & bit != 0 {
+/// What a path names, as what an option may apply to, and in words.
+struct Named(u8, &'static str);
+
+/// What the path names besides, where V4's `$select` would have a meaning that is not built.
+const COMPLEX: &str = "a complex property";
+
+impl Named {
+    fn of(version: Version, shape: Shape) -> Named {
+        match shape {
+            Shape::Collection => Named(COLLECTION, "a collection"),
+            Shape::Entity => Named(ENTITY, "one entity"),
+            Shape::Count if version == Version::V2 => Named(COUNT | COUNT_OF_V2, "a count"),
+            Shape::Count => Named(COUNT, "a count"),
+            Shape::Property(_) => Named(0, COMPLEX),
+            Shape::Leaf(_) | Shape::RawValue(_) => Named(0, "a property"),
+        }
+    }
+}
+
+fn check_applies(option: &SystemOption, version: Version, named: &Named) -> Parsed<()> {
+    let Named(bits, words) = *named;
+    if option.applies_to == ANYTHING || option.applies_to & bits != 0 {
         return Ok(());
     }
-    if version == Version::V4 && matches!(shape, Some(Shape::Property(_))) && option.name == "$select" {
+    if version == Version::V4 && words == COMPLEX && option.name == "$select" {
         return Err(Problem::not_implemented(0, "$select of a complex property"));
     }
-    Err(Problem::whole(Fault::NotApplicable, format!("{} does not apply: the path names {names}", option.name)))
+    Err(Problem::whole(Fault::NotApplicable, format!("{} does not apply: the path names {words}", option.name)))
 }
 
 fn unknown(version: Version, name: &str) -> UrlError {

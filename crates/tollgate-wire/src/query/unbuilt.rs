@@ -20,10 +20,6 @@ pub(super) fn delta_token(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<(
     refuse("$deltatoken")
 }
 
-pub(super) fn id(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    refuse("$id")
-}
-
 pub(super) fn index(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
     refuse("$index")
 }

@@ -33,7 +33,15 @@ pub(crate) fn parse(model: &Model, version: Version, path: &str) -> Parsed<Resou
             None => Err(unknown_root(model, &first)),
         };
     };
-    let mut walk = Walk { model, version, set: root, shape: Shape::Collection, root_key: None, steps: Vec::new() };
+    let mut walk = Walk {
+        model,
+        version,
+        set: root,
+        shape: Shape::Collection,
+        root_key: None,
+        steps: Vec::new(),
+        references: References::Unnamed,
+    };
     if let Some(predicate) = first.predicate {
         walk.root_key = key::parse(version, model.type_of(root), predicate, first.predicate_at)?;
         if walk.root_key.is_some() {
@@ -43,8 +51,13 @@ pub(crate) fn parse(model: &Model, version: Version, path: &str) -> Parsed<Resou
     while let Some(segment) = segments.next()? {
         walk.step(&segment)?;
     }
-    let Walk { shape, root_key, steps, .. } = walk;
-    Ok(Resource::Read(Box::new(Plan { root, key: root_key, steps, shape, options: Options::default() })))
+    let Walk { shape, root_key, steps, references, .. } = walk;
+    let plan = Box::new(Plan { root, key: root_key, steps, shape, options: Options::default() });
+    match references {
+        References::Unnamed => Ok(Resource::Read(plan)),
+        References::Named => Ok(Resource::References(plan)),
+        References::Awaited => Err(unknown(path.len(), "$links without a navigation property behind it".to_owned())),
+    }
 }
 
 /// A segment cut at its parentheses.
@@ -101,6 +114,16 @@ impl<'p> Segments<'p> {
     }
 }
 
+/// Whether the path names references.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum References {
+    Unnamed,
+    /// `$links` was read; the navigation property must follow.
+    Awaited,
+    /// Nothing can follow.
+    Named,
+}
+
 struct Walk<'m> {
     model: &'m Model,
     version: Version,
@@ -108,11 +131,39 @@ struct Walk<'m> {
     shape: Shape,
     root_key: Option<crate::plan::Key>,
     steps: Vec<Step>,
+    references: References,
 }
 
 impl Walk<'_> {
     fn step(&mut self, segment: &Segment<'_>) -> Parsed<()> {
         let entity_type = self.model.type_of(self.set);
+        match self.references {
+            References::Named if self.version == Version::V2 && segment.text == "$count" => {
+                return Err(Problem::not_implemented(segment.at, "the number of $links"));
+            }
+            References::Named => return Err(unknown(segment.at, "nothing can follow references".to_owned())),
+            References::Awaited if entity_type.navigation(segment.name).is_none() => {
+                let what = format!("{} has no navigation property {}", entity_type.name, quoted(segment.text));
+                return Err(unknown(segment.at, what));
+            }
+            References::Awaited => {
+                self.references = References::Named;
+                return self.behind_entity(entity_type, segment);
+            }
+            References::Unnamed => {}
+        }
+        let related = !self.steps.is_empty() && matches!(self.shape, Shape::Entity | Shape::Collection);
+        match (segment.text, self.version) {
+            ("$links", Version::V2) if self.shape == Shape::Entity => {
+                self.references = References::Awaited;
+                return Ok(());
+            }
+            ("$ref", Version::V4) if related => {
+                self.references = References::Named;
+                return Ok(());
+            }
+            _ => {}
+        }
         match self.shape {
             Shape::Collection => self.behind_collection(entity_type, segment),
             Shape::Entity => self.behind_entity(entity_type, segment),

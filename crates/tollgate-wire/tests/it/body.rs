@@ -61,6 +61,48 @@ const REST: Format = Format::RestJson;
 const XML: Format = Format::RestXml { padding: Padding::Without };
 
 #[test]
+fn a_reference_is_the_url_of_an_entity() {
+    let check = |format: Format, document: &str, expected: &str| {
+        let model = model();
+        let set = model.set("CarrierCollection").unwrap();
+        let found = match Reader::new(model).read_reference(document.as_bytes(), format, set, ROOT) {
+            Ok(link) => format!("{link:?}"),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(found, expected, "{document}");
+    };
+    let carrier = "Key(Key([String(\"AA\")]))";
+    check(V4, r#"{"@odata.id":"CarrierCollection('AA')"}"#, carrier);
+    check(
+        V4,
+        r#"{"@odata.context":"$metadata#x","@id":"http://localhost:8080/odata/v4/flights/CarrierCollection('AA')"}"#,
+        carrier,
+    );
+    check(V4, r#"{"@odata.id":"$1"}"#, "ContentId(\"1\")");
+    check(V2, r#"{"uri":"CarrierCollection('AA')"}"#, carrier);
+    check(V2, r#"{"d":{"uri":"CarrierCollection('AA')"}}"#, carrier);
+    check(
+        ATOM,
+        "<uri xmlns=\"http://schemas.microsoft.com/ado/2007/08/dataservices\">CarrierCollection('AA')</uri>",
+        carrier,
+    );
+    check(V4, "{}", "the member '@odata.id' is missing (at byte 2)");
+    check(V4, r#"{"@odata.id":7}"#, "expected the URL of an entity (at byte 13)");
+    check(V4, r#"{"carrid":"AA"}"#, "expected the URL of an entity, found the member 'carrid' (at byte 1)");
+    check(
+        V4,
+        r#"{"@odata.id":"FlightCollection"}"#,
+        "expected an entity of CarrierCollection with its key, found 'FlightCollection' (at byte 13)",
+    );
+    check(
+        V2,
+        r#"{"d":{"d":{"uri":"CarrierCollection('AA')"}}}"#,
+        "expected the URL of an entity, found the member 'd' (at byte 6)",
+    );
+    check(ATOM, "<link>x</link>", "expected the element 'uri', found 'link' (at byte 6)");
+}
+
+#[test]
 fn members_come_in_any_order_and_nest() {
     let check = |document: &str, expected: &str| assert_eq!(read(V4, FLIGHTS, document), expected, "{document}");
     check(

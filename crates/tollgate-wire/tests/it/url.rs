@@ -13,9 +13,13 @@ const V4: Version = Version::V4;
 
 /// The plan in one line: sets, keys, steps and shape.
 fn describe(model: &Model, resource: &Resource) -> String {
-    let Resource::Read(plan) = resource else { return format!("{resource:?}") };
+    let (prefix, plan) = match resource {
+        Resource::Read(plan) => ("", plan),
+        Resource::References(plan) => ("references to ", plan),
+        _ => return format!("{resource:?}"),
+    };
     let Plan { root, key, steps, shape, .. } = &**plan;
-    let mut out = model.entity_sets[root.0].name.clone();
+    let mut out = format!("{prefix}{}", model.entity_sets[root.0].name);
     let mut set = *root;
     let push_key = |out: &mut String, key: &Option<Key>| {
         if let Some(Key(values)) = key {
@@ -53,6 +57,39 @@ fn check(version: Version, path: &str, expected: &str) {
         Err(error) => format!("{} {error}", error.status()),
     };
     assert_eq!(found, expected, "{version:?} {path}");
+}
+
+#[test]
+fn references_stand_behind_links_in_v2_and_before_ref_in_v4() {
+    let flights = "references to CarrierCollection('AA') > carrierFlights . Collection";
+    check(V2, "CarrierCollection('AA')/$links/carrierFlights", flights);
+    check(V4, "CarrierCollection('AA')/carrierFlights/$ref", flights);
+    let flight = "references to CarrierCollection('AA') > carrierFlights('AA', '0017', 2011-06-01) . Entity";
+    let key = "carrid='AA',connid='0017',fldate=";
+    check(V2, &format!("CarrierCollection('AA')/$links/carrierFlights({key}datetime'2011-06-01T00:00:00')"), flight);
+    check(V4, &format!("CarrierCollection('AA')/carrierFlights({key}2011-06-01)/$ref"), flight);
+    check(V4, "CarrierCollection('a/$ref')", "CarrierCollection('a/$ref') . Entity");
+    check(
+        V2,
+        "CarrierCollection('AA')/$links",
+        "404 $links without a navigation property behind it in the path at column 31",
+    );
+    check(
+        V2,
+        "CarrierCollection('AA')/$links/CARRNAME",
+        "404 Carrier has no navigation property 'CARRNAME' in the path at column 32",
+    );
+    check(
+        V2,
+        "CarrierCollection('AA')/$links/carrierFlights/$count",
+        "501 the number of $links is not implemented in the path at column 47",
+    );
+    check(
+        V4,
+        "CarrierCollection('AA')/carrierFlights/$ref/carrid",
+        "404 nothing can follow references in the path at column 45",
+    );
+    check(V4, "CarrierCollection('AA')/$ref", "501 $ref is not implemented in the path at column 25");
 }
 
 #[test]
@@ -227,12 +264,6 @@ fn what_is_not_built_is_refused_by_its_name() {
         "CarrierCollection('AA')/$value",
         "501 the media stream of an entity ($value) is not implemented in the path at column 25",
     );
-    check(
-        V2,
-        "CarrierCollection('AA')/$links/carrierFlights",
-        "501 $links is not implemented in the path at column 25",
-    );
-    check(V4, "CarrierCollection('AA')/carrierFlights/$ref", "501 $ref is not implemented in the path at column 40");
     check(V4, "CarrierCollection(@key)", "501 a parameter alias in a key is not implemented in the path at column 19");
     check(V4, "$all", "501 $all is not implemented in the path at column 1");
     check(V4, "$crossjoin(A,B)", "501 $crossjoin is not implemented in the path at column 1");

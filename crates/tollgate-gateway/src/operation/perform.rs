@@ -1,0 +1,179 @@
+//! A prepared operation being done: changes in the store, and what is answered to them.
+//!
+//! It runs inside the caller's transaction and deliberately undoes nothing: after an error the caller does.
+
+use tollgate_wire::edm::{SetId, Version};
+use tollgate_wire::entry::Entry;
+use tollgate_wire::format::Format;
+use tollgate_wire::plan::{Expand, Key, Options, Plan, Select, Shape};
+use tollgate_wire::stencil::Base;
+use tollgate_wire::url;
+use tollgate_wire::value::Cell;
+
+use super::answer::{Answer, EntityId};
+use super::change::{Absent, Changed, How};
+use super::create::{self, Creation};
+use super::headers::{Conditions, Returning};
+use super::prepare::{Action, Choice, Prepared};
+use super::represent::{self, Manner, Represent, Wanted};
+use super::{Performed, spare};
+use crate::error::Fault;
+use crate::hosted::Hosted;
+use crate::odata::versions;
+use crate::store::Connection;
+
+impl Prepared {
+    /// Does the operation inside a transaction that the caller began. `answer` is begun anew; `root` is the absolute URL of
+    /// the service.
+    ///
+    /// # Errors
+    /// What is to be told to the client; the caller undoes whatever was done.
+    pub(crate) fn perform(
+        self,
+        service: &Hosted,
+        connection: &mut Connection,
+        root: &str,
+        answer: &mut Answer,
+    ) -> Result<Performed, Fault> {
+        let Prepared { action, version, caller, conditions, returning, format, choice } = self;
+        answer.clear();
+        let (name, said) = versions::answered(version);
+        answer.header(name, said);
+        let updated = if format == Format::V2Atom { caller.stamp().atom() } else { String::new() };
+        let manner = Manner { format, root, updated: &updated };
+        let mut work = Work {
+            creation: Creation { service, connection, caller: &caller },
+            version,
+            returning,
+            manner,
+            choice,
+            answer,
+        };
+        match action {
+            Action::Create { plan, mut entry } => {
+                work.create(*plan, &mut entry)?;
+                spare::give_back(entry);
+            }
+            Action::Change { plan, mut entry, how, absent } => {
+                work.change(*plan, &mut entry, (how, absent), &conditions)?;
+                spare::give_back(entry);
+            }
+            Action::Delete { plan } => {
+                work.creation.delete(version, *plan, &conditions)?;
+                work.answer.status = 204;
+            }
+            Action::Relate { plan, change } => {
+                work.creation.relate(version, *plan, change, &conditions)?;
+                work.answer.status = 204;
+            }
+        }
+        Ok(Performed::Wrote)
+    }
+}
+
+/// An operation that is being done.
+struct Work<'a> {
+    creation: Creation<'a>,
+    version: Version,
+    returning: Returning,
+    manner: Manner<'a>,
+    choice: Choice,
+    answer: &'a mut Answer,
+}
+
+impl Work<'_> {
+    fn create(&mut self, mut plan: Plan, entry: &mut Entry) -> Result<(), Fault> {
+        let set = plan.set();
+        let mut options = std::mem::take(&mut plan.options);
+        self.creation.relate_to_parent(plan, entry)?;
+        self.insert(set, entry, &mut options)
+    }
+
+    /// Creates the entity and answers it.
+    fn insert(&mut self, set: SetId, entry: &mut Entry, options: &mut Options) -> Result<(), Fault> {
+        let wanted = if self.returning == Returning::Minimal { Wanted::Fields } else { Wanted::Body };
+        let service = self.creation.service;
+        let plain = *options == Options::default();
+        if plain && create::is_alone(entry) {
+            let stencil = service.stencils.of(&service.model, set, Shape::Entity, self.manner.format, options);
+            let base = Base::new(self.manner.root, self.manner.updated);
+            let mut represent = Represent::new(&stencil, base, wanted, self.answer);
+            self.creation.alone(set, entry, &mut represent)?;
+        } else {
+            // What was created together is answered together, as far as one level of expansion goes.
+            let entity_type = service.model.type_of(set);
+            if options.expand.is_empty() {
+                let created_with = entry.children.iter().map(|(navigation, _)| Expand {
+                    navigation: *navigation,
+                    target: entity_type.navigation[navigation.0].target,
+                    select: Select::All,
+                });
+                options.expand = created_with.collect();
+            }
+            let key = self.creation.with_related(set, entry)?.key(entity_type);
+            self.show((set, key), (Shape::Entity, std::mem::take(options)), wanted)?;
+        }
+        self.answer.status = if wanted == Wanted::Body { 201 } else { 204 };
+        self.answer.say_location(
+            self.manner.root,
+            match self.version {
+                Version::V2 => EntityId::Unsaid,
+                Version::V4 => EntityId::Said,
+            },
+        );
+        self.say_what_chose(wanted);
+        Ok(())
+    }
+
+    fn change(
+        &mut self,
+        mut plan: Plan,
+        entry: &mut Entry,
+        how: (How, Absent),
+        conditions: &Conditions,
+    ) -> Result<(), Fault> {
+        let mut options = std::mem::take(&mut plan.options);
+        let shape = plan.shape;
+        let service = self.creation.service;
+        match self.creation.change(self.version, plan, entry, how, conditions)? {
+            Changed::Missing(set) => self.insert(set, entry, &mut options),
+            Changed::Updated(set, key) => {
+                // A property that has become null is no content (Protocol 11.2.3), and a bare value is not answered.
+                let wanted = match (self.returning, shape) {
+                    (Returning::Representation, Shape::Entity) => Wanted::Body,
+                    (Returning::Representation, Shape::Property(_) | Shape::Leaf(_)) if !is_null(shape, entry) => {
+                        Wanted::Body
+                    }
+                    _ => Wanted::Fields,
+                };
+                if wanted == Wanted::Body || service.model.type_of(set).etag.is_some() {
+                    self.show((set, key), (shape, options), wanted)?;
+                } else {
+                    url::write_address(&mut self.answer.address, self.version, &service.model, set, &key);
+                }
+                self.answer.status = if wanted == Wanted::Body { 200 } else { 204 };
+                self.say_what_chose(wanted);
+                Ok(())
+            }
+        }
+    }
+
+    fn show(&mut self, entity: (SetId, Key), what: (Shape, Options), wanted: Wanted) -> Result<(), Fault> {
+        let Creation { service, connection, .. } = &mut self.creation;
+        represent::as_stored(service, connection, entity, what, self.manner, wanted, self.answer)
+    }
+
+    fn say_what_chose(&mut self, wanted: Wanted) {
+        if let Some(applied) = self.returning.applied() {
+            self.answer.header("preference-applied", applied);
+        }
+        if wanted == Wanted::Body && self.choice == Choice::Accept {
+            self.answer.header("vary", "Accept");
+        }
+    }
+}
+
+/// Whether the leaf that was written is null.
+fn is_null(shape: Shape, entry: &Entry) -> bool {
+    matches!(shape, Shape::Leaf(leaf) if entry.cell_of(leaf) == Some(Cell::Null))
+}

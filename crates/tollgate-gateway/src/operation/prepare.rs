@@ -1,0 +1,228 @@
+//! From a request to an [`Operation`](Prepared) that is ready to be done: method, options and body read and checked.
+//!
+//! It deliberately asks no database: what can be refused without one holds nobody up.
+
+use tollgate_net::http1::Method;
+use tollgate_wire::edm::{Multiplicity, NavigationProperty, SetId, Version};
+use tollgate_wire::entry::{Entry, Link};
+use tollgate_wire::format::Format;
+use tollgate_wire::plan::{Counting, Key, Options, Plan, Resource, Shape};
+use tollgate_wire::url;
+
+use super::caller::Caller;
+use super::change::{Absent, How};
+use super::headers::{self, Conditions, Headers, Returning, values};
+use super::{Meant, Request, allowed, method_text, property, reference, spare};
+use crate::error::Fault;
+use crate::hosted::Hosted;
+use crate::odata::negotiation;
+
+/// An operation with everything that the request said, checked as far as that can be without a database. It owns what it
+/// needs, so that it can go to another thread.
+pub(crate) struct Prepared {
+    pub(super) action: Action,
+    pub(super) version: Version,
+    pub(super) caller: Caller,
+    pub(super) conditions: Conditions,
+    pub(super) returning: Returning,
+    pub(super) format: Format,
+    pub(super) choice: Choice,
+}
+
+/// What is to be done.
+pub(super) enum Action {
+    Create { plan: Box<Plan>, entry: Entry },
+    Change { plan: Box<Plan>, entry: Entry, how: How, absent: Absent },
+    Delete { plan: Box<Plan> },
+    Relate { plan: Box<Plan>, change: reference::Change },
+}
+
+/// What chose the format of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// `$format`.
+    Option,
+    /// `Accept`, which the answer then says.
+    Accept,
+}
+
+/// Reads and checks a request that writes.
+///
+/// # Errors
+/// Whatever can be found wrong without a database.
+pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>) -> Result<Prepared, Fault> {
+    let Request { version, headers, .. } = *request;
+    let Meant { method, resource, .. } = meant;
+    let model = &*service.model;
+    let refused =
+        |resource: &Resource| Fault::method_not_allowed(method_text(method), allowed(model, version, resource));
+    let mut plan = match resource {
+        Resource::Read(plan) => plan,
+        Resource::References(plan) => return prepare_relation(service, request, method, plan),
+        Resource::Function(index) => {
+            return Err(Fault::not_implemented(&format!("function {}", model.function_imports[index].name)));
+        }
+        Resource::ServiceDocument | Resource::Metadata | Resource::Batch => return Err(refused(&resource)),
+    };
+    let changes = model.entity_sets[plan.set().0].changes;
+    let returning = Returning::of(version, headers);
+    let is_patch = method == Method::Patch || method == Method::Merge && version == Version::V2;
+    let kind = match (plan.shape, method) {
+        (Shape::Collection, Method::Post) if changes.insert => Kind::Create,
+        (Shape::Entity, Method::Put) if changes.update => Kind::Change(How::Replace),
+        (Shape::Entity, _) if is_patch && changes.update => Kind::Change(How::Merge),
+        (Shape::Entity, Method::Delete) if changes.delete => Kind::Delete,
+        (Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), Method::Put | Method::Delete) if changes.update => {
+            Kind::Property
+        }
+        (Shape::Property(_) | Shape::Leaf(_), _) if is_patch && changes.update => Kind::Property,
+        _ => return Err(refused(&Resource::Read(plan))),
+    };
+    check_options(&plan.options)?;
+    let option = plan.options.format.take();
+    let choice = if option.is_some() { Choice::Option } else { Choice::Accept };
+    let format = match (kind, returning) {
+        (Kind::Create, _) | (Kind::Change(_) | Kind::Property, Returning::Representation) => {
+            negotiation::document(version, option.as_deref(), values(headers, "accept"))?
+        }
+        // Nothing but fields, or an upsert, which is answered in what is liked best as far as that can be said.
+        _ => negotiation::document(version, option.as_deref(), values(headers, "accept"))
+            .unwrap_or_else(|_| negotiation::default(version)),
+    };
+    let entry = || read_entity(service, request, plan.set());
+    let action = match kind {
+        Kind::Create => Action::Create { entry: entry()?, plan },
+        Kind::Change(how) => {
+            let entry = entry()?;
+            if !entry.children.is_empty() {
+                return Err(deep_update(version, headers));
+            }
+            Action::Change { plan, entry, how, absent: Absent::Create }
+        }
+        Kind::Property => {
+            let entry = property::read(service, request, &plan, method)?;
+            Action::Change { plan, entry, how: How::Merge, absent: Absent::Fail }
+        }
+        Kind::Delete => Action::Delete { plan },
+    };
+    let conditions = Conditions::of(headers);
+    Ok(Prepared { action, version, caller: request.caller.clone(), conditions, returning, format, choice })
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Create,
+    Change(How),
+    Property,
+    Delete,
+}
+
+fn prepare_relation(
+    service: &Hosted,
+    request: &Request<'_>,
+    method: Method,
+    mut plan: Box<Plan>,
+) -> Result<Prepared, Fault> {
+    let Request { version, headers, .. } = *request;
+    let model = &*service.model;
+    let many =
+        reference::declared(model, &plan).is_some_and(|(_, declared)| declared.multiplicity == Multiplicity::Many);
+    match (method, plan.shape) {
+        (Method::Post, Shape::Collection) | (Method::Delete, _) => {}
+        (Method::Put, _) if !many => {}
+        _ => {
+            let allow = allowed(model, version, &Resource::References(plan));
+            return Err(Fault::method_not_allowed(method_text(method), allow));
+        }
+    }
+    let change = reference::read(service, request, &mut plan, method)?;
+    Ok(Prepared {
+        action: Action::Relate { plan, change },
+        version,
+        caller: request.caller.clone(),
+        conditions: Conditions::of(headers),
+        returning: Returning::Unsaid,
+        format: negotiation::default(version),
+        choice: Choice::Option,
+    })
+}
+
+/// Reads the body as an entity of `set`, with the Content-IDs in its links resolved.
+fn read_entity(service: &Hosted, request: &Request<'_>, set: SetId) -> Result<Entry, Fault> {
+    let format = headers::body_format(request.version, request.headers)?;
+    let mut entry = spare::entry();
+    service.bodies.read(request.body, format, set, request.root, &mut entry).map_err(Fault::from)?;
+    resolve_links(service, request, set, &mut entry)?;
+    Ok(entry)
+}
+
+/// Puts keys into the place of Content-IDs, in the entity and in those that are created with it.
+fn resolve_links(service: &Hosted, request: &Request<'_>, set: SetId, entry: &mut Entry) -> Result<(), Fault> {
+    let model = &*service.model;
+    for (navigation, link) in &mut entry.links {
+        if let Link::ContentId(id) = link {
+            let declared = &model.type_of(set).navigation[navigation.0];
+            let named = Link::ContentId(std::mem::take(id));
+            *link = Link::Key(resolve_link(service, request, declared, named)?);
+        }
+    }
+    for (navigation, children) in &mut entry.children {
+        let target = model.type_of(set).navigation[navigation.0].target;
+        for child in children {
+            resolve_links(service, request, target, child)?;
+        }
+    }
+    Ok(())
+}
+
+/// The key of the entity that a link over this navigation property names.
+pub(super) fn resolve_link(
+    service: &Hosted,
+    request: &Request<'_>,
+    declared: &NavigationProperty,
+    link: Link,
+) -> Result<Key, Fault> {
+    let id = match link {
+        Link::Key(key) => return Ok(key),
+        Link::ContentId(id) => id,
+    };
+    let address = request.content_ids.address(&id);
+    let resource = address.and_then(|address| url::parse(&service.model, request.version, address, None).ok());
+    if let Some((Resource::Read(plan), _)) = resource
+        && let Plan { root, key: Some(key), steps, .. } = *plan
+        && root == declared.target
+        && steps.is_empty()
+    {
+        return Ok(key);
+    }
+    let message = format!("`${id}` is no earlier request of this change set that left such an entity");
+    Err(Fault::bad_request(&declared.name, message))
+}
+
+/// Options that look for entities say nothing about writing one.
+fn check_options(options: &Options) -> Result<(), Fault> {
+    let Options { filter, order_by, top, skip, skip_token, select: _, expand: _, count, format: _, id: _ } = options;
+    let looking = [
+        ("$filter", filter.is_some()),
+        ("$orderby", !order_by.is_empty()),
+        ("$top", top.is_some()),
+        ("$skip", skip.is_some()),
+        ("$skiptoken", skip_token.is_some()),
+        ("$count", *count == Counting::Total),
+    ];
+    match looking.into_iter().find(|option| option.1) {
+        None => Ok(()),
+        Some((name, _)) => Err(Fault::bad_request(name, format!("{name} does not apply to a request that writes"))),
+    }
+}
+
+/// Entities within an entity that is changed: 4.01 has that, 4.0 and V2 forbid it.
+fn deep_update(version: Version, headers: &dyn Headers) -> Fault {
+    let newer = version == Version::V4 && headers.value("odata-version", 0).is_some_and(|said| said.trim() == "4.01");
+    match newer {
+        true => Fault::not_implemented("changing related entities within an entity"),
+        false => {
+            Fault::bad_request("body", "expected no entities within the entity: related ones are changed by themselves")
+        }
+    }
+}
