@@ -280,8 +280,7 @@ impl From<StoreError> for Fault {
 
 impl From<BodyError> for Fault {
     fn from(error: BodyError) -> Fault {
-        let message = format!("{} (at byte {})", error.message, error.position);
-        Fault::new(400, "BadBody", message).at(error.property)
+        Fault::new(400, "BadBody", error.to_string()).at(error.property)
     }
 }
 

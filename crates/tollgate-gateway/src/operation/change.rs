@@ -5,9 +5,9 @@
 
 use std::mem;
 
-use tollgate_wire::edm::{EntityType, SetId, Version};
-use tollgate_wire::entry::Entry;
-use tollgate_wire::plan::{Key, Plan};
+use tollgate_wire::edm::{EntityType, LeafId, NavigationId, SetId, Version};
+use tollgate_wire::entry::{Entry, Link};
+use tollgate_wire::plan::{Key, Options, Plan, Shape};
 
 use super::create::Creation;
 use super::headers::Conditions;
@@ -62,30 +62,26 @@ impl Creation<'_> {
             return Err(not_there());
         };
         let entity_type = model.type_of(set);
-        take_key_out(entity_type, entry, &key)?;
         let links = mem::take(&mut entry.links);
-        let held = entity_type.etag.is_some() || !conditions.is_empty() || !links.is_empty();
+        let pointing_here = self.refer_to_links(set, entry, links)?;
+        take_key_out(entity_type, entry, &key)?;
+        let held = entity_type.etag.is_some() || !conditions.is_empty() || !pointing_here.is_empty();
         let mut presence = Presence::Present;
         if held {
             presence = target::hold(self.service, self.connection, version, (set, &key), conditions)?;
         }
         if presence == Presence::Present {
-            let pointing_here = self.refer_to_links(set, entry, links)?;
             match how {
                 How::Merge => provide::for_change(entity_type, entry, self.caller),
                 How::Replace => provide::for_replacement(entity_type, entry, self.caller),
             }
             provide::check_nulls(entity_type, entry)?;
             if self.connection.update(model, set, &key, entry)? {
-                if !pointing_here.is_empty() {
-                    put_key_in(entity_type, entry, &key);
-                    self.point_here(set, entry, pointing_here)?;
-                }
+                self.point_at(set, &key, pointing_here)?;
                 return Ok(Changed::Updated(set, key));
             }
-        } else {
-            entry.links = links;
         }
+        entry.links = pointing_here.into_iter().map(|(navigation, key)| (navigation, Link::Key(key))).collect();
         // Nothing was there to be changed. With `If-Match` the client says that there was (Protocol 11.4.4).
         let creatable = addressed && absent == Absent::Create && model.entity_sets[set.0].changes.insert;
         if version == Version::V2 || !creatable {
@@ -96,6 +92,20 @@ impl Creation<'_> {
         }
         put_key_in(entity_type, entry, &key);
         Ok(Changed::Missing(set))
+    }
+
+    /// Sets the foreign keys of other entities to the one with this key.
+    fn point_at(&mut self, set: SetId, key: &Key, links: Vec<(NavigationId, Key)>) -> Result<(), Fault> {
+        if links.is_empty() {
+            return Ok(());
+        }
+        let model = &*self.service.model;
+        let entity_type = model.type_of(set);
+        let (key, options) = (Some(key.clone()), Options::default());
+        let plan = Plan { root: set, key, steps: Vec::new(), shape: Shape::Entity, options };
+        let all: Vec<LeafId> = (0..entity_type.leaves.len()).map(LeafId).collect();
+        let values = target::fetch(self.service, self.connection, plan, &all)?.ok_or_else(not_there)?;
+        self.point_here(set, &Entry::of_values(&values), links)
     }
 
     /// Deletes the entity that `plan` leads to.
