@@ -8,7 +8,7 @@ pub mod reader;
 pub mod v2;
 pub mod v4;
 
-use crate::document::{Entity, ReadError, Scalar};
+use crate::document::{Entity, ReadError, Related, Scalar, Schema};
 use crate::edm::Primitive;
 use crate::format::Ieee754;
 use crate::number::Width;
@@ -131,6 +131,32 @@ pub(crate) fn scalar(event: Event<'_>) -> Option<Scalar> {
         Event::Text(text) => Some(Scalar::Text(text.into_owned())),
         Event::ObjectBegin | Event::ObjectEnd | Event::ArrayBegin | Event::ArrayEnd | Event::Name(_) | Event::End => {
             None
+        }
+    }
+}
+
+/// Adds a member that is a primitive; null is a link to nothing where there is a schema behind the member.
+pub(crate) fn primitive(entity: &mut Entity, name: &str, event: Event<'_>, behind: Option<Schema<'_>>) {
+    match scalar(event) {
+        Some(Scalar::Null) if behind.is_some() => entity.expanded.push((name.to_owned(), Related::One(None))),
+        Some(value) => entity.properties.push((name.to_owned(), value)),
+        None => {}
+    }
+}
+
+/// Reads entities behind the opening bracket, each with `object` behind its brace; primitives are passed over.
+pub(crate) fn entities(
+    reader: &mut Reader<'_>,
+    object: impl Fn(&mut Reader<'_>) -> Result<Entity, ReadError>,
+) -> Result<Vec<Entity>, ReadError> {
+    let mut entities = Vec::new();
+    loop {
+        let position = reader.position();
+        match reader.next()? {
+            Event::ObjectBegin => entities.push(object(reader)?),
+            Event::ArrayEnd => return Ok(entities),
+            Event::ArrayBegin => return Err(no_entity(position)),
+            _ => {}
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Verbose JSON of OData V2: everything below `d`, links as `__metadata` and `__deferred`.
 
 use super::reader::{Event, Limits, Reader};
-use super::{Dialect, Object, count, end, flatten, no_entity, scalar, text};
-use crate::document::{Document, Entity, Extent, ReadError, Related, Scalar, Schema};
+use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text};
+use crate::document::{Document, Entity, Extent, ReadError, Related, Schema};
 use crate::edm::Multiplicity;
 use crate::escape;
 use crate::number::write_integer;
@@ -96,8 +96,8 @@ pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
 /// Reads a collection or an entity; a schema tells which nulls are links to nothing.
 ///
 /// # Errors
-/// What is wrong with the document, and at which byte. A document without `d`, or with a collection of primitives, is
-/// not read.
+/// What is wrong with the document, and at which byte. A document without `d` is not read, collections of primitives
+/// are passed over.
 pub fn read(document: &[u8], schema: Option<Schema<'_>>) -> Result<Document, ReadError> {
     let mut reader = Reader::new(document, Limits::default())?;
     let mut found = None;
@@ -119,7 +119,7 @@ fn body(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Document,
     let position = reader.position();
     match reader.next()? {
         // OData V1 has the collection itself.
-        Event::ArrayBegin => Ok(Document { entities: entities(reader, schema)?, ..Document::default() }),
+        Event::ArrayBegin => Ok(Document { entities: many(reader, schema)?, ..Document::default() }),
         Event::ObjectBegin => {
             let object = object(reader, schema)?;
             Ok(match object.results {
@@ -155,7 +155,7 @@ fn object(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Found, 
             "results" => {
                 let position = reader.position();
                 match reader.next()? {
-                    Event::ArrayBegin => found.results = Some(entities(reader, schema)?),
+                    Event::ArrayBegin => found.results = Some(many(reader, schema)?),
                     _ => return Err(ReadError { position, message: "expected an array of results".to_owned() }),
                 }
             }
@@ -185,29 +185,17 @@ fn member(
             }
         }
         Event::ArrayBegin => {
-            let entities = entities(reader, schema)?;
+            let entities = many(reader, schema)?;
             entity.expanded.push((name.to_owned(), Related::Many(entities)));
         }
-        event => match scalar(event) {
-            Some(Scalar::Null) if schema.is_some() => entity.expanded.push((name.to_owned(), Related::One(None))),
-            Some(value) => entity.properties.push((name.to_owned(), value)),
-            None => {}
-        },
+        event => primitive(entity, name, event, schema),
     }
     Ok(())
 }
 
 /// Reads entities behind the opening bracket.
-fn entities(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Vec<Entity>, ReadError> {
-    let mut entities = Vec::new();
-    loop {
-        let position = reader.position();
-        match reader.next()? {
-            Event::ObjectBegin => entities.push(object(reader, schema)?.entity),
-            Event::ArrayEnd => return Ok(entities),
-            _ => return Err(no_entity(position)),
-        }
-    }
+fn many(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Vec<Entity>, ReadError> {
+    entities(reader, |reader| Ok(object(reader, schema)?.entity))
 }
 
 fn metadata(reader: &mut Reader<'_>, entity: &mut Entity) -> Result<(), ReadError> {

@@ -3,8 +3,8 @@
 //! It deliberately leaves out delta payloads and streams inside of entities.
 
 use super::reader::{Event, Limits, Reader};
-use super::{Dialect, Object, count, end, flatten, no_entity, scalar, text, value};
-use crate::document::{Document, Entity, Extent, ReadError, Related, Scalar, Schema};
+use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text, value};
+use crate::document::{Document, Entity, Extent, ReadError, Related, Schema};
 use crate::edm::EntityType;
 use crate::edm::{Multiplicity, Primitive, PropertyKind};
 use crate::escape;
@@ -266,7 +266,7 @@ fn selected(entity_type: &EntityType, select: &Select) -> Vec<String> {
 pub fn read(document: &[u8], schema: Option<Schema<'_>>) -> Result<Document, ReadError> {
     let mut reader = Reader::new(document, Limits::default())?;
     let found = match reader.next()? {
-        Event::ArrayBegin => Document { entities: entities(&mut reader, schema)?, ..Document::default() },
+        Event::ArrayBegin => Document { entities: many(&mut reader, schema)?, ..Document::default() },
         Event::ObjectBegin => body(&mut reader, schema)?,
         _ => return Err(no_entity(0)),
     };
@@ -347,28 +347,15 @@ fn member(
         }
         Event::ArrayBegin => {
             let inner = if name == "value" || name == "items" { schema } else { behind };
-            let entities = entities(reader, inner)?;
+            let entities = many(reader, inner)?;
             entity.expanded.push((name.to_owned(), Related::Many(entities)));
         }
-        event => match scalar(event) {
-            Some(Scalar::Null) if behind.is_some() => entity.expanded.push((name.to_owned(), Related::One(None))),
-            Some(value) => entity.properties.push((name.to_owned(), value)),
-            None => {}
-        },
+        event => primitive(entity, name, event, behind),
     }
     Ok(())
 }
 
-/// Reads entities behind the opening bracket; primitives are passed over.
-fn entities(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Vec<Entity>, ReadError> {
-    let mut entities = Vec::new();
-    loop {
-        let position = reader.position();
-        match reader.next()? {
-            Event::ObjectBegin => entities.push(object(reader, schema, &mut Document::default())?),
-            Event::ArrayEnd => return Ok(entities),
-            Event::ArrayBegin => return Err(no_entity(position)),
-            _ => {}
-        }
-    }
+/// Reads entities behind the opening bracket.
+fn many(reader: &mut Reader<'_>, schema: Option<Schema<'_>>) -> Result<Vec<Entity>, ReadError> {
+    entities(reader, |reader| object(reader, schema, &mut Document::default()))
 }
