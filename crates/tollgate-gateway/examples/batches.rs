@@ -107,7 +107,8 @@ fn multipart_batch(records: usize, as_change_set: bool) -> Vec<u8> {
     }
     for id in 0..records {
         let id = id.to_string();
-        let post = Outgoing { id: Some(&id), method: "POST", target: "TestRecords", headers: &JSON, ..Outgoing::default() };
+        let post =
+            Outgoing { id: Some(&id), method: "POST", target: "TestRecords", headers: &JSON, ..Outgoing::default() };
         writer.request(&Outgoing { body: RECORD.as_bytes(), ..post });
     }
     if as_change_set {

@@ -20,6 +20,9 @@ pub struct Rules {
     pub batch_bytes_max: usize,
     /// Bytes of the answer to one batch; 413 beyond, and nothing of the batch is done.
     pub batch_answer_bytes_max: usize,
+    /// How long one batch may hold its work process, and others up who want to write; 503 beyond, and nothing of the batch
+    /// is done.
+    pub batch_ms_max: u32,
     /// Bytes of one entity; 413 beyond.
     pub body_bytes_max: usize,
     /// Bytes of one array of plain REST, which is never gathered; 413 beyond.
@@ -68,6 +71,7 @@ impl Default for Rules {
             batch_requests_max: 20_000,
             batch_bytes_max: 64 << 20,
             batch_answer_bytes_max: 64 << 20,
+            batch_ms_max: 300_000,
             body_bytes_max: 1 << 20,
             array_bytes_max: 256 << 20,
             array_rows_max: 1_000_000,

@@ -106,7 +106,7 @@ enum KindName {
     Database,
 }
 
-/// How much a service takes from a client at once; each is answered 413 beyond.
+/// How much a service takes from a client at once; each is answered 413 beyond, unless it says otherwise.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "ServiceLimits")]
@@ -123,6 +123,10 @@ struct LimitsTable {
     #[serde(deserialize_with = "optional_within::<1, GATHERED_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 1, max = GATHERED_BYTES_MAX))]
     batch_answer_bytes_max: Option<usize>,
+    /// How long one batch may take once it has a work process; 503 beyond.
+    #[serde(deserialize_with = "optional_within::<1, BATCH_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = BATCH_MS_MAX))]
+    batch_ms_max: Option<u32>,
     /// Bytes of one entity.
     #[serde(deserialize_with = "optional_within::<1, GATHERED_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 1, max = GATHERED_BYTES_MAX))]
@@ -141,6 +145,7 @@ struct LimitsTable {
 const REQUESTS_MAX: i64 = 1_000_000;
 /// What is gathered stands in memory as a whole.
 const GATHERED_BYTES_MAX: i64 = 1 << 30;
+const BATCH_MS_MAX: i64 = 24 * 3600 * 1000;
 const ARRAY_BYTES_MAX: i64 = 1 << 40;
 const ROWS_MAX: i64 = 1_000_000_000;
 const NAME_BYTES_MAX: usize = 64;
@@ -253,6 +258,7 @@ impl Table {
             batch_requests_max: self.limits.batch_requests_max.unwrap_or(default.batch_requests_max),
             batch_bytes_max: self.limits.batch_bytes_max.unwrap_or(default.batch_bytes_max),
             batch_answer_bytes_max: self.limits.batch_answer_bytes_max.unwrap_or(default.batch_answer_bytes_max),
+            batch_ms_max: self.limits.batch_ms_max.unwrap_or(default.batch_ms_max),
             body_bytes_max: self.limits.body_bytes_max.unwrap_or(default.body_bytes_max),
             array_bytes_max: self.limits.array_bytes_max.unwrap_or(default.array_bytes_max),
             array_rows_max: self.limits.array_rows_max.unwrap_or(default.array_rows_max),

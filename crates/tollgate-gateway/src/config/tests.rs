@@ -63,7 +63,7 @@ fn every_key_is_read() {
             csrf = "required"
             if_match = "optional"
             user = "alice"
-            limits = { batch_requests_max = 1, batch_bytes_max = 2, batch_answer_bytes_max = 6, body_bytes_max = 3, array_bytes_max = 4, array_rows_max = 5 }
+            limits = { batch_requests_max = 1, batch_bytes_max = 2, batch_answer_bytes_max = 6, batch_ms_max = 7, body_bytes_max = 3, array_bytes_max = 4, array_rows_max = 5 }
             [[service]]
             kind = "database"
             database = "postgres://me@localhost/shop"
@@ -84,6 +84,7 @@ fn every_key_is_read() {
         batch_requests_max: 1,
         batch_bytes_max: 2,
         batch_answer_bytes_max: 6,
+        batch_ms_max: 7,
         body_bytes_max: 3,
         array_bytes_max: 4,
         array_rows_max: 5,

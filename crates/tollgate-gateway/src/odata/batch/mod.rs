@@ -125,7 +125,11 @@ pub(super) async fn answer(
         }
         Access::Writes | Access::Both => {
             let place = match (service.pool.place_of_writes(), scanned) {
-                (Place::Loop, Scanned { requests: ..=LOOP_REQUESTS_MAX, access: Access::Writes }) => Place::Loop,
+                (Place::Loop, Scanned { requests: ..=LOOP_REQUESTS_MAX, access: Access::Writes })
+                    if batch.body.bytes().len() <= SCAN_BYTES =>
+                {
+                    Place::Loop
+                }
                 _ => Place::Away,
             };
             let mut writing = service.pool.acquire_to_write().await.map_err(Fault::from)?;

@@ -6,6 +6,7 @@
 //! what depends on a failure is 424 (JSON Format 19.1, 19.5); V2 always goes on ([MS-ODATA] 2.2.6.7).
 
 use std::borrow::Cow;
+use std::time::{Duration, Instant};
 
 use tollgate_net::http1::Method;
 use tollgate_wire::batch::{self, Condition, Dependency, Requests, Step, below_root};
@@ -83,6 +84,7 @@ struct Running<'r, 'a, 'o> {
     succeeded: Vec<bool>,
     groups_succeeded: Vec<bool>,
     members: Vec<Member<'a>>,
+    since: Instant,
 }
 
 /// A request of the change set that is being done.
@@ -110,6 +112,7 @@ impl Run<'_> {
     /// What makes the whole batch fail: the caller rolls back.
     pub(super) fn all(self, requests: Requests<'_>, output: Output<'_>, out: &mut Vec<u8>) -> Result<(), Fault> {
         let mut running = Running {
+            since: self.shared.clock.now(),
             run: self,
             requests,
             output,
@@ -167,7 +170,7 @@ impl Running<'_, '_, '_> {
         self.succeeded.push(ended == Ended::Well);
         let request = self.requests.request();
         self.output.response(self.out, request.id.as_deref(), None, &self.answer);
-        self.check_size()?;
+        self.check_limits()?;
         Ok(ended)
     }
 
@@ -194,7 +197,7 @@ impl Running<'_, '_, '_> {
                 Ok(()) => {
                     let request = self.requests.request();
                     self.output.response(self.out, request.id.as_deref(), request.group.as_deref(), &self.answer);
-                    self.check_size()?;
+                    self.check_limits()?;
                 }
                 Err(refusal) => {
                     self.undo_unit()?;
@@ -211,7 +214,7 @@ impl Running<'_, '_, '_> {
             }
             Some((culprit, refusal)) => {
                 self.tell_group(name.as_deref(), culprit, &refusal);
-                self.check_size()?;
+                self.check_limits()?;
                 Ok(Ended::Badly)
             }
         }
@@ -291,6 +294,10 @@ impl Running<'_, '_, '_> {
             }
             Method::Get | Method::Post | Method::Put | Method::Patch | Method::Delete | Method::Merge => {}
         }
+        let entity_bytes_max = run.service.rules.body_bytes_max;
+        if request.body.len() > entity_bytes_max {
+            return Err(Fault::too_large(format!("the body of a request has more than {entity_bytes_max} bytes")));
+        }
         let (root_url, root_path) = run.root;
         let Some(below) = below_root(&request.target, root_path) else {
             return Err(Fault::not_found(format!("the URL does not lead below {root_path}")));
@@ -363,9 +370,14 @@ impl Running<'_, '_, '_> {
         refusal.fault.answer(refusal.format, &mut self.answer);
     }
 
-    /// Whether the answer may grow on.
-    fn check_size(&mut self) -> Result<(), Fault> {
-        let bytes_max = self.run.service.rules.batch_answer_bytes_max;
+    /// Whether the batch may go on: it has time, and its answer room.
+    fn check_limits(&mut self) -> Result<(), Fault> {
+        let rules = &self.run.service.rules;
+        let ms_max = rules.batch_ms_max;
+        if self.run.shared.clock.now().saturating_duration_since(self.since) > Duration::from_millis(ms_max.into()) {
+            return Err(Fault::overloaded(format!("the batch took more than {ms_max} ms, so nothing of it was done")));
+        }
+        let bytes_max = rules.batch_answer_bytes_max;
         if self.out.len() > bytes_max {
             return Err(Fault::too_large(format!("the answer to the batch would have more than {bytes_max} bytes")));
         }

@@ -48,6 +48,29 @@ fn an_answer_that_grows_too_large_undoes_the_batch() {
 }
 
 #[test]
+fn a_body_that_is_too_large_for_a_single_request_is_so_in_a_batch() {
+    let gateway = limited("body_bytes_max = 100");
+    let sized = |id: &str, number: usize, length: usize| {
+        let more = format!(r#","stringField":"{}"}}"#, "x".repeat(length));
+        create(id, number, "")
+            .replace(&format!(r#""integerField":{number}}}"#), &format!(r#""integerField":{number}{more}"#))
+    };
+    let length = sized("1", 1, 0).split("\"body\":").nth(1).unwrap().len() - 1;
+    let sent = [sized("1", 1, 100 - length), sized("2", 2, 101 - length), sized("3", 3, 0)];
+    let answer = gateway.batch(V4, &[JSON], &requests(&sent));
+    assert_eq!(outline(&answer), "1=201 2=413 3=201", "{}", answer.text());
+}
+
+#[test]
+fn a_batch_that_takes_too_long_is_undone() {
+    // A thousand records take a hundred times as long.
+    let gateway = limited("batch_ms_max = 1");
+    let sent: Vec<_> = (0..1000).map(|number| create(&number.to_string(), number, "")).collect();
+    gateway.batch(V4, &[JSON], &requests(&sent)).expect(503, "more than 1 ms");
+    assert_eq!(gateway.records(), 0);
+}
+
+#[test]
 fn a_batch_of_a_million_parts_is_refused_before_it_was_sent_to_its_end() {
     let gateway = Running::start("");
     let piece = "--b\nContent-Type: application/http\n\nGET A\n\n".repeat(1000);

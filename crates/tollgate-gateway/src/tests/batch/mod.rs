@@ -1,5 +1,6 @@
 //! `$batch` from outside, in all its forms: what is stored, what each request is answered, and what is refused as a whole.
 
+mod at_once;
 mod json;
 mod limits;
 mod multipart;
