@@ -71,6 +71,11 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// Its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits for its end.
     pub(crate) fn finish(mut self) -> Finished {
         let stderr = self.child.stderr.take().unwrap();
@@ -99,10 +104,15 @@ pub(crate) struct Serving {
     pub(crate) admin: String,
 }
 
-/// Serves the flight service on free ports.
+/// Serves the built-in services on free ports.
 pub(crate) fn serving(arguments: &[&str]) -> Serving {
-    let line = ["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
-    let mut running = tollgate(line.iter().chain(arguments)).start();
+    serving_by(Command::new(env!("CARGO_BIN_EXE_tollgate")), arguments)
+}
+
+/// Serves by a command that ends in starting `tollgate`.
+pub(crate) fn serving_by(mut command: Command, arguments: &[&str]) -> Serving {
+    command.args(["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]).args(arguments);
+    let mut running = Tollgate { command }.start();
     let mut stdout = BufReader::new(running.child.stdout.take().unwrap());
     let (mut url, mut admin) = (String::new(), String::new());
     while url.is_empty() || admin.is_empty() {

@@ -1,0 +1,34 @@
+//! What must not happen whatever happens: a lost record that was acknowledged, half a change set, a server that stays
+//! broken or grows without bound. Each test does the damage for real: kill -9, a full disk, a database that restarts.
+//!
+//! The short form runs with every `cargo test`; `TOLLGATE_RELIABILITY=full` runs the long one and prints its figures. What
+//! these tests deliberately do not do: look inside, or measure time.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+#![allow(clippy::print_stderr, reason = "figures of the long form, and what was skipped and why")]
+
+mod client;
+mod full_disk;
+#[path = "../it/helper.rs"]
+#[allow(dead_code, reason = "it is shared, and no test binary needs all of it")]
+mod helper;
+mod kill;
+mod large;
+mod ledger;
+mod two_writers;
+
+/// How much damage is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// With every `cargo test`.
+    Short,
+    /// By hand.
+    Long,
+}
+
+fn form() -> Form {
+    match std::env::var_os("TOLLGATE_RELIABILITY").is_some_and(|value| value == "full") {
+        true => Form::Long,
+        false => Form::Short,
+    }
+}
