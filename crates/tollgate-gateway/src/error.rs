@@ -143,6 +143,12 @@ impl Fault {
         )
     }
 
+    /// 403: a request that writes has no token, or another's.
+    pub(crate) fn token_required() -> Fault {
+        let message = "expected the X-CSRF-Token that a request with X-CSRF-Token: Fetch is answered, and its cookie";
+        Fault::new(403, "TokenRequired", message).with_field("x-csrf-token", Field::Text("Required"))
+    }
+
     /// 415: a body that cannot be read.
     pub(crate) fn unsupported_media_type(message: impl Into<String>) -> Fault {
         Fault::new(415, "UnsupportedMediaType", message)

@@ -7,6 +7,7 @@ mod admin;
 mod away;
 mod conditions;
 pub mod config;
+mod csrf;
 pub mod dispatcher;
 mod error;
 mod feed;

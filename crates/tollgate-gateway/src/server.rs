@@ -21,6 +21,7 @@ use tollgate_wire::format::Format;
 
 use crate::admin;
 use crate::config::{Config, Location};
+use crate::csrf::Tokens;
 use crate::error::Fault;
 use crate::hosted::{Hosted, is_below};
 use crate::index;
@@ -82,6 +83,8 @@ pub(crate) struct Shared {
     /// The memory for arrays.
     pub(crate) ahead: AheadBytes,
     pub(crate) page_size: u64,
+    /// What those who write must show, where a service wants it.
+    pub(crate) tokens: Tokens,
     /// What managed fields are stamped by.
     pub(crate) clock: Clock,
     pub(crate) log: Log,
@@ -316,6 +319,7 @@ impl Shared {
             buffers: Buffers::default(),
             ahead: AheadBytes::default(),
             page_size: u64::from(config.pages.size),
+            tokens: Tokens::new(),
             clock: Clock::system(),
             log: Log::to_stderr(),
         })

@@ -36,8 +36,19 @@ pub(crate) async fn serve(
     mount: &Mount,
     exchange: &mut Exchange<'_>,
 ) -> Result<(), ExchangeError> {
+    let (request, response) = exchange.split();
+    let offer = core.shared.tokens.offer(request);
+    if let Some(offer) = &offer {
+        offer.say(response);
+    }
     match answer(core, service, mount, exchange).await {
-        Ok(()) => Ok(()),
+        Ok(()) => {
+            // Of nothing to be read there is an answer of its own, begun anew.
+            if let Some(offer) = offer.filter(|_| exchange.respond().status == 204) {
+                offer.say(exchange.respond());
+            }
+            Ok(())
+        }
         Err(Failure::Broken(error)) => Err(error),
         Err(Failure::Told(fault)) => {
             let (request, response) = exchange.split();
@@ -73,9 +84,12 @@ async fn answer(core: &Core, service: &Arc<Hosted>, mount: &Mount, exchange: &mu
             let allow = operation::allowed(&service.model, version, &resource);
             return Err(Fault::method_not_allowed(request.method_text(), allow).into());
         }
-        Method::Post if below == "$batch" => return batch::answer(core, service, mount, exchange).await,
         Method::Post | Method::Put | Method::Patch | Method::Merge | Method::Delete | Method::Other => {
-            return write::answer(core, service, mount, exchange).await;
+            core.shared.tokens.check(&service.rules, request)?;
+            return match below {
+                "$batch" if request.method() == Method::Post => batch::answer(core, service, mount, exchange).await,
+                _ => write::answer(core, service, mount, exchange).await,
+            };
         }
     }
     versions::check(version, |name| request.header(name))?;

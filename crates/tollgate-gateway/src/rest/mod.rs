@@ -120,6 +120,9 @@ async fn answer(core: &Core, service: &Arc<Hosted>, exchange: &mut Exchange<'_>)
     let request = exchange.request();
     let (method, query) = (request.method(), request.query());
     let path = request.path().get(rest.root.len()..).unwrap_or_default();
+    if !matches!(method, Method::Get | Method::Head | Method::Options | Method::Trace) {
+        core.shared.tokens.check(&service.rules, request)?;
+    }
     if let Some((set, mass_change)) = rest.mass_change_of(path) {
         return mass_change.answer(core, service, set, exchange).await;
     }

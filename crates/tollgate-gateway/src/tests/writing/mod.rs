@@ -1,6 +1,7 @@
 //! Writing from outside, in both versions and all formats: what each request changes, and what it is answered with.
 
 mod conditions;
+mod csrf;
 mod deep;
 mod refused;
 mod v2;

@@ -1,0 +1,125 @@
+//! Tokens against forged requests (CSRF), as SAP's services have them: whoever wants to write asks for one with
+//! `X-CSRF-Token: Fetch`, gets it with a cookie, and sends both back. A page of somebody else can make a browser send the
+//! cookie, but cannot read the token.
+//!
+//! Nothing is kept: the token is a keyed hash (HMAC-SHA-256, under a key that lives as long as the process) of the cookie
+//! and of the credentials that came with it. What it deliberately is not: a session, or a way to sign in.
+
+use ring::hmac;
+use ring::rand::{SecureRandom, SystemRandom};
+use tollgate_net::http1::{Method, RequestHead};
+use tollgate_wire::base64;
+
+use crate::error::Fault;
+use crate::operation::Reply;
+use crate::rules::{Csrf, Rules};
+
+/// The field of requests and answers.
+const FIELD: &str = "x-csrf-token";
+
+/// The name of the cookie.
+const COOKIE: &str = "tollgate-session";
+
+/// Random bytes of a cookie.
+const SESSION_BYTES: usize = 16;
+
+/// Longest cookie of ours, as text.
+const SESSION_CHARACTERS: usize = SESSION_BYTES.div_ceil(3) * 4;
+
+/// Makes tokens and knows them again.
+#[derive(Debug)]
+pub(crate) struct Tokens {
+    key: hmac::Key,
+}
+
+/// A token for whoever asked, with the cookie that it belongs to if the client had none.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Offer {
+    token: String,
+    cookie: Option<String>,
+}
+
+impl Tokens {
+    /// Tokens under a new key.
+    ///
+    /// # Panics
+    /// Where the system has no random bytes.
+    pub(crate) fn new() -> Tokens {
+        let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new());
+        Tokens { key: key.expect("the system gives random bytes") }
+    }
+
+    /// The token that a request to read asks for.
+    pub(crate) fn offer(&self, request: &RequestHead) -> Option<Offer> {
+        let asked = request.header(FIELD)?.eq_ignore_ascii_case("fetch");
+        if !asked || !matches!(request.method(), Method::Get | Method::Head) {
+            return None;
+        }
+        let held = session(request);
+        let fresh = if held.is_some() { None } else { Some(new_session()) };
+        let session = held.or(fresh.as_deref())?;
+        let token = encoded(self.hash(session, request).as_ref());
+        let cookie = fresh.as_ref().map(|session| format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Lax"));
+        Some(Offer { token, cookie })
+    }
+
+    /// Lets a request that writes pass, where the service wants a token only with one.
+    ///
+    /// # Errors
+    /// 403, which says that a token is required.
+    pub(crate) fn check(&self, rules: &Rules, request: &RequestHead) -> Result<(), Fault> {
+        if rules.csrf == Csrf::Off {
+            return Ok(());
+        }
+        let valid = || {
+            let token = base64::decode(request.header(FIELD)?)?;
+            let signed = message(session(request)?, request);
+            hmac::verify(&self.key, &signed, &token).ok()
+        };
+        valid().ok_or_else(Fault::token_required)
+    }
+
+    fn hash(&self, session: &str, request: &RequestHead) -> hmac::Tag {
+        hmac::sign(&self.key, &message(session, request))
+    }
+}
+
+impl Offer {
+    /// Says the token in an answer, which then is for this client alone.
+    pub(crate) fn say(&self, reply: &mut impl Reply) {
+        reply.field(FIELD, self.token.as_bytes());
+        if let Some(cookie) = &self.cookie {
+            reply.field("set-cookie", cookie.as_bytes());
+        }
+        reply.field("cache-control", b"private, no-store");
+    }
+}
+
+/// What a token signs: the cookie, whose characters hold no zero byte, and the credentials.
+fn message(session: &str, request: &RequestHead) -> Vec<u8> {
+    let credentials = request.header("authorization").unwrap_or_default();
+    [session.as_bytes(), &[0], credentials.as_bytes()].concat()
+}
+
+/// The cookie that the client holds, if it is one that could be ours.
+fn session(request: &RequestHead) -> Option<&str> {
+    let cookies = request.headers().filter(|field| field.0.eq_ignore_ascii_case("cookie"));
+    let pairs = cookies.filter_map(|field| std::str::from_utf8(field.1).ok()).flat_map(|line| line.split(';'));
+    let mut values = pairs.filter_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
+    values.find(|value| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'=');
+        !value.is_empty() && value.len() <= SESSION_CHARACTERS && value.bytes().all(plain)
+    })
+}
+
+fn new_session() -> String {
+    let mut bytes = [0; SESSION_BYTES];
+    SystemRandom::new().fill(&mut bytes).expect("the system gives random bytes");
+    encoded(&bytes)
+}
+
+fn encoded(bytes: &[u8]) -> String {
+    let mut text = Vec::with_capacity(bytes.len().div_ceil(3) * 4);
+    base64::encode_url(&mut text, bytes);
+    String::from_utf8(text).expect("base64 is ASCII")
+}
