@@ -61,7 +61,7 @@ impl Feed {
         service: &Arc<Hosted>,
         exchange: &mut Exchange<'_>,
     ) -> Result<(), Failure> {
-        match service.rows.place(&service.model, &self.plan, self.page_left) {
+        match service.place_of_read(&self.plan, self.page_left) {
             Place::Loop => {
                 let mut work_process = service.pool.acquire().await.map_err(Fault::from)?;
                 self.write(service, &mut work_process, &mut exchange.respond().body)?;

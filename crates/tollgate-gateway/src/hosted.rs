@@ -15,7 +15,7 @@ use crate::rest::Rest;
 use crate::rules::Rules;
 use crate::stencils::Stencils;
 use crate::store::{Connection, Flow, RowSink, Store, StoreError};
-use crate::weight::Rows;
+use crate::weight::{Place, Rows};
 
 /// A service that is served.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct Hosted {
     pub(crate) bodies: body::Reader,
     /// How it is described.
     pub(crate) documents: Documents,
-    /// How many entities there were at the start, by which the weight of a read is told.
+    /// How many entities there are, by which the weight of a read is told.
     pub(crate) rows: Rows,
     /// What it asks of those who write.
     pub(crate) rules: Rules,
@@ -77,6 +77,14 @@ impl Hosted {
         }
     }
 
+    /// Where `plan` is to be read when a page holds at most `page_size` entities.
+    pub(crate) fn place_of_read(&self, plan: &Plan, page_size: u64) -> Place {
+        match self.pool.place_of_reads() {
+            Place::Loop => self.rows.place(&self.model, plan, page_size),
+            Place::Away => Place::Away,
+        }
+    }
+
     /// The mount that `path` is below.
     pub(crate) fn mount_of(&self, path: &str) -> Option<&Mount> {
         self.mounts.iter().find(|mount| is_below(path, &mount.root))
@@ -105,8 +113,12 @@ pub(crate) fn count_rows(model: &Model, connection: &mut Connection) -> Result<R
         let root = SetId(set);
         let plan = Plan { root, key: None, steps: Vec::new(), shape: Shape::Count, options: Options::default() };
         let mut total = Total(0);
-        connection.read(model, &plan, None, &mut total)?;
-        rows.push(total.0);
+        match connection.read(model, &plan, None, &mut total) {
+            Ok(_) => rows.push(total.0),
+            // What takes so long to be counted has many, and may still get more.
+            Err(StoreError::TimeBudget) => rows.push(u64::MAX / 2),
+            Err(error) => return Err(error),
+        }
     }
-    Ok(Rows(rows))
+    Ok(Rows::counted(rows))
 }

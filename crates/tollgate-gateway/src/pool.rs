@@ -147,6 +147,14 @@ impl Pool {
         }
     }
 
+    /// Where short reads are done: on the loop, unless the database is on another machine.
+    pub(crate) fn place_of_reads(&self) -> Place {
+        match self.locking {
+            Locking::Whole(_) | Locking::Writers(_) => Place::Loop,
+            Locking::Unlocked => Place::Away,
+        }
+    }
+
     /// What the work processes are doing now. Who has one and waits for the lock counts as busy and as waiting.
     pub(crate) fn occupancy(&self) -> Occupancy {
         let mut occupancy = self.dispatcher.occupancy();

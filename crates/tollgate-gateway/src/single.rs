@@ -66,7 +66,7 @@ impl Single {
     ) -> Result<Found, Failure> {
         let mut work_process = service.pool.acquire().await.map_err(Fault::from)?;
         let body = std::mem::take(&mut exchange.respond().body);
-        let (seen, found) = match service.rows.place(&service.model, &self.plan, core.shared.page_size) {
+        let (seen, found) = match service.place_of_read(&self.plan, core.shared.page_size) {
             Place::Loop => {
                 let read = self.read(service, &mut work_process, body);
                 drop(work_process);

@@ -1,8 +1,10 @@
 //! How long a read will take, about: a short one is done on the event loop, a long one leaves it.
 //!
 //! A statement borrows its connection and cannot be left half-way for the loop to do something else, so the choice is
-//! made before it starts, from what the plan asks for and how many rows the tables had when the gateway started. It
+//! made before it starts, from what the plan asks for and how many rows the tables have, as far as the gateway knows. It
 //! need not be exact: it must not let a long read stop the loop, nor send every read by key to another thread.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tollgate_wire::edm::{Model, Multiplicity, SetId};
 use tollgate_wire::plan::{Counting, Expression, ExpressionKind, Options, Plan, Shape};
@@ -29,11 +31,31 @@ const COUNTED_NS: u64 = 10;
 /// within 11 ms; with the lists done on the loop 950, half within 2 ms and 99 % within 20 ms.
 const LOOP_NS_MAX: u64 = 50_000;
 
-/// Rows of each entity set, in the model's order, as they were counted once.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Rows(pub(crate) Vec<u64>);
+/// Rows of each entity set, in the model's order: as they were counted at the start, with those that were inserted since.
+#[derive(Debug, Default)]
+pub(crate) struct Rows(Vec<AtomicU64>);
 
 impl Rows {
+    /// As many as were counted.
+    pub(crate) fn counted(rows: impl IntoIterator<Item = u64>) -> Rows {
+        Rows(rows.into_iter().map(AtomicU64::new).collect())
+    }
+
+    /// More were inserted. Those that are deleted are not noted: too large a number costs a little, too small a one could
+    /// stop the loop.
+    pub(crate) fn inserted(&self, set: SetId, rows: u64) {
+        if let Some(counted) = self.0.get(set.0) {
+            counted.fetch_add(rows, Ordering::Relaxed);
+        }
+    }
+
+    /// All were deleted.
+    pub(crate) fn emptied(&self, set: SetId) {
+        if let Some(counted) = self.0.get(set.0) {
+            counted.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Where `plan` is to be read when a page holds at most `page_size` entities.
     pub(crate) fn place(&self, model: &Model, plan: &Plan, page_size: u64) -> Place {
         if self.duration_ns(model, plan, page_size) <= LOOP_NS_MAX { Place::Loop } else { Place::Away }
@@ -92,7 +114,7 @@ impl Rows {
     }
 
     fn of(&self, set: SetId) -> u64 {
-        self.0.get(set.0).copied().unwrap_or(u64::MAX)
+        self.0.get(set.0).map_or(u64::MAX, |counted| counted.load(Ordering::Relaxed))
     }
 }
 
@@ -135,7 +157,7 @@ mod tests {
 
     fn check(path: &str, query: &str, expected: Place) {
         let model = flights::model();
-        let rows = Rows(vec![400, 8, 7_000, 100]);
+        let rows = Rows::counted([400, 8, 7_000, 100]);
         let (resource, _) = url::parse(&model, Version::V4, path, Some(query)).unwrap();
         let Resource::Read(plan) = resource else { panic!("{path} is read") };
         assert_eq!(rows.place(&model, &plan, 1_000), expected, "{path}?{query}");

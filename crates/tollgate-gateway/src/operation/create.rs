@@ -86,7 +86,9 @@ impl Creation<'_> {
         let entity_type = model.type_of(set);
         provide::for_creation(entity_type, entry, self.caller);
         provide::check_complete(entity_type, entry)?;
-        Ok(self.connection.insert(model, set, entry, Some(sink))?)
+        self.connection.insert(model, set, entry, Some(sink))?;
+        self.service.rows.inserted(set, 1);
+        Ok(())
     }
 
     /// Creates an entity with all that its body brings along.
@@ -123,6 +125,7 @@ impl Creation<'_> {
         provide::check_complete(entity_type, entry)?;
         let mut created = Created { stored: Entry::new(entity_type.leaves.len()) };
         self.connection.insert(model, set, entry, Some(&mut created))?;
+        self.service.rows.inserted(set, 1);
         for (navigation, related) in later_children {
             let declared = &entity_type.navigation[navigation.0];
             let child_type = model.type_of(declared.target);

@@ -112,6 +112,7 @@ impl Insertion {
             return Err(Fault::bad_request(ENTITY, format!("expected {ENTITY} to name the entity")));
         }
         self.check_name(reader.text(ENTITY))?;
+        self.service.rows.inserted(self.set, reader.records());
         Ok(reader.records())
     }
 

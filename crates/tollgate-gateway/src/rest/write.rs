@@ -99,6 +99,7 @@ pub(super) async fn delete(
 pub(super) async fn delete_all(service: &Arc<Hosted>, set: SetId, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
     let delete = move |service: &Hosted, connection: &mut _| change::delete_all(service, connection, set);
     let deleted = in_transaction(service, delete).await?;
+    service.rows.emptied(set);
     answer_count(exchange, 200, "deleted", deleted);
     Ok(())
 }
