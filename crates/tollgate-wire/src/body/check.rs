@@ -31,8 +31,9 @@ pub(crate) fn append(out: &mut Vec<u8>, version: Version, leaf: &Leaf, text: &st
     match leaf.primitive {
         Primitive::Decimal { precision, scale } => {
             let digits = text.as_bytes();
-            // The sign of a zero is no digit.
-            if is_plain_number(digits) && digits.first() != Some(&b'-') {
+            let is_zero = || !digits.iter().any(|digit| matches!(digit, b'1'..=b'9'));
+            // A zero has no sign.
+            if is_plain_number(digits) && (digits[0] != b'-' || !is_zero()) {
                 out.extend_from_slice(digits);
             } else {
                 decimal::append_canonical(out, text).ok_or(Wrong::Type)?;
