@@ -16,7 +16,8 @@
 //! | Duration | ISO 8601, such as `PT36H` |
 //! | Binary | bytes |
 
-use crate::edm::Primitive;
+use crate::canonical::{self, Canonical};
+use crate::edm::{Primitive, Version};
 
 /// A typed literal.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +53,12 @@ pub enum Cell<'a> {
     Text(&'a [u8]),
     /// Binary.
     Bytes(&'a [u8]),
+}
+
+/// Appends the canonical form of a text as V4 writes it, of a type whose canonical form is text. False where it is none;
+/// what was appended by then is to be taken back.
+pub fn append_canonical(out: &mut Vec<u8>, primitive: Primitive, text: &str) -> bool {
+    canonical::append(out, Version::V4, primitive, text) == Some(Canonical::Text)
 }
 
 /// A row of a store. Columns are the leaves that the plan selects, in the order of [`crate::plan::Columns`].

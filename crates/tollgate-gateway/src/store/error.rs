@@ -83,6 +83,13 @@ pub enum StoreError {
     },
     /// The mapping does not fit the model.
     Mapping(String),
+    /// A value in the database is not of its property's type.
+    Stored {
+        /// The table and the column.
+        place: String,
+        /// What is wrong.
+        message: String,
+    },
     /// An entity with this key, or with another value that must be unique, is there already.
     Duplicate {
         /// The columns, where the database tells.
@@ -127,6 +134,7 @@ impl StoreError {
             StoreError::Corrupt(_)
             | StoreError::Layout { .. }
             | StoreError::Mapping(_)
+            | StoreError::Stored { .. }
             | StoreError::ReadOnly(_)
             | StoreError::Database(_) => Fault::Gateway,
         }
@@ -155,6 +163,9 @@ impl fmt::Display for StoreError {
                 write!(formatter, "the database has layout version {found}, this program needs {expected}")
             }
             StoreError::Mapping(message) => write!(formatter, "the mapping does not fit the model: {message}"),
+            StoreError::Stored { place, message } => {
+                write!(formatter, "a value in the database is wrong: {place}: {message}")
+            }
             StoreError::Duplicate { columns } if columns.is_empty() => write!(formatter, "it exists already"),
             StoreError::Duplicate { columns } => {
                 write!(formatter, "it exists already: {} must be unique", columns.join(", "))
@@ -198,7 +209,8 @@ impl std::error::Error for StoreError {
             | StoreError::Duplicate { .. }
             | StoreError::Constraint { .. }
             | StoreError::Layout { .. }
-            | StoreError::Mapping(_) => None,
+            | StoreError::Mapping(_)
+            | StoreError::Stored { .. } => None,
         }
     }
 }

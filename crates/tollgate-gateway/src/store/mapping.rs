@@ -5,7 +5,7 @@
 use tollgate_wire::edm::{LeafId, Model, SetId};
 
 /// Tables by set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mapping {
     /// One for each entity set, in the model's order.
     pub tables: Vec<Table>,

@@ -5,6 +5,7 @@
 
 mod expansions;
 mod files;
+mod found;
 mod hostile;
 mod naive;
 mod paging;

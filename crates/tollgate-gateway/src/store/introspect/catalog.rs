@@ -5,6 +5,7 @@
 
 use tollgate_wire::edm::{Changes, Primitive, Provided};
 
+use super::Remark;
 use crate::store::Form;
 
 /// The tables and views of a database, in an order that is the same each time.
@@ -12,6 +13,8 @@ use crate::store::Form;
 pub struct Catalog {
     /// All of them.
     pub tables: Vec<CatalogTable>,
+    /// What was found that is told to the operator.
+    pub remarks: Vec<Remark>,
 }
 
 /// A table or a view.

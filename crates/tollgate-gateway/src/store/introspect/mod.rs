@@ -74,7 +74,7 @@ pub fn introspected(catalog: &Catalog, name: &str, customisation: &Customisation
             ..Model::default()
         },
         mapping: Mapping { tables: Vec::new() },
-        remarks: Vec::new(),
+        remarks: catalog.remarks.clone(),
     };
     let mut served = Vec::new();
     for (position, table) in catalog.tables.iter().enumerate() {

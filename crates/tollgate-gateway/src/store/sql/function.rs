@@ -34,6 +34,11 @@ pub struct Name {
     pub postgres: &'static [&'static str],
 }
 
+/// A stored value in the canonical form of the type that the second argument names: `date`, `datetime seconds`. Only for
+/// SQLite's columns that are not in that form, so it is not among [`ALL`].
+pub const CANONICAL: Name =
+    Name { text: "tollgate_canonical", arguments: 2, postgres: &[], what: "A stored value in canonical form." };
+
 names! {
     INTEGER_ADD = "tollgate_integer_add", 2, "Checked sum of integers.",
         &["(", " + ", ")"];

@@ -17,7 +17,7 @@ use tollgate_wire::value::Value;
 
 use self::class::Class;
 use self::dialect::{Dialect, class_of, leaves_postgres_as_text, postgres_type};
-use crate::store::Table;
+use crate::store::{Form, Table};
 
 /// A statement under construction.
 #[derive(Debug, Default)]
@@ -36,6 +36,8 @@ pub struct Sql<'p> {
 pub enum Parameter<'p> {
     /// A value of the plan.
     Value(&'p Value),
+    /// A value of a key, in the form in which its column holds it.
+    Key(&'p Value, Form),
     /// A limit or an offset.
     Count(i64),
 }

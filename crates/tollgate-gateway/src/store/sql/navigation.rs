@@ -2,11 +2,11 @@
 
 use tollgate_wire::edm::{EntityType, LeafId, Multiplicity, NavigationId, NavigationProperty, SetId};
 
-use super::Sql;
 use super::class::Class;
 use super::dialect::{Dialect, is_text_in_postgres};
 use super::expression::Scope;
-use crate::store::Mapping;
+use super::{Sql, function};
+use crate::store::{Form, Mapping};
 
 /// Appends a leaf of the entity at hand, or, over to-one navigation, a scalar subquery: a join could repeat the entity
 /// where the target's key is not covered, and would have to be found again for each mention.
@@ -50,8 +50,41 @@ fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, set: SetId, l
         Dialect::Postgres if class == Class::String || is_text_in_postgres(primitive) => {
             sql.cast(class, |sql| sql.column(alias, column));
         }
+        Dialect::Sqlite if scope.mapping.form(set, leaf) != Form::Canonical => {
+            canonical_column(sql, class, scope.mapping.form(set, leaf), |sql| sql.column(alias, column));
+        }
         Dialect::Sqlite | Dialect::Postgres => sql.column(alias, column),
     }
+}
+
+/// Appends a column that SQLite lets hold anything so that it has the canonical form, where comparisons and functions need
+/// that. Numbers compare by SQLite's own affinities, and functions of them take what is stored.
+fn canonical_column(sql: &mut Sql<'_>, class: Class, form: Form, column: impl FnOnce(&mut Sql<'_>)) {
+    let kind = match class {
+        Class::Null
+        | Class::Boolean
+        | Class::Integer
+        | Class::Real
+        | Class::Decimal
+        | Class::String
+        | Class::Binary => return column(sql),
+        Class::Guid => "guid",
+        Class::Date => "date",
+        Class::DateTime => "datetime",
+        Class::Instant => "instant",
+        Class::TimeOfDay => "time",
+        Class::Duration => "duration",
+    };
+    sql.push(function::CANONICAL.text);
+    sql.push("(");
+    column(sql);
+    sql.push(", '");
+    sql.push(kind);
+    sql.push(match form {
+        Form::Canonical | Form::Checked | Form::Blank | Form::UpperCase | Form::Bytes => "')",
+        Form::Seconds => " seconds')",
+        Form::Milliseconds => " milliseconds')",
+    });
 }
 
 fn alias(index: usize) -> String {

@@ -114,7 +114,10 @@ fn after_key<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, after: &'p [Value]) -> Re
         sql.column(scope.alias, scope.mapping.column(scope.set, *leaf));
     });
     sql.push(") > (");
-    sql.list(", ", after, |sql, value| sql.parameter(Parameter::Value(value)));
+    let bounds = scope.model.type_of(scope.set).key.iter().zip(after);
+    sql.list(", ", bounds, |sql, (leaf, value)| {
+        sql.parameter(Parameter::Key(value, scope.mapping.form(scope.set, *leaf)));
+    });
     sql.push(")");
     Ok(())
 }
@@ -189,7 +192,10 @@ fn write_bound<'p>(
         (OrderKey::Expression(by), _) => in_order(sql, Class::of(by.expression.primitive), written),
         (OrderKey::Leaf(leaf), Dialect::Sqlite) => {
             let primitive = scope.model.type_of(scope.set).leaves[leaf.0].primitive;
-            comparable(sql, Class::of(Some(primitive)), written)
+            comparable(sql, Class::of(Some(primitive)), |sql| {
+                sql.parameter(Parameter::Key(bound, scope.mapping.form(scope.set, leaf)));
+                Ok(())
+            })
         }
         (OrderKey::Leaf(_), Dialect::Postgres) => {
             sql.parameter(Parameter::Value(bound));

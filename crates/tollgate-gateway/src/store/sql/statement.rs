@@ -11,7 +11,7 @@ use super::dialect::Dialect;
 use super::expression::{Scope, comparable, condition};
 use super::navigation::{ambiguous, related};
 use super::{Parameter, Sql, order};
-use crate::store::{Mapping, StoreError};
+use crate::store::{Identity, Mapping, StoreError};
 
 /// The alias of the answered entity's table.
 const ANSWER: &str = "t";
@@ -59,7 +59,9 @@ impl Source<'_> {
                     conditions.next(&mut sql);
                     condition(&mut sql, &scope, filter)?;
                 }
-                if let Some(token) = &options.skip_token {
+                if let Some(token) = &options.skip_token
+                    && scope.mapping.table(plan.set()).identity == Identity::Key
+                {
                     conditions.next(&mut sql);
                     order::after(&mut sql, &scope, &options.order_by, token)?;
                 }
@@ -157,6 +159,18 @@ impl Source<'_> {
         self.model.type_of(set).navigation[expand.navigation.0].on.iter().map(|(here, _)| *here)
     }
 
+    /// After how many rows of the order a page begins, beside what its skip token says by values.
+    pub fn offset(&self, plan: &Plan) -> Option<u64> {
+        let skip = plan.options.skip.unwrap_or(0);
+        let offset = match (&plan.options.skip_token, self.mapping.table(plan.set()).identity) {
+            (None, _) => skip,
+            // What was skipped lies before the token.
+            (Some(_), Identity::Key) => 0,
+            (Some(token), Identity::Nothing) => skip.saturating_add(token.answered),
+        };
+        (offset > 0).then_some(offset)
+    }
+
     /// Whether a plan asks for the total.
     pub fn counts(plan: &Plan) -> bool {
         match (plan.shape, plan.options.count) {
@@ -247,7 +261,7 @@ impl Source<'_> {
             })?;
             sql.push(" = ");
             comparable::<StoreError>(sql, class, |sql| {
-                sql.parameter(Parameter::Value(value));
+                sql.parameter(Parameter::Key(value, self.mapping.form(set, *leaf)));
                 Ok(())
             })?;
         }

@@ -13,6 +13,9 @@ impl From<Error> for StoreError {
         if let Some(message) = functions::refusal_message(&error) {
             return StoreError::Undefined { message };
         }
+        if let Some(message) = functions::wrong_value(&error) {
+            return StoreError::Stored { place: "in a filter or an order".to_owned(), message };
+        }
         let Some(code) = error.sqlite_error().copied() else { return StoreError::Database(error.into()) };
         match code.code {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::Busy(error.into()),

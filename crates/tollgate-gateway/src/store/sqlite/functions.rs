@@ -10,10 +10,12 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{ToSql, ValueRef};
 use rusqlite::{Connection, Error, ffi};
 use tollgate_wire::decimal::{self, DecimalError};
+use tollgate_wire::edm::Primitive;
 
-use crate::store::StoreError;
+use super::form::{self, Canonical, shown};
 use crate::store::sql::DECIMAL_COLLATION;
 use crate::store::sql::function::{self, MADE_BYTES_MAX, Name};
+use crate::store::{Form, StoreError};
 
 /// Why a function has no result, as error codes of our own in a family that reading does not know otherwise.
 mod refusal {
@@ -22,6 +24,7 @@ mod refusal {
     pub(super) const INTEGER_OVERFLOW: i32 = SQLITE_CONSTRAINT | 201 << 8;
     pub(super) const DECIMAL_OVERFLOW: i32 = SQLITE_CONSTRAINT | 202 << 8;
     pub(super) const DIVISION_BY_ZERO: i32 = SQLITE_CONSTRAINT | 203 << 8;
+    pub(super) const STORED_VALUE: i32 = SQLITE_CONSTRAINT | 204 << 8;
 }
 
 /// What a caller is to know of an error, if it is one of these functions'.
@@ -34,9 +37,20 @@ pub(super) fn refusal_message(error: &Error) -> Option<&'static str> {
     }
 }
 
+/// What is wrong with a stored value, if that is why one of these functions failed.
+pub(super) fn wrong_value(error: &Error) -> Option<String> {
+    match error {
+        Error::SqliteFailure(code, Some(message)) if code.extended_code == refusal::STORED_VALUE => {
+            Some(message.clone())
+        }
+        _ => None,
+    }
+}
+
 /// Makes them known to a connection.
 pub(super) fn register(raw: &Connection) -> Result<(), StoreError> {
     raw.create_collation(DECIMAL_COLLATION, decimal::compare)?;
+    scalar(raw, function::CANONICAL, |context| canonical(context))?;
     integers(raw)?;
     reals(raw)?;
     decimals(raw)?;
@@ -88,18 +102,18 @@ fn reals(raw: &Connection) -> Result<(), StoreError> {
     };
     divided(function::REAL_DIVIDE, |left, right| left / right)?;
     divided(function::REAL_MODULO, |left, right| left % right)?;
-    scalar(raw, function::REAL_FROM_DECIMAL, |context| Ok(text(context, 0).and_then(|text| text.parse::<f64>().ok())))
+    scalar(raw, function::REAL_FROM_DECIMAL, |context| Ok(digits(context, 0).and_then(|text| text.parse::<f64>().ok())))
 }
 
 fn decimals(raw: &Connection) -> Result<(), StoreError> {
     let one = |name, operation: fn(&str) -> Result<String, DecimalError>| {
         scalar(raw, name, move |context| {
-            text(context, 0).map(|value| operation(&value).map_err(refused_decimal)).transpose()
+            digits(context, 0).map(|value| operation(&value).map_err(refused_decimal)).transpose()
         })
     };
     let two = |name, operation: fn(&str, &str) -> Result<String, DecimalError>| {
         scalar(raw, name, move |context| {
-            let operands = text(context, 0).zip(text(context, 1));
+            let operands = digits(context, 0).zip(digits(context, 1));
             operands.map(|(left, right)| operation(&left, &right).map_err(refused_decimal)).transpose()
         })
     };
@@ -179,6 +193,34 @@ fn dates(raw: &Connection) -> Result<(), StoreError> {
     })
 }
 
+/// A stored value in the canonical form of the type that the second argument names.
+fn canonical(context: &Context<'_>) -> rusqlite::Result<Option<String>> {
+    let (value, kind) = (context.get_raw(0), context.get_raw(1).as_str()?);
+    let (class, form) = match kind.split_once(' ') {
+        Some((class, "seconds")) => (class, Form::Seconds),
+        Some((class, _)) => (class, Form::Milliseconds),
+        None => (kind, Form::Checked),
+    };
+    let primitive = match class {
+        "guid" => Primitive::Guid,
+        "date" => Primitive::Date,
+        "datetime" => Primitive::DateTime { precision: 0 },
+        "instant" => Primitive::DateTimeOffset { precision: 0 },
+        "time" => Primitive::TimeOfDay { precision: 0 },
+        _ => Primitive::Duration,
+    };
+    let mut made = Vec::new();
+    match form::canonical(&mut made, form, primitive, value) {
+        Some(Canonical::Null) => Ok(None),
+        Some(Canonical::AsStored) => Ok(Some(value.as_str()?.to_owned())),
+        Some(Canonical::Made) => Ok(Some(String::from_utf8_lossy(&made).into_owned())),
+        Some(Canonical::Bytes | Canonical::Real(_)) | None => {
+            let message = format!("{} is no {class}", shown(value));
+            Err(Error::SqliteFailure(ffi::Error::new(refusal::STORED_VALUE), Some(message)))
+        }
+    }
+}
+
 /// Registers one function: the same arguments give the same result, and a schema may use it.
 fn scalar<T: ToSql>(
     raw: &Connection,
@@ -193,6 +235,15 @@ fn text<'c>(context: &'c Context<'_>, index: usize) -> Option<Cow<'c, str>> {
     match context.get_raw(index) {
         ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes)),
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => None,
+    }
+}
+
+/// A decimal. Columns that are not ours may hold numbers instead of digits.
+fn digits<'c>(context: &'c Context<'_>, index: usize) -> Option<Cow<'c, str>> {
+    match context.get_raw(index) {
+        ValueRef::Integer(integer) => Some(integer.to_string().into()),
+        ValueRef::Real(real) => Some(real.to_string().into()),
+        ValueRef::Text(_) | ValueRef::Null | ValueRef::Blob(_) => text(context, index),
     }
 }
 

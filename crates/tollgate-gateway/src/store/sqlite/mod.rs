@@ -4,7 +4,10 @@
 //! pages of the database. It deliberately offers no SQL to its callers: they ask with plans.
 
 mod budget;
+mod catalog;
+mod declared;
 mod error;
+mod form;
 mod functions;
 #[cfg(test)]
 mod query_plans;
@@ -110,6 +113,8 @@ pub struct Connection {
     key_statements: RefCell<Vec<Option<Arc<str>>>>,
     /// The texts of the statements that change something.
     texts: Texts,
+    /// Where a value is brought into its column's form before it is bound.
+    made: Vec<u8>,
     ended: Ended,
 }
 
@@ -153,6 +158,12 @@ impl Database {
         Ok(Database { address, location, mapping: Arc::new(mapping), settings, _keeper: Mutex::new(keeper) })
     }
 
+    /// Sets where the entities are stored, once that is known.
+    pub fn with_mapping(mut self, mapping: Mapping) -> Database {
+        self.mapping = Arc::new(mapping);
+        self
+    }
+
     /// Sets how long one read may run on connections that are made from now on.
     pub fn with_time_budget(mut self, time_budget: Duration) -> Database {
         self.settings.read_time = time_budget;
@@ -186,6 +197,7 @@ impl Database {
             budget,
             key_statements: RefCell::default(),
             texts: Texts::default(),
+            made: Vec::new(),
             ended: Ended::AsAsked,
         })
     }

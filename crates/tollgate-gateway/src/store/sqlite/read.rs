@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Statement};
-use tollgate_wire::edm::{EntityType, Model, Primitive, SetId};
+use tollgate_wire::edm::{EntityType, LeafId, Model, Primitive, SetId};
 use tollgate_wire::plan::{Columns, Expand, Key, Plan, Select, Shape, SkipToken};
-use tollgate_wire::value::Value;
+use tollgate_wire::value::{Cell, Row, Value};
 
 use super::Connection;
-use super::row::SqliteRow;
+use super::form::{Converter, stored};
+use super::row::{SqliteRow, plain};
 use crate::store::sql::dialect::Dialect;
 use crate::store::sql::statement::{Source, Window, key_columns};
 use crate::store::sql::{Parameter, Sql};
-use crate::store::{Flow, Outcome, RowSink, StoreError};
+use crate::store::{Flow, Identity, Outcome, RowSink, StoreError};
 
 /// Parameters that SQLite takes in one statement.
 const PARAMETERS_MAX: usize = 32_766;
@@ -80,12 +81,15 @@ impl Connection {
         }
         let text = self.key_statement(model, set)?;
         let mut statement = self.raw.prepare_cached(&text)?;
-        for (index, value) in key.0.iter().enumerate() {
-            bind(&mut statement, index + 1, borrowed(value))?;
+        let mut made = Vec::new();
+        for (index, (leaf, value)) in model.type_of(set).key.iter().zip(&key.0).enumerate() {
+            bind(&mut statement, index + 1, stored(value.cell(), self.mapping.form(set, *leaf), &mut made))?;
         }
         let mut rows = statement.raw_query();
         let Some(row) = rows.next()? else { return Ok(Outcome::default()) };
-        let row = SqliteRow(row);
+        let all = (0..model.type_of(set).leaves.len()).map(LeafId);
+        let mut converter = Converter::new(model, &self.mapping, set, all);
+        let row = converted(row, &mut converter)?;
         // There is nothing to stop after one entity.
         let _ = sink.entity(&row);
         let _ = sink.entity_end(&row);
@@ -145,10 +149,11 @@ impl Connection {
         sink: &mut S,
         outcome: &mut Outcome,
     ) -> Result<(), StoreError> {
-        let page = Page::new(plan, page_size);
+        let page = Page::new(source, plan, page_size);
         let set = plan.set();
         let columns = Columns::new(source.model.type_of(set), &plan.options.select, &plan.options.expand);
-        let tokens = Tokens::new(plan, source.model.type_of(set), &columns);
+        let tokens = Tokens::new(source, plan, &columns);
+        let mut converter = Converter::new(source.model, source.mapping, set, columns.leaves.iter().copied());
         let sql = source.page(plan, &columns, page.window)?;
         let mut statement = self.prepared(&sql)?;
         let mut expansions = self.expansions(source, plan, &columns)?;
@@ -159,7 +164,7 @@ impl Connection {
                 outcome.next = next;
                 break;
             }
-            let entity = SqliteRow(row);
+            let entity = converted(row, &mut converter)?;
             outcome.rows += 1;
             if sink.entity(&entity) == Flow::Stop {
                 break;
@@ -170,22 +175,23 @@ impl Connection {
                 }
             }
             if sink.entity_end(&entity) == Flow::Stop {
-                outcome.next = page.more_wanted(outcome.rows).then(|| tokens.after(row, outcome.rows)).transpose()?;
+                let more = page.more_wanted(outcome.rows);
+                outcome.next = more.then(|| tokens.after(&entity, outcome.rows)).transpose()?;
                 break;
             }
             if page.full(outcome.rows) {
-                next = Some(tokens.after(row, outcome.rows)?);
+                next = Some(tokens.after(&entity, outcome.rows)?);
             }
         }
         Ok(())
     }
 
-    fn expansions(
-        &self,
-        source: &Source<'_>,
+    fn expansions<'c>(
+        &'c self,
+        source: &Source<'c>,
         plan: &Plan,
         columns: &Columns,
-    ) -> Result<Vec<Expansion<'_>>, StoreError> {
+    ) -> Result<Vec<Expansion<'c>>, StoreError> {
         let expansion = |expand: &Expand| {
             let child = Columns::new(source.model.type_of(expand.target), &expand.select, &[]);
             let sql = source.expansion(plan.set(), expand, &child);
@@ -193,7 +199,8 @@ impl Connection {
                 .joined_leaves(plan.set(), expand)
                 .map(|leaf| columns.of(leaf).expect("the columns of a read hold what expansions join on"))
                 .collect();
-            Ok(Expansion { statement: self.raw.prepare_cached(&sql.text)?, joined })
+            let converter = Converter::new(source.model, source.mapping, expand.target, child.leaves.iter().copied());
+            Ok(Expansion { statement: self.raw.prepare_cached(&sql.text)?, joined, converter })
         };
         plan.options.expand.iter().map(expansion).collect()
     }
@@ -204,9 +211,11 @@ impl Connection {
             return Err(StoreError::TooLarge { message: format!("it has more than {PARAMETERS_MAX} values") });
         }
         let mut statement = self.raw.prepare_cached(&sql.text)?;
+        let mut made = Vec::new();
         for (index, parameter) in sql.parameters.iter().enumerate() {
             let value = match parameter {
-                Parameter::Value(value) => borrowed(value),
+                Parameter::Value(value) => plain(value.cell()),
+                Parameter::Key(value, form) => stored(value.cell(), *form, &mut made),
                 Parameter::Count(count) => ValueRef::Integer(*count),
             };
             bind(&mut statement, index + 1, value)?;
@@ -220,6 +229,17 @@ struct Expansion<'c> {
     statement: CachedStatement<'c>,
     /// The parent's columns that are bound.
     joined: Vec<usize>,
+    converter: Option<Converter<'c>>,
+}
+
+/// The row at which a statement stands, checked and made canonical where its columns need it.
+pub(super) fn converted<'r, 's>(
+    raw: &'r rusqlite::Row<'s>,
+    converter: &'r mut Option<Converter<'_>>,
+) -> Result<SqliteRow<'r, 's>, StoreError> {
+    let Some(converter) = converter else { return Ok(SqliteRow { raw, converter: None }) };
+    converter.convert(raw)?;
+    Ok(SqliteRow { raw, converter: Some(converter) })
 }
 
 impl Expansion<'_> {
@@ -229,11 +249,11 @@ impl Expansion<'_> {
         }
         for (position, column) in self.joined.iter().enumerate() {
             // Null equals nothing, so a parent without the value has no related entities.
-            bind(&mut self.statement, position + 1, parent.0.get_ref(*column)?)?;
+            bind(&mut self.statement, position + 1, parent.raw.get_ref(*column)?)?;
         }
         let mut rows = self.statement.raw_query();
         while let Some(row) = rows.next()? {
-            if sink.expand_entity(index, &SqliteRow(row)) == Flow::Stop {
+            if sink.expand_entity(index, &converted(row, &mut self.converter)?) == Flow::Stop {
                 return Ok(Flow::Stop);
             }
         }
@@ -251,14 +271,13 @@ struct Page {
 }
 
 impl Page {
-    fn new(plan: &Plan, page_size: Option<u64>) -> Page {
+    fn new(source: &Source<'_>, plan: &Plan, page_size: Option<u64>) -> Page {
         let options = &plan.options;
         let answered = options.skip_token.as_ref().map_or(0, |token| token.answered);
         let remaining = options.top.map(|top| top.saturating_sub(answered));
         let full_at = page_size.map(|size| size.max(1)).filter(|size| remaining.is_none_or(|left| left > *size));
         let limit = full_at.map(|size| size.saturating_add(1)).or(remaining);
-        // What was skipped lies before the token.
-        let offset = options.skip.filter(|skip| *skip > 0 && options.skip_token.is_none());
+        let offset = source.offset(plan);
         Page { window: Window { limit, offset }, full_at, remaining }
     }
 
@@ -275,26 +294,39 @@ impl Page {
 struct Tokens<'p> {
     plan: &'p Plan,
     entity_type: &'p EntityType,
+    identity: Identity,
     /// Where the columns of the order begin.
     order_begin: usize,
     key_columns: Vec<usize>,
 }
 
 impl<'p> Tokens<'p> {
-    fn new(plan: &'p Plan, entity_type: &'p EntityType, columns: &Columns) -> Tokens<'p> {
+    fn new(source: &Source<'p>, plan: &'p Plan, columns: &Columns) -> Tokens<'p> {
+        let entity_type = source.model.type_of(plan.set());
         let key_columns = key_columns(entity_type, columns);
-        Tokens { plan, entity_type, order_begin: columns.leaves.len(), key_columns }
+        let identity = source.mapping.table(plan.set()).identity;
+        Tokens { plan, entity_type, identity, order_begin: columns.leaves.len(), key_columns }
     }
 
-    fn after(&self, row: &rusqlite::Row<'_>, rows: u64) -> Result<SkipToken, StoreError> {
+    fn after(&self, row: &SqliteRow<'_, '_>, rows: u64) -> Result<SkipToken, StoreError> {
         let options = &self.plan.options;
+        let answered = options.skip_token.as_ref().map_or(0, |token| token.answered).saturating_add(rows);
+        if self.identity == Identity::Nothing {
+            // The next page is found by counting.
+            return Ok(SkipToken {
+                after: vec![Value::Null; options.order_by.len() + self.key_columns.len()],
+                answered,
+            });
+        }
+        if let Some(converter) = row.converter {
+            converter.check_key(row, &self.key_columns)?;
+        }
         let order = options.order_by.iter().enumerate();
         let order = order.map(|(index, by)| (self.order_begin + index, by.expression.primitive));
         let key = self.key_columns.iter().zip(&self.entity_type.key);
         let key = key.map(|(column, leaf)| (*column, Some(self.entity_type.leaves[leaf.0].primitive)));
-        let after = order.chain(key).map(|(column, primitive)| Ok(owned(row.get_ref(column)?, primitive)));
-        let answered = options.skip_token.as_ref().map_or(0, |token| token.answered);
-        Ok(SkipToken { after: after.collect::<Result<_, StoreError>>()?, answered: answered.saturating_add(rows) })
+        let after = order.chain(key).map(|(column, primitive)| owned(row.cell(column), primitive));
+        Ok(SkipToken { after: after.collect(), answered })
     }
 }
 
@@ -321,27 +353,15 @@ pub(super) fn bind(statement: &mut Statement<'_>, position: usize, value: ValueR
     Ok(statement.raw_bind_parameter(position, ToSqlOutput::Borrowed(value))?)
 }
 
-/// A value as SQLite stores it.
-pub(super) fn borrowed(value: &Value) -> ValueRef<'_> {
-    match value {
-        Value::Null => ValueRef::Null,
-        Value::Boolean(boolean) => ValueRef::Integer(i64::from(*boolean)),
-        Value::Integer(integer) => ValueRef::Integer(*integer),
-        Value::Real(real) => ValueRef::Real(*real),
-        Value::Decimal(text) | Value::String(text) | Value::Text(_, text) => ValueRef::Text(text.as_bytes()),
-        Value::Binary(bytes) => ValueRef::Blob(bytes),
-    }
-}
-
-/// A stored value as one of that type.
-fn owned(value: ValueRef<'_>, primitive: Option<Primitive>) -> Value {
-    match (value, primitive) {
-        (ValueRef::Null, _) | (_, None) => Value::Null,
-        (ValueRef::Integer(integer), Some(Primitive::Boolean)) => Value::Boolean(integer != 0),
-        (ValueRef::Integer(integer), Some(_)) => Value::Integer(integer),
-        (ValueRef::Real(real), Some(_)) => Value::Real(real),
-        (ValueRef::Blob(bytes), Some(_)) => Value::Binary(bytes.to_vec()),
-        (ValueRef::Text(text), Some(primitive)) => {
+/// A value of a row as one of that type.
+fn owned(cell: Cell<'_>, primitive: Option<Primitive>) -> Value {
+    match (cell, primitive) {
+        (Cell::Null, _) | (_, None) => Value::Null,
+        (Cell::Integer(integer), Some(Primitive::Boolean)) => Value::Boolean(integer != 0),
+        (Cell::Integer(integer), Some(_)) => Value::Integer(integer),
+        (Cell::Real(real), Some(_)) => Value::Real(real),
+        (Cell::Bytes(bytes), Some(_)) => Value::Binary(bytes.to_vec()),
+        (Cell::Text(text), Some(primitive)) => {
             let text = String::from_utf8_lossy(text).into_owned();
             match primitive {
                 Primitive::Decimal { .. } => Value::Decimal(text),

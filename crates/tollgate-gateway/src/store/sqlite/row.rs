@@ -1,19 +1,39 @@
-//! A row as SQLite holds it, handed out without copying.
+//! A row as SQLite holds it, handed out without copying but for what is not in the canonical form.
 
 use rusqlite::types::ValueRef;
 use tollgate_wire::value::{Cell, Row};
 
+use super::form::Converter;
+
 /// The row at which a statement stands.
-pub(super) struct SqliteRow<'r, 's>(pub(super) &'r rusqlite::Row<'s>);
+pub(super) struct SqliteRow<'r, 's> {
+    pub(super) raw: &'r rusqlite::Row<'s>,
+    /// What made it canonical, where its columns need that.
+    pub(super) converter: Option<&'r Converter<'r>>,
+}
 
 impl Row for SqliteRow<'_, '_> {
     fn cell(&self, column: usize) -> Cell<'_> {
-        match self.0.get_ref(column).expect("a row has all the columns of its plan") {
+        if let Some(cell) = self.converter.and_then(|converter| converter.cell(column)) {
+            return cell;
+        }
+        match self.raw.get_ref(column).expect("a row has all the columns of its plan") {
             ValueRef::Text(text) => Cell::Text(text),
             ValueRef::Integer(integer) => Cell::Integer(integer),
             ValueRef::Null => Cell::Null,
             ValueRef::Real(real) => Cell::Real(real),
             ValueRef::Blob(bytes) => Cell::Bytes(bytes),
         }
+    }
+}
+
+/// A value as SQLite stores it.
+pub(super) fn plain(cell: Cell<'_>) -> ValueRef<'_> {
+    match cell {
+        Cell::Null => ValueRef::Null,
+        Cell::Integer(integer) => ValueRef::Integer(integer),
+        Cell::Real(real) => ValueRef::Real(real),
+        Cell::Text(text) => ValueRef::Text(text),
+        Cell::Bytes(bytes) => ValueRef::Blob(bytes),
     }
 }

@@ -3,19 +3,18 @@
 //! A transaction takes the write lock when it begins, so that it never has to give up half-way.
 
 use rusqlite::CachedStatement;
-use rusqlite::types::ValueRef;
 use tollgate_wire::edm::{LeafId, Model, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Key, Plan};
-use tollgate_wire::value::{Cell, Row};
+use tollgate_wire::value::Row;
 
 use super::error;
-use super::read::{bind, borrowed};
-use super::row::SqliteRow;
+use super::form::{Converter, stored};
+use super::read::{bind, converted};
 use super::{Connection, Ended};
 use crate::store::sql::Sql;
 use crate::store::sql::change::{StoredRow, Wanted};
-use crate::store::{Outcome, RowSink, Store, StoreError};
+use crate::store::{Outcome, RowSink, Store, StoreError, Table};
 
 impl Store for Connection {
     fn read<S: RowSink>(
@@ -66,7 +65,8 @@ impl Store for Connection {
         self.writing()?;
         check_key(model, set, key)?;
         let mut statement = self.raw.prepare_cached(self.texts.find(model, &self.mapping, set))?;
-        bind_key(&mut statement, 0, key)?;
+        let key = (&model.type_of(set).key[..], key);
+        bind_key(&mut statement, self.mapping.table(set), 0, key, &mut self.made)?;
         let found = statement.raw_query().next()?.is_some();
         Ok(found)
     }
@@ -112,14 +112,14 @@ impl Connection {
         let wanted = if sink.is_some() { Wanted::Row } else { Wanted::Nothing };
         let change = self.texts.insert(model, &self.mapping, set, entry, wanted);
         let mut statement = self.raw.prepare_cached(&change.text)?;
-        for (index, leaf) in change.leaves.iter().enumerate() {
-            bind(&mut statement, index + 1, stored(entry.cell(leaf.0)))?;
-        }
+        bind_leaves(&mut statement, self.mapping.table(set), &change.leaves, entry, &mut self.made)?;
         match (change.row, sink) {
             (StoredRow::Returned, Some(sink)) => {
                 let mut rows = statement.raw_query();
                 let row = rows.next()?.expect("an insert that returns its row has one");
-                hand_out(&SqliteRow(row), sink);
+                let all = (0..entry.leaves()).map(LeafId);
+                let mut converter = Converter::new(model, &self.mapping, set, all);
+                hand_out(&converted(row, &mut converter)?, sink);
                 // The statement takes effect in full once it was stepped to its end.
                 while rows.next()?.is_some() {}
             }
@@ -142,10 +142,9 @@ impl Connection {
         check_key(model, set, key)?;
         let change = self.texts.update(model, &self.mapping, set, entry);
         let mut statement = self.raw.prepare_cached(&change.text)?;
-        for (index, leaf) in change.leaves.iter().enumerate() {
-            bind(&mut statement, index + 1, stored(entry.cell(leaf.0)))?;
-        }
-        bind_key(&mut statement, change.leaves.len(), key)?;
+        bind_leaves(&mut statement, self.mapping.table(set), &change.leaves, entry, &mut self.made)?;
+        let key = (&model.type_of(set).key[..], key);
+        bind_key(&mut statement, self.mapping.table(set), change.leaves.len(), key, &mut self.made)?;
         Ok(statement.raw_execute()? > 0)
     }
 
@@ -153,7 +152,8 @@ impl Connection {
         self.writing()?;
         check_key(model, set, key)?;
         let mut statement = self.raw.prepare_cached(self.texts.delete(model, &self.mapping, set))?;
-        bind_key(&mut statement, 0, key)?;
+        let key = (&model.type_of(set).key[..], key);
+        bind_key(&mut statement, self.mapping.table(set), 0, key, &mut self.made)?;
         Ok(statement.raw_execute()? > 0)
     }
 
@@ -197,17 +197,30 @@ fn check_key(model: &Model, set: SetId, key: &Key) -> Result<(), StoreError> {
     if expected == found { Ok(()) } else { Err(StoreError::Key { expected, found }) }
 }
 
-/// Binds the values of a key behind `before` other ones.
-fn bind_key(statement: &mut CachedStatement<'_>, before: usize, key: &Key) -> Result<(), StoreError> {
-    key.0.iter().enumerate().try_for_each(|(index, value)| bind(statement, before + index + 1, borrowed(value)))
+/// Binds the values of an entry's leaves, each in its column's form.
+fn bind_leaves(
+    statement: &mut CachedStatement<'_>,
+    table: &Table,
+    leaves: &[LeafId],
+    entry: &Entry,
+    made: &mut Vec<u8>,
+) -> Result<(), StoreError> {
+    for (index, leaf) in leaves.iter().enumerate() {
+        bind(statement, index + 1, stored(entry.cell(leaf.0), table.columns[leaf.0].form, made))?;
+    }
+    Ok(())
 }
 
-fn stored(cell: Cell<'_>) -> ValueRef<'_> {
-    match cell {
-        Cell::Null => ValueRef::Null,
-        Cell::Integer(integer) => ValueRef::Integer(integer),
-        Cell::Real(real) => ValueRef::Real(real),
-        Cell::Text(text) => ValueRef::Text(text),
-        Cell::Bytes(bytes) => ValueRef::Blob(bytes),
+/// Binds the values of a key behind `before` other ones.
+fn bind_key(
+    statement: &mut CachedStatement<'_>,
+    table: &Table,
+    before: usize,
+    (leaves, key): (&[LeafId], &Key),
+    made: &mut Vec<u8>,
+) -> Result<(), StoreError> {
+    for (index, (leaf, value)) in leaves.iter().zip(&key.0).enumerate() {
+        bind(statement, before + index + 1, stored(value.cell(), table.columns[leaf.0].form, made))?;
     }
+    Ok(())
 }
