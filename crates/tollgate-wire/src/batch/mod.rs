@@ -204,7 +204,7 @@ pub struct Outgoing<'a> {
 }
 
 /// The part of a request's URL below the service root, whose path is `root` with its slashes: `Flights(1)?$select=a` out
-/// of that itself, of `/root/Flights(1)?…` and of `http://any.host/root/Flights(1)?…`. `None` where it lies elsewhere.
+/// of that itself, of `/base/Flights(1)?…` and of `http://any.example/base/Flights(1)?…`. `None` where it lies elsewhere.
 ///
 /// The host is not compared: between the client and here may be proxies under other names.
 pub fn below_root<'t>(target: &'t str, root: &str) -> Option<&'t str> {

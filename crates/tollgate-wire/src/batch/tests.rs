@@ -52,19 +52,19 @@ fn json_steps(body: &str) -> String {
 const MULTIPART: &str = "preamble\r\n--b\r\nContent-Type:application/http\r\nContent-Transfer-Encoding:binary\r\n\r\n\
     GET Flights?$top=1 HTTP/1.1\r\nAccept:application/json;odata.metadata=minimal\r\n\r\n\r\n--b\r\n\
     Content-Type: multipart/mixed;boundary=\"b c\"\r\nContent-Length: 7\r\n\r\n--b c\r\nContent-Type:application/http\r\n\
-    Content-ID: 0.0\r\n\r\nPOST /root/Flights HTTP/1.1\r\nHost: x:1\r\nContent-Type:application/json\r\n\r\n{\"a\":1}\r\n\
+    Content-ID: 0.0\r\n\r\nPOST /base/Flights HTTP/1.1\r\nHost: x:1\r\nContent-Type:application/json\r\n\r\n{\"a\":1}\r\n\
     --b c\ncontent-type: Application/HTTP\n\nPATCH $0.0\nContent-ID: 2\nContent-Length: 2\n\n{}\n\n--b c--\r\n--b\r\n\
-    Content-Type: application/http\r\n\r\nDELETE http://x/root/Flights(1)\r\n\r\n--b-- \r\nepilogue";
+    Content-Type: application/http\r\n\r\nDELETE http://x/base/Flights(1)\r\n\r\n--b-- \r\nepilogue";
 
 #[test]
 fn a_multipart_batch_is_read_step_by_step() {
     assert_snapshot!(multipart_steps(MULTIPART), @r#"
     0@82 - GET Flights?$top=1 [Accept: application/json;odata.metadata=minimal] ""
     begin
-    1@292 0.0 POST /root/Flights [Host: x:1] [Content-Type: application/json] "{\"a\":1}"
+    1@292 0.0 POST /base/Flights [Host: x:1] [Content-Type: application/json] "{\"a\":1}"
     2@412 2 PATCH $0.0 [Content-ID: 2] [Content-Length: 2] "{}"
     end of group
-    3@508 - DELETE http://x/root/Flights(1) ""
+    3@508 - DELETE http://x/base/Flights(1) ""
     end
     "#);
 }
@@ -121,7 +121,7 @@ fn a_json_batch_is_read_step_by_step() {
         {"id":"0","method":"get","url":"Flights(1)","headers":{}},
         {"id":"1","atomicityGroup":"g","dependsOn":["0"],"method":"post","url":"Flights","body": {"a":[1,"}"]} },
         {"body":"aGk","id":"2","atomicityGroup":"g","method":"put","url":"$1/$value","dependsOn":["1"],"headers":{"content-type":"image/png"}},
-        {"id":"3","atomicityGroup":"h","dependsOn":["g"],"if":{"x":true},"method":"DELETE","url":"/root/A","body":null},
+        {"id":"3","atomicityGroup":"h","dependsOn":["g"],"if":{"x":true},"method":"DELETE","url":"/base/A","body":null},
         {"id":"4","dependsOn":["h","3"],"method":"PUT","url":"\u0041","headers":{"Content-Type":"text/plain"},"body":"a\nb","x@y":1}
     ]}"#;
     assert_snapshot!(json_steps(body), @r#"
@@ -131,7 +131,7 @@ fn a_json_batch_is_read_step_by_step() {
     2@219 2 put $1/$value [content-type: image/png] in g after [Request(1)] "hi"
     end of group
     begin
-    3@363 3 DELETE /root/A in h after [Group(0)] if ""
+    3@363 3 DELETE /base/A in h after [Group(0)] if ""
     end of group
     4@484 4 PUT A [Content-Type: text/plain] after [Group(1), Request(3)] "a\nb"
     end
@@ -236,16 +236,16 @@ fn a_target_is_below_the_root_in_all_three_forms() {
         ("Flights(1)?$select=a", Some("Flights(1)?$select=a")),
         ("$1/Bookings", Some("$1/Bookings")),
         ("", Some("")),
-        ("/root/svc/Flights", Some("Flights")),
-        ("/root/svc", Some("")),
-        ("/root/Flights", None),
-        ("/root/svcs", None),
-        ("http://any:1/root/svc/Flights?a=/b", Some("Flights?a=/b")),
-        ("HTTPS://any/root/svc/", Some("")),
+        ("/base/svc/Flights", Some("Flights")),
+        ("/base/svc", Some("")),
+        ("/base/Flights", None),
+        ("/base/svcs", None),
+        ("http://any:1/base/svc/Flights?a=/b", Some("Flights?a=/b")),
+        ("HTTPS://any/base/svc/", Some("")),
         ("http://any", None),
-        ("http://any?/root/svc/", None),
+        ("http://any?/base/svc/", None),
     ] {
-        assert_eq!(below_root(target, "/root/svc/"), expected, "{target}");
+        assert_eq!(below_root(target, "/base/svc/"), expected, "{target}");
     }
 }
 
