@@ -1,5 +1,5 @@
 //! Batches as JSON (OData V4.01, JSON Format 19): the requests of one and the answers to one are read here, and written
-//! in [`write`](self::write).
+//! in files of their own.
 //!
 //! Bodies that are JSON stay text: they are handed on as they stand there, unchecked, for whoever reads them. The member
 //! `if` is seen, and what it says is not read.

@@ -1,5 +1,5 @@
 //! Batches as `multipart/mixed` (RFC 2046; OData V2; V4 Protocol 11.7.7): the requests of one and the answers to one are
-//! read here, and written in [`write`](self::write).
+//! read here, and written in files of their own.
 //!
 //! The delimiter alone decides where a part ends, as RFC 2046 has it. Lines end with CRLF or with LF; preamble and
 //! epilogue are skipped; nothing but change sets is nested, and those not in each other.
