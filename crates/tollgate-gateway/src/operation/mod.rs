@@ -21,6 +21,8 @@ mod relation;
 mod represent;
 pub(crate) mod spare;
 mod target;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! Writing under conditions: whoever changes an entity that has an ETag says which state of it is meant.
 
-use super::{RECORDS_V4, Writer};
-use crate::tests::client::{V2, V4};
+use super::{JSON, RECORDS_V4, Writer};
+use crate::tests::client::{Running, V2, V4};
 
 const BOOKING: &str = "BookingCollection(carrid='AA',connid='0017',fldate=2011-06-01,bookid='99999999')";
 const BOOKING_V2: &str =
@@ -61,4 +61,44 @@ fn an_entity_without_an_etag_is_named_by_the_asterisk_only() {
     assert_eq!(writer.send_with("PATCH", &path, &[("If-Match", "*")], "{}").status, 204);
     writer.send_with("DELETE", &path, &[("If-None-Match", "*")], "").expect(412, "");
     assert_eq!(writer.send_with("DELETE", &path, &[("If-None-Match", "\"a\"")], "").status, 204);
+}
+
+/// Clients that each move the date on by one day, again and again, whatever the others do meanwhile.
+#[test]
+fn no_change_is_lost_between_clients_that_keep_to_the_etag() {
+    const CLIENTS: usize = 4;
+    const DAYS: usize = 10;
+    for config in [
+        "[listen]\nthreads = 2\n",
+        "[listen]\nthreads = 2\n[[service]]\nkind = \"flights\"\ndatabase = \"sqlite:FILE\"\n",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("flights.db");
+        let gateway = Running::start(&config.replace("FILE", file.to_str().unwrap()));
+        let path = format!("{V4}{BOOKING}");
+        gateway.connect().ask_with("POST", &format!("{V4}BookingCollection"), &[JSON], NEW).expect(201, "");
+        std::thread::scope(|scope| {
+            for _ in 0..CLIENTS {
+                scope.spawn(|| {
+                    let mut client = gateway.connect();
+                    let mut moved = 0;
+                    while moved < DAYS {
+                        let read = client.ask("GET", &path, &[]);
+                        let etag = read.header("etag").unwrap();
+                        let day: u32 = etag.trim_end_matches('"').rsplit('-').next().unwrap().parse().unwrap();
+                        let next = if day == 30 { "2011-05-01".to_owned() } else { format!("2011-05-{:02}", day + 1) };
+                        let body = format!(r#"{{"ORDER_DATE":"{next}"}}"#);
+                        match client.ask_with("PATCH", &path, &[JSON, ("If-Match", etag)], &body).status {
+                            204 => moved += 1,
+                            412 => {}
+                            other => panic!("{other} to a change"),
+                        }
+                    }
+                });
+            }
+        });
+        let end = gateway.get(&path);
+        // 40 days from the first of May, which here has 30.
+        end.expect(200, "\"ORDER_DATE\":\"2011-05-11\"");
+    }
 }
