@@ -214,6 +214,15 @@ impl Synchronous {
 }
 
 impl Connection {
+    /// Lets the database grow to so many pages and no further, until the connection is closed.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn limit_pages(&self, pages_max: u32) -> Result<(), StoreError> {
+        Ok(self.raw.pragma_update(None, "max_page_count", pages_max)?)
+    }
+
     /// Says where the connection's mapping and a model differ, as an error.
     ///
     /// # Errors
