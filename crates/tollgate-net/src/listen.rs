@@ -61,6 +61,18 @@ pub fn listen(options: &ListenOptions) -> io::Result<Vec<TcpListener>> {
     Ok(listeners)
 }
 
+/// A port of this address that is free at this moment, for a server that has to be told its port.
+///
+/// # Errors
+/// What the system says when there is none.
+pub fn free_port(address: SocketAddr) -> io::Result<u16> {
+    let address = SocketAddr::new(address.ip(), 0);
+    let probe = socket(address)?;
+    probe.bind(&address.into())?;
+    let bound = probe.local_addr()?.as_socket();
+    bound.map(|bound| bound.port()).ok_or_else(|| io::Error::other("a TCP socket has an address of the internet"))
+}
+
 fn socket(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     // A server that restarts does not wait for the last one's connections in TIME_WAIT.

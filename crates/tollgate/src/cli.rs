@@ -37,7 +37,7 @@ pub(crate) enum Verb {
     Run(Box<run::Arguments>),
     /// Say how long an experiment would take and what it would do, without running it
     Plan(Box<plan::Arguments>),
-    /// List the experiments with their questions, variants and levels
+    /// List the experiments with their questions, variants and levels, and the subjects that can be compared
     List(list::Arguments),
     /// Render a stored run again, in another format
     Report(report::Arguments),
@@ -47,7 +47,7 @@ pub(crate) enum Verb {
     Serve(serve::Arguments),
     /// Put a distance before a server, and verify that it is as long as was asked
     Link(Box<link::Arguments>),
-    /// Print the JSON Schema of an experiment, of the gateway's configuration, or of a result
+    /// Print the JSON Schema of an experiment, of a subject, of the gateway's configuration, or of a result
     Schema(schema::Arguments),
     /// Print the completions for a shell
     Completions(completions::Arguments),

@@ -30,7 +30,7 @@ impl ExperimentError {
     }
 
     /// A fault in a text that [`toml`] refused.
-    pub(super) fn of_toml(error: &toml::de::Error, text: &str, file: &str) -> ExperimentError {
+    pub(crate) fn of_toml(error: &toml::de::Error, text: &str, file: &str) -> ExperimentError {
         let (message, help) = reword(error.message());
         ExperimentError { message, help, file: file.to_owned(), text: text.to_owned(), span: error.span() }
     }

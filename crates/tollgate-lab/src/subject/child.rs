@@ -1,7 +1,8 @@
-//! A subject that the run starts itself: `PROGRAM serve --listen 127.0.0.1:0 --admin 127.0.0.1:0`.
+//! A subject that the run starts itself: `PROGRAM serve --listen 127.0.0.1:0 --admin 127.0.0.1:0`, or a peer (see
+//! [`super::peer`]).
 //!
-//! It is ready when it has printed where it listens. It ends by SIGTERM, and by SIGKILL if it does not listen to that,
-//! at the latest when this value is dropped. Its last words are kept, for the case that it dies.
+//! It is ready when it has said so. It ends by SIGTERM, and by SIGKILL if it does not listen to that, with all that it
+//! started, at the latest when this value is dropped. Its last words are kept, for the case that it dies.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use crate::cores::Cores;
 
@@ -25,7 +26,7 @@ const READY_WITHIN: Duration = Duration::from_secs(20);
 const DRAIN_WITHIN: Duration = Duration::from_secs(2);
 /// Lines of its standard error that are kept.
 const LAST_LINES: usize = 12;
-/// Bytes of such a line that are kept.
+/// Bytes of a line that are looked at and kept.
 const LINE_BYTES_MAX: u64 = 4096;
 
 /// A running child.
@@ -33,7 +34,10 @@ const LINE_BYTES_MAX: u64 = 4096;
 pub struct Child {
     process: std::process::Child,
     pidfd: OwnedFd,
+    pub(super) watched: Vec<u32>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
+    /// Closed once its standard error is.
+    silent: Receiver<()>,
     /// Where it serves, such as `http://127.0.0.1:41234`.
     pub url: String,
     /// Where its `/metrics` are.
@@ -64,46 +68,71 @@ impl Child {
     pub fn start(program: &Path, arguments: &[String], cores: &Cores) -> Result<Child, StartError> {
         let mut command = Command::new(program);
         command.args(["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]).args(arguments);
+        let (child, announced) = Child::spawn(command, cores, announcement)?;
+        child
+            .once_ready(|child| child.wait_until_announced(&announced))
+            .map_err(|error| StartError { message: format!("{} {}", program.display(), error.message) })
+    }
+
+    /// Starts a command on the subjects' cores. What `hear` takes of the lines that it writes to its standard output is
+    /// received.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub(super) fn spawn<T: Send + 'static>(
+        mut command: Command,
+        cores: &Cores,
+        hear: impl Fn(&str) -> Option<T> + Send + 'static,
+    ) -> Result<(Child, Receiver<T>), StartError> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Of a group of its own: a terminal's interrupt is for the lab, which then ends its subjects itself.
         command.process_group(0);
         end_with_this_thread(&mut command);
-        let name = program.display();
-        let mut process = cores
-            .as_subject(|| command.spawn())
-            .map_err(|error| StartError { message: format!("{name} cannot be started: {error}") })?;
+        let name = command.get_program().to_owned();
+        let failed = |what: &str, error: &dyn fmt::Display| StartError {
+            message: format!("{} cannot be {what}: {error}", name.display()),
+        };
+        let mut process = cores.as_subject(|| command.spawn()).map_err(|error| failed("started", &error))?;
         let stdout = process.stdout.take().expect("standard output is piped");
         let stderr = process.stderr.take().expect("standard error is piped");
         let last_lines = Arc::new(Mutex::new(VecDeque::new()));
-        let (announce, announced) = channel();
-        std::thread::spawn(move || read_announcements(stdout, &announce));
-        let (finish, finished) = channel();
+        let (say, said) = channel();
+        std::thread::spawn(move || read_lines(stdout, &hear, &say));
+        let (speaking, silent) = channel();
         let kept = Arc::clone(&last_lines);
         std::thread::spawn(move || {
             keep_last_lines(stderr, &kept);
-            // Nobody may be waiting any more.
-            let _ = finish.send(());
+            drop::<Sender<()>>(speaking);
         });
-        let pidfd = match pidfd_open(pid_of(&process), PidfdFlags::empty()) {
-            Ok(pidfd) => pidfd,
+        match pidfd_open(pid_of(&process), PidfdFlags::empty()) {
+            Ok(pidfd) => {
+                let watched = vec![process.id()];
+                let (url, admin_url) = (String::new(), None);
+                Ok((Child { process, pidfd, watched, last_lines, silent, url, admin_url }, said))
+            }
             Err(error) => {
                 let _ = process.kill();
                 let _ = process.wait();
-                return Err(StartError { message: format!("{name} cannot be watched: {error}") });
+                Err(failed("watched", &error))
             }
-        };
-        let mut child = Child { process, pidfd, last_lines, url: String::new(), admin_url: None };
-        child.wait_until_ready(&announced).map_err(|message| {
-            if child.exited(Duration::ZERO) {
-                // Its last words are complete once the pipe is closed.
-                let _ = finished.recv_timeout(DRAIN_WITHIN);
-                let death = child.death().map_or_else(|| message, |death| death.to_string());
-                StartError { message: format!("{name} {death}") }
-            } else {
-                StartError { message: format!("{name} {message}") }
-            }
-        })?;
-        Ok(child)
+        }
+    }
+
+    /// The child once `wait` has seen that it is ready; its own last words if it died instead.
+    ///
+    /// # Errors
+    /// Those, or what `wait` says.
+    pub(super) fn once_ready(
+        mut self,
+        wait: impl FnOnce(&mut Child) -> Result<(), String>,
+    ) -> Result<Child, StartError> {
+        let Err(message) = wait(&mut self) else { return Ok(self) };
+        if !self.exited(Duration::ZERO) {
+            return Err(StartError { message });
+        }
+        // Its last words are complete once the pipe is closed.
+        let _ = self.silent.recv_timeout(DRAIN_WITHIN);
+        Err(StartError { message: self.death().map_or(message, |death| death.to_string()) })
     }
 
     /// Its process.
@@ -111,14 +140,22 @@ impl Child {
         self.process.id()
     }
 
+    /// The processes whose CPU time and memory are its own.
+    pub fn watched(&self) -> &[u32] {
+        &self.watched
+    }
+
     /// How it ended, if it did.
     pub fn death(&mut self) -> Option<Death> {
+        if self.exited(Duration::ZERO) {
+            self.end_group(Signal::KILL);
+        }
         let status = self.process.try_wait().ok().flatten()?;
         let last_lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
         Some(Death { status: describe(status), last_lines })
     }
 
-    fn wait_until_ready(&mut self, announced: &Receiver<(Announcement, String)>) -> Result<(), String> {
+    fn wait_until_announced(&mut self, announced: &Receiver<(Announcement, String)>) -> Result<(), String> {
         let deadline = Instant::now() + READY_WITHIN;
         while self.url.is_empty() || self.admin_url.is_none() {
             match announced.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -138,10 +175,16 @@ impl Child {
     }
 
     /// Whether the process ended, after waiting at most `within`.
-    fn exited(&self, within: Duration) -> bool {
+    pub(super) fn exited(&self, within: Duration) -> bool {
         let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };
         let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
         poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Signals the process and all that it started. While it is not waited for, its number is no other group's.
+    fn end_group(&self, signal: Signal) {
+        // There may be nobody left.
+        let _ = kill_process_group(pid_of(&self.process), signal);
     }
 }
 
@@ -150,12 +193,12 @@ impl Drop for Child {
         if self.process.try_wait().ok().flatten().is_some() {
             return;
         }
-        // It may end by itself between the question and the signal; then both signals reach nobody, as it is not yet
+        // It may end by itself between the question and the signal; then the signal reaches nobody, as it is not yet
         // waited for.
-        let _ = kill_process(pid_of(&self.process), Signal::TERM);
-        if !self.exited(DRAIN_WITHIN) {
-            let _ = self.process.kill();
-        }
+        self.end_group(Signal::TERM);
+        self.exited(DRAIN_WITHIN);
+        // Also whom it left behind.
+        self.end_group(Signal::KILL);
         let _ = self.process.wait();
     }
 }
@@ -198,12 +241,18 @@ fn pid_of(process: &std::process::Child) -> Pid {
 }
 
 /// Reads to the end, so that the child never writes into a closed pipe.
-fn read_announcements(stdout: impl Read, announce: &Sender<(Announcement, String)>) {
-    for line in BufReader::new(stdout).lines() {
-        let Ok(line) = line else { return };
-        if let Some(announcement) = announcement(&line) {
+fn read_lines<T>(stdout: impl Read, hear: &impl Fn(&str) -> Option<T>, say: &Sender<T>) {
+    let mut reader = BufReader::new(stdout);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        if let Some(heard) = hear(&String::from_utf8_lossy(&line)) {
             // Nobody listens any more once it is ready.
-            let _ = announce.send(announcement);
+            let _ = say.send(heard);
         }
     }
 }

@@ -4,6 +4,8 @@
 
 mod child;
 mod guard;
+pub mod peer;
 
 pub use child::{Child, Death, StartError};
 pub use guard::{GuardError, check_loadable};
+pub use peer::Peer;

@@ -1,9 +1,11 @@
-//! `tollgate list`: every built-in experiment with its question, variants and levels, read from the experiments themselves.
+//! `tollgate list`: every built-in experiment with its question, variants and levels, and every subject that tollgate can
+//! start beside itself, all read from their own files.
 
 use std::io::{self, Write};
 
 use clap::Args;
-use tollgate_lab::experiment::{BUILT_IN, Experiment};
+use tollgate_lab::experiment::{BUILT_IN, Experiment, TOLLGATE};
+use tollgate_lab::subject::Peer;
 
 use crate::failure::{Exit, Failure};
 
@@ -20,7 +22,26 @@ pub(crate) fn run(_: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
         }
         write(&experiment, out).map_err(Failure::output)?;
     }
+    let peers = Peer::known().map_err(Failure::usage)?;
+    write_subjects(&peers, out).map_err(Failure::output)?;
     Ok(Exit::Done)
+}
+
+/// The subjects that stand behind `--subjects`.
+fn write_subjects(peers: &[Peer], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nsubjects  for `tollgate run EXPERIMENT --subjects NAME,tollgate`")?;
+    let names = peers.iter().map(|peer| peer.name.len()).chain([TOLLGATE.len()]);
+    let width = names.max().unwrap_or_default();
+    writeln!(out, "  {TOLLGATE:width$}  our own gateway, built in")?;
+    for peer in peers {
+        let served: Vec<&str> = peer.experiments().collect();
+        let state = if peer.missing().is_some() { "not installed" } else { "installed" };
+        writeln!(out, "  {:width$}  {}, {state}, for {}", peer.name, peer.title, served.join(", "))?;
+        if peer.missing().is_some() {
+            writeln!(out, "  {:width$}  install it by hand: {}", "", peer.install)?;
+        }
+    }
+    Ok(())
 }
 
 fn write(experiment: &Experiment, out: &mut dyn Write) -> io::Result<()> {

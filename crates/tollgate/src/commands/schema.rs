@@ -21,6 +21,8 @@ pub(super) enum SchemaOf {
     Experiment,
     /// The gateway's TOML configuration
     Config,
+    /// The TOML file of a subject that is not ours
+    Subject,
     /// A run's result.json
     Result,
 }
@@ -30,6 +32,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let schema = match arguments.of {
         SchemaOf::Experiment => format!("{:#}", tollgate_lab::experiment::schema().as_value()),
         SchemaOf::Config => tollgate_gateway::config::schema(),
+        SchemaOf::Subject => format!("{:#}", tollgate_lab::subject::peer::schema().as_value()),
         SchemaOf::Result => format!("{:#}", schemars::schema_for!(tollgate_lab::results::RunResult).as_value()),
     };
     writeln!(out, "{schema}").map_err(Failure::output)?;

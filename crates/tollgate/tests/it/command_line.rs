@@ -100,7 +100,7 @@ fn the_list_shows_each_experiment_with_its_variants() {
 
 #[test]
 fn schemas_are_json() {
-    for of in ["experiment", "config", "result"] {
+    for of in ["experiment", "subject", "config", "result"] {
         let schema = tollgate(["schema", of]).finish();
         let schema: serde_json::Value = serde_json::from_str(&schema.check(0, "", "").out).unwrap();
         assert!(schema["properties"].is_object(), "{of}");

@@ -1,0 +1,151 @@
+//! From a subject's text to a [`Peer`]: every rule about it stands here.
+//!
+//! It deliberately does not look whether anything is installed.
+
+use std::ops::Range;
+use std::path::Path;
+use std::time::Duration;
+
+use tollgate_net::http1::client::Target;
+use toml::Spanned;
+
+use super::file::{ReadyFile, SubjectFile, WatchFile};
+use super::{FOLDER_PLACE, Peer, Ready, Served, URL_PLACE, Watch, filled};
+use crate::experiment::{ExperimentError, TOLLGATE};
+use crate::subject::check_loadable;
+
+/// A subject is ready within so many seconds, unless its file says otherwise.
+const READY_WITHIN_S: u64 = 20;
+/// The longest that a file may say.
+const READY_WITHIN_S_MAX: u64 = 600;
+/// Longest name.
+const NAME_LENGTH_MAX: usize = 64;
+
+/// Reads and checks.
+pub(super) fn peer(text: &str, file: &Path) -> Result<Peer, ExperimentError> {
+    let name = file.display().to_string();
+    let parsed: SubjectFile = toml::from_str(text).map_err(|error| ExperimentError::of_toml(&error, text, &name))?;
+    Checker { text, file: &name }.peer(parsed, file.parent().unwrap_or(Path::new("")))
+}
+
+struct Checker<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Checker<'_> {
+    fn peer(&self, parsed: SubjectFile, folder: &Path) -> Result<Peer, ExperimentError> {
+        self.name(&parsed.name)?;
+        if *parsed.name.as_ref() == TOLLGATE {
+            let help = "`tollgate` is our own gateway: give the subject another name";
+            return Err(self.fault(parsed.name.span(), "the name is taken", help));
+        }
+        self.text(&parsed.title, "say what it is, with its versions")?;
+        self.text(&parsed.install, "give the line that installs it")?;
+        let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let here = |text: &str| text.replace(FOLDER_PLACE, &at.display().to_string());
+        // The program runs in the folder itself, where a relative path would lead elsewhere.
+        let absolute = std::path::absolute(at).unwrap_or_else(|_| at.to_owned());
+        let there = |text: &str| text.replace(FOLDER_PLACE, &absolute.display().to_string());
+        let command = parsed.start.command.as_ref();
+        if command.first().is_none_or(|program| program.as_ref().is_empty()) {
+            let help = "write the program and its arguments, such as `command = [\"java\", \"-jar\", \"it.jar\"]`";
+            return Err(self.fault(parsed.start.command.span(), "there is no program to start", help));
+        }
+        let installed = parsed.installed.iter().map(|file| self.inside(file).map(|()| folder.join(file.as_ref())));
+        let mut experiments = Vec::with_capacity(parsed.experiment.len());
+        for (experiment, served) in &parsed.experiment {
+            self.name(experiment)?;
+            for (theirs, own) in &served.paths {
+                if !theirs.starts_with('/') || !own.as_ref().starts_with('/') {
+                    let message = format!("`{theirs}` or `{}` is no path", own.as_ref());
+                    return Err(self.fault(own.span(), &message, "both begin with `/`"));
+                }
+            }
+            let paths = served.paths.iter().map(|(theirs, own)| (theirs.clone(), own.as_ref().clone()));
+            experiments.push(Served { experiment: experiment.as_ref().clone(), paths: paths.collect() });
+        }
+        Ok(Peer {
+            install: here(parsed.install.as_ref()),
+            folder: at.to_owned(),
+            installed: installed.collect::<Result<_, _>>()?,
+            command: command.iter().map(|word| there(word.as_ref())).collect(),
+            environment: parsed.start.env.iter().map(|(name, value)| (name.clone(), there(value.as_ref()))).collect(),
+            watch: match parsed.start.watch {
+                WatchFile::Child => Watch::Child,
+                WatchFile::Descendant(name) => Watch::Descendant(name),
+            },
+            ready: self.ready(&parsed.ready)?,
+            ready_within: self.ready_within(parsed.ready.as_ref())?,
+            experiments,
+            name: parsed.name.into_inner(),
+            title: parsed.title.into_inner(),
+        })
+    }
+
+    fn ready(&self, ready: &Spanned<ReadyFile>) -> Result<Ready, ExperimentError> {
+        match (&ready.as_ref().line, &ready.as_ref().url) {
+            (Some(line), None) => {
+                self.text(line, "give a text that the line holds, such as `listening {url}`")?;
+                Ok(match line.as_ref().split_once(URL_PLACE) {
+                    Some((before, behind)) => Ready::LineWithUrl(before.to_owned(), behind.to_owned()),
+                    None => Ready::Line(line.as_ref().clone()),
+                })
+            }
+            (None, Some(url)) => {
+                let help = "write it as `http://127.0.0.1:{port}/`";
+                let target = Target::parse(&filled(url.as_ref(), 1))
+                    .map_err(|error| self.fault(url.span(), &format!("`{}`: {error}", url.as_ref()), help))?;
+                check_loadable(target.host(), &[])
+                    .map_err(|_| self.fault(url.span(), "a subject that is started here is on loopback", help))?;
+                Ok(Ready::Url(url.as_ref().clone()))
+            }
+            (None, None) | (Some(_), Some(_)) => {
+                let help = "give one of `line`, such as `line = \"listening {url}\"`, and `url`";
+                Err(self.fault(ready.span(), "it is not clear when it is ready", help))
+            }
+        }
+    }
+
+    fn ready_within(&self, ready: &ReadyFile) -> Result<Duration, ExperimentError> {
+        let Some(within) = &ready.within_s else { return Ok(Duration::from_secs(READY_WITHIN_S)) };
+        match *within.as_ref() {
+            seconds @ 1..=READY_WITHIN_S_MAX => Ok(Duration::from_secs(seconds)),
+            seconds => {
+                let help = format!("it is from 1 to {READY_WITHIN_S_MAX}");
+                Err(self.fault(within.span(), &format!("`within_s` is {seconds}"), &help))
+            }
+        }
+    }
+
+    fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {
+        let text = name.as_ref();
+        let is_right = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if text.is_empty() || text.len() > NAME_LENGTH_MAX || !text.bytes().all(is_right) {
+            let help = format!("it has lower-case letters, digits and hyphens, at most {NAME_LENGTH_MAX}");
+            return Err(self.fault(name.span(), &format!("`{text}` is no name"), &help));
+        }
+        Ok(())
+    }
+
+    fn text(&self, text: &Spanned<String>, help: &str) -> Result<(), ExperimentError> {
+        if text.as_ref().trim().is_empty() { Err(self.fault(text.span(), "it is empty", help)) } else { Ok(()) }
+    }
+
+    fn inside(&self, file: &Spanned<String>) -> Result<(), ExperimentError> {
+        if Path::new(file.as_ref()).is_absolute() {
+            return Err(self.fault(file.span(), "it does not stand in the subject's folder", "give a relative path"));
+        }
+        Ok(())
+    }
+
+    fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
+        ExperimentError {
+            message: message.to_owned(),
+            help: Some(help.to_owned()),
+            file: self.file.to_owned(),
+            text: self.text.to_owned(),
+            span: Some(span),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The shape of a subject's TOML file, as a user writes it: what serde reads and `tollgate schema subject` describes.
+//!
+//! It deliberately does not judge: [`super::Peer`] is made of it once everything in it is known to be right.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+/// A subject that tollgate did not make: how to install it, to start it, and to know that it is ready. `{folder}` stands for
+/// the folder of this file, `{port}` for a free port of 127.0.0.1 (0 where the ready line says which one it took).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "tollgate subject")]
+pub(super) struct SubjectFile {
+    /// Short name: lower-case letters, digits and hyphens.
+    #[schemars(with = "String")]
+    pub(super) name: Spanned<String>,
+    /// What it is, with its versions, in a few words.
+    #[schemars(with = "String")]
+    pub(super) title: Spanned<String>,
+    /// One line that installs it, to be run by hand.
+    #[schemars(with = "String")]
+    pub(super) install: Spanned<String>,
+    /// Files that are there once it is installed, relative to the folder of this file.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub(super) installed: Vec<Spanned<String>>,
+    /// How it is started.
+    pub(super) start: StartFile,
+    /// When it is ready.
+    #[schemars(with = "ReadyFile")]
+    pub(super) ready: Spanned<ReadyFile>,
+    /// The experiments that it can be the subject of.
+    #[schemars(with = "BTreeMap<String, ServedFile>")]
+    pub(super) experiment: BTreeMap<Spanned<String>, ServedFile>,
+}
+
+/// How a subject is started.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StartFile {
+    /// The program and its arguments, run in the folder of this file. A program with a slash in it is looked for there.
+    #[schemars(with = "Vec<String>", length(min = 1))]
+    pub(super) command: Spanned<Vec<Spanned<String>>>,
+    /// Variables of its environment beside those of tollgate's own.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) env: BTreeMap<String, Spanned<String>>,
+    /// The process whose CPU time and memory are watched.
+    #[serde(default)]
+    pub(super) watch: WatchFile,
+}
+
+/// The process that is watched.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum WatchFile {
+    /// The one that the command becomes.
+    #[default]
+    Child,
+    /// Those that it starts and that have this name in /proc, such as `java` behind a shell script; all added up.
+    Descendant(String),
+}
+
+/// When a subject is ready: one of `line` and `url`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadyFile {
+    /// A text that a line on its standard output holds; `{url}` in it stands for the URL that it serves at.
+    #[schemars(with = "Option<String>")]
+    pub(super) line: Option<Spanned<String>>,
+    /// A URL that is answered with a status from 200 to 399.
+    #[schemars(with = "Option<String>")]
+    pub(super) url: Option<Spanned<String>>,
+    /// It has so many seconds; absent: 20.
+    #[schemars(with = "Option<u64>")]
+    pub(super) within_s: Option<Spanned<u64>>,
+}
+
+/// What differs for one experiment.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ServedFile {
+    /// For paths of the experiment, the paths that this subject has instead; the longest beginning that fits is replaced.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) paths: BTreeMap<String, Spanned<String>>,
+}

@@ -1,0 +1,180 @@
+//! Peers: subjects that tollgate did not make and can start itself, each described by a file `subjects/<name>/subject.toml`.
+//!
+//! What this module deliberately does not do: install anything (that is one line, by hand), or start it (see
+//! [`super::Child`]).
+
+mod check;
+mod file;
+mod start;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::experiment::{ExperimentError, did_you_mean};
+
+/// The peers that come with tollgate: name and file.
+const BUILT_IN: &[(&str, &str)] = &[("cap", include_str!("../../../../../subjects/cap/subject.toml"))];
+/// The folder of the peers that come with tollgate.
+const FOLDER: &str = "subjects";
+/// The file in each of its folders.
+const FILE: &str = "subject.toml";
+/// A file beyond it describes no subject.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Stands for the folder of the file.
+const FOLDER_PLACE: &str = "{folder}";
+/// Stands for a free port.
+const PORT_PLACE: &str = "{port}";
+/// Stands for where it serves.
+const URL_PLACE: &str = "{url}";
+
+/// A subject that can be started, as its file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peer {
+    /// Short name.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// The line that installs it.
+    pub install: String,
+    /// The folder in which it stands and runs.
+    pub folder: PathBuf,
+    installed: Vec<PathBuf>,
+    pub(super) command: Vec<String>,
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) watch: Watch,
+    pub(super) ready: Ready,
+    pub(super) ready_within: Duration,
+    experiments: Vec<Served>,
+}
+
+/// The process that is watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Watch {
+    /// The one that is started.
+    Child,
+    /// Those of its group that have this name.
+    Descendant(String),
+}
+
+/// How a subject shows that it is ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ready {
+    /// By a line on standard output that holds this text; it serves at the port that it was given.
+    Line(String),
+    /// By a line on standard output that also says where it serves: what stands before the URL, and what behind it.
+    LineWithUrl(String, String),
+    /// By answering this URL.
+    Url(String),
+}
+
+/// An experiment that it serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Served {
+    experiment: String,
+    /// Beginnings of the experiment's paths and what stands there instead.
+    paths: Vec<(String, String)>,
+}
+
+impl Peer {
+    /// Reads a subject's file. `file` names the text in errors, and its folder is the peer's.
+    ///
+    /// # Errors
+    /// The first fault, with its place.
+    pub fn parse(text: &str, file: &Path) -> Result<Peer, ExperimentError> {
+        check::peer(text, file)
+    }
+
+    /// The peer of this name that comes with tollgate, or that of a file whose name ends in `.toml`.
+    ///
+    /// # Errors
+    /// That there is none, with the nearest name, or what is wrong with its file.
+    pub fn find(name: &str) -> Result<Peer, ExperimentError> {
+        if name.ends_with(".toml") {
+            return read(Path::new(name));
+        }
+        let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) else {
+            let known = std::iter::once(crate::experiment::TOLLGATE).chain(BUILT_IN.iter().map(|(known, _)| *known));
+            return Err(ExperimentError {
+                message: format!("there is no subject `{name}`"),
+                help: Some(format!("{}; a file of your own ends in `.toml`", did_you_mean(name, known))),
+                file: name.to_owned(),
+                text: String::new(),
+                span: None,
+            });
+        };
+        match folders().map(|folder| folder.join(name).join(FILE)).find(|file| file.is_file()) {
+            Some(file) => read(&file),
+            None => Peer::parse(text, &Path::new(FOLDER).join(name).join(FILE)),
+        }
+    }
+
+    /// All that come with tollgate.
+    ///
+    /// # Errors
+    /// What is wrong with a file that stands where one of them is looked for.
+    pub fn known() -> Result<Vec<Peer>, ExperimentError> {
+        BUILT_IN.iter().map(|(name, _)| Peer::find(name)).collect()
+    }
+
+    /// The first file that would be there if it were installed.
+    pub fn missing(&self) -> Option<&Path> {
+        self.installed.iter().map(PathBuf::as_path).find(|file| !file.exists())
+    }
+
+    /// The experiments that it can be the subject of.
+    pub fn experiments(&self) -> impl Iterator<Item = &str> {
+        self.experiments.iter().map(|served| served.experiment.as_str())
+    }
+
+    /// Where it serves what an experiment has at `path`; `None` where it cannot be that experiment's subject.
+    pub fn path(&self, experiment: &str, path: &str) -> Option<String> {
+        let served = self.experiments.iter().find(|served| served.experiment == experiment)?;
+        let fits = served.paths.iter().filter(|(theirs, _)| path.starts_with(theirs.as_str()));
+        Some(match fits.max_by_key(|(theirs, _)| theirs.len()) {
+            Some((theirs, own)) => format!("{own}{}", &path[theirs.len()..]),
+            None => path.to_owned(),
+        })
+    }
+
+    /// Whether it is to have a port of our choice, since it does not say which one it took.
+    pub(super) fn is_told_its_port(&self) -> bool {
+        !matches!(self.ready, Ready::LineWithUrl(..))
+    }
+}
+
+/// A text of the file with the port filled in.
+pub(super) fn filled(text: &str, port: u16) -> String {
+    text.replace(PORT_PLACE, &port.to_string())
+}
+
+fn read(file: &Path) -> Result<Peer, ExperimentError> {
+    let refused = |message: String| ExperimentError {
+        message,
+        help: None,
+        file: file.display().to_string(),
+        text: String::new(),
+        span: None,
+    };
+    let length = std::fs::metadata(file).map_err(|error| refused(format!("cannot be read: {error}")))?.len();
+    if length > FILE_BYTES_MAX {
+        return Err(refused(format!("has {length} bytes, at most {FILE_BYTES_MAX} describe a subject")));
+    }
+    let text = std::fs::read_to_string(file).map_err(|error| refused(format!("cannot be read: {error}")))?;
+    Peer::parse(&text, file)
+}
+
+/// Where peers that come with tollgate are looked for: here, and above the program, which in a checkout is built below it.
+fn folders() -> impl Iterator<Item = PathBuf> {
+    let program = std::env::current_exe().unwrap_or_default();
+    let above: Vec<PathBuf> = program.ancestors().skip(1).map(|folder| folder.join(FOLDER)).collect();
+    std::iter::once(PathBuf::from(FOLDER)).chain(above)
+}
+
+/// The JSON Schema of a subject's file.
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(file::SubjectFile)
+}
+
+#[cfg(test)]
+mod tests;

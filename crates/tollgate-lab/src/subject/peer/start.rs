@@ -1,0 +1,253 @@
+//! Starting a peer: in its folder, with its port, until it shows that it is ready; and finding the process to watch.
+//!
+//! It deliberately installs nothing.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use tollgate_net::http1::client::{Answers, Collect, Connector, RequestTemplate, Target};
+use tollgate_net::listen::free_port;
+use tollgate_net::tls::TlsChoice;
+
+use super::super::child::{Child, StartError};
+use super::{Peer, Ready, Watch, filled};
+use crate::cores::Cores;
+
+/// Between two questions whether it is ready.
+const ASK_EVERY: Duration = Duration::from_millis(50);
+/// A question that takes longer is asked again.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Bytes of the answer that are read.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+/// Letters of a process's name that the kernel keeps.
+const COMMAND_LENGTH_MAX: usize = 15;
+
+impl Child {
+    /// Starts a peer on the subjects' cores and waits until it is ready.
+    ///
+    /// # Errors
+    /// That it is not installed and the line that installs it, or what it said instead of being ready.
+    pub fn start_peer(peer: &Peer, cores: &Cores) -> Result<Child, StartError> {
+        let refused = |message: String| StartError { message: format!("{}: {message}", peer.name) };
+        if let Some(missing) = peer.missing() {
+            let (missing, install) = (missing.display(), &peer.install);
+            return Err(refused(format!("is not installed, as {missing} is missing; this installs it: {install}")));
+        }
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let port = match peer.is_told_its_port() {
+            true => free_port(any).map_err(|error| refused(format!("there is no port for it: {error}")))?,
+            false => 0,
+        };
+        let command = command(peer, port).map_err(refused)?;
+        let ready = peer.ready.clone();
+        let (child, said) = Child::spawn(command, cores, move |line| heard(&ready, line))?;
+        let child = child.once_ready(|child| {
+            child.url = match &peer.ready {
+                Ready::Url(url) => {
+                    let url = filled(url, port);
+                    wait_for_answer(child, &url, peer.ready_within)?;
+                    base(&url)
+                }
+                Ready::LineWithUrl(..) => wait_for_line(child, &said, peer.ready_within)?,
+                Ready::Line(_) => {
+                    wait_for_line(child, &said, peer.ready_within)?;
+                    format!("http://127.0.0.1:{port}")
+                }
+            };
+            child.watched = watched(&peer.watch, child.process())?;
+            Ok(())
+        });
+        child.map_err(|error| refused(error.message))
+    }
+}
+
+fn command(peer: &Peer, port: u16) -> Result<Command, String> {
+    let folder = std::path::absolute(&peer.folder).map_err(|error| format!("{}: {error}", peer.folder.display()))?;
+    let (program, arguments) = peer.command.split_first().ok_or("there is no program to start")?;
+    let program = filled(program, port);
+    // One without a slash is the system's.
+    let mut command =
+        if program.contains('/') { Command::new(folder.join(&program)) } else { Command::new(Path::new(&program)) };
+    command.args(arguments.iter().map(|argument| filled(argument, port)));
+    command.envs(peer.environment.iter().map(|(name, value)| (name, filled(value, port))));
+    command.current_dir(folder);
+    Ok(command)
+}
+
+/// What a line on standard output says of where it serves; empty where it only says that it does.
+fn heard(ready: &Ready, line: &str) -> Option<String> {
+    match ready {
+        Ready::Url(_) => None,
+        Ready::Line(text) => line.contains(text.as_str()).then(String::new),
+        Ready::LineWithUrl(before, behind) => {
+            let rest = line.split_once(before.as_str())?.1;
+            let url = if behind.is_empty() { rest.trim_end() } else { rest.split_once(behind.as_str())?.0 };
+            url.starts_with("http").then(|| url.trim_end_matches('/').to_owned())
+        }
+    }
+}
+
+fn wait_for_line(child: &Child, said: &Receiver<String>, within: Duration) -> Result<String, String> {
+    match said.recv_timeout(within) {
+        Ok(url) => Ok(url),
+        Err(RecvTimeoutError::Timeout) => Err(format!("did not say that it is ready within {within:?}")),
+        Err(RecvTimeoutError::Disconnected) => {
+            // The pipe closes a moment before the process can be waited for.
+            child.exited(PATIENCE);
+            Err("closed its standard output before it said that it is ready".to_owned())
+        }
+    }
+}
+
+fn wait_for_answer(child: &Child, url: &str, within: Duration) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot be asked: {error}"))?;
+    let target = Target::parse(url).map_err(|error| format!("`{url}`: {error}"))?;
+    let mut request = Vec::new();
+    RequestTemplate::builder("GET", target.authority())
+        .target_text(target.path_and_query())
+        .build()
+        .map_err(|error| format!("`{url}`: {error}"))?
+        .render::<&[u8]>(&[], &mut request);
+    let connector = Connector::new(TlsChoice::Insecure).connect_timeout(PATIENCE).exchange_timeout(PATIENCE);
+    let deadline = Instant::now() + within;
+    loop {
+        let mut body = Collect::up_to(ANSWER_BYTES_MAX);
+        let asked = runtime.block_on(async {
+            let mut connection = connector.open(&target).await.map_err(|error| error.to_string())?;
+            let exchanged = connection.exchange(&request, Answers::Ordinary, &mut body).await;
+            exchanged.map(|exchanged| exchanged.status).map_err(|error| error.to_string())
+        });
+        let last = match asked {
+            Ok(200..=399) => return Ok(()),
+            Ok(status) => format!("status {status}"),
+            Err(error) => error,
+        };
+        if child.exited(ASK_EVERY) {
+            return Err("ended before it was ready".to_owned());
+        }
+        if Instant::now() >= deadline {
+            return Err(format!("was not ready at {url} within {within:?}: {last}"));
+        }
+    }
+}
+
+/// Scheme, host and port.
+fn base(url: &str) -> String {
+    let begin = url.find("://").map_or(0, |at| at + 3);
+    let end = url[begin..].find(['/', '?']).map_or(url.len(), |at| begin + at);
+    url[..end].to_owned()
+}
+
+fn watched(watch: &Watch, leader: u32) -> Result<Vec<u32>, String> {
+    let Watch::Descendant(name) = watch else { return Ok(vec![leader]) };
+    let kept: String = name.chars().take(COMMAND_LENGTH_MAX).collect();
+    let processes = std::fs::read_dir("/proc").map_err(|error| format!("/proc cannot be read: {error}"))?;
+    let found: Vec<u32> = processes
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|process| {
+            group_and_command(*process).is_some_and(|(group, command)| group == leader && command == kept)
+        })
+        .collect();
+    if found.is_empty() { Err(format!("is ready, but none of its processes is named `{name}`")) } else { Ok(found) }
+}
+
+/// Group and name of a process.
+fn group_and_command(process: u32) -> Option<(u32, String)> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name stands in parentheses and may hold some itself; behind it state, parent and group.
+    let (before, behind) = stat.rsplit_once(") ")?;
+    let command = before.split_once('(')?.1.to_owned();
+    Some((behind.split(' ').nth(2)?.parse().ok()?, command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+    /// A peer that is a shell script.
+    fn peer(script: &str, more: &str) -> Peer {
+        let text = format!(
+            "name = \"mine\"\ntitle = \"a script\"\ninstall = \"none\"\n[start]\ncommand = [\"/bin/sh\", \"-c\", '''{script}''']\n{more}\n[experiment.mine]\n"
+        );
+        Peer::parse(&text, &std::env::temp_dir().join("subject.toml")).unwrap()
+    }
+
+    fn start(script: &str, more: &str) -> Child {
+        Child::start_peer(&peer(script, more), &Cores::default()).unwrap()
+    }
+
+    fn refusal(peer: &Peer) -> String {
+        Child::start_peer(peer, &Cores::default()).unwrap_err().to_string()
+    }
+
+    const LINE: &str = "[ready]\nline = \"serving at {url} now\"";
+    const URL: &str = "[ready]\nurl = \"http://127.0.0.1:{port}/?x\"";
+    const FOR_EVER: &str = "exec tail -f /dev/null";
+
+    #[test]
+    fn a_line_says_where_it_serves() {
+        let child = start(&format!("echo starting; echo serving at http://127.0.0.1:4711/ now; {FOR_EVER}"), LINE);
+        assert_eq!((child.url.as_str(), child.watched()), ("http://127.0.0.1:4711", &[child.process()][..]));
+    }
+
+    #[test]
+    fn a_line_without_a_url_means_the_port_that_it_was_given() {
+        let child = start(&format!("echo up at {{port}}; {FOR_EVER}"), "[ready]\nline = \"up at\"");
+        let port = child.url.strip_prefix("http://127.0.0.1:").unwrap();
+        assert!(port.parse::<u16>().unwrap() > 0);
+    }
+
+    #[test]
+    fn an_answer_below_400_says_that_it_is_ready() {
+        if Command::new("python3").arg("--version").output().is_err() {
+            return;
+        }
+        let child = start("exec python3 -m http.server --bind 127.0.0.1 {port}", URL);
+        assert!(child.url.starts_with("http://127.0.0.1:") && !child.url.contains('?'), "{}", child.url);
+    }
+
+    #[test]
+    fn a_descendant_is_watched_and_ends_with_the_subject() {
+        // It is the descendant that says that it is ready, so it has its name by then.
+        let script = "{ echo serving at http://127.0.0.1:1 now; tail -f /dev/null; } | cat & wait";
+        let named = |name: &str| peer(script, &format!("watch = {{ descendant = \"{name}\" }}\n{LINE}"));
+        let child = Child::start_peer(&named("cat"), &Cores::default()).unwrap();
+        let [cat] = *child.watched() else { panic!("{:?}", child.watched()) };
+        assert_ne!(cat, child.process());
+        let watched = pidfd_open(Pid::from_raw(cat as i32).unwrap(), PidfdFlags::empty()).unwrap();
+        drop(child);
+        let patience = Timespec { tv_sec: 20, tv_nsec: 0 };
+        assert_eq!(poll(&mut [PollFd::new(&watched, PollFlags::IN)], Some(&patience)), Ok(1));
+        assert_eq!(refusal(&named("java")), "mine: is ready, but none of its processes is named `java`");
+    }
+
+    #[test]
+    fn one_that_is_not_ready_says_why() {
+        assert_eq!(
+            refusal(&peer("echo no database >&2; exit 3", LINE)),
+            "mine: ended with exit status 3; its last words: no database"
+        );
+        assert_eq!(refusal(&peer("exit 0", URL)), "mine: ended with exit status 0");
+        let hasty = |more: &str| Peer { ready_within: Duration::ZERO, ..peer(FOR_EVER, more) };
+        assert_eq!(refusal(&hasty(LINE)), "mine: did not say that it is ready within 0ns");
+        let refused = refusal(&hasty(URL));
+        assert!(refused.starts_with("mine: was not ready at http://127.0.0.1:"), "{refused}");
+    }
+
+    #[test]
+    fn one_that_is_not_installed_says_how_to_install_it() {
+        let text = "name = \"mine\"\ntitle = \"t\"\ninstall = \"make -C {folder}\"\ninstalled = [\"it\"]\n[start]\ncommand = [\"it\"]\n[ready]\nline = \"x\"\n[experiment.mine]\n";
+        let peer = Peer::parse(text, Path::new("nowhere/subject.toml")).unwrap();
+        assert_eq!(
+            refusal(&peer),
+            "mine: is not installed, as nowhere/it is missing; this installs it: make -C nowhere"
+        );
+    }
+}
