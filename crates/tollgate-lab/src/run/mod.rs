@@ -177,6 +177,7 @@ fn blank(
             title: variant.title.clone(),
             baseline: variant.baseline.map(|baseline| experiment.variants[baseline].name.clone()),
             subject: match &site.place {
+                Place::Child(path) if let Ok(Some(peer)) = options.peer(variant) => format!("{}, {path}", peer.title),
                 Place::Child(path) if is_insert => format!("tollgate serve, {path}"),
                 Place::Child(path) => format!("tollgate serve, a process of its own, {path}"),
                 Place::There(target) => secret::hide(&target.to_string()),

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tollgate_net::tls::TlsChoice;
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Variant};
 use crate::plan::PlanOptions;
+use crate::subject::Peer;
 
 /// What a run is asked.
 #[derive(Debug, Clone)]
@@ -20,6 +21,8 @@ pub struct RunOptions {
     pub out: Option<PathBuf>,
     /// `--subject VARIANT=URL`: what is measured instead of the file's. A URL without a path keeps the variant's path.
     pub subjects: Vec<(String, String)>,
+    /// `--subjects`: the peers that variants of the experiment name.
+    pub peers: Vec<Peer>,
     /// `--serve-arg`: further arguments of tollgate's own gateway, behind those of the experiment.
     pub serve_arguments: Vec<String>,
     /// `--subject-pid VARIANT=PID`: whose CPU and memory are watched; several for one variant are added up.
@@ -40,6 +43,18 @@ pub struct RunOptions {
     pub serve_program: PathBuf,
     /// Version of tollgate, as stored.
     pub version: String,
+}
+
+impl RunOptions {
+    /// The peer that does the work of a variant; `None` where the experiment's own subject does.
+    ///
+    /// # Errors
+    /// That it is named and not there.
+    pub(super) fn peer(&self, variant: &Variant) -> Result<Option<&Peer>, String> {
+        let Some(name) = &variant.peer else { return Ok(None) };
+        let peer = self.peers.iter().find(|peer| peer.name == *name);
+        peer.map(Some).ok_or_else(|| format!("nothing is known of the subject `{name}`"))
+    }
 }
 
 /// Whether the certificates of https subjects are verified.

@@ -8,7 +8,7 @@ use super::options::{RunError, RunOptions};
 use crate::experiment::{Distance, Experiment, Location, WorkloadKind};
 use crate::plan::Plan;
 use crate::secret;
-use crate::subject::check_loadable;
+use crate::subject::{Peer, check_loadable};
 use crate::validity::Systems;
 
 /// Where one variant is measured.
@@ -80,7 +80,9 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
     let shape = &experiment.variants[variant];
     let is_meant = |name: &str| name == shape.name || name == shape.base_name();
     let given = options.subjects.iter().rev().find(|(name, _)| is_meant(name)).map(|(_, url)| url.as_str());
+    let peer = options.peer(shape).map_err(RunError::Usage)?;
     let place = match (given, &shape.at) {
+        (None, at) if let Some(peer) = peer => Place::Child(path_on(peer, experiment, at)?),
         (Some(url), at) => Place::There(target(&with_path(url, at), &format!("--subject {}", shape.name), options)?),
         (None, Location::Url(url)) => Place::There(target(url, &format!("variant `{}`", shape.name), options)?),
         (None, Location::Gateway(path)) => Place::Child(path.clone()),
@@ -102,6 +104,27 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
         )));
     }
     Ok(Site { variant, place, processes, process: 0 })
+}
+
+/// The path on a peer that is to be started.
+fn path_on(peer: &Peer, experiment: &Experiment, at: &Location) -> Result<String, RunError> {
+    let refused = |why: String| RunError::Usage(format!("--subjects {}: {why}", peer.name));
+    let Location::Gateway(path) = at else {
+        return Err(refused("the experiment names URLs, so there is nothing to start".to_owned()));
+    };
+    let own = peer.path(&experiment.name, path).ok_or_else(|| {
+        let served: Vec<&str> = peer.experiments().collect();
+        refused(format!("it is no subject of `{}`, but of `{}`", experiment.name, served.join("`, `")))
+    })?;
+    match peer.missing() {
+        None => Ok(own),
+        Some(missing) => Err(RunError::Failed(format!(
+            "the subject `{}` is not installed, as {} is missing; this installs it: {}",
+            peer.name,
+            missing.display(),
+            peer.install
+        ))),
+    }
 }
 
 fn target(url: &str, who: &str, options: &RunOptions) -> Result<Target, RunError> {

@@ -15,6 +15,7 @@ pub(super) fn options() -> RunOptions {
         plan: PlanOptions::default(),
         out: None,
         subjects: Vec::new(),
+        peers: Vec::new(),
         serve_arguments: Vec::new(),
         subject_pids: Vec::new(),
         headers: Vec::new(),

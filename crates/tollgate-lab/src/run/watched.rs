@@ -74,7 +74,7 @@ impl Drop for Process {
 }
 
 impl Process {
-    /// Starts tollgate's own gateway, or watches the processes of a server that is there.
+    /// Starts tollgate's own gateway or a peer, or watches the processes of a server that is there.
     ///
     /// # Errors
     /// Why it could not be started.
@@ -83,12 +83,16 @@ impl Process {
             Place::There(_) => {
                 Ok(Process { child: None, watched: site.processes.clone(), metrics: None, folder: None })
             }
+            Place::Child(_) if let Some(peer) = options.peer(&options.experiment.variants[site.variant])? => {
+                let child = Child::start_peer(peer, cores).map_err(|error| error.to_string())?;
+                Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics: None, folder: None })
+            }
             Place::Child(_) => {
                 let (arguments, folder) = arguments(options, folder)?;
                 let child = Child::start(Path::new(&options.serve_program), &arguments, cores)
                     .map_err(|error| error.to_string())?;
                 let metrics = child.admin_url.as_deref().and_then(Metrics::new);
-                Ok(Process { watched: vec![child.process()], child: Some(child), metrics, folder })
+                Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics, folder })
             }
         }
     }
@@ -138,7 +142,10 @@ impl Watched {
             }
             None => direct.clone(),
         };
-        let beside = options.experiment.places.as_ref().map(|places| beside(&direct, places, headers)).transpose()?;
+        let beside = match &options.experiment.places {
+            Some(places) => Some(beside(&direct, &places_on(options, variant, places)?, headers)?),
+            None => None,
+        };
         let target = load_target(measured, variant.request.clone(), headers)?;
         let clocks = CpuClocks::new(&process.borrow().watched)?;
         Ok(Watched { target, clocks, beside, process: Rc::clone(process), _link: link })
@@ -172,6 +179,18 @@ impl Watched {
 
 fn load_target(target: Target, shape: RequestShape, headers: &[(String, String)]) -> Result<Arc<LoadTarget>, String> {
     LoadTarget::new(target, shape, headers, Connection::Kept).map(Arc::new).map_err(|error| error.to_string())
+}
+
+/// Where the subject of a variant has what the experiment names.
+fn places_on(options: &RunOptions, variant: &Variant, places: &InsertPlaces) -> Result<InsertPlaces, String> {
+    let Some(peer) = options.peer(variant)? else { return Ok(places.clone()) };
+    let own = |path: &String| peer.path(&options.experiment.name, path).unwrap_or_else(|| path.clone());
+    Ok(InsertPlaces {
+        service: own(&places.service),
+        entity_set: places.entity_set.clone(),
+        insert_all: own(&places.insert_all),
+        delete_all: own(&places.delete_all),
+    })
 }
 
 fn beside(direct: &Target, places: &InsertPlaces, headers: &[(String, String)]) -> Result<Beside, String> {

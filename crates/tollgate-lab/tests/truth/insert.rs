@@ -43,6 +43,7 @@ fn measure(server: &TruthServer, experiment: Experiment) -> (RunResult, TempDir)
         plan: PlanOptions { extent: Extent::Quick, ..PlanOptions::default() },
         out: Some(folder.path().join("run")),
         subjects: Vec::new(),
+        peers: Vec::new(),
         serve_arguments: Vec::new(),
         subject_pids,
         headers: Vec::new(),

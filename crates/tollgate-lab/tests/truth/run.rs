@@ -52,6 +52,7 @@ fn measure(
         plan: PlanOptions { extent: Extent::Quick, rounds: Some(rounds), ..PlanOptions::default() },
         out: Some(folder.path().join("run")),
         subjects: Vec::new(),
+        peers: Vec::new(),
         serve_arguments: Vec::new(),
         subject_pids: vec![("bottom".to_owned(), server.pid()), ("top".to_owned(), server.pid())],
         headers: Vec::new(),

@@ -46,7 +46,10 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         let at = match (given, &variant.at) {
             (Some(url), _) => hide(url),
             (None, Location::Url(url)) => hide(url),
-            (None, Location::Gateway(path)) => format!("our gateway, {path}"),
+            (None, Location::Gateway(path)) => match &variant.peer {
+                Some(peer) => format!("{peer}, {path}"),
+                None => format!("our gateway, {path}"),
+            },
         };
         let afar = match variant.distance {
             Distance::Local => String::new(),

@@ -6,9 +6,10 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tollgate_lab::experiment::Experiment;
+use tollgate_lab::experiment::{Experiment, TOLLGATE};
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::run::{Certificates, RunError, RunOptions};
+use tollgate_lab::subject::Peer;
 
 use super::{input, secrets};
 use crate::failure::Failure;
@@ -44,6 +45,11 @@ pub(crate) struct Selection {
     /// A system of yours in the place of a variant; with a path, the collection to walk
     #[arg(long = "subject", value_name = "VARIANT=URL", help_heading = "Your own subject")]
     pub(super) subjects: Vec<Assignment<String>>,
+
+    /// Several subjects in one table: names of `tollgate list`, `tollgate` for our own gateway, or subject files that end
+    /// in .toml
+    #[arg(long = "subjects", value_name = "NAME,…", value_delimiter = ',', help_heading = "Peers")]
+    pub(super) peers: Vec<String>,
 
     /// One more argument of tollgate's own gateway; `{folder}` in it is a folder of that process alone
     #[arg(long = "serve-arg", value_name = "ARGUMENT", allow_hyphen_values = true, help_heading = "Our own subject")]
@@ -84,6 +90,27 @@ fn experiment(name: &str) -> Result<Experiment, Failure> {
     Experiment::parse(&text, name).map_err(Failure::usage)
 }
 
+/// The experiment on the named subjects, and those of them that are not our own.
+fn on_peers(experiment: Experiment, subjects: &[String]) -> Result<(Experiment, Vec<Peer>), Failure> {
+    if subjects.is_empty() {
+        return Ok((experiment, Vec::new()));
+    }
+    let (mut names, mut peers) = (Vec::new(), Vec::new());
+    for subject in subjects {
+        if subject == TOLLGATE {
+            names.push(subject.clone());
+            continue;
+        }
+        let peer = Peer::find(subject)
+            .map_err(|error| Failure::usage(error).hint("`tollgate list` shows the subjects; a file ends in .toml"))?;
+        names.push(peer.name.clone());
+        peers.push(peer);
+    }
+    let experiment =
+        experiment.on_subjects(&names).map_err(|error| Failure::usage(format_args!("--subjects: {error}")))?;
+    Ok((experiment, peers))
+}
+
 /// All that the lab needs to know; `plan` gives it no folder and no seed.
 pub(crate) fn run_options(
     selection: &Selection,
@@ -93,8 +120,10 @@ pub(crate) fn run_options(
     let serve_program = std::env::current_exe().map_err(|error| {
         Failure::failed(format_args!("cannot find this program, which serves the built-in subjects: {error}"))
     })?;
+    let (experiment, peers) = on_peers(experiment(&selection.experiment)?, &selection.peers)?;
     Ok(RunOptions {
-        experiment: experiment(&selection.experiment)?,
+        experiment,
+        peers,
         plan: plan_options(selection),
         out,
         subjects: selection.subjects.iter().map(|subject| (subject.name.clone(), subject.value.clone())).collect(),

@@ -36,6 +36,9 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["plan", "protocl"], "did you mean `protocol`?");
     check(&["plan", "protocol", "--only", "odata-v2-atm"], "did you mean `odata-v2-atom`?");
     check(&["plan", "protocol", "--level", "0"], "level 0 of `protocol`");
+    check(&["plan", "batching", "--subjects", "cpa,tollgate"], "did you mean `cap`?");
+    check(&["plan", "batching", "--subjects", "tollgate,tollgate"], "subject `tollgate` stands twice");
+    check(&["plan", "protocol", "--subjects", "cap"], "it is no subject of `protocol`, but of `batching`");
     check(&["plan", "missing.toml"], "cannot read missing.toml");
     // What a run would refuse without touching the network, a plan refuses too.
     check(&["plan", "protocol", "--subject", "rest-json=garbage"], "rest-json");
@@ -96,6 +99,7 @@ fn a_plan_says_how_long_a_run_takes_at_least() {
 fn the_list_shows_each_experiment_with_its_variants() {
     let list = tollgate(["list"]).finish();
     list.check(0, "protocol  What does OData cost over plain REST?", "").check(0, "odata-v4-json-full", "");
+    list.check(0, "SAP CAP 10 on Node 24", "").check(0, "for batching", "");
 }
 
 #[test]
