@@ -11,6 +11,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -68,6 +69,36 @@ pub fn client_config(choice: TlsChoice, resumption: Resumption) -> Result<Arc<Cl
         config.resumption = ClientResumption::disabled();
     }
     Ok(Arc::new(config))
+}
+
+/// TLS that is opened over a connection which began without: how databases do it.
+#[derive(Clone, Debug)]
+pub struct Upgrade(Arc<ClientConfig>);
+
+/// A connection under TLS.
+pub type Over<S> = TlsStream<S>;
+
+impl Upgrade {
+    /// Certificates are judged as `choice` says; `protocol` is the name under which the protocol inside is registered
+    /// (ALPN).
+    ///
+    /// # Errors
+    /// As [`client_config`].
+    pub fn new(choice: TlsChoice, protocol: &str) -> Result<Upgrade, String> {
+        let mut config = (*client_config(choice, Resumption::Allowed)?).clone();
+        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+        Ok(Upgrade(Arc::new(config)))
+    }
+
+    /// Opens TLS; `host` is whom the certificate must name, where it is judged.
+    ///
+    /// # Errors
+    /// When the certificate is refused, the protocol fails or the connection ends.
+    pub async fn open<S: AsyncRead + AsyncWrite + Unpin>(self, host: String, stream: S) -> io::Result<Over<S>> {
+        let name = ServerName::try_from(host)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, format!("no TLS server name: {error}")))?;
+        TlsConnector::from(self.0).connect(name, stream).await
+    }
 }
 
 /// Opens TLS over a connection and says how long the handshake took and of what kind it was.

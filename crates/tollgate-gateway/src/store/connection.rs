@@ -4,19 +4,23 @@ use tollgate_wire::edm::{Model, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Key, Plan};
 
-use super::{Outcome, RowSink, Store, StoreError, sqlite};
+use super::{Outcome, RowSink, Store, StoreError, Tables, postgres, sqlite};
 
 /// A database of any kind.
 #[derive(Debug)]
 pub enum Database {
     /// SQLite, embedded.
     Sqlite(sqlite::Database),
+    /// PostgreSQL, over the network or a Unix socket.
+    Postgres(postgres::Database),
 }
 
 /// A connection to a database of any kind.
 pub enum Connection {
     /// To SQLite.
     Sqlite(sqlite::Connection),
+    /// To PostgreSQL.
+    Postgres(postgres::Connection),
 }
 
 impl Database {
@@ -27,6 +31,7 @@ impl Database {
     pub fn connection(&self) -> Result<Connection, StoreError> {
         match self {
             Database::Sqlite(database) => database.connection().map(Connection::Sqlite),
+            Database::Postgres(database) => database.connection().map(Connection::Postgres),
         }
     }
 }
@@ -36,6 +41,7 @@ macro_rules! each {
     ($connection:expr, $kind:ident => $call:expr) => {
         match $connection {
             Connection::Sqlite($kind) => $call,
+            Connection::Postgres($kind) => $call,
         }
     };
 }
@@ -99,5 +105,19 @@ impl Store for Connection {
 
     fn delete_all(&mut self, model: &Model, set: SetId) -> Result<u64, StoreError> {
         each!(self, kind => kind.delete_all(model, set))
+    }
+}
+
+impl Tables for Connection {
+    fn create_tables(&mut self, model: &Model) -> Result<(), StoreError> {
+        each!(self, kind => Tables::create_tables(kind, model))
+    }
+
+    fn layout_version(&mut self) -> Result<i64, StoreError> {
+        each!(self, kind => Tables::layout_version(kind))
+    }
+
+    fn set_layout_version(&mut self, version: i64) -> Result<(), StoreError> {
+        each!(self, kind => Tables::set_layout_version(kind, version))
     }
 }

@@ -7,6 +7,7 @@ mod connection;
 mod error;
 pub mod introspect;
 mod mapping;
+pub mod postgres;
 pub mod sql;
 pub mod sqlite;
 
@@ -188,4 +189,25 @@ pub trait Store {
         }
         done
     }
+}
+
+/// A store that can be given the tables of a model: what a service needs to bring its data along.
+pub trait Tables: Store {
+    /// Creates the tables of a model that are not there.
+    ///
+    /// # Errors
+    /// [`StoreError::Mapping`] where mapping and model differ; those of the database.
+    fn create_tables(&mut self, model: &Model) -> Result<(), StoreError>;
+
+    /// The version of the tables' layout that was noted in the database, 0 in a new one.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn layout_version(&mut self) -> Result<i64, StoreError>;
+
+    /// Notes the version of the tables' layout.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn set_layout_version(&mut self, version: i64) -> Result<(), StoreError>;
 }

@@ -13,8 +13,7 @@ mod tests;
 
 pub use model::model;
 
-use crate::store::sqlite::Connection;
-use crate::store::{Discard, Mapping, Store, StoreError};
+use crate::store::{Discard, Mapping, StoreError, Tables};
 use tollgate_wire::entry::Entry;
 
 /// The seed of the data set that is published with the project.
@@ -28,7 +27,7 @@ const LAYOUT_VERSION: i64 = 1;
 /// # Errors
 ///
 /// Those of the store, or [`StoreError::Layout`] where the file belongs to another version or application.
-pub fn create(connection: &mut Connection, seed: u64) -> Result<(), StoreError> {
+pub fn create(connection: &mut impl Tables, seed: u64) -> Result<(), StoreError> {
     match connection.layout_version()? {
         LAYOUT_VERSION => Ok(()),
         0 => {

@@ -7,8 +7,7 @@ mod model;
 
 pub use model::model;
 
-use crate::store::sqlite::Connection;
-use crate::store::{Mapping, Store, StoreError};
+use crate::store::{Mapping, StoreError, Tables};
 
 /// Version of the tables' layout, kept in the database itself; the hundreds tell it from those of other services.
 const LAYOUT_VERSION: i64 = 201;
@@ -18,7 +17,7 @@ const LAYOUT_VERSION: i64 = 201;
 /// # Errors
 ///
 /// Those of the store, or [`StoreError::Layout`] where the file belongs to another version or application.
-pub fn create(connection: &mut Connection) -> Result<(), StoreError> {
+pub fn create(connection: &mut impl Tables) -> Result<(), StoreError> {
     match connection.layout_version()? {
         LAYOUT_VERSION => Ok(()),
         0 => connection.transaction(|connection| {

@@ -102,13 +102,13 @@ impl Texts {
     }
 
     /// The statement that deletes where the key matches.
-    pub fn delete(&mut self, model: &Model, mapping: &Mapping, set: SetId) -> &str {
+    pub fn delete(&mut self, model: &Model, mapping: &Mapping, set: SetId) -> &Arc<str> {
         let dialect = self.dialect;
         self.of(set).delete.get_or_insert_with(|| by_key(dialect, "DELETE FROM ", "", model, mapping, set))
     }
 
     /// The statement that has a row where the key matches, and holds it where others could change it meanwhile.
-    pub fn find(&mut self, model: &Model, mapping: &Mapping, set: SetId) -> &str {
+    pub fn find(&mut self, model: &Model, mapping: &Mapping, set: SetId) -> &Arc<str> {
         let dialect = self.dialect;
         let end = match dialect {
             // The transaction holds the lock of the whole database.
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(&*none.text, r#"INSERT INTO "TestRecords" DEFAULT VALUES"#);
         let update = texts.update(&model, &mapping, RECORDS, &with(&[7]));
         assert_eq!(&*update.text, r#"UPDATE "TestRecords" SET "booleanField" = ? WHERE "ID" = ?"#);
-        assert_eq!(texts.delete(&model, &mapping, RECORDS), r#"DELETE FROM "TestRecords" WHERE "ID" = ?"#);
+        assert_eq!(&**texts.delete(&model, &mapping, RECORDS), r#"DELETE FROM "TestRecords" WHERE "ID" = ?"#);
     }
 
     #[test]

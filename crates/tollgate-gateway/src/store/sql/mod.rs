@@ -11,6 +11,7 @@ pub mod expression;
 pub mod function;
 mod navigation;
 pub mod order;
+pub mod page;
 pub mod statement;
 
 use tollgate_wire::value::Value;

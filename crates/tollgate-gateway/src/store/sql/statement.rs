@@ -3,13 +3,13 @@
 //!
 //! In all of them the answered entity's table is `t`; the entities on the way to it are `p0`, `p1` and so on.
 
-use tollgate_wire::edm::{EntityType, LeafId, Model, Multiplicity, SetId};
+use tollgate_wire::edm::{EntityType, LeafId, Model, Multiplicity, NavigationProperty, SetId};
 use tollgate_wire::plan::{Columns, Counting, Expand, Key, Plan, Shape, Step};
 
 use super::class::Class;
-use super::dialect::Dialect;
+use super::dialect::{Dialect, postgres_type};
 use super::expression::{Scope, comparable, condition};
-use super::navigation::{ambiguous, related};
+use super::navigation::{ambiguous, leaf_value, related};
 use super::{Parameter, Sql, order};
 use crate::store::{Identity, Mapping, StoreError};
 
@@ -152,6 +152,65 @@ impl Source<'_> {
             Multiplicity::One | Multiplicity::ZeroOrOne => sql.push(" LIMIT 1"),
         }
         sql
+    }
+
+    /// PostgreSQL's statement for the entities of an expansion of many entities in `set` at once. Its parameters are lists of
+    /// the values of [`Source::joined_leaves`], one value for each parent; behind the columns stands which parent an
+    /// entity belongs to, counted from 1, and in that order they come.
+    pub fn expansion_of_many(&self, set: SetId, expand: &Expand, columns: &Columns) -> Sql<'static> {
+        let mut sql = Sql::new(self.dialect);
+        let navigation = &self.model.type_of(set).navigation[expand.navigation.0];
+        let target = self.model.type_of(expand.target);
+        self.select(&mut sql, expand.target, columns);
+        sql.push(", parents.number FROM unnest(");
+        sql.list(", ", &navigation.on, |sql, (_, there)| {
+            sql.push("CAST(");
+            sql.mark();
+            sql.push(" AS ");
+            sql.push(postgres_type(Class::of(Some(target.leaves[there.0].primitive))));
+            sql.push("[])");
+        });
+        sql.push(") WITH ORDINALITY AS parents(");
+        for index in 0..navigation.on.len() {
+            sql.push(&format!("value{index}, "));
+        }
+        sql.push("number) JOIN ");
+        sql.table_as(self.mapping.table(expand.target), ANSWER);
+        sql.push(" ON ");
+        self.of_parent(&mut sql, expand.target, navigation, ANSWER);
+        if ambiguous(navigation, target) {
+            let key_of = |sql: &mut Sql<'_>, alias: &str| {
+                sql.list(", ", &target.key, |sql, leaf| {
+                    sql.column(alias, self.mapping.column(expand.target, *leaf));
+                });
+            };
+            sql.push(" AND (");
+            key_of(&mut sql, ANSWER);
+            sql.push(") = (SELECT ");
+            key_of(&mut sql, "f");
+            sql.push(" FROM ");
+            sql.table_as(self.mapping.table(expand.target), "f");
+            sql.push(" WHERE ");
+            self.of_parent(&mut sql, expand.target, navigation, "f");
+            sql.push(" ORDER BY ");
+            key_of(&mut sql, "f");
+            sql.push(" LIMIT 1)");
+        }
+        sql.push(" ORDER BY parents.number");
+        for leaf in &target.key {
+            sql.push(", ");
+            sql.column(ANSWER, self.mapping.column(expand.target, *leaf));
+        }
+        sql
+    }
+
+    /// Appends that the entity `alias` belongs to the parent at hand.
+    fn of_parent(&self, sql: &mut Sql<'_>, target: SetId, navigation: &NavigationProperty, alias: &str) {
+        let scope = Scope { set: target, alias, ..self.scope(target) };
+        sql.list(" AND ", navigation.on.iter().enumerate(), |sql, (index, (_, there))| {
+            leaf_value(sql, &scope, &[], *there);
+            sql.push(&format!(" = parents.value{index}"));
+        });
     }
 
     /// The leaves of the parent whose values an expansion's statement takes.

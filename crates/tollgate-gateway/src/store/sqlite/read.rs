@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Statement};
-use tollgate_wire::edm::{EntityType, LeafId, Model, Primitive, SetId};
-use tollgate_wire::plan::{Columns, Expand, Key, Plan, Select, Shape, SkipToken};
+use tollgate_wire::edm::{LeafId, Model, SetId};
+use tollgate_wire::plan::{Columns, Expand, Key, Plan, Select, Shape};
 use tollgate_wire::value::{Cell, Row, Value};
 
 use super::Connection;
 use super::form::{Converter, stored};
 use super::row::{SqliteRow, plain};
 use crate::store::sql::dialect::Dialect;
-use crate::store::sql::statement::{Source, Window, key_columns};
+use crate::store::sql::page::{Page, Tokens};
+use crate::store::sql::statement::{Source, Window};
 use crate::store::sql::{Parameter, Sql};
 use crate::store::{Flow, Identity, Outcome, RowSink, StoreError};
 
@@ -176,11 +177,11 @@ impl Connection {
             }
             if sink.entity_end(&entity) == Flow::Stop {
                 let more = page.more_wanted(outcome.rows);
-                outcome.next = more.then(|| tokens.after(&entity, outcome.rows)).transpose()?;
+                outcome.next = more.then(|| token(&tokens, &entity, outcome.rows)).transpose()?;
                 break;
             }
             if page.full(outcome.rows) {
-                next = Some(tokens.after(&entity, outcome.rows)?);
+                next = Some(token(&tokens, &entity, outcome.rows)?);
             }
         }
         Ok(())
@@ -261,73 +262,12 @@ impl Expansion<'_> {
     }
 }
 
-/// How far a page reaches.
-struct Page {
-    window: Window,
-    /// The size at which a page is full though more may follow; then one row more is asked for, to know.
-    full_at: Option<u64>,
-    /// What is left of the caller's `$top`.
-    remaining: Option<u64>,
-}
-
-impl Page {
-    fn new(source: &Source<'_>, plan: &Plan, page_size: Option<u64>) -> Page {
-        let options = &plan.options;
-        let answered = options.skip_token.as_ref().map_or(0, |token| token.answered);
-        let remaining = options.top.map(|top| top.saturating_sub(answered));
-        let full_at = page_size.map(|size| size.max(1)).filter(|size| remaining.is_none_or(|left| left > *size));
-        let limit = full_at.map(|size| size.saturating_add(1)).or(remaining);
-        let offset = source.offset(plan);
-        Page { window: Window { limit, offset }, full_at, remaining }
+/// The token of what follows a row; its key was not checked before.
+fn token(tokens: &Tokens<'_>, row: &SqliteRow<'_, '_>, rows: u64) -> Result<SkipToken, StoreError> {
+    if let Some(converter) = row.converter {
+        converter.check_key(row, tokens.key_columns())?;
     }
-
-    fn full(&self, rows: u64) -> bool {
-        self.full_at == Some(rows)
-    }
-
-    fn more_wanted(&self, rows: u64) -> bool {
-        self.remaining.is_none_or(|left| left > rows)
-    }
-}
-
-/// Makes skip tokens of rows.
-struct Tokens<'p> {
-    plan: &'p Plan,
-    entity_type: &'p EntityType,
-    identity: Identity,
-    /// Where the columns of the order begin.
-    order_begin: usize,
-    key_columns: Vec<usize>,
-}
-
-impl<'p> Tokens<'p> {
-    fn new(source: &Source<'p>, plan: &'p Plan, columns: &Columns) -> Tokens<'p> {
-        let entity_type = source.model.type_of(plan.set());
-        let key_columns = key_columns(entity_type, columns);
-        let identity = source.mapping.table(plan.set()).identity;
-        Tokens { plan, entity_type, identity, order_begin: columns.leaves.len(), key_columns }
-    }
-
-    fn after(&self, row: &SqliteRow<'_, '_>, rows: u64) -> Result<SkipToken, StoreError> {
-        let options = &self.plan.options;
-        let answered = options.skip_token.as_ref().map_or(0, |token| token.answered).saturating_add(rows);
-        if self.identity == Identity::Nothing {
-            // The next page is found by counting.
-            return Ok(SkipToken {
-                after: vec![Value::Null; options.order_by.len() + self.key_columns.len()],
-                answered,
-            });
-        }
-        if let Some(converter) = row.converter {
-            converter.check_key(row, &self.key_columns)?;
-        }
-        let order = options.order_by.iter().enumerate();
-        let order = order.map(|(index, by)| (self.order_begin + index, by.expression.primitive));
-        let key = self.key_columns.iter().zip(&self.entity_type.key);
-        let key = key.map(|(column, leaf)| (*column, Some(self.entity_type.leaves[leaf.0].primitive)));
-        let after = order.chain(key).map(|(column, primitive)| owned(row.cell(column), primitive));
-        Ok(SkipToken { after: after.collect(), answered })
-    }
+    Ok(tokens.after(row, rows))
 }
 
 /// One read transaction for several statements. It ends when it is dropped; there is nothing to commit.
@@ -352,22 +292,5 @@ impl Drop for Snapshot<'_> {
 pub(super) fn bind(statement: &mut Statement<'_>, position: usize, value: ValueRef<'_>) -> Result<(), StoreError> {
     Ok(statement.raw_bind_parameter(position, ToSqlOutput::Borrowed(value))?)
 }
-
-/// A value of a row as one of that type.
-fn owned(cell: Cell<'_>, primitive: Option<Primitive>) -> Value {
-    match (cell, primitive) {
-        (Cell::Null, _) | (_, None) => Value::Null,
-        (Cell::Integer(integer), Some(Primitive::Boolean)) => Value::Boolean(integer != 0),
-        (Cell::Integer(integer), Some(_)) => Value::Integer(integer),
-        (Cell::Real(real), Some(_)) => Value::Real(real),
-        (Cell::Bytes(bytes), Some(_)) => Value::Binary(bytes.to_vec()),
-        (Cell::Text(text), Some(primitive)) => {
-            let text = String::from_utf8_lossy(text).into_owned();
-            match primitive {
-                Primitive::Decimal { .. } => Value::Decimal(text),
-                Primitive::String { .. } => Value::String(text),
-                other => Value::Text(other, text),
-            }
-        }
-    }
+}
 }

@@ -5,9 +5,9 @@
 use tollgate_wire::edm::{Model, SetId};
 
 use super::Connection;
-use crate::store::StoreError;
 use crate::store::sql::Sql;
 use crate::store::sql::class::Class;
+use crate::store::{StoreError, Tables};
 
 impl Connection {
     /// Creates the tables of a model that are not there. Their rows are kept in the order of the key, so that a read by
@@ -60,6 +60,20 @@ impl Connection {
         sql.list(", ", &entity_type.key, |sql, leaf| sql.identifier(&table.columns[leaf.0].name));
         sql.push(")) STRICT, WITHOUT ROWID");
         sql.text
+    }
+}
+
+impl Tables for Connection {
+    fn create_tables(&mut self, model: &Model) -> Result<(), StoreError> {
+        Connection::create_tables(self, model)
+    }
+
+    fn layout_version(&mut self) -> Result<i64, StoreError> {
+        Connection::layout_version(self)
+    }
+
+    fn set_layout_version(&mut self, version: i64) -> Result<(), StoreError> {
+        Connection::set_layout_version(self, version)
     }
 }
 

@@ -1,0 +1,170 @@
+//! Expansions: the related entities of many parents with one statement, handed out parent by parent.
+//!
+//! Where the parents come in parts, so do their related entities, however many one parent has.
+
+use std::collections::VecDeque;
+
+use bytes::BytesMut;
+use postgres::{Row as Sent, Statement};
+use tollgate_wire::edm::{Primitive, SetId};
+use tollgate_wire::plan::{Columns, Expand};
+use tollgate_wire::value::{Cell, Row};
+
+use super::bind::Bound;
+use super::failure::Failure;
+use super::read::Reach;
+use super::row::{Kind, Reader};
+use super::write::references;
+use crate::store::sql::statement::Source;
+use crate::store::{Flow, RowSink};
+
+/// Parents whose related entities are asked for together.
+pub(super) const PARENTS_AT_ONCE: i32 = 128;
+
+/// Related entities that are fetched at once.
+const RELATED_AT_ONCE: i32 = 512;
+
+/// The related entities of one parent after the other.
+pub(super) struct Expansion<R: Reach> {
+    text: String,
+    kinds: Vec<Kind>,
+    /// The parent's columns that are joined on, with their types.
+    joined: Vec<(usize, Primitive)>,
+    reader: Reader,
+    statement: Option<Statement>,
+    cursor: Option<R::Cursor>,
+    fetched: VecDeque<Sent>,
+}
+
+impl<R: Reach> Expansion<R> {
+    pub(super) fn new(source: &Source<'_>, set: SetId, expand: &Expand, columns: &Columns) -> Expansion<R> {
+        let (parent, target) = (source.model.type_of(set), source.model.type_of(expand.target));
+        let related = Columns::new(target, &expand.select, &[]);
+        let joined = source.joined_leaves(set, expand).map(|leaf| {
+            let column = columns.of(leaf).expect("the columns of a read hold what expansions join on");
+            (column, parent.leaves[leaf.0].primitive)
+        });
+        let kinds = related.leaves.iter().map(|leaf| Kind::of(Some(target.leaves[leaf.0].primitive)));
+        Expansion {
+            text: source.expansion_of_many(set, expand, &related).text,
+            kinds: kinds.chain([Kind::Integer]).collect(),
+            joined: joined.collect(),
+            reader: Reader::default(),
+            statement: None,
+            cursor: None,
+            fetched: VecDeque::new(),
+        }
+    }
+
+    /// Asks for the related entities of these parents.
+    pub(super) fn of_parents(
+        &mut self,
+        reach: &mut R,
+        reader: &mut Reader,
+        kinds: &[Kind],
+        parents: &[Sent],
+    ) -> Result<(), Failure> {
+        let mut lists = vec![String::from("{"); self.joined.len()];
+        for parent in parents {
+            let row = reader.read(parent, kinds)?;
+            for (list, (column, primitive)) in lists.iter_mut().zip(&self.joined) {
+                append(list, row.cell(*column), *primitive);
+            }
+        }
+        lists.iter_mut().for_each(|list| list.push('}'));
+        let statement = match self.statement.take() {
+            Some(statement) => statement,
+            None => reach.statement(&self.text)?,
+        };
+        let values: Vec<_> = lists.iter().map(|list| Bound::List(list)).collect();
+        self.cursor = Some(reach.open(&statement, &references(&values))?);
+        self.statement = Some(statement);
+        self.fetched.clear();
+        Ok(())
+    }
+
+    /// Hands out the related entities of the parent at `index` of those that were asked for.
+    pub(super) fn hand_out<S: RowSink>(
+        &mut self,
+        reach: &mut R,
+        position: usize,
+        index: usize,
+        parent: &impl Row,
+        sink: &mut S,
+    ) -> Result<Flow, Failure> {
+        if sink.expand_begin(position, parent) == Flow::Stop {
+            return Ok(Flow::Stop);
+        }
+        let number_column = self.kinds.len() - 1;
+        loop {
+            self.fetch(reach)?;
+            let Some(sent) = self.fetched.front() else { break };
+            let row = self.reader.read(sent, &self.kinds)?;
+            if row.cell(number_column) != Cell::Integer(index as i64 + 1) {
+                break;
+            }
+            if sink.expand_entity(position, &row) == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+            self.fetched.pop_front();
+        }
+        Ok(sink.expand_end(position, parent))
+    }
+
+    /// Fetches further related entities where none are left and more may come.
+    fn fetch(&mut self, reach: &mut R) -> Result<(), Failure> {
+        if self.fetched.is_empty()
+            && let Some(mut cursor) = self.cursor.take()
+        {
+            let fetched = reach.fetch(&mut cursor, RELATED_AT_ONCE)?;
+            if fetched.len() == RELATED_AT_ONCE.unsigned_abs() as usize {
+                self.cursor = Some(cursor);
+            }
+            self.fetched.extend(fetched);
+        }
+        Ok(())
+    }
+}
+
+/// Appends a value to a list such as `{"a","b",NULL`. Null equals nothing, so a parent without the value has no related
+/// entities.
+fn append(list: &mut String, cell: Cell<'_>, primitive: Primitive) {
+    if list.len() > 1 {
+        list.push(',');
+    }
+    let mut written = BytesMut::new();
+    match Bound::of_cell(cell, primitive) {
+        Bound::Null => return list.push_str("NULL"),
+        Bound::Bytes(bytes) => {
+            written.extend_from_slice(b"\\x");
+            bytes.iter().for_each(|byte| written.extend_from_slice(format!("{byte:02x}").as_bytes()));
+        }
+        value => value.append(&mut written),
+    }
+    list.push('"');
+    for character in String::from_utf8_lossy(&written).chars() {
+        if matches!(character, '"' | '\\') {
+            list.push('\\');
+        }
+        list.push(character);
+    }
+    list.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_hold_any_text() {
+        let text = Primitive::String { length_max: 0 };
+        let mut list = String::from("{");
+        for value in [&b"a"[..], b"", b"NULL", br#"{"x",\}"#] {
+            append(&mut list, Cell::Text(value), text);
+        }
+        append(&mut list, Cell::Null, text);
+        append(&mut list, Cell::Bytes(&[0, 255]), Primitive::Binary { length_max: 0 });
+        append(&mut list, Cell::Integer(1), Primitive::Boolean);
+        assert_eq!(list, r#"{"a","","NULL","{\"x\",\\}",NULL,"\\x00ff","t""#);
+    }
+}

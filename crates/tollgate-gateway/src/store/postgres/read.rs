@@ -1,0 +1,309 @@
+//! Reading: a plan becomes statements, and their rows go to the sink as they come.
+//!
+//! Few rows come at once; many come in parts out of a portal, so that memory stays flat and a sink that stops leaves the
+//! rest with the server. A plan that needs several statements (total, expansions) reads them from one snapshot.
+
+use postgres::types::ToSql;
+use postgres::{Client, IsolationLevel, Portal, Row as Sent, Statement, Transaction as Snapshot};
+use tollgate_wire::edm::Model;
+use tollgate_wire::plan::{Columns, Plan, Shape};
+
+use super::bind::Bound;
+use super::expand::{Expansion, PARENTS_AT_ONCE};
+use super::failure::{Failure, Purpose};
+use super::row::{Kind, Reader};
+use super::session::Statements;
+use super::write::references;
+use super::{Connection, Transaction};
+use crate::store::sql::dialect::Dialect;
+use crate::store::sql::page::{Page, Tokens};
+use crate::store::sql::statement::Source;
+use crate::store::sql::{Parameter, Sql};
+use crate::store::{Flow, Outcome, RowSink, StoreError};
+
+/// Rows that are fetched at once: a page of so many is one round trip, of more a few with a portal.
+const ROWS_AT_ONCE: i32 = 1_000;
+
+/// Parameters that a statement takes.
+const PARAMETERS_MAX: usize = 32_766;
+
+/// Why a read ended early.
+enum Stopped {
+    Refused(StoreError),
+    Failed(Failure),
+}
+
+impl From<StoreError> for Stopped {
+    fn from(error: StoreError) -> Stopped {
+        Stopped::Refused(error)
+    }
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Stopped {
+        Stopped::Failed(failure)
+    }
+}
+
+impl From<postgres::Error> for Stopped {
+    fn from(error: postgres::Error) -> Stopped {
+        Stopped::Failed(error.into())
+    }
+}
+
+/// Whether a sink got anything yet: then a read cannot be begun again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handed {
+    Nothing,
+    Something,
+}
+
+impl Connection {
+    /// Reads what a plan asks for, as [`Store::read`](crate::store::Store::read) says.
+    pub(super) fn read<S: RowSink>(
+        &mut self,
+        model: &Model,
+        plan: &Plan,
+        page_size: Option<u64>,
+        sink: &mut S,
+    ) -> Result<Outcome, StoreError> {
+        let mut repeated = false;
+        loop {
+            let mut handed = Handed::Nothing;
+            match self.read_once(model, plan, page_size, sink, &mut handed) {
+                Ok(outcome) => return Ok(outcome),
+                Err(Stopped::Refused(error)) => return Err(error),
+                Err(Stopped::Failed(failure)) => {
+                    let again = !repeated
+                        && handed == Handed::Nothing
+                        && self.transaction == Transaction::None
+                        && failure.is_worth_another_read();
+                    let failure = self.noted(failure);
+                    if !again {
+                        return Err(failure.told(Purpose::Reading));
+                    }
+                    repeated = true;
+                    if let Some(session) = &mut self.session {
+                        session.parts().1.forget();
+                    }
+                }
+            }
+        }
+    }
+
+    fn read_once<S: RowSink>(
+        &mut self,
+        model: &Model,
+        plan: &Plan,
+        page_size: Option<u64>,
+        sink: &mut S,
+        handed: &mut Handed,
+    ) -> Result<Outcome, Stopped> {
+        self.flush_open()?;
+        let Connection { session, mapping, reader, transaction, .. } = self;
+        let source = Source { model, mapping, dialect: Dialect::Postgres };
+        let page = Page::new(plan, page_size);
+        let few = plan.shape != Shape::Collection
+            || page.window.limit.is_some_and(|limit| limit <= ROWS_AT_ONCE.unsigned_abs().into());
+        let several = Source::counts(plan) && plan.shape != Shape::Count || !plan.options.expand.is_empty();
+        let (client, statements) = session.as_mut().expect("it was opened before").parts();
+        let mut reading = Reading { source, plan, page, sink, reader, handed };
+        if *transaction != Transaction::None || (few && !several) {
+            return reading.run(&mut Whole { client, statements });
+        }
+        let snapshot = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
+        let mut parts = Parts { snapshot: snapshot.start()?, statements };
+        let outcome = reading.run(&mut parts)?;
+        // There is nothing to make last, but the server is told that it is over.
+        parts.snapshot.rollback()?;
+        Ok(outcome)
+    }
+}
+
+/// Where rows come from: all at once, or in parts.
+pub(super) trait Reach {
+    /// What stands for the rows of a statement that are still to come.
+    type Cursor;
+
+    fn statement(&mut self, text: &str) -> Result<Statement, Failure>;
+
+    /// All rows of a statement that has few.
+    fn few(&mut self, statement: &Statement, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Sent>, Failure>;
+
+    fn open(&mut self, statement: &Statement, values: &[&(dyn ToSql + Sync)]) -> Result<Self::Cursor, Failure>;
+
+    /// The next rows, at most so many; fewer only where there are no more.
+    fn fetch(&mut self, cursor: &mut Self::Cursor, rows_max: i32) -> Result<Vec<Sent>, Failure>;
+}
+
+/// On the connection as it is, in a transaction that writes or in none.
+struct Whole<'c> {
+    client: &'c mut Client,
+    statements: &'c mut Statements,
+}
+
+/// In a transaction of its own, which sees one state of the database.
+struct Parts<'c> {
+    snapshot: Snapshot<'c>,
+    statements: &'c mut Statements,
+}
+
+impl Reach for Whole<'_> {
+    type Cursor = std::vec::IntoIter<Sent>;
+
+    fn statement(&mut self, text: &str) -> Result<Statement, Failure> {
+        self.statements.prepared(self.client, text)
+    }
+
+    fn few(&mut self, statement: &Statement, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Sent>, Failure> {
+        Ok(self.client.query(statement, values)?)
+    }
+
+    fn open(&mut self, statement: &Statement, values: &[&(dyn ToSql + Sync)]) -> Result<Self::Cursor, Failure> {
+        Ok(self.client.query(statement, values)?.into_iter())
+    }
+
+    fn fetch(&mut self, cursor: &mut Self::Cursor, rows_max: i32) -> Result<Vec<Sent>, Failure> {
+        Ok(cursor.by_ref().take(rows_max.unsigned_abs() as usize).collect())
+    }
+}
+
+impl Reach for Parts<'_> {
+    type Cursor = Portal;
+
+    fn statement(&mut self, text: &str) -> Result<Statement, Failure> {
+        self.statements.prepared(&mut self.snapshot, text)
+    }
+
+    fn few(&mut self, statement: &Statement, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Sent>, Failure> {
+        Ok(self.snapshot.query(statement, values)?)
+    }
+
+    fn open(&mut self, statement: &Statement, values: &[&(dyn ToSql + Sync)]) -> Result<Portal, Failure> {
+        Ok(self.snapshot.bind(statement, values)?)
+    }
+
+    fn fetch(&mut self, portal: &mut Portal, rows_max: i32) -> Result<Vec<Sent>, Failure> {
+        Ok(self.snapshot.query_portal(portal, rows_max)?)
+    }
+}
+
+/// One read under way.
+struct Reading<'r, S> {
+    source: Source<'r>,
+    plan: &'r Plan,
+    page: Page,
+    sink: &'r mut S,
+    reader: &'r mut Reader,
+    handed: &'r mut Handed,
+}
+
+impl<S: RowSink> Reading<'_, S> {
+    fn run<R: Reach>(&mut self, reach: &mut R) -> Result<Outcome, Stopped> {
+        let mut outcome = Outcome { found: true, ..Outcome::default() };
+        let mut total = None;
+        if Source::counts(self.plan) {
+            let count = count(reach, &self.source.count(self.plan)?)?;
+            total = Some(count);
+            *self.handed = Handed::Something;
+            if self.sink.total(count) == Flow::Stop {
+                return Ok(outcome);
+            }
+        }
+        if self.plan.shape != Shape::Count {
+            self.rows(reach, &mut outcome)?;
+        }
+        if outcome.rows == 0 && total.is_none_or(|total| total == 0) {
+            outcome.found = self.path_exists(reach)?;
+        }
+        Ok(outcome)
+    }
+
+    fn path_exists<R: Reach>(&self, reach: &mut R) -> Result<bool, Stopped> {
+        let Some(last) = self.plan.steps.last() else {
+            // Without steps a collection is always there, and an entity was not.
+            return Ok(self.plan.key.is_none());
+        };
+        if last.key.is_some() {
+            return Ok(false);
+        }
+        let sql = self.source.parent(self.plan)?;
+        let statement = reach.statement(&sql.text)?;
+        Ok(!reach.few(&statement, &references(&bound(&sql)?))?.is_empty())
+    }
+
+    fn rows<R: Reach>(&mut self, reach: &mut R, outcome: &mut Outcome) -> Result<(), Stopped> {
+        let plan = self.plan;
+        let entity_type = self.source.model.type_of(plan.set());
+        let columns = Columns::new(entity_type, &plan.options.select, &plan.options.expand);
+        let tokens = Tokens::new(plan, entity_type, &columns);
+        let sql = self.source.page(plan, &columns, self.page.window)?;
+        let mut kinds: Vec<_> =
+            columns.leaves.iter().map(|leaf| Kind::of(Some(entity_type.leaves[leaf.0].primitive))).collect();
+        if plan.shape == Shape::Collection {
+            kinds.extend(plan.options.order_by.iter().map(|by| Kind::of(by.expression.primitive)));
+        }
+        let mut expansions: Vec<Expansion<R>> = plan
+            .options
+            .expand
+            .iter()
+            .map(|expand| Expansion::new(&self.source, plan.set(), expand, &columns))
+            .collect();
+        let at_once = if expansions.is_empty() { ROWS_AT_ONCE } else { PARENTS_AT_ONCE };
+        let statement = reach.statement(&sql.text)?;
+        let values = bound(&sql)?;
+        let mut cursor = reach.open(&statement, &references(&values))?;
+        let mut next = None;
+        loop {
+            let sent = reach.fetch(&mut cursor, at_once)?;
+            for expansion in &mut expansions {
+                expansion.of_parents(reach, self.reader, &kinds, &sent)?;
+            }
+            for (index, sent_row) in sent.iter().enumerate() {
+                let row = self.reader.read(sent_row, &kinds)?;
+                if self.page.full(outcome.rows) {
+                    outcome.next = next;
+                    return Ok(());
+                }
+                outcome.rows += 1;
+                *self.handed = Handed::Something;
+                if self.sink.entity(&row) == Flow::Stop {
+                    return Ok(());
+                }
+                for (position, expansion) in expansions.iter_mut().enumerate() {
+                    if expansion.hand_out(reach, position, index, &row, self.sink)? == Flow::Stop {
+                        return Ok(());
+                    }
+                }
+                if self.sink.entity_end(&row) == Flow::Stop {
+                    outcome.next = self.page.more_wanted(outcome.rows).then(|| tokens.after(&row, outcome.rows));
+                    return Ok(());
+                }
+                if self.page.full(outcome.rows) {
+                    next = Some(tokens.after(&row, outcome.rows));
+                }
+            }
+            if sent.len() < at_once.unsigned_abs() as usize {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn count<R: Reach>(reach: &mut R, sql: &Sql<'_>) -> Result<u64, Stopped> {
+    let statement = reach.statement(&sql.text)?;
+    let rows = reach.few(&statement, &references(&bound(sql)?))?;
+    let count: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
+    Ok(u64::try_from(count).unwrap_or(0))
+}
+
+fn bound<'p>(sql: &Sql<'p>) -> Result<Vec<Bound<'p>>, StoreError> {
+    if sql.parameters.len() > PARAMETERS_MAX {
+        return Err(StoreError::TooLarge { message: format!("it has more than {PARAMETERS_MAX} values") });
+    }
+    let bound = |parameter: &Parameter<'p>| match parameter {
+        Parameter::Value(value) => Bound::of(value),
+        Parameter::Count(count) => Bound::Integer(*count),
+    };
+    Ok(sql.parameters.iter().map(bound).collect())
+}

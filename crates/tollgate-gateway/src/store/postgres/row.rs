@@ -1,0 +1,340 @@
+//! Rows as PostgreSQL sends them, handed out as cells in canonical form: most columns are borrowed as they stand, the others
+//! are converted into a buffer that is used again.
+//!
+//! Decimals come as digits and never pass through a float.
+
+use std::error::Error;
+use std::io::Write;
+use std::ops::Range;
+
+use postgres::types::{FromSql, Type};
+use tollgate_wire::edm::Primitive;
+use tollgate_wire::value::{Cell, Row};
+
+use super::failure::Failure;
+
+/// How a column is sent and what its cells are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One byte.
+    Boolean,
+    /// 2, 4 or 8 bytes.
+    Integer,
+    /// 4 or 8 bytes.
+    Real,
+    Bytes,
+    /// Microseconds, days and months.
+    Interval,
+    /// Text that is canonical.
+    Text,
+    /// Digits, or `NaN` and `Infinity`, which have no canonical form.
+    Digits,
+    /// A date, or `infinity`, or one before our era.
+    Date,
+    /// A date and a time with a blank between them.
+    Moment,
+    /// The same with `+00` at its end.
+    Instant,
+}
+
+impl Kind {
+    /// The kind of a column that holds values of a type, or of an expression's.
+    pub(super) fn of(primitive: Option<Primitive>) -> Kind {
+        match primitive {
+            Some(Primitive::Boolean) => Kind::Boolean,
+            Some(Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 | Primitive::Int64) => {
+                Kind::Integer
+            }
+            Some(Primitive::Single | Primitive::Double) => Kind::Real,
+            Some(Primitive::Decimal { .. }) => Kind::Digits,
+            Some(Primitive::Binary { .. }) => Kind::Bytes,
+            Some(Primitive::Date) => Kind::Date,
+            Some(Primitive::DateTime { .. }) => Kind::Moment,
+            Some(Primitive::DateTimeOffset { .. }) => Kind::Instant,
+            Some(Primitive::Duration) => Kind::Interval,
+            Some(Primitive::String { .. } | Primitive::Guid | Primitive::TimeOfDay { .. }) | None => Kind::Text,
+        }
+    }
+}
+
+/// Takes rows apart, one after the other, in memory that is used again.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    slots: Vec<Slot>,
+    converted: Vec<u8>,
+}
+
+#[derive(Debug, Clone)]
+enum Slot {
+    Null,
+    Integer(i64),
+    Real(f64),
+    /// As it stands in the row.
+    Text,
+    Bytes,
+    /// In the converted texts.
+    Converted(Range<usize>),
+}
+
+/// A row that was taken apart.
+pub(super) struct PostgresRow<'r, C> {
+    slots: &'r [Slot],
+    columns: &'r C,
+    converted: &'r [u8],
+}
+
+/// The columns of a row as they were sent.
+pub(super) trait Columns {
+    /// The bytes of a column, `None` where it is null or there is none.
+    fn column(&self, column: usize) -> Option<&[u8]>;
+}
+
+impl Columns for postgres::Row {
+    fn column(&self, column: usize) -> Option<&[u8]> {
+        self.try_get::<_, Option<Sent<'_>>>(column).ok().flatten().map(|sent| sent.0)
+    }
+}
+
+/// A value as it was sent, of whatever type.
+struct Sent<'r>(&'r [u8]);
+
+impl<'r> FromSql<'r> for Sent<'r> {
+    fn from_sql(_: &Type, sent: &'r [u8]) -> Result<Sent<'r>, Box<dyn Error + Sync + Send>> {
+        Ok(Sent(sent))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+impl<C: Columns> Row for PostgresRow<'_, C> {
+    fn cell(&self, column: usize) -> Cell<'_> {
+        let sent = || self.columns.column(column).unwrap_or_default();
+        match &self.slots[column] {
+            Slot::Null => Cell::Null,
+            Slot::Integer(integer) => Cell::Integer(*integer),
+            Slot::Real(real) => Cell::Real(*real),
+            Slot::Text => Cell::Text(sent()),
+            Slot::Bytes => Cell::Bytes(sent()),
+            Slot::Converted(range) => Cell::Text(&self.converted[range.clone()]),
+        }
+    }
+}
+
+impl Reader {
+    /// The cells of a row with these columns.
+    ///
+    /// # Errors
+    /// Where a value has no canonical form, or is not of its column's kind.
+    pub(super) fn read<'r, C: Columns>(
+        &'r mut self,
+        columns: &'r C,
+        kinds: &[Kind],
+    ) -> Result<PostgresRow<'r, C>, Failure> {
+        self.slots.clear();
+        self.converted.clear();
+        for (position, kind) in kinds.iter().enumerate() {
+            let slot = match columns.column(position) {
+                None => Slot::Null,
+                Some(sent) => self.slot(*kind, sent)?,
+            };
+            self.slots.push(slot);
+        }
+        Ok(PostgresRow { slots: &self.slots, columns, converted: &self.converted })
+    }
+
+    fn slot(&mut self, kind: Kind, value: &[u8]) -> Result<Slot, Failure> {
+        let begin = self.converted.len();
+        Ok(match kind {
+            Kind::Text => Slot::Text,
+            Kind::Bytes => Slot::Bytes,
+            Kind::Boolean => match value {
+                [boolean] => Slot::Integer(i64::from(*boolean)),
+                _ => return Err(Failure::Unreadable("a Boolean has another form")),
+            },
+            Kind::Integer => Slot::Integer(integer(value)?),
+            Kind::Real => Slot::Real(real(value)?),
+            Kind::Digits => {
+                if !value.last().is_some_and(u8::is_ascii_digit) {
+                    return Err(Failure::Unreadable("a number is infinite or none"));
+                }
+                Slot::Text
+            }
+            Kind::Date => {
+                known_date(value)?;
+                Slot::Text
+            }
+            Kind::Moment | Kind::Instant => {
+                known_date(value)?;
+                let (value, end) = match kind {
+                    Kind::Instant => (value.strip_suffix(b"+00").unwrap_or(value), &b"Z"[..]),
+                    _ => (value, &b""[..]),
+                };
+                self.converted.extend_from_slice(value);
+                if let Some(blank) = self.converted[begin..].iter().position(|byte| *byte == b' ') {
+                    self.converted[begin + blank] = b'T';
+                }
+                // A value that is stored as text has its end already.
+                if !value.ends_with(end) {
+                    self.converted.extend_from_slice(end);
+                }
+                Slot::Converted(begin..self.converted.len())
+            }
+            Kind::Interval => {
+                duration(value, &mut self.converted)?;
+                Slot::Converted(begin..self.converted.len())
+            }
+        })
+    }
+}
+
+fn integer(value: &[u8]) -> Result<i64, Failure> {
+    Ok(match *value {
+        [a, b] => i64::from(i16::from_be_bytes([a, b])),
+        [a, b, c, d] => i64::from(i32::from_be_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => i64::from_be_bytes([a, b, c, d, e, f, g, h]),
+        _ => return Err(Failure::Unreadable("an integer has another form")),
+    })
+}
+
+fn real(value: &[u8]) -> Result<f64, Failure> {
+    Ok(match *value {
+        [a, b, c, d] => f64::from(f32::from_be_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => f64::from_be_bytes([a, b, c, d, e, f, g, h]),
+        _ => return Err(Failure::Unreadable("a floating-point number has another form")),
+    })
+}
+
+/// A date of our era that is not infinite: it begins and ends with a digit, or with `Z` where it is stored as text.
+fn known_date(value: &[u8]) -> Result<(), Failure> {
+    match (value.first(), value.last()) {
+        (Some(b'0'..=b'9'), Some(b'0'..=b'9' | b'Z')) => Ok(()),
+        _ => Err(Failure::Unreadable("a date is infinite or lies before our era")),
+    }
+}
+
+/// An interval as an ISO 8601 duration, with one sign for the whole: days and a time, and before them months where there
+/// are any. Parts of different signs are made one, of days of 24 hours and months of 30 days, as PostgreSQL compares them.
+fn duration(value: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+    const DAY_US: i128 = 86_400_000_000;
+    let [micros @ .., d0, d1, d2, d3, m0, m1, m2, m3] = value else {
+        return Err(Failure::Unreadable("an interval has another form"));
+    };
+    let mut micros = i128::from(integer(micros)?);
+    let mut days = i128::from(i32::from_be_bytes([*d0, *d1, *d2, *d3]));
+    let mut months = i128::from(i32::from_be_bytes([*m0, *m1, *m2, *m3]));
+    let negative = [micros, days, months].iter().any(|part| *part < 0);
+    if negative && [micros, days, months].iter().any(|part| *part > 0) {
+        micros += (days + 30 * months) * DAY_US;
+        (days, months) = (0, 0);
+    }
+    if negative && micros <= 0 {
+        out.push(b'-');
+    }
+    let [micros, days, months] = [micros, days, months].map(i128::unsigned_abs);
+    let whole = micros / 1_000_000;
+    let (years, months) = (months / 12, months % 12);
+    out.push(b'P');
+    let begin = out.len();
+    parts(out, &[(years, 'Y'), (months, 'M'), (days, 'D')]);
+    let [hours, minutes, seconds] = [whole / 3600, whole / 60 % 60, whole % 60];
+    let fraction = micros % 1_000_000;
+    if micros > 0 || out.len() == begin {
+        out.push(b'T');
+        parts(out, &[(hours, 'H'), (minutes, 'M')]);
+        if seconds > 0 || fraction > 0 || out.ends_with(b"T") {
+            let _ = write!(out, "{seconds}");
+            if fraction > 0 {
+                let digits = format!("{fraction:06}");
+                let _ = write!(out, ".{}", digits.trim_end_matches('0'));
+            }
+            out.push(b'S');
+        }
+    }
+    Ok(())
+}
+
+/// Appends the numbers that are not zero, each with its unit.
+fn parts(out: &mut Vec<u8>, parts: &[(u128, char)]) {
+    for (number, unit) in parts.iter().filter(|(number, _)| *number > 0) {
+        // Writing to memory cannot fail.
+        let _ = write!(out, "{number}{unit}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Columns for Vec<Option<Vec<u8>>> {
+        fn column(&self, column: usize) -> Option<&[u8]> {
+            self[column].as_deref()
+        }
+    }
+
+    fn check(kind: Kind, sent: &[u8], expected: &str) {
+        let row = vec![Some(sent.to_vec())];
+        let mut reader = Reader::default();
+        let seen = match reader.read(&row, &[kind]) {
+            Ok(row) => match row.cell(0) {
+                Cell::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+                other => format!("{other:?}"),
+            },
+            Err(Failure::Unreadable(message)) => message.to_owned(),
+            Err(other) => format!("{other:?}"),
+        };
+        assert_eq!(seen, expected, "{kind:?} {sent:?}");
+    }
+
+    #[test]
+    fn texts_become_canonical() {
+        check(Kind::Digits, b"2573.0000", "2573.0000");
+        check(Kind::Date, b"2013-09-25", "2013-09-25");
+        check(Kind::Moment, b"2013-09-25 11:00:00.5", "2013-09-25T11:00:00.5");
+        check(Kind::Instant, b"2013-09-25 11:00:00+00", "2013-09-25T11:00:00Z");
+        check(Kind::Instant, b"2013-09-25T11:00:00.1234567Z", "2013-09-25T11:00:00.1234567Z");
+    }
+
+    #[test]
+    fn numbers_come_in_any_width() {
+        check(Kind::Integer, &(-2_i16).to_be_bytes(), "Integer(-2)");
+        check(Kind::Integer, &i64::MIN.to_be_bytes(), "Integer(-9223372036854775808)");
+        check(Kind::Real, &0.5_f32.to_be_bytes(), "Real(0.5)");
+        check(Kind::Boolean, &[1], "Integer(1)");
+    }
+
+    #[test]
+    fn what_has_no_canonical_form_is_refused() {
+        check(Kind::Digits, b"NaN", "a number is infinite or none");
+        check(Kind::Digits, b"-Infinity", "a number is infinite or none");
+        check(Kind::Date, b"infinity", "a date is infinite or lies before our era");
+        check(Kind::Moment, b"0044-03-15 00:00:00 BC", "a date is infinite or lies before our era");
+        check(Kind::Integer, b"123", "an integer has another form");
+    }
+
+    #[test]
+    fn intervals_become_durations_with_one_sign() {
+        let interval = |months: i32, days: i32, micros: i64| {
+            [&micros.to_be_bytes()[..], &days.to_be_bytes(), &months.to_be_bytes()].concat()
+        };
+        check(Kind::Interval, &interval(0, 0, 0), "PT0S");
+        check(Kind::Interval, &interval(0, 1, 43_200_000_000), "P1DT12H");
+        check(Kind::Interval, &interval(0, 0, 129_600_000_000), "PT36H");
+        check(Kind::Interval, &interval(0, 0, -60_000_000), "-PT1M");
+        check(Kind::Interval, &interval(0, 0, 1_500_000), "PT1.5S");
+        check(Kind::Interval, &interval(14, 3, 0), "P1Y2M3D");
+        check(Kind::Interval, &interval(0, 1, -1_000_000), "PT23H59M59S");
+    }
+
+    #[test]
+    fn a_null_is_null_of_any_kind_and_a_reader_is_used_again() {
+        let mut reader = Reader::default();
+        let first = vec![None, Some(b"2013-09-25 00:00:00".to_vec())];
+        let second = vec![Some(vec![0; 4]), None];
+        let kinds = [Kind::Integer, Kind::Moment];
+        assert_eq!(reader.read(&first, &kinds).unwrap().cell(0), Cell::Null);
+        let seen = reader.read(&second, &kinds).unwrap();
+        assert_eq!((seen.cell(0), seen.cell(1)), (Cell::Integer(0), Cell::Null));
+    }
+}

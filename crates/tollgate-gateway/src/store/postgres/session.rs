@@ -1,0 +1,156 @@
+//! An open connection with its prepared statements, and how it is opened.
+//!
+//! It deliberately never opens itself again: whoever holds it knows what may be repeated.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use postgres::config::SslMode;
+use postgres::{Client, Config, GenericClient, NoTls, Statement};
+use tollgate_net::tls::{TlsChoice, Upgrade};
+
+use super::address::{Address, Encryption, Host};
+use super::failure::Failure;
+use super::tls::Encrypted;
+
+/// Prepared statements that a connection keeps; the one that was used longest ago gives way.
+const STATEMENTS_MAX: usize = 128;
+
+/// When a silent connection is asked whether the other side is still there, how often then, and how many times.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const KEEPALIVE_RETRIES: u32 = 3;
+
+/// How much longer than a statement may take the network may keep quiet about what was sent.
+const SILENCE_MARGIN: Duration = Duration::from_secs(10);
+
+/// How sessions of one database are opened.
+#[derive(Debug)]
+pub(super) struct Opener {
+    config: Config,
+    upgrade: Option<Upgrade>,
+}
+
+/// An open connection.
+pub(super) struct Session {
+    /// Taken away only when the session ends.
+    client: Option<Client>,
+    statements: Statements,
+}
+
+/// Prepared statements by their text.
+#[derive(Default)]
+pub(super) struct Statements {
+    kept: HashMap<Box<str>, (Statement, u64)>,
+    uses: u64,
+}
+
+impl Opener {
+    /// # Errors
+    /// When certificates are to be judged and this machine offers no roots to judge them by.
+    pub(super) fn new(address: &Address) -> Result<Opener, String> {
+        let mut config = Config::new();
+        match &address.host {
+            Host::Tcp(host, port) => config.host(host).port(*port),
+            Host::Folder(folder, port) => config.host_path(folder).port(*port),
+        };
+        config.user(&address.user).dbname(&address.database).application_name("tollgate");
+        if let Some(password) = &address.password {
+            config.password(password.reveal());
+        }
+        let upgrade = match (&address.host, address.encryption) {
+            (Host::Folder(..), _) | (_, Encryption::Never) => {
+                config.ssl_mode(SslMode::Disable);
+                None
+            }
+            (Host::Tcp(..), Encryption::IfPossible) => {
+                config.ssl_mode(SslMode::Prefer);
+                Some(Upgrade::new(TlsChoice::Insecure, PROTOCOL)?)
+            }
+            (Host::Tcp(..), Encryption::Always(choice)) => {
+                config.ssl_mode(SslMode::Require);
+                Some(Upgrade::new(choice, PROTOCOL)?)
+            }
+        };
+        config.connect_timeout(address.connect_timeout);
+        config.tcp_user_timeout(address.statement_timeout + SILENCE_MARGIN);
+        config.keepalives_idle(KEEPALIVE_IDLE).keepalives_interval(KEEPALIVE_INTERVAL);
+        config.keepalives_retries(KEEPALIVE_RETRIES);
+        config.options(&options(address));
+        Ok(Opener { config, upgrade })
+    }
+
+    /// Opens a connection and logs in.
+    pub(super) fn open(&self) -> Result<Session, Failure> {
+        let client = match &self.upgrade {
+            Some(upgrade) => self.config.connect(Encrypted(upgrade.clone())),
+            None => self.config.connect(NoTls),
+        };
+        Ok(Session { client: Some(client.map_err(Failure::opening)?), statements: Statements::default() })
+    }
+}
+
+/// The name of PostgreSQL's protocol in TLS (ALPN).
+const PROTOCOL: &str = "postgresql";
+
+/// The settings of a session, as the server's command line would take them. Texts of dates and numbers depend on them.
+fn options(address: &Address) -> String {
+    let mut settings = vec![
+        ("DateStyle", "ISO,YMD".to_owned()),
+        ("TimeZone", "UTC".to_owned()),
+        ("client_min_messages", "error".to_owned()),
+        ("statement_timeout", address.statement_timeout.as_millis().max(1).to_string()),
+        ("lock_timeout", address.lock_timeout.as_millis().max(1).to_string()),
+    ];
+    if !address.schemas.is_empty() {
+        let quoted = |schema: &String| format!("\"{}\"", schema.replace('"', "\"\""));
+        settings.push(("search_path", address.schemas.iter().map(quoted).collect::<Vec<_>>().join(",")));
+    }
+    let escaped = |value: &str| value.replace('\\', "\\\\").replace(' ', "\\ ");
+    settings.iter().map(|(name, value)| format!("-c {name}={}", escaped(value))).collect::<Vec<_>>().join(" ")
+}
+
+impl Session {
+    pub(super) fn parts(&mut self) -> (&mut Client, &mut Statements) {
+        (self.client.as_mut().expect("a session has its client until it ends"), &mut self.statements)
+    }
+
+    /// Runs statements that take and give no values.
+    pub(super) fn run(&mut self, text: &str) -> Result<(), Failure> {
+        Ok(self.parts().0.batch_execute(text)?)
+    }
+}
+
+/// The crate says goodbye to the server on a runtime of its own, which a thread that drives another must not do: and work
+/// processes may end on any thread.
+impl Drop for Session {
+    fn drop(&mut self) {
+        let client = self.client.take();
+        self.statements.kept.clear();
+        // Without a thread the server finds out by itself.
+        let _ = std::thread::Builder::new().name("goodbye".to_owned()).spawn(move || drop(client));
+    }
+}
+
+impl Statements {
+    /// A statement, prepared now or before.
+    pub(super) fn prepared(&mut self, client: &mut impl GenericClient, text: &str) -> Result<Statement, Failure> {
+        self.uses += 1;
+        if let Some((statement, used)) = self.kept.get_mut(text) {
+            *used = self.uses;
+            return Ok(statement.clone());
+        }
+        let statement = client.prepare(text)?;
+        if self.kept.len() >= STATEMENTS_MAX {
+            let oldest = self.kept.iter().min_by_key(|(_, (_, used))| *used).map(|(text, _)| text.clone());
+            oldest.and_then(|text| self.kept.remove(&text));
+        }
+        self.kept.insert(text.into(), (statement.clone(), self.uses));
+        Ok(statement)
+    }
+
+    /// Prepares all of them anew when they are needed next.
+    pub(super) fn forget(&mut self) {
+        self.kept.clear();
+    }
+}
