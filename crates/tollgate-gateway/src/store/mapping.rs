@@ -4,6 +4,8 @@
 
 use tollgate_wire::edm::{LeafId, Model, SetId};
 
+use super::StoreError;
+
 /// Tables by set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mapping {
@@ -93,6 +95,21 @@ impl Mapping {
     /// The form in which the column of a leaf holds its values.
     pub fn form(&self, set: SetId, leaf: LeafId) -> Form {
         self.tables[set.0].columns[leaf.0].form
+    }
+
+    /// The same error with the properties of the entities in `set` for the columns of their table.
+    pub(super) fn in_terms_of(&self, model: &Model, set: SetId, error: StoreError) -> StoreError {
+        let path = |column: String| {
+            let named = self.table(set).columns.iter().position(|candidate| candidate.name == column);
+            named.map_or(column, |leaf| model.type_of(set).leaves[leaf].path.clone())
+        };
+        match error {
+            StoreError::Duplicate { columns } => {
+                StoreError::Duplicate { columns: columns.into_iter().map(path).collect() }
+            }
+            StoreError::Constraint { rule, name } => StoreError::Constraint { rule, name: name.map(path) },
+            other => other,
+        }
     }
 
     /// Says where the mapping and a model differ in shape.

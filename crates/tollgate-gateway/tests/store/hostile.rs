@@ -34,7 +34,7 @@ on_every_store! {
             ] {
                 let (_, answer) = world.read(&collection(ITEMS, filtered(filter)), None).unwrap();
                 let ids: Vec<_> = answer.rows.iter().map(|row| row[0].as_str()).collect();
-                assert_eq!(ids, [injection]);
+                assert_eq!(ids, [string(injection)].map(|id| cell_text(id.cell())));
             }
         }
         let (all, _) = world.read(&collection(ITEMS, Options::default()), None).unwrap();

@@ -11,6 +11,7 @@ use tollgate_wire::edm::{NavigationId, Primitive, SetId};
 use tollgate_wire::plan::{Arithmetic, Comparison, Direction, Expression, ExpressionKind, Function, Logic, Options};
 use tollgate_wire::value::Value;
 
+use crate::stores::{self, Kind};
 use crate::world::World;
 
 /// An expression has no value: overflow or division by zero.
@@ -150,7 +151,8 @@ fn moment(text: &str) -> Vec<u32> {
     parts
 }
 
-fn duration_ms(text: &str) -> i64 {
+/// How long a duration is.
+pub(crate) fn duration_ms(text: &str) -> i64 {
     let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
     let (mut total, mut number) = (0, String::new());
     for character in text.chars() {
@@ -189,13 +191,13 @@ fn arithmetic(operator: Arithmetic, left: Value, right: Value) -> Result<Value, 
         (Value::Real(_), _) | (_, Value::Real(_)) => {
             let (left, right) = (as_real(&left), as_real(&right));
             match operator {
-                Arithmetic::Add => real(left + right),
-                Arithmetic::Subtract => real(left - right),
-                Arithmetic::Multiply => real(left * right),
+                Arithmetic::Add => in_range(left + right, false)?,
+                Arithmetic::Subtract => in_range(left - right, false)?,
+                Arithmetic::Multiply => in_range(left * right, left != 0.0 && right != 0.0)?,
                 Arithmetic::Divide | Arithmetic::Modulo if right.classify() == FpCategory::Zero => {
                     return Err(Undefined);
                 }
-                Arithmetic::Divide => real(left / right),
+                Arithmetic::Divide => in_range(left / right, left != 0.0)?,
                 Arithmetic::Modulo => real(left % right),
             }
         }
@@ -284,6 +286,14 @@ fn find(text: &[char], part: &[char]) -> Option<usize> {
 
 fn real(number: f64) -> Value {
     if number.is_nan() { Value::Null } else { Value::Real(number) }
+}
+
+/// PostgreSQL has no result where a real becomes infinite, or zero by being too small.
+fn in_range(number: f64, never_zero: bool) -> Result<Value, Undefined> {
+    match stores::kind() {
+        Kind::Postgres if number.is_infinite() || (never_zero && number == 0.0) => Err(Undefined),
+        Kind::Memory | Kind::File | Kind::Postgres => Ok(real(number)),
+    }
 }
 
 fn as_real(value: &Value) -> f64 {

@@ -4,8 +4,10 @@
 use std::cell::Cell;
 
 use tollgate_gateway::store::sqlite::{self, Location};
-use tollgate_gateway::store::{Connection, Database, Mapping};
+use tollgate_gateway::store::{Connection, Database, Mapping, Tables, postgres};
 use tollgate_wire::edm::Model;
+
+use crate::cluster::cluster;
 
 /// A kind of store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub(crate) enum Kind {
     Memory,
     /// SQLite in a file, with its log.
     File,
+    /// PostgreSQL, where it is installed.
+    Postgres,
 }
 
 /// A database with the empty tables of a model, gone with this.
@@ -40,6 +44,11 @@ macro_rules! on_every_store {
             fn file() {
                 $crate::stores::run($crate::stores::Kind::File, body);
             }
+
+            #[test]
+            fn postgres() {
+                $crate::stores::run($crate::stores::Kind::Postgres, body);
+            }
         }
     )*};
 }
@@ -51,6 +60,10 @@ thread_local! {
 
 /// Runs a test's body on a kind of store: databases that this thread opens are of that kind.
 pub(crate) fn run(kind: Kind, body: fn()) {
+    if kind == Kind::Postgres && cluster().is_none() {
+        eprintln!("skipped: PostgreSQL is not installed (no initdb on the path or in /usr/lib/postgresql)");
+        return;
+    }
     KIND.set(kind);
     body();
 }
@@ -60,11 +73,11 @@ pub(crate) fn kind() -> Kind {
     KIND.get()
 }
 
-/// How many random cases this test's kind of store is asked: a new file takes milliseconds.
+/// How many random cases this test's kind of store is asked: a new file or new tables take milliseconds.
 pub(crate) fn cases() -> u32 {
     match kind() {
         Kind::Memory => 200,
-        Kind::File => 40,
+        Kind::File | Kind::Postgres => 40,
     }
 }
 
@@ -76,6 +89,11 @@ pub(crate) fn open(model: &Model, mapping: Mapping) -> Opened {
             let folder = tempfile::tempdir().unwrap();
             sqlite(Location::File(folder.path().join("data.sqlite")), model, mapping, Some(folder))
         }
+        Kind::Postgres => {
+            let database = Database::Postgres(postgres(mapping));
+            database.connection().unwrap().create_tables(model).unwrap();
+            Opened { database, _folder: None }
+        }
     }
 }
 
@@ -83,6 +101,13 @@ fn sqlite(location: Location, model: &Model, mapping: Mapping, folder: Option<te
     let database = sqlite::Database::open(location, mapping).unwrap();
     database.connection().unwrap().create_tables(model).unwrap();
     Opened { database: Database::Sqlite(database), _folder: folder }
+}
+
+/// A database of PostgreSQL with nothing in it.
+pub(crate) fn postgres(mapping: Mapping) -> postgres::Database {
+    let cluster = cluster().expect("tests of PostgreSQL run where it is installed");
+    let url = cluster.url(&format!("schema={}", cluster.new_schema()));
+    postgres::Database::open(postgres::Address::parse(&url).unwrap(), mapping).unwrap()
 }
 
 impl Opened {

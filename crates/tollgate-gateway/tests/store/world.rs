@@ -11,7 +11,7 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Columns, Key, Options, Plan, Shape};
 use tollgate_wire::value::{Cell, Row, Value};
 
-use crate::stores::{self, Opened};
+use crate::stores::{self, Kind, Opened};
 
 pub(crate) const ITEMS: SetId = SetId(0);
 pub(crate) const OWNERS: SetId = SetId(1);
@@ -213,7 +213,8 @@ pub(crate) fn cell_text(cell: Cell<'_>) -> String {
     match cell {
         Cell::Null => "null".into(),
         Cell::Integer(integer) => integer.to_string(),
-        Cell::Real(real) => format!("{real:?}"),
+        // SQLite keeps no negative zero.
+        Cell::Real(real) => format!("{:?}", real + 0.0),
         Cell::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
         Cell::Bytes(bytes) => format!("{bytes:02x?}"),
     }
@@ -223,8 +224,12 @@ pub(crate) fn collection(set: SetId, options: Options) -> Plan {
     Plan { root: set, key: None, steps: Vec::new(), shape: Shape::Collection, options }
 }
 
+/// A text; PostgreSQL has none with the character U+0000.
 pub(crate) fn string(text: &str) -> Value {
-    Value::String(text.into())
+    match stores::kind() {
+        Kind::Memory | Kind::File => Value::String(text.into()),
+        Kind::Postgres => Value::String(text.replace('\0', "\u{1}")),
+    }
 }
 
 pub(crate) fn item_key(id: &str, number: i64) -> Key {

@@ -102,7 +102,7 @@ impl Connection {
         self.flush_open()?;
         let Connection { session, mapping, reader, transaction, .. } = self;
         let source = Source { model, mapping, dialect: Dialect::Postgres };
-        let page = Page::new(plan, page_size);
+        let page = Page::new(&source, plan, page_size);
         let few = plan.shape != Shape::Collection
             || page.window.limit.is_some_and(|limit| limit <= ROWS_AT_ONCE.unsigned_abs().into());
         let several = Source::counts(plan) && plan.shape != Shape::Count || !plan.options.expand.is_empty();
@@ -236,7 +236,7 @@ impl<S: RowSink> Reading<'_, S> {
         let plan = self.plan;
         let entity_type = self.source.model.type_of(plan.set());
         let columns = Columns::new(entity_type, &plan.options.select, &plan.options.expand);
-        let tokens = Tokens::new(plan, entity_type, &columns);
+        let tokens = Tokens::new(&self.source, plan, &columns);
         let sql = self.source.page(plan, &columns, self.page.window)?;
         let mut kinds: Vec<_> =
             columns.leaves.iter().map(|leaf| Kind::of(Some(entity_type.leaves[leaf.0].primitive))).collect();
@@ -302,7 +302,7 @@ fn bound<'p>(sql: &Sql<'p>) -> Result<Vec<Bound<'p>>, StoreError> {
         return Err(StoreError::TooLarge { message: format!("it has more than {PARAMETERS_MAX} values") });
     }
     let bound = |parameter: &Parameter<'p>| match parameter {
-        Parameter::Value(value) => Bound::of(value),
+        Parameter::Value(value) | Parameter::Key(value, _) => Bound::of(value),
         Parameter::Count(count) => Bound::Integer(*count),
     };
     Ok(sql.parameters.iter().map(bound).collect())

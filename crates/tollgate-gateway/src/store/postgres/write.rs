@@ -97,7 +97,7 @@ impl Store for Connection {
     }
 
     fn lock(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
-        self.by_key(key, |texts, mapping| Arc::clone(texts.find(model, mapping, set)))
+        self.by_key(model, set, key, |texts, mapping| Arc::clone(texts.find(model, mapping, set)))
     }
 
     fn insert<S: RowSink>(
@@ -110,7 +110,7 @@ impl Store for Connection {
         let leaves = &model.type_of(set).leaves;
         debug_assert_eq!(leaves.len(), entry.leaves(), "an entry has a slot for each leaf");
         let wanted = if sink.is_some() { Wanted::Row } else { Wanted::Nothing };
-        self.write(|connection| {
+        self.write(model, set, |connection| {
             let session = connection.session.as_mut().expect("it was opened before");
             let change = connection.texts.insert(model, &connection.mapping, set, entry, wanted);
             let values: Vec<_> =
@@ -145,7 +145,7 @@ impl Store for Connection {
             return self.lock(model, set, key);
         }
         let entity_type = model.type_of(set);
-        self.write(|connection| {
+        self.write(model, set, |connection| {
             let session = connection.session.as_mut().expect("it was opened before");
             let change = connection.texts.update(model, &connection.mapping, set, entry);
             let set_leaves = change.leaves.iter();
@@ -160,11 +160,11 @@ impl Store for Connection {
     }
 
     fn delete(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
-        self.by_key(key, |texts, mapping| Arc::clone(texts.delete(model, mapping, set)))
+        self.by_key(model, set, key, |texts, mapping| Arc::clone(texts.delete(model, mapping, set)))
     }
 
-    fn delete_all(&mut self, _model: &Model, set: SetId) -> Result<u64, StoreError> {
-        self.write(|connection| {
+    fn delete_all(&mut self, model: &Model, set: SetId) -> Result<u64, StoreError> {
+        self.write(model, set, |connection| {
             let session = connection.session.as_mut().expect("it was opened before");
             let mut sql = Sql::new(Dialect::Postgres);
             sql.push("DELETE FROM ");
@@ -176,8 +176,14 @@ impl Store for Connection {
 
 impl Connection {
     /// Runs a statement of a key, and says whether it met an entity.
-    fn by_key(&mut self, key: &Key, text: impl FnOnce(&mut Texts, &Mapping) -> Arc<str>) -> Result<bool, StoreError> {
-        self.write(|connection| {
+    fn by_key(
+        &mut self,
+        model: &Model,
+        set: SetId,
+        key: &Key,
+        text: impl FnOnce(&mut Texts, &Mapping) -> Arc<str>,
+    ) -> Result<bool, StoreError> {
+        self.write(model, set, |connection| {
             let session = connection.session.as_mut().expect("it was opened before");
             let text = text(&mut connection.texts, &connection.mapping);
             let values: Vec<_> = key.0.iter().map(Bound::of).collect();
@@ -188,9 +194,22 @@ impl Connection {
     }
 
     /// Does `work` on an open session, what was deferred before it.
-    fn write<T>(&mut self, work: impl FnOnce(&mut Connection) -> Result<T, Failure>) -> Result<T, StoreError> {
+    fn write<T>(
+        &mut self,
+        model: &Model,
+        set: SetId,
+        work: impl FnOnce(&mut Connection) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
+        match self.transaction {
+            // What is written outside of a transaction would be committed by itself.
+            Transaction::None => return Err(StoreError::Conflict("no transaction was begun".into())),
+            Transaction::Open | Transaction::Refused | Transaction::Lost => {}
+        }
         let done = self.flush_open().and_then(|()| work(self));
-        done.map_err(|failure| self.noted(failure).told(Purpose::Writing))
+        done.map_err(|failure| {
+            let error = self.noted(failure).told(Purpose::Writing);
+            self.mapping.in_terms_of(model, set, error)
+        })
     }
 
     /// Sends what was deferred, on a session that is open afterwards.

@@ -3,10 +3,9 @@
 //! It deliberately reads SQLite's messages only for names; what kind of error it is, the codes tell.
 
 use rusqlite::{Error, ErrorCode, ffi};
-use tollgate_wire::edm::{LeafId, Model, SetId};
 
 use super::functions;
-use crate::store::{Mapping, Rule, StoreError};
+use crate::store::{Rule, StoreError};
 
 impl From<Error> for StoreError {
     fn from(error: Error) -> StoreError {
@@ -32,19 +31,6 @@ impl From<Error> for StoreError {
             ErrorCode::ConstraintViolation => broken_rule(code.extended_code, error),
             _ => StoreError::Database(error.into()),
         }
-    }
-}
-
-/// The same error with the properties of the entities in `set` for the columns of their table.
-pub(super) fn in_terms_of(model: &Model, mapping: &Mapping, set: SetId, error: StoreError) -> StoreError {
-    let path = |column: String| {
-        let named = mapping.table(set).columns.iter().position(|candidate| candidate.name == column);
-        named.map_or(column, |leaf| model.type_of(set).leaves[LeafId(leaf).0].path.clone())
-    };
-    match error {
-        StoreError::Duplicate { columns } => StoreError::Duplicate { columns: columns.into_iter().map(path).collect() },
-        StoreError::Constraint { rule, name } => StoreError::Constraint { rule, name: name.map(path) },
-        other => other,
     }
 }
 

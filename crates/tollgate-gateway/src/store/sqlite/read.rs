@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Statement};
 use tollgate_wire::edm::{LeafId, Model, SetId};
-use tollgate_wire::plan::{Columns, Expand, Key, Plan, Select, Shape};
-use tollgate_wire::value::{Cell, Row, Value};
+use tollgate_wire::plan::{Columns, Expand, Key, Plan, Select, Shape, SkipToken};
+use tollgate_wire::value::Value;
 
 use super::Connection;
 use super::form::{Converter, stored};
@@ -17,7 +17,7 @@ use crate::store::sql::dialect::Dialect;
 use crate::store::sql::page::{Page, Tokens};
 use crate::store::sql::statement::{Source, Window};
 use crate::store::sql::{Parameter, Sql};
-use crate::store::{Flow, Identity, Outcome, RowSink, StoreError};
+use crate::store::{Flow, Outcome, RowSink, StoreError};
 
 /// Parameters that SQLite takes in one statement.
 const PARAMETERS_MAX: usize = 32_766;
@@ -291,6 +291,4 @@ impl Drop for Snapshot<'_> {
 
 pub(super) fn bind(statement: &mut Statement<'_>, position: usize, value: ValueRef<'_>) -> Result<(), StoreError> {
     Ok(statement.raw_bind_parameter(position, ToSqlOutput::Borrowed(value))?)
-}
-}
 }

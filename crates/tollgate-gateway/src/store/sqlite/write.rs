@@ -8,7 +8,6 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Key, Plan};
 use tollgate_wire::value::Row;
 
-use super::error;
 use super::form::{Converter, stored};
 use super::read::{bind, converted};
 use super::{Connection, Ended};
@@ -167,7 +166,7 @@ impl Connection {
         if self.raw.is_autocommit() && matches!(error, StoreError::Full(_)) {
             self.ended = Ended::Full;
         }
-        error::in_terms_of(model, &self.mapping, set, error)
+        self.mapping.in_terms_of(model, set, error)
     }
 
     /// Refuses a change outside a transaction, which would be committed by itself: such is what follows when SQLite has

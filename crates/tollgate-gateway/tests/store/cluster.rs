@@ -1,0 +1,168 @@
+//! A PostgreSQL server of the tests' own: made in a folder of its own, on a free port of this machine, and gone with the
+//! process that runs the tests, however that ends.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Whom the server is run as where the tests are run by root, as whom it refuses to run.
+const USERS: [&str; 2] = ["postgres", "nobody"];
+
+/// The password of the server's one user, with all that a URL must encode.
+const PASSWORD: &str = "pass:word/with@all?of%it";
+
+/// A server.
+pub(crate) struct Cluster {
+    port: u16,
+    folder: PathBuf,
+    binaries: PathBuf,
+    user: Option<(u32, u32)>,
+    /// The watcher stops the server when this is closed.
+    _watcher: ChildStdin,
+}
+
+/// The server of this process, started when it is first asked for; `None` where PostgreSQL is not installed.
+pub(crate) fn cluster() -> Option<&'static Cluster> {
+    static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
+    CLUSTER.get_or_init(|| Some(Cluster::start(&binaries()?))).as_ref()
+}
+
+/// The folder of `initdb`: on the path, or where Debian puts the newest version.
+fn binaries() -> Option<PathBuf> {
+    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
+    let mut installed: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
+        .map(|versions| versions.filter_map(|version| Some(version.ok()?.path().join("bin"))).collect())
+        .unwrap_or_default();
+    installed.sort();
+    on_path
+        .unwrap_or_default()
+        .into_iter()
+        .chain(installed.into_iter().rev())
+        .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+}
+
+/// The user and group to run as, where that must be another than this process's.
+fn user() -> Option<(u32, u32)> {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let uid = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap();
+    if uid.split_whitespace().nth(1) != Some("0") {
+        return None;
+    }
+    let accounts = fs::read_to_string("/etc/passwd").unwrap();
+    let of = |user: &&str| {
+        let fields: Vec<_> = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>()).collect();
+        let account = fields.into_iter().find(|fields| fields[0] == *user)?;
+        Some((account[2].parse().unwrap(), account[3].parse().unwrap()))
+    };
+    USERS.iter().find_map(of)
+}
+
+impl Cluster {
+    fn start(binaries: &Path) -> Cluster {
+        let user = user();
+        let folder = tempfile::Builder::new().prefix("tollgate-postgres-").tempdir().unwrap().keep();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let password = folder.join("password");
+        fs::write(&password, PASSWORD).unwrap();
+        for path in [&folder, &password] {
+            user.map_or(Ok(()), |(user, group)| chown(path, Some(user), Some(group))).unwrap();
+        }
+        // Another order of texts than by code points, so that nothing relies on the database's own.
+        let made = command(user, &binaries.join("initdb"))
+            .arg("-D")
+            .arg(folder.join("data"))
+            .args(["-U", "tollgate", "-A", "scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8"])
+            .args(["--locale-provider=icu", "--icu-locale=en-US"])
+            .arg(format!("--pwfile={}", password.display()))
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let settings = format!(
+            "port = {port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '{}'\nmax_connections = 200\n\
+             shared_buffers = 16MB\nmax_locks_per_transaction = 256\n",
+            folder.display()
+        );
+        let mut configuration = fs::OpenOptions::new().append(true).open(folder.join("data/postgresql.conf")).unwrap();
+        configuration.write_all(settings.as_bytes()).unwrap();
+        // It waits until its input ends, which is when this process does, and then clears up.
+        let mut watcher = command(user, Path::new("/bin/sh"))
+            .arg("-c")
+            .arg(
+                "\"$1/pg_ctl\" -D \"$2/data\" -l \"$2/log\" -s -w start && echo started; cat > /dev/null; \
+                  \"$1/pg_ctl\" -D \"$2/data\" -s -m immediate stop; rm -rf \"$2\"",
+            )
+            .args([Path::new("sh"), binaries, &folder])
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(watcher.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let log = || fs::read_to_string(folder.join("log")).unwrap_or_default();
+        assert_eq!(line.trim(), "started", "{}", log());
+        let stdin = watcher.stdin.take().unwrap();
+        Cluster { port, folder, binaries: binaries.to_owned(), user, _watcher: stdin }
+    }
+
+    /// A URL with these options.
+    pub(crate) fn url(&self, options: &str) -> String {
+        let encoded: String = PASSWORD.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        format!("postgres://tollgate:{encoded}@127.0.0.1:{}/postgres?{options}", self.port)
+    }
+
+    /// A URL over the server's Unix socket.
+    pub(crate) fn socket_url(&self, options: &str) -> String {
+        format!("{}&host={}", self.url(options), self.folder.display())
+    }
+
+    /// A schema that nobody else uses.
+    pub(crate) fn new_schema(&self) -> String {
+        static SCHEMAS: AtomicU32 = AtomicU32::new(0);
+        let schema = format!("w{}", SCHEMAS.fetch_add(1, Ordering::Relaxed));
+        self.run(&format!("CREATE SCHEMA {schema}"));
+        schema
+    }
+
+    /// Runs SQL by a connection that has nothing to do with the store's.
+    pub(crate) fn run(&self, sql: &str) {
+        self.client().batch_execute(sql).unwrap();
+    }
+
+    pub(crate) fn client(&self) -> postgres::Client {
+        let mut config = postgres::Client::configure();
+        config.host_path(&self.folder).port(self.port).user("tollgate").password(PASSWORD).dbname("postgres");
+        config.connect(postgres::NoTls).unwrap()
+    }
+
+    /// Ends the server as a crash would, and starts it again; returns when it is up.
+    pub(crate) fn crash_and_restart(&self) {
+        let restarted = command(self.user, &self.binaries.join("pg_ctl"))
+            .arg("-D")
+            .arg(self.folder.join("data"))
+            .arg("-l")
+            .arg(self.folder.join("log"))
+            .args(["-s", "-w", "-m", "immediate", "restart"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(restarted.success());
+    }
+}
+
+fn command(user: Option<(u32, u32)>, program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir("/");
+    if let Some((user, group)) = user {
+        command.uid(user).gid(group);
+    }
+    command
+}
