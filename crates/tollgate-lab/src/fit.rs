@@ -7,7 +7,7 @@ use crate::results::{Cell, Estimate, Experiment, Fit, Piece};
 use crate::stats::{ALPHA, interval};
 
 /// Fewest levels for a fit.
-const LEVELS_MIN: usize = 3;
+const LEVELS_MIN: usize = 4;
 /// A fit that is typically further off than this share is no law.
 const RESIDUAL_SHARE_MAX: f64 = 0.15;
 

@@ -7,6 +7,9 @@ use crate::stats::{self, synthetic::Noise};
 use crate::toll;
 use std::collections::BTreeMap;
 
+mod batching;
+pub(crate) use batching::batching;
+
 const REQUESTS_PER_PASS: u64 = 401;
 
 /// Name, title, time of one request at one user, CPU time of one request, bytes of a pass.

@@ -70,7 +70,11 @@ fn case(view: &View<'_>, row: &Row<'_>, suite: &str, out: &mut dyn Write) -> io:
         .collect();
     notes.extend(row.tolls.each().map(|toll| {
         let ratio = sentence::ratio(toll, "x");
-        format!("toll on {}: {ratio} ({})", sentence::figure(toll.figure), sentence::verdict(toll.verdict))
+        format!(
+            "toll on {}: {ratio} ({})",
+            sentence::figure(&view.run.experiment, toll.figure),
+            sentence::verdict(toll.verdict)
+        )
     }));
     if !notes.is_empty() {
         write!(out, "<system-out>{}</system-out>", escape(&notes.join("; ")))?;

@@ -1,9 +1,10 @@
 //! A table for a README or an issue, with the tolls and the doubts below it.
 
+use super::inserts::{self, Whose};
 use super::number;
 use super::sentence;
 use super::terminal::{findings, one_line, verdict_word};
-use super::view::{Row, View};
+use super::view::{self, Row, View};
 use super::{RenderOptions, Reporter};
 use crate::results::{RunResult, TollVerdict};
 use std::io::{self, Write};
@@ -17,15 +18,28 @@ const FINDINGS_MAX: usize = 3;
 fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {
     let view = View::of(run);
     let experiment = &run.experiment;
-    let noun = sentence::unit_noun(experiment);
     writeln!(out, "**{}** {}\n", escaped(&experiment.question), escaped(&sentence::answer(run, "×")))?;
     if let Some(why) = sentence::incompleteness(run) {
         writeln!(out, "> {}\n", escaped(&why))?;
     }
+    if inserts::is_shown(run) {
+        wide_tables(&view, out)?;
+    } else {
+        cells(&view, out)?;
+    }
+    doubts_and_machine(&view, out)
+}
+
+/// One row a cell, and a sentence for each variant.
+fn cells(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let run = view.run;
+    let experiment = &run.experiment;
+    let noun = sentence::unit_noun(experiment);
+    let piece = sentence::piece(experiment);
     let factor = if experiment.factor_unit.is_empty() { &experiment.factor } else { &experiment.factor_unit };
     writeln!(
         out,
-        "| variant | {} | requests/s | {noun} ms | p50 ms | p95 ms | p99 ms | CPU us/request | kB/{noun} | errors | toll: time | toll: CPU | toll: bytes |",
+        "| variant | {} | requests/s | {noun} ms | p50 ms | p95 ms | p99 ms | CPU us/{piece} | kB/{noun} | errors | toll: time | toll: CPU | toll: bytes |",
         escaped(factor)
     )?;
     writeln!(out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|:--|:--|:--|")?;
@@ -38,8 +52,40 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
             writeln!(out, "- {}", escaped(&text))?;
         }
     }
+    Ok(())
+}
+
+/// Of a run of inserts: a row for each way, a column for each number of records.
+fn wide_tables(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let kinds: [(&str, inserts::Figure, &[Whose]); 2] = [
+        ("ms per record", inserts::ms_per_record, &[Whose::Ours, Whose::Theirs]),
+        ("subject's CPU, us per record", inserts::cpu_us_per_record, &[Whose::Ours]),
+    ];
+    for (what, figure, whose) in kinds {
+        for wide in inserts::tables(view, figure, whose) {
+            let levels: String = wide.levels.iter().map(|level| format!(" {} |", number::whole(*level))).collect();
+            writeln!(out, "{what}, {}\n", inserts::distance(view.run, wide.distance))?;
+            writeln!(out, "| mode | connections | in a request |{levels}")?;
+            writeln!(out, "|---|--:|--:|{}", "--:|".repeat(wide.levels.len()))?;
+            for row in wide.rows.iter().filter(|row| row.whose == Whose::Ours || !row.is_empty()) {
+                let (connections, records) = row.shape();
+                let entries: String =
+                    row.entries.iter().map(|entry| format!(" {} |", escaped(&entry.text()))).collect();
+                writeln!(out, "| {} | {connections} | {records} |{entries}", escaped(&row.label()))?;
+            }
+            writeln!(out)?;
+        }
+    }
+    if inserts::published::is_known(view.run.experiment.published_table.as_deref()) {
+        writeln!(out, "published: {}\n", escaped(inserts::published::SOURCE))?;
+    }
+    Ok(())
+}
+
+fn doubts_and_machine(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let run = view.run;
     for doubt in &view.doubts {
-        let found = findings(&view, doubt, FINDINGS_MAX).join("; ");
+        let found = findings(view, doubt, FINDINGS_MAX).join("; ");
         writeln!(
             out,
             "- \\[{}\\] {} **{}**: {} → {}",
@@ -92,7 +138,7 @@ fn line(row: &Row<'_>) -> String {
         number::optional(times.p50),
         number::optional(times.p95),
         number::optional(times.p99),
-        number::optional(row.cell.subject.map(|subject| subject.cpu_us_per_request.mean)),
+        number::optional(view::cpu(row.cell).map(|cpu| cpu.mean)),
         number::three_digits(row.cell.bytes_per_unit / 1e3),
         number::whole(row.error_count()),
         toll(row.tolls.time),

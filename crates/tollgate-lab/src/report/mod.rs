@@ -6,6 +6,7 @@
 mod chart;
 mod csv;
 mod html;
+mod inserts;
 mod json;
 mod jtl;
 mod junit;

@@ -4,7 +4,7 @@
 
 use super::number;
 use super::view::{self, headline_level, is_plain};
-use crate::results::{Experiment, Figure, RunResult, State, Toll, TollVerdict};
+use crate::results::{Distance, Experiment, Figure, Piece, RunResult, State, Toll, TollVerdict};
 use crate::toll::NO_TOLL_BAND;
 
 /// How a ratio's unit is written: `x` in plain text, `×` in the report.
@@ -45,11 +45,19 @@ pub(super) fn difference(toll: &Toll) -> String {
 }
 
 /// What a toll compares, in words.
-pub(super) fn figure(figure: Figure) -> &'static str {
+pub(super) fn figure(experiment: &Experiment, figure: Figure) -> String {
     match figure {
-        Figure::UnitTime => "time",
-        Figure::SubjectCpu => "CPU time per request",
-        Figure::Bytes => "bytes received",
+        Figure::UnitTime => "time".to_owned(),
+        Figure::SubjectCpu => format!("CPU time per {}", piece(experiment)),
+        Figure::Bytes => "bytes received".to_owned(),
+    }
+}
+
+/// What the subject's CPU time is divided by, in one word.
+pub(super) fn piece(experiment: &Experiment) -> &'static str {
+    match experiment.piece {
+        Piece::Request => "request",
+        Piece::Record => "record",
     }
 }
 
@@ -102,7 +110,8 @@ pub(super) fn headline(run: &RunResult, variant: &str, times: Times) -> Option<S
             }
         });
     }
-    for (toll, of_what) in [(tolls.cpu, "CPU time per request"), (tolls.bytes, "bytes")] {
+    let cpu = format!("CPU time per {}", piece(&run.experiment));
+    for (toll, of_what) in [(tolls.cpu, cpu.as_str()), (tolls.bytes, "bytes")] {
         if let Some(toll) = toll.filter(|toll| is_plain(toll)) {
             let text = ratio(toll, times);
             let (text, exact) = text.strip_suffix(" exact").map_or((text.as_str(), ""), |text| (text, " (exact)"));
@@ -120,16 +129,30 @@ pub(super) fn headline(run: &RunResult, variant: &str, times: Times) -> Option<S
 /// How the answer begins, what it compares and where that toll stands.
 type Candidate<'a> = (&'a str, &'a str, fn(view::Tolls<'_>) -> Option<&Toll>);
 
-/// The answer to the experiment's question in one sentence.
+/// The answer to the experiment's question: one sentence for each distance from which it was asked.
 pub(super) fn answer(run: &RunResult, times: Times) -> String {
+    let sentences = [Distance::Local, Distance::Remote].map(|distance| answer_from(run, distance, times));
+    let found: Vec<String> = sentences.into_iter().flatten().collect();
+    match (found.is_empty(), run.state) {
+        (false, _) => found.join(" "),
+        (true, State::Running) => "Nothing can be said yet: the run has not ended.".to_owned(),
+        (true, _) => "No toll may be claimed from this run: see the doubts below.".to_owned(),
+    }
+}
+
+fn answer_from(run: &RunResult, distance: Distance, times: Times) -> Option<String> {
     let noun = unit_noun(&run.experiment);
     let time = format!("a {noun} takes");
     let by_time: Candidate<'_> = (&time, "the time", |tolls| tolls.time);
-    let by_cpu: Candidate<'_> = ("a request costs", "the CPU time", |tolls| tolls.cpu);
+    let costs = format!("a {} costs", piece(&run.experiment));
+    let by_cpu: Candidate<'_> = (&costs, "the CPU time", |tolls| tolls.cpu);
+    let mut variants = run.experiment.variants.iter().filter(|variant| variant.distance == distance).peekable();
+    variants.peek()?;
+    let names: Vec<&str> = variants.map(|variant| variant.name.as_str()).collect();
     let candidates = view::answer_level(run).into_iter().flat_map(|at| [(at, by_time), (at, by_cpu)]);
     for (at, (begins, of_what, pick)) in candidates {
         let plain = |name: &str| pick(view::tolls(run, name, at)).filter(|toll| is_plain(toll));
-        let mut found: Vec<&Toll> = run.experiment.variants.iter().filter_map(|variant| plain(&variant.name)).collect();
+        let mut found: Vec<&Toll> = names.iter().filter_map(|name| plain(name)).collect();
         found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let (Some(least), Some(most)) = (found.first(), found.last()) else { continue };
         let of_whom = match found.iter().all(|toll| toll.baseline == least.baseline) {
@@ -152,12 +175,9 @@ pub(super) fn answer(run: &RunResult, times: Times) -> String {
             true => " Generator and subject were at their limit together, so no toll on time is claimed.",
             false => "",
         };
-        return format!("At {}, {begins} {range} {of_what} {of_whom}.{joint}", level(&run.experiment, at));
+        return Some(format!("At {}, {begins} {range} {of_what} {of_whom}.{joint}", level(&run.experiment, at)));
     }
-    match run.state {
-        State::Running => "Nothing can be said yet: the run has not ended.".to_owned(),
-        _ => "No toll may be claimed from this run: see the doubts below.".to_owned(),
-    }
+    None
 }
 
 /// Why a run is not whole; absent for a complete one.

@@ -2,9 +2,10 @@
 //!
 //! It fits the width it is told by leaving out columns, least needed first; it never wraps a row.
 
+use super::inserts;
 use super::number::{self, NOTHING};
 use super::sentence;
-use super::view::{Doubt, Row, View, is_plain};
+use super::view::{self, Doubt, Row, View, is_plain};
 use super::{Colour, RenderOptions, Reporter};
 use crate::results::{RunResult, Toll, TollVerdict, Validity, Verdict};
 use std::io::{self, Write};
@@ -27,8 +28,12 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
         writeln!(out, "{}", paint.bad(&why))?;
     }
     writeln!(out)?;
-    table(&view, out, options.width, &paint)?;
-    headlines(run, out, options.width)?;
+    if inserts::is_shown(run) && !view.rows.is_empty() {
+        inserts::terminal::write(&view, out, options.width)?;
+    } else {
+        table(&view, out, options.width, &paint)?;
+        headlines(run, out, options.width)?;
+    }
     footnotes(&view, out, options.width, &paint)?;
     Ok(())
 }
@@ -114,7 +119,7 @@ fn columns(view: &View<'_>) -> Vec<Column> {
     let times = |row: &Row<'_>| row.cell.response_time_ms;
     let decimals_of =
         |value: &dyn Fn(&Row<'_>) -> Option<f64>| number::column_decimals(view.rows.iter().filter_map(value));
-    let cpu = |row: &Row<'_>| row.cell.subject.map(|subject| subject.cpu_us_per_request.mean);
+    let cpu = |row: &Row<'_>| view::cpu(row.cell).map(|cpu| cpu.mean);
     let unit_decimals = decimals_of(&|row| Some(row.cell.unit_time_ms.mean));
     let time_decimals = decimals_of(&|row| times(row).p50);
     let cpu_decimals = decimals_of(&cpu);
@@ -143,7 +148,7 @@ fn columns(view: &View<'_>) -> Vec<Column> {
         column("p50", Side::Right, 1, &|row| some(times(row).p50, time_decimals)),
         column("p95", Side::Right, 5, &|row| some(times(row).p95, time_decimals)),
         column("p99", Side::Right, 3, &|row| some(times(row).p99, time_decimals)),
-        column("CPU us", Side::Right, 2, &|row| match row.cell.subject.map(|subject| subject.cpu_us_per_request) {
+        column("CPU us", Side::Right, 2, &|row| match view::cpu(row.cell) {
             Some(cpu) if cpu.n > 1 => {
                 let half = number::grouped((cpu.high - cpu.low) / 2.0, cpu_decimals + 1);
                 format!("{} ±{half}", number::in_column(cpu.mean, cpu_decimals))
@@ -194,8 +199,10 @@ fn printed<'r>(row: &Row<'r>) -> impl Iterator<Item = &'r Toll> + use<'r> {
 /// What the signs in the table mean, of those that occur.
 fn legend(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> {
     let has = |verdict| view.rows.iter().flat_map(printed).any(|toll| toll.verdict == verdict);
-    let mut signs =
-        vec!["times in ms, ± and [..]: 95 % interval over blocks, CPU: subject's time for one request".to_owned()];
+    let mut signs = vec![format!(
+        "times in ms, ± and [..]: 95 % interval over blocks, CPU: subject's time for one {}",
+        sentence::piece(&view.run.experiment)
+    )];
     if !view.any_errors() {
         signs.push("no request failed".to_owned());
     }
@@ -313,7 +320,7 @@ fn shortened(name: &str) -> String {
 }
 
 /// Words in lines of at most `width`, the following ones indented by four more.
-fn wrapped(out: &mut dyn Write, indent: &str, text: &str, width: usize) -> io::Result<()> {
+pub(super) fn wrapped(out: &mut dyn Write, indent: &str, text: &str, width: usize) -> io::Result<()> {
     let width = width.max(40);
     let mut line = indent.to_owned();
     let mut is_fresh = true;

@@ -26,6 +26,34 @@ fn the_terminal_shows_table_tolls_and_footnotes() {
     insta::assert_snapshot!("terminal_empty", text("terminal", &fixture::empty()));
 }
 
+/// The levels of the built-in run without flags.
+const LEVELS: [u64; 11] = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 20_000];
+
+#[test]
+fn inserts_stand_in_their_wide_form_with_the_published_rows_beneath() {
+    insta::assert_snapshot!("terminal_batching", text("terminal", &fixture::batching(&LEVELS)));
+    let markdown = text("markdown", &fixture::batching(&LEVELS));
+    insta::assert_snapshot!("markdown_batching", excerpt(&markdown, 12, |line| line.starts_with('|')));
+    assert!(text("csv", &fixture::batching(&LEVELS)).starts_with("variant,level,"));
+}
+
+#[test]
+fn errors_that_begin_between_two_shown_levels_are_shown_with_their_level() {
+    let run = fixture::batching(&LEVELS);
+    let narrow = rendered("terminal", &run, &RenderOptions { colour: Colour::Plain, width: 68 });
+    let row = narrow.lines().find(|line| line.starts_with("parallel-500")).unwrap();
+    assert!(row.contains("from 500 on: "), "{row}");
+}
+
+#[test]
+fn the_page_of_the_whole_matrix_is_below_half_a_megabyte() {
+    let levels = crate::experiment::Experiment::builtin("batching").unwrap().levels;
+    let page = text("html", &fixture::batching(&levels));
+    assert!(page.len() < 500_000, "{} bytes", page.len());
+    assert!(page.contains("503 Service Unavailable: no work process became free within 20 ms"));
+    assert!(page.contains("Error ECONNRESET starts occurring"), "the published onset, too");
+}
+
 #[test]
 fn markdown_is_a_table_with_nothing_that_breaks_it() {
     insta::assert_snapshot!("markdown", text("markdown", &fixture::protocol()));
@@ -101,7 +129,7 @@ fn json_is_read_back_as_it_was() {
 #[test]
 fn no_row_is_wider_than_the_terminal() {
     for width in [80, 100, 120] {
-        for run in [fixture::protocol(), fixture::partial(), fixture::empty()] {
+        for run in [fixture::protocol(), fixture::partial(), fixture::empty(), fixture::batching(&LEVELS)] {
             let shown = rendered("terminal", &run, &RenderOptions { colour: Colour::Plain, width });
             let widest = shown.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= width, "{widest} columns of {width}:\n{shown}");
@@ -147,6 +175,7 @@ fn pictures() {
         ("partial", fixture::partial()),
         ("extreme", fixture::extreme()),
         ("empty", fixture::empty()),
+        ("batching", fixture::batching(&LEVELS)),
     ] {
         std::fs::write(folder.join(format!("{name}.html")), text("html", &run)).unwrap();
     }

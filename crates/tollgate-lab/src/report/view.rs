@@ -3,7 +3,7 @@
 //!
 //! It borrows from the result and formats nothing.
 
-use crate::results::{Cell, Experiment, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
+use crate::results::{Cell, Estimate, Experiment, Figure, Piece, RunResult, Toll, TollVerdict, Validity, Verdict};
 
 /// A run, ordered for reading.
 pub(super) struct View<'r> {
@@ -130,19 +130,33 @@ pub(super) fn tolls<'r>(run: &'r RunResult, variant: &str, level: u64) -> Tolls<
     Tolls { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu), bytes: find(Figure::Bytes) }
 }
 
+/// The subject's CPU time for one piece of work: a request, or a record.
+pub(super) fn cpu(cell: &Cell) -> Option<Estimate> {
+    match cell.inserted {
+        Some(inserted) => inserted.subject_cpu_us_per_record,
+        None => cell.subject.map(|subject| subject.cpu_us_per_request),
+    }
+}
+
 /// Whether a toll is the layer's own and may stand in a sentence: neither joint nor refused.
 pub(super) fn is_plain(toll: &Toll) -> bool {
     !matches!(toll.verdict, TollVerdict::Joint | TollVerdict::Refused)
 }
 
-/// The level that stands for the run: where most variants have a plain toll on time, else on CPU; of those the highest.
+/// The level that stands for the run: where most variants have a plain toll on time, else on CPU; of those the highest. Of
+/// inserts, where two thirds of the most have.
 pub(super) fn answer_level(run: &RunResult) -> Option<u64> {
     let plain_at = |level: u64, figure: Figure| {
         run.tolls.iter().filter(|toll| toll.level == level && toll.figure == figure && is_plain(toll)).count()
     };
     let best = |figure: Figure| {
-        let level = run.experiment.levels.iter().copied().max_by_key(|level| (plain_at(*level, figure), *level))?;
-        (plain_at(level, figure) > 0).then_some(level)
+        let most = run.experiment.levels.iter().map(|level| plain_at(*level, figure)).max().filter(|most| *most > 0)?;
+        // Of inserts, the more records the clearer what each costs: a few variants that do not get that far are let go.
+        let enough = match run.experiment.piece {
+            Piece::Request => most,
+            Piece::Record => (most * 2).div_ceil(3),
+        };
+        run.experiment.levels.iter().copied().rev().find(|level| plain_at(*level, figure) >= enough)
     };
     best(Figure::UnitTime).or_else(|| best(Figure::SubjectCpu))
 }

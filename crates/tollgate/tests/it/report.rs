@@ -17,7 +17,7 @@ fn a_stored_run_is_rendered_in_every_format() {
         ("md", "| "),
         ("csv", "odata-v2-json"),
         ("jtl", "timeStamp,elapsed,label,responseCode"),
-        ("json", "\"format\": 1"),
+        ("json", "\"format\": 2"),
         ("text", "odata-v2-json"),
     ] {
         tollgate(["report", run, "-f", format]).finish().check(0, expected, "");

@@ -2,6 +2,7 @@
 
 use super::parts::{escape, unbroken};
 use crate::report::chart::key_class;
+use crate::report::inserts;
 use crate::report::number;
 use crate::report::sentence;
 use crate::report::view::{self, View, headline_level, is_plain};
@@ -42,6 +43,10 @@ pub(super) fn head(view: &View<'_>) -> Option<String> {
 
 pub(super) fn cards(view: &View<'_>) -> Option<String> {
     let run = view.run;
+    if inserts::is_shown(run) {
+        // Its many variants stand in the wide table, each beside what it is compared with.
+        return None;
+    }
     let level = view::answer_level(run)?;
     let cards = run.experiment.variants.iter().enumerate().map(|(index, variant)| match variant.baseline.as_deref() {
         Some(baseline) => card(view, variant, baseline, index),
@@ -72,8 +77,9 @@ fn bottom_card(view: &View<'_>, variant: &Variant, level: u64, index: usize) -> 
         toll.level == level && toll.figure == Figure::UnitTime && toll.baseline == variant.name && is_plain(toll)
     });
     let time = (cell.unit_time_ms, "ms", format!("a {noun}"));
-    let (estimate, unit, what) = match cell.subject.filter(|_| !by_time) {
-        Some(subject) => (subject.cpu_us_per_request, "us", "CPU time per request".to_owned()),
+    let piece = sentence::piece(experiment);
+    let (estimate, unit, what) = match view::cpu(cell).filter(|_| !by_time) {
+        Some(cpu) => (cpu, "us", format!("CPU time per {piece}")),
         None => time,
     };
     let decimals = number::column_decimals(std::iter::once(estimate.mean));
@@ -88,11 +94,11 @@ fn bottom_card(view: &View<'_>, variant: &Variant, level: u64, index: usize) -> 
         )),
         escape(&format!("{what}, at {}: the baseline", sentence::level(experiment, level)))
     );
-    let cpu = cell.subject.map(|subject| format!("{} us", number::three_digits(subject.cpu_us_per_request.mean)));
+    let cpu = view::cpu(cell).map(|cpu| format!("{} us", number::three_digits(cpu.mean)));
     let lines = [
         Some((format!("a {noun}"), format!("{} ms", number::three_digits(cell.unit_time_ms.mean)))),
         Some(("requests/s".to_owned(), number::three_digits(cell.requests_per_second.mean))),
-        cpu.map(|cpu| ("CPU per request".to_owned(), cpu)),
+        cpu.map(|cpu| (format!("CPU per {piece}"), cpu)),
         Some(("bytes".to_owned(), number::bytes(cell.bytes_per_unit))),
     ];
     for (name, text) in lines.into_iter().flatten() {
@@ -118,7 +124,10 @@ fn card(view: &View<'_>, variant: &Variant, baseline: &str, index: usize) -> Str
     let noun = sentence::unit_noun(&run.experiment);
     let lead = match tolls.time.filter(|toll| is_plain(toll)) {
         Some(time) => Some((time, format!("time of a {noun}"))),
-        None => tolls.cpu.filter(|toll| is_plain(toll)).map(|cpu| (cpu, "CPU time per request".to_owned())),
+        None => {
+            let what = format!("CPU time per {}", sentence::piece(&run.experiment));
+            tolls.cpu.filter(|toll| is_plain(toll)).map(|cpu| (cpu, what))
+        }
     };
     match &lead {
         Some((toll, of_what)) => {

@@ -5,13 +5,15 @@ use crate::report::chart::key_class;
 use crate::report::number::{self, NOTHING};
 use crate::report::sentence;
 use crate::report::terminal::verdict_word;
-use crate::report::view::{Doubt, Row, View};
+use crate::report::view::{self, Doubt, Row, View};
 use crate::report::{RenderOptions, csv};
 use crate::results::{SubjectUse, Toll, TollVerdict, Verdict};
 use std::fmt::Write;
 
 /// Findings of one rule that are listed before the rest is counted.
 const FINDINGS_MAX: usize = 4;
+/// Cells of which the table shows every one.
+const ROWS_MAX: usize = 100;
 
 pub(super) fn table(view: &View<'_>) -> Option<String> {
     if view.rows.is_empty() {
@@ -37,7 +39,7 @@ pub(super) fn table(view: &View<'_>) -> Option<String> {
         ("p50", "ms"),
         ("p95", "ms"),
         ("p99", "ms"),
-        ("CPU", "us/request"),
+        ("CPU", &format!("us/{}", sentence::piece(&view.run.experiment))),
         ("received", &format!("kB/{noun}")),
         ("errors", "\u{a0}"),
     ];
@@ -46,8 +48,10 @@ pub(super) fn table(view: &View<'_>) -> Option<String> {
     }
     html.push_str("</tr></thead>");
     let columns = Columns::of(view);
+    // A whole matrix of cells would be a page of its own: then the level that stands for the run is shown.
+    let shown = (view.rows.len() > ROWS_MAX).then(|| view::answer_level(view.run)).flatten();
     let mut level = None;
-    for row in &view.rows {
+    for row in view.rows.iter().filter(|row| shown.is_none_or(|level| row.cell.level == level)) {
         if level != Some(row.cell.level) {
             html.push_str(if level.is_some() { "</tbody><tbody>" } else { "<tbody>" });
             level = Some(row.cell.level);
@@ -58,9 +62,11 @@ pub(super) fn table(view: &View<'_>) -> Option<String> {
     html.push_str("<p class=\"key\">± is half the 95 % interval over blocks. A percentile stands only where at least 30 requests were slower.</p>");
     html.push_str(&doubts(view));
     html.push_str(&failures(view));
-    html.push_str(&resources(view).folded("what subject and generator used", "resources.csv"));
+    html.push_str(&resources(view, shown).folded("what subject and generator used", "resources.csv"));
     let mut all = Vec::new();
-    if (csv::REPORTER.render)(view.run, &mut all, &RenderOptions::default()).is_ok() {
+    if shown.is_some() {
+        html.push_str("<p class=\"key\">Of these many cells the table shows one level; <code>tollgate report -f csv</code> writes them all.</p>");
+    } else if (csv::REPORTER.render)(view.run, &mut all, &RenderOptions::default()).is_ok() {
         html.push_str(&csv_link("All cells as CSV", "cells.csv", &String::from_utf8_lossy(&all)));
     }
     html.push_str("</section>");
@@ -80,9 +86,7 @@ impl Columns {
         Self {
             unit: number::column_decimals(cells().map(|cell| cell.unit_time_ms.mean)),
             times: number::column_decimals(cells().filter_map(|cell| cell.response_time_ms.p50)),
-            cpu: number::column_decimals(
-                cells().filter_map(|cell| cell.subject.map(|subject| subject.cpu_us_per_request.mean)),
-            ),
+            cpu: number::column_decimals(cells().filter_map(|cell| view::cpu(cell).map(|cpu| cpu.mean))),
         }
     }
 }
@@ -119,7 +123,7 @@ fn line(view: &View<'_>, row: &Row<'_>, columns: &Columns) -> String {
         column(times.p50, columns.times),
         column(times.p95, columns.times),
         column(times.p99, columns.times),
-        column(cell.subject.map(|subject| subject.cpu_us_per_request.mean), columns.cpu),
+        column(view::cpu(cell).map(|cpu| cpu.mean), columns.cpu),
         number::three_digits(cell.bytes_per_unit / 1e3),
         number::whole(row.error_count()),
     ];
@@ -179,7 +183,7 @@ fn toll(row: &Row<'_>) -> String {
 }
 
 /// What the processes used, of which only the CPU per request stands in the table above.
-fn resources(view: &View<'_>) -> Table {
+fn resources(view: &View<'_>, shown: Option<u64>) -> Table {
     let mut table = Table::new([
         "variant",
         "level",
@@ -193,7 +197,7 @@ fn resources(view: &View<'_>) -> Table {
         "sent",
         "received",
     ]);
-    for row in &view.rows {
+    for row in view.rows.iter().filter(|row| shown.is_none_or(|level| row.cell.level == level)) {
         let cell = row.cell;
         let subject = |text: &dyn Fn(&SubjectUse) -> String| cell.subject.as_ref().map_or(NOTHING.to_owned(), text);
         table.push(vec![

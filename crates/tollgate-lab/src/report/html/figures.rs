@@ -5,6 +5,7 @@ use crate::report::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, St
 use crate::report::chart::percentiles::{self, Distribution};
 use crate::report::chart::tolls::{self, Bar, Certainty};
 use crate::report::chart::{Caption, Size, Spacing};
+use crate::report::inserts;
 use crate::report::number::{self, NOTHING};
 use crate::report::sentence;
 use crate::report::view::{self, View};
@@ -13,6 +14,8 @@ use crate::toll::JOINT_RULES;
 
 /// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have all.
 pub(super) const SHOWN_MAX: usize = 12;
+/// Tolls of which the table shows every one.
+const TOLLS_MAX: usize = 240;
 /// A doubling of users that gains less than this stagnates.
 const STAGNATES_BELOW: f64 = 0.10;
 
@@ -34,9 +37,10 @@ pub(super) fn tolls(view: &View<'_>) -> Option<String> {
         .collect();
     let noun = sentence::unit_noun(experiment);
     let time_title = format!("time of a {noun}");
+    let cpu_title = format!("CPU time per {}", sentence::piece(experiment));
     let panels: Vec<tolls::Panel<'_>> = [
         (Figure::UnitTime, time_title.as_str()),
-        (Figure::SubjectCpu, "CPU time per request"),
+        (Figure::SubjectCpu, cpu_title.as_str()),
         (Figure::Bytes, "bytes received"),
     ]
     .into_iter()
@@ -75,9 +79,12 @@ pub(super) fn tolls(view: &View<'_>) -> Option<String> {
         "verdict",
         "note",
     ]);
-    for toll in &run.tolls {
+    // A whole matrix of tolls would be a page of its own; the CSV of all cells has them.
+    let is_whole = run.tolls.len() <= TOLLS_MAX;
+    for toll in run.tolls.iter().filter(|toll| is_whole || toll.level == at) {
         table.push(toll_row(view, toll));
     }
+    let table_title = if is_whole { "all tolls".to_owned() } else { format!("all tolls at {level}") };
     let note = "Times the baseline: 1 is no more than it. Hollow bars are no claims: no toll, unclear, or generator and \
                 subject at their limit together.";
     Some(format!(
@@ -86,7 +93,7 @@ pub(super) fn tolls(view: &View<'_>) -> Option<String> {
             &title,
             note,
             &[by_width(draw("tolls-wide", Size::Full), draw("tolls-narrow", Size::Narrow))],
-            &table.folded("all tolls", "tolls.csv")
+            &table.folded(&table_title, "tolls.csv")
         )
     ))
 }
@@ -113,7 +120,7 @@ fn toll_row(view: &View<'_>, toll: &Toll) -> Vec<String> {
     let experiment = &view.run.experiment;
     let figure = match toll.figure {
         Figure::UnitTime => format!("{} time", sentence::unit_noun(experiment)),
-        Figure::SubjectCpu => "CPU/request".to_owned(),
+        Figure::SubjectCpu => format!("CPU/{}", sentence::piece(experiment)),
         Figure::Bytes => "bytes".to_owned(),
     };
     let p = match toll.p_adjusted {
@@ -137,7 +144,7 @@ fn toll_row(view: &View<'_>, toll: &Toll) -> Vec<String> {
 
 /// Time and throughput against the level, and the distribution of response times.
 pub(super) fn charts(view: &View<'_>) -> Option<String> {
-    if view.rows.is_empty() {
+    if view.rows.is_empty() || inserts::is_shown(view.run) {
         return None;
     }
     Some(format!(

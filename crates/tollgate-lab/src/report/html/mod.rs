@@ -6,6 +6,7 @@
 mod answer;
 mod cells;
 mod figures;
+mod inserts;
 mod method;
 mod parts;
 mod published;
@@ -36,6 +37,7 @@ type Section = fn(&View<'_>) -> Option<String>;
 /// The sections in the order of the page: the answer first, then what it rests on, then how it came about.
 const SECTIONS: &[Section] = &[
     answer::head,     // the question, the answer with its interval, whether the run is whole
+    inserts::section, // of inserts: time per record, the wide tables, the fitted costs
     answer::cards,    // each variant's toll, to be read in a glance
     figures::tolls,   // the same as a picture, with the table of every level
     cells::table,     // every figure, and the doubts beside them

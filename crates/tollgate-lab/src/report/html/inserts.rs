@@ -1,0 +1,245 @@
+//! What a run of inserts has on the page beyond other runs: time per record against records, the wide tables with the
+//! published rows beneath ours, the fitted costs, and how the accounts were settled.
+
+use super::parts::{Table, by_width, csv_link, escape, figure};
+use crate::report::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing as Drawn};
+use crate::report::chart::{Caption, Size, Spacing, key_class};
+use crate::report::inserts::{self, Entry, Standing, Whose, Wide, WideRow};
+use crate::report::number::{self, NOTHING};
+use crate::report::terminal::one_line;
+use crate::report::view::View;
+use crate::results::{Distance, Estimate};
+use std::fmt::Write;
+
+/// Levels that a chart marks on its axis; more would not fit.
+const TICKS_MAX: usize = 12;
+/// Points of a line of which each has its marker.
+const MARKERS_MAX: usize = 16;
+/// Lines of one chart: more can neither be told apart nor named.
+const LINES_MAX: usize = 16;
+
+pub(super) fn section(view: &View<'_>) -> Option<String> {
+    if !inserts::is_shown(view.run) || view.rows.is_empty() {
+        return None;
+    }
+    let wide = inserts::tables(view, inserts::ms_per_record, &[Whose::Ours, Whose::Theirs]);
+    let charts: String = wide.iter().map(|wide| chart(view, wide)).collect();
+    let mut html = format!("<section><h2>Time per record</h2><div class=\"pair\">{charts}</div></section>");
+    html.push_str("<section><h2>Milliseconds per record, beside the published ones</h2>");
+    html.push_str(&words(view));
+    for wide in &wide {
+        html.push_str(&table(view, wide, "ms per record", "ms-per-record"));
+    }
+    html.push_str("</section>");
+    let cpu = inserts::tables(view, inserts::cpu_us_per_record, &[Whose::Ours]);
+    if cpu
+        .iter()
+        .flat_map(|wide| &wide.rows)
+        .flat_map(|row| &row.entries)
+        .any(|entry| matches!(entry, Entry::Value { .. }))
+    {
+        html.push_str("<section><h2>The subject's CPU time per record</h2>");
+        for wide in &cpu {
+            html.push_str(&table(view, wide, "us per record", "cpu-us-per-record"));
+        }
+        html.push_str("</section>");
+    }
+    html.push_str(&fits(view));
+    Some(html)
+}
+
+fn words(view: &View<'_>) -> String {
+    let run = view.run;
+    let sum = |of: fn(&crate::results::Settlement) -> u64| -> u64 {
+        run.cells.iter().filter_map(|cell| Some(of(&cell.inserted.as_ref()?.settlement))).sum()
+    };
+    let mut html = format!(
+        "<p>Empty behind the level at which errors begin, as in the seed. After each transfer its rows were counted: {} \
+         transfers, of which {} were read back and compared record by record; {} records were lost, {} too many, {} wrong. \
+         Timed is what lies between the first byte out and the last byte in; connections were open before.</p>",
+        number::whole(sum(|settlement| settlement.counted)),
+        number::whole(sum(|settlement| settlement.compared)),
+        number::whole(sum(|settlement| settlement.lost)),
+        number::whole(sum(|settlement| settlement.surplus)),
+        number::whole(sum(|settlement| settlement.wrong)),
+    );
+    if inserts::published::is_known(run.experiment.published_table.as_deref()) {
+        let _ = write!(
+            html,
+            "<p>Indented and grey: {}. Another machine, other software, and for remote another network: compare how the \
+             figures move from level to level and from mode to mode, not their size.</p>",
+            escape(inserts::published::SOURCE)
+        );
+    }
+    html
+}
+
+fn chart(view: &View<'_>, wide: &Wide<'_>) -> String {
+    let ours: Vec<&WideRow<'_>> =
+        wide.rows.iter().filter(|row| row.whose == Whose::Ours && !points(wide, row).is_empty()).collect();
+    let title = format!("Milliseconds per record, {}", inserts::distance(view.run, wide.distance));
+    let note = "Both axes logarithmic: a line that falls is a cost shared by more records, a level one is the cost of each. A \
+                hollow point has a doubt. Dashed: where errors begin.";
+    let notes: Vec<Note> = wide
+        .rows
+        .iter()
+        .filter(|row| row.whose == Whose::Ours)
+        .filter_map(|row| {
+            let at = row.entries.iter().position(|entry| matches!(entry, Entry::Onset(_)))?;
+            Some(Note { x: wide.levels[at] as f64, text: format!("{}: errors", row.label()) })
+        })
+        .collect();
+    let ticks = inserts::chosen(&wide.levels, TICKS_MAX);
+    let draw = |id: &str, size| {
+        lines::draw(&Lines {
+            caption: Caption { id, title: &title, description: note },
+            size,
+            x: Axis {
+                label: "records",
+                spacing: Spacing::Logarithmic,
+                ticks: ticks
+                    .iter()
+                    .map(|index| (wide.levels[*index] as f64, number::whole(wide.levels[*index])))
+                    .collect(),
+            },
+            y: Axis { label: "ms per record", spacing: Spacing::Logarithmic, ticks: Vec::new() },
+            lines: ours
+                .iter()
+                .take(LINES_MAX)
+                .map(|row| {
+                    let points = points(wide, row);
+                    let kind = if points.len() > MARKERS_MAX { Kind::Curve } else { Kind::Measured };
+                    Line { name: name(row), key: row.key, kind, points }
+                })
+                .collect(),
+            notes: notes.clone(),
+        })
+    };
+    let id = match wide.distance {
+        Distance::Local => "per-record-local",
+        Distance::Remote => "per-record-remote",
+    };
+    let (large, narrow) = (format!("{id}-wide"), format!("{id}-narrow"));
+    figure(&title, note, &[by_width(draw(&large, Size::Half), draw(&narrow, Size::Narrow))], "")
+}
+
+/// The name beside a line: the distance stands in the heading.
+fn name<'r>(row: &WideRow<'r>) -> &'r str {
+    match (&row.variant.peer, &row.variant.inserting) {
+        (None, Some(inserting)) => &inserting.mode,
+        _ => &row.variant.name,
+    }
+}
+
+fn points(wide: &Wide<'_>, row: &WideRow<'_>) -> Vec<Point> {
+    let point = |(level, entry): (&u64, &Entry<'_>)| match entry {
+        Entry::Value { value, standing } if *standing != Standing::Refused => Some(Point {
+            x: *level as f64,
+            y: value.mean,
+            low: value.low,
+            high: value.high,
+            standing: if *standing == Standing::Plain { Drawn::Plain } else { Drawn::Hollow },
+        }),
+        _ => None,
+    };
+    wide.levels.iter().zip(&row.entries).filter_map(point).collect()
+}
+
+fn table(view: &View<'_>, wide: &Wide<'_>, what: &str, file: &str) -> String {
+    let distance = inserts::distance(view.run, wide.distance);
+    let label = format!("{what}, {distance}");
+    let mut html = format!(
+        "<h3>{}</h3><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"cells\"><thead><tr>\
+         <th scope=\"col\">mode</th><th scope=\"col\" class=\"n\">connections</th><th scope=\"col\" class=\"n\">in a request</th>",
+        escape(&label),
+        escape(&label)
+    );
+    let mut csv = Table::new(["mode", "connections", "records in a request"]);
+    for level in &wide.levels {
+        let _ = write!(html, "<th scope=\"col\" class=\"n\">{}</th>", number::whole(*level));
+        csv.head.push(level.to_string());
+    }
+    html.push_str("</tr></thead><tbody>");
+    for row in wide.rows.iter().filter(|row| row.whose == Whose::Ours || !row.is_empty()) {
+        html.push_str(&line(row));
+        let (connections, records) = row.shape();
+        let mut fields = vec![row.label(), connections, records];
+        fields.extend(row.entries.iter().map(|entry| match entry {
+            Entry::Value { value, .. } => value.mean.to_string(),
+            Entry::Onset(wording) => one_line(wording),
+            Entry::Skipped(_) | Entry::Empty => String::new(),
+        }));
+        csv.push(fields);
+    }
+    html.push_str("</tbody></table></div>");
+    let file = match wide.distance {
+        Distance::Local => format!("{file}-local.csv"),
+        Distance::Remote => format!("{file}-remote.csv"),
+    };
+    html.push_str(&csv_link("As CSV", &file, &csv.csv()));
+    html
+}
+
+fn line(row: &WideRow<'_>) -> String {
+    let (connections, records) = row.shape();
+    let (class, head) = match row.whose {
+        Whose::Ours => (
+            "",
+            format!("<i class=\"swatch {}\" aria-hidden=\"true\"></i>{}", key_class(row.key), escape(&row.label())),
+        ),
+        Whose::Theirs => (" class=\"theirs\"", escape(&row.label())),
+    };
+    let mut html = format!(
+        "<tr{class}><th scope=\"row\">{head}</th><td class=\"n\">{connections}</td><td class=\"n\">{records}</td>"
+    );
+    for (index, entry) in row.entries.iter().enumerate() {
+        match entry {
+            Entry::Value { standing: Standing::Refused, .. } => html.push_str("<td class=\"n bad\">refused</td>"),
+            Entry::Value { value, standing } => {
+                let mark = if *standing == Standing::Marked { "<sup>*</sup>" } else { "" };
+                let _ = write!(html, "<td class=\"n\">{}{mark}</td>", number::three_digits(value.mean));
+            }
+            Entry::Skipped(why) => {
+                let _ = write!(html, "<td class=\"n quiet\" title=\"{}\">skipped</td>", escape(why));
+            }
+            Entry::Empty => html.push_str("<td></td>"),
+            Entry::Onset(wording) => {
+                let rest = row.entries.len() - index;
+                let _ = write!(html, "<td class=\"onset\" colspan=\"{rest}\">{}</td>", escape(&one_line(wording)));
+                break;
+            }
+        }
+    }
+    html.push_str("</tr>");
+    html
+}
+
+fn fits(view: &View<'_>) -> String {
+    let fits = &view.run.fits;
+    if fits.is_empty() {
+        return String::new();
+    }
+    let mut table =
+        Table::new(["variant", "fixed, ms", "95 %", "each record, us", "95 %", "typically off by", "levels", "doubt"]);
+    let ends = |estimate: Estimate, factor: f64| {
+        format!("{} to {}", number::three_digits(estimate.low * factor), number::three_digits(estimate.high * factor))
+    };
+    for fit in fits {
+        table.push(vec![
+            fit.variant.clone(),
+            number::three_digits(fit.fixed_ms.mean),
+            ends(fit.fixed_ms, 1.0),
+            number::three_digits(fit.per_record_ms.mean * 1e3),
+            ends(fit.per_record_ms, 1e3),
+            format!("{:.0} %", fit.residual_share * 100.0),
+            format!("{} to {}", number::whole(fit.level_min), number::whole(fit.level_max)),
+            fit.doubt.clone().unwrap_or_else(|| NOTHING.to_owned()),
+        ]);
+    }
+    format!(
+        "<section><h2>Fixed cost and cost of each record</h2><p>T = a + b n, fitted to the times of a transfer over the \
+         levels by least squares on relative errors. A mode that pays a round trip for each request follows no straight line \
+         where a request holds more records than the level: then the doubt says so.</p>{}</section>",
+        table.html("Fixed cost and cost of each record")
+    )
+}
