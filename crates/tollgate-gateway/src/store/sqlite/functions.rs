@@ -50,7 +50,7 @@ pub(super) fn wrong_value(error: &Error) -> Option<String> {
 /// Makes them known to a connection.
 pub(super) fn register(raw: &Connection) -> Result<(), StoreError> {
     raw.create_collation(DECIMAL_COLLATION, decimal::compare)?;
-    scalar(raw, function::CANONICAL, |context| canonical(context))?;
+    scalar(raw, function::CANONICAL, canonical)?;
     integers(raw)?;
     reals(raw)?;
     decimals(raw)?;
