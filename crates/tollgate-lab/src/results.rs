@@ -2,6 +2,10 @@
 //!
 //! Times carry their unit in the name. `format` is raised when a field changes its meaning or goes away.
 
+mod link;
+
+pub use link::{LinkCheck, Moment};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +57,9 @@ pub struct RunResult {
     /// Time of a unit of work over the levels as a fixed part and one for each record, one for each variant.
     #[serde(default)]
     pub fits: Vec<Fit>,
+    /// What the emulated link did, before the first trial and after the last.
+    #[serde(default)]
+    pub links: Vec<LinkCheck>,
 }
 
 /// Whether a run is whole.

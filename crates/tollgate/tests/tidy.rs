@@ -89,7 +89,7 @@ fn files() -> Vec<(String, String)> {
         for path in entries {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             // Made by builds and runs, not by us; corpora are bytes, not text. (`.git` is a file in a worktree.)
-            let made = [".git", "target", "runs", "corpus", "artifacts", "coverage", "__pycache__"];
+            let made = [".git", "target", "runs", "corpus", "artifacts", "coverage", "__pycache__", "node_modules"];
             if made.contains(&name.as_str()) {
                 continue;
             }

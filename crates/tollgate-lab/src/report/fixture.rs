@@ -94,6 +94,7 @@ pub(crate) fn protocol() -> RunResult {
         series,
         published: published(),
         gaps: Vec::new(),
+        links: Vec::new(),
         fits: Vec::new(),
     }
 }

@@ -5,6 +5,7 @@
 
 mod book;
 mod descriptors;
+mod distance;
 mod inserting;
 mod options;
 mod series;
@@ -229,10 +230,7 @@ fn blank(
             subject_cores: cores.subjects.clone(),
             starts: plan.starts,
             network: match is_remote {
-                true => format!(
-                    "{network}, and for the remote variants a link of {} ms round trip (a proxy: no handshake, no slow start, no loss)",
-                    plan.round_trip.as_secs_f64() * 1e3
-                ),
+                true => format!("{network}, and for the remote variants {}", distance::words(plan.round_trip, &[])),
                 false => network.to_owned(),
             },
             insecure: options.certificates == Certificates::Unverified,
@@ -247,6 +245,7 @@ fn blank(
         series: Vec::new(),
         published: experiment.published.clone(),
         gaps: Vec::new(),
+        links: Vec::new(),
         fits: Vec::new(),
     }
 }

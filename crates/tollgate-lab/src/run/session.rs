@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::book::Book;
+use super::distance;
 use super::inserting::Inserting;
 use super::options::{Observer, Progress, RunOptions};
 use super::sites::Site;
@@ -19,7 +20,7 @@ use crate::experiment::WorkloadKind;
 use crate::load::model::{Closed, End};
 use crate::load::recorder::{BIN, Course};
 use crate::plan::Plan;
-use crate::results::{RunResult, State, Trial};
+use crate::results::{Moment, RunResult, State, Trial};
 use crate::schedule::{self, Block};
 use crate::secret;
 use crate::stats::warm_up::{WarmUp, mser5};
@@ -61,7 +62,10 @@ pub(super) enum Halt {
 impl Session<'_> {
     /// Measures all blocks, as far as it gets, and stores the result with its ending.
     pub(super) fn conduct(&mut self) -> Result<Ending, Halt> {
-        let halted = self.measure();
+        let mut halted = self.check_link(Moment::Before).and_then(|()| self.measure());
+        if halted.is_ok() {
+            halted = self.check_link(Moment::After);
+        }
         if self.book.trials() == 0
             && let Err(halt @ Halt::Subject { .. }) = halted
         {
@@ -85,6 +89,24 @@ impl Session<'_> {
         self.save()?;
         self.observer.progress(&Progress::Finished);
         Ok(ending)
+    }
+
+    /// Measures what the link of remote variants does, if there are any.
+    fn check_link(&mut self, moment: Moment) -> Result<(), Halt> {
+        let experiment = &self.options.experiment;
+        if !distance::is_needed(experiment, self.plan) {
+            return Ok(());
+        }
+        let check = distance::check(moment, self.plan.round_trip).map_err(Halt::Ours)?;
+        for doubt in distance::doubts(&[check], experiment, self.plan) {
+            self.book.fault(doubt);
+        }
+        let links = &mut self.result.links;
+        let said = distance::words(self.plan.round_trip, links);
+        links.push(check);
+        let network = &mut self.result.settings.network;
+        *network = network.replace(&said, &distance::words(self.plan.round_trip, links));
+        Ok(())
     }
 
     fn measure(&mut self) -> Result<(), Halt> {
