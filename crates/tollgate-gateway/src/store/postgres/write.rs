@@ -144,6 +144,7 @@ impl Store for Connection {
         if entry.is_empty() {
             return self.lock(model, set, key);
         }
+        check_key(model, set, key)?;
         let entity_type = model.type_of(set);
         self.write(model, set, |connection| {
             let session = connection.session.as_mut().expect("it was opened before");
@@ -183,6 +184,7 @@ impl Connection {
         key: &Key,
         text: impl FnOnce(&mut Texts, &Mapping) -> Arc<str>,
     ) -> Result<bool, StoreError> {
+        check_key(model, set, key)?;
         self.write(model, set, |connection| {
             let session = connection.session.as_mut().expect("it was opened before");
             let text = text(&mut connection.texts, &connection.mapping);
@@ -227,6 +229,11 @@ impl Connection {
         let done = self.session().and_then(|session| session.run(text));
         done.map_err(|failure| self.noted(failure))
     }
+}
+
+fn check_key(model: &Model, set: SetId, key: &Key) -> Result<(), StoreError> {
+    let (expected, found) = (model.type_of(set).key.len(), key.0.len());
+    if expected == found { Ok(()) } else { Err(StoreError::Key { expected, found }) }
 }
 
 /// Values as the crate takes them.

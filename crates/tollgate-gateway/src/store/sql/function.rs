@@ -89,9 +89,9 @@ names! {
     LENGTH = "tollgate_length", 1, "Characters of a text.",
         &["CAST(char_length(", ") AS int8)"];
     SUBSTRING_FROM = "tollgate_substring_from", 2, "A text from a character on, counted from 0.",
-        &["substring(", " FROM CAST(least(greatest(", ", -1000000000), 1000000000) AS int4) + 1)"];
+        &["substring(", " FROM (SELECT CASE WHEN c.v < -1000000000 THEN -1000000000 WHEN c.v > 1000000000 THEN 1000000000 ELSE CAST(c.v AS int4) END FROM (SELECT ", " AS v OFFSET 0) AS c) + 1)"];
     SUBSTRING = "tollgate_substring", 3, "So many characters of a text from one on, counted from 0.",
-        &["substring(", " FROM CAST(least(greatest(", ", -1000000000), 1000000000) AS int4) + 1 FOR CAST(least(greatest(", ", 0), 1000000000) AS int4))"];
+        &["substring(", " FROM (SELECT CASE WHEN c.v < -1000000000 THEN -1000000000 WHEN c.v > 1000000000 THEN 1000000000 ELSE CAST(c.v AS int4) END FROM (SELECT ", " AS v OFFSET 0) AS c) + 1 FOR (SELECT CASE WHEN c.v < 0 THEN 0 WHEN c.v > 1000000000 THEN 1000000000 ELSE CAST(c.v AS int4) END FROM (SELECT ", " AS v OFFSET 0) AS c))"];
     CONCAT = "tollgate_concat", 2, "Two texts in one.",
         &["(SELECT CASE WHEN octet_length(m.v) <= 4096 THEN m.v ELSE substring(m.v, 1, -1) END FROM (SELECT ", " || ", " AS v OFFSET 0) AS m)"];
     REPLACE = "tollgate_replace", 3, "A text with every occurrence of another replaced.",
