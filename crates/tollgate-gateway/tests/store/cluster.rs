@@ -64,6 +64,11 @@ fn user() -> Option<(u32, u32)> {
 }
 
 impl Cluster {
+    /// One more server; `None` where PostgreSQL is not installed.
+    pub(crate) fn another() -> Option<Cluster> {
+        Some(Cluster::start(&binaries()?))
+    }
+
     fn start(binaries: &Path) -> Cluster {
         let user = user();
         let folder = tempfile::Builder::new().prefix("tollgate-postgres-").tempdir().unwrap().keep();

@@ -13,6 +13,7 @@ mod naive;
 mod paging;
 mod paths;
 mod plans;
+mod postgres_only;
 mod random_plans;
 mod statements;
 mod stores;

@@ -8,6 +8,7 @@
 
 mod address;
 mod bind;
+mod catalog;
 mod expand;
 mod failure;
 mod read;
