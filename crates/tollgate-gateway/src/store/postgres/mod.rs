@@ -47,7 +47,8 @@ pub struct Connection {
     opener: Arc<Opener>,
     mapping: Arc<Mapping>,
     reconnects: Arc<AtomicU64>,
-    session: Option<Session>,
+    /// Boxed, since connections of all kinds are moved with their work processes.
+    session: Option<Box<Session>>,
     /// Whether it was open before.
     opened: Opened,
     transaction: Transaction,
@@ -144,7 +145,7 @@ impl Connection {
         let session = match self.session.take() {
             Some(session) => session,
             None => {
-                let session = self.opener.open()?;
+                let session = Box::new(self.opener.open()?);
                 if self.opened == Opened::Before {
                     self.reconnects.fetch_add(1, Ordering::Relaxed);
                 }
