@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -23,8 +23,8 @@ pub(crate) struct Cluster {
     folder: PathBuf,
     binaries: PathBuf,
     user: Option<(u32, u32)>,
-    /// The watcher stops the server when this is closed.
-    _watcher: ChildStdin,
+    /// Stops the server when its input ends.
+    watcher: Child,
 }
 
 /// The server of this process, started when it is first asked for; `None` where PostgreSQL is not installed.
@@ -109,12 +109,13 @@ impl Cluster {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
+        let output = watcher.stdout.take().unwrap();
+        let cluster = Cluster { port, folder, binaries: binaries.to_owned(), user, watcher };
         let mut line = String::new();
-        BufReader::new(watcher.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let log = || fs::read_to_string(folder.join("log")).unwrap_or_default();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        let log = || fs::read_to_string(cluster.folder.join("log")).unwrap_or_default();
         assert_eq!(line.trim(), "started", "{}", log());
-        let stdin = watcher.stdin.take().unwrap();
-        Cluster { port, folder, binaries: binaries.to_owned(), user, _watcher: stdin }
+        cluster
     }
 
     /// A URL with these options.
@@ -160,6 +161,14 @@ impl Cluster {
             .status()
             .unwrap();
         assert!(restarted.success());
+    }
+}
+
+/// The server of all tests is stopped when the process ends, any other when nobody needs it any more.
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.watcher.stdin.take());
+        let _ = self.watcher.wait();
     }
 }
 

@@ -65,7 +65,7 @@ fn same_answer(world: &World, options: &Options, page_size: Option<u64>) -> Resu
             Err(StoreError::NotImplemented { .. }) if stores::kind() == Kind::Postgres => return Ok(()),
             Err(error) => return Err(TestCaseError::fail(format!("{error:?}"))),
         };
-        page.rows.iter_mut().for_each(by_length);
+        page.rows.iter_mut().for_each(|row| by_length(row));
         prop_assert!(outcome.found);
         prop_assert_eq!(outcome.rows, page.rows.len() as u64);
         prop_assert!(page_size.is_none_or(|size| outcome.rows <= size));
@@ -92,13 +92,13 @@ fn texts(row: &[Value]) -> Vec<String> {
         Value::Decimal(text) | Value::String(text) | Value::Text(_, text) => text.clone(),
         Value::Binary(bytes) => cell_text(Cell::Bytes(bytes)),
     };
-    let mut texts = row.iter().map(cell).collect();
+    let mut texts: Vec<_> = row.iter().map(cell).collect();
     by_length(&mut texts);
     texts
 }
 
 /// PostgreSQL keeps how long a duration is, not with which units it was written.
-fn by_length(row: &mut Vec<String>) {
+fn by_length(row: &mut [String]) {
     let duration = ITEM_LEAVES.iter().position(|(name, _)| *name == "duration").expect("items have durations");
     if stores::kind() == Kind::Postgres && row[duration] != "null" {
         row[duration] = duration_ms(&row[duration]).to_string();

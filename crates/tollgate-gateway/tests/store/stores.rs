@@ -2,6 +2,7 @@
 //! to tell them apart.
 
 use std::cell::Cell;
+use std::sync::Once;
 
 use tollgate_gateway::store::sqlite::{self, Location};
 use tollgate_gateway::store::{Connection, Database, Mapping, Tables, postgres};
@@ -61,7 +62,11 @@ thread_local! {
 /// Runs a test's body on a kind of store: databases that this thread opens are of that kind.
 pub(crate) fn run(kind: Kind, body: fn()) {
     if kind == Kind::Postgres && cluster().is_none() {
-        eprintln!("skipped: PostgreSQL is not installed (no initdb on the path or in /usr/lib/postgresql)");
+        static SAID: Once = Once::new();
+        #[expect(clippy::print_stderr, reason = "whoever runs the tests is to know what they did not show")]
+        SAID.call_once(|| {
+            eprintln!("skipped: all on PostgreSQL, since no initdb is on the path or in /usr/lib/postgresql")
+        });
         return;
     }
     KIND.set(kind);
