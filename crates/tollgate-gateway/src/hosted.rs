@@ -14,7 +14,7 @@ use crate::pool::Pool;
 use crate::rest::Rest;
 use crate::rules::Rules;
 use crate::stencils::Stencils;
-use crate::store::{Connection, Flow, RowSink, Store, StoreError};
+use crate::store::{Connection, Database, Flow, RowSink, Store, StoreError};
 use crate::weight::{Place, Rows};
 
 /// A service that is served.
@@ -28,6 +28,8 @@ pub(crate) struct Hosted {
     pub(crate) mounts: Vec<Mount>,
     /// What it serves by plain REST.
     pub(crate) rest: Rest,
+    /// Where its entities lie.
+    pub(crate) database: Database,
     /// The work processes over its database.
     pub(crate) pool: Pool,
     /// How its entities are written.
@@ -51,22 +53,24 @@ pub(crate) struct Mount {
     pub(crate) version: Version,
 }
 
-impl Hosted {
+/// A model with work processes over its database.
+pub(crate) struct Opened {
+    pub(crate) model: Model,
+    pub(crate) database: Database,
+    pub(crate) pool: Pool,
+    pub(crate) rows: Rows,
+}
+
+impl Opened {
     /// Compiles what a service needs to be served.
-    pub(crate) fn new(
-        name: &str,
-        model: Model,
-        mounts: Vec<Mount>,
-        rest: Rest,
-        pool: Pool,
-        rows: Rows,
-        rules: Rules,
-    ) -> Hosted {
+    pub(crate) fn hosted(self, name: String, rules: Rules, mounts: Vec<Mount>, rest: Rest) -> Hosted {
+        let Opened { model, database, pool, rows } = self;
         let model = Arc::new(model);
         Hosted {
-            name: name.to_owned(),
+            name,
             mounts,
             rest,
+            database,
             pool,
             stencils: Stencils::new(&model),
             bodies: body::Reader::new(Arc::clone(&model)),
@@ -76,7 +80,9 @@ impl Hosted {
             model,
         }
     }
+}
 
+impl Hosted {
     /// Where `plan` is to be read when a page holds at most `page_size` entities.
     pub(crate) fn place_of_read(&self, plan: &Plan, page_size: u64) -> Place {
         match self.pool.place_of_reads() {

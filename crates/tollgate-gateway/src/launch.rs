@@ -2,18 +2,22 @@
 //!
 //! It happens once, before the first request.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::time::Duration;
 
-use tollgate_wire::edm::{Model, SetId, Version};
+use tollgate_wire::edm::{Changes, Model, SetId, Version};
 
 use crate::config::{Config, Kind, Location, Service};
-use crate::hosted::{Hosted, Mount, count_rows};
+use crate::hosted::{Hosted, Mount, Opened, count_rows};
 use crate::pool::{Locking, Pool};
 use crate::rest::Rest;
 use crate::server::StartError;
 use crate::services::{flights, records};
-use crate::store::sqlite::{self, Database};
-use crate::store::{Connection, Mapping, StoreError};
+use crate::store::introspect::{self, Catalog, Customisation, Introspected};
+use crate::store::postgres::Address;
+use crate::store::{Connection, Database, Mapping, StoreError, postgres, sqlite};
 use crate::weight::Rows;
 
 /// Where the OData services of the flights are mounted. `sdata` is the older name under which the same service was once
@@ -35,72 +39,153 @@ const RECORDS: [(&str, Version); 2] = [("/odata/v4/refsvc/", Version::V4), ("/sa
 pub(crate) const RESERVED_NAMES: [&str; 7] =
     ["flights", "carriers", "bookings", "travelagencies", "records", "refsvc", "mass-change"];
 
+/// Bytes of a mapping file; one beyond it is none.
+const MAPPING_BYTES_MAX: u64 = 1 << 20;
+
+/// What is served.
+pub(crate) struct Launched {
+    /// The services, in the order of the configuration.
+    pub(crate) services: Vec<Hosted>,
+    /// What the operator should know of them, a line each.
+    pub(crate) remarks: Vec<String>,
+}
+
 /// All services that `config` asks for.
 ///
 /// # Errors
-/// Which one cannot be served, since its database cannot be opened or filled.
-pub(crate) fn services(config: &Config) -> Result<Vec<Hosted>, StartError> {
-    config.services.iter().map(hosted).collect()
+/// Which one cannot be served, since its database cannot be opened, filled or understood.
+pub(crate) fn launch(config: &Config) -> Result<Launched, StartError> {
+    let mut launched = Launched { services: Vec::with_capacity(config.services.len()), remarks: Vec::new() };
+    for service in &config.services {
+        launched.services.push(hosted(service, &mut launched.remarks)?);
+    }
+    Ok(launched)
 }
 
-fn hosted(service: &Service) -> Result<Hosted, StartError> {
+fn hosted(service: &Service, remarks: &mut Vec<String>) -> Result<Hosted, StartError> {
     let told =
         |error| StartError::Database { service: service.name.clone(), location: service.location.clone(), error };
     match &service.kind {
         Kind::Flights { seed } => {
-            let create = |connection: &mut sqlite::Connection| flights::create(connection, *seed);
-            let opened = open(service, flights::model(), flights::mapping(), create).map_err(told)?;
-            Ok(opened.hosted(service, mounts(&FLIGHTS), Rest::new("/rest/", FLIGHTS_REST)))
-        }
-        Kind::Records => {
-            let opened = open(service, records::model(), records::mapping(), records::create).map_err(told)?;
+            let create = |connection: &mut Connection| flights::create(connection, *seed);
+            let opened = made(service, flights::model(), flights::mapping(), create).map_err(told)?;
             Ok(opened.hosted(
-                service,
-                mounts(&RECORDS),
-                Rest::new("/rest/", [("records", "record")]).with_mass_change(SetId(0)),
+                service.name.clone(),
+                service.rules.clone(),
+                mounts(&FLIGHTS),
+                Rest::new("/rest/", FLIGHTS_REST),
             ))
         }
-        Kind::Database { .. } => Err(told(StoreError::Unavailable("its tables cannot be read yet".into()))),
+        Kind::Records => {
+            let opened = made(service, records::model(), records::mapping(), records::create).map_err(told)?;
+            let rest = Rest::new("/rest/", [("records", "record")]).with_mass_change(SetId(0));
+            Ok(opened.hosted(service.name.clone(), service.rules.clone(), mounts(&RECORDS), rest))
+        }
+        Kind::Database { mapping } => {
+            let customisation = mapping.as_deref().map(customisation).transpose()?.unwrap_or_default();
+            let (catalog, access) = catalog(service).map_err(told)?;
+            let found =
+                introspect::introspected(&catalog, &service.name, &customisation).map_err(StartError::Mapping)?;
+            let Introspected { mut model, mapping, remarks: found } = found;
+            remarks.extend(found.iter().map(|remark| format!("{}: {remark}", service.name)));
+            if access == Access::Read {
+                remarks.push(format!("{}: the database cannot be written: all of it is read-only", service.name));
+                model.entity_sets.iter_mut().for_each(|set| set.changes = Changes::NONE);
+            }
+            if model.entity_sets.is_empty() {
+                remarks.push(format!("{}: there is no table that could be served", service.name));
+            }
+            let names = model
+                .entity_sets
+                .iter()
+                .map(|set| (set.name.clone(), model.entity_types[set.entity_type.0].name.clone()));
+            let names: Vec<_> = names.collect();
+            let name = &service.name;
+            let rest = Rest::new(&format!("/rest/{name}/"), names.iter().map(|(set, item)| (&**set, &**item)));
+            let roots = [(format!("/odata/v4/{name}/"), Version::V4), (format!("/sap/opu/odata/{name}/"), Version::V2)];
+            let roots: Vec<_> = roots.iter().map(|(root, version)| (&**root, *version)).collect();
+            let opened = found_database(service, model, mapping, access).map_err(told)?;
+            Ok(opened.hosted(service.name.clone(), service.rules.clone(), mounts(&roots), rest))
+        }
     }
 }
 
-/// A model with work processes over its database.
-struct Opened {
-    model: Model,
-    pool: Pool,
-    rows: Rows,
+/// The file that renames, hides and restricts.
+fn customisation(path: &Path) -> Result<Customisation, StartError> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(MAPPING_BYTES_MAX).read_to_string(&mut text));
+    read.map_err(|error| StartError::MappingFile { path: path.to_owned(), error })?;
+    Customisation::parse(&text, &path.display().to_string()).map_err(StartError::Mapping)
 }
 
-impl Opened {
-    fn hosted(self, service: &Service, mounts: Vec<Mount>, rest: Rest) -> Hosted {
-        Hosted::new(&service.name, self.model, mounts, rest, self.pool, self.rows, service.rules.clone())
+/// Whether a database that was found may be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    ReadWrite,
+    Read,
+}
+
+/// What a database that is there says of its tables.
+fn catalog(service: &Service) -> Result<(Catalog, Access), StoreError> {
+    let nothing = || Mapping { tables: Vec::new() };
+    match database(service, nothing(), sqlite::File::Found) {
+        // A file that nobody may write is served all the same.
+        Err(StoreError::ReadOnly(_)) => {
+            let (database, _) = database(service, nothing(), sqlite::File::FoundToRead)?;
+            Ok((database.catalog()?, Access::Read))
+        }
+        opened => Ok((opened?.0.catalog()?, Access::ReadWrite)),
     }
 }
 
-/// Opens the database of `service`, which `create` fills first.
-fn open(
+/// Makes the work processes over a database.
+fn with_pool(service: &Service, model: Model, (database, locking): (Database, Locking)) -> Result<Opened, StoreError> {
+    let work_processes = &service.work_processes;
+    let connections = (0..work_processes.limit).map(|_| database.connection());
+    let mut connections = connections.collect::<Result<Vec<_>, _>>()?;
+    let rows = match &locking {
+        // All reads leave the loop anyway, and counting a large table takes PostgreSQL long.
+        Locking::Unlocked => Rows::default(),
+        Locking::Whole(_) | Locking::Writers(_) => count_rows(&model, &mut connections[0])?,
+    };
+    let pool = Pool::new(connections, locking, work_processes.queue_max as usize, work_processes.wait_max());
+    Ok(Opened { model, database, pool, rows })
+}
+
+/// Opens a database of ours, which `create` fills where it is empty.
+fn made(
     service: &Service,
     model: Model,
     mapping: Mapping,
-    create: impl FnOnce(&mut sqlite::Connection) -> Result<(), StoreError>,
+    create: impl FnOnce(&mut Connection) -> Result<(), StoreError>,
 ) -> Result<Opened, StoreError> {
+    let opened = database(service, mapping, sqlite::File::Made)?;
+    create(&mut opened.0.connection()?)?;
+    with_pool(service, model, opened)
+}
+
+/// Opens a database of somebody's.
+fn found_database(service: &Service, model: Model, mapping: Mapping, access: Access) -> Result<Opened, StoreError> {
+    let file = match access {
+        Access::ReadWrite => sqlite::File::Found,
+        Access::Read => sqlite::File::FoundToRead,
+    };
+    with_pool(service, model, database(service, mapping, file)?)
+}
+
+fn database(service: &Service, mapping: Mapping, file: sqlite::File) -> Result<(Database, Locking), StoreError> {
+    let read_time = Duration::from_millis(u64::from(service.read_ms_max));
     let (location, locking) = match &service.location {
         Location::Memory => (sqlite::Location::Memory, Locking::whole()),
         Location::File(path) => (sqlite::Location::File(path.clone()), Locking::writers()),
-        Location::Postgres(_) => return Err(StoreError::Unavailable("PostgreSQL cannot be reached yet".into())),
+        Location::Postgres(address) => {
+            let database = postgres::Database::open(Address::clone(address), mapping)?.with_time_budget(read_time)?;
+            return Ok((Database::Postgres(database), Locking::Unlocked));
+        }
     };
-    let read_max = Duration::from_millis(u64::from(service.read_ms_max));
-    let database = Database::open(location, mapping)?.with_time_budget(read_max).with_synchronous(service.synchronous);
-    let mut first = database.connection()?;
-    create(&mut first)?;
-    let mut connections = vec![Connection::Sqlite(first)];
-    for _ in 1..service.work_processes.limit {
-        connections.push(Connection::Sqlite(database.connection()?));
-    }
-    let rows = count_rows(&model, &mut connections[0])?;
-    let work_processes = &service.work_processes;
-    let pool = Pool::new(connections, locking, work_processes.queue_max as usize, work_processes.wait_max());
-    Ok(Opened { model, pool, rows })
+    let settings =
+        sqlite::Settings { file, synchronous: service.synchronous, read_time, ..sqlite::Settings::default() };
+    Ok((Database::Sqlite(sqlite::Database::open_with(location, mapping, settings)?), locking))
 }
 
 fn mounts(roots: &[(&str, Version)]) -> Vec<Mount> {

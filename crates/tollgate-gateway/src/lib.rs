@@ -20,7 +20,6 @@ mod odata;
 #[allow(dead_code, reason = "$batch, which comes next, does what single requests do not")]
 mod operation;
 mod parts;
-#[allow(dead_code, reason = "PostgreSQL, which needs no lock, comes next")]
 mod pool;
 mod rest;
 mod rules;

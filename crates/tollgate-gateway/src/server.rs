@@ -7,6 +7,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,12 +21,12 @@ use tollgate_wire::date;
 use tollgate_wire::format::Format;
 
 use crate::admin;
-use crate::config::{Config, Location};
+use crate::config::{Config, ConfigError, Location};
 use crate::csrf::Tokens;
 use crate::error::Fault;
 use crate::hosted::{Hosted, is_below};
 use crate::index;
-use crate::launch;
+use crate::launch::{self, Launched};
 use crate::log::Log;
 use crate::odata;
 use crate::odata::batch::Room;
@@ -42,6 +43,7 @@ pub struct Gateway {
     shared: Arc<Shared>,
     counters: Vec<Arc<Counters>>,
     limits: Limits,
+    remarks: Vec<String>,
 }
 
 /// Where a gateway listens.
@@ -72,6 +74,15 @@ pub enum StartError {
         /// What the store says.
         error: StoreError,
     },
+    /// A mapping file could not be read.
+    MappingFile {
+        /// Which one.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A mapping file does not fit its database.
+    Mapping(ConfigError),
 }
 
 /// What all event loops share.
@@ -110,7 +121,8 @@ impl Gateway {
     pub fn start(config: Config) -> Result<Gateway, StartError> {
         let threads = config.threads();
         let work_processes = config.services.iter().map(|service| service.work_processes.limit as usize).sum();
-        let shared = Arc::new(Shared::new(&config)?);
+        let Launched { services, remarks } = launch::launch(&config)?;
+        let shared = Arc::new(Shared::new(&config, services));
         let listen = |address: SocketAddr, threads: usize| {
             let options = ListenOptions { address, backlog: config.listen.backlog, threads };
             // What leaves the loop holds a work process, so there is never work for more threads than those.
@@ -126,12 +138,17 @@ impl Gateway {
             Addresses { public: servers.iter().map(Server::local_addr).collect(), admin: admin.local_addr() };
         let counters = servers.iter().map(|_| Arc::new(Counters::new(threads))).collect();
         let limits = config.engine_limits();
-        Ok(Gateway { servers, admin, addresses, shared, counters, limits })
+        Ok(Gateway { servers, admin, addresses, shared, counters, limits, remarks })
     }
 
     /// Where it listens.
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
+    }
+
+    /// What the operator should know of the databases that were found: what of them is not served as it is, or not at all.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// What its loops share.
@@ -145,7 +162,7 @@ impl Gateway {
     /// # Errors
     /// What a listener says when it breaks.
     pub fn run(self, shutdown: &Shutdown) -> io::Result<()> {
-        let Gateway { servers, admin, addresses: _, shared, counters, limits } = self;
+        let Gateway { servers, admin, shared, counters, limits, .. } = self;
         // The operator can watch the drain: the admin listener ends after the others.
         let admin_shutdown = Shutdown::new();
         let page = admin::Page::new(Arc::clone(&shared), counters.clone(), shutdown.clone());
@@ -311,9 +328,9 @@ impl Shared {
         }
     }
 
-    fn new(config: &Config) -> Result<Shared, StartError> {
-        let services: Vec<_> = launch::services(config)?.into_iter().map(Arc::new).collect();
-        Ok(Shared {
+    fn new(config: &Config, services: Vec<Hosted>) -> Shared {
+        let services: Vec<_> = services.into_iter().map(Arc::new).collect();
+        Shared {
             batch_room: Room::of(services.iter().map(|service| &service.rules)),
             services,
             buffers: Buffers::default(),
@@ -322,7 +339,7 @@ impl Shared {
             tokens: Tokens::new(),
             clock: Clock::system(),
             log: Log::to_stderr(),
-        })
+        }
     }
 }
 
@@ -335,6 +352,8 @@ impl fmt::Display for StartError {
                 // What the driver says is the operator's to read, and this is the operator.
                 error.source().map_or(Ok(()), |inner| write!(formatter, ": {inner}"))
             }
+            StartError::MappingFile { path, error } => write!(formatter, "cannot read {}: {error}", path.display()),
+            StartError::Mapping(error) => write!(formatter, "{error}"),
         }
     }
 }
@@ -344,6 +363,8 @@ impl std::error::Error for StartError {
         match self {
             StartError::Listen { error, .. } => Some(error),
             StartError::Database { error, .. } => Some(error),
+            StartError::MappingFile { error, .. } => Some(error),
+            StartError::Mapping(error) => Some(error),
         }
     }
 }

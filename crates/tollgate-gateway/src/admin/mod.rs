@@ -133,6 +133,12 @@ impl Page {
         for (service, pool) in &pools {
             text.labelled(&[("service", service)], pool.waited.as_secs_f64());
         }
+        text.family(Kind::Counter, "tollgate_database_reconnects", "Connections to a database that were opened again.");
+        for service in &self.shared.services {
+            if let Some(reconnects) = service.database.reconnects() {
+                text.labelled(&[("service", &service.name)], reconnects);
+            }
+        }
         text.family(Kind::Counter, "tollgate_work_processes_refused", "Requests that had none, by the reason.");
         for (service, pool) in &pools {
             for (reason, count) in [

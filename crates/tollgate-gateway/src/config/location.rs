@@ -5,15 +5,17 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::store::postgres::Address;
+
 /// Where a database lies.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// SQLite in memory: gone with the process.
     Memory,
     /// SQLite in this file.
     File(PathBuf),
-    /// A PostgreSQL server and a database on it, as a URL with whatever it says of users and passwords.
-    Postgres(String),
+    /// A database on a PostgreSQL server.
+    Postgres(Box<Address>),
 }
 
 /// The schemes of PostgreSQL's own URLs.
@@ -26,7 +28,7 @@ impl Location {
     /// Says what was expected. A password in `text` is not repeated.
     pub fn parse(text: &str) -> Result<Location, String> {
         if POSTGRES.iter().any(|scheme| text.starts_with(scheme)) {
-            return Ok(Location::Postgres(text.to_owned()));
+            return Address::parse(text).map(|address| Location::Postgres(Box::new(address)));
         }
         match text.strip_prefix("sqlite:") {
             Some(":memory:") => Ok(Location::Memory),
@@ -50,10 +52,7 @@ impl Location {
         match self {
             Location::Memory => None,
             Location::File(path) => path.file_stem()?.to_str(),
-            Location::Postgres(url) => {
-                let below = url.split_once("://")?.1.split_once('/')?.1;
-                below.split(['?', '#']).next().filter(|name| !name.is_empty())
-            }
+            Location::Postgres(address) => Some(&address.database),
         }
     }
 }
@@ -63,14 +62,8 @@ impl fmt::Display for Location {
         match self {
             Location::Memory => formatter.write_str("sqlite::memory:"),
             Location::File(path) => write!(formatter, "sqlite:{}", path.display()),
-            Location::Postgres(url) => formatter.write_str(&hide_passwords(url)),
+            Location::Postgres(address) => address.fmt(formatter),
         }
-    }
-}
-
-impl fmt::Debug for Location {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Location({self})")
     }
 }
 
@@ -119,17 +112,23 @@ mod tests {
         check("sqlite:../data/shop.sqlite3", Location::File("../data/shop.sqlite3".into()), Some("shop"));
         check("sqlite:/var/shop.db", Location::File("/var/shop.db".into()), Some("shop"));
         check("sqlite:///var/shop.db", Location::File("/var/shop.db".into()), Some("shop"));
-        for url in ["postgres://me@host/shop", "postgresql://host:5433/shop?sslmode=disable"] {
-            check(url, Location::Postgres(url.to_owned()), Some("shop"));
+        for url in ["postgres://me@host/shop", "postgresql://me:secret@host:5433/shop?sslmode=disable"] {
+            check(url, Location::Postgres(Box::new(Address::parse(url).unwrap())), Some("shop"));
         }
-        check("postgres://host", Location::Postgres("postgres://host".to_owned()), None);
     }
 
     #[test]
     fn what_is_no_database_is_refused_without_its_password() {
-        for text in ["shop.db", "sqlite:", "sqlite:data/", "mysql://me:secret@host/shop", ""] {
+        for text in [
+            "shop.db",
+            "sqlite:",
+            "sqlite:data/",
+            "mysql://me:secret@host/shop",
+            "",
+            "postgres://me:secret@host:x/shop",
+        ] {
             let error = Location::parse(text).unwrap_err();
-            assert!(error.contains("sqlite:") && !error.contains("secret"), "{text}: {error}");
+            assert!(error.contains("expected") && !error.contains("secret"), "{text}: {error}");
         }
     }
 
@@ -147,7 +146,7 @@ mod tests {
             assert_eq!(hide_passwords(text), expected);
             assert_eq!(hide_passwords(text).len(), text.len());
         }
-        let location = Location::Postgres("postgres://me:secret@host/shop".to_owned());
+        let location = Location::parse("postgres://me:secret@host/shop").unwrap();
         assert_eq!(format!("{location} {location:?}").matches("secret").count(), 0);
     }
 }

@@ -99,7 +99,7 @@ fn every_key_is_read() {
     let shop = Service {
         kind: Kind::Database { mapping: Some("shop.toml".into()) },
         work_processes: WorkProcesses { limit: 1, ..work_processes.clone() },
-        ..Service::of_database(Location::Postgres("postgres://me@localhost/shop".to_owned())).unwrap()
+        ..Service::of_database(Location::parse("postgres://me@localhost/shop").unwrap()).unwrap()
     };
     let old_shop = Service::named_database("old-shop", Location::File("shop.db".into())).unwrap();
     assert_eq!(

@@ -4,6 +4,7 @@ use tollgate_wire::edm::{Model, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Key, Plan};
 
+use super::introspect::Catalog;
 use super::{Outcome, RowSink, Store, StoreError, Tables, postgres, sqlite};
 
 /// A database of any kind.
@@ -16,6 +17,7 @@ pub enum Database {
 }
 
 /// A connection to a database of any kind.
+#[expect(clippy::large_enum_variant, reason = "there are as many as work processes, and they seldom move")]
 pub enum Connection {
     /// To SQLite.
     Sqlite(sqlite::Connection),
@@ -24,6 +26,25 @@ pub enum Connection {
 }
 
 impl Database {
+    /// How many times a connection was opened again after it had broken; `None` where none can break.
+    pub fn reconnects(&self) -> Option<u64> {
+        match self {
+            Database::Sqlite(_) => None,
+            Database::Postgres(database) => Some(database.reconnects()),
+        }
+    }
+
+    /// What it says of its tables and views.
+    ///
+    /// # Errors
+    /// Those of the kind.
+    pub fn catalog(&self) -> Result<Catalog, StoreError> {
+        match self {
+            Database::Sqlite(database) => database.catalog(),
+            Database::Postgres(_) => Err(StoreError::Unavailable("its catalog cannot be read yet".into())),
+        }
+    }
+
     /// A new connection.
     ///
     /// # Errors

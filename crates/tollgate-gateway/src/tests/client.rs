@@ -21,6 +21,7 @@ pub(super) struct Running {
     pub(super) addresses: Addresses,
     pub(super) shared: Arc<Shared>,
     pub(super) shutdown: Shutdown,
+    pub(super) remarks: Vec<String>,
     thread: Option<JoinHandle<std::io::Result<()>>>,
 }
 
@@ -47,12 +48,13 @@ impl Running {
         let gateway = Gateway::start(config).unwrap();
         let addresses = gateway.addresses().clone();
         let shared = gateway.shared();
+        let remarks = gateway.remarks().to_vec();
         let shutdown = Shutdown::new();
         let thread = std::thread::spawn({
             let shutdown = shutdown.clone();
             move || gateway.run(&shutdown)
         });
-        Running { addresses, shared, shutdown, thread: Some(thread) }
+        Running { addresses, shared, shutdown, remarks, thread: Some(thread) }
     }
 
     /// A gateway as it is without configuration, shared by the tests that only read.

@@ -6,6 +6,7 @@ mod batch;
 mod client;
 mod conditions;
 mod drain;
+mod found;
 mod paging;
 mod pool;
 mod rest;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 use tollgate_gateway::config::{self, Kind, Location, Service};
-use tollgate_gateway::{Config, Gateway};
+use tollgate_gateway::{Config, Gateway, StartError};
 use tollgate_net::http1::server::Shutdown;
 
 use crate::failure::{Exit, Failure};
@@ -95,7 +95,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let asked = shutdown.clone();
     // Before the first line is printed: whoever reads it may send a signal at once.
     signals::on_stop(move || asked.begin())?;
-    let gateway = Gateway::start(config).map_err(Failure::failed)?;
+    let gateway = Gateway::start(config).map_err(|error| match error {
+        StartError::Mapping(_) | StartError::MappingFile { .. } => Failure::usage(error),
+        StartError::Listen { .. } | StartError::Database { .. } => Failure::failed(error),
+    })?;
+    for remark in gateway.remarks() {
+        // Where nobody reads stderr, there is nobody to tell.
+        let _ = writeln!(std::io::stderr(), "tollgate: {remark}");
+    }
     let addresses = gateway.addresses().clone();
     for address in &addresses.public {
         writeln!(out, "listening http://{address}").map_err(Failure::output)?;

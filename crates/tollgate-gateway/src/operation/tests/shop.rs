@@ -10,12 +10,13 @@ use tollgate_wire::edm::{
 };
 use tollgate_wire::value::Value;
 
-use crate::hosted::Hosted;
+use crate::hosted::{Hosted, Opened};
 use crate::odata::negotiation;
 use crate::operation::{Answer, Caller, ContentIds, Headers, Request, perform};
 use crate::pool::{Locking, Pool};
 use crate::rest::Rest;
 use crate::rules::Rules;
+use crate::store;
 use crate::store::sqlite::{Database, Location};
 use crate::store::{Connection, Mapping, Store};
 use crate::weight::Rows;
@@ -178,7 +179,8 @@ impl Shop {
         let connection = Connection::Sqlite(database.connection().unwrap());
         let pool = Pool::new(Vec::new(), Locking::writers(), 0, Duration::ZERO);
         let rows = Rows::default();
-        let hosted = Hosted::new("shop", model, Vec::new(), Rest::new("/rest/", []), pool, rows, Rules::default());
+        let opened = Opened { model, database: store::Database::Sqlite(database), pool, rows };
+        let hosted = opened.hosted("shop".to_owned(), Rules::default(), Vec::new(), Rest::new("/rest/", []));
         let now = UNIX_EPOCH + Duration::from_secs(1_380_110_400);
         Shop { hosted, connection, now, content_ids: ContentIds::default(), _folder: folder }
     }

@@ -1,0 +1,111 @@
+//! Databases that the gateway did not make, served by their tables.
+
+use std::path::Path;
+
+use super::client::{Answer, Running};
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+
+const SHOP: &str = "
+    CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, rating REAL);
+    CREATE TABLE orders (
+        number TEXT NOT NULL, line SMALLINT NOT NULL, customer INTEGER REFERENCES customers (id),
+        price DECIMAL(10, 2), ordered DATE NOT NULL, PRIMARY KEY (number, line)
+    );
+    CREATE TABLE days (day DATE PRIMARY KEY NOT NULL, open BOOLEAN NOT NULL DEFAULT TRUE);
+    CREATE TABLE log (message TEXT);
+    CREATE VIEW rich AS SELECT id, name FROM customers WHERE rating > 5;
+    INSERT INTO customers VALUES (1, 'Ada', 9.5), (2, 'Ben', 1);
+    INSERT INTO orders VALUES ('A/1', 1, 1, 12.50, '2024-02-29');
+    INSERT INTO log VALUES ('begun');
+";
+
+fn shop(path: &Path) {
+    rusqlite::Connection::open(path).unwrap().execute_batch(SHOP).unwrap();
+}
+
+fn serve(path: &Path, more: &str) -> Running {
+    let url = path.display();
+    Running::start(&format!("[[service]]\nkind = \"database\"\ndatabase = \"sqlite:{url}\"\n{more}"))
+}
+
+#[test]
+fn its_tables_are_read_and_written_in_every_protocol_by_the_name_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.db");
+    shop(&file);
+    let gateway = serve(&file, "");
+    gateway.get("/odata/v4/shop/$metadata").expect(200, "Namespace=\"shop\"");
+    gateway.get("/odata/v4/shop/customers?$expand=orders").expect(200, "\"price\":12.5,");
+    gateway.get("/sap/opu/odata/shop/orders(number='A%2F1',line=1)?$format=json").expect(200, "Date(1709164800000)");
+    gateway.get("/rest/shop/customers/1").expect(200, "\"name\":\"Ada\"");
+    gateway.get("/rest/shop/orders/A%2F1/1").expect(200, "\"ordered\":\"2024-02-29\"");
+    let mut client = gateway.connect();
+    let mut post = |path: &str, body: &str| client.ask_with("POST", path, &[JSON], body);
+    let location = |answer: &Answer| answer.header("location").unwrap().to_owned();
+    let created = post("/rest/shop/days", r#"{"day":"2024-03-01"}"#);
+    created.expect(201, "\"open\":true");
+    assert!(location(&created).ends_with("/rest/shop/days/2024-03-01"));
+    // The key comes from the database.
+    let created = post("/odata/v4/shop/customers", r#"{"name":"Cid"}"#);
+    assert!(location(&created.expect(201, "\"id\":3").clone()).ends_with("/odata/v4/shop/customers(3)"));
+    post("/rest/shop/customers", r#"[{"name":"Dora"},{"name":"Eve"}]"#).expect(201, "{\"inserted\":2}");
+    post("/rest/shop/orders", r#"{"number":"B","line":1,"customer":99,"ordered":"2024-01-01"}"#).expect(409, "");
+    gateway.ask("DELETE", "/rest/shop/customers/1").expect(409, "");
+    gateway.ask("DELETE", "/rest/shop/customers/5").expect(204, "");
+    gateway.get("/odata/v4/shop/customers/$count").expect(200, "4");
+    gateway.get("/rest/shop/nothing").expect(404, "shop/customers");
+    // Nothing else is served.
+    gateway.get("/rest/flights").expect(404, "shop/orders");
+    assert_eq!(gateway.metric("tollgate_work_processes_busy{service=\"shop\"}"), 0);
+}
+
+#[test]
+fn what_has_no_key_is_read_only_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.db");
+    shop(&file);
+    let gateway = serve(&file, "name = \"mine\"");
+    assert!(
+        gateway.remarks.iter().any(|remark| remark.starts_with("mine: log: it has no key")),
+        "{:?}",
+        gateway.remarks
+    );
+    gateway.get("/rest/mine/log").expect(200, "begun");
+    gateway.get("/odata/v4/mine/rich").expect(200, "Ada");
+    for path in ["/rest/mine/log", "/odata/v4/mine/log", "/rest/mine/rich"] {
+        gateway.connect().ask_with("POST", path, &[JSON], "{}").expect(405, "");
+    }
+}
+
+#[test]
+fn a_mapping_file_renames_hides_and_restricts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, mapping) = (folder.path().join("shop.db"), folder.path().join("shop.toml"));
+    shop(&file);
+    let text = "others = \"hidden\"\n[tables.customers]\nname = \"People\"\ntype = \"Person\"\nread_only = true\n";
+    std::fs::write(&mapping, text).unwrap();
+    let gateway = serve(&file, &format!("mapping = \"{}\"", mapping.display()));
+    gateway.get("/rest/shop/People/9").expect(404, "there is no such Person");
+    gateway.get("/rest/shop/orders").expect(404, "shop/People");
+    gateway.connect().ask_with("POST", "/odata/v4/shop/People", &[JSON], "{}").expect(405, "");
+}
+
+#[test]
+fn a_file_that_is_not_there_or_a_mapping_that_does_not_fit_is_an_error_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, mapping) = (folder.path().join("shop.db"), folder.path().join("shop.toml"));
+    let start = |more: &str| {
+        let config = format!("[[service]]\nkind = \"database\"\ndatabase = \"sqlite:{}\"\n{more}", file.display());
+        let config =
+            crate::Config::parse(&format!("listen.addresses = [\"127.0.0.1:0\"]\n{config}"), "t.toml").unwrap();
+        crate::Gateway::start(config).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(start("").contains("cannot serve `shop` over sqlite:"), "{}", start(""));
+    assert!(!file.exists(), "somebody's file is not made");
+    shop(&file);
+    let more = format!("mapping = \"{}\"", mapping.display());
+    assert!(start(&more).contains("cannot read"), "{}", start(&more));
+    std::fs::write(&mapping, "[tables.custmers]\nhidden = true\n").unwrap();
+    assert!(start(&more).contains("did you mean `customers`?"), "{}", start(&more));
+}
