@@ -69,7 +69,8 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     Ok(exit)
 }
 
-const HEADING: &str = "     asked    median       p99    direct        off   allowed        n        stream  verdict";
+const HEADING: &str =
+    "      asked      median         p99      direct       off   allowed      n       stream  verdict";
 
 fn write(verified: &Verified, out: &mut dyn Write) -> io::Result<()> {
     let median = verified.got.median();
@@ -82,7 +83,7 @@ fn write(verified: &Verified, out: &mut dyn Write) -> io::Result<()> {
     };
     writeln!(
         out,
-        "{:>10}{:>10}{:>10}{:>10}{:>11}{:>10}{:>9}{stream:>14}  {verdict}",
+        "{:>11}{:>12}{:>12}{:>12}{:>10}{:>10}{:>7}{stream:>13}  {verdict}",
         milliseconds(verified.asked),
         milliseconds(median),
         verified.got.p99().map_or("-".to_owned(), milliseconds),
