@@ -276,6 +276,12 @@ impl From<StoreError> for Fault {
                 told
             }
             store::Fault::Overload => Fault::new(503, "ServiceUnavailable", message).with_retry_after(),
+            store::Fault::Gateway if matches!(error, StoreError::InDoubt(_)) => {
+                // No `Retry-After`: to try again may be to do it twice.
+                let mut told = Fault::new(500, "InDoubt", message);
+                told.0.inner = std::error::Error::source(&error).map(ToString::to_string);
+                told
+            }
             store::Fault::Gateway => match std::error::Error::source(&error) {
                 Some(inner) => Fault::internal(format!("{message}: {inner}")),
                 None => Fault::internal(message),

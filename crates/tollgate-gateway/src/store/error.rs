@@ -104,8 +104,10 @@ pub enum StoreError {
     },
     /// There is no room left on the database's disk.
     Full(Cause),
-    /// The database cannot be reached, or the connection broke: whether a commit in flight was done is not known.
+    /// The database cannot be reached, or the connection broke; nothing of the transaction lasts.
     Unavailable(Cause),
+    /// The connection broke while a transaction was committed: whether it was is not known, and nobody may just try again.
+    InDoubt(Cause),
     /// Another transaction was in the way and the database undid this one; the same request may succeed later.
     Conflict(Cause),
     /// The database cannot be written: its file, its folder or its disk is protected.
@@ -132,6 +134,7 @@ impl StoreError {
             | StoreError::Unavailable(_)
             | StoreError::Conflict(_) => Fault::Overload,
             StoreError::Corrupt(_)
+            | StoreError::InDoubt(_)
             | StoreError::Layout { .. }
             | StoreError::Mapping(_)
             | StoreError::Stored { .. }
@@ -182,6 +185,12 @@ impl fmt::Display for StoreError {
             }
             StoreError::Full(_) => write!(formatter, "the database has no room left"),
             StoreError::Unavailable(_) => write!(formatter, "the database cannot be reached"),
+            StoreError::InDoubt(_) => {
+                write!(
+                    formatter,
+                    "the database went away while it committed: look whether the change was done before it is sent again"
+                )
+            }
             StoreError::Conflict(_) => write!(formatter, "another change was in the way"),
             StoreError::ReadOnly(_) => write!(formatter, "the database is read-only"),
             StoreError::Database(_) => write!(formatter, "the database failed"),
@@ -196,6 +205,7 @@ impl std::error::Error for StoreError {
             | StoreError::Corrupt(inner)
             | StoreError::Full(inner)
             | StoreError::Unavailable(inner)
+            | StoreError::InDoubt(inner)
             | StoreError::Conflict(inner)
             | StoreError::ReadOnly(inner)
             | StoreError::Database(inner) => Some(&**inner),

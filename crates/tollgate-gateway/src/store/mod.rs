@@ -115,7 +115,7 @@ pub trait Store {
     /// Makes everything since [`begin`](Store::begin) last. Only when this returned may anybody be told of success.
     ///
     /// # Errors
-    /// Nothing of the transaction lasts, but for [`StoreError::Unavailable`], where that is not known.
+    /// Nothing of the transaction lasts, but for [`StoreError::InDoubt`], where that is not known.
     fn commit(&mut self) -> Result<(), StoreError>;
 
     /// Undoes everything since [`begin`](Store::begin). Never fails: a connection that cannot is given up and made anew.

@@ -42,13 +42,14 @@ impl Failure {
     /// Whether the connection is of no more use: it broke, or the server shuts down or was told to end it.
     pub(super) fn ends_the_connection(&self) -> bool {
         match self {
-            Failure::Postgres(error) => match error.as_db_error() {
-                Some(refusal) => ends_the_connection(refusal.code().code()),
-                None => true,
-            },
+            Failure::Postgres(error) => Failure::ends(error),
             Failure::Closed(_) | Failure::Lost => true,
             Failure::Unreadable(_) => false,
         }
+    }
+
+    fn ends(error: &postgres::Error) -> bool {
+        error.as_db_error().is_none_or(|refusal| ends_the_connection(refusal.code().code()))
     }
 
     /// Whether a read that nothing was handed out of may be begun again: the connection had broken, or what was prepared
@@ -63,6 +64,14 @@ impl Failure {
                 None => true,
             },
             Failure::Closed(_) | Failure::Lost | Failure::Unreadable(_) => false,
+        }
+    }
+
+    /// What it is to who commits: a connection that broke on the way leaves open what became of the transaction.
+    pub(super) fn told_of_commit(self) -> StoreError {
+        match self {
+            Failure::Postgres(error) if Failure::ends(&error) => StoreError::InDoubt(error.into()),
+            other => other.told(Purpose::Writing),
         }
     }
 

@@ -51,7 +51,7 @@ impl Store for Connection {
             ));
         }
         self.deferred.push("COMMIT");
-        let committed = self.flush().map_err(|failure| failure.told(Purpose::Writing));
+        let committed = self.flush().map_err(Failure::told_of_commit);
         match committed {
             Ok(()) => self.transaction = Transaction::None,
             Err(_) => self.rollback(),
