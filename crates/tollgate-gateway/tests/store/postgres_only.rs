@@ -349,7 +349,7 @@ fn after_a_crash_of_the_server_nothing_is_lost_or_doubled_and_errors_are_over_on
                             done.fetch_add(1, Ordering::SeqCst);
                         }
                         Ok(Err(error)) => {
-                            assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+                            assert!(matches!(error, StoreError::Unavailable(_) | StoreError::InDoubt(_)), "{error:?}");
                             unknown.lock().unwrap().insert(number);
                         }
                         Err(error) => {
