@@ -157,7 +157,17 @@ impl Plan {
 
     /// How long the trials and the warm-up take at least; trials end on a whole unit of work, so a little more.
     pub fn duration(&self) -> Duration {
-        self.slice * self.trials() as u32 + crate::run::WARM_UP_LEAST * (self.variants.len() as u32 * self.starts)
+        match self.cell {
+            // All variants of an insert are warmed up together, and no cell gets more than its time.
+            Some(cell) => {
+                let trials = self.slice * (self.blocks * TRIALS_PER_BLOCK);
+                trials.min(cell) * self.cells() as u32 + crate::run::WARM_UP_LEAST * self.starts
+            }
+            None => {
+                self.slice * self.trials() as u32
+                    + crate::run::WARM_UP_LEAST * (self.variants.len() as u32 * self.starts)
+            }
+        }
     }
 }
 
@@ -190,6 +200,17 @@ mod tests {
         let plan = plan(&PlanOptions { extent: Extent::Quick, ..PlanOptions::default() }).unwrap();
         assert_eq!((plan.levels.clone(), plan.blocks, plan.cells(), plan.trials()), (vec![1, 20], 8, 12, 192));
         assert!(plan.duration() <= Duration::from_secs(40));
+    }
+
+    #[test]
+    fn the_quick_batching_has_eight_variants_near_and_from_afar_and_fits_into_a_minute() {
+        let experiment = Experiment::builtin("batching").unwrap();
+        let options = PlanOptions { extent: Extent::Quick, ..PlanOptions::default() };
+        let plan = Plan::new(&experiment, &options).unwrap();
+        assert_eq!((plan.variants.len(), plan.levels.len(), plan.round_trip.as_millis()), (16, 4, 20));
+        assert!(plan.duration() <= Duration::from_secs(30), "{:?}", plan.duration());
+        let full = Plan::new(&experiment, &PlanOptions { extent: Extent::Full, ..PlanOptions::default() }).unwrap();
+        assert_eq!((full.cells(), full.round_trip.as_millis()), (48 * 30, 160));
     }
 
     #[test]

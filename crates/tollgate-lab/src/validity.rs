@@ -350,6 +350,7 @@ fn classes(cell: &Cell) -> String {
 mod tests {
     use super::*;
     use crate::report::fixture;
+    use crate::results::Inserted;
 
     /// A cell without any fault, and the evidence that shows it.
     fn sound() -> Cell {
@@ -412,6 +413,31 @@ mod tests {
             &[("errors", Verdict::Marked), ("content", Verdict::Refused)],
         );
         check(|_, evidence| evidence.checked = 9_000, &[("content", Verdict::Marked)]);
+    }
+
+    #[test]
+    fn a_table_that_does_not_hold_what_was_acknowledged_is_refused() {
+        let inserted = Inserted {
+            records: 10_000,
+            settlement: Settlement { counted: 16, lost: 3, ..Settlement::default() },
+            ..Inserted::default()
+        };
+        check(
+            |cell, evidence| {
+                cell.inserted = Some(inserted);
+                evidence.unsettled = Some("record 7 was acknowledged and is not stored");
+            },
+            &[("settlement", Verdict::Refused)],
+        );
+        // An answer for thousands of records is one answer, and enough.
+        check(
+            |cell, evidence| {
+                (cell.requests, evidence.checked) = (16, 16);
+                cell.connections = 16;
+                cell.inserted = Some(inserted);
+            },
+            &[("all", Verdict::Ok)],
+        );
     }
 
     #[test]

@@ -59,6 +59,45 @@ fn cell() -> impl Strategy<Value = Cell> {
     )
 }
 
+/// What of a run only inserts have.
+fn inserts() -> impl Strategy<Value = (Vec<Gap>, Vec<Fit>, Vec<Option<Inserting>>, Option<Inserted>)> {
+    let kind = proptest::sample::select(vec![GapKind::ErrorOnset, GapKind::AfterOnset, GapKind::TooLong]);
+    let gap = (name(), level(), kind, any::<String>()).prop_map(|(variant, level, kind, reason)| Gap {
+        variant,
+        level,
+        kind,
+        reason,
+    });
+    let fit = (name(), estimate(), number(), proptest::option::of(any::<String>())).prop_map(
+        |(variant, estimate, residual_share, doubt)| Fit {
+            variant,
+            fixed_ms: estimate,
+            per_record_ms: estimate,
+            residual_share,
+            level_min: 5,
+            level_max: 20,
+            doubt,
+        },
+    );
+    let mode = proptest::sample::select(vec!["sequential", "custom-rest", "batch-100", "parallel-500", "", "-", "ü"]);
+    let inserting =
+        (mode, 0..600_u32, proptest::option::of(0..200_u64)).prop_map(|(mode, connections, records_per_request)| {
+            Some(Inserting { mode: mode.to_owned(), connections, records_per_request })
+        });
+    let inserted = estimate().prop_map(|estimate| Inserted {
+        ms_per_record: estimate,
+        subject_cpu_us_per_record: Some(estimate),
+        work_processes_busy_max: Some(estimate.low),
+        ..Inserted::default()
+    });
+    (
+        proptest::collection::vec(gap, 0..4),
+        proptest::collection::vec(fit, 0..3),
+        proptest::collection::vec(inserting, 4),
+        proptest::option::of(inserted),
+    )
+}
+
 fn toll() -> impl Strategy<Value = Toll> {
     let verdict = proptest::sample::select(vec![
         TollVerdict::Dearer,
@@ -121,7 +160,9 @@ fn run() -> impl Strategy<Value = RunResult> {
         proptest::collection::vec(series(), 0..4),
         proptest::collection::vec(doubt(), 0..4),
     );
-    (variants, vectors, any::<String>()).prop_map(|(variants, (levels, cells, tolls, series, validity), text)| {
+    (variants, vectors, any::<String>(), inserts()).prop_map(|(variants, vectors, text, inserts)| {
+        let (levels, cells, tolls, series, validity) = vectors;
+        let (gaps, fits, inserting, inserted) = inserts;
         let mut run = BASE.get_or_init(fixture::empty).clone();
         run.experiment.variants = variants
             .into_iter()
@@ -144,6 +185,16 @@ fn run() -> impl Strategy<Value = RunResult> {
         run.tolls = tolls;
         run.series = series;
         run.validity = validity;
+        if inserted.is_some() {
+            run.experiment.piece = Piece::Record;
+            run.experiment.published_table = Some("cap-ms-per-record".to_owned());
+            for (index, variant) in run.experiment.variants.iter_mut().enumerate() {
+                variant.inserting = inserting.get(index).cloned().flatten();
+                variant.distance = if index % 2 == 0 { Distance::Local } else { Distance::Remote };
+            }
+            run.cells.iter_mut().for_each(|cell| cell.inserted = inserted);
+        }
+        (run.gaps, run.fits) = (gaps, fits);
         run
     })
 }

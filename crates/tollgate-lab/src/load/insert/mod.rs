@@ -5,7 +5,7 @@
 //! compared one by one) and the table emptied, past any link. The subject's CPU time is read when it has come to rest
 //! before and after each transfer, so that what it finishes behind its last answer is in, and settling is out.
 //!
-//! One worker does all of it: as in the seed, one client inserts.
+//! One worker does all of it: as in the published measurement, one client inserts.
 
 mod answers;
 mod aside;

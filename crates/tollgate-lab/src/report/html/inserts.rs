@@ -54,7 +54,7 @@ fn words(view: &View<'_>) -> String {
         run.cells.iter().filter_map(|cell| Some(of(&cell.inserted.as_ref()?.settlement))).sum()
     };
     let mut html = format!(
-        "<p>Empty behind the level at which errors begin, as in the seed. After each transfer its rows were counted: {} \
+        "<p>Empty behind the level at which errors begin, as in the published table. After each transfer its rows were counted: {} \
          transfers, of which {} were read back and compared record by record; {} records were lost, {} too many, {} wrong. \
          Timed is what lies between the first byte out and the last byte in; connections were open before.</p>",
         number::whole(sum(|settlement| settlement.counted)),

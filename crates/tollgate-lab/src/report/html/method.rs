@@ -3,7 +3,7 @@
 use super::parts::escape;
 use crate::report::number;
 use crate::report::view::View;
-use crate::results::RunResult;
+use crate::results::{Piece, RunResult};
 use crate::toll::NO_TOLL_BAND;
 use std::fmt::Write;
 
@@ -30,6 +30,13 @@ pub(super) fn section(view: &View<'_>) -> Option<String> {
     Some(html)
 }
 
+/// What is different where records are inserted.
+const INSERTS: &str = "A transfer puts its records into an empty table. Timed is what lies between the first byte out and \
+    the last byte in: connections were open before, and counting, comparing and deleting the rows afterwards goes past any \
+    link and is in no figure. The subject's CPU clock is read when it has come to rest. A survey of one transfer a cell, in \
+    no figure, finds where errors begin and how many blocks fit into a cell's time. All variants of a subject share its \
+    process.";
+
 fn words(run: &RunResult) -> Vec<String> {
     let settings = &run.settings;
     let mut words = vec![
@@ -49,11 +56,17 @@ fn words(run: &RunResult) -> Vec<String> {
              anything between is called unclear.",
             NO_TOLL_BAND * 100.0
         ),
+        if run.experiment.piece == Piece::Record {
+            INSERTS.to_owned()
+        } else {
+            String::new()
+        },
         "Load is closed: each user sends its next request when the last one is answered. Times therefore compare at equal \
          concurrency, not at equal rate. Percentiles come from merged histograms, never from averaged ones. Failed requests \
          are counted and shown, and a cell with too many of them gets no toll."
             .to_owned(),
     ];
+    words.retain(|paragraph| !paragraph.is_empty());
     if settings.network == "loopback" {
         words.push(
             "Generator and subject talked over the loopback of one machine. That hides what a network adds: distance \
