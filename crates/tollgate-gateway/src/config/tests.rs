@@ -13,8 +13,12 @@ fn nothing_is_the_default() {
 }
 
 #[test]
-fn the_example_for_users_is_read() {
+fn the_examples_for_users_are_read() {
     Config::parse(include_str!("../../../../examples/gateway.toml"), "gateway.toml").unwrap();
+    let config = include_str!("../../../../examples/your-own-database.toml");
+    let config = Config::parse(config, "your-own-database.toml").unwrap();
+    let names: Vec<&str> = config.services.iter().map(|service| service.name.as_str()).collect();
+    assert_eq!(names, ["shop", "orders"]);
 }
 
 #[test]
