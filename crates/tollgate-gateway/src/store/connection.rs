@@ -17,7 +17,6 @@ pub enum Database {
 }
 
 /// A connection to a database of any kind.
-#[expect(clippy::large_enum_variant, reason = "there are as many as work processes, and they seldom move")]
 pub enum Connection {
     /// To SQLite.
     Sqlite(sqlite::Connection),
@@ -41,7 +40,7 @@ impl Database {
     pub fn catalog(&self) -> Result<Catalog, StoreError> {
         match self {
             Database::Sqlite(database) => database.catalog(),
-            Database::Postgres(_) => Err(StoreError::Unavailable("its catalog cannot be read yet".into())),
+            Database::Postgres(database) => database.catalog(),
         }
     }
 

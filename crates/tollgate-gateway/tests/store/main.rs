@@ -7,6 +7,7 @@ mod cluster;
 mod expansions;
 mod files;
 mod found;
+mod fuzzed;
 mod hostile;
 mod locks;
 mod naive;

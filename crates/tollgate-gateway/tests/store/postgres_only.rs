@@ -9,13 +9,15 @@ use insta::assert_snapshot;
 use tollgate_gateway::store::introspect::{Customisation, introspected};
 use tollgate_gateway::store::postgres::{Address, Database};
 use tollgate_gateway::store::{Fault, Mapping, Store, StoreError, Tables};
-use tollgate_wire::edm::{Model, SetId};
+use tollgate_wire::edm::{Model, Primitive, SetId};
 use tollgate_wire::entry::Entry;
-use tollgate_wire::plan::{Columns, Comparison, Expand, Key, Options, Plan, Select, Shape};
+use tollgate_wire::plan::{
+    Arithmetic, Columns, Comparison, Direction, Expand, ExpressionKind, Key, Options, OrderBy, Plan, Select, Shape,
+};
 use tollgate_wire::value::Value;
 
 use crate::cluster::{Cluster, cluster};
-use crate::plans::{compare, item_leaf, literal};
+use crate::plans::{compare, expression, item_leaf, literal};
 use crate::stores::{self, Kind};
 use crate::world::*;
 
@@ -183,14 +185,8 @@ fn a_database_of_others_is_written_and_read() {
         ("feels", text("happy")),
         ("tags", text("{a,\"b c\"}")),
         ("settings", text("{\"b\": 1, \"a\": [2.50]}")),
-        (
-            "since",
-            Value::Text(
-                tollgate_wire::edm::Primitive::DateTimeOffset { precision: 3 },
-                "2024-02-29T12:00:00.5Z".into(),
-            ),
-        ),
-        ("token", Value::Text(tollgate_wire::edm::Primitive::Guid, "0a1b2c3d-0000-4000-8000-00000000000f".into())),
+        ("since", Value::Text(Primitive::DateTimeOffset { precision: 3 }, "2024-02-29T12:00:00.5Z".into())),
+        ("token", Value::Text(Primitive::Guid, "0a1b2c3d-0000-4000-8000-00000000000f".into())),
         ("photo", Value::Binary(vec![0, 255])),
         ("address", text("192.168.0.1/24")),
     ];
@@ -238,7 +234,7 @@ fn what_breaks_a_rule_is_told_with_the_properties_names() {
             .map_err(|error: StoreError| error);
         done.map_or_else(|error| format!("{error}"), |()| "inserted".to_owned())
     };
-    let day = || Value::Text(tollgate_wire::edm::Primitive::Date, "2024-02-29".into());
+    let day = || Value::Text(Primitive::Date, "2024-02-29".into());
     let told = [
         refused("country", &[("code", text("IS")), ("name", text("Iceland"))]),
         refused("country", &[("code", text("IS")), ("name", text("Island"))]),
@@ -272,6 +268,32 @@ fn a_text_with_the_character_zero_is_nobodys_fault_but_the_clients() {
     let error =
         world.read(&collection(ITEMS, Options { filter: Some(filter), ..Options::default() }), None).unwrap_err();
     assert_eq!(error.fault(), Fault::Client, "{error:?}");
+}
+
+#[test]
+fn an_order_without_a_value_for_rows_that_the_filter_keeps_out_is_paged_all_the_same() {
+    let Some(_) = server() else { return };
+    let world = World::new((0..9).map(|number| bare_item("a", number, None)).collect(), Vec::new());
+    let number = || item_leaf("number");
+    let of_hundred = expression(
+        Some(Primitive::Int32),
+        ExpressionKind::Arithmetic(
+            Arithmetic::Divide,
+            Box::new(literal(Primitive::Int32, Value::Integer(100))),
+            Box::new(number()),
+        ),
+    );
+    let filter = compare(Comparison::NotEqual, number(), literal(Primitive::Int32, Value::Integer(0)));
+    let order_by = vec![OrderBy { expression: of_hundred, direction: Direction::Ascending }];
+    let mut plan = collection(ITEMS, Options { filter: Some(filter), order_by, ..Options::default() });
+    let mut seen = Vec::new();
+    loop {
+        let (outcome, answer) = world.read(&plan, Some(3)).unwrap();
+        seen.extend(answer.rows.into_iter().map(|row| row[1].clone()));
+        let Some(next) = outcome.next else { break };
+        plan.options.skip_token = Some(next);
+    }
+    assert_eq!(seen, ["8", "7", "6", "5", "4", "3", "2", "1"]);
 }
 
 #[test]
@@ -390,4 +412,13 @@ fn after_a_crash_of_the_server_nothing_is_lost_or_doubled_and_errors_are_over_on
     assert!(others.is_subset(&unknown), "what is there was acknowledged, or its commit was under way");
     assert!(database.reconnects() >= 1);
     assert_eq!(refused_when_up.into_inner(), 0, "what was begun once it was up succeeded");
+}
+
+#[test]
+fn the_corpus_of_urls_is_replayed() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/postgres_url");
+    let replayed = std::fs::read_dir(folder).unwrap().map(|entry| {
+        crate::fuzzed::postgres_url(&std::fs::read(entry.unwrap().path()).unwrap());
+    });
+    assert!(replayed.count() > 0, "there is a corpus");
 }

@@ -35,7 +35,9 @@ impl Store for Connection {
         let begun = self.control("BEGIN ISOLATION LEVEL READ COMMITTED");
         let begun = match begun {
             // It broke while nobody used it: after a restart of the server, say.
-            Err(failure) if failure.ends_the_connection() => self.control("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            Err(failure @ Failure::Postgres(_)) if failure.ends_the_connection() => {
+                self.control("BEGIN ISOLATION LEVEL READ COMMITTED")
+            }
             other => other,
         };
         begun.map_err(|failure| failure.told(Purpose::Writing))?;

@@ -54,6 +54,11 @@ pub fn order_columns<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [Order
     Ok(())
 }
 
+/// Whether a key of an order is more than a property.
+pub fn is_computed(order: &[OrderBy]) -> bool {
+    order.iter().any(|by| !matches!(by.expression.kind, ExpressionKind::Leaf { .. }))
+}
+
 /// One key of the total order.
 #[derive(Clone, Copy)]
 enum OrderKey<'p> {

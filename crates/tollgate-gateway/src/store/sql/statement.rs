@@ -63,7 +63,19 @@ impl Source<'_> {
                     && scope.mapping.table(plan.set()).identity == Identity::Key
                 {
                     conditions.next(&mut sql);
+                    // PostgreSQL evaluates conditions in any order, and keys of an order may have no value for rows that
+                    // the filter keeps out.
+                    let guard = match (self.dialect, &options.filter) {
+                        (Dialect::Postgres, Some(filter)) if order::is_computed(&options.order_by) => Some(filter),
+                        (Dialect::Sqlite | Dialect::Postgres, _) => None,
+                    };
+                    if let Some(filter) = guard {
+                        sql.push("CASE WHEN ");
+                        condition(&mut sql, &scope, filter)?;
+                        sql.push(" THEN ");
+                    }
                     order::after(&mut sql, &scope, &options.order_by, token)?;
+                    sql.push(if guard.is_some() { " ELSE false END" } else { "" });
                 }
                 order::order_by(&mut sql, &scope, &options.order_by)?;
                 self.window(&mut sql, window);
