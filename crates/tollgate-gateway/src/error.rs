@@ -143,6 +143,11 @@ impl Fault {
         )
     }
 
+    /// 403: the service does not let anybody do that.
+    pub(crate) fn forbidden(target: &str, message: impl Into<String>) -> Fault {
+        Fault::new(403, "Forbidden", message).at(Some(target.to_owned()))
+    }
+
     /// 403: a request that writes has no token, or another's.
     pub(crate) fn token_required() -> Fault {
         let message = "expected the X-CSRF-Token that a request with X-CSRF-Token: Fetch is answered, and its cookie";

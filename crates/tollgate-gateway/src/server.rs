@@ -113,6 +113,9 @@ pub(crate) struct Core {
 /// Texts and answers kept by a loop: more requests than that seldom wait at once.
 const TEXTS_MAX: usize = 16;
 
+/// Largest answer that is kept.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+
 impl Gateway {
     /// Opens the database, fills it where it is empty, and listens.
     ///
@@ -301,6 +304,9 @@ impl Core {
 
     /// Keeps an answer for the next request.
     pub(crate) fn give_answer(&self, mut answer: Answer) {
+        if answer.body.capacity() > ANSWER_BYTES_MAX {
+            return;
+        }
         answer.clear();
         let mut answers = self.answers.borrow_mut();
         if answers.len() < TEXTS_MAX {

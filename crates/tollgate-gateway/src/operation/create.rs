@@ -110,6 +110,7 @@ impl Creation<'_> {
         provide::for_creation(entity_type, entry, self.caller);
         let mut later_children = Vec::new();
         for (navigation, mut related) in children {
+            relation::check_creatable(model, &entity_type.navigation[navigation.0])?;
             match relation::holder(model, set, navigation)? {
                 Holder::There => later_children.push((navigation, related)),
                 Holder::Here => {
@@ -186,6 +187,7 @@ impl Creation<'_> {
         let model = &*self.service.model;
         for (navigation, key) in links {
             let declared = &model.type_of(set).navigation[navigation.0];
+            relation::check_changeable(model, declared.target, declared)?;
             let target_type = model.type_of(declared.target);
             let mut changes = Entry::new(target_type.leaves.len());
             for (here, there) in &declared.on {

@@ -94,7 +94,10 @@ impl Creation<'_> {
         let set = plan.set();
         let entity_type = model.type_of(set);
         let declared = &entity_type.navigation[step.navigation.0];
-        if relation::holder(model, set, step.navigation)? == Holder::Here {
+        let holder = relation::holder(model, set, step.navigation)?;
+        let held_in = if holder == Holder::Here { set } else { declared.target };
+        relation::check_changeable(model, held_in, declared)?;
+        if holder == Holder::Here {
             let mut entry = Entry::new(entity_type.leaves.len());
             match change {
                 Change::Lead(key) => {

@@ -40,6 +40,30 @@ pub(super) fn holder(model: &Model, set: SetId, navigation: NavigationId) -> Res
     Ok(if names_key { Holder::Here } else { Holder::There })
 }
 
+/// What is written along with something else is held to what its own set allows.
+///
+/// # Errors
+/// 403 where entities of the set that `by` leads to are not to be created.
+pub(super) fn check_creatable(model: &Model, by: &NavigationProperty) -> Result<(), Fault> {
+    let set = &model.entity_sets[by.target.0];
+    match set.changes.insert {
+        true => Ok(()),
+        false => Err(Fault::forbidden(&by.name, format!("entities of {} cannot be created", set.name))),
+    }
+}
+
+/// The same for changes of the entity in `set` that holds the foreign key of `by`.
+///
+/// # Errors
+/// 403 where entities of the set are not to be changed.
+pub(super) fn check_changeable(model: &Model, set: SetId, by: &NavigationProperty) -> Result<(), Fault> {
+    let set = &model.entity_sets[set.0];
+    match set.changes.update {
+        true => Ok(()),
+        false => Err(Fault::forbidden(&by.name, format!("entities of {} cannot be changed", set.name))),
+    }
+}
+
 /// Sets a part of a foreign key.
 ///
 /// # Errors

@@ -163,3 +163,24 @@ fn an_error_within_a_transaction_leaves_the_rest_to_the_caller() {
     shop.connection.commit().unwrap();
     shop.ask(Get, "Customers/$count", &[], "").expect(200, "1");
 }
+
+#[test]
+fn what_a_set_does_not_allow_is_not_done_by_way_of_another() {
+    use tollgate_wire::edm::Changes;
+    let mut shop = Shop::open_with(Changes::NONE);
+    for (method, path, body, status) in [
+        (Post, "Customers", r#"{"name":"ann"}"#, 405),
+        (Patch, "Customers(1)", "{}", 405),
+        (Delete, "Customers(1)", "", 405),
+        (Put, "Customers(1)/name", r#"{"value":"x"}"#, 405),
+        (Put, "Customers(1)/referrer_/$ref", r#"{"@odata.id":"Customers(1)"}"#, 403),
+        (Post, "Customers(1)/referred/$ref", r#"{"@odata.id":"Customers(1)"}"#, 403),
+        (Post, "Purchases", r#"{"customer_":{"name":"ann"}}"#, 403),
+    ] {
+        let told = shop.ask(method, path, &[], body);
+        assert_eq!(told.status, status, "{path} {body} {told:?}");
+    }
+    let mut shop = Shop::open_with(Changes { insert: true, ..Changes::NONE });
+    shop.ask(Post, "Customers", &[], r#"{"name":"ann"}"#).expect(201, "");
+    shop.ask(Post, "Customers", &[], r#"{"name":"bob","referred@odata.bind":["Customers(1)"]}"#).expect(403, "changed");
+}

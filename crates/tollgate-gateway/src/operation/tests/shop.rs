@@ -171,10 +171,16 @@ impl Told {
 
 impl Shop {
     pub(super) fn open() -> Shop {
+        Shop::open_with(Changes::ALL)
+    }
+
+    /// A shop whose customers can be changed only so.
+    pub(super) fn open_with(customers: Changes) -> Shop {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("shop.db");
         rusqlite::Connection::open(&path).unwrap().execute_batch(TABLES).unwrap();
-        let model = model();
+        let mut model = model();
+        model.entity_sets[CUSTOMER.0].changes = customers;
         let database = Database::open(Location::File(path), Mapping::by_type_name(&model)).unwrap();
         let connection = Connection::Sqlite(database.connection().unwrap());
         let pool = Pool::new(Vec::new(), Locking::writers(), 0, Duration::ZERO);
