@@ -4,11 +4,15 @@ mod admin;
 mod bad_input;
 mod batch;
 mod client;
+#[allow(dead_code, reason = "the tests of the store need more of it")]
+#[path = "../../tests/store/cluster.rs"]
+mod cluster;
 mod conditions;
 mod drain;
 mod found;
 mod paging;
 mod pool;
+mod postgres;
 mod rest;
 mod rest_arrays;
 mod rest_writing;

