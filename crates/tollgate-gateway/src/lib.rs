@@ -17,7 +17,6 @@ mod launch;
 mod log;
 mod next_link;
 mod odata;
-#[allow(dead_code, reason = "$batch, which comes next, does what single requests do not")]
 mod operation;
 mod parts;
 mod pool;

@@ -74,12 +74,6 @@ impl Answer {
         }
     }
 
-    /// Takes all fields away.
-    pub(crate) fn clear_headers(&mut self) {
-        self.fields.clear();
-        self.values.clear();
-    }
-
     /// The fields in their order.
     pub(crate) fn headers(&self) -> impl Iterator<Item = (&'static str, &[u8])> + Clone {
         self.fields.iter().map(|(name, range)| (*name, &self.values[range.clone()]))

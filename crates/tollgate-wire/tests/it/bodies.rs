@@ -34,6 +34,10 @@ pub(crate) fn entity(bytes: &[u8]) {
         Ok(()) => written_reads_back(&model, &reader, format, set, &entry),
         Err(error) => check_error(&error, document.len()),
     }
+    // The same bytes as the reference to an entity.
+    if let Err(error) = reader.read_reference(document, format, set, ROOT) {
+        check_error(&error, document.len());
+    }
 }
 
 fn written_reads_back(model: &Model, reader: &Reader, format: Format, set: SetId, entry: &Entry) {
