@@ -1,6 +1,7 @@
 //! What only PostgreSQL has: databases that others made, with types that no model has, and connections that break.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -327,6 +328,8 @@ fn encryption_that_the_server_does_not_offer_is_not_done_without() {
     let mut connection = open(&cluster.url("sslmode=require"), Mapping { tables: Vec::new() }).connection().unwrap();
     let error = connection.begin().unwrap_err();
     assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    let cause = error.source().map(ToString::to_string).unwrap_or_default();
+    assert!(cause.contains("server does not support TLS"), "{cause}");
     open(&cluster.url("sslmode=prefer"), Mapping { tables: Vec::new() }).connection().unwrap().begin().unwrap();
 }
 

@@ -1,6 +1,8 @@
 //! What can go wrong with PostgreSQL, and what that is to whoever asked: by the class of the error's code (PostgreSQL,
 //! appendix "Error Codes"), never by its words, which are in the server's language.
 
+use std::error::Error;
+
 use postgres::error::DbError;
 
 use crate::store::{Cause, Rule, StoreError};
@@ -70,7 +72,7 @@ impl Failure {
     /// What it is to who commits: a connection that broke on the way leaves open what became of the transaction.
     pub(super) fn told_of_commit(self) -> StoreError {
         match self {
-            Failure::Postgres(error) if Failure::ends(&error) => StoreError::InDoubt(error.into()),
+            Failure::Postgres(error) if Failure::ends(&error) => StoreError::InDoubt(cause(&error)),
             other => other.told(Purpose::Writing),
         }
     }
@@ -82,12 +84,12 @@ impl Failure {
             Failure::Lost => return StoreError::Unavailable("the transaction's connection broke".into()),
             Failure::Unreadable(message) => return StoreError::Database(message.into()),
         };
-        let Some(refusal) = error.as_db_error() else { return StoreError::Unavailable(error.into()) };
+        let Some(refusal) = error.as_db_error() else { return StoreError::Unavailable(cause(&error)) };
         let code = refusal.code().code().to_owned();
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let (column, constraint) = (owned(refusal.column()), owned(refusal.constraint()));
         let columns = key_columns(refusal);
-        refused(&code, purpose, Names { column, constraint, columns }, error.into())
+        refused(&code, purpose, Names { column, constraint, columns }, cause(&error))
     }
 }
 
@@ -125,6 +127,22 @@ fn refused(code: &str, purpose: Purpose, names: Names, cause: Cause) -> StoreErr
         }
         _ => StoreError::Database(cause),
     }
+}
+
+/// What the operator is to read of an error: the server's own words with their code, or all that led to it. The values in
+/// the server's details stay out.
+fn cause(error: &postgres::Error) -> Cause {
+    if let Some(refusal) = error.as_db_error() {
+        return format!("{} ({})", refusal.message(), refusal.code().code()).into();
+    }
+    let mut text = error.to_string();
+    let mut deeper = error.source();
+    while let Some(error) = deeper {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        deeper = error.source();
+    }
+    text.into()
 }
 
 fn ends_the_connection(code: &str) -> bool {
