@@ -9,9 +9,9 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::format::Format;
 use tollgate_wire::plan::{Key, Options, Plan, Shape};
 use tollgate_wire::stencil::{Base, Writer, raw};
-use tollgate_wire::url::escape;
 use tollgate_wire::value::Row;
 
+use super::route::write_segment;
 use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::operation::{Absent, Caller, Changed, Conditions, Creation, How, is_alone};
@@ -150,14 +150,7 @@ impl RowSink for Show<'_> {
             segment.clear();
             raw::write(&mut segment, None, *primitive, row.cell(*column));
             key.push(b'/');
-            for byte in &segment {
-                // The unreserved characters of RFC 3986, and those of times.
-                match byte {
-                    b'-' | b'.' | b'_' | b'~' | b':' => key.push(*byte),
-                    byte if byte.is_ascii_alphanumeric() => key.push(*byte),
-                    byte => key.extend_from_slice(&escape(*byte)),
-                }
-            }
+            write_segment(key, &segment);
         }
         self.writer.stencil().write_etag(etag, row);
         self.writer.document_begin(body);

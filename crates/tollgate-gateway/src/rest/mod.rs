@@ -49,11 +49,7 @@ pub(crate) struct Rest {
 impl Rest {
     /// Names the sets of a service below `root`, in the order of its model: a list, and one of it.
     pub(crate) fn new<'n>(root: &str, names: impl IntoIterator<Item = (&'n str, &'n str)>) -> Rest {
-        let resource = |(index, (list, item)): (usize, (&str, &str))| Resource {
-            list: list.into(),
-            item: item.into(),
-            set: SetId(index),
-        };
+        let resource = |(index, (list, item)): (usize, (&str, &str))| Resource::new(list, item, SetId(index));
         Rest { root: root.into(), resources: names.into_iter().enumerate().map(resource).collect(), mass_changed: None }
     }
 
@@ -72,12 +68,12 @@ impl Rest {
     pub(crate) fn has(&self, path: &str) -> bool {
         let Some(below) = path.strip_prefix(&*self.root) else { return false };
         let name = below.split('/').next().unwrap_or_default();
-        self.resources.iter().any(|resource| *resource.list == *name) || self.mass_change_of(below).is_some()
+        self.resources.iter().any(|resource| resource.is(name)) || self.mass_change_of(below).is_some()
     }
 
     /// The paths of the lists.
     pub(crate) fn lists(&self) -> impl Iterator<Item = String> {
-        self.resources.iter().map(|resource| format!("{}{}", self.root, resource.list))
+        self.resources.iter().map(|resource| format!("{}{}", self.root, resource.segment))
     }
 }
 
@@ -186,7 +182,7 @@ async fn read(
     response.header("content-type", format.content_type(DocumentKind::Feed));
     let root = core.service_root(exchange, &rest.root);
     let page_left = core.shared.page_size;
-    let path = resource.list.to_string();
+    let path = resource.segment.to_string();
     Feed { plan, stencil, root, updated: String::new(), path, next: Next::Offset, page_left, written: 0 }
         .answer(core, service, exchange)
         .await

@@ -7,7 +7,7 @@ use tollgate_wire::date;
 use tollgate_wire::document::Scalar;
 use tollgate_wire::edm::{Model, Primitive, SetId, Version};
 use tollgate_wire::plan::{Key, Options, Plan, Shape};
-use tollgate_wire::url::decode_segment;
+use tollgate_wire::url::{decode_segment, escape};
 use tollgate_wire::value::Value;
 
 use crate::error::Fault;
@@ -15,12 +15,42 @@ use crate::error::Fault;
 /// A REST name for an entity set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Resource {
-    /// As it stands in URLs and as the list's name: `flights`.
+    /// The list's name: `flights`.
     pub(crate) list: Box<str>,
+    /// The same as it stands in URLs.
+    pub(crate) segment: Box<str>,
     /// The name of one: `flight`.
     pub(crate) item: Box<str>,
     /// The set.
     pub(crate) set: SetId,
+}
+
+impl Resource {
+    /// The REST names of `set`.
+    pub(crate) fn new(list: &str, item: &str, set: SetId) -> Resource {
+        let mut segment = Vec::new();
+        write_segment(&mut segment, list.as_bytes());
+        let segment = String::from_utf8_lossy(&segment).into();
+        Resource { list: list.into(), segment, item: item.into(), set }
+    }
+
+    /// Whether a segment of a path is the list's name, in whatever way it is encoded.
+    pub(crate) fn is(&self, segment: &str) -> bool {
+        *self.segment == *segment
+            || segment.contains('%') && decode_segment(segment).is_some_and(|name| *self.list == *name)
+    }
+}
+
+/// Writes bytes so that they stand for themselves in a segment of a path.
+pub(super) fn write_segment(out: &mut Vec<u8>, bytes: &[u8]) {
+    for byte in bytes {
+        // The unreserved characters of RFC 3986, and what stands in times.
+        match byte {
+            b'-' | b'.' | b'_' | b'~' | b':' => out.push(*byte),
+            byte if byte.is_ascii_alphanumeric() => out.push(*byte),
+            byte => out.extend_from_slice(&escape(*byte)),
+        }
+    }
 }
 
 /// Reads what stands below `/rest/`; answers which of `resources` it is and what to read.
@@ -35,7 +65,7 @@ pub(crate) fn parse<'r>(
 ) -> Result<(&'r Resource, Plan), Fault> {
     let mut segments = path.split('/');
     let name = segments.next().unwrap_or_default();
-    let resource = resources.iter().find(|resource| *resource.list == *name).ok_or_else(|| unknown(resources, name))?;
+    let resource = resources.iter().find(|resource| resource.is(name)).ok_or_else(|| unknown(resources, name))?;
     let set = resource.set;
     let entity_type = model.type_of(set);
     let rest = path.get(name.len() + 1..).unwrap_or_default();
@@ -140,7 +170,7 @@ mod tests {
     use crate::services::flights;
 
     fn parsed(path: &str, query: Option<&str>) -> Result<Plan, Fault> {
-        let resources = [Resource { list: "flights".into(), item: "flight".into(), set: SetId(0) }];
+        let resources = [Resource::new("flights", "flight", SetId(0))];
         parse(&flights::model(), &resources, path, query).map(|(_, plan)| plan)
     }
 

@@ -45,7 +45,7 @@ pub(super) async fn create(
     });
     let shown = created.await?;
     let mut location = core.service_root(exchange, &service.rest.root);
-    location.push_str(&resource.list);
+    location.push_str(&resource.segment);
     let mut location = location.into_bytes();
     location.extend_from_slice(&shown.key);
     let response = exchange.respond();

@@ -14,6 +14,7 @@ const SHOP: &str = "
     );
     CREATE TABLE days (day DATE PRIMARY KEY NOT NULL, open BOOLEAN NOT NULL DEFAULT TRUE);
     CREATE TABLE log (message TEXT);
+    CREATE TABLE Größen (größe INTEGER PRIMARY KEY);
     CREATE VIEW rich AS SELECT id, name FROM customers WHERE rating > 5;
     INSERT INTO customers VALUES (1, 'Ada', 9.5), (2, 'Ben', 1);
     INSERT INTO orders VALUES ('A/1', 1, 1, 12.50, '2024-02-29');
@@ -58,6 +59,19 @@ fn its_tables_are_read_and_written_in_every_protocol_by_the_name_of_the_file() {
     // Nothing else is served.
     gateway.get("/rest/flights").expect(404, "shop/orders");
     assert_eq!(gateway.metric("tollgate_work_processes_busy{service=\"shop\"}"), 0);
+}
+
+#[test]
+fn names_beyond_ascii_are_encoded_in_what_leads_to_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.db");
+    shop(&file);
+    let gateway = serve(&file, "");
+    gateway.get("/").expect(200, "/rest/shop/Gr%C3%B6%C3%9Fen");
+    let created = gateway.connect().ask_with("POST", "/rest/shop/Gr%c3%b6%c3%9fen", &[JSON], r#"{"größe":42}"#);
+    let location = created.header("location").unwrap();
+    assert!(location.ends_with("/rest/shop/Gr%C3%B6%C3%9Fen/42"), "{location}");
+    gateway.get("/rest/shop/Gr%C3%B6%C3%9Fen/42").expect(200, "\"größe\":42");
 }
 
 #[test]
