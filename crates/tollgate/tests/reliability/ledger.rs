@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::client::Client;
+use crate::client::{Answer, Client};
 
 /// The records service.
 pub(crate) const SERVICE: &str = "/odata/v4/refsvc";
@@ -58,7 +58,8 @@ impl Ledger {
     pub(crate) fn send_record(&self, client: &mut Client) -> bool {
         let number = self.open(1);
         let answer = client.post_json(&format!("{SERVICE}/TestRecords"), &record(number, 0));
-        self.close(number, answer.as_ref().map(|answer| answer.status == 201).ok());
+        let is_done = answer.as_ref().ok().filter(|answer| !is_in_doubt(answer)).map(|answer| answer.status == 201);
+        self.close(number, is_done);
         answer.is_ok()
     }
 
@@ -66,14 +67,20 @@ impl Ledger {
     pub(crate) fn send_set(&self, client: &mut Client) -> bool {
         let number = self.open(SET_RECORDS);
         let answer = client.post_json(&format!("{SERVICE}/$batch"), &change_set(number));
-        let is_done = answer.as_ref().map(|answer| {
+        let is_done = answer.as_ref().ok().filter(|answer| !is_in_doubt(answer)).map(|answer| {
             // 200 is the batch's own; each request of it has a status too.
             let created = answer.text().matches("\"status\":201").count() as u64;
             assert!(created == 0 || created == SET_RECORDS, "half a change set is told: {}", answer.text());
             answer.status == 200 && created == SET_RECORDS
         });
-        self.close(number, is_done.ok());
+        self.close(number, is_done);
         answer.is_ok()
+    }
+
+    /// Records that were acknowledged so far.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        let units = self.units.lock().unwrap();
+        units.values().filter(|unit| unit.fate == Fate::Acknowledged).map(|unit| unit.records).sum()
     }
 
     /// Reads all records of the server and settles the account.
@@ -129,6 +136,11 @@ impl Account {
         let broken = (self.lost, self.doubled, self.torn, self.refused_stored);
         assert_eq!(broken, (0, 0, 0, 0), "lost, doubled, torn, refused and yet stored: {self:?}");
     }
+}
+
+/// Whether the server says that it does not know itself: the database went away while it committed.
+fn is_in_doubt(answer: &Answer) -> bool {
+    answer.status == 500 && answer.text().contains("InDoubt")
 }
 
 /// A record whose name says of which unit it is, and its place in it.

@@ -8,6 +8,9 @@
 #![allow(clippy::print_stderr, reason = "figures of the long form, and what was skipped and why")]
 
 mod client;
+#[path = "../../../tollgate-gateway/tests/store/cluster.rs"]
+#[allow(dead_code, reason = "it is shared with the store's tests, which need more of it")]
+mod cluster;
 mod full_disk;
 #[path = "../it/helper.rs"]
 #[allow(dead_code, reason = "it is shared, and no test binary needs all of it")]
@@ -15,6 +18,7 @@ mod helper;
 mod kill;
 mod large;
 mod ledger;
+mod restart;
 mod two_writers;
 
 /// How much damage is done.
