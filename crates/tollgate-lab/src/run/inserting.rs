@@ -60,6 +60,7 @@ impl Inserting {
             places: beside.places,
             reading: beside.reading,
             emptying: beside.emptying,
+            permission: beside.permission,
             clocks: subject.clocks.clone(),
             closeness,
         };

@@ -6,6 +6,7 @@
 mod book;
 mod descriptors;
 mod distance;
+mod emptying;
 mod inserting;
 mod options;
 mod series;
@@ -88,6 +89,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     let plan = check(options)?;
     let sites = sites::sites(options, &plan)?;
     let headers = headers(options)?;
+    emptying::check(options, &sites, &headers)?;
     let started = jiff::Timestamp::now();
     let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
     let cores = Cores::divide();

@@ -35,6 +35,8 @@ pub struct RunOptions {
     pub certificates: Certificates,
     /// `--i-may-load`: hosts off loopback that may be loaded.
     pub may_load: Vec<String>,
+    /// `--i-may-empty`: hosts whose tables a run of inserts may empty, whatever stands in them.
+    pub may_empty: Vec<String>,
     /// Seed of every order; absent: drawn.
     pub seed: Option<u64>,
     /// The command line as it is stored, secrets removed.

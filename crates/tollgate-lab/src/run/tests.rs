@@ -22,6 +22,7 @@ pub(super) fn options() -> RunOptions {
         basic: None,
         certificates: Certificates::Verified,
         may_load: Vec::new(),
+        may_empty: Vec::new(),
         seed: Some(1),
         command_line: vec!["tollgate".to_owned(), "run".to_owned(), "protocol".to_owned()],
         serve_program: PathBuf::from("/nowhere/tollgate"),

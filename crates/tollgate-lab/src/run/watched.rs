@@ -12,11 +12,13 @@ use std::time::Duration;
 use tollgate_net::http1::client::Target;
 use tollgate_net::link::{Link, LinkSpec};
 
+use super::emptying;
 use super::options::RunOptions;
 use super::sites::{Place, Site};
 use crate::cores::{self, Cores};
 use crate::experiment::{Distance, InsertPlaces, RequestShape, Variant};
 use crate::load::Connection;
+use crate::load::insert::Emptying;
 use crate::load::target::LoadTarget;
 use crate::probe::cpu::CpuClocks;
 use crate::probe::metrics::Metrics;
@@ -49,6 +51,8 @@ pub(super) struct Beside {
     pub(super) emptying: Arc<LoadTarget>,
     /// Where.
     pub(super) places: Arc<InsertPlaces>,
+    /// Which rows may go.
+    pub(super) permission: Emptying,
 }
 
 /// The processes of a subject, which several variants may share.
@@ -143,7 +147,10 @@ impl Watched {
             None => direct.clone(),
         };
         let beside = match &options.experiment.places {
-            Some(places) => Some(beside(&direct, &places_on(options, variant, places)?, headers)?),
+            Some(places) => {
+                let permission = emptying::permission(site, options);
+                Some(beside(&direct, &places_on(options, variant, places)?, headers, permission)?)
+            }
             None => None,
         };
         let target = load_target(measured, variant.request.clone(), headers)?;
@@ -182,7 +189,11 @@ fn load_target(target: Target, shape: RequestShape, headers: &[(String, String)]
 }
 
 /// Where the subject of a variant has what the experiment names.
-fn places_on(options: &RunOptions, variant: &Variant, places: &InsertPlaces) -> Result<InsertPlaces, String> {
+pub(super) fn places_on(
+    options: &RunOptions,
+    variant: &Variant,
+    places: &InsertPlaces,
+) -> Result<InsertPlaces, String> {
     let Some(peer) = options.peer(variant)? else { return Ok(places.clone()) };
     let own = |path: &String| peer.path(&options.experiment.name, path).unwrap_or_else(|| path.clone());
     Ok(InsertPlaces {
@@ -193,7 +204,16 @@ fn places_on(options: &RunOptions, variant: &Variant, places: &InsertPlaces) -> 
     })
 }
 
-fn beside(direct: &Target, places: &InsertPlaces, headers: &[(String, String)]) -> Result<Beside, String> {
+/// What an insert asks beside its transfers.
+///
+/// # Errors
+/// What cannot be asked.
+pub(super) fn beside(
+    direct: &Target,
+    places: &InsertPlaces,
+    headers: &[(String, String)],
+    permission: Emptying,
+) -> Result<Beside, String> {
     let shape = |method: &str, headers: &[(&str, &str)], body: &[u8]| RequestShape {
         format: None,
         detail: None,
@@ -209,6 +229,7 @@ fn beside(direct: &Target, places: &InsertPlaces, headers: &[(String, String)]) 
         reading: load_target(direct.clone(), reading, headers)?,
         emptying: load_target(direct.clone(), emptying, headers)?,
         places: Arc::new(places.clone()),
+        permission,
     })
 }
 

@@ -32,8 +32,13 @@ pub fn check_loadable(host: &str, allowed: &[String]) -> Result<(), GuardError> 
         Ok(address) => address.is_loopback(),
         Err(_) => bare.eq_ignore_ascii_case("localhost"),
     };
-    let same = |named: &String| named.trim_start_matches('[').trim_end_matches(']').eq_ignore_ascii_case(bare);
-    if loopback || allowed.iter().any(same) { Ok(()) } else { Err(GuardError { host: bare.to_owned() }) }
+    if loopback || is_named(host, allowed) { Ok(()) } else { Err(GuardError { host: bare.to_owned() }) }
+}
+
+/// Whether `host` is one of these, with or without the brackets of an address.
+pub fn is_named(host: &str, names: &[String]) -> bool {
+    let bare = |name: &str| name.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+    names.iter().any(|name| bare(name) == bare(host))
 }
 
 #[cfg(test)]

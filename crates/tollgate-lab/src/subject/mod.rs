@@ -7,5 +7,5 @@ mod guard;
 pub mod peer;
 
 pub use child::{Child, Death, StartError};
-pub use guard::{GuardError, check_loadable};
+pub use guard::{GuardError, check_loadable, is_named};
 pub use peer::Peer;

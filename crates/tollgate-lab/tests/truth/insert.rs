@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::results::{Figure, GapKind, RunResult, Verdict};
-use tollgate_lab::run::{Certificates, RunOptions, StopFlag, run};
+use tollgate_lab::run::{Certificates, RunError, RunOptions, StopFlag, run};
 
 use crate::server::{TruthServer, truth_server};
 
@@ -37,8 +37,13 @@ fn experiment(server: &TruthServer, class: &str, modes: &[&str], levels: &[u64],
 
 fn measure(server: &TruthServer, experiment: Experiment) -> (RunResult, TempDir) {
     let folder = tempfile::tempdir().unwrap();
+    let options = options(server, experiment, &folder);
+    (run(&options, &(), &StopFlag::new()).unwrap().result, folder)
+}
+
+fn options(server: &TruthServer, experiment: Experiment, folder: &TempDir) -> RunOptions {
     let subject_pids = experiment.variants.iter().map(|variant| (variant.name.clone(), server.pid())).collect();
-    let options = RunOptions {
+    RunOptions {
         experiment,
         plan: PlanOptions { extent: Extent::Quick, ..PlanOptions::default() },
         out: Some(folder.path().join("run")),
@@ -50,13 +55,13 @@ fn measure(server: &TruthServer, experiment: Experiment) -> (RunResult, TempDir)
         basic: None,
         certificates: Certificates::Verified,
         may_load: Vec::new(),
+        may_empty: Vec::new(),
         seed: Some(1),
         command_line: Vec::new(),
         // Never started: every subject is a URL.
         serve_program: "nothing".into(),
         version: "test".to_owned(),
-    };
-    (run(&options, &(), &StopFlag::new()).unwrap().result, folder)
+    }
 }
 
 #[test]
@@ -90,6 +95,29 @@ fn every_mode_stores_what_it_sends_and_is_counted_as_the_server_counts() {
     assert!(refused.is_empty(), "{refused:?}");
     let times = result.tolls.iter().filter(|toll| toll.figure == Figure::UnitTime).count();
     assert_eq!(times, 2 * (MODES.len() - 1));
+}
+
+#[test]
+fn a_table_that_holds_rows_is_emptied_only_where_its_owner_said_so() {
+    let server = truth_server();
+    let class = "constant-2";
+    server.client().post(&format!("{class}/odata/TestRecords"), "{\"ID\":\"mine\"}");
+    let count = || server.client().answer(&format!("{class}/odata/TestRecords/$count"));
+    let folder = tempfile::tempdir().unwrap();
+    let own = |host: &str| RunOptions {
+        may_empty: vec![host.to_owned()],
+        ..options(&server, experiment(&server, class, &["custom-rest", "sequential"], &[5], ""), &folder)
+    };
+    let refused = run(&own("other.example"), &(), &StopFlag::new()).unwrap_err();
+    let table = server.url(&format!("{class}/odata/TestRecords"));
+    let expected =
+        format!("{table} holds 1 row, and this run empties that table: if they may go, say --i-may-empty 127.0.0.1");
+    assert_eq!(refused, RunError::Usage(expected));
+    assert!(count().ends_with("\r\n\r\n1"), "{}", count());
+    assert!(!folder.path().join("run").exists());
+    let result = run(&own("127.0.0.1"), &(), &StopFlag::new()).unwrap().result;
+    assert_eq!(result.cells.len(), 2);
+    assert!(count().ends_with("\r\n\r\n0"), "{}", count());
 }
 
 #[test]

@@ -59,6 +59,7 @@ fn measure(
         basic: None,
         certificates: Certificates::Verified,
         may_load: Vec::new(),
+        may_empty: Vec::new(),
         seed: Some(1),
         command_line: Vec::new(),
         // Never started: every subject is a URL.

@@ -85,7 +85,17 @@ pub(crate) struct BareClient {
 impl BareClient {
     /// A whole answer, head and body, as it comes on a connection that is kept.
     pub(crate) fn answer(&mut self, class_and_path: &str) -> String {
-        let request = format!("GET /{class_and_path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.authority);
+        self.exchange(&format!("GET /{class_and_path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.authority))
+    }
+
+    /// The whole answer to a body.
+    pub(crate) fn post(&mut self, class_and_path: &str, body: &str) -> String {
+        let (authority, length) = (&self.authority, body.len());
+        let head = format!("POST /{class_and_path} HTTP/1.1\r\nHost: {authority}\r\nContent-Length: {length}\r\n\r\n");
+        self.exchange(&(head + body))
+    }
+
+    fn exchange(&mut self, request: &str) -> String {
         self.stream.write_all(request.as_bytes()).unwrap();
         // The answer is whole once as many bytes followed the head as it says.
         let (mut answer, mut part) = (Vec::new(), [0; 65_536]);

@@ -66,6 +66,11 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         plan.slice.as_millis(),
         if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) },
     )?;
+    if let Some(places) = &experiment.places {
+        let table = places.entity_path();
+        writeln!(out, "  empties   {table}, before and after each transfer: all its rows go")?;
+        writeln!(out, "            one of yours that holds rows is refused, unless --i-may-empty HOST allows it")?;
+    }
     if let Some(cell) = plan.cell {
         let least = "a cell for whose time that is too much gets fewer blocks, or is skipped and labelled so";
         writeln!(out, "  cells     at most {} of trials each: {least}", readable(cell))?;

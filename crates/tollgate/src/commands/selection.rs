@@ -74,6 +74,11 @@ pub(crate) struct Selection {
     /// A host off this machine that you are allowed to load; without it, only loopback is aimed at
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Your own subject")]
     pub(super) may_load: Vec<String>,
+
+    /// A host whose tables may be emptied: inserts empty the table that they measure, and refuse one of yours that holds
+    /// rows unless its host is named here
+    #[arg(long = "i-may-empty", value_name = "HOST", help_heading = "Your own subject")]
+    pub(super) may_empty: Vec<String>,
 }
 
 /// The largest experiment file that is read; a file beyond it is not one.
@@ -133,6 +138,7 @@ pub(crate) fn run_options(
         basic: selection.basic.clone().map(|credentials| (credentials.user, credentials.password)),
         certificates: if selection.insecure { Certificates::Unverified } else { Certificates::Verified },
         may_load: selection.may_load.clone(),
+        may_empty: selection.may_empty.clone(),
         seed,
         command_line: secrets::without_secrets(std::env::args()),
         serve_program,

@@ -60,7 +60,9 @@ fn a_database_that_restarts_in_mid_load_loses_and_doubles_nothing() {
     let account = ledger.settle(&gateway.url);
     if form() == Form::Long {
         let most = away_ms.iter().copied().fold(0.0, f64::max);
-        eprintln!("PostgreSQL: {restarts} crashes in mid-load, {account:?}, at most {most:.0} ms to the first answer after it was up");
+        eprintln!(
+            "PostgreSQL: {restarts} crashes in mid-load, {account:?}, at most {most:.0} ms to the first answer after it was up"
+        );
     }
     account.check();
 }

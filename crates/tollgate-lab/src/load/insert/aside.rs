@@ -14,6 +14,7 @@ use super::super::failure::{ErrorClass, Failure};
 use super::super::recorder::Recorder;
 use super::super::target::resolve;
 use super::super::user::{Asking, User};
+use super::Emptying;
 use super::answers::refusal;
 use super::records::Row;
 use crate::experiment::InsertPlaces;
@@ -82,6 +83,20 @@ impl Aside<'_> {
             next = page.next.map(|link| resolve(&path, &link));
         }
         Ok(())
+    }
+
+    /// Sees to it that the table is empty, as far as it may.
+    ///
+    /// # Errors
+    /// That it holds rows of others; that it cannot be counted or emptied, and why.
+    pub(super) async fn make_empty(&mut self, permission: Emptying) -> Result<(), Failure> {
+        match permission {
+            Emptying::AllRows => self.delete_all().await,
+            Emptying::OnlyOwnRows => match self.count().await? {
+                0 => Ok(()),
+                rows => Err(Failure::content(format!("{rows} rows of others stand in the table, and may not go"))),
+            },
+        }
     }
 
     /// Empties the table.

@@ -9,6 +9,7 @@
 
 mod answers;
 mod aside;
+mod beforehand;
 mod records;
 mod render;
 mod settle;
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tollgate_net::http1::client::{Collect, Connector};
 
+pub use beforehand::count;
 pub use records::Records;
 pub use settle::Closeness;
 
@@ -63,10 +65,21 @@ pub struct Transfer {
     pub reading: Arc<LoadTarget>,
     /// How the table is emptied: with POST.
     pub emptying: Arc<LoadTarget>,
+    /// Which rows may go.
+    pub permission: Emptying,
     /// The CPU clocks of the subject.
     pub clocks: CpuClocks,
     /// How closely the last transfer of the trial is settled; the others' rows are counted.
     pub closeness: Closeness,
+}
+
+/// Which rows of a table may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Emptying {
+    /// All of them: the table is the run's own, or its owner said so.
+    AllRows,
+    /// Those that a transfer put there. One that holds rows before a transfer is left as it is.
+    OnlyOwnRows,
 }
 
 /// What a worker keeps for transfers between trials, for all variants: its memory.
@@ -141,7 +154,7 @@ pub(super) async fn run(
         recorder: &scratch.aside,
         answer: &mut scratch.answer,
     };
-    if let Err(failure) = begin(&mut users, &asking, &mut aside, &recorder).await {
+    if let Err(failure) = begin(&mut users, &asking, &mut aside, transfer.permission, &recorder).await {
         recorder.borrow_mut().failure(&failure, Instant::now(), Instant::now());
         return (Connections { users, aside: beside_user }, used);
     }
@@ -209,9 +222,10 @@ async fn begin(
     users: &mut Vec<User>,
     asking: &Rc<Asking>,
     aside: &mut Aside<'_>,
+    permission: Emptying,
     recorder: &Rc<RefCell<Recorder>>,
 ) -> Result<(), Failure> {
-    aside.delete_all().await?;
+    aside.make_empty(permission).await?;
     let mut request = Vec::new();
     aside.reading.target.render(&format!("{}/$count", aside.places.entity_path()), &mut request);
     let request: Rc<[u8]> = request.into();
