@@ -171,7 +171,13 @@ impl Fault {
 
     /// 408: a body that comes too slowly for others to wait for it.
     pub(crate) fn body_too_slow(bytes_per_second_min: u64) -> Fault {
-        let message = format!("the body came more slowly than {bytes_per_second_min} bytes a second");
+        let message = format!("the body came more slowly than {bytes_per_second_min} bytes a second, or paused");
+        Fault::new(408, "RequestTimeout", message)
+    }
+
+    /// 408: an array that takes longer than others may be held up.
+    pub(crate) fn array_too_slow(ms_max: u32) -> Fault {
+        let message = format!("the array took more than {ms_max} ms, so nothing of it was done: send smaller ones");
         Fault::new(408, "RequestTimeout", message)
     }
 

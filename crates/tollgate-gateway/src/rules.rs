@@ -29,6 +29,9 @@ pub struct Rules {
     pub array_bytes_max: u64,
     /// Entities of one array of plain REST; 413 beyond.
     pub array_rows_max: u64,
+    /// How long one array of plain REST may hold its work process, and others up who want to write; 408 beyond, and nothing
+    /// of the array is done.
+    pub array_ms_max: u32,
     /// Who is said to have created and changed entities: nobody signs in yet.
     pub user: Arc<str>,
 }
@@ -73,8 +76,9 @@ impl Default for Rules {
             batch_answer_bytes_max: 64 << 20,
             batch_ms_max: 300_000,
             body_bytes_max: 1 << 20,
-            array_bytes_max: 256 << 20,
+            array_bytes_max: 64 << 20,
             array_rows_max: 1_000_000,
+            array_ms_max: 30_000,
             user: "anonymous".into(),
         }
     }

@@ -139,6 +139,10 @@ struct LimitsTable {
     #[serde(deserialize_with = "optional_within::<1, ROWS_MAX, u64, _>")]
     #[schemars(range(min = 1, max = ROWS_MAX))]
     array_rows_max: Option<u64>,
+    /// How long one array of plain REST may take once it has a work process; 408 beyond.
+    #[serde(deserialize_with = "optional_within::<1, ARRAY_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = ARRAY_MS_MAX))]
+    array_ms_max: Option<u32>,
 }
 
 // What a configuration may ask for at most.
@@ -146,6 +150,7 @@ const REQUESTS_MAX: i64 = 1_000_000;
 /// What is gathered stands in memory as a whole.
 const GATHERED_BYTES_MAX: i64 = 1 << 30;
 const BATCH_MS_MAX: i64 = 24 * 3600 * 1000;
+const ARRAY_MS_MAX: i64 = 24 * 3600 * 1000;
 const ARRAY_BYTES_MAX: i64 = 1 << 40;
 const ROWS_MAX: i64 = 1_000_000_000;
 const NAME_BYTES_MAX: usize = 64;
@@ -262,6 +267,7 @@ impl Table {
             body_bytes_max: self.limits.body_bytes_max.unwrap_or(default.body_bytes_max),
             array_bytes_max: self.limits.array_bytes_max.unwrap_or(default.array_bytes_max),
             array_rows_max: self.limits.array_rows_max.unwrap_or(default.array_rows_max),
+            array_ms_max: self.limits.array_ms_max.unwrap_or(default.array_ms_max),
             user: self.user.map_or(default.user, Into::into),
         };
         Ok(service)

@@ -27,7 +27,7 @@ fn the_defaults_of_the_engines_limits_are_the_engines_own() {
     let expected = tollgate_net::limits::Limits {
         drain_timeout: Duration::from_secs(30),
         // Larger bodies are held to limits of their own by the services.
-        body_bytes_max: 256 << 20,
+        body_bytes_max: 64 << 20,
         held_bytes_max: 128 << 20,
         ..engine
     };
@@ -67,7 +67,7 @@ fn every_key_is_read() {
             csrf = "required"
             if_match = "optional"
             user = "alice"
-            limits = { batch_requests_max = 1, batch_bytes_max = 2, batch_answer_bytes_max = 6, batch_ms_max = 7, body_bytes_max = 3, array_bytes_max = 4, array_rows_max = 5 }
+            limits = { batch_requests_max = 1, batch_bytes_max = 2, batch_answer_bytes_max = 6, batch_ms_max = 7, body_bytes_max = 3, array_bytes_max = 4, array_rows_max = 5, array_ms_max = 8 }
             [[service]]
             kind = "database"
             database = "postgres://me@localhost/shop"
@@ -92,6 +92,7 @@ fn every_key_is_read() {
         body_bytes_max: 3,
         array_bytes_max: 4,
         array_rows_max: 5,
+        array_ms_max: 8,
     };
     let flights = Service {
         kind: Kind::Flights { seed: 7 },

@@ -77,6 +77,7 @@ impl Insertion {
     }
 
     fn insert(self, mut writing: Writing, mut source: Source) -> Result<u64, Fault> {
+        source.read_within(self.service.rules.array_ms_max);
         let mut entry = spare::entry();
         let inserted = writing.transaction(|connection| self.insert_all(connection, &mut source, &mut entry));
         spare::give_back(entry);

@@ -3,7 +3,7 @@
 //!
 //! A body that was read ahead whole waits for nobody: its reader never waits for the client while it holds a work process
 //! and the database's lock. Only a longer one makes its reader wait, and that is granted to a client that sends fast
-//! enough. What stands in the bytes is none of this file's business.
+//! enough, without a pause, and up to a deadline. What stands in the bytes is none of this file's business.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,8 +28,9 @@ const AHEAD_BYTES_TOTAL_MAX: usize = 64 << 20;
 /// Chunks that may lie ready for the reader, beside the one that is filled and the one that is read.
 const CHUNKS_AHEAD: usize = 2;
 
-/// How long a reader waits for its client altogether, beside what [`BYTES_PER_SECOND_MIN`] grants: others wait meanwhile.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long a reader waits for its client altogether, beside what [`BYTES_PER_SECOND_MIN`] grants, and for one chunk. Others
+/// wait for the lock meanwhile: well below the 10 s after which they are refused.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Bytes for which a reader waits a second more.
 const BYTES_PER_SECOND_MIN: u64 = 1 << 20;
@@ -74,7 +75,15 @@ pub(super) struct Source {
     buffers: Buffers,
     waited: Duration,
     received: u64,
+    patience: Option<Patience>,
     _share: Share,
+}
+
+/// For how long a body may be read, at most.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    deadline: Instant,
+    ms_max: u32,
 }
 
 /// What comes through the channel. That it closes without an end says that the body broke off.
@@ -176,6 +185,7 @@ impl Ahead {
             buffers,
             waited: Duration::ZERO,
             received: 0,
+            patience: None,
             _share: share,
         };
         if extent == Extent::Whole {
@@ -221,10 +231,16 @@ impl Rest {
 }
 
 impl Source {
+    /// From now on all of the body has to be read within `ms_max`.
+    pub(super) fn read_within(&mut self, ms_max: u32) {
+        let deadline = Instant::now() + Duration::from_millis(ms_max.into());
+        self.patience = Some(Patience { deadline, ms_max });
+    }
+
     /// Hands the next bytes to `take`; whether there were any.
     ///
     /// # Errors
-    /// 408 where the client is too slow, 400 where the body broke off.
+    /// 408 where the client is too slow, or all of it takes too long; 400 where the body broke off.
     pub(super) fn next(&mut self, take: impl FnOnce(&[u8])) -> Result<bool, Fault> {
         let Some(chunk) = self.chunk()? else { return Ok(false) };
         take(&chunk);
@@ -233,6 +249,13 @@ impl Source {
     }
 
     fn chunk(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+        let left = match self.patience {
+            None => Duration::MAX,
+            Some(Patience { deadline, ms_max }) => match deadline.checked_duration_since(Instant::now()) {
+                Some(left) if !left.is_zero() => left,
+                _ => return Err(Fault::array_too_slow(ms_max)),
+            },
+        };
         if let Some(chunk) = self.ahead.pop_front() {
             return Ok(Some(chunk));
         }
@@ -243,10 +266,13 @@ impl Source {
             Err(mpsc::error::TryRecvError::Empty) => {
                 let granted = GRACE + Duration::from_secs(self.received / BYTES_PER_SECOND_MIN);
                 let since = Instant::now();
-                let left = granted.saturating_sub(self.waited);
+                let left = left.min(GRACE).min(granted.saturating_sub(self.waited));
                 let received = Handle::current().block_on(async { tokio::time::timeout(left, receiver.recv()).await });
                 self.waited += since.elapsed();
-                received.map_err(|_| Fault::body_too_slow(BYTES_PER_SECOND_MIN))?
+                received.map_err(|_| match self.patience {
+                    Some(Patience { deadline, ms_max }) if Instant::now() >= deadline => Fault::array_too_slow(ms_max),
+                    _ => Fault::body_too_slow(BYTES_PER_SECOND_MIN),
+                })?
             }
         };
         match piece {

@@ -118,6 +118,26 @@ fn too_long_an_array_is_refused_at_once_where_it_says_so_and_else_as_soon_as_it_
 }
 
 #[test]
+fn an_array_that_takes_too_long_is_undone_whether_its_client_pauses_or_not() {
+    let gateway = Running::start("[[service]]\nkind = \"records\"\nlimits = { array_ms_max = 20 }");
+    let body = array(20_000);
+    let mut client = gateway.connect();
+    client.send("POST", "/rest/records", &[JSON, ("Content-Length", &body.len().to_string())]);
+    // What is read ahead alone takes longer, and the rest is never sent; but an answer comes.
+    let _ = client.stream().write_all(&body.as_bytes()[..5 << 20]);
+    client.read("POST").expect(408, "more than 20 ms");
+    assert_eq!(records(&gateway), 0);
+    let limits = "limits = { array_ms_max = 600000 }\nwork_processes = { limit = 1 }";
+    let gateway = Running::start(&format!("[[service]]\nkind = \"records\"\n{limits}"));
+    let mut client = gateway.connect();
+    client.send("POST", "/rest/records", &[JSON, ("Content-Length", &body.len().to_string())]);
+    client.stream().write_all(&body.as_bytes()[..5 << 20]).unwrap();
+    // Whoever stands behind it is served within its own patience, and knows nothing of it.
+    assert_eq!(records(&gateway), 0);
+    client.read("POST").expect(408, "or paused");
+}
+
+#[test]
 fn an_array_that_breaks_off_leaves_nothing_and_gives_its_work_process_back() {
     let gateway = Running::start("work_processes = { limit = 1, wait_ms_max = 600000 }");
     let body = array(20_000);

@@ -8,6 +8,8 @@ use crate::ledger::SERVICE;
 
 /// Memory that one process may take while 20,000 records arrive in one request.
 const MEMORY_BYTES_MAX: u64 = 60 << 20;
+/// Memory that one process may take while as much of an array arrives as is taken at all: the database is in memory.
+const ENDLESS_MEMORY_BYTES_MAX: u64 = 240 << 20;
 /// What a refused giant may add to it.
 const GROWTH_BYTES_MAX: u64 = 8 << 20;
 
@@ -29,6 +31,24 @@ fn a_gigabyte_of_records_is_refused_before_it_is_sent() {
         assert_eq!(answer.status, 413, "{path}: {}", answer.text());
     }
     assert!(memory_bytes_most(&gateway) - before < GROWTH_BYTES_MAX);
+}
+
+#[test]
+fn an_array_that_never_ends_is_refused_at_the_limit_and_leaves_nothing() {
+    let gateway = serving(&[]);
+    let record = format!(r#"{{"largeStringField":"{}"}},"#, "x".repeat(100_000));
+    let chunk = format!("{:x}\r\n{record}\r\n", record.len());
+    let head = "POST /rest/records HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
+                Transfer-Encoding: chunked\r\n\r\n1\r\n[\r\n";
+    // A gigabyte, if it were let in.
+    let mut parts = vec![head.as_bytes()];
+    parts.extend(std::iter::repeat_n(chunk.as_bytes(), 10_000));
+    let answer = Client::new(&gateway.url).send(&parts).unwrap();
+    assert_eq!(answer.status, 413, "{}", answer.text());
+    let most = memory_bytes_most(&gateway);
+    assert!(most < ENDLESS_MEMORY_BYTES_MAX, "{most} bytes");
+    let count = Client::new(&gateway.url).get(&format!("{SERVICE}/TestRecords/$count")).unwrap();
+    assert_eq!((count.status, count.text().as_str()), (200, "0"));
 }
 
 #[test]
