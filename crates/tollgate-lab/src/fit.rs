@@ -3,29 +3,40 @@
 //! Least squares on relative errors, since times span four powers of ten and the small levels matter as much as the large
 //! ones. What it deliberately does not do: extrapolate, or hide that a mode follows no straight line.
 
-use crate::results::{Cell, Estimate, Experiment, Fit, Piece};
+use crate::results::{Cell, Estimate, Experiment, Fit, Piece, Validity, Variant, Verdict};
 use crate::stats::{ALPHA, interval};
+use std::collections::BTreeSet;
 
 /// Fewest levels for a fit.
 const LEVELS_MIN: usize = 4;
 /// A fit that is typically further off than this share is no law.
 const RESIDUAL_SHARE_MAX: f64 = 0.15;
 
-/// The fits of all variants that insert records and have levels enough.
-pub fn fits(experiment: &Experiment, cells: &[Cell]) -> Vec<Fit> {
+/// The fits of all variants that insert records and have levels enough. Refused cells do not count, nor do those with
+/// fewer records than the mode's batch or connections; what marked ones were marked for is carried.
+pub fn fits(experiment: &Experiment, cells: &[Cell], validity: &[Validity]) -> Vec<Fit> {
     if experiment.piece != Piece::Record {
         return Vec::new();
     }
-    let of = |name: &str| -> Option<Fit> {
-        let mut points: Vec<(f64, f64)> = cells
+    let doubts = |cell: &Cell, verdict: Verdict| {
+        let (name, level) = (cell.variant.clone(), cell.level);
+        validity
             .iter()
-            .filter(|cell| cell.variant == name && cell.unit_time_ms.n > 0)
-            .map(|cell| (cell.level as f64, cell.unit_time_ms.mean))
-            .collect();
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        fit(name, &points)
+            .filter(move |found| found.verdict == verdict && found.variant == name && found.level == level)
+            .map(|found| found.rule.as_str())
     };
-    experiment.variants.iter().filter_map(|variant| of(&variant.name)).collect()
+    let of = |variant: &Variant| -> Option<Fit> {
+        let used: Vec<&Cell> = cells
+            .iter()
+            .filter(|cell| cell.variant == variant.name && cell.unit_time_ms.n > 0 && variant.is_whole_at(cell.level))
+            .filter(|cell| doubts(cell, Verdict::Refused).next().is_none())
+            .collect();
+        let mut points: Vec<(f64, f64)> = used.iter().map(|cell| (cell.level as f64, cell.unit_time_ms.mean)).collect();
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let marks: BTreeSet<&str> = used.iter().flat_map(|cell| doubts(cell, Verdict::Marked)).collect();
+        Some(Fit { marks: marks.into_iter().map(str::to_owned).collect(), ..fit(&variant.name, &points)? })
+    };
+    experiment.variants.iter().filter_map(of).collect()
 }
 
 /// The fit of (n, T) with n ascending; absent of too few or of what is no time.
@@ -60,20 +71,22 @@ fn fit(variant: &str, points: &[(f64, f64)]) -> Option<Fit> {
     };
     let residual_share = (squares / points.len() as f64).sqrt();
     let (first, last) = (points.first()?, points.last()?);
-    let doubt = match (residual_share > RESIDUAL_SHARE_MAX, fixed < 0.0) {
+    let fixed_ms = estimate(fixed, spread * vv / determinant);
+    let doubt = match (residual_share > RESIDUAL_SHARE_MAX, fixed_ms.low <= 0.0) {
         (true, _) => {
             Some(format!("the times lie {:.0} % off a straight line: read the levels", residual_share * 100.0))
         }
-        (false, true) => Some("the fixed part comes out below nothing: too small to be told".to_owned()),
+        (false, true) => Some("the fixed part may as well be nothing: too small to be told".to_owned()),
         (false, false) => None,
     };
     Some(Fit {
         variant: variant.to_owned(),
-        fixed_ms: estimate(fixed, spread * vv / determinant),
+        fixed_ms,
         per_record_ms: estimate(per_record, spread * uu / determinant),
         residual_share,
         level_min: first.0 as u64,
         level_max: last.0 as u64,
+        marks: Vec::new(),
         doubt,
     })
 }
@@ -110,7 +123,29 @@ mod tests {
     fn what_is_no_straight_line_says_so() {
         let steps = LEVELS.map(|n: f64| (n, 20.0 * (n / 1000.0).ceil()));
         assert!(fit("v", &steps).unwrap().doubt.unwrap().contains("off a straight line"));
-        assert!(fit("v", &LEVELS.map(|n| (n, 0.05 * n - 0.02))).unwrap().doubt.unwrap().contains("below nothing"));
+        assert!(
+            fit("v", &LEVELS.map(|n| (n, 0.05 * n - 0.02))).unwrap().doubt.unwrap().contains("may as well be nothing")
+        );
+    }
+
+    #[test]
+    fn refused_cells_and_modes_that_are_not_whole_do_not_count_and_marks_are_carried() {
+        let mut run = crate::report::fixture::batching(&[5, 10, 20, 50, 100, 200, 500, 1000]);
+        let found = |level: u64, verdict: Verdict| Validity {
+            variant: "batch-100".to_owned(),
+            level,
+            rule: "steal".to_owned(),
+            verdict,
+            ..crate::report::fixture::protocol().validity[0].clone()
+        };
+        let fit_of = |run: &crate::results::RunResult, validity: &[Validity]| {
+            fits(&run.experiment, &run.cells, validity).into_iter().find(|fit| fit.variant == "batch-100")
+        };
+        let whole = fit_of(&run, &[found(200, Verdict::Marked), found(5, Verdict::Marked)]).unwrap();
+        assert_eq!((whole.level_min, whole.fixed_ms.n, whole.marks), (100, 4, vec!["steal".to_owned()]));
+        assert_eq!(fit_of(&run, &[found(200, Verdict::Refused)]), None, "three levels are left");
+        run.cells.retain(|cell| cell.level < 100);
+        assert_eq!(fit_of(&run, &[]), None);
     }
 
     #[test]

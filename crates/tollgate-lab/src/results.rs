@@ -143,6 +143,21 @@ pub struct Inserting {
     pub records_per_request: Option<u64>,
 }
 
+impl Inserting {
+    /// Whether so many records fill one request and give every connection its own: below that the mode is another one
+    /// by another name.
+    pub fn is_whole_at(&self, level: u64) -> bool {
+        level >= u64::from(self.connections) && self.records_per_request.is_none_or(|records| level >= records)
+    }
+}
+
+impl Variant {
+    /// Whether it is what its name says at this level; always so where nothing is inserted.
+    pub fn is_whole_at(&self, level: u64) -> bool {
+        self.inserting.as_ref().is_none_or(|inserting| inserting.is_whole_at(level))
+    }
+}
+
 /// From how far away a variant is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -340,6 +355,9 @@ pub struct Fit {
     pub level_min: u64,
     /// Greatest level behind it.
     pub level_max: u64,
+    /// Rules of validity that marked cells behind it.
+    #[serde(default)]
+    pub marks: Vec<String>,
     /// Why it must not be read as a law; absent for a good fit.
     pub doubt: Option<String>,
 }

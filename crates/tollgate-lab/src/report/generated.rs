@@ -73,6 +73,7 @@ fn inserts() -> impl Strategy<Value = (Vec<Gap>, Vec<Fit>, Vec<Option<Inserting>
             variant,
             fixed_ms: estimate,
             per_record_ms: estimate,
+            marks: Vec::new(),
             residual_share,
             level_min: 5,
             level_max: 20,

@@ -57,12 +57,14 @@ fn cells(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 /// Of a run of inserts: a row for each way, a column for each number of records.
 fn wide_tables(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut is_short = false;
     let kinds: [(&str, inserts::Figure, &[Whose]); 2] = [
         ("ms per record", inserts::ms_per_record, &[Whose::Ours, Whose::Theirs]),
         ("subject's CPU, us per record", inserts::cpu_us_per_record, &[Whose::Ours]),
     ];
     for (what, figure, whose) in kinds {
         for wide in inserts::tables(view, figure, whose) {
+            is_short |= wide.rows.iter().any(inserts::WideRow::is_short_anywhere);
             let levels: String = wide.levels.iter().map(|level| format!(" {} |", number::whole(*level))).collect();
             writeln!(out, "{what}, {}\n", inserts::distance(view.run, wide.distance))?;
             writeln!(out, "| mode | connections | in a request |{levels}")?;
@@ -75,6 +77,9 @@ fn wide_tables(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
             }
             writeln!(out)?;
         }
+    }
+    if is_short {
+        writeln!(out, "{}\n", inserts::SHORT)?;
     }
     if inserts::published::is_known(view.run.experiment.published_table.as_deref()) {
         writeln!(out, "published: {}\n", escaped(inserts::published::SOURCE))?;

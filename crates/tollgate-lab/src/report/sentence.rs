@@ -3,9 +3,12 @@
 //! A sentence names its level, its interval and its blocks, and says plainly when nothing may be said.
 
 use super::number;
-use super::view::{self, headline_level, is_plain};
-use crate::results::{Distance, Experiment, Figure, Piece, RunResult, State, Toll, TollVerdict};
+use super::view::{self, Group, headline_level, is_clear, is_plain};
+use crate::results::{Distance, Experiment, Figure, Gap, GapKind, Piece, RunResult, State, Toll, TollVerdict};
 use crate::toll::NO_TOLL_BAND;
+
+/// Variants whose errors are told one by one before the rest is counted.
+const ONSETS_MAX: usize = 4;
 
 /// How a ratio's unit is written: `x` in plain text, `×` in the report.
 pub(super) type Times = &'static str;
@@ -129,39 +132,66 @@ pub(super) fn headline(run: &RunResult, variant: &str, times: Times) -> Option<S
 /// How the answer begins, what it compares and where that toll stands.
 type Candidate<'a> = (&'a str, &'a str, fn(view::Tolls<'_>) -> Option<&Toll>);
 
-/// The answer to the experiment's question: one sentence for each distance from which it was asked.
+/// The answer to the experiment's question: where errors begin, then one sentence for each subject and distance.
 pub(super) fn answer(run: &RunResult, times: Times) -> String {
-    let sentences = [Distance::Local, Distance::Remote].map(|distance| answer_from(run, distance, times));
-    let found: Vec<String> = sentences.into_iter().flatten().collect();
-    match (found.is_empty(), run.state) {
-        (false, _) => found.join(" "),
-        (true, State::Running) => "Nothing can be said yet: the run has not ended.".to_owned(),
-        (true, _) => "No toll may be claimed from this run: see the doubts below.".to_owned(),
-    }
+    answers(run, times).join(" ")
 }
 
-fn answer_from(run: &RunResult, distance: Distance, times: Times) -> Option<String> {
+/// The same, each sentence by itself.
+pub(super) fn answers(run: &RunResult, times: Times) -> Vec<String> {
+    let tolls: Vec<String> = Group::all(run).into_iter().filter_map(|group| answer_of(run, group, times)).collect();
+    let unsaid = match (tolls.is_empty(), run.state) {
+        (false, _) => None,
+        (true, State::Running) => Some("Nothing can be said yet: the run has not ended."),
+        (true, _) => Some("No toll may be claimed from this run: see the doubts below."),
+    };
+    onsets(run).into_iter().chain(tolls).chain(unsaid.map(str::to_owned)).collect()
+}
+
+/// Where errors begin, with the wording of the first one; absent where none do.
+fn onsets(run: &RunResult) -> Option<String> {
+    let mut found: Vec<&Gap> = run.gaps.iter().filter(|gap| gap.kind == GapKind::ErrorOnset).collect();
+    found.sort_by_key(|gap| gap.level);
+    let wording = &found.first()?.reason;
+    let named = |gap: &&Gap| format!("{} at {}", gap.variant, level(&run.experiment, gap.level));
+    let names: Vec<String> = found.iter().take(ONSETS_MAX).map(named).collect();
+    let more = match found.len() - names.len() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let first = if found.len() > 1 { "the first: " } else { "" };
+    Some(format!("Errors begin with {}{more}: {first}\u{201c}{wording}\u{201d}.", names.join(", ")))
+}
+
+fn answer_of(run: &RunResult, group: Group<'_>, times: Times) -> Option<String> {
     let noun = unit_noun(&run.experiment);
     let time = format!("a {noun} takes");
     let by_time: Candidate<'_> = (&time, "the time", |tolls| tolls.time);
     let costs = format!("a {} costs", piece(&run.experiment));
     let by_cpu: Candidate<'_> = (&costs, "the CPU time", |tolls| tolls.cpu);
-    let mut variants = run.experiment.variants.iter().filter(|variant| variant.distance == distance).peekable();
-    variants.peek()?;
+    let variants = run.experiment.variants.iter().filter(|variant| Group::of(variant) == group);
     let names: Vec<&str> = variants.map(|variant| variant.name.as_str()).collect();
-    let candidates = view::answer_level(run).into_iter().flat_map(|at| [(at, by_time), (at, by_cpu)]);
-    for (at, (begins, of_what, pick)) in candidates {
-        let plain = |name: &str| pick(view::tolls(run, name, at)).filter(|toll| is_plain(toll));
-        let mut found: Vec<&Toll> = names.iter().filter_map(|name| plain(name)).collect();
+    let at = group.answer_level(run)?;
+    for (begins, of_what, pick) in [by_time, by_cpu] {
+        let of_all = || names.iter().filter_map(|name| pick(view::tolls(run, name, at)));
+        let mut found: Vec<&Toll> = of_all().filter(|toll| is_clear(toll)).collect();
         found.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        let (Some(least), Some(most)) = (found.first(), found.last()) else { continue };
+        let unclear: Vec<&str> =
+            of_all().filter(|toll| toll.verdict == TollVerdict::Unclear).map(|toll| toll.variant.as_str()).collect();
+        let at = at_level(run, group, at);
+        let (Some(least), Some(most)) = (found.first(), found.last()) else {
+            match unclear.is_empty() {
+                true => continue,
+                false => return Some(format!("{at}, no difference in {of_what} could be shown.")),
+            }
+        };
         let of_whom = match found.iter().all(|toll| toll.baseline == least.baseline) {
             true => format!("of {}", least.baseline),
             false => "of its baseline".to_owned(),
         };
         let named = |toll: &Toll| {
             let doubt = match toll.verdict {
-                TollVerdict::Unclear | TollVerdict::NoToll => format!(", {}", verdict(toll.verdict)),
+                TollVerdict::NoToll => format!(", {}", verdict(toll.verdict)),
                 _ => String::new(),
             };
             format!("{} ({}{doubt})", ratio(toll, times), toll.variant)
@@ -170,14 +200,34 @@ fn answer_from(run: &RunResult, distance: Distance, times: Times) -> Option<Stri
             1 => named(least),
             _ => format!("between {} and {}", named(least), named(most)),
         };
-        let is_joint = |toll: &Toll| toll.level == at && toll.verdict == TollVerdict::Joint;
-        let joint = match of_what == by_cpu.1 && run.tolls.iter().any(is_joint) {
+        let unclear = match unclear.len() {
+            0 => String::new(),
+            _ => format!(" Unclear: {}.", unclear.join(", ")),
+        };
+        let is_joint = |toll: &Toll| toll.verdict == TollVerdict::Joint;
+        let joint = match of_what == by_cpu.1
+            && names.iter().any(|name| view::tolls(run, name, least.level).each().any(is_joint))
+        {
             true => " Generator and subject were at their limit together, so no toll on time is claimed.",
             false => "",
         };
-        return Some(format!("At {}, {begins} {range} {of_what} {of_whom}.{joint}", level(&run.experiment, at)));
+        return Some(format!("{at}, {begins} {range} {of_what} {of_whom}.{unclear}{joint}"));
     }
     None
+}
+
+/// Of whom, from how far and at which level a sentence speaks.
+fn at_level(run: &RunResult, group: Group<'_>, at: u64) -> String {
+    let at = format!("at {}", level(&run.experiment, at));
+    let from = match (group.distance, run.settings.round_trip_ms) {
+        (Distance::Local, _) => at,
+        (Distance::Remote, Some(ms)) => format!("{at} over a round trip of {} ms", number::three_digits(ms)),
+        (Distance::Remote, None) => format!("{at} from afar"),
+    };
+    match group.peer {
+        Some(peer) => format!("Of {peer}, {from}"),
+        None => from.replacen('a', "A", 1),
+    }
 }
 
 /// Why a run is not whole; absent for a complete one.

@@ -40,7 +40,7 @@ fn inserts_stand_in_their_wide_form_with_the_published_rows_beneath() {
 #[test]
 fn errors_that_begin_between_two_shown_levels_are_shown_with_their_level() {
     let run = fixture::batching(&LEVELS);
-    let narrow = rendered("terminal", &run, &RenderOptions { colour: Colour::Plain, width: 68 });
+    let narrow = rendered("terminal", &run, &RenderOptions { colour: Colour::Plain, width: 76 });
     let row = narrow.lines().find(|line| line.starts_with("parallel-500")).unwrap();
     assert!(row.contains("from 500 on: "), "{row}");
 }

@@ -3,7 +3,9 @@
 //!
 //! It borrows from the result and formats nothing.
 
-use crate::results::{Cell, Estimate, Experiment, Figure, Piece, RunResult, Toll, TollVerdict, Validity, Verdict};
+use crate::results::{
+    Cell, Distance, Estimate, Experiment, Figure, Piece, RunResult, Toll, TollVerdict, Validity, Variant, Verdict,
+};
 
 /// A run, ordered for reading.
 pub(super) struct View<'r> {
@@ -123,8 +125,11 @@ impl<'r> Tolls<'r> {
     }
 }
 
-/// The tolls of `variant` at `level`.
+/// The tolls of `variant` at `level`; none where it is not what its name says.
 pub(super) fn tolls<'r>(run: &'r RunResult, variant: &str, level: u64) -> Tolls<'r> {
+    if !is_whole(run, variant, level) {
+        return Tolls::default();
+    }
     let find =
         |figure| run.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure);
     Tolls { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu), bytes: find(Figure::Bytes) }
@@ -143,11 +148,60 @@ pub(super) fn is_plain(toll: &Toll) -> bool {
     !matches!(toll.verdict, TollVerdict::Joint | TollVerdict::Refused)
 }
 
-/// The level that stands for the run: where most variants have a plain toll on time, else on CPU; of those the highest. Of
-/// inserts, where two thirds of the most have.
+/// Whether a toll says that there is a difference, or that there is none.
+pub(super) fn is_clear(toll: &Toll) -> bool {
+    is_plain(toll) && toll.verdict != TollVerdict::Unclear
+}
+
+/// Whether a variant has so many records at a level as its batch or its connections take.
+pub(super) fn is_whole(run: &RunResult, variant: &str, level: u64) -> bool {
+    run.experiment.variants.iter().find(|known| known.name == variant).is_none_or(|known| known.is_whole_at(level))
+}
+
+/// The variants of one subject at one distance: what may be told in one sentence.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Group<'r> {
+    pub(super) peer: Option<&'r str>,
+    pub(super) distance: Distance,
+}
+
+impl<'r> Group<'r> {
+    pub(super) fn of(variant: &'r Variant) -> Self {
+        Self { peer: variant.peer.as_deref(), distance: variant.distance }
+    }
+
+    /// All of a run: tollgate's own first, near before far.
+    pub(super) fn all(run: &'r RunResult) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        for group in run.experiment.variants.iter().map(Self::of) {
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        groups.sort_by_key(|group| (group.peer, group.distance == Distance::Remote));
+        groups
+    }
+
+    fn has(self, run: &RunResult, name: &str) -> bool {
+        run.experiment.variants.iter().any(|variant| variant.name == name && Group::of(variant) == self)
+    }
+
+    /// The level that stands for it: where most variants have a plain toll on time, else on CPU; of those the highest. Of
+    /// inserts, where two thirds of the most have.
+    pub(super) fn answer_level(self, run: &RunResult) -> Option<u64> {
+        level_of_most(run, &|toll| is_plain(toll) && self.has(run, &toll.variant))
+    }
+}
+
+/// The level that stands for the run.
 pub(super) fn answer_level(run: &RunResult) -> Option<u64> {
+    level_of_most(run, &is_plain)
+}
+
+fn level_of_most(run: &RunResult, accepts: &dyn Fn(&Toll) -> bool) -> Option<u64> {
     let plain_at = |level: u64, figure: Figure| {
-        run.tolls.iter().filter(|toll| toll.level == level && toll.figure == figure && is_plain(toll)).count()
+        let here = |toll: &&Toll| toll.level == level && toll.figure == figure && is_whole(run, &toll.variant, level);
+        run.tolls.iter().filter(here).filter(|toll| accepts(toll)).count()
     };
     let best = |figure: Figure| {
         let most = run.experiment.levels.iter().map(|level| plain_at(*level, figure)).max().filter(|most| *most > 0)?;
@@ -161,10 +215,11 @@ pub(super) fn answer_level(run: &RunResult) -> Option<u64> {
     best(Figure::UnitTime).or_else(|| best(Figure::SubjectCpu))
 }
 
-/// The level whose tolls stand for a variant: the run's, if its time is its own there; else the highest at which it
+/// The level whose tolls stand for a variant: that of its group, if its time is its own there; else the highest at which it
 /// is, else at which its CPU is.
 pub(super) fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
-    let answer = answer_level(run);
+    let group = run.experiment.variants.iter().find(|known| known.name == variant).map(Group::of);
+    let answer = group.and_then(|group| group.answer_level(run));
     if let Some(level) = answer.filter(|level| tolls(run, variant, *level).time.is_some_and(is_plain)) {
         return Some(level);
     }

@@ -157,7 +157,7 @@ impl Book {
         }
         result.settings.content_checked_share = if requests == 0 { 0.0 } else { checked as f64 / requests as f64 };
         result.series = self.series(experiment);
-        result.fits = fit::fits(&result.experiment, &result.cells);
+        result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
         result.tolls = toll::compute(&result.experiment, &result.trials, &result.cells, &result.validity);
     }
 

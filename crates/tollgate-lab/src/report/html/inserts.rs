@@ -4,7 +4,7 @@
 use super::parts::{Table, by_width, csv_link, escape, figure};
 use crate::report::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, Standing as Drawn};
 use crate::report::chart::{Caption, Size, Spacing, key_class};
-use crate::report::inserts::{self, Entry, Standing, Whose, Wide, WideRow};
+use crate::report::inserts::{self, Entry, Filling, Standing, Whose, Wide, WideRow, terminal};
 use crate::report::number::{self, NOTHING};
 use crate::report::terminal::one_line;
 use crate::report::view::View;
@@ -25,7 +25,11 @@ pub(super) fn section(view: &View<'_>) -> Option<String> {
     let wide = inserts::tables(view, inserts::ms_per_record, &[Whose::Ours, Whose::Theirs]);
     let charts: String = wide.iter().map(|wide| chart(view, wide)).collect();
     let mut html = format!("<section><h2>Time per record</h2><div class=\"pair\">{charts}</div></section>");
-    html.push_str("<section><h2>Milliseconds per record, beside the published ones</h2>");
+    let beside = match wide.iter().any(|wide| wide.rows.iter().any(|row| row.whose == Whose::Theirs)) {
+        true => ", beside the published ones",
+        false => "",
+    };
+    let _ = write!(html, "<section><h2>Milliseconds per record{beside}</h2>");
     html.push_str(&words(view));
     for wide in &wide {
         html.push_str(&table(view, wide, "ms per record", "ms-per-record"));
@@ -54,9 +58,10 @@ fn words(view: &View<'_>) -> String {
         run.cells.iter().filter_map(|cell| Some(of(&cell.inserted.as_ref()?.settlement))).sum()
     };
     let mut html = format!(
-        "<p>Empty behind the level at which errors begin, as in the published table. After each transfer its rows were counted: {} \
+        "<p>Empty behind the level at which errors begin. {}. After each transfer its rows were counted: {} \
          transfers, of which {} were read back and compared record by record; {} records were lost, {} too many, {} wrong. \
          Timed is what lies between the first byte out and the last byte in; connections were open before.</p>",
+        capitalized(inserts::SHORT),
         number::whole(sum(|settlement| settlement.counted)),
         number::whole(sum(|settlement| settlement.compared)),
         number::whole(sum(|settlement| settlement.lost)),
@@ -74,12 +79,18 @@ fn words(view: &View<'_>) -> String {
     html
 }
 
+fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
 fn chart(view: &View<'_>, wide: &Wide<'_>) -> String {
     let ours: Vec<&WideRow<'_>> =
         wide.rows.iter().filter(|row| row.whose == Whose::Ours && !points(wide, row).is_empty()).collect();
     let title = format!("Milliseconds per record, {}", inserts::distance(view.run, wide.distance));
     let note = "Both axes logarithmic: a line that falls is a cost shared by more records, a level one is the cost of each. A \
-                hollow point has a doubt. Dashed: where errors begin.";
+                hollow point has a doubt, or fewer records than the mode's batch or connections. Dotted vertical: where \
+                errors begin.";
     let notes: Vec<Note> = wide
         .rows
         .iter()
@@ -133,12 +144,15 @@ fn name<'r>(row: &WideRow<'r>) -> &'r str {
 
 fn points(wide: &Wide<'_>, row: &WideRow<'_>) -> Vec<Point> {
     let point = |(level, entry): (&u64, &Entry<'_>)| match entry {
-        Entry::Value { value, standing } if *standing != Standing::Refused => Some(Point {
+        Entry::Value { value, standing, filling } if *standing != Standing::Refused => Some(Point {
             x: *level as f64,
             y: value.mean,
             low: value.low,
             high: value.high,
-            standing: if *standing == Standing::Plain { Drawn::Plain } else { Drawn::Hollow },
+            standing: match (standing, filling) {
+                (Standing::Plain, Filling::Whole) => Drawn::Plain,
+                _ => Drawn::Hollow,
+            },
         }),
         _ => None,
     };
@@ -195,9 +209,13 @@ fn line(row: &WideRow<'_>) -> String {
     for (index, entry) in row.entries.iter().enumerate() {
         match entry {
             Entry::Value { standing: Standing::Refused, .. } => html.push_str("<td class=\"n bad\">refused</td>"),
-            Entry::Value { value, standing } => {
+            Entry::Value { value, standing, filling } => {
                 let mark = if *standing == Standing::Marked { "<sup>*</sup>" } else { "" };
-                let _ = write!(html, "<td class=\"n\">{}{mark}</td>", number::three_digits(value.mean));
+                let figure = format!("{}{mark}", number::three_digits(value.mean));
+                let _ = match filling {
+                    Filling::Whole => write!(html, "<td class=\"n\">{figure}</td>"),
+                    Filling::Short => write!(html, "<td class=\"n quiet\">({figure})</td>"),
+                };
             }
             Entry::Skipped(why) => {
                 let _ = write!(html, "<td class=\"n quiet\" title=\"{}\">skipped</td>", escape(why));
@@ -219,8 +237,18 @@ fn fits(view: &View<'_>) -> String {
     if fits.is_empty() {
         return String::new();
     }
-    let mut table =
-        Table::new(["variant", "fixed, ms", "95 %", "each record, us", "95 %", "typically off by", "levels", "doubt"]);
+    let mut table = Table::new([
+        "variant",
+        "fixed, ms",
+        "95 %",
+        "each record, us",
+        "95 %",
+        "typically off by",
+        "levels",
+        "between",
+        "cells marked for",
+        "doubt",
+    ]);
     let ends = |estimate: Estimate, factor: f64| {
         format!("{} to {}", number::three_digits(estimate.low * factor), number::three_digits(estimate.high * factor))
     };
@@ -231,15 +259,18 @@ fn fits(view: &View<'_>) -> String {
             ends(fit.fixed_ms, 1.0),
             number::three_digits(fit.per_record_ms.mean * 1e3),
             ends(fit.per_record_ms, 1e3),
-            format!("{:.0} %", fit.residual_share * 100.0),
+            terminal::share(fit.residual_share),
+            fit.fixed_ms.n.to_string(),
             format!("{} to {}", number::whole(fit.level_min), number::whole(fit.level_max)),
+            if fit.marks.is_empty() { NOTHING.to_owned() } else { fit.marks.join(", ") },
             fit.doubt.clone().unwrap_or_else(|| NOTHING.to_owned()),
         ]);
     }
     format!(
         "<section><h2>Fixed cost and cost of each record</h2><p>T = a + b n, fitted to the times of a transfer over the \
-         levels by least squares on relative errors. A mode that pays a round trip for each request follows no straight line \
-         where a request holds more records than the level: then the doubt says so.</p>{}</section>",
+         levels by least squares on relative errors. Levels with fewer records than the mode's batch or connections are left \
+         out, and so are refused cells. Where the times lie typically more than 15 % off the line, or the interval of the \
+         fixed part holds nothing, the doubt says so.</p>{}</section>",
         table.html("Fixed cost and cost of each record")
     )
 }

@@ -42,7 +42,7 @@ pub(super) enum Whose {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Entry<'r> {
     /// A figure.
-    Value { value: Estimate, standing: Standing },
+    Value { value: Estimate, standing: Standing, filling: Filling },
     /// Errors begin here: their wording.
     Onset(&'r str),
     /// It was skipped, and why.
@@ -50,6 +50,17 @@ pub(super) enum Entry<'r> {
     /// Nothing.
     Empty,
 }
+
+/// Whether the records fill a mode's requests and connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Filling {
+    Whole,
+    /// The mode is another one by another name.
+    Short,
+}
+
+/// What the parentheses around a figure say.
+pub(super) const SHORT: &str = "in parentheses: fewer records than the mode's batch or connections";
 
 /// Whether a figure may be read as it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,16 +126,23 @@ fn ours<'r>(view: &View<'r>, key: usize, variant: &'r Variant, figure: Figure) -
         let is_here = |name: &str, at: u64| name == variant.name && at == *level;
         let gap = run.gaps.iter().find(|gap| is_here(&gap.variant, gap.level));
         let row = view.rows.iter().find(|row| is_here(&row.cell.variant, row.cell.level));
-        entry(view, row, gap, figure)
+        let filling = if variant.is_whole_at(*level) { Filling::Whole } else { Filling::Short };
+        entry(view, row, gap, figure, filling)
     };
     WideRow { key, variant, whose: Whose::Ours, entries: run.experiment.levels.iter().map(entry).collect() }
 }
 
-fn entry<'r>(view: &View<'r>, row: Option<&Row<'r>>, gap: Option<&'r Gap>, figure: Figure) -> Entry<'r> {
+fn entry<'r>(
+    view: &View<'r>,
+    row: Option<&Row<'r>>,
+    gap: Option<&'r Gap>,
+    figure: Figure,
+    filling: Filling,
+) -> Entry<'r> {
     match (gap, row) {
         (Some(Gap { kind: GapKind::ErrorOnset, reason, .. }), _) => Entry::Onset(reason),
         (_, Some(row)) => match figure(row.cell).filter(|value| value.n > 0) {
-            Some(value) => Entry::Value { value, standing: standing(view, row) },
+            Some(value) => Entry::Value { value, standing: standing(view, row), filling },
             None => Entry::Empty,
         },
         (Some(Gap { kind: GapKind::TooLong, reason, .. }), None) => Entry::Skipped(reason),
@@ -144,7 +162,8 @@ fn theirs<'r>(view: &View<'r>, key: usize, variant: &'r Variant) -> Option<WideR
     let cells = published::row(variant.inserting.as_ref()?, variant.distance, &view.run.experiment.levels)?;
     let entries = cells.into_iter().map(|cell| match cell {
         Some(Published::Time(mean)) => {
-            Entry::Value { value: Estimate { mean, low: mean, high: mean, n: 1 }, standing: Standing::Plain }
+            let value = Estimate { mean, low: mean, high: mean, n: 1 };
+            Entry::Value { value, standing: Standing::Plain, filling: Filling::Whole }
         }
         Some(Published::Onset(wording)) => Entry::Onset(wording),
         None => Entry::Empty,
@@ -157,8 +176,11 @@ impl Entry<'_> {
     pub(super) fn text(&self) -> String {
         match self {
             Entry::Value { standing: Standing::Refused, .. } => "refused".to_owned(),
-            Entry::Value { value, standing: Standing::Marked } => format!("{}*", number::three_digits(value.mean)),
-            Entry::Value { value, standing: Standing::Plain } => number::three_digits(value.mean),
+            Entry::Value { value, standing, filling } => {
+                let mark = if *standing == Standing::Marked { "*" } else { "" };
+                let figure = format!("{}{mark}", number::three_digits(value.mean));
+                if *filling == Filling::Short { format!("({figure})") } else { figure }
+            }
             Entry::Onset(wording) => (*wording).to_owned(),
             Entry::Skipped(_) => "skip".to_owned(),
             Entry::Empty => String::new(),
@@ -185,6 +207,11 @@ impl WideRow<'_> {
             ),
             (_, Whose::Theirs) | (None, _) => (String::new(), String::new()),
         }
+    }
+
+    /// Whether any figure of it stands in parentheses.
+    pub(super) fn is_short_anywhere(&self) -> bool {
+        self.entries.iter().any(|entry| matches!(entry, Entry::Value { filling: Filling::Short, .. }))
     }
 
     /// Whether nothing stands in it.

@@ -18,16 +18,23 @@ const ONSET_WIDTH_MIN: usize = 12;
 
 /// Writes all of it.
 pub(in crate::report) fn write(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> {
-    let mut has_published = false;
+    for sentence in sentence::answers(view.run, "x") {
+        wrapped(out, "", &one_line(&sentence), width)?;
+    }
+    writeln!(out)?;
+    let (mut has_published, mut is_short) = (false, false);
     for wide in tables(view, ms_per_record, &[Whose::Ours, Whose::Theirs]) {
         has_published |= wide.rows.iter().any(|row| row.whose == Whose::Theirs);
+        is_short |= wide.rows.iter().any(super::WideRow::is_short_anywhere);
         table(view, &wide, "ms per record", out, width)?;
     }
-    // Near and from afar a record costs the subject the same: the nearer one stands for both.
-    for wide in tables(view, cpu_us_per_record, &[Whose::Ours]).iter().take(1) {
+    for wide in &tables(view, cpu_us_per_record, &[Whose::Ours]) {
         if wide.rows.iter().any(|row| row.entries.iter().any(|entry| matches!(entry, Entry::Value { .. }))) {
             table(view, wide, "subject's CPU, us per record", out, width)?;
         }
+    }
+    if is_short {
+        wrapped(out, "  ", super::SHORT, width)?;
     }
     legend(view, has_published, out, width)?;
     fits(view, out, width)?;
@@ -137,25 +144,35 @@ fn fits(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> {
     if fits.is_empty() {
         return Ok(());
     }
-    let heading =
-        "fixed cost of a transfer and cost of each record, T = a + b n by relative least squares, 95 % over levels";
+    let heading = "fixed cost of a transfer and cost of each record, T = a + b n by relative least squares, 95 % over levels; ± its typical miss";
     wrapped(out, "", heading, width)?;
     let name_width = fits.iter().map(|fit| fit.variant.chars().count()).max().unwrap_or(0);
     for fit in fits {
         let line = format!(
-            "{:name_width$}  {:>26} ms + {:>24} us/record  ±{:.0} %{}",
+            "{:name_width$}  {:>26} ms + {:>24} us/record  {:>5}  {} levels{}{}",
             one_line(&fit.variant),
             interval(fit.fixed_ms, 1.0),
             interval(fit.per_record_ms, 1e3),
-            fit.residual_share * 100.0,
+            share(fit.residual_share),
+            fit.fixed_ms.n,
+            if fit.marks.is_empty() { "" } else { " *" },
             if fit.doubt.is_some() { " ?" } else { "" }
         );
         wrapped(out, "", &line, width)?;
+    }
+    if fits.iter().any(|fit| !fit.marks.is_empty()) {
+        wrapped(out, "  ", "* cells behind it are marked", width)?;
     }
     if fits.iter().any(|fit| fit.doubt.is_some()) {
         wrapped(out, "  ", "? off a straight line, or too small a fixed part to be told: read the levels", width)?;
     }
     writeln!(out)
+}
+
+/// How far a fit is off: `±8 %`.
+pub(in crate::report) fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 1.0 { "<1 %".to_owned() } else { format!("±{percent:.0} %") }
 }
 
 /// `0.52 [0.48, 0.56]`.
