@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::helper::{serving, tollgate};
+use crate::helper::{get, serving, tollgate};
 
 const FLIGHT: &str = "/rest/flights/AA/0017/20110601";
 
@@ -57,14 +57,14 @@ fn what_cannot_be_loaded_is_a_clear_error() {
 }
 
 #[test]
-fn a_posted_file_is_sent_with_its_method() {
+fn a_posted_file_creates_an_entity_with_every_request() {
     let gateway = serving(&[]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("body.json");
-    fs::write(&file, "{}").unwrap();
-    let url = format!("{}/rest/flights", gateway.url);
-    // Writing is not built yet, so the gateway refuses it: what matters is that the method arrived.
-    let figures = figures(&["-p", file.to_str().unwrap(), "-T", "application/json", &url], 1);
-    let classes: Vec<&String> = figures["errors"].as_object().unwrap().keys().collect();
-    assert!(matches!(classes[0].as_str(), "status-405" | "status-501"), "{figures:#}");
+    fs::write(&file, r#"{"stringField":"posted"}"#).unwrap();
+    let records = format!("{}/odata/v4/refsvc/TestRecords", gateway.url);
+    let line = ["-n", "20", "-c", "2", "-k", "-p", file.to_str().unwrap(), "-T", "application/json", &records];
+    let figures = figures(&line, 0);
+    assert_eq!((&figures["requests"], &figures["errors"]), (&20.into(), &serde_json::json!({})), "{figures:#}");
+    assert_eq!(get(&format!("{records}/$count")), (200, "20".to_owned()));
 }
