@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use ring::rand::SecureRandom;
-use tollgate_wire::edm::{EntityType, LeafId, Provided};
+use tollgate_wire::edm::{EntityType, LeafId, Primitive, Provided};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::value::Cell;
 
@@ -23,7 +23,7 @@ pub(crate) fn for_creation(entity_type: &EntityType, entry: &mut Entry, caller: 
             Provided::Default(_) | Provided::Uuid | Provided::Database => {}
             Provided::Computed => entry.unset(*leaf),
             Provided::CreatedAt | Provided::ModifiedAt => set_time(entity_type, entry, *leaf, caller),
-            Provided::CreatedBy | Provided::ModifiedBy => entry.set_text(*leaf, caller.user()),
+            Provided::CreatedBy | Provided::ModifiedBy => set_user(entity_type, entry, *leaf, caller),
         }
     }
 }
@@ -35,7 +35,7 @@ pub(crate) fn for_change(entity_type: &EntityType, entry: &mut Entry, caller: &C
             Provided::Default(_) | Provided::Uuid | Provided::Database => {}
             Provided::Computed | Provided::CreatedAt | Provided::CreatedBy => entry.unset(*leaf),
             Provided::ModifiedAt => set_time(entity_type, entry, *leaf, caller),
-            Provided::ModifiedBy => entry.set_text(*leaf, caller.user()),
+            Provided::ModifiedBy => set_user(entity_type, entry, *leaf, caller),
         }
     }
 }
@@ -97,6 +97,18 @@ fn not_null(path: &str) -> Fault {
 fn set_time(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, caller: &Caller) {
     entry.unset(leaf);
     caller.stamp().canonical(entity_type.leaves[leaf.0].primitive, |text| entry.set_text(leaf, text));
+}
+
+/// Notes who asks, as far as the column has room: a long name is no reason to refuse a change.
+fn set_user(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, caller: &Caller) {
+    let user = caller.user();
+    let end = match entity_type.leaves[leaf.0].primitive {
+        Primitive::String { length_max } if length_max > 0 => {
+            user.char_indices().nth(length_max as usize).map_or(user.len(), |(at, _)| at)
+        }
+        _ => user.len(),
+    };
+    entry.set_text(leaf, &user[..end]);
 }
 
 const UUID_LENGTH: usize = 36;

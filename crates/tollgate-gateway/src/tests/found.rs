@@ -61,6 +61,50 @@ fn its_tables_are_read_and_written_in_every_protocol_by_the_name_of_the_file() {
     assert_eq!(gateway.metric("tollgate_work_processes_busy{service=\"shop\"}"), 0);
 }
 
+/// Writes by the state of what is changed, over a table `documents` whose columns `made_by`, `changed` and `changed_by` are
+/// managed: an outdated state is refused, and each change makes a new one.
+pub(super) fn change_by_state(gateway: &Running, service: &str) {
+    let mut client = gateway.connect();
+    let path = format!("/odata/v4/{service}/documents(1)");
+    let body = r#"{"id":1,"title":"first","made_by":"bob","changed":"2000-01-01T00:00:00Z"}"#;
+    let created = client.ask_with("POST", &format!("/odata/v4/{service}/documents"), &[JSON], body);
+    let first = created.expect(201, "\"made_by\":\"alice\"").header("etag").unwrap().to_owned();
+    assert!(!first.contains("2000"), "{first}");
+    let known = [JSON, ("If-Match", &first)];
+    let changed = client.ask_with("PATCH", &path, &known, r#"{"title":"second"}"#);
+    let second = changed.expect(204, "").header("etag").unwrap().to_owned();
+    assert_ne!(first, second);
+    client.ask_with("PATCH", &path, &known, r#"{"title":"lost"}"#).expect(412, "");
+    let read = client.ask("GET", &path, &[]);
+    assert_eq!(read.expect(200, "\"changed_by\":\"alice\"").header("etag"), Some(&*second));
+    client.ask_with("PUT", &path, &[JSON, ("If-Match", &second)], r#"{"title":"third"}"#).expect(204, "");
+    client.ask("DELETE", &path, &[("If-Match", &second)]).expect(412, "");
+    let third = client.ask("GET", &path, &[]).expect(200, "\"made_by\":\"alice\"").header("etag").unwrap().to_owned();
+    client.ask("DELETE", &path, &[("If-Match", &third)]).expect(204, "");
+}
+
+/// What [`change_by_state`] needs of a mapping file.
+pub(super) const MANAGED: &str = "
+    [tables.documents]
+    etag = \"changed\"
+    columns.made_by.managed = \"created_by\"
+    columns.changed.managed = \"modified_at\"
+    columns.changed_by.managed = \"modified_by\"
+";
+
+#[test]
+fn an_etag_on_a_managed_column_changes_with_each_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, mapping) = (folder.path().join("shop.db"), folder.path().join("mapping.toml"));
+    let table = "CREATE TABLE documents (id INTEGER PRIMARY KEY, title TEXT, made_by TEXT NOT NULL, \
+                 changed TIMESTAMPTZ NOT NULL, changed_by VARCHAR(5))";
+    rusqlite::Connection::open(&file).unwrap().execute_batch(table).unwrap();
+    std::fs::write(&mapping, MANAGED).unwrap();
+    let gateway = serve(&file, &format!("mapping = \"{}\"\nuser = \"alice\"", mapping.display()));
+    assert_eq!(gateway.remarks, Vec::<String>::new());
+    change_by_state(&gateway, "shop");
+}
+
 #[test]
 fn names_beyond_ascii_are_encoded_in_what_leads_to_them() {
     let folder = tempfile::tempdir().unwrap();

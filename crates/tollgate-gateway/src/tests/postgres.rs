@@ -2,6 +2,7 @@
 
 use super::client::Running;
 use super::cluster::cluster;
+use super::found::{MANAGED, change_by_state};
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
@@ -64,6 +65,23 @@ fn a_database_that_is_there_is_served_by_its_tables() {
     client.ask_with("PATCH", "/odata/v4/sales/orders(7)", &[JSON], r#"{"paid":true}"#).expect(204, "");
     client.ask("DELETE", "/rest/sales/customers/1", &[]).expect(409, "");
     client.ask_with("POST", "/rest/sales/unpaid", &[JSON], "{}").expect(405, "");
+}
+
+#[test]
+fn an_etag_on_a_managed_column_changes_with_each_change() {
+    let Some(cluster) = cluster() else { return };
+    let mut maker = postgres::Client::connect(&cluster.url(""), postgres::NoTls).unwrap();
+    let table = "CREATE SCHEMA managed; CREATE TABLE managed.documents (id int PRIMARY KEY, title text, \
+                 made_by varchar(5) NOT NULL, changed timestamptz NOT NULL, changed_by text)";
+    maker.batch_execute(table).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mapping = folder.path().join("mapping.toml");
+    std::fs::write(&mapping, MANAGED).unwrap();
+    let (url, mapping) = (cluster.url("schema=managed"), mapping.display());
+    let service = format!("kind = \"database\"\nname = \"papers\"\ndatabase = \"{url}\"\nmapping = \"{mapping}\"");
+    let gateway = Running::start(&format!("[[service]]\n{service}\nuser = \"alice\""));
+    assert_eq!(gateway.remarks, Vec::<String>::new());
+    change_by_state(&gateway, "papers");
 }
 
 #[test]

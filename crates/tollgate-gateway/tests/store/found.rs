@@ -165,11 +165,11 @@ fn a_schema_of_somebody_elses_becomes_a_model() {
       at?: TimeOfDay { precision: 7 }
       key rowid: Int64 by Computed
     totals of totalsType, read-only
-      key customer_id?: Int64
+      key customer_id: Int64
       total?: Double
     ! search: it is left out: tables of SQLite's modules are not served
     ! notes: it has no key: it is read-only, by rowid
-    ! totals: it has no key: it is read-only, and its rows are told apart by all columns
+    ! totals: it has no key: it is read-only, and its rows are told apart by customer_id, of which any may be null
     "#);
 }
 

@@ -19,7 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   tollgate serve                                     the flights and the records on 127.0.0.1:8080
   tollgate serve --database postgres://me@localhost/shop
-  tollgate serve --database sqlite:shop.db --user alice
+  tollgate serve --database sqlite:shop.db
   tollgate serve --listen 127.0.0.1:0 --admin 127.0.0.1:0
   tollgate serve gateway.toml --work-processes 4
   tollgate serve --records sqlite:records.db --pool 1 --pool-wait-ms 50
@@ -76,7 +76,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "URL")]
     pub(super) records: Option<String>,
 
-    /// Who is said to have created and changed entities [default: anonymous]
+    /// Who is said to have created and changed entities, in columns that are managed (of a database of yours: by its
+    /// mapping file) [default: anonymous]
     #[arg(long, value_name = "NAME")]
     pub(super) user: Option<String>,
 }

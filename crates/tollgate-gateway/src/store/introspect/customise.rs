@@ -9,7 +9,10 @@
 //! label = "Orders of customers"
 //! read_only = true
 //! key = ["number"]             # for a view or a table without a key of its own
-//! etag = "changed_at"
+//! etag = "changed_at"          # must change with each change of a row: managed, or kept by a trigger
+//!
+//! [tables.orders.columns.changed_at]
+//! managed = "modified_at"      # written by the gateway: created_at, created_by, modified_at, modified_by
 //!
 //! [tables.orders.columns.cust_no]
 //! name = "customer"
@@ -25,6 +28,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Deserialize;
+use tollgate_wire::edm::{Primitive, Provided};
 use toml::Spanned;
 
 use super::catalog::{Catalog, CatalogColumn, CatalogTable};
@@ -77,6 +81,17 @@ struct WantedColumn {
     hidden: bool,
     read_only: bool,
     stored: Option<Stored>,
+    managed: Option<Spanned<Managed>>,
+}
+
+/// What the gateway itself writes into a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Managed {
+    CreatedAt,
+    CreatedBy,
+    ModifiedAt,
+    ModifiedBy,
 }
 
 /// The form in which a column holds its values, where it cannot be seen.
@@ -107,7 +122,49 @@ pub(super) struct ColumnWish {
     pub(super) hidden: bool,
     pub(super) read_only: bool,
     pub(super) stored: Option<Form>,
+    pub(super) managed: Option<Provided>,
 }
+
+impl ColumnWish {
+    /// The type of a column's values.
+    pub(super) fn primitive(&self, column: &CatalogColumn) -> Option<Primitive> {
+        self.stored.map(instant).or(column.primitive)
+    }
+}
+
+/// The type of a column that counts time.
+fn instant(stored: Form) -> Primitive {
+    Primitive::DateTimeOffset { precision: if stored == Form::Milliseconds { 3 } else { 0 } }
+}
+
+impl Managed {
+    fn provided(self) -> Provided {
+        match self {
+            Managed::CreatedAt => Provided::CreatedAt,
+            Managed::CreatedBy => Provided::CreatedBy,
+            Managed::ModifiedAt => Provided::ModifiedAt,
+            Managed::ModifiedBy => Provided::ModifiedBy,
+        }
+    }
+
+    /// What is wrong with keeping that in a column of this type.
+    fn unfit(self, primitive: Option<Primitive>) -> Option<&'static str> {
+        match (self, primitive?) {
+            (Managed::CreatedBy | Managed::ModifiedBy, Primitive::String { .. }) => None,
+            (Managed::CreatedBy | Managed::ModifiedBy, _) => Some("a user's name needs a text"),
+            (
+                _,
+                Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } | Primitive::String { length_max: 0 },
+            ) => None,
+            (_, Primitive::String { length_max }) if length_max >= TIMESTAMP_LENGTH => None,
+            (Managed::CreatedAt, Primitive::Date) => None,
+            (Managed::CreatedAt | Managed::ModifiedAt, _) => Some("a time needs a timestamp"),
+        }
+    }
+}
+
+/// Characters of a time as text, `2013-09-25T11:00:00.123456Z`.
+const TIMESTAMP_LENGTH: u32 = 27;
 
 impl Customisation {
     /// Reads `text`, which came from the file `file_name` (used in messages only).
@@ -141,8 +198,14 @@ impl Customisation {
             let found = table.columns.iter().find(|column| column.name == *name.get_ref());
             found.ok_or_else(|| self.unknown("column", name, columns()))
         };
-        for name in wanted.columns.keys() {
-            column(name)?;
+        for (name, wanted_column) in &wanted.columns {
+            let column = column(name)?;
+            self.check_managed(table, column, wanted_column)?;
+            let in_key = table.primary_key.iter().any(|key| table.columns[*key].name == column.name);
+            if wanted_column.hidden && in_key && wanted.key.is_none() && !wanted.hidden {
+                let wrong = format!("column `{}` is part of the key: hide the table, or name another key", column.name);
+                return Err(self.wrong(name.span(), &wrong));
+            }
         }
         for name in wanted.key.iter().flatten().chain(&wanted.etag) {
             let column = column(name)?;
@@ -162,6 +225,34 @@ impl Customisation {
             let wanted = self.wanted_column(table, column);
             (wanted.and_then(|wanted| wanted.name.as_ref()), super::name::identifier(&column.name))
         }))
+    }
+
+    fn check_managed(
+        &self,
+        table: &CatalogTable,
+        column: &CatalogColumn,
+        wanted: &WantedColumn,
+    ) -> Result<(), ConfigError> {
+        let Some(managed) = &wanted.managed else { return Ok(()) };
+        let (name, declared) = (&column.name, &column.declared);
+        let keys = self.wanted(table).and_then(|table| table.key.as_ref());
+        let in_key = match keys {
+            Some(key) => key.iter().any(|key| key.get_ref() == name),
+            None => table.primary_key.iter().any(|key| table.columns[*key].name == *name),
+        };
+        let primitive = self.of_column(table, column).primitive(column);
+        let wrong = if wanted.hidden || primitive.is_none() {
+            format!("column `{name}` is not served")
+        } else if in_key {
+            format!("column `{name}` is part of the key, which never changes")
+        } else if column.provided == Some(Provided::Computed) {
+            format!("column `{name}` is computed by the database")
+        } else if let Some(why) = managed.get_ref().unfit(primitive) {
+            format!("column `{name}` is of type {declared}: {why}")
+        } else {
+            return Ok(());
+        };
+        Err(self.wrong(managed.span(), &wrong))
     }
 
     /// Holds the names that are asked for against each other and against those that follow from the database.
@@ -216,6 +307,7 @@ impl Customisation {
                 Stored::Seconds => Form::Seconds,
                 Stored::Milliseconds => Form::Milliseconds,
             }),
+            managed: wanted.managed.as_ref().map(|managed| managed.get_ref().provided()),
         }
     }
 

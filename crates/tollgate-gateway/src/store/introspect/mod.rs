@@ -10,6 +10,7 @@
 //! | default that is a constant | default of the property |
 //! | any other default, a serial, an identity | provided by the database |
 //! | generated column | computed |
+//! | column that the mapping file calls managed | written by the gateway: when, or by whom, a row was made or changed |
 //!
 //! What is not served as it is, or not at all, is told in a [`Remark`]. It deliberately asks no database: the readers of
 //! catalogs do, each for its kind.
@@ -108,11 +109,6 @@ pub(crate) fn keyable(primitive: Primitive) -> bool {
     }
 }
 
-/// The type of a column that counts time.
-fn instant(stored: Form) -> Primitive {
-    Primitive::DateTimeOffset { precision: if stored == Form::Milliseconds { 3 } else { 0 } }
-}
-
 /// What tells the rows of a table apart.
 enum Key {
     /// These columns.
@@ -137,7 +133,7 @@ impl Introspected {
         let mut columns = Vec::new();
         for (position, column) in table.columns.iter().enumerate() {
             let custom = customisation.of_column(table, column);
-            let primitive = custom.stored.map(instant).or(column.primitive);
+            let primitive = custom.primitive(column);
             let Some(primitive) = primitive.filter(|_| !custom.hidden) else {
                 let needed = !column.nullable && column.provided.is_none();
                 if needed && changes.insert {
@@ -152,7 +148,13 @@ impl Introspected {
             };
             let leaf = LeafId(columns.len());
             leaves[position] = Some(leaf);
-            let provided = if custom.read_only { Some(Provided::Computed) } else { column.provided.clone() };
+            let managed = custom.managed.is_some();
+            let provided = match custom.managed {
+                Some(managed) => Some(managed),
+                None if custom.read_only => Some(Provided::Computed),
+                None => column.provided.clone(),
+            };
+            let not_writable = managed || provided == Some(Provided::Computed);
             let wanted = [custom.name.unwrap_or_else(|| identifier(&column.name))];
             entity_type.properties.push(Property {
                 name: free(&wanted, |name| entity_type.property(name).is_some()),
@@ -160,8 +162,8 @@ impl Introspected {
                 nullable: column.nullable,
                 annotations: Annotations {
                     label: custom.label.or(column.label.clone()),
-                    not_creatable: provided == Some(Provided::Computed),
-                    not_updatable: provided == Some(Provided::Computed),
+                    not_creatable: not_writable,
+                    not_updatable: not_writable,
                     ..Annotations::default()
                 },
             });
@@ -204,16 +206,30 @@ impl Introspected {
                     self.tell(table, remarks);
                     return None;
                 }
-                remarks.push("it has no key: it is read-only, and its rows are told apart by all columns".to_owned());
+                let names = (0..table.columns.len()).filter(served).map(|column| table.columns[column].name.as_str());
+                let names: Vec<_> = names.collect();
+                let names = names.join(", ");
+                remarks.push(format!(
+                    "it has no key: it is read-only, and its rows are told apart by {names}, of which any may be null"
+                ));
                 Identity::Nothing
             }
         };
         for leaf in &entity_type.key {
             let property = &mut entity_type.properties[leaf.0];
             property.annotations.not_updatable = true;
-            property.nullable &= identity == Identity::Nothing;
+            // No key is nullable in a model (OData V4 CSDL, section 6.5), whatever a table without one holds.
+            property.nullable = false;
         }
-        entity_type.etag = custom.etag.and_then(|name| table.column(&name)).and_then(|column| leaves[column]);
+        if let Some(column) = custom.etag.and_then(|name| table.column(&name)) {
+            entity_type.etag = leaves[column];
+            if changes.update || changes.delete {
+                let provided = leaves[column].and_then(|leaf| entity_type.provided(leaf));
+                let primitive =
+                    customisation.of_column(table, &table.columns[column]).primitive(&table.columns[column]);
+                remarks.extend(stale_etag(&table.columns[column], provided, primitive));
+            }
+        }
 
         let wanted = [custom.name.unwrap_or_else(|| identifier(&table.full_name()))];
         let set = free(&wanted, |name| self.model.set(name).is_some());
@@ -238,6 +254,33 @@ impl Introspected {
         self.remarks.extend(messages.into_iter().map(|message| Remark { table: table.clone(), message }));
     }
 }
+
+/// What is to be said of an ETag that may stay as it is when its row changes: whoever changes a state that somebody else
+/// has changed meanwhile would not be told.
+fn stale_etag(column: &CatalogColumn, provided: Option<&Provided>, primitive: Option<Primitive>) -> Option<String> {
+    let name = &column.name;
+    match (provided, primitive) {
+        (
+            Some(Provided::ModifiedAt),
+            Some(Primitive::DateTime { precision } | Primitive::DateTimeOffset { precision }),
+        ) if precision < TIMESTAMP_DIGITS => {
+            let apart = match precision {
+                0 => "second".to_owned(),
+                digits => format!("{} s", 10_f64.powi(-i32::from(digits))),
+            };
+            Some(format!("its ETag is {name}: changes within the same {apart} are not told apart"))
+        }
+        (Some(Provided::ModifiedAt), _) => None,
+        _ if column.provided == Some(Provided::Computed) => None,
+        _ => Some(format!(
+            "its ETag is {name}, which the gateway does not maintain: unless a trigger changes it with each change of \
+             a row, a change of an outdated state is not refused (say managed = \"modified_at\" of a timestamp column)"
+        )),
+    }
+}
+
+/// Digits of a second in the times that the gateway writes.
+const TIMESTAMP_DIGITS: u8 = 6;
 
 /// The key that the catalog itself knows of, among columns that can be one.
 fn natural_key(table: &CatalogTable, served: impl Fn(&usize) -> bool) -> Key {

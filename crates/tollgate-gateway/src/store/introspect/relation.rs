@@ -41,10 +41,12 @@ pub(super) fn relate(model: &mut Model, catalog: &Catalog, served: &[Served], re
             };
             match relation(model, catalog, served, (SetId(dependent), SetId(principal)), foreign_key) {
                 Ok(relation) => relations.push(relation),
-                Err(why) => remarks.push(Remark {
-                    table: table.full_name(),
-                    message: format!("its reference to {} is no navigation: {why}", foreign_key.target),
-                }),
+                Err(why) => {
+                    let names: Vec<_> = foreign_key.columns.iter().map(|at| table.columns[*at].name.as_str()).collect();
+                    let (names, target) = (names.join(", "), &foreign_key.target);
+                    let message = format!("its reference ({names}) to {target} is no navigation: {why}");
+                    remarks.push(Remark { table: table.full_name(), message });
+                }
             }
         }
     }

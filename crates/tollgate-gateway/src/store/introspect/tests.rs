@@ -155,10 +155,10 @@ fn a_table_without_a_key_is_read_only_and_told() {
       a? = a
       key rowid = rowid by Computed
     totals of totalsType = totals read-only
-      key name? = name
+      key name = name
       total? = total
     ! by_row: it has no key: it is read-only, by rowid
-    ! totals: it has no key: it is read-only, and its rows are told apart by all columns
+    ! totals: it has no key: it is read-only, and its rows are told apart by name, of which any may be null
     ! floats: it is left out: none of its columns could be a key
     ");
 }
@@ -176,7 +176,7 @@ fn what_cannot_be_served_is_left_out_and_told() {
       extra? = extra
     ! places: rows cannot be inserted: shape must have a value and is not served
     ! places: shape is left out: nothing is like its type polygon
-    ! places: its reference to places is no navigation: extra is of another type than id
+    ! places: its reference (extra) to places is no navigation: extra is of another type than id
     ");
 }
 
@@ -225,7 +225,7 @@ fn a_mapping_file_renames_hides_and_restricts() {
         columns.at = { stored = "seconds" }
         columns.secret.hidden = true
     "#;
-    assert_snapshot!(told(shop(), custom), @r"
+    assert_snapshot!(told(shop(), custom), @r#"
     Clients of Client = customers read-only
       key id = id
       -> orders * orders
@@ -234,7 +234,8 @@ fn a_mapping_file_renames_hides_and_restricts() {
       client? = cust by Computed
       at? = at etag
       -> Client 0..1 Clients
-    ");
+    ! orders: its ETag is at, which the gateway does not maintain: unless a trigger changes it with each change of a row, a change of an outdated state is not refused (say managed = "modified_at" of a timestamp column)
+    "#);
     assert_snapshot!(told(shop(), "others = \"hidden\"\ntables.orders.key = [\"cust\", \"id\"]"), @r"
     orders of order = orders insert update delete
       key id = id
@@ -242,6 +243,67 @@ fn a_mapping_file_renames_hides_and_restricts() {
       at? = at
       secret? = secret
     ");
+}
+
+/// A table that notes who changed it, and when.
+fn noted() -> Vec<CatalogTable> {
+    let columns = vec![
+        required("id", Primitive::Int64),
+        required("made", Primitive::DateTime { precision: 6 }),
+        required("maker", TEXT),
+        required("changed", Primitive::DateTimeOffset { precision: 6 }),
+        column("second", Primitive::DateTimeOffset { precision: 0 }),
+    ];
+    vec![table("notes", columns)]
+}
+
+#[test]
+fn managed_columns_are_written_by_the_gateway() {
+    let custom = r#"
+        [tables.notes]
+        etag = "changed"
+        columns.made.managed = "created_at"
+        columns.maker.managed = "created_by"
+        columns.changed.managed = "modified_at"
+    "#;
+    assert_snapshot!(told(noted(), custom), @r"
+    notes of note = notes insert update delete
+      key id = id
+      made = made by CreatedAt
+      maker = maker by CreatedBy
+      changed = changed by ModifiedAt etag
+      second? = second
+    ");
+}
+
+#[test]
+fn an_etag_that_may_stay_as_it_is_is_told() {
+    let remarks = |custom: &str| {
+        let told = told(noted(), custom);
+        told.lines().filter(|line| line.starts_with('!')).collect::<Vec<_>>().join("\n")
+    };
+    assert_snapshot!(remarks("tables.notes.etag = \"changed\""), @r#"! notes: its ETag is changed, which the gateway does not maintain: unless a trigger changes it with each change of a row, a change of an outdated state is not refused (say managed = "modified_at" of a timestamp column)"#);
+    assert_snapshot!(remarks("[tables.notes]\netag = \"second\"\ncolumns.second.managed = \"modified_at\""), @"! notes: its ETag is second: changes within the same second are not told apart");
+    assert_snapshot!(remarks("[tables.notes]\netag = \"changed\"\nread_only = true"), @"");
+}
+
+#[test]
+fn a_column_that_cannot_be_managed_is_refused_with_its_line() {
+    let refused = |columns: &str| told(noted(), &format!("[tables.notes.columns]\n{columns}"));
+    assert_snapshot!(refused("changed.managed = \"modified_by\""), @r#"
+    error: column `changed` is of type SOME TYPE: a user's name needs a text
+     --> shop.toml:2:19
+      |
+    2 | changed.managed = "modified_by"
+      |                   ^^^^^^^^^^^^^
+    "#);
+    assert_snapshot!(refused("id.managed = \"modified_by\""), @r#"
+    error: column `id` is part of the key, which never changes
+     --> shop.toml:2:14
+      |
+    2 | id.managed = "modified_by"
+      |              ^^^^^^^^^^^^^
+    "#);
 }
 
 #[test]
@@ -288,6 +350,13 @@ fn a_mapping_file_that_names_what_is_not_there_is_refused_with_its_line() {
     2 | name = "customers"
       |        ^^^^^^^^^^^
     "#);
+    assert_snapshot!(told(shop(), "[tables.orders.columns.id]\nhidden = true"), @r"
+    error: column `id` is part of the key: hide the table, or name another key
+     --> shop.toml:1:24
+      |
+    1 | [tables.orders.columns.id]
+      |                        ^^
+    ");
     let error = Customisation::parse("[tables.orders]\nreadonly = true", "shop.toml").unwrap_err();
     assert_snapshot!(error, @r"
     error: unknown key `readonly`

@@ -11,7 +11,7 @@ use super::class::Class;
 use super::dialect::Dialect;
 use super::expression::{Scope, comparable, in_order, literal, sortable, value};
 use super::{Parameter, Sql};
-use crate::store::StoreError;
+use crate::store::{Identity, StoreError};
 
 /// Appends ` ORDER BY …`: the keys of the order, then the entity's key, so that no two rows are equal.
 ///
@@ -213,7 +213,9 @@ fn write_bound<'p>(
 fn never_null(scope: &Scope<'_>, expression: &Expression) -> bool {
     match &expression.kind {
         ExpressionKind::Leaf { through, leaf } => {
-            through.is_empty() && !scope.model.type_of(scope.set).leaves[leaf.0].nullable
+            // The key of a table without one says that it is never null, and is it all the same.
+            let keyed = scope.mapping.table(scope.set).identity == Identity::Key;
+            keyed && through.is_empty() && !scope.model.type_of(scope.set).leaves[leaf.0].nullable
         }
         ExpressionKind::Literal(_)
         | ExpressionKind::Not(_)
