@@ -84,6 +84,16 @@ fn jtl_has_a_row_a_pass_in_jmeters_columns() {
 }
 
 #[test]
+fn jtl_of_inserts_has_connections_as_threads_and_no_transfer_of_no_time() {
+    let jtl = text("jtl", &fixture::batching(&LEVELS));
+    let row = |label: &str| jtl.lines().find(|line| line.contains(label)).unwrap().split(',').collect::<Vec<_>>();
+    let of = row(",custom-rest@20,");
+    assert_eq!((of[1], of[3], of[4], of[11]), ("1", "", "requests acknowledged: 1", "1"));
+    assert_eq!(row(",parallel-100@200,")[11], "100");
+    assert_eq!(row(",parallel-100@20,")[11], "20", "no more threads than records");
+}
+
+#[test]
 fn junit_fails_refused_cells_only() {
     insta::assert_snapshot!(
         "junit",
