@@ -5,7 +5,6 @@
 
 use crate::load::LittlesLaw;
 use crate::load::recorder::Transfers;
-use crate::plan::TRIALS_PER_BLOCK;
 use crate::probe::system::Ticks;
 use crate::results::{Cell, Settlement, Validity, Verdict};
 
@@ -45,6 +44,8 @@ pub struct Evidence<'a> {
     pub systems: Systems,
     /// What of an insert did not agree with what was acknowledged.
     pub unsettled: Option<&'a str>,
+    /// Blocks that were planned: of an insert, those that its time did not suffice for are missing.
+    pub blocks_planned: u32,
 }
 
 /// The systems on which a variant and its baseline are measured.
@@ -265,11 +266,25 @@ fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
     }
     (cell.rounds < BLOCKS_MIN).then(|| Finding {
         verdict: Verdict::Marked,
-        reason: format!("only {} whole blocks ({} trials)", cell.rounds, cell.rounds * TRIALS_PER_BLOCK),
-        remedy: "run at least 8 rounds: intervals from fewer are wide",
+        reason: format!(
+            "only {} whole block{} ({} trial{})",
+            cell.rounds,
+            plural(cell.rounds),
+            cell.trials,
+            plural(cell.trials)
+        ),
+        remedy: if cell.inserted.is_some() && cell.rounds < evidence.blocks_planned {
+            "give each cell more time: `cell_ms` of the extent in the experiment's file, or a longer extent"
+        } else {
+            "run at least 8 rounds: intervals from fewer are wide"
+        },
         value: f64::from(cell.rounds),
         bound: f64::from(BLOCKS_MIN),
     })
+}
+
+fn plural(count: u32) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 fn client_saturation(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -376,6 +391,7 @@ mod tests {
             unsteady_starts: 0,
             systems: Systems::Same,
             unsettled: None,
+            blocks_planned: 16,
         }
     }
 
@@ -467,6 +483,12 @@ mod tests {
             &[("samples", Verdict::Marked)],
         );
         check(|cell, _| cell.rounds = 7, &[("samples", Verdict::Marked)]);
+        let mut cell = sound();
+        (cell.rounds, cell.trials) = (0, 1);
+        cell.inserted = Some(Inserted { records: 10_000, ..Inserted::default() });
+        let found = samples(&evidence(&cell)).unwrap();
+        assert_eq!(found.reason, "only 0 whole blocks (1 trial)");
+        assert!(found.remedy.contains("cell_ms"), "{}", found.remedy);
         check(|cell, evidence| (cell.requests, evidence.checked) = (0, 0), &[("errors", Verdict::Refused)]);
     }
 

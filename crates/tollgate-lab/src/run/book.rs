@@ -11,7 +11,7 @@ use crate::load::recorder::{Recorder, Transfers};
 use crate::plan::Plan;
 use crate::probe::Reading;
 use crate::probe::system::Ticks;
-use crate::results::{Cell, Gap, GapKind, RunResult, Series, Trial, Validity};
+use crate::results::{Cell, Gap, GapKind, Piece, RunResult, Series, Settlement, Trial, Validity};
 use crate::toll;
 use crate::validity::{self, Evidence, Systems};
 
@@ -155,6 +155,13 @@ impl Book {
             result.cells.push(cell.clone());
             entry.found = Some((cell, doubts));
         }
+        if result.experiment.piece == Piece::Record {
+            // Of an insert's answers only the status is read; what was sent is compared with what is stored.
+            let settled = |of: fn(&Settlement) -> u64| -> u64 {
+                result.cells.iter().filter_map(|cell| Some(of(&cell.inserted.as_ref()?.settlement))).sum()
+            };
+            (checked, requests) = (settled(|found| found.compared), settled(|found| found.counted));
+        }
         result.settings.content_checked_share = if requests == 0 { 0.0 } else { checked as f64 / requests as f64 };
         result.series = self.series(experiment);
         result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
@@ -208,6 +215,7 @@ impl Entry {
             connections_entitled: self.opened_before,
             unsteady_starts: self.unsteady_starts,
             systems: self.systems,
+            blocks_planned: plan.blocks,
         }
     }
 }

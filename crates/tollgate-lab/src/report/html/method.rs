@@ -3,7 +3,7 @@
 use super::parts::escape;
 use crate::report::number;
 use crate::report::view::View;
-use crate::results::{Piece, RunResult};
+use crate::results::{Piece, RunResult, Settlement};
 use crate::toll::NO_TOLL_BAND;
 use std::fmt::Write;
 
@@ -97,9 +97,23 @@ fn settings(run: &RunResult) -> Vec<(&'static str, String)> {
         ("cores of the generator", cores(&settings.generator_cores)),
         ("cores of the subjects", cores(&settings.subject_cores)),
         ("network", settings.network.clone()),
-        ("answers checked", format!("{} %", number::three_digits(settings.content_checked_share * 100.0))),
+        checked(run),
         ("seed", run.seed.to_string()),
     ]
+}
+
+/// What stands behind the figures: answers whose content was checked, or accounts that were settled.
+fn checked(run: &RunResult) -> (&'static str, String) {
+    if run.experiment.piece == Piece::Request {
+        let share = run.settings.content_checked_share;
+        return ("answers checked", format!("{} %", number::three_digits(share * 100.0)));
+    }
+    let settled = |of: fn(&Settlement) -> u64| -> u64 {
+        run.cells.iter().filter_map(|cell| Some(of(&cell.inserted.as_ref()?.settlement))).sum()
+    };
+    let (counted, compared) = (settled(|found| found.counted), settled(|found| found.compared));
+    let text = format!("{} counted, {} compared record by record", number::whole(counted), number::whole(compared));
+    ("transfers settled", text)
 }
 
 fn machine(run: &RunResult) -> Vec<(&'static str, String)> {
