@@ -78,6 +78,15 @@ fn wide_tables(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out)?;
         }
     }
+    if let Some((head, rows)) = inserts::pool::table(view.run) {
+        writeln!(out, "{}\n", inserts::pool::TITLE)?;
+        writeln!(out, "| {} |", head.join(" | "))?;
+        writeln!(out, "|---|{}", "--:|".repeat(head.len() - 1))?;
+        for row in rows {
+            writeln!(out, "| {} |", row.iter().map(|text| escaped(text)).collect::<Vec<_>>().join(" | "))?;
+        }
+        writeln!(out)?;
+    }
     if is_short {
         writeln!(out, "{}\n", inserts::SHORT)?;
     }

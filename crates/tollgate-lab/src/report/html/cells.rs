@@ -31,7 +31,7 @@ pub(super) fn table(view: &View<'_>) -> Option<String> {
     );
     let _ = write!(
         html,
-        "<th scope=\"col\" class=\"n\">{noun} time<small>ms</small></th><th scope=\"col\">toll<small>on time</small></th>",
+        "<th scope=\"col\" class=\"n\">{noun} time<small>ms</small></th><th scope=\"col\">toll<small>time, else CPU</small></th>",
         noun = escape(noun)
     );
     let heads = [
@@ -47,7 +47,6 @@ pub(super) fn table(view: &View<'_>) -> Option<String> {
         let _ = write!(html, "<th scope=\"col\" class=\"n\">{}<small>{}</small></th>", escape(head), escape(unit));
     }
     html.push_str("</tr></thead>");
-    let columns = Columns::of(view);
     // A whole matrix of cells would be a page of its own: then the level that stands for the run is shown.
     let shown = (view.rows.len() > ROWS_MAX).then(|| view::answer_level(view.run)).flatten();
     let mut level = None;
@@ -56,7 +55,7 @@ pub(super) fn table(view: &View<'_>) -> Option<String> {
             html.push_str(if level.is_some() { "</tbody><tbody>" } else { "<tbody>" });
             level = Some(row.cell.level);
         }
-        html.push_str(&line(view, row, &columns));
+        html.push_str(&line(view, row));
     }
     html.push_str("</tbody></table></div>");
     html.push_str("<p class=\"key\">± is half the 95 % interval over blocks. A percentile stands only where at least 30 requests were slower.</p>");
@@ -73,25 +72,7 @@ pub(super) fn table(view: &View<'_>) -> Option<String> {
     Some(html)
 }
 
-/// Decimals of each column.
-struct Columns {
-    unit: usize,
-    times: usize,
-    cpu: usize,
-}
-
-impl Columns {
-    fn of(view: &View<'_>) -> Self {
-        let cells = || view.rows.iter().map(|row| row.cell);
-        Self {
-            unit: number::column_decimals(cells().map(|cell| cell.unit_time_ms.mean)),
-            times: number::column_decimals(cells().filter_map(|cell| cell.response_time_ms.p50)),
-            cpu: number::column_decimals(cells().filter_map(|cell| view::cpu(cell).map(|cpu| cpu.mean))),
-        }
-    }
-}
-
-fn line(view: &View<'_>, row: &Row<'_>, columns: &Columns) -> String {
+fn line(view: &View<'_>, row: &Row<'_>) -> String {
     let cell = row.cell;
     let key = view.run.experiment.variants.iter().position(|variant| variant.name == cell.variant).unwrap_or(0);
     let class = match (row.is_refused(&view.doubts), row.is_bottom) {
@@ -105,25 +86,21 @@ fn line(view: &View<'_>, row: &Row<'_>, columns: &Columns) -> String {
         escape(&cell.variant),
         marks(row)
     );
-    let column = |value: Option<f64>, decimals| match value {
-        Some(value) => escape(&number::in_column(value, decimals)),
-        None => NOTHING.to_owned(),
-    };
     let half = match cell.unit_time_ms.n {
         0 => String::new(),
         1 => " <small>n = 1</small>".to_owned(),
         _ => {
             let half = (cell.unit_time_ms.high - cell.unit_time_ms.low) / 2.0;
-            format!(" <small>±{}</small>", number::in_column(half, columns.unit))
+            format!(" <small>±{}</small>", number::three_digits(half))
         }
     };
     let times = cell.response_time_ms;
     let figures = [
         number::three_digits(cell.requests_per_second.mean),
-        column(times.p50, columns.times),
-        column(times.p95, columns.times),
-        column(times.p99, columns.times),
-        column(view::cpu(cell).map(|cpu| cpu.mean), columns.cpu),
+        number::optional(times.p50),
+        number::optional(times.p95),
+        number::optional(times.p99),
+        number::optional(view::cpu(cell).map(|cpu| cpu.mean)),
         number::three_digits(cell.bytes_per_unit / 1e3),
         number::whole(row.error_count()),
     ];
@@ -131,7 +108,7 @@ fn line(view: &View<'_>, row: &Row<'_>, columns: &Columns) -> String {
         html,
         "<td class=\"n\">{}</td><td class=\"n\">{}{half}</td><td class=\"toll\">{}</td>",
         number::whole(cell.level),
-        number::in_column(cell.unit_time_ms.mean, columns.unit),
+        number::three_digits(cell.unit_time_ms.mean),
         toll(row)
     );
     for (index, figure) in figures.iter().enumerate() {

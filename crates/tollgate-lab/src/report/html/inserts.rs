@@ -9,6 +9,7 @@ use crate::report::number::{self, NOTHING};
 use crate::report::terminal::one_line;
 use crate::report::view::View;
 use crate::results::{Distance, Estimate};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Levels that a chart marks on its axis; more would not fit.
@@ -23,7 +24,7 @@ pub(super) fn section(view: &View<'_>) -> Option<String> {
         return None;
     }
     let wide = inserts::tables(view, inserts::ms_per_record, &[Whose::Ours, Whose::Theirs]);
-    let charts: String = wide.iter().map(|wide| chart(view, wide)).collect();
+    let charts: String = wide.iter().flat_map(|wide| subjects(wide).map(|peer| chart(view, wide, peer))).collect();
     let mut html = format!("<section><h2>Time per record</h2><div class=\"pair\">{charts}</div></section>");
     let beside = match wide.iter().any(|wide| wide.rows.iter().any(|row| row.whose == Whose::Theirs)) {
         true => ", beside the published ones",
@@ -49,6 +50,7 @@ pub(super) fn section(view: &View<'_>) -> Option<String> {
         html.push_str("</section>");
     }
     html.push_str(&fits(view));
+    html.push_str(&pool(view));
     Some(html)
 }
 
@@ -84,21 +86,34 @@ fn capitalized(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-fn chart(view: &View<'_>, wide: &Wide<'_>) -> String {
-    let ours: Vec<&WideRow<'_>> =
-        wide.rows.iter().filter(|row| row.whose == Whose::Ours && !points(wide, row).is_empty()).collect();
-    let title = format!("Milliseconds per record, {}", inserts::distance(view.run, wide.distance));
+/// The subjects of a table, tollgate's own first: each has a panel, as a mode has one colour whoever does the work.
+fn subjects<'r>(wide: &Wide<'r>) -> impl Iterator<Item = Option<&'r str>> {
+    let is_drawn = |row: &&WideRow<'_>| !points(wide, row).is_empty() || onset(row).is_some();
+    let drawn = wide.rows.iter().filter(|row| row.whose == Whose::Ours).filter(is_drawn);
+    drawn.map(|row| row.variant.peer.as_deref()).collect::<BTreeSet<_>>().into_iter()
+}
+
+/// Where errors begin in a row, by its place.
+fn onset(row: &WideRow<'_>) -> Option<usize> {
+    row.entries.iter().position(|entry| matches!(entry, Entry::Onset(_)))
+}
+
+fn chart(view: &View<'_>, wide: &Wide<'_>, peer: Option<&str>) -> String {
+    let own: Vec<&WideRow<'_>> =
+        wide.rows.iter().filter(|row| row.whose == Whose::Ours && row.variant.peer.as_deref() == peer).collect();
+    let ours: Vec<&WideRow<'_>> = own.iter().copied().filter(|row| !points(wide, row).is_empty()).collect();
+    let whose = match (peer, subjects(wide).count()) {
+        (Some(peer), _) => format!("{peer}, "),
+        (None, 1) => String::new(),
+        (None, _) => "tollgate, ".to_owned(),
+    };
+    let title = format!("Milliseconds per record, {whose}{}", inserts::distance(view.run, wide.distance));
     let note = "Both axes logarithmic: a line that falls is a cost shared by more records, a level one is the cost of each. A \
                 hollow point has a doubt, or fewer records than the mode's batch or connections. Dotted vertical: where \
                 errors begin.";
-    let notes: Vec<Note> = wide
-        .rows
+    let notes: Vec<Note> = own
         .iter()
-        .filter(|row| row.whose == Whose::Ours)
-        .filter_map(|row| {
-            let at = row.entries.iter().position(|entry| matches!(entry, Entry::Onset(_)))?;
-            Some(Note { x: wide.levels[at] as f64, text: format!("{}: errors", row.label()) })
-        })
+        .filter_map(|row| Some(Note { x: wide.levels[onset(row)?] as f64, text: format!("{}: errors", row.label()) }))
         .collect();
     let ticks = inserts::chosen(&wide.levels, TICKS_MAX);
     let draw = |id: &str, size| {
@@ -130,16 +145,15 @@ fn chart(view: &View<'_>, wide: &Wide<'_>) -> String {
         Distance::Local => "per-record-local",
         Distance::Remote => "per-record-remote",
     };
+    // A peer's name is anyone's word: its place is enough to tell the panels apart.
+    let id = format!("{id}-{}", subjects(wide).position(|subject| subject == peer).unwrap_or(0));
     let (large, narrow) = (format!("{id}-wide"), format!("{id}-narrow"));
     figure(&title, note, &[by_width(draw(&large, Size::Half), draw(&narrow, Size::Narrow))], "")
 }
 
-/// The name beside a line: the distance stands in the heading.
+/// The name beside a line: subject and distance stand in the heading.
 fn name<'r>(row: &WideRow<'r>) -> &'r str {
-    match (&row.variant.peer, &row.variant.inserting) {
-        (None, Some(inserting)) => &inserting.mode,
-        _ => &row.variant.name,
-    }
+    row.variant.inserting.as_ref().map_or(&row.variant.name, |inserting| &inserting.mode)
 }
 
 fn points(wide: &Wide<'_>, row: &WideRow<'_>) -> Vec<Point> {
@@ -230,6 +244,19 @@ fn line(row: &WideRow<'_>) -> String {
     }
     html.push_str("</tr>");
     html
+}
+
+fn pool(view: &View<'_>) -> String {
+    let Some((head, rows)) = inserts::pool::table(view.run) else { return String::new() };
+    let table = Table { head, rows };
+    let waiting = match inserts::pool::waiting(view.run) {
+        Some(text) => format!("<p>{}.</p>", escape(&capitalized(&text))),
+        None => "<p>No request was seen waiting.</p>".to_owned(),
+    };
+    format!(
+        "<section><h2>The pool in use</h2>{waiting}{}</section>",
+        table.folded(inserts::pool::TITLE, "work-processes.csv")
+    )
 }
 
 fn fits(view: &View<'_>) -> String {

@@ -4,6 +4,7 @@
 //! It orders what the result holds and formats nothing; the terminal's form stands in `terminal`, that of the page in
 //! `html/inserts.rs`.
 
+pub(super) mod pool;
 pub(super) mod published;
 pub(super) mod terminal;
 
@@ -227,6 +228,15 @@ pub(super) fn distance(run: &RunResult, distance: Distance) -> String {
         (Distance::Remote, Some(ms)) => format!("remote, {} ms round trip", number::three_digits(ms)),
         (Distance::Remote, None) => "remote".to_owned(),
     }
+}
+
+/// The peer and the distance of a variant, in two words.
+fn distance_of(variant: &Variant) -> String {
+    let distance = match variant.distance {
+        Distance::Local => "local",
+        Distance::Remote => "remote",
+    };
+    variant.peer.as_ref().map_or_else(|| distance.to_owned(), |peer| format!("{peer}, {distance}"))
 }
 
 /// At most `most` of the levels, the first and the last among them.

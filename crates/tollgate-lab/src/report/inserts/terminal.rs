@@ -125,6 +125,9 @@ fn legend(view: &View<'_>, has_published: bool, out: &mut dyn Write, width: usiz
         );
         wrapped(out, "  ", &text, width)?;
     }
+    if let Some(text) = super::pool::waiting(run) {
+        wrapped(out, "  ", &one_line(&text), width)?;
+    }
     if view.rows.iter().any(|row| !row.marks.is_empty()) {
         wrapped(out, "  ", "* marked: see the notes below", width)?;
     }
