@@ -44,7 +44,10 @@ pub(crate) fn append(out: &mut Vec<u8>, version: Version, primitive: Primitive, 
         P::Guid => guid(out, text).map(|()| Canonical::Text),
         P::Date if v2 => {
             date::append_v2_json(out, text).or_else(|| date::append_date_time(out, text))?;
-            out.ends_with(MIDNIGHT).then(|| out.truncate(out.len() - MIDNIGHT.len())).map(|()| Canonical::Text)
+            // Of a local midnight, as a date picker sends it, SAP Gateway too keeps the day in UTC.
+            let time = out.iter().rposition(|byte| *byte == b'T')?;
+            out.truncate(time);
+            Some(Canonical::Text)
         }
         P::Date => date::append_date(out, text).map(|()| Canonical::Text),
         P::DateTime { .. } if v2 => {
@@ -70,8 +73,6 @@ pub(crate) fn append(out: &mut Vec<u8>, version: Version, primitive: Primitive, 
         P::Duration => date::append_duration(out, text).map(|()| Canonical::Text),
     }
 }
-
-const MIDNIGHT: &[u8] = b"T00:00:00";
 
 /// The least and the greatest value of an integer type.
 pub(crate) fn range(primitive: Primitive) -> (i64, i64) {

@@ -262,7 +262,12 @@ fn v2_has_values_of_its_own() {
     check(V2, "double", "\"1.5E+1\"", "15.0");
     check(V2, "decimal", "\"1.50\"", "'1.50'");
     check(V2, "date", r#""\/Date(1380067200000)\/""#, "'2013-09-25'");
-    check(V2, "date", r#""/Date(1380067200001)/""#, "expected Edm.DateTime, found '/Date(1380067200001)/'");
+    // What a date picker sends east of Greenwich, and a date with time in all its forms: the day in UTC.
+    check(V2, "date", r#""/Date(1577833200000)/""#, "'2019-12-31'");
+    check(V2, "date", r#""/Date(1577833200000+0000)/""#, "'2019-12-31'");
+    check(V2, "date", r#""2013-09-25T23:59:59.999""#, "'2013-09-25'");
+    check(V2, "date", r#""/Date(x)/""#, "expected Edm.DateTime, found '/Date(x)/'");
+    check(V2, "date", r#""2013-09-25""#, "expected Edm.DateTime, found '2013-09-25'");
     check(V2, "moment", r#""\/Date(1380067200250)\/""#, "'2013-09-25T00:00:00.25'");
     check(V2, "moment", r#""2013-09-25T00:00:00""#, "'2013-09-25T00:00:00'");
     check(V2, "instant", r#""\/Date(1380067200000+0120)\/""#, "'2013-09-25T00:00:00Z'");
