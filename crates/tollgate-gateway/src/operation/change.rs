@@ -47,7 +47,7 @@ impl Creation<'_> {
     /// Changes the entity that `plan` leads to.
     ///
     /// # Errors
-    /// 404, 412, 428, a key in the body that is another, a null that must not be, and what the store says.
+    /// 404, 412, 428, in V2 a key in the body that is another (V4 ignores it: Protocol 11.4.3), a null that must not be, and what the store says.
     pub(crate) fn change(
         &mut self,
         version: Version,
@@ -62,9 +62,14 @@ impl Creation<'_> {
             return Err(not_there());
         };
         let entity_type = model.type_of(set);
+        if version == Version::V4 {
+            // Ignored; what stands there below comes of links.
+            unset_key(entity_type, entry);
+        }
         let links = mem::take(&mut entry.links);
         let pointing_here = self.refer_to_links(set, entry, links)?;
-        take_key_out(entity_type, entry, &key)?;
+        check_key(entity_type, entry, &key)?;
+        unset_key(entity_type, entry);
         let held = entity_type.etag.is_some() || !conditions.is_empty() || !pointing_here.is_empty();
         let mut presence = Presence::Present;
         if held {
@@ -127,17 +132,25 @@ impl Creation<'_> {
     }
 }
 
-/// A key in the body says nothing new, or something wrong: a key never changes.
-fn take_key_out(entity_type: &EntityType, entry: &mut Entry, key: &Key) -> Result<(), Fault> {
+/// Whether a key in the body says nothing new: a key never changes.
+///
+/// # Errors
+/// It says something else.
+pub(crate) fn check_key(entity_type: &EntityType, entry: &Entry, key: &Key) -> Result<(), Fault> {
     for (leaf, value) in entity_type.key.iter().zip(&key.0) {
         if entry.cell_of(*leaf).is_some_and(|given| given != value.cell()) {
             let path = &entity_type.leaves[leaf.0].path;
             let message = format!("expected {path} to be as in the URL, or absent: a key does not change");
             return Err(Fault::bad_request(path, message));
         }
-        entry.unset(*leaf);
     }
     Ok(())
+}
+
+fn unset_key(entity_type: &EntityType, entry: &mut Entry) {
+    for leaf in &entity_type.key {
+        entry.unset(*leaf);
+    }
 }
 
 fn put_key_in(entity_type: &EntityType, entry: &mut Entry, key: &Key) {

@@ -33,7 +33,7 @@ use tollgate_wire::url;
 
 pub(crate) use answer::{Answer, Reply};
 pub(crate) use caller::Caller;
-pub(crate) use change::{Absent, Changed, How};
+pub(crate) use change::{Absent, Changed, How, check_key};
 pub(crate) use content_ids::ContentIds;
 pub(crate) use create::{Creation, is_alone};
 pub(crate) use headers::{Conditions, Headers, check_coding, meant_method, values};

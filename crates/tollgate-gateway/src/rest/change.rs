@@ -14,7 +14,7 @@ use tollgate_wire::value::Row;
 use super::route::write_segment;
 use crate::error::Fault;
 use crate::hosted::Hosted;
-use crate::operation::{Absent, Caller, Changed, Conditions, Creation, How, is_alone};
+use crate::operation::{Absent, Caller, Changed, Conditions, Creation, How, check_key, is_alone};
 use crate::store::{Connection, Flow, RowSink, Store};
 use crate::weight::Place;
 
@@ -72,6 +72,9 @@ impl Change {
         entry: &mut Entry,
         how: How,
     ) -> Result<Shown, Fault> {
+        if let Some(key) = &plan.key {
+            check_key(service.model.type_of(plan.root), entry, key)?;
+        }
         let mut creation = Creation { service, connection, caller: &self.caller };
         match creation.change(Version::V4, plan, entry, (how, Absent::Fail), &self.conditions)? {
             Changed::Updated(set, key) => self.show(service, connection, set, key),

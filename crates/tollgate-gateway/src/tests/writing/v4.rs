@@ -1,7 +1,7 @@
 //! Writing by V4: what goes well.
 
 use super::{AS_JSON, JSON, RECORDS_V4, Writer, location};
-use crate::tests::client::V4;
+use crate::tests::client::{V2, V4};
 
 #[test]
 fn a_record_is_created_read_changed_replaced_and_deleted() {
@@ -32,6 +32,19 @@ fn every_type_comes_back_as_it_was_sent() {
     let created = writer.send("POST", RECORDS_V4, &format!("{{{body}"));
     created.expect(201, body);
     writer.get(&location(&created)).expect(200, body);
+}
+
+#[test]
+fn a_key_in_the_body_of_a_change_is_ignored() {
+    let mut writer = Writer::start();
+    let path = location(&writer.send("POST", RECORDS_V4, r#"{"integerField":7}"#));
+    let other = r#"{"ID":"01234567-89ab-cdef-0123-456789abcdef","integerField":8}"#;
+    for method in ["PATCH", "PUT"] {
+        assert_eq!(writer.send(method, &path, other).status, 204, "{method}");
+        writer.get(&path).expect(200, "\"integerField\":8");
+    }
+    let count = writer.get(&format!("{RECORDS_V4}/$count"));
+    assert_eq!(count.text(), "1");
 }
 
 #[test]
@@ -137,11 +150,11 @@ fn a_complex_property_is_merged_or_replaced_by_itself() {
 }
 
 #[test]
-fn a_key_in_the_body_must_be_that_of_the_url() {
+fn a_key_in_the_body_must_be_that_of_the_url_in_v2() {
     let mut writer = Writer::start();
-    let path = format!("{V4}CarrierCollection('AA')");
-    assert_eq!(writer.send("PATCH", &path, r#"{"carrid":"AA","CARRNAME":"A"}"#).status, 204);
-    writer.send("PATCH", &path, r#"{"carrid":"LH","CARRNAME":"B"}"#).expect(400, "\"target\":\"carrid\"");
+    let path = format!("{V2}CarrierCollection('AA')");
+    assert_eq!(writer.send("MERGE", &path, r#"{"carrid":"AA","CARRNAME":"A"}"#).status, 204);
+    writer.send("MERGE", &path, r#"{"carrid":"LH","CARRNAME":"B"}"#).expect(400, "as in the URL");
     writer.get(&path).expect(200, "\"CARRNAME\":\"A\"");
 }
 
