@@ -94,8 +94,9 @@ pub(super) async fn answer(
     };
     let on_error = match (version, &form, &preference) {
         (_, _, Some(preference)) => preference.on_error,
-        // [MS-ODATA] 2.2.6.7 knows no preference, and the requests of a JSON batch are independent of each other unless
-        // they say otherwise (JSON Format 19.5); those of multipart are a sequence (Protocol 11.7.7.5).
+        // [MS-ODATA] 2.2.6.7 knows no preference. Without one all requests of a JSON batch are done according to what they
+        // depend on, whatever became of the others (JSON Format 4.01, 19.4 "Processing a Batch Request", which says more
+        // than Protocol 8.2.8.3); those of multipart are a sequence that ends at its first error (Protocol 11.7.7.6).
         (Version::V2, ..) | (Version::V4, Form::Json, None) => OnError::Continue,
         (Version::V4, Form::Multipart(_), None) => OnError::Stop,
     };

@@ -16,10 +16,13 @@ pub(super) enum Output<'b> {
     Json(json::ResponseWriter, Naming),
 }
 
-/// The change sets of a multipart batch have no names, those of an answer in JSON must (JSON Format 19.6).
+/// The change sets of a multipart batch have no names, those of an answer in JSON must (JSON Format 19.5). Requests need
+/// none outside of change sets; clients look for one all the same.
 #[derive(Debug, Default)]
 pub(super) struct Naming {
     begun: usize,
+    told: usize,
+    told_before_group: usize,
     name: Option<String>,
 }
 
@@ -56,6 +59,7 @@ impl<'b> Output<'b> {
             Output::Json(writer, naming) => {
                 writer.begin_group(out);
                 naming.begun += 1;
+                naming.told_before_group = naming.told;
                 naming.name = Some(format!("changeset_{}", naming.begun));
             }
         }
@@ -68,8 +72,10 @@ impl<'b> Output<'b> {
                 writer.response(out, id, (answer.status, reason(answer.status)), answer.headers(), &answer.body);
             }
             Output::Json(writer, naming) => {
+                naming.told += 1;
+                let ordinal = id.is_none().then(|| format!("request_{}", naming.told));
                 let group = group.or(naming.name.as_deref());
-                writer.response(out, id, group, answer.status, answer.headers(), &answer.body);
+                writer.response(out, id.or(ordinal.as_deref()), group, answer.status, answer.headers(), &answer.body);
             }
         }
     }
@@ -95,8 +101,9 @@ impl<'b> Output<'b> {
                 out.truncate(*group_start);
                 Telling::ToEach
             }
-            Output::Json(writer, _) => {
+            Output::Json(writer, naming) => {
                 writer.abandon_group(out);
+                naming.told = naming.told_before_group;
                 Telling::ToEach
             }
         }

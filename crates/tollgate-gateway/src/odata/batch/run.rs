@@ -2,8 +2,8 @@
 //! change set as a whole is a unit, which stands or is undone.
 //!
 //! Order and errors follow the form of the batch. Multipart is a sequence that ends at its first error, unless the client
-//! prefers to go on (Protocol 11.7.7.5); the requests of JSON are independent unless they name what they depend on, and
-//! what depends on a failure is 424 (JSON Format 19.1, 19.5); V2 always goes on ([MS-ODATA] 2.2.6.7).
+//! prefers to go on (Protocol 11.7.7.6); the requests of JSON are independent unless they name what they depend on, and
+//! what depends on a failure is 424 (JSON Format 19.1, 19.4); V2 always goes on ([MS-ODATA] 2.2.6.7).
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};

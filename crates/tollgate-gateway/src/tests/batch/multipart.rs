@@ -59,6 +59,13 @@ fn a_multipart_batch_may_be_answered_in_json() {
     let failing = change_set(&[create_part("c", "4", 4), create_part("c", "5", 1)]);
     let parts = [change_set(&[create_part("c", "1", 1), create_part("c", "2", 2)]), create_part("b", "3", 3), failing];
     check(V4, &[json], &parts, "changeset_1:1=201 changeset_1:2=201 3=201 changeset_2:4=424 changeset_2:5=409", 3);
+    // What has no Content-ID is named after its place.
+    let get = part("b", "", "GET TestRecords HTTP/1.1", "");
+    check(V4, &[json], &[get.clone(), create_part("b", "3", 3), get.clone()], "request_1=200 3=201 request_3=200", 1);
+    // Multipart stays where it is as welcome.
+    for accept in ["application/json, text/plain, */*", "application/json, multipart/*"] {
+        check(V4, &[("Accept", accept)], std::slice::from_ref(&get), "-=200", 0);
+    }
 }
 
 #[test]
