@@ -4,7 +4,7 @@
 
 use tollgate_wire::edm::{LeafId, Model, SetId};
 
-use super::StoreError;
+use super::{Rule, StoreError};
 
 /// Tables by set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -107,8 +107,26 @@ impl Mapping {
             StoreError::Duplicate { columns } => {
                 StoreError::Duplicate { columns: columns.into_iter().map(path).collect() }
             }
-            StoreError::Constraint { rule, name } => StoreError::Constraint { rule, name: name.map(path) },
+            StoreError::Constraint { rule, name } => {
+                StoreError::Constraint { rule, name: name.map(|name| path(self.checked_column(set, rule, name))) }
+            }
             other => other,
+        }
+    }
+
+    /// The column that a condition is about where its name says that, as PostgreSQL names one that has no name:
+    /// `table_column_check`, where there are several `table_column_check1`. Otherwise the name.
+    fn checked_column(&self, set: SetId, rule: Rule, name: String) -> String {
+        let table = self.table(set);
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let named = |column: &&Column| {
+            let rest = name.strip_prefix(table.name.as_str()).and_then(|rest| rest.strip_prefix('_'));
+            let rest = rest.and_then(|rest| rest.strip_prefix(column.name.as_str()));
+            rest.and_then(|rest| rest.strip_prefix("_check")).is_some_and(digits)
+        };
+        match rule {
+            Rule::Check => table.columns.iter().find(named).map_or(name, |column| column.name.clone()),
+            Rule::NotNull | Rule::ForeignKey => name,
         }
     }
 

@@ -121,7 +121,7 @@ fn a_database_of_others_is_described() {
       customer Int32 not null None
       day Date not null None
       at TimeOfDay { precision: 0 } null None
-      took Duration null None
+      took String { length_max: 0 } null None
       total Decimal { precision: 12, scale: 2 } not null Some(Default(Decimal("0")))
       gross Decimal { precision: 0, scale: 0 } null Some(Computed)
       weight Single null None
@@ -258,6 +258,50 @@ fn what_breaks_a_rule_is_told_with_the_properties_names() {
     a related entity does not exist, or still refers to this one: purchase_customer_fkey
     a value breaks a condition of the database: amount_check
     ");
+}
+
+#[test]
+fn what_no_model_has_is_served_as_what_comes_next_to_it() {
+    let Some(cluster) = server() else { return };
+    let schema = cluster.new_schema();
+    cluster.run(&format!(
+        "SET search_path TO {schema};
+         CREATE TABLE term (id int PRIMARY KEY, begins date, ends timestamptz, lasts interval, share numeric,
+             size int CHECK (size > 0));
+         INSERT INTO term VALUES (1, '-infinity', 'infinity', '1 month -3 days', 1), (2, '2024-02-29', NULL, NULL, 'NaN')"
+    ));
+    let url = cluster.url(&format!("schema={schema}"));
+    let catalog = open(&url, Mapping { tables: Vec::new() }).catalog().unwrap();
+    let found = introspected(&catalog, "terms", &Customisation::default()).unwrap();
+    let (model, term) = (&found.model, SetId(0));
+    let mut connection = open(&url, found.mapping).connection().unwrap();
+    let by_key = |key: i64| Plan {
+        root: term,
+        key: Some(Key(vec![Value::Integer(key)])),
+        steps: Vec::new(),
+        shape: Shape::Entity,
+        options: Options::default(),
+    };
+    let mut answer = Answer::of_columns(6);
+    connection.read(model, &by_key(1), None, &mut answer).unwrap();
+    assert_snapshot!(answer.rows[0].join(" "), @"1 0001-01-01 9999-12-31T23:59:59Z P1M-3D 1 null");
+    let error = connection.read(model, &by_key(2), None, &mut answer).unwrap_err();
+    assert_snapshot!(error, @"a value in the database is wrong: term.share: a number is infinite or none (in the row id=2)");
+    // What was read can be written, and is what it was.
+    let lasts = entry(model, term, &[("lasts", Value::String(answer.rows[0][3].clone()))]);
+    connection.transaction(|connection| connection.update(model, term, &Key(vec![Value::Integer(1)]), &lasts)).unwrap();
+    let mut refused = |name: &str, value: Value| {
+        let values = entry(model, term, &[("id", Value::Integer(3)), (name, value)]);
+        let done = connection
+            .transaction(|connection| connection.insert(model, term, &values, None::<&mut Answer>))
+            .map_err(|error: StoreError| error);
+        done.unwrap_err().to_string()
+    };
+    assert_snapshot!(refused("size", Value::Integer(0)), @"a value breaks a condition of the database: size");
+    assert_snapshot!(refused("lasts", Value::String("\0".into())), @"a value breaks a condition of the database: lasts");
+    let mut answer = Answer::of_columns(6);
+    connection.read(model, &by_key(1), None, &mut answer).unwrap();
+    assert_eq!(answer.rows[0][3], "P1M-3D");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! naming their schema: columns, keys, foreign keys, comments, and what this user may do with them.
 //!
 //! It deliberately decides no names: the catalog is made a model where all kinds of databases are. Types that no model
-//! has (enumerations, arrays, JSON, networks and so on) are texts, which PostgreSQL makes of all and reads again.
+//! has (enumerations, arrays, JSON, networks, intervals with their months and so on) are texts, which PostgreSQL makes of all and reads again.
 
 use postgres::{Client, IsolationLevel, Row, Transaction};
 use tollgate_wire::edm::{Changes, Primitive, Provided};
@@ -188,7 +188,6 @@ fn primitive(name: &str, modifier: i32) -> Primitive {
         "timestamp" => Primitive::DateTime { precision },
         "timestamptz" => Primitive::DateTimeOffset { precision },
         "time" => Primitive::TimeOfDay { precision },
-        "interval" => Primitive::Duration,
         "bytea" => Primitive::Binary { length_max: 0 },
         _ => Primitive::String { length_max: 0 },
     }

@@ -44,7 +44,7 @@ impl<R: Reach> Expansion<R> {
             let column = columns.of(leaf).expect("the columns of a read hold what expansions join on");
             (column, parent.leaves[leaf.0].primitive)
         });
-        let kinds = related.leaves.iter().map(|leaf| Kind::of(Some(target.leaves[leaf.0].primitive)));
+        let kinds = related.leaves.iter().map(|leaf| Kind::of_leaf(target, *leaf));
         Expansion {
             text: source.expansion_of_many(set, expand, &related).text,
             kinds: kinds.chain([Kind::Integer]).collect(),

@@ -18,7 +18,19 @@ pub(super) enum Failure {
     /// The transaction's connection broke before.
     Lost,
     /// A value in the database has no canonical form.
-    Unreadable(&'static str),
+    Unreadable {
+        /// The column of the row.
+        position: usize,
+        /// What is wrong.
+        message: &'static str,
+    },
+    /// The same, and where it stands.
+    Stored {
+        /// The table and the column.
+        place: String,
+        /// What is wrong, and the key of the row.
+        message: String,
+    },
 }
 
 /// What a statement was for: the same code means another thing when values of an expression are computed and when values
@@ -46,7 +58,7 @@ impl Failure {
         match self {
             Failure::Postgres(error) => Failure::ends(error),
             Failure::Closed(_) | Failure::Lost => true,
-            Failure::Unreadable(_) => false,
+            Failure::Unreadable { .. } | Failure::Stored { .. } => false,
         }
     }
 
@@ -65,7 +77,7 @@ impl Failure {
                 }
                 None => true,
             },
-            Failure::Closed(_) | Failure::Lost | Failure::Unreadable(_) => false,
+            Failure::Closed(_) | Failure::Lost | Failure::Unreadable { .. } | Failure::Stored { .. } => false,
         }
     }
 
@@ -82,7 +94,8 @@ impl Failure {
         let error = match self {
             Failure::Postgres(error) | Failure::Closed(error) => error,
             Failure::Lost => return StoreError::Unavailable("the transaction's connection broke".into()),
-            Failure::Unreadable(message) => return StoreError::Database(message.into()),
+            Failure::Unreadable { message, .. } => return StoreError::Database(message.into()),
+            Failure::Stored { place, message } => return StoreError::Stored { place, message },
         };
         let Some(refusal) = error.as_db_error() else { return StoreError::Unavailable(cause(&error)) };
         let code = refusal.code().code().to_owned();

@@ -238,8 +238,7 @@ impl<S: RowSink> Reading<'_, S> {
         let columns = Columns::new(entity_type, &plan.options.select, &plan.options.expand);
         let tokens = Tokens::new(&self.source, plan, &columns);
         let sql = self.source.page(plan, &columns, self.page.window)?;
-        let mut kinds: Vec<_> =
-            columns.leaves.iter().map(|leaf| Kind::of(Some(entity_type.leaves[leaf.0].primitive))).collect();
+        let mut kinds: Vec<_> = columns.leaves.iter().map(|leaf| Kind::of_leaf(entity_type, *leaf)).collect();
         if plan.shape == Shape::Collection {
             kinds.extend(plan.options.order_by.iter().map(|by| Kind::of(by.expression.primitive)));
         }
@@ -260,7 +259,10 @@ impl<S: RowSink> Reading<'_, S> {
                 expansion.of_parents(reach, self.reader, &kinds, &sent)?;
             }
             for (index, sent_row) in sent.iter().enumerate() {
-                let row = self.reader.read(sent_row, &kinds)?;
+                let row = match self.reader.read(sent_row, &kinds) {
+                    Ok(row) => row,
+                    Err(failure) => return Err(located(failure, &self.source, plan, &columns, sent_row).into()),
+                };
                 if self.page.full(outcome.rows) {
                     outcome.next = next;
                     return Ok(());
@@ -288,6 +290,24 @@ impl<S: RowSink> Reading<'_, S> {
             }
         }
     }
+}
+
+/// A failure to read a row with the column and the row that it was met in.
+fn located(failure: Failure, source: &Source<'_>, plan: &Plan, columns: &Columns, sent: &Sent) -> Failure {
+    let Failure::Unreadable { position, message } = failure else { return failure };
+    let (set, entity_type) = (plan.set(), source.model.type_of(plan.set()));
+    let table = &source.mapping.table(set).name;
+    let place = match columns.leaves.get(position) {
+        Some(leaf) => format!("{table}.{}", source.mapping.column(set, *leaf)),
+        None => format!("an order of {table}"),
+    };
+    let mut reader = Reader::default();
+    let key = entity_type.key.iter().filter_map(|leaf| {
+        let value = reader.shown(sent, columns.of(*leaf)?, Kind::of_leaf(entity_type, *leaf));
+        Some(format!("{}={value}", source.mapping.column(set, *leaf)))
+    });
+    let key = key.collect::<Vec<_>>().join(", ");
+    Failure::Stored { place, message: format!("{message} (in the row {key})") }
 }
 
 fn count<R: Reach>(reach: &mut R, sql: &Sql<'_>) -> Result<u64, Stopped> {

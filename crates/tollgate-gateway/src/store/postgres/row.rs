@@ -8,7 +8,7 @@ use std::io::Write;
 use std::ops::Range;
 
 use postgres::types::{FromSql, Type};
-use tollgate_wire::edm::Primitive;
+use tollgate_wire::edm::{EntityType, LeafId, Primitive};
 use tollgate_wire::value::{Cell, Row};
 
 use super::failure::Failure;
@@ -30,11 +30,20 @@ pub(super) enum Kind {
     /// Digits, or `NaN` and `Infinity`, which have no canonical form.
     Digits,
     /// A date, or `infinity`, or one before our era.
-    Date,
+    Date(Infinity),
     /// A date and a time with a blank between them.
-    Moment,
+    Moment(Infinity),
     /// The same with `+00` at its end.
-    Instant,
+    Instant(Infinity),
+}
+
+/// What becomes of `infinity` and `-infinity`, which no model has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Infinity {
+    /// The last and the first time that every client knows: one of many values of a row.
+    Shown,
+    /// An error: by keys and orders rows are found again, and a row is not found by what only stands for its value.
+    Refused,
 }
 
 impl Kind {
@@ -48,11 +57,24 @@ impl Kind {
             Some(Primitive::Single | Primitive::Double) => Kind::Real,
             Some(Primitive::Decimal { .. }) => Kind::Digits,
             Some(Primitive::Binary { .. }) => Kind::Bytes,
-            Some(Primitive::Date) => Kind::Date,
-            Some(Primitive::DateTime { .. }) => Kind::Moment,
-            Some(Primitive::DateTimeOffset { .. }) => Kind::Instant,
+            Some(Primitive::Date) => Kind::Date(Infinity::Refused),
+            Some(Primitive::DateTime { .. }) => Kind::Moment(Infinity::Refused),
+            Some(Primitive::DateTimeOffset { .. }) => Kind::Instant(Infinity::Refused),
             Some(Primitive::Duration) => Kind::Interval,
             Some(Primitive::String { .. } | Primitive::Guid | Primitive::TimeOfDay { .. }) | None => Kind::Text,
+        }
+    }
+}
+
+impl Kind {
+    /// The kind of a column that holds a leaf of an entity.
+    pub(super) fn of_leaf(entity_type: &EntityType, leaf: LeafId) -> Kind {
+        match Kind::of(Some(entity_type.leaves[leaf.0].primitive)) {
+            kind if entity_type.key.contains(&leaf) => kind,
+            Kind::Date(_) => Kind::Date(Infinity::Shown),
+            Kind::Moment(_) => Kind::Moment(Infinity::Shown),
+            Kind::Instant(_) => Kind::Instant(Infinity::Shown),
+            kind => kind,
         }
     }
 }
@@ -137,38 +159,64 @@ impl Reader {
         for (position, kind) in kinds.iter().enumerate() {
             let slot = match columns.column(position) {
                 None => Slot::Null,
-                Some(sent) => self.slot(*kind, sent)?,
+                Some(sent) => self.slot(*kind, sent).map_err(|message| Failure::Unreadable { position, message })?,
             };
             self.slots.push(slot);
         }
         Ok(PostgresRow { slots: &self.slots, columns, converted: &self.converted })
     }
 
-    fn slot(&mut self, kind: Kind, value: &[u8]) -> Result<Slot, Failure> {
+    /// A value in a message; nothing where it cannot be read.
+    pub(super) fn shown<C: Columns>(&mut self, columns: &C, position: usize, kind: Kind) -> String {
+        let Some(sent) = columns.column(position) else { return "null".to_owned() };
+        match self.slot(kind, sent) {
+            Ok(Slot::Integer(integer)) => integer.to_string(),
+            Ok(Slot::Real(real)) => real.to_string(),
+            Ok(Slot::Converted(range)) => String::from_utf8_lossy(&self.converted[range]).into_owned(),
+            Ok(Slot::Null | Slot::Text | Slot::Bytes) | Err(_) => String::from_utf8_lossy(sent).into_owned(),
+        }
+    }
+
+    fn slot(&mut self, kind: Kind, value: &[u8]) -> Result<Slot, &'static str> {
         let begin = self.converted.len();
         Ok(match kind {
             Kind::Text => Slot::Text,
             Kind::Bytes => Slot::Bytes,
             Kind::Boolean => match value {
                 [boolean] => Slot::Integer(i64::from(*boolean)),
-                _ => return Err(Failure::Unreadable("a Boolean has another form")),
+                _ => return Err("a Boolean has another form"),
             },
             Kind::Integer => Slot::Integer(integer(value)?),
             Kind::Real => Slot::Real(real(value)?),
             Kind::Digits => {
                 if !value.last().is_some_and(u8::is_ascii_digit) {
-                    return Err(Failure::Unreadable("a number is infinite or none"));
+                    return Err("a number is infinite or none");
                 }
                 Slot::Text
             }
-            Kind::Date => {
+            Kind::Date(Infinity::Shown) | Kind::Moment(Infinity::Shown) | Kind::Instant(Infinity::Shown)
+                if value.ends_with(b"infinity") =>
+            {
+                let (date, time) = match value {
+                    b"-infinity" => ("0001-01-01", "T00:00:00"),
+                    _ => ("9999-12-31", "T23:59:59"),
+                };
+                self.converted.extend_from_slice(date.as_bytes());
+                match kind {
+                    Kind::Instant(_) => self.converted.extend([time.as_bytes(), b"Z"].concat()),
+                    Kind::Moment(_) => self.converted.extend(time.as_bytes()),
+                    _ => {}
+                }
+                Slot::Converted(begin..self.converted.len())
+            }
+            Kind::Date(_) => {
                 known_date(value)?;
                 Slot::Text
             }
-            Kind::Moment | Kind::Instant => {
+            Kind::Moment(_) | Kind::Instant(_) => {
                 known_date(value)?;
                 let (value, end) = match kind {
-                    Kind::Instant => (value.strip_suffix(b"+00").unwrap_or(value), &b"Z"[..]),
+                    Kind::Instant(_) => (value.strip_suffix(b"+00").unwrap_or(value), &b"Z"[..]),
                     _ => (value, &b""[..]),
                 };
                 self.converted.extend_from_slice(value);
@@ -189,37 +237,37 @@ impl Reader {
     }
 }
 
-fn integer(value: &[u8]) -> Result<i64, Failure> {
+fn integer(value: &[u8]) -> Result<i64, &'static str> {
     Ok(match *value {
         [a, b] => i64::from(i16::from_be_bytes([a, b])),
         [a, b, c, d] => i64::from(i32::from_be_bytes([a, b, c, d])),
         [a, b, c, d, e, f, g, h] => i64::from_be_bytes([a, b, c, d, e, f, g, h]),
-        _ => return Err(Failure::Unreadable("an integer has another form")),
+        _ => return Err("an integer has another form"),
     })
 }
 
-fn real(value: &[u8]) -> Result<f64, Failure> {
+fn real(value: &[u8]) -> Result<f64, &'static str> {
     Ok(match *value {
         [a, b, c, d] => f64::from(f32::from_be_bytes([a, b, c, d])),
         [a, b, c, d, e, f, g, h] => f64::from_be_bytes([a, b, c, d, e, f, g, h]),
-        _ => return Err(Failure::Unreadable("a floating-point number has another form")),
+        _ => return Err("a floating-point number has another form"),
     })
 }
 
 /// A date of our era that is not infinite: it begins and ends with a digit, or with `Z` where it is stored as text.
-fn known_date(value: &[u8]) -> Result<(), Failure> {
+fn known_date(value: &[u8]) -> Result<(), &'static str> {
     match (value.first(), value.last()) {
         (Some(b'0'..=b'9'), Some(b'0'..=b'9' | b'Z')) => Ok(()),
-        _ => Err(Failure::Unreadable("a date is infinite or lies before our era")),
+        _ => Err("a date is infinite or lies before our era"),
     }
 }
 
 /// An interval as an ISO 8601 duration, with one sign for the whole: days and a time, and before them months where there
 /// are any. Parts of different signs are made one, of days of 24 hours and months of 30 days, as PostgreSQL compares them.
-fn duration(value: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+fn duration(value: &[u8], out: &mut Vec<u8>) -> Result<(), &'static str> {
     const DAY_US: i128 = 86_400_000_000;
     let [micros @ .., d0, d1, d2, d3, m0, m1, m2, m3] = value else {
-        return Err(Failure::Unreadable("an interval has another form"));
+        return Err("an interval has another form");
     };
     let mut micros = i128::from(integer(micros)?);
     let mut days = i128::from(i32::from_be_bytes([*d0, *d1, *d2, *d3]));
@@ -281,7 +329,7 @@ mod tests {
                 Cell::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
                 other => format!("{other:?}"),
             },
-            Err(Failure::Unreadable(message)) => message.to_owned(),
+            Err(Failure::Unreadable { message, .. }) => message.to_owned(),
             Err(other) => format!("{other:?}"),
         };
         assert_eq!(seen, expected, "{kind:?} {sent:?}");
@@ -290,10 +338,10 @@ mod tests {
     #[test]
     fn texts_become_canonical() {
         check(Kind::Digits, b"2573.0000", "2573.0000");
-        check(Kind::Date, b"2013-09-25", "2013-09-25");
-        check(Kind::Moment, b"2013-09-25 11:00:00.5", "2013-09-25T11:00:00.5");
-        check(Kind::Instant, b"2013-09-25 11:00:00+00", "2013-09-25T11:00:00Z");
-        check(Kind::Instant, b"2013-09-25T11:00:00.1234567Z", "2013-09-25T11:00:00.1234567Z");
+        check(Kind::Date(Infinity::Refused), b"2013-09-25", "2013-09-25");
+        check(Kind::Moment(Infinity::Refused), b"2013-09-25 11:00:00.5", "2013-09-25T11:00:00.5");
+        check(Kind::Instant(Infinity::Refused), b"2013-09-25 11:00:00+00", "2013-09-25T11:00:00Z");
+        check(Kind::Instant(Infinity::Refused), b"2013-09-25T11:00:00.1234567Z", "2013-09-25T11:00:00.1234567Z");
     }
 
     #[test]
@@ -308,9 +356,17 @@ mod tests {
     fn what_has_no_canonical_form_is_refused() {
         check(Kind::Digits, b"NaN", "a number is infinite or none");
         check(Kind::Digits, b"-Infinity", "a number is infinite or none");
-        check(Kind::Date, b"infinity", "a date is infinite or lies before our era");
-        check(Kind::Moment, b"0044-03-15 00:00:00 BC", "a date is infinite or lies before our era");
+        check(Kind::Date(Infinity::Refused), b"infinity", "a date is infinite or lies before our era");
+        check(Kind::Moment(Infinity::Refused), b"0044-03-15 00:00:00 BC", "a date is infinite or lies before our era");
         check(Kind::Integer, b"123", "an integer has another form");
+    }
+
+    #[test]
+    fn a_time_without_end_is_the_last_that_clients_know() {
+        check(Kind::Date(Infinity::Shown), b"infinity", "9999-12-31");
+        check(Kind::Date(Infinity::Shown), b"-infinity", "0001-01-01");
+        check(Kind::Moment(Infinity::Shown), b"infinity", "9999-12-31T23:59:59");
+        check(Kind::Instant(Infinity::Shown), b"-infinity", "0001-01-01T00:00:00Z");
     }
 
     #[test]
@@ -332,7 +388,7 @@ mod tests {
         let mut reader = Reader::default();
         let first = vec![None, Some(b"2013-09-25 00:00:00".to_vec())];
         let second = vec![Some(vec![0; 4]), None];
-        let kinds = [Kind::Integer, Kind::Moment];
+        let kinds = [Kind::Integer, Kind::Moment(Infinity::Refused)];
         assert_eq!(reader.read(&first, &kinds).unwrap().cell(0), Cell::Null);
         let seen = reader.read(&second, &kinds).unwrap();
         assert_eq!((seen.cell(0), seen.cell(1)), (Cell::Integer(0), Cell::Null));

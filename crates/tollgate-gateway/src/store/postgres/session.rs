@@ -97,6 +97,7 @@ const PROTOCOL: &str = "postgresql";
 fn options(address: &Address) -> String {
     let mut settings = vec![
         ("DateStyle", "ISO,YMD".to_owned()),
+        ("IntervalStyle", "iso_8601".to_owned()),
         ("TimeZone", "UTC".to_owned()),
         ("client_min_messages", "error".to_owned()),
         ("statement_timeout", address.statement_timeout.as_millis().max(1).to_string()),

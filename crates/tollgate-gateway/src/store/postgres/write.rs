@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use postgres::types::ToSql;
-use tollgate_wire::edm::{Model, SetId};
+use tollgate_wire::edm::{LeafId, Model, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Key, Plan};
-use tollgate_wire::value::Row;
+use tollgate_wire::value::{Cell, Row};
 
 use super::bind::Bound;
 use super::failure::{Failure, Purpose};
@@ -18,7 +18,7 @@ use super::{Connection, Transaction};
 use crate::store::sql::Sql;
 use crate::store::sql::change::{StoredRow, Texts, Wanted};
 use crate::store::sql::dialect::Dialect;
-use crate::store::{Mapping, Outcome, RowSink, Store, StoreError};
+use crate::store::{Mapping, Outcome, RowSink, Rule, Store, StoreError};
 
 impl Store for Connection {
     fn read<S: RowSink>(
@@ -112,6 +112,7 @@ impl Store for Connection {
         let leaves = &model.type_of(set).leaves;
         debug_assert_eq!(leaves.len(), entry.leaves(), "an entry has a slot for each leaf");
         let wanted = if sink.is_some() { Wanted::Row } else { Wanted::Nothing };
+        check_texts(model, set, entry)?;
         self.write(model, set, |connection| {
             let session = connection.session.as_mut().expect("it was opened before");
             let change = connection.texts.insert(model, &connection.mapping, set, entry, wanted);
@@ -130,7 +131,8 @@ impl Store for Connection {
                 }
                 StoredRow::Returned => {
                     let row = client.query_one(&statement, &references(&values))?;
-                    let kinds: Vec<_> = leaves.iter().map(|leaf| Kind::of(Some(leaf.primitive))).collect();
+                    let kinds: Vec<_> =
+                        (0..leaves.len()).map(|leaf| Kind::of_leaf(model.type_of(set), LeafId(leaf))).collect();
                     let row = connection.reader.read(&row, &kinds)?;
                     if let Some(sink) = sink {
                         let _ = sink.entity(&row);
@@ -147,6 +149,7 @@ impl Store for Connection {
             return self.lock(model, set, key);
         }
         check_key(model, set, key)?;
+        check_texts(model, set, entry)?;
         let entity_type = model.type_of(set);
         self.write(model, set, |connection| {
             let session = connection.session.as_mut().expect("it was opened before");
@@ -236,6 +239,18 @@ impl Connection {
 fn check_key(model: &Model, set: SetId, key: &Key) -> Result<(), StoreError> {
     let (expected, found) = (model.type_of(set).key.len(), key.0.len());
     if expected == found { Ok(()) } else { Err(StoreError::Key { expected, found }) }
+}
+
+/// Refuses the one character that texts of PostgreSQL do not hold, with the property: the server names none.
+fn check_texts(model: &Model, set: SetId, entry: &Entry) -> Result<(), StoreError> {
+    let holds_it = |leaf: &usize| matches!(entry.cell_of(LeafId(*leaf)), Some(Cell::Text(text)) if text.contains(&0));
+    match (0..entry.leaves()).find(holds_it) {
+        None => Ok(()),
+        Some(leaf) => {
+            let name = Some(model.type_of(set).leaves[leaf].path.clone());
+            Err(StoreError::Constraint { rule: Rule::Check, name })
+        }
+    }
 }
 
 /// Values as the crate takes them.
