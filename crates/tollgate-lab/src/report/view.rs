@@ -189,7 +189,13 @@ impl<'r> Group<'r> {
     /// The level that stands for it: where most variants have a plain toll on time, else on CPU; of those the highest. Of
     /// inserts, where two thirds of the most have.
     pub(super) fn answer_level(self, run: &RunResult) -> Option<u64> {
-        level_of_most(run, &|toll| is_plain(toll) && self.has(run, &toll.variant))
+        let is_own = |toll: &Toll| self.has(run, &toll.variant);
+        let clear = match run.experiment.piece {
+            Piece::Request => None,
+            // Of inserts the levels differ widely: one at which nothing is clear answers nothing.
+            Piece::Record => level_of_most(run, &|toll| is_clear(toll) && is_own(toll)),
+        };
+        clear.or_else(|| level_of_most(run, &|toll| is_plain(toll) && is_own(toll)))
     }
 }
 
