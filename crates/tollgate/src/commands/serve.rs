@@ -132,7 +132,7 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
         config.listen.threads = Some(threads);
     }
     if let Some(url) = &arguments.database {
-        let service = database_service(url, arguments).map_err(|wrong| refused("--database", &wrong))?;
+        let service = database_service(url, arguments)?;
         config.services = vec![service];
     }
     for (flag, url, service) in [
@@ -161,11 +161,16 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
     Ok(config)
 }
 
-fn database_service(url: &str, arguments: &Arguments) -> Result<Service, String> {
-    let location = Location::parse(url)?;
+fn database_service(url: &str, arguments: &Arguments) -> Result<Service, Failure> {
+    let location = Location::parse(url).map_err(|wrong| refused("--database", &wrong))?;
     let mut service = match &arguments.name {
-        Some(name) => Service::named_database(name, location)?,
-        None => Service::of_database(location).map_err(|wrong| format!("{wrong}; or say --name"))?,
+        // A database in memory is no name's fault.
+        Some(name) if location != Location::Memory => {
+            Service::named_database(name, location).map_err(|wrong| refused("--name", &wrong))?
+        }
+        _ => {
+            Service::of_database(location).map_err(|wrong| refused("--database", &format!("{wrong}; or say --name")))?
+        }
     };
     service.kind = Kind::Database { mapping: arguments.mapping.clone() };
     Ok(service)
