@@ -84,7 +84,8 @@ pub(crate) async fn run(
         if !begun {
             return Err(Failure::Told(fault));
         }
-        core.log_inner(&fault);
+        let request = exchange.request();
+        core.log_inner(&fault, request.method_text(), request.path());
         // Half an answer is out: only a connection that ends early tells the client that it is not the whole.
         return Err(Failure::Broken(ExchangeError::Abort(Abort::Close)));
     }

@@ -100,7 +100,7 @@ impl Fault {
 
     /// 413: a limit of what is taken from one client at once.
     pub(crate) fn too_large(message: impl Into<String>) -> Fault {
-        Fault::new(413, "TooLarge", message)
+        Fault::new(413, "ContentTooLarge", message)
     }
 
     /// 424: what it depends on was not done.
@@ -122,6 +122,17 @@ impl Fault {
     /// 406: no format that is acceptable.
     pub(crate) fn not_acceptable(message: impl Into<String>) -> Fault {
         Fault::new(406, "NotAcceptable", message)
+    }
+
+    /// 400: a foreign key, in `target` where that is known, leads nowhere.
+    pub(crate) fn unknown_reference(target: Option<&str>) -> Fault {
+        let message = format!("{} refers to an entity that does not exist", target.unwrap_or("the entity"));
+        Fault::new(400, "ForeignKey", message).at(target.map(str::to_owned))
+    }
+
+    /// 409: what is to be deleted is needed by others.
+    pub(crate) fn still_referred_to() -> Fault {
+        Fault::new(409, "ForeignKey", "others still refer to it")
     }
 
     /// 412: `If-Match` names another state.

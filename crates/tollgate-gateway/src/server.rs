@@ -213,7 +213,7 @@ impl Service for Core {
             // Names are case-sensitive (RFC 9110, section 9.1): `get` is no GET, and nothing here has such a method.
             let fault = Fault::not_implemented(&format!("method {}", request.method_text()));
             let (request, response) = exchange.split();
-            self.tell(&fault, self.error_format(Some(request)), response);
+            self.tell(&fault, self.error_format(Some(request)), request, response);
             return Ok(());
         }
         if path == "*" {
@@ -242,7 +242,7 @@ impl Service for Core {
         };
         if let Err(fault) = told {
             let (request, response) = exchange.split();
-            self.tell(&fault, self.error_format(Some(request)), response);
+            self.tell(&fault, self.error_format(Some(request)), request, response);
         }
         Ok(())
     }
@@ -315,22 +315,22 @@ impl Core {
     }
 
     /// Tells a fault to the caller, and what is for the operator to the log.
-    pub(crate) fn tell(&self, fault: &Fault, format: Format, response: &mut Response) {
-        self.log_inner(fault);
+    pub(crate) fn tell(&self, fault: &Fault, format: Format, request: &RequestHead, response: &mut Response) {
+        self.log_inner(fault, request.method_text(), request.path());
         fault.answer(format, response);
     }
 
-    /// Tells the log what only the operator should read.
-    pub(crate) fn log_inner(&self, fault: &Fault) {
-        self.shared.log_inner(fault);
+    /// Tells the log what only the operator should read of a request.
+    pub(crate) fn log_inner(&self, fault: &Fault, method: &str, path: &str) {
+        self.shared.log_inner(fault, method, path);
     }
 }
 
 impl Shared {
-    /// Tells the log what only the operator should read.
-    pub(crate) fn log_inner(&self, fault: &Fault) {
+    /// Tells the log what only the operator should read of a request; its query may hold what nobody should.
+    pub(crate) fn log_inner(&self, fault: &Fault, method: &str, path: &str) {
         if let Some((status, code, inner)) = fault.inner() {
-            self.log.line(format_args!("{status} {code}: {inner}"));
+            self.log.line(format_args!("{status} {code} for {method} {path}: {inner}"));
         }
     }
 

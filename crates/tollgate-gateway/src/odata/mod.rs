@@ -52,7 +52,7 @@ pub(crate) async fn serve(
         Err(Failure::Broken(error)) => Err(error),
         Err(Failure::Told(fault)) => {
             let (request, response) = exchange.split();
-            core.tell(&fault, error_format(mount, Some(request)), response);
+            core.tell(&fault, error_format(mount, Some(request)), request, response);
             Ok(())
         }
     }

@@ -11,8 +11,8 @@ use tollgate_wire::plan::{Key, Options, Plan, Shape};
 
 use super::create::Creation;
 use super::headers::Conditions;
-use super::provide;
 use super::target::{self, Presence};
+use super::{provide, relation};
 use crate::error::Fault;
 use crate::store::Store;
 
@@ -81,7 +81,8 @@ impl Creation<'_> {
                 How::Replace => provide::for_replacement(entity_type, entry, self.caller),
             }
             provide::check_nulls(entity_type, entry)?;
-            if self.connection.update(model, set, &key, entry)? {
+            let updated = self.connection.update(model, set, &key, entry);
+            if updated.map_err(|error| relation::refused(model, set, entry, error))? {
                 self.point_at(set, &key, pointing_here)?;
                 return Ok(Changed::Updated(set, key));
             }
@@ -125,7 +126,7 @@ impl Creation<'_> {
         if model.type_of(set).etag.is_some() || !conditions.is_empty() {
             target::hold(self.service, self.connection, version, (set, &key), conditions)?;
         }
-        match self.connection.delete(model, set, &key)? {
+        match self.connection.delete(model, set, &key).map_err(relation::deletion_refused)? {
             true => Ok(()),
             false => Err(not_there()),
         }

@@ -86,7 +86,8 @@ impl Creation<'_> {
         let entity_type = model.type_of(set);
         provide::for_creation(entity_type, entry, self.caller);
         provide::check_complete(entity_type, entry)?;
-        self.connection.insert(model, set, entry, Some(sink))?;
+        let inserted = self.connection.insert(model, set, entry, Some(sink));
+        inserted.map_err(|error| relation::refused(model, set, entry, error))?;
         self.service.rows.inserted(set, 1);
         Ok(())
     }
@@ -125,7 +126,8 @@ impl Creation<'_> {
         let later_links = self.refer_to_links(set, entry, links)?;
         provide::check_complete(entity_type, entry)?;
         let mut created = Created { stored: Entry::new(entity_type.leaves.len()) };
-        self.connection.insert(model, set, entry, Some(&mut created))?;
+        let inserted = self.connection.insert(model, set, entry, Some(&mut created));
+        inserted.map_err(|error| relation::refused(model, set, entry, error))?;
         self.service.rows.inserted(set, 1);
         for (navigation, related) in later_children {
             let declared = &entity_type.navigation[navigation.0];
@@ -203,7 +205,8 @@ impl Creation<'_> {
             }
             provide::check_nulls(target_type, &changes)?;
             provide::for_change(target_type, &mut changes, self.caller);
-            if !self.connection.update(model, declared.target, &key, &changes)? {
+            let updated = self.connection.update(model, declared.target, &key, &changes);
+            if !updated.map_err(|error| relation::refused(model, declared.target, &changes, error))? {
                 return Err(no_such_link(&declared.name));
             }
         }

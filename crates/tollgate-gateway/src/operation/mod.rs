@@ -39,6 +39,7 @@ pub(crate) use create::{Creation, is_alone};
 pub(crate) use headers::{Conditions, Headers, check_coding, meant_method, values};
 pub(crate) use methods::{READING, allowed};
 pub(crate) use prepare::Prepared;
+pub(crate) use relation::{deletion_refused, refused};
 
 use crate::error::Fault;
 use crate::hosted::Hosted;

@@ -7,6 +7,7 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::value::Cell;
 
 use crate::error::Fault;
+use crate::store::{Rule, StoreError};
 
 /// Which side of a navigation property holds the foreign key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +62,36 @@ pub(super) fn check_changeable(model: &Model, set: SetId, by: &NavigationPropert
     match set.changes.update {
         true => Ok(()),
         false => Err(Fault::forbidden(&by.name, format!("entities of {} cannot be changed", set.name))),
+    }
+}
+
+/// What is told where the store refuses to insert or to change `entry`: of a foreign key the property that holds it, or the
+/// navigation property where it has several parts.
+pub(crate) fn refused(model: &Model, set: SetId, entry: &Entry, error: StoreError) -> Fault {
+    if !matches!(error, StoreError::Constraint { rule: Rule::ForeignKey, .. }) {
+        return error.into();
+    }
+    let entity_type = model.type_of(set);
+    let is_given = |leaf: LeafId| entry.cell_of(leaf).is_some_and(|cell| cell != Cell::Null);
+    let mut suspects = entity_type.navigation.iter().enumerate().filter(|(index, declared)| {
+        declared.on.iter().any(|(here, _)| is_given(*here))
+            && matches!(holder(model, set, NavigationId(*index)), Ok(Holder::Here))
+    });
+    // The database does not always tell which foreign key it is; where there is but one, it is that.
+    match (suspects.next(), suspects.next()) {
+        (Some((_, declared)), None) => Fault::unknown_reference(Some(match &declared.on[..] {
+            [(here, _)] => &entity_type.leaves[here.0].path,
+            _ => &declared.name,
+        })),
+        _ => Fault::unknown_reference(None),
+    }
+}
+
+/// The same where the store refuses to delete.
+pub(crate) fn deletion_refused(error: StoreError) -> Fault {
+    match error {
+        StoreError::Constraint { rule: Rule::ForeignKey, .. } => Fault::still_referred_to(),
+        error => error.into(),
     }
 }
 

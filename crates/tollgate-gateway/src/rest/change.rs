@@ -14,7 +14,7 @@ use tollgate_wire::value::Row;
 use super::route::write_segment;
 use crate::error::Fault;
 use crate::hosted::Hosted;
-use crate::operation::{Absent, Caller, Changed, Conditions, Creation, How, check_key, is_alone};
+use crate::operation::{Absent, Caller, Changed, Conditions, Creation, How, check_key, deletion_refused, is_alone};
 use crate::store::{Connection, Flow, RowSink, Store};
 use crate::weight::Place;
 
@@ -105,7 +105,7 @@ impl Change {
 /// # Errors
 /// What the store says.
 pub(super) fn delete_all(service: &Hosted, connection: &mut Connection, set: SetId) -> Result<u64, Fault> {
-    Ok(connection.delete_all(&service.model, set)?)
+    connection.delete_all(&service.model, set).map_err(deletion_refused)
 }
 
 /// Does `work` in a transaction of its own, where the service's database wants it done.

@@ -13,7 +13,7 @@ use tollgate_wire::entry::Entry;
 use super::intake::{Ahead, Source};
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
-use crate::operation::{Caller, Creation, is_alone, provide, spare};
+use crate::operation::{Caller, Creation, is_alone, provide, refused, spare};
 use crate::pool::Writing;
 use crate::store::{Connection, Discard, Store};
 use crate::weight::Place;
@@ -126,7 +126,8 @@ impl Insertion {
         let entity_type = model.type_of(self.set);
         provide::for_creation(entity_type, entry, &self.caller);
         provide::check_complete(entity_type, entry)?;
-        Ok(connection.insert(model, self.set, entry, None::<&mut Discard>)?)
+        let inserted = connection.insert(model, self.set, entry, None::<&mut Discard>);
+        inserted.map_err(|error| refused(model, self.set, entry, error))
     }
 
     /// The name may stand before the array or behind it.

@@ -91,7 +91,7 @@ pub(crate) async fn serve(
         Err(Failure::Broken(error)) => Err(error),
         Err(Failure::Told(fault)) => {
             let (request, response) = exchange.split();
-            core.tell(&fault, error_format(Some(request)), response);
+            core.tell(&fault, error_format(Some(request)), request, response);
             Ok(())
         }
     }

@@ -63,7 +63,7 @@ fn a_database_that_is_there_is_served_by_its_tables() {
     client.ask_with("POST", "/rest/sales/customers", &[JSON], body).expect(409, "code");
     client.ask_with("PATCH", "/odata/v4/sales/orders(7)", &[JSON], r#"{"total":-1}"#).expect(400, "");
     client.ask_with("PATCH", "/odata/v4/sales/orders(7)", &[JSON], r#"{"paid":true}"#).expect(204, "");
-    client.ask("DELETE", "/rest/sales/customers/1", &[]).expect(409, "");
+    client.ask("DELETE", "/rest/sales/customers/1", &[]).expect(409, "others still refer to it");
     client.ask_with("POST", "/rest/sales/unpaid", &[JSON], "{}").expect(405, "");
 }
 

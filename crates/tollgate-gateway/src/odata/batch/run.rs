@@ -365,7 +365,9 @@ impl Running<'_, '_, '_> {
 
     /// Makes the answer tell what went wrong.
     fn tell(&mut self, refusal: &Refusal) {
-        self.run.shared.log_inner(&refusal.fault);
+        let request = self.requests.request();
+        let path = request.target.split('?').next().unwrap_or_default();
+        self.run.shared.log_inner(&refusal.fault, &request.method, path);
         self.answer.clear();
         refusal.fault.answer(refusal.format, &mut self.answer);
     }

@@ -76,10 +76,10 @@ fn what_the_database_refuses_is_told_with_its_property() {
     for (method, path, body, status, fragment) in [
         (Post, "Customers", r#"{"id":1,"name":"bob"}"#, 409, r#""target":"id""#),
         (Post, "Purchases", r#"{"note":"n"}"#, 409, r#""target":"note""#),
-        (Post, "Purchases", r#"{"customer":7}"#, 409, "related"),
+        (Post, "Purchases", r#"{"customer":7}"#, 400, "customer refers to an entity that does not exist"),
         (Post, "Purchases", r#"{"total":13}"#, 400, "condition"),
-        (Patch, "Customers(1)", r#"{"referrer":7}"#, 409, "related"),
-        (Delete, "Customers(1)", "", 409, "still refers"),
+        (Patch, "Customers(1)", r#"{"referrer":7}"#, 400, "referrer refers to an entity that does not exist"),
+        (Delete, "Customers(1)", "", 409, "others still refer to it"),
     ] {
         shop.ask(method, path, &[], body).expect(status, fragment);
     }
