@@ -85,6 +85,39 @@ fn an_etag_on_a_managed_column_changes_with_each_change() {
 }
 
 #[test]
+fn a_rule_that_waits_for_the_end_of_the_transaction_fails_the_unit_that_breaks_it_and_no_other() {
+    let Some(cluster) = cluster() else { return };
+    let mut maker = postgres::Client::connect(&cluster.url(""), postgres::NoTls).unwrap();
+    let tables = "CREATE SCHEMA waiting; SET search_path TO waiting; CREATE TABLE head (id int PRIMARY KEY); \
+                  CREATE TABLE line (id int PRIMARY KEY, \
+                  head int REFERENCES head DEFERRABLE INITIALLY DEFERRED)";
+    maker.batch_execute(tables).unwrap();
+    let url = cluster.url("schema=waiting");
+    let gateway =
+        Running::start(&format!("[[service]]\nkind = \"database\"\nname = \"waiting\"\ndatabase = \"{url}\""));
+    let request = |id: u32, group: &str, set: &str, body: &str| {
+        let json = r#""headers":{"content-type":"application/json"}"#;
+        format!(r#"{{"id":"{id}",{group}"method":"POST","url":"{set}",{json},"body":{body}}}"#)
+    };
+    let requests = [
+        request(1, "", "line", r#"{"id":1,"head":99}"#),
+        // The line comes before the head that it refers to.
+        request(2, r#""atomicityGroup":"a","#, "line", r#"{"id":2,"head":5}"#),
+        request(3, r#""atomicityGroup":"a","#, "head", r#"{"id":5}"#),
+        request(4, r#""atomicityGroup":"b","#, "line", r#"{"id":4,"head":98}"#),
+        request(5, "", "line", r#"{"id":5,"head":5}"#),
+    ];
+    let body = format!(r#"{{"requests":[{}]}}"#, requests.join(","));
+    let mut client = gateway.connect();
+    let headers = [JSON, ("Prefer", "continue-on-error")];
+    let answer = client.ask_with("POST", "/odata/v4/waiting/$batch", &headers, body);
+    let answer: serde_json::Value = serde_json::from_slice(&answer.expect(200, "").body).unwrap();
+    let statuses: Vec<_> = answer["responses"].as_array().unwrap().iter().map(|one| one["status"].as_u64()).collect();
+    assert_eq!(statuses, [409, 201, 201, 409, 201].map(Some));
+    client.ask("GET", "/odata/v4/waiting/line/$count", &[]).expect(200, "2");
+}
+
+#[test]
 fn a_server_that_is_not_there_is_told_without_the_password() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let service = format!("kind = \"records\"\ndatabase = \"postgres://me:hunter2@{gone}/shop\"");

@@ -154,11 +154,8 @@ impl Running<'_, '_, '_> {
             }
             Ok(()) => {
                 self.begin_unit()?;
-                match self.perform() {
-                    Ok(()) => {
-                        self.end_unit()?;
-                        Ended::Well
-                    }
+                match self.perform().and_then(|()| self.end_unit().map_err(|fault| self.refused(fault))) {
+                    Ok(()) => Ended::Well,
                     Err(refusal) => {
                         self.undo_unit()?;
                         self.tell(&refusal);
@@ -205,10 +202,16 @@ impl Running<'_, '_, '_> {
                 }
             }
         }
+        if failed.is_none()
+            && let Err(fault) = self.end_unit()
+        {
+            // What the database holds against all of it is told with the last of it.
+            self.undo_unit()?;
+            failed = Some((self.members.len().saturating_sub(1), self.refused(fault)));
+        }
         self.groups_succeeded.push(failed.is_none());
         match failed {
             None => {
-                self.end_unit()?;
                 self.output.end_group(self.out);
                 Ok(Ended::Well)
             }

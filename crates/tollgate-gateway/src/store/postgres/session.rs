@@ -36,7 +36,25 @@ pub(super) struct Session {
     /// Taken away only when the session ends.
     client: Option<Client>,
     statements: Statements,
+    constraints: DeferredConstraints,
 }
+
+/// What checks the constraints that wait for the end of a transaction, and lets them wait again.
+enum DeferredConstraints {
+    /// The catalog was not asked yet.
+    Unknown,
+    None,
+    Checked(Box<str>),
+}
+
+/// The statements that do it; null where no constraint waits. A name that constraints share which do not wait cannot be
+/// told to wait again.
+const CHECK_CONSTRAINTS: &str = "SELECT 'SET CONSTRAINTS ALL IMMEDIATE' || \
+     coalesce('; SET CONSTRAINTS ' || string_agg(DISTINCT d.name, ', ') FILTER (WHERE d.alone) || ' DEFERRED', '') \
+     FROM (SELECT format('%I.%I', n.nspname, c.conname) AS name, NOT EXISTS (SELECT FROM pg_constraint AS o \
+     WHERE o.connamespace = c.connamespace AND o.conname = c.conname AND NOT o.condeferred) AS alone \
+     FROM pg_constraint AS c JOIN pg_namespace AS n ON n.oid = c.connamespace \
+     WHERE c.condeferred AND has_schema_privilege(n.oid, 'USAGE')) AS d HAVING count(*) > 0";
 
 /// Prepared statements by their text.
 #[derive(Default)]
@@ -86,7 +104,11 @@ impl Opener {
             Some(upgrade) => self.config.connect(Encrypted(upgrade.clone())),
             None => self.config.connect(NoTls),
         };
-        Ok(Session { client: Some(client.map_err(Failure::opening)?), statements: Statements::default() })
+        Ok(Session {
+            client: Some(client.map_err(Failure::opening)?),
+            statements: Statements::default(),
+            constraints: DeferredConstraints::Unknown,
+        })
     }
 }
 
@@ -114,6 +136,22 @@ fn options(address: &Address) -> String {
 impl Session {
     pub(super) fn parts(&mut self) -> (&mut Client, &mut Statements) {
         (self.client.as_mut().expect("a session has its client until it ends"), &mut self.statements)
+    }
+
+    /// Checks all constraints that wait for the end of the transaction.
+    pub(super) fn check_constraints(&mut self) -> Result<(), Failure> {
+        if let DeferredConstraints::Unknown = self.constraints {
+            let found = self.parts().0.query_opt(CHECK_CONSTRAINTS, &[])?;
+            self.constraints = match found {
+                Some(row) => DeferredConstraints::Checked(row.try_get::<_, String>(0)?.into()),
+                None => DeferredConstraints::None,
+            };
+        }
+        let Session { client, constraints, .. } = self;
+        match (constraints, client) {
+            (DeferredConstraints::Checked(text), Some(client)) => Ok(client.batch_execute(text)?),
+            _ => Ok(()),
+        }
     }
 
     /// Runs statements that take and give no values.

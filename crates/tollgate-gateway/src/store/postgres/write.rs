@@ -14,6 +14,7 @@ use tollgate_wire::value::{Cell, Row};
 use super::bind::Bound;
 use super::failure::{Failure, Purpose};
 use super::row::Kind;
+use super::session::Session;
 use super::{Connection, Transaction};
 use crate::store::sql::Sql;
 use crate::store::sql::change::{StoredRow, Texts, Wanted};
@@ -79,6 +80,7 @@ impl Store for Connection {
         if self.deferred.last() == Some(&"SAVEPOINT unit") {
             self.deferred.pop();
         } else {
+            self.check_deferred_constraints()?;
             self.deferred.push("RELEASE SAVEPOINT unit");
         }
         Ok(())
@@ -198,6 +200,16 @@ impl Connection {
             let statement = statements.prepared(client, &text)?;
             Ok(client.execute(&statement, &references(&values))? > 0)
         })
+    }
+
+    /// Checks at the end of a unit what the database checks at the end of the transaction: otherwise one unit that breaks
+    /// such a rule would undo all. A database without such rules is asked nothing.
+    fn check_deferred_constraints(&mut self) -> Result<(), StoreError> {
+        if self.transaction != Transaction::Open {
+            return Ok(());
+        }
+        let checked = self.session().and_then(Session::check_constraints);
+        checked.map_err(|failure| self.noted(failure).told(Purpose::Writing))
     }
 
     /// Does `work` on an open session, what was deferred before it.
