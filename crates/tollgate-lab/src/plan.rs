@@ -158,7 +158,7 @@ impl Plan {
     /// How long the trials and the warm-up take at least; trials end on a whole unit of work, so a little more.
     pub fn duration(&self) -> Duration {
         match self.cell {
-            // All variants of an insert are warmed up together, and no cell gets more than its time.
+            // All variants of an insert on one subject are warmed up together, and no cell gets more than its time.
             Some(cell) => {
                 let trials = self.slice * (self.blocks * TRIALS_PER_BLOCK);
                 trials.min(cell) * self.cells() as u32 + crate::run::WARM_UP_LEAST * self.starts

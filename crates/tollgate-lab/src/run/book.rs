@@ -110,13 +110,31 @@ impl Book {
         }
     }
 
-    /// Adds a cell without figures; of one that has figures by now, only that errors have begun.
+    /// Adds a cell without figures; one that has figures has no gap.
     pub(super) fn gap(&mut self, gap: Gap) {
         let has_trials = self.trials.iter().any(|trial| trial.variant == gap.variant && trial.level == gap.level);
         let is_known = self.gaps.iter().any(|known| known.variant == gap.variant && known.level == gap.level);
-        if !is_known && (!has_trials || gap.kind == GapKind::ErrorOnset) {
+        if !is_known && !has_trials {
             self.gaps.push(gap);
         }
+    }
+
+    /// Errors of a variant begin at this level: what was known of a higher one is corrected, and what lies above stays
+    /// empty, whatever was measured there before.
+    pub(super) fn onset(&mut self, variant: &str, level: u64, reason: String, levels: &[u64]) {
+        self.gaps.retain(|gap| gap.variant != variant || (gap.kind == GapKind::TooLong && gap.level < level));
+        let gap = |level, kind, reason| Gap { variant: variant.to_owned(), level, kind, reason };
+        self.gaps.push(gap(level, GapKind::ErrorOnset, reason));
+        for above in levels.iter().filter(|above| **above > level) {
+            let reason = format!("errors began at {level} records");
+            self.gaps.push(gap(*above, GapKind::AfterOnset, reason));
+        }
+    }
+
+    /// Whether errors of a variant began below this level.
+    fn is_after_onset(&self, variant: &str, level: u64) -> bool {
+        let is_here = |gap: &Gap| gap.variant == variant && gap.level == level;
+        self.gaps.iter().any(|gap| is_here(gap) && gap.kind == GapKind::AfterOnset)
     }
 
     /// Adds a fault that no rule can see.
@@ -166,6 +184,9 @@ impl Book {
         result.series = self.series(experiment);
         result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
         result.tolls = toll::compute(&result.experiment, &result.trials, &result.cells, &result.validity);
+        result.tolls.retain(|toll| {
+            !self.is_after_onset(&toll.variant, toll.level) && !self.is_after_onset(&toll.baseline, toll.level)
+        });
     }
 
     fn series(&self, experiment: &Experiment) -> Vec<Series> {
@@ -209,7 +230,8 @@ impl Entry {
         Evidence {
             cell,
             checked: tally.checked,
-            littles_law: LittlesLaw::of(&self.recorder, self.users, plan.slice.as_secs_f64() * 1e3),
+            littles_law: LittlesLaw::of(&self.recorder, self.users, plan.slice.as_secs_f64() * 1e3)
+                .map(|law| law.without_core(cell.generator.run_queue_share)),
             unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
             ticks: self.ticks,
             connections_entitled: self.opened_before,

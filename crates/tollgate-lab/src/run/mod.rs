@@ -8,13 +8,16 @@ mod descriptors;
 mod distance;
 mod emptying;
 mod inserting;
+mod onset;
 mod options;
 mod series;
 mod session;
 mod sites;
 mod stop;
 mod store;
+mod survey;
 mod trial;
+mod warming;
 mod watched;
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::book::Book;
 use super::distance;
 use super::inserting::Inserting;
+use super::onset::Failed;
 use super::options::{Observer, Progress, RunOptions};
 use super::sites::Site;
 use super::stop::StopFlag;
@@ -112,12 +113,13 @@ impl Session<'_> {
     fn measure(&mut self) -> Result<(), Halt> {
         let mut subjects: Vec<Option<Watched>> = self.sites.iter().map(|_| None).collect();
         self.begin_all(&mut subjects)?;
+        self.warm_up_all(&mut subjects)?;
+        // What is cold takes longer than it will, and a cell would be skipped for it.
         let blocks = match self.inserting {
             Some(_) => self.survey(&mut subjects)?,
             None => schedule::blocks(self.plan, self.result.seed, |_, _| u32::MAX),
         };
         let planned = blocks.iter().map(|block| block.order.len()).sum();
-        self.warm_up_all(&mut subjects)?;
         let mut start = 0;
         let measuring = Instant::now();
         let mut warming = Duration::ZERO;
@@ -270,14 +272,14 @@ impl Session<'_> {
         }
         let tally = &recorder.tally;
         let unanswered = tally.errors.first().filter(|_| tally.requests == 0).map(|error| error.example.clone());
-        let failure = tally.errors.first().map(|error| error.example.clone());
+        let failed = Failed::of(tally);
         let trial = trial_of(name, block, place, &measured);
         self.book.add(variant, trial, &measured);
         self.generator.keep(measured.recorder);
         stored.map_err(Halt::Ours)?;
         if self.inserting.is_some() {
-            if let Some(failure) = failure {
-                self.note_onset(variant, block.level, failure);
+            if let Some(failed) = failed {
+                self.note_onset(variant, block.level, &failed);
             }
             return Ok(());
         }

@@ -19,6 +19,10 @@ use crate::probe::system::Ticks;
 
 /// A subject is looked at so often while a trial lasts; the first time in the middle of a slice.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A transfer that lasts so long may be looked at while it goes on.
+const LONG_TRANSFER: Duration = Duration::from_millis(200);
+/// Short transfers of a trial end, settling included, within so many slices.
+const LONG_TRANSFER_SLICES: u32 = 8;
 /// After a cancellation a worker reports at once; a longer silence is looked at again.
 const AFTER_CANCEL: Duration = Duration::from_millis(500);
 
@@ -122,12 +126,31 @@ impl Generator {
                 cancel: cancelled,
             });
         }
-        let mut watch =
-            Watch { subject, stop, began: self.began, samples: Vec::new(), broken: None, cancels: Some(cancels) };
-        let first_look = load.end.after.unwrap_or(LOOK_EVERY) / 2;
+        let slice = load.end.after.unwrap_or(LOOK_EVERY);
+        let asked_after = match work {
+            // What the subject spends on an answer about itself would be charged to a transfer: it is asked only in one
+            // that is longer than all short ones of a trial together. To look into /proc costs it nothing.
+            Asking::Insert(_) => LONG_TRANSFER.max(slice * LONG_TRANSFER_SLICES),
+            Asking::Walk | Asking::Request => Duration::ZERO,
+        };
+        let (trial_began, began) = (Instant::now(), self.began);
+        let mut watch = Watch {
+            subject,
+            stop,
+            began,
+            trial_began,
+            asked_after,
+            samples: Vec::new(),
+            broken: None,
+            cancels: Some(cancels),
+        };
+        let first_look = slice / 2;
         let reports: Vec<Report> =
             shares.iter().map(|(worker, _)| watch.wait(&self.workers[*worker], first_look)).collect();
-        let (samples, broken) = (watch.samples, watch.broken);
+        let (mut samples, broken) = (watch.samples, watch.broken);
+        if matches!(work, Asking::Insert(_)) {
+            samples.iter_mut().for_each(|(_, readings)| drop_idle_gauges(readings));
+        }
         let cpu_after = subject.clocks.read_ns();
         let cancelled = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
         let mut measured = self.merge(reports);
@@ -198,11 +221,22 @@ impl Generator {
     }
 }
 
+/// Gauges of a pool in which nothing is busy were read between two transfers, and say nothing of either.
+fn drop_idle_gauges(readings: &mut Vec<Reading>) {
+    let is_gauge = |reading: &Reading| reading.name.starts_with("work-processes-");
+    if !readings.iter().any(|reading| reading.name == "work-processes-busy" && reading.value > 0.0) {
+        readings.retain(|reading| !is_gauge(reading));
+    }
+}
+
 /// Waits for reports and looks after the subject meanwhile.
 struct Watch<'a> {
     subject: &'a mut Watched,
     stop: &'a StopFlag,
     began: Instant,
+    trial_began: Instant,
+    /// From when on in a trial the subject itself is asked.
+    asked_after: Duration,
     samples: Vec<(f64, Vec<Reading>)>,
     broken: Option<Broken>,
     cancels: Option<Vec<oneshot::Sender<()>>>,
@@ -226,10 +260,34 @@ impl Watch<'_> {
                 self.cancels = None;
                 patience = AFTER_CANCEL;
             } else {
-                let readings = self.subject.sample();
+                let mut readings = self.subject.sample();
+                if self.trial_began.elapsed() >= self.asked_after {
+                    readings.extend(self.subject.ask());
+                }
                 self.samples.push((self.began.elapsed().as_secs_f64() * 1e3, readings));
                 patience = LOOK_EVERY;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gauges_of_an_idle_pool_are_no_figures_of_a_transfer() {
+        let check = |busy: f64, expected: &[&str]| {
+            let reading = |name, value| Reading { name, unit: "", value };
+            let mut readings = vec![
+                reading("subject-threads", 3.0),
+                reading("work-processes-busy", busy),
+                reading("work-processes-waiting", 0.0),
+            ];
+            drop_idle_gauges(&mut readings);
+            assert_eq!(readings.iter().map(|reading| reading.name).collect::<Vec<_>>(), expected);
+        };
+        check(0.0, &["subject-threads"]);
+        check(1.0, &["subject-threads", "work-processes-busy", "work-processes-waiting"]);
     }
 }

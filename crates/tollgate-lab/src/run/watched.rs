@@ -173,14 +173,16 @@ impl Watched {
         gone.then(|| "is gone: its watched process does not exist any more".to_owned())
     }
 
-    /// What its probes and its metrics say now.
+    /// What its probes say now.
     pub(super) fn sample(&mut self) -> Vec<Reading> {
-        let process = &mut *self.process.borrow_mut();
-        let mut readings: Vec<Reading> = PROBES.iter().filter_map(|probe| probe.sample(&process.watched)).collect();
-        if let Some(metrics) = &mut process.metrics {
-            readings.extend(metrics.sample());
-        }
-        readings
+        let process = self.process.borrow();
+        PROBES.iter().filter_map(|probe| probe.sample(&process.watched)).collect()
+    }
+
+    /// What it says of itself now.
+    pub(super) fn ask(&mut self) -> Vec<Reading> {
+        let metrics = &mut self.process.borrow_mut().metrics;
+        metrics.as_mut().map(|metrics| metrics.sample().into_iter().collect()).unwrap_or_default()
     }
 }
 

@@ -75,11 +75,14 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         let least = "a cell for whose time that is too much gets fewer blocks, or is skipped and labelled so";
         writeln!(out, "  cells     at most {} of trials each: {least}", readable(cell))?;
     }
-    writeln!(out, "  duration  at least {}", readable(plan.duration()))
+    writeln!(out, "  duration  about {}", readable(plan.duration()))
 }
 
-/// Seconds below two minutes, minutes and seconds above.
+/// Milliseconds below a second, seconds below two minutes, minutes and seconds above.
 pub(crate) fn readable(duration: Duration) -> String {
+    if !duration.is_zero() && duration < Duration::from_secs(1) {
+        return format!("{} ms", duration.as_millis());
+    }
     let seconds = duration.as_secs_f64().ceil() as u64;
     if seconds < 120 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }
 }
@@ -93,7 +96,8 @@ mod tests {
         let check = |milliseconds: u64, expected: &str| {
             assert_eq!(readable(Duration::from_millis(milliseconds)), expected);
         };
-        check(200, "1 s");
+        check(200, "200 ms");
+        check(1_200, "2 s");
         check(119_000, "119 s");
         check(119_500, "2 min 0 s");
         check(3_661_000, "61 min 1 s");

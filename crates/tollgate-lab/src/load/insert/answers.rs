@@ -22,7 +22,7 @@ pub(super) enum Standing {
     Acknowledged,
 }
 
-/// Reads a whole answer with a status of 2xx.
+/// Reads a whole answer with a status of 2xx. A record of which it says nothing may be in the table or not.
 ///
 /// # Errors
 /// The first failure of a part, or an answer that does not answer every part; what was acknowledged is marked all the same.
@@ -33,16 +33,48 @@ pub(super) fn acknowledge(
     standing: &mut [Standing],
 ) -> Result<(), Failure> {
     match mode {
-        Mode::Single { .. } | Mode::CustomRest => {
+        Mode::Single { .. } => {
             standing[records].fill(Standing::Acknowledged);
             Ok(())
         }
+        Mode::CustomRest => match stated_count(body) {
+            Some(count) if count != records.len() as u64 => {
+                let sent = records.len();
+                standing[records].fill(Standing::Uncertain);
+                Err(Failure::content(format!("{count} records are said to be inserted, where {sent} were sent")))
+            }
+            Some(_) | None => {
+                standing[records].fill(Standing::Acknowledged);
+                Ok(())
+            }
+        },
         Mode::Batch { form: BatchForm::Multipart, .. } => {
+            standing[records.clone()].fill(Standing::Uncertain);
             let boundary = boundary(body).ok_or_else(|| Failure::content("the answer to a batch has no boundary"))?;
             parts(multipart::responses(body, boundary), records, standing)
         }
-        Mode::Batch { .. } => parts(json::responses(body), records, standing),
+        Mode::Batch { form: BatchForm::Changeset, .. } => {
+            standing[records.clone()].fill(Standing::Uncertain);
+            let answered = parts(json::responses(body), records.clone(), standing);
+            let is_refused = answered.as_ref().is_err_and(|failure| matches!(failure.class, ErrorClass::Status(_)));
+            if is_refused && !standing[records.clone()].contains(&Standing::Acknowledged) {
+                // A change set is refused as a whole, and one answer may say so for all of it.
+                standing[records].fill(Standing::Absent);
+            }
+            answered
+        }
+        Mode::Batch { .. } => {
+            standing[records.clone()].fill(Standing::Uncertain);
+            parts(json::responses(body), records, standing)
+        }
     }
+}
+
+/// The number of records that the answer to an array carries: alone as CAP's REST has it, as the value of an OData
+/// answer, or as what was inserted.
+fn stated_count(body: &[u8]) -> Option<u64> {
+    let answer: serde_json::Value = serde_json::from_slice(body).ok()?;
+    ["inserted", "value"].iter().find_map(|name| answer.get(name)).unwrap_or(&answer).as_u64()
 }
 
 /// Marks the records of a request that has no whole answer.
@@ -76,7 +108,10 @@ fn parts<'a, E: std::fmt::Display>(
         };
         match (serial.filter(|serial| records.contains(serial)), answer.status) {
             (Some(serial), 200..=299) => standing[serial] = Standing::Acknowledged,
-            (_, status @ 300..) => {
+            (serial, status @ 300..) => {
+                if let Some(serial) = serial {
+                    standing[serial] = Standing::Absent;
+                }
                 first.get_or_insert_with(|| refusal(status, answer.body));
             }
             (None, _) => {
@@ -164,6 +199,7 @@ mod tests {
     #[test]
     fn an_array_is_acknowledged_as_a_whole_and_a_batch_part_by_part() {
         check("custom-rest", "", Ok(()), &[2, 3, 4]);
+        check("custom-rest", "3", Ok(()), &[2, 3, 4]);
         let part = |id: u32, status: u16| format!("{{\"id\":\"{id}\",\"status\":{status},\"body\":{{}}}}");
         let batch = |parts: &[String]| format!("{{\"responses\":[{}]}}", parts.join(","));
         check("batch-3", &batch(&[part(2, 201), part(4, 201), part(3, 204)]), Ok(()), &[2, 3, 4]);
@@ -177,6 +213,25 @@ mod tests {
         );
         let refused = "{\"responses\":[{\"id\":\"2\",\"status\":400,\"body\":{\"error\":{\"code\":\"x\",\"message\":\"too long\"}}}]}";
         check("changeset-3", refused, Err("400 Bad Request: too long"), &[]);
+    }
+
+    #[test]
+    fn a_record_of_which_an_answer_says_nothing_is_uncertain() {
+        use Standing::{Absent, Acknowledged, Uncertain};
+        let check = |mode: &str, body: &str, expected: [Standing; 3]| {
+            let mut standing = [Absent; 3];
+            acknowledge(mode.parse().unwrap(), body.as_bytes(), 0..3, &mut standing).unwrap_err();
+            assert_eq!(standing, expected, "{mode} {body}");
+        };
+        let part = |id: u32, status: u16| format!("{{\"id\":\"{id}\",\"status\":{status}}}");
+        let batch = |parts: &[String]| format!("{{\"responses\":[{}]}}", parts.join(","));
+        check("batch-3", &batch(&[part(0, 201), part(1, 400)]), [Acknowledged, Absent, Uncertain]);
+        check("batch-3", "{\"responses\":[", [Uncertain; 3]);
+        check("multipart-3", "nothing", [Uncertain; 3]);
+        check("changeset-3", &batch(&[part(0, 400)]), [Absent; 3]);
+        check("custom-rest", "2", [Uncertain; 3]);
+        check("custom-rest", "{\"value\":4}", [Uncertain; 3]);
+        check("custom-rest", "{\"inserted\":2}", [Uncertain; 3]);
     }
 
     #[test]

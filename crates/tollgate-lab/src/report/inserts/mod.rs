@@ -142,12 +142,13 @@ fn entry<'r>(
 ) -> Entry<'r> {
     match (gap, row) {
         (Some(Gap { kind: GapKind::ErrorOnset, reason, .. }), _) => Entry::Onset(reason),
+        (Some(Gap { kind: GapKind::AfterOnset, .. }), _) => Entry::Empty,
         (_, Some(row)) => match figure(row.cell).filter(|value| value.n > 0) {
             Some(value) => Entry::Value { value, standing: standing(view, row), filling },
             None => Entry::Empty,
         },
         (Some(Gap { kind: GapKind::TooLong, reason, .. }), None) => Entry::Skipped(reason),
-        (Some(Gap { kind: GapKind::AfterOnset, .. }) | None, None) => Entry::Empty,
+        (None, None) => Entry::Empty,
     }
 }
 
