@@ -51,7 +51,8 @@ fn its_tables_are_read_and_written_in_every_protocol_by_the_name_of_the_file() {
     let created = post("/odata/v4/shop/customers", r#"{"name":"Cid"}"#);
     assert!(location(&created.expect(201, "\"id\":3").clone()).ends_with("/odata/v4/shop/customers(3)"));
     post("/rest/shop/customers", r#"[{"name":"Dora"},{"name":"Eve"}]"#).expect(201, "{\"inserted\":2}");
-    post("/rest/shop/orders", r#"{"number":"B","line":1,"customer":99,"ordered":"2024-01-01"}"#).expect(400, "customer refers to");
+    post("/rest/shop/orders", r#"{"number":"B","line":1,"customer":99,"ordered":"2024-01-01"}"#)
+        .expect(400, "customer refers to");
     gateway.ask("DELETE", "/rest/shop/customers/1").expect(409, "others still refer to it");
     gateway.ask("DELETE", "/rest/shop/customers/5").expect(204, "");
     gateway.get("/odata/v4/shop/customers/$count").expect(200, "4");
