@@ -101,6 +101,9 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
             work_processes_busy_max: None,
             work_processes_waiting_max: None,
         }),
+        connected: None,
+        linear: None,
+        equal_rate: None,
     }
 }
 

@@ -2,8 +2,15 @@
 //!
 //! Times carry their unit in the name. `format` is raised when a field changes its meaning or goes away.
 
+mod encryption;
+mod insert;
 mod link;
 
+pub use encryption::{
+    Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
+    Linear, NamedLevel, Peak, Phases, RateGroup,
+};
+pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use link::{LinkCheck, Moment};
 
 use schemars::JsonSchema;
@@ -60,6 +67,15 @@ pub struct RunResult {
     /// What the emulated link did, before the first trial and after the last.
     #[serde(default)]
     pub links: Vec<LinkCheck>,
+    /// Messages of one exchange on a fresh connection, as they were seen, one for each kind of handshake.
+    #[serde(default)]
+    pub flows: Vec<Flow>,
+    /// How fast the library that encrypts does its parts on this machine.
+    #[serde(default)]
+    pub crypto: Vec<CryptoSpeed>,
+    /// The most that was seen of what a subject has a limit for.
+    #[serde(default)]
+    pub peaks: Vec<Peak>,
 }
 
 /// Whether a run is whole.
@@ -87,6 +103,9 @@ pub struct Experiment {
     pub factor_unit: String,
     /// The levels in order.
     pub levels: Vec<u64>,
+    /// What the levels mean where they are more than numbers; else empty.
+    #[serde(default)]
+    pub named_levels: Vec<NamedLevel>,
     /// The variants in order, baselines first.
     pub variants: Vec<Variant>,
     /// The unit of work that a trial repeats, such as `pass of 401 requests`.
@@ -130,24 +149,19 @@ pub struct Variant {
     /// The peer that did the work, by the name of its subject file; absent where tollgate or a given URL did.
     #[serde(default)]
     pub peer: Option<String>,
+    /// How its users connect; absent where connections are kept and no part of the question.
+    #[serde(default)]
+    pub connecting: Option<Connecting>,
 }
 
-/// How a variant inserts records.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Inserting {
-    /// Name of the mode, such as `batch-100`.
-    pub mode: String,
-    /// Most connections that it uses at the same time.
-    pub connections: u32,
-    /// Records in one request; absent where one request has them all.
-    pub records_per_request: Option<u64>,
-}
-
-impl Inserting {
-    /// Whether so many records fill one request and give every connection its own: below that the mode is another one
-    /// by another name.
-    pub fn is_whole_at(&self, level: u64) -> bool {
-        level >= u64::from(self.connections) && self.records_per_request.is_none_or(|records| level >= records)
+impl Experiment {
+    /// What a level is called, with its unit where it is a number.
+    pub fn level_title(&self, level: u64) -> String {
+        match self.named_levels.iter().find(|named| named.level == level) {
+            Some(named) => named.title.clone(),
+            None if self.factor_unit.is_empty() => level.to_string(),
+            None => format!("{level} {}", self.factor_unit),
+        }
     }
 }
 
@@ -262,58 +276,15 @@ pub struct Cell {
     /// What was inserted; absent for other workloads.
     #[serde(default)]
     pub inserted: Option<Inserted>,
-}
-
-/// What the transfers of one cell inserted.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Inserted {
-    /// Records that were acknowledged in whole transfers.
-    pub records: u64,
-    /// Time of a transfer by its records.
-    pub ms_per_record: Estimate,
-    /// Records per second.
-    pub records_per_second: Estimate,
-    /// User and system time of the subject for one record, in microseconds; absent where it could not be watched.
-    pub subject_cpu_us_per_record: Option<Estimate>,
-    /// How the account was settled.
-    pub settlement: Settlement,
-    /// Most work processes of the subject that were seen busy; absent where it does not tell.
-    pub work_processes_busy_max: Option<f64>,
-    /// Most requests that were seen waiting for one.
-    pub work_processes_waiting_max: Option<f64>,
-}
-
-/// What stood in the table after the transfers, against what was acknowledged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Settlement {
-    /// Transfers whose rows were counted.
-    pub counted: u64,
-    /// Transfers whose records were read back and compared one by one.
-    pub compared: u64,
-    /// Records that were acknowledged and did not stand in the table.
-    pub lost: u64,
-    /// Rows that nobody acknowledged, or that stood there twice.
-    pub surplus: u64,
-    /// Rows that were not what was sent.
-    pub wrong: u64,
-}
-
-impl Settlement {
-    /// Both added.
-    pub fn plus(self, other: Settlement) -> Settlement {
-        Settlement {
-            counted: self.counted + other.counted,
-            compared: self.compared + other.compared,
-            lost: self.lost + other.lost,
-            surplus: self.surplus + other.surplus,
-            wrong: self.wrong + other.wrong,
-        }
-    }
-
-    /// Whether everything that was looked at agreed.
-    pub fn agrees(self) -> bool {
-        self.lost == 0 && self.surplus == 0 && self.wrong == 0
-    }
+    /// What its connections were and cost; absent where they are no part of the question.
+    #[serde(default)]
+    pub connected: Option<ConnectionUse>,
+    /// Response times of the closed load in bins of one width; absent where connections are no part of the question.
+    #[serde(default)]
+    pub linear: Option<Linear>,
+    /// What was found at a rate that all variants of the level were offered alike; absent where none was offered.
+    #[serde(default)]
+    pub equal_rate: Option<EqualRate>,
 }
 
 /// A planned cell without figures.
@@ -339,28 +310,6 @@ pub enum GapKind {
     AfterOnset,
     /// It would take longer than a cell may.
     TooLong,
-}
-
-/// T(n) = fixed + per record x n, fitted to a variant's times of a unit over the levels with relative errors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Fit {
-    /// Name of the variant.
-    pub variant: String,
-    /// The fixed part in milliseconds, with its 95 % interval over the levels.
-    pub fixed_ms: Estimate,
-    /// The part for each record in milliseconds, with its 95 % interval over the levels.
-    pub per_record_ms: Estimate,
-    /// Root of the mean squared relative residual: 0.1 is 10 % off, typically.
-    pub residual_share: f64,
-    /// Least level behind it.
-    pub level_min: u64,
-    /// Greatest level behind it.
-    pub level_max: u64,
-    /// Rules of validity that marked cells behind it.
-    #[serde(default)]
-    pub marks: Vec<String>,
-    /// Why it must not be read as a law; absent for a good fit.
-    pub doubt: Option<String>,
 }
 
 /// A mean over trials with its 95 % interval.
@@ -429,6 +378,12 @@ pub enum Figure {
     SubjectCpu,
     /// Bytes received for one unit of work.
     Bytes,
+    /// Median of the response time at equal offered rate.
+    MedianAtRate,
+    /// 95th percentile of the response time at equal offered rate.
+    P95AtRate,
+    /// 99th percentile of the response time at equal offered rate.
+    P99AtRate,
 }
 
 /// The overhead of a variant over its baseline in the same run.

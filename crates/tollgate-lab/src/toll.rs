@@ -3,7 +3,7 @@
 //! Per block d = mean log(variant) - mean log(baseline); the ratio is exp(mean d) with Student t's interval. It reads
 //! stored trials only and judges no cell: that is `validity`, whose marks it obeys.
 
-use crate::results::{Cell, Experiment, Figure, Toll, TollVerdict, Trial, Validity, Verdict};
+use crate::results::{Cell, Experiment, Figure, RateGroup, Toll, TollVerdict, Trial, Validity, Verdict};
 use crate::stats::{ALPHA, Interval, holm, mean, mean_interval, signed_rank};
 use crate::validity::DIFFERENT_BACKEND;
 use std::collections::BTreeMap;
@@ -16,13 +16,17 @@ pub const NO_TOLL_BAND: f64 = 0.03;
 pub const JOINT_RULES: [&str; 3] = ["client-saturation", "run-queue", "joint"];
 
 /// Every figure that is compared, in the order in which tolls are listed.
-pub const FIGURES: [Figure; 3] = [Figure::UnitTime, Figure::SubjectCpu, Figure::Bytes];
+pub const FIGURES: [Figure; 6] =
+    [Figure::UnitTime, Figure::SubjectCpu, Figure::Bytes, Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate];
+
+/// Rules of validity that are about the load at equal rate alone: they say nothing of the closed one.
+pub const RATE_RULES: [&str; 2] = ["lateness", "rate"];
 
 impl Figure {
     /// Unit of the figure's difference.
     pub fn unit(self) -> &'static str {
         match self {
-            Self::UnitTime => "ms",
+            Self::UnitTime | Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate => "ms",
             Self::SubjectCpu => "us",
             Self::Bytes => "bytes",
         }
@@ -39,9 +43,29 @@ impl Figure {
             Self::SubjectCpu if trial.records > 0 => trial.subject_cpu_us? / trial.records as f64,
             Self::SubjectCpu if trial.requests > 0 => trial.subject_cpu_us? / trial.requests as f64,
             Self::Bytes if trial.units > 0 => trial.bytes_received as f64 / trial.units as f64,
-            Self::SubjectCpu | Self::Bytes => return None,
+            Self::SubjectCpu | Self::Bytes | Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate => return None,
         };
         value.is_finite().then_some(value)
+    }
+
+    /// The figure of one group of blocks at equal rate; absent where it is a figure of the closed load.
+    fn of_group(self, group: &RateGroup) -> Option<f64> {
+        match self {
+            Self::MedianAtRate => group.p50_ms,
+            Self::P95AtRate => group.p95_ms,
+            Self::P99AtRate => group.p99_ms,
+            Self::UnitTime | Self::SubjectCpu | Self::Bytes => None,
+        }
+    }
+
+    /// Whether the figure is of the load at equal rate.
+    pub fn is_at_rate(self) -> bool {
+        matches!(self, Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate)
+    }
+
+    /// Whether a finding of this rule concerns the figure.
+    fn is_concerned_by(self, rule: &str) -> bool {
+        self.is_at_rate() || !RATE_RULES.contains(&rule)
     }
 
     /// Whether the figure is a time that generator and subject share when both are at their limit.
@@ -113,12 +137,15 @@ struct Compared {
 
 impl Pair<'_> {
     fn compare(&self, figure: Figure, trials: &[Trial], cells: &[Cell], validity: &[Validity]) -> Option<Found> {
-        let of_variant = self.blocks(self.variant, figure, trials);
-        let of_baseline = self.blocks(self.baseline, figure, trials);
+        let (of_variant, of_baseline) = match figure.is_at_rate() {
+            true => (self.groups(self.variant, figure, cells), self.groups(self.baseline, figure, cells)),
+            false => (self.blocks(self.variant, figure, trials), self.blocks(self.baseline, figure, trials)),
+        };
         if of_variant.is_empty() || of_baseline.is_empty() {
             return None;
         }
-        if let Some(doubt) = self.doubts(validity).find(|doubt| doubt.verdict == Verdict::Refused) {
+        let refuses = |doubt: &&Validity| doubt.verdict == Verdict::Refused && figure.is_concerned_by(&doubt.rule);
+        if let Some(doubt) = self.doubts(validity).find(refuses) {
             return Some(self.refused(figure, format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason)));
         }
         let elsewhere = self
@@ -135,7 +162,9 @@ impl Pair<'_> {
         if of_variant.values().chain(of_baseline.values()).flatten().any(|value| *value <= 0.0) {
             let what = match figure {
                 Figure::SubjectCpu => "a trial used no CPU time that the clock could see",
-                Figure::UnitTime => "a trial took no time that the clock could see",
+                Figure::UnitTime | Figure::MedianAtRate | Figure::P95AtRate | Figure::P99AtRate => {
+                    "a trial took no time that the clock could see"
+                }
                 Figure::Bytes => "a trial received no bytes",
             };
             return Some(self.refused(figure, format!("{what}: a ratio to zero says nothing")));
@@ -192,6 +221,13 @@ impl Pair<'_> {
         let whole = runs.values().copied().max().unwrap_or(0);
         values.retain(|_, of_block| of_block.len() == whole);
         values
+    }
+
+    /// The figure's values by group of blocks at equal rate.
+    fn groups(&self, name: &str, figure: Figure, cells: &[Cell]) -> BTreeMap<u32, Vec<f64>> {
+        let cell = cells.iter().find(|cell| self.is_cell(name, cell));
+        let groups = cell.and_then(|cell| cell.equal_rate.as_ref()).map_or(&[][..], |rate| &rate.groups);
+        groups.iter().filter_map(|group| Some((group.group, vec![figure.of_group(group)?]))).collect()
     }
 
     fn is_cell(&self, name: &str, cell: &Cell) -> bool {

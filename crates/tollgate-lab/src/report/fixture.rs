@@ -30,6 +30,7 @@ pub(crate) fn protocol() -> RunResult {
         factor: "concurrency".into(),
         factor_unit: "users".into(),
         levels: vec![1, 5, 10, 20],
+        named_levels: Vec::new(),
         variants: VARIANTS
             .iter()
             .enumerate()
@@ -41,6 +42,7 @@ pub(crate) fn protocol() -> RunResult {
                 inserting: None,
                 distance: Distance::Local,
                 peer: None,
+                connecting: None,
             })
             .collect(),
         unit_of_work: "pass of 401 requests".into(),
@@ -96,6 +98,9 @@ pub(crate) fn protocol() -> RunResult {
         gaps: Vec::new(),
         links: Vec::new(),
         fits: Vec::new(),
+        flows: Vec::new(),
+        crypto: Vec::new(),
+        peaks: Vec::new(),
     }
 }
 
@@ -140,6 +145,7 @@ pub(crate) fn extreme() -> RunResult {
         inserting: None,
         distance: Distance::Local,
         peer: None,
+        connecting: None,
     });
     run.cells.iter_mut().for_each(|cell| rename(&mut cell.variant));
     run.trials.iter_mut().for_each(|trial| rename(&mut trial.variant));
@@ -235,6 +241,9 @@ pub(crate) fn cell(variant: &str, level: u64) -> Cell {
         subject: None,
         generator: GeneratorUse::default(),
         inserted: None,
+        connected: None,
+        linear: None,
+        equal_rate: None,
     }
 }
 

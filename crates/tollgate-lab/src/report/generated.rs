@@ -175,6 +175,7 @@ fn run() -> impl Strategy<Value = RunResult> {
                 inserting: None,
                 distance: Distance::Local,
                 peer: None,
+                connecting: None,
             })
             .collect();
         run.experiment.unit_of_work.clone_from(&text);

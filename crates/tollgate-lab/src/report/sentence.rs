@@ -53,6 +53,9 @@ pub(super) fn figure(experiment: &Experiment, figure: Figure) -> String {
         Figure::UnitTime => "time".to_owned(),
         Figure::SubjectCpu => format!("CPU time per {}", piece(experiment)),
         Figure::Bytes => "bytes received".to_owned(),
+        Figure::MedianAtRate => "median response time at equal rate".to_owned(),
+        Figure::P95AtRate => "95th percentile at equal rate".to_owned(),
+        Figure::P99AtRate => "99th percentile at equal rate".to_owned(),
     }
 }
 

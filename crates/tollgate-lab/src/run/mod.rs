@@ -198,6 +198,7 @@ fn blank(
                 Distance::Remote => results::Distance::Remote,
             },
             peer: variant.peer.clone(),
+            connecting: None,
         }
     });
     let network = if is_loopback { "loopback" } else { "network" };
@@ -210,6 +211,7 @@ fn blank(
             factor: factor.to_owned(),
             factor_unit: factor_unit.to_owned(),
             levels: plan.levels.clone(),
+            named_levels: Vec::new(),
             variants: variants.collect(),
             unit_of_work: match experiment.workload {
                 WorkloadKind::Walk => "pass over the list and every entity that it names".to_owned(),
@@ -252,5 +254,8 @@ fn blank(
         gaps: Vec::new(),
         links: Vec::new(),
         fits: Vec::new(),
+        flows: Vec::new(),
+        crypto: Vec::new(),
+        peaks: Vec::new(),
     }
 }

@@ -16,6 +16,7 @@ fn experiment(variants: &[&str]) -> Experiment {
         factor: "concurrency".into(),
         factor_unit: "users".into(),
         levels: vec![1],
+        named_levels: Vec::new(),
         variants: variants
             .iter()
             .map(|name| Variant {
@@ -26,6 +27,7 @@ fn experiment(variants: &[&str]) -> Experiment {
                 inserting: None,
                 distance: Distance::Local,
                 peer: None,
+                connecting: None,
             })
             .collect(),
         unit_of_work: "pass".into(),

@@ -122,6 +122,9 @@ fn toll_row(view: &View<'_>, toll: &Toll) -> Vec<String> {
         Figure::UnitTime => format!("{} time", sentence::unit_noun(experiment)),
         Figure::SubjectCpu => format!("CPU/{}", sentence::piece(experiment)),
         Figure::Bytes => "bytes".to_owned(),
+        Figure::MedianAtRate => "p50 at equal rate".to_owned(),
+        Figure::P95AtRate => "p95 at equal rate".to_owned(),
+        Figure::P99AtRate => "p99 at equal rate".to_owned(),
     };
     let p = match toll.p_adjusted {
         p if p < 0.001 => "< 0.001".to_owned(),

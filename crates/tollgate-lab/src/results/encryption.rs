@@ -1,0 +1,230 @@
+//! What is stored of connections and their encryption: what a level means, how users connect, what handshakes cost, the
+//! response times at a rate that all variants were offered, the messages on the wire, and the speed of the cryptography.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Percentiles;
+
+/// A level that stands for a way of encrypting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedLevel {
+    /// The level, as cells name it.
+    pub level: u64,
+    /// A few words for people, such as `TLS 1.3, P-256`.
+    pub title: String,
+    /// Version of TLS, such as `1.3`.
+    pub tls: String,
+    /// Kind of the server's key, such as `p256` or `rsa-2048`.
+    pub key: String,
+    /// Certificates from the server's own to the authority's, both counted.
+    pub chain: u32,
+}
+
+/// How the users of a variant connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Connecting {
+    /// Requests on one connection; absent: as many as the server keeps it for.
+    pub requests_per_connection: Option<u32>,
+    /// Whether and how a connection is encrypted.
+    pub encryption: Encryption,
+}
+
+/// Whether and how connections are encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Encryption {
+    /// Not at all.
+    #[default]
+    Off,
+    /// By a full handshake on each connection.
+    Full,
+    /// By resuming an earlier session on each connection.
+    Resumed,
+}
+
+/// What the connections of a cell were and cost.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionUse {
+    /// Connections opened in its trials.
+    pub opened: u64,
+    /// Full handshakes.
+    pub handshakes_full: u64,
+    /// Handshakes that resumed an earlier session.
+    pub handshakes_resumed: u64,
+    /// Handshakes that failed.
+    pub handshakes_failed: u64,
+    /// Handshakes per second, full and resumed.
+    pub handshakes_per_second: f64,
+    /// Bytes received below the encryption.
+    pub wire_bytes_received: u64,
+    /// Bytes sent below the encryption.
+    pub wire_bytes_sent: u64,
+    /// Where the time of requests that opened a connection went.
+    pub phases: Phases,
+    /// What a first request on a connection took; absent where none was opened.
+    pub first_request: Option<FirstRequest>,
+}
+
+/// Parts of the time of a request that opened its connection, each from the end of the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Phases {
+    /// Until the connection stood.
+    pub connect_ms: Percentiles,
+    /// Until the handshake was done; without encryption empty.
+    pub handshake_ms: Percentiles,
+    /// Until the first byte of the answer.
+    pub first_byte_ms: Percentiles,
+    /// Until its last byte.
+    pub last_byte_ms: Percentiles,
+}
+
+/// A first request on a connection, from its opening to the last byte of the answer, on average.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct FirstRequest {
+    /// Times that the client waited for the server, as it saw them, that for the connection itself counted; absent where
+    /// the kernel does not tell.
+    pub round_trips: Option<f64>,
+    /// Bytes sent below the encryption.
+    pub wire_bytes_sent: f64,
+    /// Bytes received below the encryption.
+    pub wire_bytes_received: f64,
+    /// How many were looked at.
+    pub n: u64,
+}
+
+/// A distribution of response times in bins of one width, from zero.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Linear {
+    /// Width of a bin.
+    pub bin_ms: f64,
+    /// Answers in each bin, empty ones at the end left out.
+    pub counts: Vec<u64>,
+    /// Answers beyond the last bin that there may be.
+    pub overflow: u64,
+    /// Where the overflow begins.
+    pub overflow_from_ms: f64,
+    /// Share of the answers (0 to 1) that took longer than 200 ms.
+    pub share_over_200_ms: f64,
+}
+
+/// What was found of a cell when requests came at a rate, whatever the subject did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EqualRate {
+    /// Requests per second, the same for all variants of the level.
+    pub rate_per_second: f64,
+    /// By what share of the least throughput of the level's variants (0 to 1) the rate was chosen.
+    pub rate_share: f64,
+    /// How the intended starts lay.
+    pub arrivals: Arrivals,
+    /// Requests that were to be sent.
+    pub intended: u64,
+    /// Requests that were sent.
+    pub sent: u64,
+    /// Requests that could not be sent, since all users were waiting.
+    pub unsent: u64,
+    /// How long after their intended start requests were sent.
+    pub lateness_ms: Percentiles,
+    /// From the intended start to the last byte, valid answers only.
+    pub response_time_ms: Percentiles,
+    /// The same in bins of one width.
+    pub linear: Linear,
+    /// The same by groups of blocks, behind the tolls on percentiles.
+    pub groups: Vec<RateGroup>,
+}
+
+/// How the intended starts of requests lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// Equally far apart.
+    #[default]
+    Constant,
+    /// Like a Poisson process.
+    Poisson,
+}
+
+/// Response times at equal rate over some neighbouring blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RateGroup {
+    /// Its number, from 0; the same blocks for all variants of a level.
+    pub group: u32,
+    /// Blocks in it.
+    pub blocks: u32,
+    /// Valid answers.
+    pub requests: u64,
+    /// Median.
+    pub p50_ms: Option<f64>,
+    /// 95th percentile.
+    pub p95_ms: Option<f64>,
+    /// 99th percentile.
+    pub p99_ms: Option<f64>,
+}
+
+/// The messages of one request on a fresh connection, in the order in which the client saw them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Flow {
+    /// A few words for people, such as `TLS 1.3, resumed`.
+    pub title: String,
+    /// The level whose listener was asked.
+    pub level: u64,
+    /// The kind of handshake.
+    pub encryption: Encryption,
+    /// The messages.
+    pub steps: Vec<FlowStep>,
+    /// Exchanges that the times are medians of.
+    pub n: u32,
+}
+
+/// A message of a flow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowStep {
+    /// Who sends it.
+    pub from: FlowSide,
+    /// What it is, such as `ClientHello`.
+    pub what: String,
+    /// When the client sent or received it, since it began to connect.
+    pub at_us: f64,
+    /// Its bytes on the wire; 0 for messages of TCP itself.
+    pub bytes: u64,
+}
+
+/// Who sends a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowSide {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}
+
+/// How fast one part of the cryptography is on one core.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CryptoSpeed {
+    /// What is done: `sign`, or `encrypt`.
+    pub operation: String,
+    /// With what, such as `RSA-2048` or `AES-128-GCM`.
+    pub algorithm: String,
+    /// How fast.
+    pub value: f64,
+    /// Unit of the value: `1/s`, or `MB/s`.
+    pub unit: String,
+}
+
+/// The most that was seen of something that a subject has a limit for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Peak {
+    /// Variant.
+    pub variant: String,
+    /// Level.
+    pub level: u64,
+    /// What: `work-processes-busy`, `subject-threads` ...
+    pub name: String,
+    /// The most that was seen.
+    pub value: f64,
+    /// The limit; absent where there is none, or the subject does not tell.
+    pub limit: Option<f64>,
+    /// Unit of both.
+    pub unit: String,
+}

@@ -1,0 +1,99 @@
+//! What is stored of inserts: how records were sent, what then stood in the table, and the law fitted to the times.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Estimate;
+
+/// How a variant inserts records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Inserting {
+    /// Name of the mode, such as `batch-100`.
+    pub mode: String,
+    /// Most connections that it uses at the same time.
+    pub connections: u32,
+    /// Records in one request; absent where one request has them all.
+    pub records_per_request: Option<u64>,
+}
+
+impl Inserting {
+    /// Whether so many records fill one request and give every connection its own: below that the mode is another one
+    /// by another name.
+    pub fn is_whole_at(&self, level: u64) -> bool {
+        level >= u64::from(self.connections) && self.records_per_request.is_none_or(|records| level >= records)
+    }
+}
+
+/// What the transfers of one cell inserted.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Inserted {
+    /// Records that were acknowledged in whole transfers.
+    pub records: u64,
+    /// Time of a transfer by its records.
+    pub ms_per_record: Estimate,
+    /// Records per second.
+    pub records_per_second: Estimate,
+    /// User and system time of the subject for one record, in microseconds; absent where it could not be watched.
+    pub subject_cpu_us_per_record: Option<Estimate>,
+    /// How the account was settled.
+    pub settlement: Settlement,
+    /// Most work processes of the subject that were seen busy; absent where it does not tell.
+    pub work_processes_busy_max: Option<f64>,
+    /// Most requests that were seen waiting for one.
+    pub work_processes_waiting_max: Option<f64>,
+}
+
+/// What stood in the table after the transfers, against what was acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Settlement {
+    /// Transfers whose rows were counted.
+    pub counted: u64,
+    /// Transfers whose records were read back and compared one by one.
+    pub compared: u64,
+    /// Records that were acknowledged and did not stand in the table.
+    pub lost: u64,
+    /// Rows that nobody acknowledged, or that stood there twice.
+    pub surplus: u64,
+    /// Rows that were not what was sent.
+    pub wrong: u64,
+}
+
+impl Settlement {
+    /// Both added.
+    pub fn plus(self, other: Settlement) -> Settlement {
+        Settlement {
+            counted: self.counted + other.counted,
+            compared: self.compared + other.compared,
+            lost: self.lost + other.lost,
+            surplus: self.surplus + other.surplus,
+            wrong: self.wrong + other.wrong,
+        }
+    }
+
+    /// Whether everything that was looked at agreed.
+    pub fn agrees(self) -> bool {
+        self.lost == 0 && self.surplus == 0 && self.wrong == 0
+    }
+}
+
+/// T(n) = fixed + per record x n, fitted to a variant's times of a unit over the levels with relative errors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fit {
+    /// Name of the variant.
+    pub variant: String,
+    /// The fixed part in milliseconds, with its 95 % interval over the levels.
+    pub fixed_ms: Estimate,
+    /// The part for each record in milliseconds, with its 95 % interval over the levels.
+    pub per_record_ms: Estimate,
+    /// Root of the mean squared relative residual: 0.1 is 10 % off, typically.
+    pub residual_share: f64,
+    /// Least level behind it.
+    pub level_min: u64,
+    /// Greatest level behind it.
+    pub level_max: u64,
+    /// Rules of validity that marked cells behind it.
+    #[serde(default)]
+    pub marks: Vec<String>,
+    /// Why it must not be read as a law; absent for a good fit.
+    pub doubt: Option<String>,
+}
