@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Abort, Exchange, ExchangeError};
 
+use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::parts::{self, Buffers, PartWriter};
@@ -48,7 +49,7 @@ pub(crate) async fn run(
     mut work: impl Work,
 ) -> Result<(), Failure> {
     let buffers = &core.shared.buffers;
-    let mut work_process = service.pool.acquire().await.map_err(Fault::from)?;
+    let mut work_process = service.pool.acquire(&Task::of(exchange.request())).await.map_err(Fault::from)?;
     let mut begun = false;
     loop {
         let hosted = Arc::clone(service);
@@ -75,7 +76,7 @@ pub(crate) async fn run(
                 begun = true;
                 work = paused;
                 send(exchange, rest, buffers, Position::Within).await?;
-                work_process = service.pool.acquire_again().await;
+                work_process = service.pool.acquire_again(&Task::of(exchange.request())).await;
                 continue;
             }
             Ok((_, Err(fault), _)) => fault,

@@ -12,6 +12,7 @@ use tollgate_wire::stencil::{Base, FeedHead, Stencil, Writer};
 use tollgate_wire::value::Row;
 
 use crate::away::{self, Progress, Work};
+use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::next_link;
@@ -63,7 +64,8 @@ impl Feed {
     ) -> Result<(), Failure> {
         match service.place_of_read(&self.plan, self.page_left) {
             Place::Loop => {
-                let mut work_process = service.pool.acquire().await.map_err(Fault::from)?;
+                let mut work_process =
+                    service.pool.acquire(&Task::of(exchange.request())).await.map_err(Fault::from)?;
                 self.write(service, &mut work_process, &mut exchange.respond().body)?;
                 drop(work_process);
                 core.give_text(self.root);

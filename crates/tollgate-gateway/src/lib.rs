@@ -5,6 +5,7 @@
 mod accept;
 mod admin;
 mod away;
+pub mod board;
 mod conditions;
 pub mod config;
 mod csrf;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{self, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
+use crate::board::{State, Task};
 use crate::dispatcher::{Dispatcher, Occupancy, Refused, WorkProcess};
 use crate::store::{Connection, Store};
 use crate::weight::Place;
@@ -85,17 +86,16 @@ impl Pool {
         Pool { dispatcher, locking, wait_max, lock_waits: Mutex::default() }
     }
 
-    /// A work process to read with.
+    /// A work process to read with, for `task`.
     ///
     /// # Errors
     /// [`Refused`] when the queue is full or the wait was too long.
-    pub(crate) async fn acquire(&self) -> Result<Reading, Refused> {
-        let begun = Instant::now();
-        let work_process = self.dispatcher.acquire().await?;
+    pub(crate) async fn acquire(&self, task: &Task<'_>) -> Result<Reading, Refused> {
+        let work_process = self.dispatcher.acquire(task).await?;
         let lock = match &self.locking {
             Locking::Whole(lock) => Some(match Arc::clone(lock).try_read_owned() {
                 Ok(lock) => lock,
-                Err(_) => self.wait(begun, Arc::clone(lock).read_owned()).await?,
+                Err(_) => self.wait(task, &work_process, Arc::clone(lock).read_owned()).await?,
             }),
             Locking::Writers(_) | Locking::Unlocked => None,
         };
@@ -103,12 +103,13 @@ impl Pool {
     }
 
     /// A work process for reading that has begun to answer and was paused; it is never refused.
-    pub(crate) async fn acquire_again(&self) -> Reading {
-        let work_process = self.dispatcher.acquire_again().await;
+    pub(crate) async fn acquire_again(&self, task: &Task<'_>) -> Reading {
+        let work_process = self.dispatcher.acquire_again(task).await;
         let lock = match &self.locking {
             Locking::Whole(lock) => loop {
                 // As long as there is a writer, there is an end of its transaction.
-                if let Ok(lock) = self.waiting(Duration::MAX, Arc::clone(lock).read_owned()).await {
+                let wait = self.waiting(&work_process, Duration::MAX, Arc::clone(lock).read_owned());
+                if let Ok(lock) = wait.await {
                     break Some(lock);
                 }
             },
@@ -117,21 +118,20 @@ impl Pool {
         Reading { work_process, _lock: lock }
     }
 
-    /// A work process to write with.
+    /// A work process to write with, for `task`.
     ///
     /// # Errors
     /// As [`acquire`](Pool::acquire).
-    pub(crate) async fn acquire_to_write(&self) -> Result<Writing, Refused> {
-        let begun = Instant::now();
-        let work_process = self.dispatcher.acquire().await?;
+    pub(crate) async fn acquire_to_write(&self, task: &Task<'_>) -> Result<Writing, Refused> {
+        let work_process = self.dispatcher.acquire(task).await?;
         let lock = match &self.locking {
             Locking::Whole(lock) => WriteLock::Whole(match Arc::clone(lock).try_write_owned() {
                 Ok(lock) => lock,
-                Err(_) => self.wait(begun, Arc::clone(lock).write_owned()).await?,
+                Err(_) => self.wait(task, &work_process, Arc::clone(lock).write_owned()).await?,
             }),
             Locking::Writers(lock) => WriteLock::Writers(match Arc::clone(lock).try_lock_owned() {
                 Ok(lock) => lock,
-                Err(_) => self.wait(begun, Arc::clone(lock).lock_owned()).await?,
+                Err(_) => self.wait(task, &work_process, Arc::clone(lock).lock_owned()).await?,
             }),
             Locking::Unlocked => WriteLock::Unlocked,
         };
@@ -168,12 +168,23 @@ impl Pool {
         occupancy
     }
 
-    async fn wait<L>(&self, begun: Instant, lock: impl Future<Output = L>) -> Result<L, Refused> {
-        let left = self.wait_max.saturating_sub(begun.elapsed());
-        self.waiting(left, lock).await
+    async fn wait<L>(
+        &self,
+        task: &Task<'_>,
+        work_process: &WorkProcess<Connection>,
+        lock: impl Future<Output = L>,
+    ) -> Result<L, Refused> {
+        let left = self.wait_max.saturating_sub(task.asked.elapsed());
+        self.waiting(work_process, left, lock).await
     }
 
-    async fn waiting<L>(&self, wait_max: Duration, lock: impl Future<Output = L>) -> Result<L, Refused> {
+    async fn waiting<L>(
+        &self,
+        work_process: &WorkProcess<Connection>,
+        wait_max: Duration,
+        lock: impl Future<Output = L>,
+    ) -> Result<L, Refused> {
+        work_process.tell(State::WaitingForDatabase);
         {
             let mut waits = self.lock_waits();
             waits.waiting += 1;
@@ -183,6 +194,7 @@ impl Pool {
         match tokio::time::timeout(wait_max, lock).await {
             Ok(lock) => {
                 wait.outcome = Outcome::Had;
+                work_process.tell(State::Working);
                 Ok(lock)
             }
             Err(_) => {

@@ -10,6 +10,7 @@ use tollgate_wire::plan::{Columns, Plan, Shape};
 use tollgate_wire::stencil::{Base, Stencil, Writer, raw};
 use tollgate_wire::value::{Cell, Row};
 
+use crate::board::Task;
 use crate::conditions::{self, Verdict};
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
@@ -64,7 +65,7 @@ impl Single {
         service: &Arc<Hosted>,
         exchange: &mut Exchange<'_>,
     ) -> Result<Found, Failure> {
-        let mut work_process = service.pool.acquire().await.map_err(Fault::from)?;
+        let mut work_process = service.pool.acquire(&Task::of(exchange.request())).await.map_err(Fault::from)?;
         let body = std::mem::take(&mut exchange.respond().body);
         let (seen, found) = match service.place_of_read(&self.plan, core.shared.page_size) {
             Place::Loop => {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use tollgate_net::http1::server::Exchange;
 
+use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
 use crate::operation::{self, Answer, Caller, ContentIds, Prepared, Request};
@@ -50,7 +51,7 @@ pub(super) async fn answer(
         Place::Loop if body_bytes <= LOOP_BODY_BYTES_MAX => Place::Loop,
         _ => Place::Away,
     };
-    let writing = service.pool.acquire_to_write().await.map_err(Fault::from)?;
+    let writing = service.pool.acquire_to_write(&Task::of(exchange.request())).await.map_err(Fault::from)?;
     let mut answer = core.take_answer();
     std::mem::swap(&mut answer.body, &mut exchange.respond().body);
     let (done, mut answer, root) = match place {

@@ -12,6 +12,7 @@ use tollgate_wire::stencil::{Base, Writer, raw};
 use tollgate_wire::value::Row;
 
 use super::route::write_segment;
+use crate::board::Task;
 use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::operation::{Absent, Caller, Changed, Conditions, Creation, How, check_key, deletion_refused, is_alone};
@@ -108,15 +109,16 @@ pub(super) fn delete_all(service: &Hosted, connection: &mut Connection, set: Set
     connection.delete_all(&service.model, set).map_err(deletion_refused)
 }
 
-/// Does `work` in a transaction of its own, where the service's database wants it done.
+/// Does `work`, of `task`, in a transaction of its own, where the service's database wants it done.
 ///
 /// # Errors
 /// What the work says, and that no work process was to be had.
 pub(super) async fn in_transaction<T: Send + 'static>(
     service: &Arc<Hosted>,
+    task: &Task<'_>,
     work: impl FnOnce(&Hosted, &mut Connection) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    let mut writing = service.pool.acquire_to_write().await?;
+    let mut writing = service.pool.acquire_to_write(task).await?;
     match service.pool.place_of_writes() {
         Place::Loop => writing.transaction(|connection| work(service, connection)),
         Place::Away => {

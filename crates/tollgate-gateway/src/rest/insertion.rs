@@ -11,6 +11,7 @@ use tollgate_wire::edm::SetId;
 use tollgate_wire::entry::Entry;
 
 use super::intake::{Ahead, Source};
+use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::operation::{Caller, Creation, is_alone, provide, refused, spare};
@@ -58,7 +59,7 @@ impl Insertion {
             Place::Loop if ahead.is_whole_within(LOOP_BYTES_MAX) => Place::Loop,
             _ => Place::Away,
         };
-        let writing = pool.acquire_to_write().await.map_err(Fault::from)?;
+        let writing = pool.acquire_to_write(&Task::of(exchange.request())).await.map_err(Fault::from)?;
         let (source, rest) = ahead.split();
         if place == Place::Loop {
             return Ok(self.insert(writing, source)?);

@@ -17,6 +17,7 @@ use super::intake::Ahead;
 use super::route::Resource;
 use super::{OFFERS, answer_format};
 use crate::accept::MediaRange;
+use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::operation::{Caller, Conditions, How, check_coding, spare};
@@ -38,7 +39,8 @@ pub(super) async fn create(
     let mut entry = entity(service, set, sent, ahead)?;
     let change = changing(core, service, exchange.request())?;
     let format = change.format;
-    let created = in_transaction(service, move |service, connection| {
+    let task = Task::of(exchange.request());
+    let created = in_transaction(service, &task, move |service, connection| {
         let created = change.create(service, connection, set, &mut entry);
         spare::give_back(entry);
         created
@@ -72,7 +74,8 @@ pub(super) async fn change(
     }
     let change = changing(core, service, exchange.request())?;
     let format = change.format;
-    let changed = in_transaction(service, move |service, connection| {
+    let task = Task::of(exchange.request());
+    let changed = in_transaction(service, &task, move |service, connection| {
         let changed = change.change(service, connection, plan, &mut entry, how);
         spare::give_back(entry);
         changed
@@ -90,7 +93,8 @@ pub(super) async fn delete(
     plan: Plan,
 ) -> Result<(), Failure> {
     let change = changing(core, service, exchange.request())?;
-    in_transaction(service, move |service, connection| change.delete(service, connection, plan)).await?;
+    let task = Task::of(exchange.request());
+    in_transaction(service, &task, move |service, connection| change.delete(service, connection, plan)).await?;
     exchange.respond().status = 204;
     Ok(())
 }
@@ -98,7 +102,7 @@ pub(super) async fn delete(
 /// Deletes all entities of a set, and says how many there were.
 pub(super) async fn delete_all(service: &Arc<Hosted>, set: SetId, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
     let delete = move |service: &Hosted, connection: &mut _| change::delete_all(service, connection, set);
-    let deleted = in_transaction(service, delete).await?;
+    let deleted = in_transaction(service, &Task::of(exchange.request()), delete).await?;
     service.rows.emptied(set);
     answer_count(exchange, 200, "deleted", deleted);
     Ok(())

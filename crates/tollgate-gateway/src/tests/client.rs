@@ -4,10 +4,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tollgate_net::http1::server::Shutdown;
 
+use crate::board::Task;
 use crate::config::Config;
 use crate::server::{Addresses, Gateway, Shared};
 
@@ -15,6 +16,11 @@ use crate::server::{Addresses, Gateway, Shared};
 pub(super) const V2: &str = "/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/";
 /// The V4 service.
 pub(super) const V4: &str = "/odata/v4/flights/";
+
+/// Somebody who wants a work process.
+pub(super) fn somebody() -> Task<'static> {
+    Task { method: "GET", path: "/somewhere", user: None, asked: Instant::now() }
+}
 
 /// A gateway that runs until it is dropped.
 pub(super) struct Running {

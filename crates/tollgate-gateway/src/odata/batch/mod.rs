@@ -20,6 +20,7 @@ use tollgate_wire::edm::Version;
 
 use super::versions;
 use crate::accept;
+use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
 use crate::operation::{Caller, values};
@@ -117,7 +118,7 @@ pub(super) async fn answer(
     let buffer = core.shared.buffers.take();
     let (batch, done) = match scanned.access {
         Access::Reads => {
-            let mut reading = service.pool.acquire().await.map_err(Fault::from)?;
+            let mut reading = service.pool.acquire(&Task::of(exchange.request())).await.map_err(Fault::from)?;
             done(Place::Away, service, batch, buffer, move |service, batch, out| {
                 // Nothing is to be made last, so nothing is begun.
                 batch.run(service, &mut reading, out, Units::Unmarked)
@@ -133,7 +134,8 @@ pub(super) async fn answer(
                 }
                 _ => Place::Away,
             };
-            let mut writing = service.pool.acquire_to_write().await.map_err(Fault::from)?;
+            let mut writing =
+                service.pool.acquire_to_write(&Task::of(exchange.request())).await.map_err(Fault::from)?;
             done(place, service, batch, buffer, move |service, batch, out| {
                 writing.transaction(|connection| batch.run(service, connection, out, Units::Savepoints))
             })
