@@ -4,6 +4,7 @@
 //! What it deliberately does not do: know the gateway. It sees every subject, ours too, only over the network and /proc.
 
 pub mod cells;
+pub mod comparison;
 pub mod cores;
 pub mod experiment;
 pub mod fit;

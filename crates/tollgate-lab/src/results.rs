@@ -5,6 +5,7 @@
 mod encryption;
 mod insert;
 mod link;
+mod peer;
 
 pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
@@ -12,6 +13,7 @@ pub use encryption::{
 };
 pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use link::{LinkCheck, Moment};
+pub use peer::{Comparison, Peer};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,6 +78,12 @@ pub struct RunResult {
     /// The most that was seen of what a subject has a limit for.
     #[serde(default)]
     pub peaks: Vec<Peak>,
+    /// The peers that were measured beside tollgate.
+    #[serde(default)]
+    pub peers: Vec<Peer>,
+    /// What each peer took by what tollgate took, where both were measured in the same blocks.
+    #[serde(default)]
+    pub comparisons: Vec<Comparison>,
 }
 
 /// Whether a run is whole.

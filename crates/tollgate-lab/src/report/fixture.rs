@@ -8,7 +8,7 @@ use crate::toll;
 use std::collections::BTreeMap;
 
 mod batching;
-pub(crate) use batching::batching;
+pub(crate) use batching::{batching, beside_a_peer};
 
 const REQUESTS_PER_PASS: u64 = 401;
 
@@ -56,7 +56,8 @@ pub(crate) fn protocol() -> RunResult {
         .flat_map(|level| VARIANTS.iter().map(|variant| measured(variant, *level, &trials)))
         .collect();
     let validity = validity();
-    let tolls = toll::compute(&experiment, &trials, &cells, &validity);
+    let tolls =
+        toll::compute(&experiment, &toll::Findings { trials: &trials, cells: &cells, validity: &validity, gaps: &[] });
     let series = series(&trials);
     RunResult {
         format: FORMAT,
@@ -97,6 +98,8 @@ pub(crate) fn protocol() -> RunResult {
         published: published(),
         gaps: Vec::new(),
         links: Vec::new(),
+        peers: Vec::new(),
+        comparisons: Vec::new(),
         fits: Vec::new(),
         flows: Vec::new(),
         crypto: Vec::new(),
@@ -121,7 +124,7 @@ pub(crate) fn partial() -> RunResult {
         }
         cell.response_time_ms.p99 = None;
     }
-    run.tolls = toll::compute(&run.experiment, &run.trials, &run.cells, &run.validity);
+    run.tolls = toll::compute(&run.experiment, &toll::Findings::of(&run));
     run
 }
 
@@ -195,7 +198,7 @@ pub(crate) fn extreme() -> RunResult {
             bound: 1.0,
         },
     ];
-    run.tolls = toll::compute(&run.experiment, &run.trials, &run.cells, &run.validity);
+    run.tolls = toll::compute(&run.experiment, &toll::Findings::of(&run));
     run
 }
 

@@ -4,6 +4,7 @@ use super::inserting::connections;
 use super::series::Growing;
 use super::trial::Measured;
 use crate::cells::{self, CellRecord};
+use crate::comparison;
 use crate::experiment::Experiment;
 use crate::fit;
 use crate::load::LittlesLaw;
@@ -12,7 +13,7 @@ use crate::plan::Plan;
 use crate::probe::Reading;
 use crate::probe::system::Ticks;
 use crate::results::{Cell, Gap, GapKind, Piece, RunResult, Series, Settlement, Trial, Validity};
-use crate::toll;
+use crate::toll::{self, Findings};
 use crate::validity::{self, Evidence, Systems};
 
 /// All cells of a run.
@@ -131,12 +132,6 @@ impl Book {
         }
     }
 
-    /// Whether errors of a variant began below this level.
-    fn is_after_onset(&self, variant: &str, level: u64) -> bool {
-        let is_here = |gap: &Gap| gap.variant == variant && gap.level == level;
-        self.gaps.iter().any(|gap| is_here(gap) && gap.kind == GapKind::AfterOnset)
-    }
-
     /// Adds a fault that no rule can see.
     pub(super) fn fault(&mut self, fault: Validity) {
         self.faults.push(fault);
@@ -183,10 +178,8 @@ impl Book {
         result.settings.content_checked_share = if requests == 0 { 0.0 } else { checked as f64 / requests as f64 };
         result.series = self.series(experiment);
         result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
-        result.tolls = toll::compute(&result.experiment, &result.trials, &result.cells, &result.validity);
-        result.tolls.retain(|toll| {
-            !self.is_after_onset(&toll.variant, toll.level) && !self.is_after_onset(&toll.baseline, toll.level)
-        });
+        result.tolls = toll::compute(&result.experiment, &Findings::of(result));
+        result.comparisons = comparison::compute(&result.experiment, &Findings::of(result));
     }
 
     fn series(&self, experiment: &Experiment) -> Vec<Series> {

@@ -160,6 +160,14 @@ fn workers(options: &RunOptions, cores: &Cores) -> Result<Vec<Worker>, RunError>
         .map_err(RunError::Failed)
 }
 
+/// The peers that are measured, in the order of the command line.
+fn peers(options: &RunOptions, sites: &[Site]) -> Vec<results::Peer> {
+    let is_planned =
+        |name: &str| sites.iter().any(|site| options.experiment.variants[site.variant].peer.as_deref() == Some(name));
+    let planned = options.peers.iter().filter(|peer| is_planned(&peer.name));
+    planned.map(|peer| results::Peer { name: peer.name.clone(), title: peer.title.clone() }).collect()
+}
+
 /// The result before anything is measured.
 fn blank(
     options: &RunOptions,
@@ -253,6 +261,8 @@ fn blank(
         published: experiment.published.clone(),
         gaps: Vec::new(),
         links: Vec::new(),
+        peers: peers(options, sites),
+        comparisons: Vec::new(),
         fits: Vec::new(),
         flows: Vec::new(),
         crypto: Vec::new(),

@@ -1,9 +1,9 @@
 //! Tolls on synthetic trials with known answers.
 
 use super::*;
-use crate::results::Variant;
-use crate::results::{Distance, Piece};
+use crate::results::{Distance, Piece, Variant, Verdict};
 use crate::stats::synthetic::Noise;
+use crate::validity::DIFFERENT_BACKEND;
 
 /// One slice of a second varies by 14 % on the machine that the method was measured on, neighbours correlate by 0.53.
 const SPREAD: f64 = 0.14;
@@ -82,7 +82,7 @@ fn synthetic(noise: &mut Noise, variants: &[&str], factors: &[f64], blocks: u32)
 }
 
 fn tolls_of(variants: &[&str], trials: &[Trial], validity: &[Validity]) -> Vec<Toll> {
-    compute(&experiment(variants), trials, &cells(variants), validity)
+    compute(&experiment(variants), &Findings { trials, cells: &cells(variants), validity, gaps: &[] })
 }
 
 fn doubt(variant: &str, rule: &str, verdict: Verdict) -> Validity {
@@ -267,4 +267,26 @@ fn joint_tolls_make_no_others_claim_harder() {
     // Bytes are exact and come first with p = 0, then CPU, which counts double beside the less sure time.
     assert!(joint > 0.0 && joint < alone, "{joint} of one claim beside {alone} of two");
     assert!(tolls_of(&variants, &trials, &[doubt("base", "joint", Verdict::Marked)])[0].p_adjusted >= 1.0);
+}
+
+#[test]
+fn a_mode_below_its_batch_makes_no_others_claim_harder() {
+    let variants = ["base", "batch-100", "dearer"];
+    let mut trials = synthetic(&mut Noise::of(17), &variants, &[1.0, 1.0, 1.3], 8);
+    trials.iter_mut().for_each(|trial| trial.bytes_received = 0);
+    let p_of = |records: Option<u64>| {
+        let mut experiment = experiment(&variants);
+        experiment.variants[1].inserting = records.map(|records| crate::results::Inserting {
+            mode: "batch-100".into(),
+            connections: 1,
+            records_per_request: Some(records),
+        });
+        let cells = cells(&variants);
+        let tolls = compute(&experiment, &Findings { trials: &trials, cells: &cells, validity: &[], gaps: &[] });
+        let dearer = |toll: &&Toll| toll.variant == "dearer" && toll.figure == Figure::UnitTime;
+        (tolls.iter().filter(|toll| toll.variant == "batch-100").count(), tolls.iter().find(dearer).unwrap().p_adjusted)
+    };
+    let ((whole, p_with), (short, p_without)) = (p_of(Some(1)), p_of(Some(100)));
+    assert_eq!((whole, short), (3, 0), "time, CPU and bytes");
+    assert!(p_without < p_with, "{p_without} of two claims, {p_with} of four");
 }

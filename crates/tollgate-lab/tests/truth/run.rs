@@ -11,7 +11,7 @@ use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::results::{Figure, RunResult, State, Toll, TollVerdict, Trial};
 use tollgate_lab::run::{Certificates, Ending, Observer, Progress, RunOptions, RunOutcome, StopFlag, run};
-use tollgate_lab::toll::compute;
+use tollgate_lab::toll::{Findings, compute};
 
 use crate::server::{TruthServer, truth_server};
 
@@ -142,7 +142,7 @@ fn the_same_thing_twice_has_no_toll() {
         .flat_map(|part| {
             let is_of_part = |trial: &&Trial| trial.block / BLOCKS_OF_EACH == part;
             let trials: Vec<Trial> = result.trials.iter().filter(is_of_part).cloned().collect();
-            compute(&result.experiment, &trials, &result.cells, &[])
+            compute(&result.experiment, &Findings { trials: &trials, cells: &result.cells, validity: &[], gaps: &[] })
         })
         .collect();
     for figure in [Figure::UnitTime, Figure::SubjectCpu] {

@@ -1,0 +1,49 @@
+//! What a peer took by what tollgate took for the same work: ratios by the rules of tolls, as a family of claims of their
+//! own.
+//!
+//! What it deliberately does not do: compare a peer with another peer, or one mode with another.
+
+use crate::results::{Comparison, Experiment, Variant};
+use crate::toll::{self, Findings, Over, Pair};
+
+impl Variant {
+    /// The name of tollgate's own variant that does the same as this one of a peer.
+    fn own_name(&self) -> Option<&str> {
+        self.name.strip_prefix(self.peer.as_deref()?)?.strip_prefix('-')
+    }
+}
+
+/// Peer by tollgate for every variant of a peer whose like tollgate was measured with, at all levels; empty where none was.
+pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Comparison> {
+    let own_of = |variant: &Variant| {
+        let name = variant.own_name()?;
+        experiment.variants.iter().find(|own| own.peer.is_none() && own.name == name)
+    };
+    let pairs = experiment.levels.iter().flat_map(|&level| {
+        experiment.variants.iter().filter_map(move |variant| {
+            let own = own_of(variant).filter(|own| variant.is_whole_at(level) && own.is_whole_at(level))?;
+            Some(Pair { variant: &variant.name, baseline: &own.name, level, over: Over::Tollgate })
+        })
+    });
+    let peer_of = |name: &str| experiment.variants.iter().find(|variant| variant.name == name)?.peer.clone();
+    let comparison = |ratio: crate::results::Toll| {
+        Some(Comparison {
+            peer: peer_of(&ratio.variant)?,
+            variant: ratio.variant,
+            against: ratio.baseline,
+            level: ratio.level,
+            figure: ratio.figure,
+            ratio: ratio.ratio,
+            low: ratio.low,
+            high: ratio.high,
+            blocks: ratio.blocks,
+            p_adjusted: ratio.p_adjusted,
+            verdict: ratio.verdict,
+            note: ratio.note,
+        })
+    };
+    toll::family(pairs, findings).into_iter().filter_map(comparison).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! How two variants are compared: the ratio of one figure from the blocks that hold both, and what may be said of it.
+//!
+//! It knows nothing of the family of claims that a ratio belongs to.
+
+use super::{Findings, JOINT_RULES, NO_TOLL_BAND};
+use crate::results::{Cell, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity, Verdict};
+use crate::stats::{ALPHA, Interval, mean, mean_interval, signed_rank};
+use crate::validity::DIFFERENT_BACKEND;
+use std::collections::BTreeMap;
+
+/// Two variants at one level, the second being what the first is divided by.
+pub(crate) struct Pair<'a> {
+    pub(crate) variant: &'a str,
+    pub(crate) baseline: &'a str,
+    pub(crate) level: u64,
+    pub(crate) over: Over,
+}
+
+/// What the second one of a pair is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// The variant without the layer: on two systems the ratio would be no layer's toll.
+    Baseline,
+    /// Tollgate's own variant, which another server stands beside.
+    Tollgate,
+}
+
+/// A toll before it is judged; without an interval if it is refused already.
+pub(super) struct Found {
+    pub(super) toll: Toll,
+    pub(super) interval: Option<Compared>,
+}
+
+/// The interval of the log ratio, with what else the judgement needs.
+pub(super) struct Compared {
+    pub(super) interval: Interval,
+    pub(super) signed_rank_p: f64,
+    pub(super) joint: Option<String>,
+}
+
+impl Pair<'_> {
+    /// Compares one figure in the trials of either, block by block.
+    pub(super) fn compare(&self, figure: Figure, trials: [&[&Trial]; 2], findings: &Findings<'_>) -> Option<Found> {
+        let Findings { cells, validity, .. } = *findings;
+        let [of_variant, of_baseline] = match figure.is_at_rate() {
+            true => [self.variant, self.baseline].map(|name| self.groups(name, figure, cells)),
+            false => trials.map(|trials| blocks(figure, trials)),
+        };
+        if of_variant.is_empty() || of_baseline.is_empty() {
+            return None;
+        }
+        let refuses = |doubt: &&Validity| doubt.verdict == Verdict::Refused && figure.is_concerned_by(&doubt.rule);
+        if let Some(doubt) = self.doubts(validity).find(refuses) {
+            return Some(self.refused(figure, format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason)));
+        }
+        let elsewhere = self
+            .doubts(validity)
+            .filter(|_| self.over == Over::Baseline && figure != Figure::Bytes)
+            .find(|doubt| doubt.rule == DIFFERENT_BACKEND && doubt.variant == self.variant);
+        if let Some(doubt) = elsewhere {
+            return Some(self.refused(figure, doubt.reason.clone()));
+        }
+        let without_cell =
+            [self.variant, self.baseline].into_iter().find(|name| !cells.iter().any(|cell| self.is_cell(name, cell)));
+        if let Some(name) = without_cell {
+            return Some(self.refused(figure, format!("{name} has no result at {}", self.level)));
+        }
+        if of_variant.values().chain(of_baseline.values()).flatten().any(|value| *value <= 0.0) {
+            let what = match figure {
+                Figure::SubjectCpu => "a trial used no CPU time that the clock could see",
+                Figure::UnitTime | Figure::MedianAtRate | Figure::P95AtRate | Figure::P99AtRate => {
+                    "a trial took no time that the clock could see"
+                }
+                Figure::Bytes => "a trial received no bytes",
+            };
+            return Some(self.refused(figure, format!("{what}: a ratio to zero says nothing")));
+        }
+
+        let logs = |values: &Vec<f64>| mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
+        let (mut differences, mut baselines) = (Vec::new(), Vec::new());
+        for (block, values) in &of_variant {
+            let Some(beside) = of_baseline.get(block) else { continue };
+            if let (Some(variant), Some(baseline)) = (logs(values), logs(beside)) {
+                differences.push(variant - baseline);
+                baselines.push(baseline);
+            }
+        }
+        let Some(interval) = mean_interval(&differences, ALPHA) else {
+            return Some(
+                self.refused(figure, format!("no interval from {} complete block(s): take more", differences.len())),
+            );
+        };
+        let (Some(typical), ratio) = (mean(&baselines).map(f64::exp), interval.mean.exp()) else { return None };
+        let toll = Toll {
+            ratio,
+            low: interval.low.exp(),
+            high: interval.high.exp(),
+            // From the same geometric means as the ratio, so that the two cannot disagree in sign.
+            difference: typical * (ratio - 1.0),
+            difference_low: typical * (interval.low.exp() - 1.0),
+            difference_high: typical * (interval.high.exp() - 1.0),
+            blocks: u32::try_from(differences.len()).unwrap_or(u32::MAX),
+            verdict: TollVerdict::Unclear,
+            note: None,
+            ..self.refused(figure, String::new()).toll
+        };
+        let joint = self
+            .doubts(validity)
+            .find(|doubt| {
+                figure.is_time() && JOINT_RULES.contains(&doubt.rule.as_str()) && doubt.verdict != Verdict::Ok
+            })
+            .map(|doubt| {
+                let ratio = match self.over {
+                    Over::Baseline => "toll",
+                    Over::Tollgate => "ratio",
+                };
+                let why = format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason);
+                format!("{why}; the time is generator's and subject's together: read the CPU {ratio}")
+            });
+        let signed_rank_p = signed_rank::probability(&differences);
+        Some(Found { toll, interval: Some(Compared { interval, signed_rank_p, joint }) })
+    }
+
+    /// Whether errors of either began at a lower level.
+    pub(super) fn is_after_onset(&self, gaps: &[Gap]) -> bool {
+        gaps.iter().any(|gap| {
+            gap.kind == GapKind::AfterOnset
+                && gap.level == self.level
+                && (gap.variant == self.variant || gap.variant == self.baseline)
+        })
+    }
+
+    /// The figure's values by group of blocks at equal rate.
+    fn groups(&self, name: &str, figure: Figure, cells: &[Cell]) -> BTreeMap<u32, Vec<f64>> {
+        let cell = cells.iter().find(|cell| self.is_cell(name, cell));
+        let groups = cell.and_then(|cell| cell.equal_rate.as_ref()).map_or(&[][..], |rate| &rate.groups);
+        groups.iter().filter_map(|group| Some((group.group, vec![figure.of_group(group)?]))).collect()
+    }
+
+    fn is_cell(&self, name: &str, cell: &Cell) -> bool {
+        cell.variant == name && cell.level == self.level
+    }
+
+    fn doubts<'v>(&self, validity: &'v [Validity]) -> impl Iterator<Item = &'v Validity> {
+        validity.iter().filter(|doubt| {
+            doubt.level == self.level && (doubt.variant == self.variant || doubt.variant == self.baseline)
+        })
+    }
+
+    fn refused(&self, figure: Figure, reason: String) -> Found {
+        let toll = Toll {
+            variant: self.variant.to_owned(),
+            baseline: self.baseline.to_owned(),
+            level: self.level,
+            figure,
+            ratio: 0.0,
+            low: 0.0,
+            high: 0.0,
+            difference: 0.0,
+            difference_low: 0.0,
+            difference_high: 0.0,
+            unit: figure.unit().to_owned(),
+            blocks: 0,
+            p_adjusted: 1.0,
+            verdict: TollVerdict::Refused,
+            note: Some(reason),
+        };
+        Found { toll, interval: None }
+    }
+}
+
+/// Says what may be said, from the adjusted probability and the interval.
+pub(super) fn judge(toll: &mut Toll, compared: &Compared, p_adjusted: f64) {
+    toll.p_adjusted = p_adjusted;
+    let shown = p_adjusted < ALPHA;
+    let inside_band = toll.low >= 1.0 - NO_TOLL_BAND && toll.high <= 1.0 + NO_TOLL_BAND;
+    if let Some(joint) = &compared.joint {
+        toll.verdict = TollVerdict::Joint;
+        toll.note = Some(joint.clone());
+        return;
+    }
+    toll.verdict = match (inside_band, shown, toll.ratio > 1.0) {
+        (true, _, _) => TollVerdict::NoToll,
+        (false, true, true) => TollVerdict::Dearer,
+        (false, true, false) => TollVerdict::Cheaper,
+        (false, false, _) => TollVerdict::Unclear,
+    };
+    toll.note = match toll.verdict {
+        TollVerdict::NoToll if shown => {
+            Some(format!("a difference is there, but smaller than {:.0} %", NO_TOLL_BAND * 100.0))
+        }
+        TollVerdict::NoToll => Some(format!("the whole interval lies inside ± {:.0} %", NO_TOLL_BAND * 100.0)),
+        _ => disagreement(compared),
+    };
+}
+
+/// A figure's values by block, of blocks in which the variant ran as often as in the fullest one.
+fn blocks(figure: Figure, trials: &[&Trial]) -> BTreeMap<u32, Vec<f64>> {
+    let mut runs: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut values: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for trial in trials {
+        *runs.entry(trial.block).or_default() += 1;
+        if let Some(value) = figure.of(trial) {
+            values.entry(trial.block).or_default().push(value);
+        }
+    }
+    let whole = runs.values().copied().max().unwrap_or(0);
+    values.retain(|_, of_block| of_block.len() == whole);
+    values
+}
+
+/// Where Student t and the signed ranks disagree on whether there is a toll.
+fn disagreement(compared: &Compared) -> Option<String> {
+    let interval = &compared.interval;
+    let (by_t, by_rank) = (interval.p < ALPHA, compared.signed_rank_p < ALPHA);
+    (by_t != by_rank && signed_rank::can_tell(interval.n, ALPHA)).then(|| {
+        format!(
+            "Student t (p = {:.3}) and the signed ranks (p = {:.3}) disagree: take more blocks",
+            interval.p, compared.signed_rank_p
+        )
+    })
+}
