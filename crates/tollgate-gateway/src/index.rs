@@ -10,6 +10,7 @@ use tollgate_wire::edm::Version;
 
 use crate::accept;
 use crate::error::Fault;
+use crate::fibonacci::{self, Fibonacci};
 use crate::hosted::Hosted;
 use crate::operation::READING;
 
@@ -21,8 +22,12 @@ enum Form {
 
 const OFFERS: &[(&str, Form)] = &[("application/json", Form::Json), ("text/html", Form::Html)];
 
-/// Answers the index of `services`.
-pub(crate) fn answer(exchange: &mut Exchange<'_>, services: &[Arc<Hosted>]) -> Result<(), Fault> {
+/// Answers the index of what is served.
+pub(crate) fn answer(
+    exchange: &mut Exchange<'_>,
+    services: &[Arc<Hosted>],
+    fibonacci: Option<&Fibonacci>,
+) -> Result<(), Fault> {
     let (request, response) = exchange.split();
     if !matches!(request.method(), Method::Get | Method::Head) {
         return Err(Fault::method_not_allowed(request.method_text(), READING));
@@ -32,7 +37,8 @@ pub(crate) fn answer(exchange: &mut Exchange<'_>, services: &[Arc<Hosted>]) -> R
     let mounts = services.iter().flat_map(|service| &service.mounts);
     let odata = mounts.map(|mount| (name(mount.version), mount.root.to_string()));
     let lists = services.iter().flat_map(|service| service.rest.lists()).map(|list| ("REST", list));
-    let links: Vec<_> = odata.chain(lists).collect();
+    let fibonacci = fibonacci.map(|_| ("HTTP", fibonacci::EXAMPLE.to_owned()));
+    let links: Vec<_> = odata.chain(lists).chain(fibonacci).collect();
     response.header("vary", "Accept");
     let (content_type, [before, between, after]) = match form {
         Form::Json => ("application/json", ["{\"services\":[", ",", "]}"]),

@@ -36,8 +36,8 @@ const FLIGHTS_REST: [(&str, &str); 4] =
 const RECORDS: [(&str, Version); 2] = [("/odata/v4/refsvc/", Version::V4), ("/sap/opu/odata/refsvc/", Version::V2)];
 
 /// Names that a database's service cannot have: those of the other services, and what stands in their URLs.
-pub(crate) const RESERVED_NAMES: [&str; 7] =
-    ["flights", "carriers", "bookings", "travelagencies", "records", "refsvc", "mass-change"];
+pub(crate) const RESERVED_NAMES: [&str; 8] =
+    ["flights", "carriers", "bookings", "travelagencies", "records", "refsvc", "mass-change", "fibonacci"];
 
 /// Bytes of a mapping file; one beyond it is none.
 const MAPPING_BYTES_MAX: u64 = 1 << 20;

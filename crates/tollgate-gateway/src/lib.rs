@@ -12,6 +12,7 @@ mod csrf;
 pub mod dispatcher;
 mod error;
 mod feed;
+mod fibonacci;
 mod hosted;
 mod index;
 mod launch;

@@ -23,7 +23,9 @@ use tollgate_wire::format::Format;
 use crate::admin;
 use crate::config::{Config, ConfigError, Location};
 use crate::csrf::Tokens;
-use crate::error::Fault;
+use crate::dispatcher::Occupancy;
+use crate::error::{Failure, Fault};
+use crate::fibonacci::{self, Fibonacci};
 use crate::hosted::{Hosted, is_below};
 use crate::index;
 use crate::launch::{self, Launched};
@@ -88,6 +90,7 @@ pub enum StartError {
 /// What all event loops share.
 pub(crate) struct Shared {
     pub(crate) services: Vec<Arc<Hosted>>,
+    pub(crate) fibonacci: Option<Fibonacci>,
     pub(crate) buffers: Buffers,
     /// The memory for batches.
     pub(crate) batch_room: Room,
@@ -123,7 +126,7 @@ impl Gateway {
     /// [`StartError`] when an address or the database cannot be had.
     pub fn start(config: Config) -> Result<Gateway, StartError> {
         let threads = config.threads();
-        let work_processes = config.services.iter().map(|service| service.work_processes.limit as usize).sum();
+        let work_processes = config.work_processes();
         let Launched { services, remarks } = launch::launch(&config)?;
         let shared = Arc::new(Shared::new(&config, services));
         let listen = |address: SocketAddr, threads: usize| {
@@ -234,9 +237,23 @@ impl Service for Core {
             // The same rows without the protocol.
             return rest::serve(self, service, exchange).await;
         }
+        if path == fibonacci::PATH
+            && let Some(fibonacci) = &self.shared.fibonacci
+        {
+            // Nothing but the processor's work.
+            return match fibonacci.answer(exchange).await {
+                Ok(()) => Ok(()),
+                Err(Failure::Broken(error)) => Err(error),
+                Err(Failure::Told(fault)) => {
+                    let (request, response) = exchange.split();
+                    self.tell(&fault, Format::RestJson, request, response);
+                    Ok(())
+                }
+            };
+        }
         let told = match path {
             // For whoever opens the bare address.
-            "/" => index::answer(exchange, services),
+            "/" => index::answer(exchange, services, self.shared.fibonacci.as_ref()),
             path if is_below(path, rest::ROOT) => Err(rest::unknown(services, path)),
             _ => Err(Fault::not_found("no service is mounted here: / lists those that are")),
         };
@@ -334,11 +351,19 @@ impl Shared {
         }
     }
 
+    /// What the work processes of each service are doing.
+    pub(crate) fn pools(&self) -> impl Iterator<Item = (&str, Occupancy)> {
+        let of_databases = self.services.iter().map(|service| (service.name.as_str(), service.pool.occupancy()));
+        let fibonacci = self.fibonacci.as_ref();
+        of_databases.chain(fibonacci.map(|service| (fibonacci::NAME, service.work_processes.occupancy())))
+    }
+
     fn new(config: &Config, services: Vec<Hosted>) -> Shared {
         let services: Vec<_> = services.into_iter().map(Arc::new).collect();
         Shared {
             batch_room: Room::of(services.iter().map(|service| &service.rules)),
             services,
+            fibonacci: config.fibonacci.as_ref().map(Fibonacci::new),
             buffers: Buffers::default(),
             ahead: AheadBytes::default(),
             page_size: u64::from(config.pages.size),

@@ -121,8 +121,7 @@ impl Page {
 
     /// What the work processes of each service are doing and have done.
     fn work_processes(&self, text: &mut Exposition) {
-        let pools: Vec<(&str, Occupancy)> =
-            self.shared.services.iter().map(|service| (service.name.as_str(), service.pool.occupancy())).collect();
+        let pools: Vec<(&str, Occupancy)> = self.shared.pools().collect();
         for (kind, name, help, value) in FIGURES {
             text.family(*kind, name, help);
             for (service, pool) in &pools {

@@ -1,9 +1,10 @@
-//! What an operator may set: a TOML file (or nothing, which serves the flights and the records from memory), parsed so
-//! that no value behind [`Config`] can be wrong.
+//! What an operator may set: a TOML file (or nothing, which serves the flights and the records from memory, and
+//! Fibonacci), parsed so that no value behind [`Config`] can be wrong.
 //!
 //! It opens no file and no socket: the text comes from the caller, who also lays command line options over the result.
 
 mod error;
+mod fibonacci;
 mod location;
 mod number;
 mod service;
@@ -20,8 +21,10 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 pub use self::error::ConfigError;
+pub use self::fibonacci::Fibonacci;
 pub use self::location::Location;
 use self::number::{optional_within, within};
+use self::service::Meaning;
 pub use self::service::{Kind, Service};
 pub use crate::rules::{Csrf, IfMatch, Rules};
 pub use crate::store::sqlite::Synchronous;
@@ -35,8 +38,10 @@ pub struct Config {
     pub admin: Admin,
     /// How answers are cut into pages.
     pub pages: Pages,
-    /// The services, at least one.
+    /// The services over databases.
     pub services: Vec<Service>,
+    /// The Fibonacci service, where it is served.
+    pub fibonacci: Option<Fibonacci>,
     /// What one client may take of the gateway.
     pub limits: Limits,
     /// How long requests in flight may take to end once the gateway was told to stop.
@@ -56,7 +61,7 @@ struct File {
     work_processes: WorkProcessesTable,
     /// How answers are cut into pages.
     pages: Pages,
-    /// The services. Absent: the flights and the records, both in memory.
+    /// The services. Absent: the flights and the records, both in memory, and Fibonacci.
     #[serde(rename = "service")]
     #[schemars(with = "Option<Vec<service::Table>>")]
     services: Option<Vec<Spanned<service::Table>>>,
@@ -190,16 +195,31 @@ impl Config {
     pub fn parse(text: &str, file_name: &str) -> Result<Config, ConfigError> {
         let file: File = toml::from_str(text).map_err(|fault| ConfigError::new(text, file_name, &fault))?;
         let common = file.work_processes.over(&WorkProcesses::default());
-        let services = match file.services {
+        let (services, fibonacci) = match file.services {
             Some(tables) => {
                 services(tables, &common).map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?
             }
-            None => [Service::flights(), Service::records()]
-                .map(|service| Service { work_processes: common.clone(), ..service })
-                .into(),
+            None => {
+                let of_database = [Service::flights(), Service::records()];
+                let services = of_database.map(|service| Service { work_processes: common.clone(), ..service });
+                (services.into(), Some(Fibonacci { work_processes: common.clone(), ..Fibonacci::default() }))
+            }
         };
         let File { listen, admin, pages, limits, drain_seconds, .. } = file;
-        Ok(Config { listen, admin, pages, services, limits, drain_seconds })
+        Ok(Config { listen, admin, pages, services, fibonacci, limits, drain_seconds })
+    }
+
+    /// Every pool of work processes that is configured.
+    pub fn work_processes_mut(&mut self) -> impl Iterator<Item = &mut WorkProcesses> {
+        let of_databases = self.services.iter_mut().map(|service| &mut service.work_processes);
+        of_databases.chain(self.fibonacci.as_mut().map(|fibonacci| &mut fibonacci.work_processes))
+    }
+
+    /// How many work processes there are altogether.
+    pub(crate) fn work_processes(&self) -> usize {
+        let of_databases = self.services.iter().map(|service| &service.work_processes);
+        let pools = of_databases.chain(self.fibonacci.as_ref().map(|fibonacci| &fibonacci.work_processes));
+        pools.map(|work_processes| work_processes.limit as usize).sum()
     }
 
     /// How many event loops serve each address.
@@ -215,11 +235,22 @@ impl Config {
 fn services(
     tables: Vec<Spanned<service::Table>>,
     common: &WorkProcesses,
-) -> Result<Vec<Service>, (Range<usize>, String)> {
+) -> Result<(Vec<Service>, Option<Fibonacci>), (Range<usize>, String)> {
     let mut services: Vec<Service> = Vec::with_capacity(tables.len());
+    let mut fibonacci = None;
     for table in tables {
         let whole = table.span();
-        let service = table.into_inner().meaning(common).map_err(|(at, wrong)| (at.unwrap_or(whole.clone()), wrong))?;
+        let meaning = table.into_inner().meaning(common).map_err(|(at, wrong)| (at.unwrap_or(whole.clone()), wrong))?;
+        let service = match meaning {
+            Meaning::Service(service) => service,
+            Meaning::Fibonacci(_) if fibonacci.is_some() => {
+                return Err((whole, "the service `fibonacci` is there already".to_owned()));
+            }
+            Meaning::Fibonacci(meant) => {
+                fibonacci = Some(meant);
+                continue;
+            }
+        };
         if services.iter().any(|other| other.name == service.name) {
             let wrong = match service.kind {
                 Kind::Database { .. } => {
@@ -231,7 +262,7 @@ fn services(
         }
         services.push(service);
     }
-    Ok(services)
+    Ok((services, fibonacci))
 }
 
 impl Config {
@@ -282,6 +313,7 @@ impl Default for Config {
             admin: Admin::default(),
             pages: Pages::default(),
             services: vec![Service::flights(), Service::records()],
+            fibonacci: Some(Fibonacci::default()),
             limits: Limits::default(),
             drain_seconds: DRAIN_SECONDS,
         }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::fibonacci::{Fibonacci, LIFETIME_SECONDS_MAX};
 use super::location::Location;
 use super::number::optional_within;
 use super::{READ_MS_MAX, WorkProcesses, WorkProcessesTable};
@@ -79,20 +80,27 @@ pub(super) struct Table {
     #[serde(default, deserialize_with = "optional_within::<1, READ_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = READ_MS_MAX))]
     read_ms_max: Option<u32>,
+    /// For Fibonacci: how long a number stays good, and is kept by the response cache.
+    #[serde(default, deserialize_with = "optional_within::<0, LIFETIME_SECONDS_MAX, u32, _>")]
+    #[schemars(range(min = 0, max = LIFETIME_SECONDS_MAX))]
+    lifetime_seconds: Option<u32>,
     /// Whether requests that write need a token that was fetched before (`X-CSRF-Token`).
-    #[serde(default)]
-    csrf: Csrf,
+    csrf: Option<Csrf>,
     /// Whether changing an entity that has an ETag needs `If-Match`.
-    #[serde(default)]
-    if_match: IfMatch,
+    if_match: Option<IfMatch>,
     /// Who is said to have created and changed entities: nobody signs in.
     user: Option<String>,
     /// Its work processes, where they are not those of the whole gateway.
     #[serde(default)]
     work_processes: WorkProcessesTable,
     /// How much it takes from a client at once.
-    #[serde(default)]
-    limits: LimitsTable,
+    limits: Option<LimitsTable>,
+}
+
+/// What a table means.
+pub(super) enum Meaning {
+    Service(Service),
+    Fibonacci(Fibonacci),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -104,6 +112,8 @@ enum KindName {
     Records,
     /// The tables of a database that is there already.
     Database,
+    /// A number that is computed badly on purpose: something worth caching.
+    Fibonacci,
 }
 
 /// How much a service takes from a client at once; each is answered 413 beyond, unless it says otherwise.
@@ -207,7 +217,41 @@ impl Service {
 
 impl Table {
     /// What the table means; `common` are the work processes of the whole gateway.
-    pub(super) fn meaning(self, common: &WorkProcesses) -> Result<Service, Wrong> {
+    pub(super) fn meaning(self, common: &WorkProcesses) -> Result<Meaning, Wrong> {
+        match self.kind {
+            KindName::Fibonacci => self.fibonacci(common).map(Meaning::Fibonacci),
+            KindName::Flights | KindName::Records | KindName::Database => self.service(common).map(Meaning::Service),
+        }
+    }
+
+    fn fibonacci(self, common: &WorkProcesses) -> Result<Fibonacci, Wrong> {
+        let of_others = [
+            ("name", self.name.as_ref().map(Spanned::span)),
+            ("database", self.database.as_ref().map(Spanned::span)),
+            ("seed", self.seed.as_ref().map(Spanned::span)),
+            ("mapping", self.mapping.as_ref().map(Spanned::span)),
+            ("synchronous", self.synchronous.as_ref().map(Spanned::span)),
+        ];
+        let plain = [
+            ("read_ms_max", self.read_ms_max.is_some()),
+            ("csrf", self.csrf.is_some()),
+            ("if_match", self.if_match.is_some()),
+            ("user", self.user.is_some()),
+            ("limits", self.limits.is_some()),
+        ];
+        let plain = plain.into_iter().filter(|(_, stands)| *stands).map(|(key, _)| (key, None));
+        let spanned = of_others.into_iter().filter(|(_, span)| span.is_some());
+        if let Some((key, span)) = spanned.chain(plain).next() {
+            return Err((span, format!("`{key}` is not for services of kind `fibonacci`, which have no database")));
+        }
+        let default = Fibonacci::default();
+        Ok(Fibonacci {
+            work_processes: self.work_processes.over(common),
+            lifetime_seconds: self.lifetime_seconds.unwrap_or(default.lifetime_seconds),
+        })
+    }
+
+    fn service(self, common: &WorkProcesses) -> Result<Service, Wrong> {
         let only_for = |kind: KindName, key: &str, span: Option<Range<usize>>, of: &str| match span {
             Some(span) if self.kind != kind => Err((Some(span), format!("`{key}` is only for services of kind {of}"))),
             _ => Ok(()),
@@ -215,6 +259,9 @@ impl Table {
         only_for(KindName::Database, "name", self.name.as_ref().map(Spanned::span), "`database`")?;
         only_for(KindName::Database, "mapping", self.mapping.as_ref().map(Spanned::span), "`database`")?;
         only_for(KindName::Flights, "seed", self.seed.as_ref().map(Spanned::span), "`flights`")?;
+        if self.lifetime_seconds.is_some() {
+            return Err((None, "`lifetime_seconds` is only for services of kind `fibonacci`".to_owned()));
+        }
         let location = self.database.as_ref().map(|url| {
             Location::parse(url.as_ref())
                 .map(|location| (location, url.span()))
@@ -223,7 +270,7 @@ impl Table {
         let location = location.transpose()?;
         let mut service = match self.kind {
             KindName::Flights => Service::flights(),
-            KindName::Records => Service::records(),
+            KindName::Records | KindName::Fibonacci => Service::records(),
             KindName::Database => {
                 let (location, span) = location.clone().ok_or_else(|| {
                     let wrong = "a service of kind `database` needs `database = \"sqlite:FILE\"` or `\"postgres://…\"`";
@@ -257,17 +304,18 @@ impl Table {
         service.work_processes = self.work_processes.over(common);
         service.read_ms_max = self.read_ms_max.unwrap_or(service.read_ms_max);
         let default = Rules::default();
+        let limits = self.limits.unwrap_or_default();
         service.rules = Rules {
-            csrf: self.csrf,
-            if_match: self.if_match,
-            batch_requests_max: self.limits.batch_requests_max.unwrap_or(default.batch_requests_max),
-            batch_bytes_max: self.limits.batch_bytes_max.unwrap_or(default.batch_bytes_max),
-            batch_answer_bytes_max: self.limits.batch_answer_bytes_max.unwrap_or(default.batch_answer_bytes_max),
-            batch_ms_max: self.limits.batch_ms_max.unwrap_or(default.batch_ms_max),
-            body_bytes_max: self.limits.body_bytes_max.unwrap_or(default.body_bytes_max),
-            array_bytes_max: self.limits.array_bytes_max.unwrap_or(default.array_bytes_max),
-            array_rows_max: self.limits.array_rows_max.unwrap_or(default.array_rows_max),
-            array_ms_max: self.limits.array_ms_max.unwrap_or(default.array_ms_max),
+            csrf: self.csrf.unwrap_or_default(),
+            if_match: self.if_match.unwrap_or_default(),
+            batch_requests_max: limits.batch_requests_max.unwrap_or(default.batch_requests_max),
+            batch_bytes_max: limits.batch_bytes_max.unwrap_or(default.batch_bytes_max),
+            batch_answer_bytes_max: limits.batch_answer_bytes_max.unwrap_or(default.batch_answer_bytes_max),
+            batch_ms_max: limits.batch_ms_max.unwrap_or(default.batch_ms_max),
+            body_bytes_max: limits.body_bytes_max.unwrap_or(default.body_bytes_max),
+            array_bytes_max: limits.array_bytes_max.unwrap_or(default.array_bytes_max),
+            array_rows_max: limits.array_rows_max.unwrap_or(default.array_rows_max),
+            array_ms_max: limits.array_ms_max.unwrap_or(default.array_ms_max),
             user: self.user.map_or(default.user, Into::into),
         };
         Ok(service)

@@ -77,6 +77,10 @@ fn every_key_is_read() {
             kind = "database"
             name = "old-shop"
             database = "sqlite:shop.db"
+            [[service]]
+            kind = "fibonacci"
+            lifetime_seconds = 60
+            work_processes.limit = 250
         "#;
     let config = Config::parse(text, "gateway.toml").unwrap();
     let work_processes = WorkProcesses { limit: 3, queue_max: 0, wait_ms_max: 50 };
@@ -118,6 +122,10 @@ fn every_key_is_read() {
             admin: Admin { address: "127.0.0.1:9090".parse().unwrap() },
             pages: Pages { size: 100 },
             services: vec![flights, Service { rules, ..of(Service::records()) }, shop, of(old_shop)],
+            fibonacci: Some(Fibonacci {
+                work_processes: WorkProcesses { limit: 250, ..work_processes },
+                lifetime_seconds: 60
+            }),
             limits: Limits {
                 connections_max: 10,
                 header_ms_max: 1,
@@ -145,6 +153,11 @@ fn what_a_service_cannot_be_is_shown_with_file_line_and_text() {
         ("kind = \"database\"\ndatabase = \"sqlite:4711.db\"", 3, "`4711` cannot stand in a URL"),
         ("kind = \"database\"\ndatabase = \"sqlite:x.db\"\nname = \"a/b\"", 4, "`a/b` cannot stand in a URL"),
         ("kind = \"database\"\ndatabase = \"sqlite:records.db\"", 3, "the name `records` is taken"),
+        ("kind = \"records\"\nlifetime_seconds = 3", 1, "`lifetime_seconds` is only for services of kind `fibonacci`"),
+        ("kind = \"fibonacci\"\ndatabase = \"sqlite:f.db\"", 3, "`database` is not for services of kind `fibonacci`"),
+        ("kind = \"fibonacci\"\ncsrf = \"off\"", 1, "`csrf` is not for services of kind `fibonacci`"),
+        ("kind = \"fibonacci\"\nlifetime_seconds = -1", 3, "expected a number from 0 to 31536000, found -1"),
+        ("kind = \"fibonacci\"\n[[service]]\nkind = \"fibonacci\"", 3, "the service `fibonacci` is there already"),
         ("kind = \"records\"\nusr = \"me\"", 3, "did you mean `user`?"),
         ("kind = \"records\"\nwork_processes.limit = 0", 3, "expected a number from 1 to 1000, found 0"),
         ("kind = \"records\"\nlimits.array_rows_max = 0", 3, "found 0"),

@@ -9,6 +9,7 @@ mod client;
 mod cluster;
 mod conditions;
 mod drain;
+mod fibonacci;
 mod found;
 mod paging;
 mod pool;

@@ -17,7 +17,7 @@ use crate::signals;
 
 const EXAMPLES: &str = "\
 Examples:
-  tollgate serve                                     the flights and the records on 127.0.0.1:8080
+  tollgate serve                                     the flights, the records and Fibonacci on 127.0.0.1:8080
   tollgate serve --database postgres://me@localhost/shop
   tollgate serve --database sqlite:shop.db
   tollgate serve --listen 127.0.0.1:0 --admin 127.0.0.1:0
@@ -134,6 +134,7 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
     if let Some(url) = &arguments.database {
         let service = database_service(url, arguments)?;
         config.services = vec![service];
+        config.fibonacci = None;
     }
     for (flag, url, service) in [
         ("--flights", &arguments.flights, Service::flights as fn() -> Service),
@@ -147,13 +148,11 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
             None => config.services.push(Service { location, ..service }),
         }
     }
+    for work_processes in config.work_processes_mut() {
+        work_processes.limit = arguments.work_processes.unwrap_or(work_processes.limit);
+        work_processes.wait_ms_max = arguments.wait_ms.unwrap_or(work_processes.wait_ms_max);
+    }
     for service in &mut config.services {
-        if let Some(limit) = arguments.work_processes {
-            service.work_processes.limit = limit;
-        }
-        if let Some(wait_ms_max) = arguments.wait_ms {
-            service.work_processes.wait_ms_max = wait_ms_max;
-        }
         if let Some(user) = &arguments.user {
             service.rules.user = user.as_str().into();
         }
