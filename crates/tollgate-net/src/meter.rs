@@ -67,6 +67,18 @@ impl<S> Metered<S> {
     }
 }
 
+impl Metered<tokio::net::TcpStream> {
+    /// Writes what the socket takes at once.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] when that is nothing, and whatever breaks a connection.
+    pub fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let sent = self.socket.try_write(bytes)?;
+        self.sent_bytes += sent as u64;
+        Ok(sent)
+    }
+}
+
 impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     #[inline]
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {

@@ -1,7 +1,6 @@
 //! One connection as bytes: plain TCP or TLS over it, each counted at the socket.
 //!
-//! A variant per kind instead of a trait object: the hot path pays one predictable branch. TLS on the serving side will
-//! be a third variant.
+//! A variant per kind instead of a trait object: the hot path pays one predictable branch.
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
@@ -14,6 +13,23 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
 use crate::meter::Metered;
+use crate::tls::server::{self, Version};
+
+/// How the bytes of a connection travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// As they are.
+    Plain,
+    /// Encrypted.
+    Tls {
+        /// The version of TLS.
+        version: Version,
+        /// The cipher suite by its registered name.
+        cipher: &'static str,
+        /// Whether the handshake took up an earlier session.
+        resumed: bool,
+    },
+}
 
 /// A connection's bytes.
 #[derive(Debug)]
@@ -22,6 +38,8 @@ pub enum Stream {
     Plain(Metered<TcpStream>),
     /// TLS, asked for by us.
     TlsClient(Box<TlsStream<Metered<TcpStream>>>),
+    /// TLS, asked of us.
+    TlsServer(Box<server::Connection>),
 }
 
 impl Stream {
@@ -36,6 +54,7 @@ impl Stream {
         match self {
             Stream::Plain(socket) => socket,
             Stream::TlsClient(stream) => stream.get_ref().0,
+            Stream::TlsServer(connection) => connection.metered(),
         }
     }
 
@@ -75,6 +94,7 @@ impl AsyncRead for Stream {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_read(cx, buffer),
             Stream::TlsClient(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Stream::TlsServer(connection) => Pin::new(&mut **connection).poll_read(cx, buffer),
         }
     }
 }
@@ -85,6 +105,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_write(cx, bytes),
             Stream::TlsClient(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Stream::TlsServer(connection) => Pin::new(&mut **connection).poll_write(cx, bytes),
         }
     }
 
@@ -97,6 +118,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, parts),
             Stream::TlsClient(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Stream::TlsServer(connection) => Pin::new(&mut **connection).poll_write_vectored(cx, parts),
         }
     }
 
@@ -109,6 +131,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(_) => Poll::Ready(Ok(())),
             Stream::TlsClient(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::TlsServer(connection) => Pin::new(&mut **connection).poll_flush(cx),
         }
     }
 
@@ -116,6 +139,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_shutdown(cx),
             Stream::TlsClient(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::TlsServer(connection) => Pin::new(&mut **connection).poll_shutdown(cx),
         }
     }
 }

@@ -104,6 +104,8 @@ faults! {
     ConnectionsFull: "connections-full", 503, "too many connections are open";
     /// Unfinished requests hold more than the limit.
     MemoryFull: "memory-full", 503, "too many unfinished requests are held";
+    /// A request without TLS where TLS is spoken.
+    PlainRequest: "plain-request", 400, "this port speaks TLS: ask with https";
     /// Not the peer's: the service failed or panicked. It stands here because it is refused in the same way.
     ServiceFailed: "service-failed", 500, "the server failed on this request";
 }

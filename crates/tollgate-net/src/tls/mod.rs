@@ -1,7 +1,11 @@
-//! TLS over a connection, each side in a file of its own; so far [`client`], which asks.
+//! TLS over a connection, each side in a file of its own: [`client`] asks, [`server`] is asked.
 //!
 //! Both are rustls on ring. What is said inside the connection is not known here.
 
+mod certificate;
 pub mod client;
+mod der;
+pub mod server;
 
+pub use certificate::{AlternativeName, PeerCertificate};
 pub use client::{HandshakeKind, Over, Resumption, TlsChoice, Upgrade, client_config, handshake};

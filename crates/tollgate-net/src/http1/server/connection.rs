@@ -14,16 +14,33 @@ use super::super::error::Fault;
 use super::Service;
 use super::buffers::Buffers;
 use super::core::Core;
-use super::counters::CloseCause;
+use super::counters::{CloseCause, ConnectionState};
 use super::exchange::{Exchange, ExchangeError, Next};
+use super::handshake::{self, Handshaken};
 use super::held::HeldHead;
 use super::link::{Link, Wait};
+use crate::tls::server::Acceptor;
 
 /// What reading a head came to.
 enum HeadRead {
     Complete,
     Fault(Fault),
     Ended(CloseCause),
+}
+
+/// Serves a connection of a TLS listener until it ends.
+pub(super) async fn run_tls<S: Service>(mut link: Link, service: Rc<S>, acceptor: Acceptor) {
+    let core = link.core.clone();
+    match handshake::handshake(&mut link, &acceptor, &*service).await {
+        Handshaken::Open => run(link, service).await,
+        Handshaken::Plain(first) => {
+            let mut buffers = core.take_buffers();
+            buffers.input.load(&first);
+            refuse(&mut link, buffers, &*service, Fault::PlainRequest).await;
+            core.counters().closed(CloseCause::Handshake);
+        }
+        Handshaken::Ended(cause) => core.counters().closed(cause),
+    }
 }
 
 /// Serves a connection until it ends.
@@ -42,6 +59,7 @@ pub(super) async fn run<S: Service>(mut link: Link, service: Rc<S>) {
         }
         requests += 1;
         core.counters().requests.add(1);
+        link.becomes(ConnectionState::Working);
         let buffers = slot.as_mut().expect("a head was read into it");
         match serve(&mut link, buffers, &*service, requests).await {
             Next::Request => {}
@@ -54,6 +72,9 @@ pub(super) async fn run<S: Service>(mut link: Link, service: Rc<S>) {
         }
     };
     give_back(&core, &mut slot);
+    if cause != CloseCause::Broken {
+        link.say_goodbye();
+    }
     core.counters().closed(cause);
 }
 
@@ -155,8 +176,12 @@ async fn read_head(link: &mut Link, slot: &mut Option<Box<Buffers>>, requests: u
             if was_idle && core.draining.get() {
                 return Poll::Ready(Err(HeadRead::Ended(CloseCause::Drained)));
             }
-            let timeout = if was_idle && requests > 0 { limits.idle_timeout } else { limits.header_timeout };
-            let deadline = *deadline.get_or_insert_with(|| core.now() + timeout);
+            link.becomes(if was_idle { ConnectionState::Idle } else { ConnectionState::Reading });
+            let deadline = *deadline.get_or_insert_with(|| match (was_idle, requests) {
+                (_, 0) => link.first_head_by,
+                (true, _) => core.now() + limits.idle_timeout,
+                (false, _) => core.now() + limits.header_timeout,
+            });
             if link.wait_until(cx, deadline) == Wait::Over {
                 return Poll::Ready(Err(match was_idle {
                     true => HeadRead::Ended(CloseCause::IdleTimeout),

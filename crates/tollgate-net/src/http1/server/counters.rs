@@ -2,8 +2,12 @@
 //!
 //! Rendering them as metrics is for the admin page.
 
+use std::ops::Index;
+
 use super::super::error::Fault;
 use crate::meter::Tally;
+use crate::tls::HandshakeKind;
+use crate::tls::server::HandshakeFailure;
 
 /// Why a connection was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +32,8 @@ pub enum CloseCause {
     Aborted,
     /// The server drains.
     Drained,
+    /// Its TLS handshake failed.
+    Handshake,
 }
 
 impl CloseCause {
@@ -43,6 +49,7 @@ impl CloseCause {
         CloseCause::BodyUnread,
         CloseCause::Aborted,
         CloseCause::Drained,
+        CloseCause::Handshake,
     ];
 
     /// The stable name, in kebab case: a metric's label.
@@ -59,10 +66,51 @@ impl CloseCause {
             CloseCause::BodyUnread => "body-unread",
             CloseCause::Aborted => "aborted",
             CloseCause::Drained => "drained",
+            CloseCause::Handshake => "handshake",
         }
     }
 }
 
+/// What a connection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConnectionState {
+    /// It opens TLS.
+    Handshaking,
+    /// It waits for a request, of which nothing has come yet.
+    Idle,
+    /// It waits for the rest of a request.
+    Reading,
+    /// The service works for it.
+    Working,
+    /// The client has to take what stands in the socket.
+    Writing,
+}
+
+impl ConnectionState {
+    /// Every state, in the order of the enum.
+    pub const ALL: &[ConnectionState] = &[
+        ConnectionState::Handshaking,
+        ConnectionState::Idle,
+        ConnectionState::Reading,
+        ConnectionState::Working,
+        ConnectionState::Writing,
+    ];
+
+    /// The stable name: a metric's label.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ConnectionState::Handshaking => "handshaking",
+            ConnectionState::Idle => "idle",
+            ConnectionState::Reading => "reading",
+            ConnectionState::Working => "working",
+            ConnectionState::Writing => "writing",
+        }
+    }
+}
+
+const STATES: usize = ConnectionState::ALL.len();
+const HANDSHAKE_FAILURES: usize = HandshakeFailure::ALL.len();
 const CAUSES: usize = CloseCause::ALL.len();
 const FAULTS: usize = Fault::ALL.len();
 const CLASSES: usize = 5;
@@ -85,14 +133,50 @@ pub(crate) struct CoreCounters {
     pub(crate) panics: Tally,
     pub(crate) received_bytes: Tally,
     pub(crate) sent_bytes: Tally,
-    closed: [Tally; CAUSES],
-    responses: [Tally; CLASSES],
-    faults: [Tally; FAULTS],
+    pub(crate) handshakes_full: Tally,
+    pub(crate) handshakes_resumed: Tally,
+    handshakes_failed: Tallies<HANDSHAKE_FAILURES>,
+    states: Tallies<STATES>,
+    closed: Tallies<CAUSES>,
+    responses: Tallies<CLASSES>,
+    faults: Tallies<FAULTS>,
+}
+
+/// One for each kind.
+#[derive(Debug)]
+struct Tallies<const N: usize>([Tally; N]);
+
+impl<const N: usize> Default for Tallies<N> {
+    fn default() -> Self {
+        Tallies(std::array::from_fn(|_| Tally::default()))
+    }
+}
+
+impl<const N: usize> Index<usize> for Tallies<N> {
+    type Output = Tally;
+
+    fn index(&self, index: usize) -> &Tally {
+        &self.0[index]
+    }
 }
 
 impl CoreCounters {
     pub(crate) fn closed(&self, cause: CloseCause) {
         self.closed[cause as usize].add(1);
+    }
+
+    pub(crate) fn handshake_failed(&self, failure: HandshakeFailure) {
+        self.handshakes_failed[failure as usize].add(1);
+    }
+
+    /// A connection comes into this state.
+    pub(crate) fn begins(&self, state: ConnectionState) {
+        self.states[state as usize].add(1);
+    }
+
+    /// A connection leaves this state.
+    pub(crate) fn ends(&self, state: ConnectionState) {
+        self.states[state as usize].subtract(1);
     }
 
     pub(crate) fn responded(&self, status: u16) {
@@ -147,6 +231,27 @@ impl Counters {
     #[must_use]
     pub fn connections_closed(&self, cause: CloseCause) -> u64 {
         self.sum(|core| &core.closed[cause as usize])
+    }
+
+    /// Connections that do that now.
+    #[must_use]
+    pub fn connections(&self, state: ConnectionState) -> u64 {
+        self.sum(|core| &core.states[state as usize])
+    }
+
+    /// Handshakes of TLS that opened a connection.
+    #[must_use]
+    pub fn handshakes(&self, kind: HandshakeKind) -> u64 {
+        self.sum(|core| match kind {
+            HandshakeKind::Full => &core.handshakes_full,
+            HandshakeKind::Resumed => &core.handshakes_resumed,
+        })
+    }
+
+    /// Handshakes of TLS that failed for that cause.
+    #[must_use]
+    pub fn handshakes_failed(&self, failure: HandshakeFailure) -> u64 {
+        self.sum(|core| &core.handshakes_failed[failure as usize])
     }
 
     /// Requests whose head was read and was without fault.
@@ -214,5 +319,6 @@ mod tests {
     #[test]
     fn every_cause_stands_at_its_own_place() {
         assert!(CloseCause::ALL.iter().enumerate().all(|(index, cause)| *cause as usize == index));
+        assert!(ConnectionState::ALL.iter().enumerate().all(|(index, state)| *state as usize == index));
     }
 }

@@ -1,7 +1,6 @@
 //! One request and its answer, as a service sees them.
 //!
-//! Reading the next head and deciding what becomes of the connection stand in `connection`. Bodies of requests are read for
-//! whoever serves them: the gateway only reads data so far and leaves them to be dropped; `$batch` and writing will need them.
+//! Reading the next head and deciding what becomes of the connection stand in `connection`.
 
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -14,10 +13,12 @@ use super::super::chunked::{ChunkLimits, LAST_CHUNK, SizeLine};
 use super::super::error::Fault;
 use super::super::head::{Method, RequestHead, Version};
 use super::buffers::Buffers;
-use super::counters::CloseCause;
+use super::counters::{CloseCause, ConnectionState};
 use super::held::Held;
 use super::link::{Link, Wait, WriteError};
 use super::response::{Delimiter, Length, Persistence, Response};
+use crate::stream::Transport;
+use crate::tls::PeerCertificate;
 
 /// Bodies up to this are copied behind their head: one `send` of one buffer beats a `writev` of two.
 const COPIED_BODY_BYTES_MAX: usize = 4 * 1024;
@@ -155,6 +156,19 @@ impl<'c> Exchange<'c> {
     #[must_use]
     pub fn local(&self) -> SocketAddr {
         self.link.local().unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0)))
+    }
+
+    /// How the bytes of its connection travel.
+    #[must_use]
+    pub fn transport(&self) -> Transport {
+        self.link.transport()
+    }
+
+    /// The client's certificate, where the listener asks for one and the client showed it. It was verified when the
+    /// connection, or the session that it took up, was opened.
+    #[must_use]
+    pub fn peer_certificate(&self) -> Option<&PeerCertificate> {
+        self.link.peer_certificate()
     }
 
     /// Reads the whole body and keeps it in one piece; called again, it returns the same.
@@ -380,6 +394,7 @@ impl<'c> Exchange<'c> {
                 if let Err(fault) = held.resize(buffers_bytes) {
                     return Poll::Ready(Err(fault));
                 }
+                link.becomes(ConnectionState::Reading);
                 let began = *wait_began.get_or_insert_with(|| link.core.now());
                 match link.wait_until(cx, began + left) {
                     Wait::Over => Poll::Ready(Err(Fault::BodyTimeout)),
@@ -394,6 +409,7 @@ impl<'c> Exchange<'c> {
         if let Some(began) = wait_began {
             self.body_waited += self.link.core.now().saturating_duration_since(began);
             self.link.disarm();
+            self.link.becomes(ConnectionState::Working);
         }
         match read {
             Err(fault) => Err(self.fault(fault)),

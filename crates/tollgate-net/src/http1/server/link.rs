@@ -11,8 +11,13 @@ use std::time::Instant;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::super::error::Fault;
 use super::core::{Core, Watch};
-use crate::stream::Stream;
+use super::counters::ConnectionState;
+use super::held::Held;
+use crate::stream::{Stream, Transport};
+use crate::tls::PeerCertificate;
+use crate::tls::server::{self, HandshakeFailure};
 
 /// A connection as the server holds it.
 pub(super) struct Link {
@@ -20,6 +25,11 @@ pub(super) struct Link {
     pub(super) peer: SocketAddr,
     stream: Stream,
     watch: Rc<Watch>,
+    /// When its first head must be there, the handshake before it included.
+    pub(super) first_head_by: Instant,
+    state: ConnectionState,
+    /// What the stream keeps of unfinished records and handshakes.
+    held: Held,
     received_counted: u64,
     sent_counted: u64,
 }
@@ -36,7 +46,60 @@ pub(super) enum WriteError {
 impl Link {
     pub(super) fn new(core: Rc<Core>, stream: Stream, peer: SocketAddr) -> Link {
         let watch = core.enter();
-        Link { core, peer, stream, watch, received_counted: 0, sent_counted: 0 }
+        let first_head_by = core.now() + core.limits.header_timeout;
+        let held = Held::nothing(&core);
+        let state = match &stream {
+            Stream::TlsServer(_) => ConnectionState::Handshaking,
+            Stream::Plain(_) | Stream::TlsClient(_) => ConnectionState::Idle,
+        };
+        core.counters().begins(state);
+        Link { core, peer, stream, watch, first_head_by, state, held, received_counted: 0, sent_counted: 0 }
+    }
+
+    /// Tells the gauges what the connection does now.
+    #[inline]
+    pub(super) fn becomes(&mut self, state: ConnectionState) {
+        if self.state != state {
+            self.core.counters().ends(self.state);
+            self.core.counters().begins(state);
+            self.state = state;
+        }
+    }
+
+    /// How its bytes travel.
+    pub(super) fn transport(&self) -> Transport {
+        match &self.stream {
+            Stream::TlsServer(connection) => connection.transport(),
+            Stream::Plain(_) | Stream::TlsClient(_) => Transport::Plain,
+        }
+    }
+
+    /// The client's certificate, if it showed one.
+    pub(super) fn peer_certificate(&self) -> Option<&PeerCertificate> {
+        match &self.stream {
+            Stream::TlsServer(connection) => connection.peer_certificate(),
+            Stream::Plain(_) | Stream::TlsClient(_) => None,
+        }
+    }
+
+    /// The side of TLS that is ours, on a listener that speaks it.
+    pub(super) fn tls(&mut self) -> Option<&mut server::Connection> {
+        match &mut self.stream {
+            Stream::TlsServer(connection) => Some(connection),
+            Stream::Plain(_) | Stream::TlsClient(_) => None,
+        }
+    }
+
+    /// Accounts for what the stream keeps while it waits.
+    ///
+    /// # Errors
+    /// When that is more than all connections of the core may hold together.
+    pub(super) fn hold(&mut self) -> Result<(), HandshakeFailure> {
+        let kept = match &self.stream {
+            Stream::TlsServer(connection) => connection.kept_bytes(),
+            Stream::Plain(_) | Stream::TlsClient(_) => return Ok(()),
+        };
+        self.held.resize(kept).map_err(|_| HandshakeFailure::MemoryFull)
     }
 
     pub(super) fn local(&self) -> io::Result<SocketAddr> {
@@ -50,7 +113,13 @@ impl Link {
         match Pin::new(&mut self.stream).poll_read(cx, &mut buffer) {
             Poll::Ready(Ok(())) => Poll::Ready(Ok(buffer.filled().len())),
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => match self.hold() {
+                Ok(()) => Poll::Pending,
+                Err(_) => {
+                    self.core.counters().fault(Fault::MemoryFull);
+                    Poll::Ready(Err(io::ErrorKind::OutOfMemory.into()))
+                }
+            },
         }
     }
 
@@ -72,10 +141,20 @@ impl Link {
     pub(super) async fn write_all(&mut self, mut parts: &mut [IoSlice<'_>]) -> Result<(), WriteError> {
         IoSlice::advance_slices(&mut parts, 0);
         let mut deadline = None;
+        let mut sent_before = self.stream.sent_bytes();
         std::future::poll_fn(|cx| {
-            while !parts.is_empty() {
-                // One part is the usual case, and send is cheaper than writev.
+            loop {
+                // One part is the usual case, and send is cheaper than writev. TLS may still hold records when it has
+                // taken all parts; without it there is nothing to flush.
                 let polled = match &*parts {
+                    [] => match Pin::new(&mut self.stream).poll_flush(cx) {
+                        Poll::Ready(Ok(())) => {
+                            self.becomes(ConnectionState::Working);
+                            return Poll::Ready(Ok(()));
+                        }
+                        Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+                        Poll::Pending => Poll::Pending,
+                    },
                     [only] => Pin::new(&mut self.stream).poll_write(cx, only),
                     several => Pin::new(&mut self.stream).poll_write_vectored(cx, several),
                 };
@@ -89,6 +168,11 @@ impl Link {
                     }
                     Poll::Ready(Err(error)) => return Poll::Ready(Err(WriteError::Broken(error))),
                     Poll::Pending => {
+                        self.becomes(ConnectionState::Writing);
+                        let sent = self.stream.sent_bytes();
+                        if sent != sent_before {
+                            (sent_before, deadline) = (sent, None);
+                        }
                         let stall = self.core.limits.write_stall_timeout;
                         let deadline = *deadline.get_or_insert_with(|| self.core.now() + stall);
                         return match self.wait_until(cx, deadline) {
@@ -98,9 +182,15 @@ impl Link {
                     }
                 }
             }
-            Poll::Ready(Ok(()))
         })
         .await
+    }
+
+    /// Says goodbye in the way of TLS, where that costs no waiting.
+    pub(super) fn say_goodbye(&mut self) {
+        if let Some(connection) = self.tls() {
+            connection.say_goodbye();
+        }
     }
 
     /// Ends our side and reads on for a while, so that the client gets the last answer before a reset could destroy it
@@ -132,7 +222,12 @@ impl Link {
             Poll::Ready(Err(_)) | Poll::Pending => return Poll::Ready(()),
         }
         loop {
-            match self.poll_read(cx, room) {
+            // What comes now is not even decrypted.
+            let read = match self.tls() {
+                Some(connection) => connection.poll_discard(cx, room),
+                None => self.poll_read(cx, room),
+            };
+            match read {
                 Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(()),
                 Poll::Ready(Ok(count)) => {
                     *bytes_left = bytes_left.saturating_sub(count);
@@ -177,6 +272,7 @@ pub(super) enum Wait {
 impl Drop for Link {
     fn drop(&mut self) {
         self.count_bytes();
+        self.core.counters().ends(self.state);
         self.core.leave(&self.watch);
     }
 }

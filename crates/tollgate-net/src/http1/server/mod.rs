@@ -1,24 +1,26 @@
 //! The serving half: one runtime per core, each with its own listener on the shared address, each connection a task.
 //!
-//! What a request means is the [`Service`]'s. Not here yet: TLS and Upgrade.
+//! What a request means is the [`Service`]'s. Upgrade is not here.
 
 mod buffers;
 mod connection;
 mod core;
 mod counters;
 mod exchange;
+mod handshake;
 mod held;
 mod link;
 mod response;
 mod shutdown;
 
-pub use counters::{CloseCause, Counters};
+pub use counters::{CloseCause, ConnectionState, Counters};
 pub use exchange::{Abort, Exchange, ExchangeError};
 pub(crate) use response::write_decimal;
 pub use response::{Delimiter, Response, reason};
 pub use shutdown::Shutdown;
 
 use std::cell::Cell;
+use std::fmt::Display;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
@@ -34,6 +36,7 @@ use crate::clock::Clock;
 use crate::limits::Limits;
 use crate::listen::{ListenOptions, listen};
 use crate::stream::Stream;
+use crate::tls::server::{Acceptor, Connection, HandshakeFailure};
 
 /// Connections beyond the limit that a core still answers at once; more are closed without a word.
 const TURNED_AWAY_MAX: usize = 64;
@@ -58,6 +61,12 @@ pub trait Service: 'static {
         response.body.extend_from_slice(fault.to_string().as_bytes());
         response.body.push(b'\n');
     }
+
+    /// Hears of a TLS handshake that failed, for a log: `detail` is more than the cause says, where there is more. A
+    /// flood of them must not become a flood of lines.
+    fn handshake_failed(&self, failure: HandshakeFailure, peer: SocketAddr, detail: Option<&dyn Display>) {
+        let _ = (failure, peer, detail);
+    }
 }
 
 /// A server that has its address and does not accept yet.
@@ -66,6 +75,7 @@ pub struct Server {
     listeners: Vec<TcpListener>,
     address: SocketAddr,
     blocking_threads_max: usize,
+    acceptor: Option<Acceptor>,
 }
 
 /// Threads that each of a server's threads may start for work that blocks, unless it is told otherwise.
@@ -79,7 +89,7 @@ impl Server {
     pub fn bind(options: &ListenOptions) -> io::Result<Server> {
         let listeners = listen(options)?;
         let address = listeners[0].local_addr()?;
-        Ok(Server { listeners, address, blocking_threads_max: BLOCKING_THREADS_MAX })
+        Ok(Server { listeners, address, blocking_threads_max: BLOCKING_THREADS_MAX, acceptor: None })
     }
 
     /// Bounds the threads that each of the server's threads may start for work that blocks; more work than that waits.
@@ -87,6 +97,13 @@ impl Server {
     #[must_use]
     pub fn with_blocking_threads(mut self, max: usize) -> Server {
         self.blocking_threads_max = max.max(1);
+        self
+    }
+
+    /// Speaks TLS on every connection.
+    #[must_use]
+    pub fn with_tls(mut self, acceptor: Acceptor) -> Server {
+        self.acceptor = Some(acceptor);
         self
     }
 
@@ -122,6 +139,7 @@ impl Server {
         assert!(counters.cores() >= self.listeners.len(), "there are counters for each thread");
         let limits = limits.within_ceilings();
         let blocking_threads_max = self.blocking_threads_max;
+        let acceptor = self.acceptor.as_ref();
         let threads = self.listeners.len();
         let connections_max = limits.connections_max.div_ceil(threads).max(1);
         std::thread::scope(|scope| {
@@ -140,7 +158,14 @@ impl Server {
                             .build_local(LocalOptions::default())?;
                         runtime.block_on(async {
                             let core = Rc::new(Core::new(index, limits, clock.clone(), counters));
-                            serve_core(listener, &core, &clock, make_service(index), shutdown, connections_max).await
+                            let door = Door {
+                                core,
+                                service: Rc::new(make_service(index)),
+                                acceptor: acceptor.cloned(),
+                                connections_max,
+                                turned_away: Rc::default(),
+                            };
+                            serve_core(listener, &door, &clock, shutdown).await
                         })
                     },
                 )?);
@@ -162,14 +187,12 @@ impl Drop for EndsAll<'_> {
 
 async fn serve_core<S: Service>(
     listener: TcpListener,
-    core: &Rc<Core>,
+    door: &Door<S>,
     clock: &Clock,
-    service: S,
     shutdown: &Shutdown,
-    connections_max: usize,
 ) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let door = Door { core: core.clone(), service: Rc::new(service), connections_max, turned_away: Rc::default() };
+    let core = &door.core;
     let ticking = {
         let (core, mut ticker) = (core.clone(), clock.ticker(TICK));
         tokio::task::spawn_local(async move {
@@ -234,6 +257,8 @@ async fn accept_now(listener: &tokio::net::TcpListener) -> Option<(tokio::net::T
 struct Door<S> {
     core: Rc<Core>,
     service: Rc<S>,
+    /// What opens TLS, where the listener speaks it.
+    acceptor: Option<Acceptor>,
     connections_max: usize,
     turned_away: Rc<Cell<usize>>,
 }
@@ -243,8 +268,22 @@ impl<S: Service> Door<S> {
         let turned_away = self.turned_away.clone();
         self.core.counters().connections_accepted.add(1);
         if self.core.connections() - turned_away.get() < self.connections_max {
-            let link = Link::new(self.core.clone(), Stream::plain(socket), peer);
-            tokio::task::spawn_local(connection::run(link, self.service.clone()));
+            let service = self.service.clone();
+            match &self.acceptor {
+                None => {
+                    let link = Link::new(self.core.clone(), Stream::plain(socket), peer);
+                    tokio::task::spawn_local(connection::run(link, service));
+                }
+                Some(acceptor) => {
+                    let stream = Stream::TlsServer(Box::new(Connection::new(socket)));
+                    let link = Link::new(self.core.clone(), stream, peer);
+                    tokio::task::spawn_local(connection::run_tls(link, service, acceptor.clone()));
+                }
+            }
+        } else if self.acceptor.is_some() {
+            // An answer would cost a handshake, which is what there is too much of.
+            self.core.counters().fault(Fault::ConnectionsFull);
+            self.core.counters().closed(CloseCause::Fault);
         } else if turned_away.get() < TURNED_AWAY_MAX {
             turned_away.set(turned_away.get() + 1);
             let link = Link::new(self.core.clone(), Stream::plain(socket), peer);
