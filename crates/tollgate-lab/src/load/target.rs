@@ -2,6 +2,7 @@
 //! once.
 
 use tollgate_net::http1::client::{Answers, RequestTemplate, Target, TemplateError};
+use tollgate_wire::url::encode_beside;
 
 use super::read::Judge;
 use crate::experiment::RequestShape;
@@ -76,15 +77,8 @@ pub enum Connection {
 
 /// A request target may hold only what RFC 3986 allows: anything else of a link is percent-encoded, `%` stays.
 fn encoded(path_and_query: &str) -> Vec<u8> {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = Vec::with_capacity(path_and_query.len());
-    for byte in path_and_query.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%[]".contains(&byte) {
-            out.push(byte);
-        } else {
-            out.extend_from_slice(&[b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
-        }
-    }
+    encode_beside(&mut out, path_and_query.as_bytes(), b"-._~!$&'()*+,;=:@/?%[]");
     out
 }
 

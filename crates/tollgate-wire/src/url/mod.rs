@@ -11,7 +11,7 @@ mod percent;
 
 pub use error::{Fault, Place, UrlError};
 pub use key::{write_address, write_key, write_literal};
-pub use percent::{decode_segment, escape};
+pub use percent::{decode_segment, encode_beside, escape};
 
 pub(crate) use error::{Parsed, Problem, quoted};
 pub(crate) use literal::{Literal, convert, read as read_literal, type_name};

@@ -71,14 +71,14 @@ pub(crate) fn decode(raw: &str, plus: Plus) -> Parsed<Cow<'_, str>> {
 
 /// Writes a byte of a key predicate so that it may stand in a path, in an XML attribute and in a JSON string alike.
 pub(crate) fn encode(out: &mut Vec<u8>, bytes: &[u8]) {
+    // pchar of RFC 3986 without '&' (XML) and '+' (which some servers read as a space).
+    encode_beside(out, bytes, b"-._~!$'()*,;=:@");
+}
+
+/// Writes bytes so that they may stand in a URL: letters, digits and those of `plain` as they are, all others escaped.
+pub fn encode_beside(out: &mut Vec<u8>, bytes: &[u8], plain: &[u8]) {
     for &byte in bytes {
-        // pchar of RFC 3986 without '&' (XML) and '+' (which some servers read as a space).
-        let plain = byte.is_ascii_alphanumeric()
-            || matches!(
-                byte,
-                b'-' | b'.' | b'_' | b'~' | b'!' | b'$' | b'\'' | b'(' | b')' | b'*' | b',' | b';' | b'=' | b':' | b'@'
-            );
-        if plain {
+        if byte.is_ascii_alphanumeric() || plain.contains(&byte) {
             out.push(byte);
         } else {
             out.extend_from_slice(&escape(byte));

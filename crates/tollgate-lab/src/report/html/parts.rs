@@ -2,6 +2,7 @@
 
 pub(super) use crate::report::chart::escape;
 use std::fmt::Write;
+use tollgate_wire::url::encode_beside;
 
 /// A table as text: written as HTML under a chart and as CSV behind its link.
 #[derive(Debug, Default)]
@@ -86,16 +87,9 @@ pub(super) fn by_width(wide: String, narrow: String) -> String {
 /// A link that holds its file itself.
 pub(super) fn csv_link(text: &str, file: &str, csv: &str) -> String {
     let mut address = String::from("data:text/csv;charset=utf-8,");
-    for byte in csv.bytes() {
-        match byte {
-            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'-' | b'.' | b'_' | b',' | b':' | b';' | b'/' | b'(' | b')' => {
-                address.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(address, "%{byte:02X}");
-            }
-        }
-    }
+    let mut coded = Vec::with_capacity(csv.len() * 2);
+    encode_beside(&mut coded, csv.as_bytes(), b"-._,:;/()");
+    address.push_str(&String::from_utf8_lossy(&coded));
     format!("<p class=\"download\"><a download=\"{}\" href=\"{address}\">{}</a></p>", escape(file), escape(text))
 }
 
