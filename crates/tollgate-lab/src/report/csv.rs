@@ -2,7 +2,7 @@
 
 use super::view::{Row, View};
 use super::{RenderOptions, Reporter};
-use crate::results::{RunResult, Toll};
+use crate::results::{Comparison, RunResult, Toll, TollVerdict};
 use std::io::{self, Write};
 
 pub(super) const REPORTER: Reporter =
@@ -60,6 +60,12 @@ const FIELDS: &[Field] = &[
     ("toll_bytes", |row| shown(row.tolls.bytes, |toll| toll.ratio)),
     ("toll_bytes_low", |row| shown(row.tolls.bytes, |toll| toll.low)),
     ("toll_bytes_high", |row| shown(row.tolls.bytes, |toll| toll.high)),
+    ("time_by_tollgate", |row| compared(row.by_tollgate.time, |found| found.ratio)),
+    ("time_by_tollgate_low", |row| compared(row.by_tollgate.time, |found| found.low)),
+    ("time_by_tollgate_high", |row| compared(row.by_tollgate.time, |found| found.high)),
+    ("cpu_by_tollgate", |row| compared(row.by_tollgate.cpu, |found| found.ratio)),
+    ("cpu_by_tollgate_low", |row| compared(row.by_tollgate.cpu, |found| found.low)),
+    ("cpu_by_tollgate_high", |row| compared(row.by_tollgate.cpu, |found| found.high)),
 ];
 
 fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {
@@ -90,6 +96,10 @@ pub(super) fn quoted(text: &str) -> String {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }
     text.to_owned()
+}
+
+fn compared(found: Option<&Comparison>, value: fn(&Comparison) -> f64) -> Option<f64> {
+    found.filter(|found| found.verdict != TollVerdict::Refused).map(value)
 }
 
 fn shown(toll: Option<&Toll>, value: fn(&Toll) -> f64) -> Option<f64> {

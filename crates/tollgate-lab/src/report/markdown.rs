@@ -2,6 +2,7 @@
 
 use super::inserts::{self, Whose};
 use super::number;
+use super::peers;
 use super::sentence;
 use super::terminal::{findings, one_line, verdict_word};
 use super::view::{self, Row, View};
@@ -14,6 +15,8 @@ pub(super) const REPORTER: Reporter =
 
 /// Findings of one rule that are listed before the rest is counted.
 const FINDINGS_MAX: usize = 3;
+/// Comparisons with one peer of which every one is shown.
+const COMPARISONS_MAX: usize = 60;
 
 fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {
     let view = View::of(run);
@@ -27,6 +30,7 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
     } else {
         cells(&view, out)?;
     }
+    peers_table(&view, out)?;
     doubts_and_machine(&view, out)
 }
 
@@ -92,6 +96,22 @@ fn wide_tables(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     if inserts::published::is_known(view.run.experiment.published_table.as_deref()) {
         writeln!(out, "published: {}\n", escaped(inserts::published::SOURCE))?;
+    }
+    Ok(())
+}
+
+/// What peers took by what tollgate took, a table for each peer and distance.
+fn peers_table(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let run = view.run;
+    for group in peers::groups(run) {
+        writeln!(out, "{} by tollgate, from the same blocks\n", escaped(peers::title(run, group.peer)))?;
+        writeln!(out, "| {} |", peers::HEAD.join(" | "))?;
+        writeln!(out, "|---|--:|---|{}---|---|", "--:|".repeat(4))?;
+        for found in peers::shown(run, &group, COMPARISONS_MAX) {
+            let fields: Vec<String> = peers::row(view, found).iter().map(|text| escaped(text)).collect();
+            writeln!(out, "| {} |", fields.join(" | "))?;
+        }
+        writeln!(out)?;
     }
     Ok(())
 }

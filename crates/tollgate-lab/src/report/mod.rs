@@ -12,6 +12,7 @@ mod jtl;
 mod junit;
 mod markdown;
 mod number;
+mod peers;
 mod sentence;
 mod terminal;
 mod view;

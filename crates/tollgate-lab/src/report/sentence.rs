@@ -3,6 +3,7 @@
 //! A sentence names its level, its interval and its blocks, and says plainly when nothing may be said.
 
 use super::number;
+use super::peers;
 use super::view::{self, Group, headline_level, is_clear, is_plain};
 use crate::results::{Distance, Experiment, Figure, Gap, GapKind, Piece, RunResult, State, Toll, TollVerdict};
 use crate::toll::NO_TOLL_BAND;
@@ -148,7 +149,8 @@ pub(super) fn answers(run: &RunResult, times: Times) -> Vec<String> {
         (true, State::Running) => Some("Nothing can be said yet: the run has not ended."),
         (true, _) => Some("No toll may be claimed from this run: see the doubts below."),
     };
-    onsets(run).into_iter().chain(tolls).chain(unsaid.map(str::to_owned)).collect()
+    let besides = peers::answers(run, times);
+    onsets(run).into_iter().chain(tolls).chain(unsaid.map(str::to_owned)).chain(besides).collect()
 }
 
 /// Where errors begin, with the wording of the first one; absent where none do.

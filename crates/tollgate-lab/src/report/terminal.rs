@@ -4,6 +4,7 @@
 
 use super::inserts;
 use super::number::{self, NOTHING};
+use super::peers;
 use super::sentence;
 use super::view::{self, Doubt, Row, View, is_plain};
 use super::{Colour, RenderOptions, Reporter};
@@ -34,8 +35,8 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
         table(&view, out, options.width, &paint)?;
         headlines(run, out, options.width)?;
     }
-    footnotes(&view, out, options.width, &paint)?;
-    Ok(())
+    peers::write(&view, out, options.width)?;
+    footnotes(&view, out, options.width, &paint)
 }
 
 struct Column {

@@ -38,6 +38,33 @@ fn inserts_stand_in_their_wide_form_with_the_published_rows_beneath() {
 }
 
 #[test]
+fn what_a_peer_took_by_what_tollgate_took_stands_in_every_form() {
+    let run = fixture::beside_a_peer(&[20, 100, 1000]);
+    let terminal = text("terminal", &run);
+    let from = terminal.find("SAP CAP 10, SQLite in memory (cap) by tollgate").unwrap();
+    insta::assert_snapshot!("terminal_peers", excerpt(&terminal[from..], 6, |_| true));
+    let answer = terminal.lines().find(|line| line.contains("cap takes between")).unwrap();
+    assert!(answer.starts_with("At 1000 records, cap takes between "), "{answer}");
+    let markdown = text("markdown", &run);
+    let of_peer = |line: &str| line.contains("| CPU us per record |");
+    insta::assert_snapshot!("markdown_peers", excerpt(&markdown, 3, of_peer));
+    let csv = text("csv", &run);
+    let column = |row: &str, name: &str| {
+        let at = csv.lines().next().unwrap().split(',').position(|head| head == name).unwrap();
+        csv.lines().find(|line| line.starts_with(row)).unwrap().split(',').nth(at).unwrap().to_owned()
+    };
+    let ratio: f64 = column("cap-batch-100,1000,", "cpu_by_tollgate").parse().unwrap();
+    assert!((27.0..33.0).contains(&ratio), "{ratio}");
+    assert_eq!(column("batch-100,1000,", "cpu_by_tollgate"), "", "of tollgate nothing");
+    let page = text("html", &run);
+    assert!(page.contains("SAP CAP 10, SQLite in memory by tollgate at 1000 records") && page.len() < 500_000);
+    assert!(
+        !text("html", &fixture::batching(&LEVELS)).contains("by tollgate"),
+        "without a peer nothing is said of one"
+    );
+}
+
+#[test]
 fn errors_that_begin_between_two_shown_levels_are_shown_with_their_level() {
     let run = fixture::batching(&LEVELS);
     let narrow = rendered("terminal", &run, &RenderOptions { colour: Colour::Plain, width: 76 });

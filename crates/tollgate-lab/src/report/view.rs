@@ -4,7 +4,8 @@
 //! It borrows from the result and formats nothing.
 
 use crate::results::{
-    Cell, Distance, Estimate, Experiment, Figure, Piece, RunResult, Toll, TollVerdict, Validity, Variant, Verdict,
+    Cell, Comparison, Distance, Estimate, Experiment, Figure, Piece, RunResult, Toll, TollVerdict, Validity, Variant,
+    Verdict,
 };
 
 /// A run, ordered for reading.
@@ -20,6 +21,8 @@ pub(super) struct Row<'r> {
     /// Whether the variant has no baseline.
     pub(super) is_bottom: bool,
     pub(super) tolls: Tolls<'r>,
+    /// What a peer took by what tollgate took; nothing for tollgate's own variants.
+    pub(super) by_tollgate: ByTollgate<'r>,
     /// Numbers of [`Doubt`]s, from 1.
     pub(super) marks: Vec<usize>,
 }
@@ -30,6 +33,13 @@ pub(super) struct Tolls<'r> {
     pub(super) time: Option<&'r Toll>,
     pub(super) cpu: Option<&'r Toll>,
     pub(super) bytes: Option<&'r Toll>,
+}
+
+/// What a peer took by what tollgate took, of one variant at one level.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ByTollgate<'r> {
+    pub(super) time: Option<&'r Comparison>,
+    pub(super) cpu: Option<&'r Comparison>,
 }
 
 /// What one rule found, in all cells; a footnote.
@@ -67,6 +77,7 @@ impl<'r> View<'r> {
                 cell,
                 is_bottom: is_bottom(&run.experiment, &cell.variant),
                 tolls: tolls(run, &cell.variant, cell.level),
+                by_tollgate: by_tollgate(run, &cell.variant, cell.level),
                 marks: doubts
                     .iter()
                     .filter(|doubt| {
@@ -133,6 +144,12 @@ pub(super) fn tolls<'r>(run: &'r RunResult, variant: &str, level: u64) -> Tolls<
     let find =
         |figure| run.tolls.iter().find(|toll| toll.variant == variant && toll.level == level && toll.figure == figure);
     Tolls { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu), bytes: find(Figure::Bytes) }
+}
+
+fn by_tollgate<'r>(run: &'r RunResult, variant: &str, level: u64) -> ByTollgate<'r> {
+    let own = || run.comparisons.iter().filter(|found| found.variant == variant && found.level == level);
+    let find = |figure| own().find(|found| found.figure == figure);
+    ByTollgate { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu) }
 }
 
 /// The subject's CPU time for one piece of work: a request, or a record.

@@ -9,6 +9,7 @@ mod figures;
 mod inserts;
 mod method;
 mod parts;
+mod peers;
 mod published;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ const SECTIONS: &[Section] = &[
     inserts::section, // of inserts: time per record, the wide tables, the fitted costs
     answer::cards,    // each variant's toll, to be read in a glance
     figures::tolls,   // the same as a picture, with the table of every level
+    peers::section,   // what peers took by what tollgate took
     cells::table,     // every figure, and the doubts beside them
     figures::charts,  // time, throughput, distribution
     watched::section, // CPU, memory and work processes over time
