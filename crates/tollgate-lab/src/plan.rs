@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::experiment::{Experiment, ExtentOverride, WorkloadKind};
+use crate::experiment::{Distance, Experiment, ExtentOverride, WorkloadKind};
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,6 +77,13 @@ pub struct Plan {
     pub cell: Option<Duration>,
     /// Round trip of the link of remote variants.
     pub round_trip: Duration,
+    /// Subjects that are warmed up, each by itself: all variants of an insert share one for each peer, and one of ours.
+    pub subjects: u32,
+    /// Variants that have no time for their transfers, since those wait for the link too often, each with the least such
+    /// level.
+    pub too_far: Vec<(usize, u64)>,
+    /// How long the trials take at least, a survey of inserts among them.
+    pub trials_least: Duration,
 }
 
 /// Time for the trials of one cell of an insert where the file says nothing.
@@ -84,6 +91,15 @@ const CELL_DEFAULT: Duration = Duration::from_secs(60);
 
 /// Trials of one variant in one block: once there, once back.
 pub const TRIALS_PER_BLOCK: u32 = 2;
+/// With fewer blocks there is no interval.
+pub const BLOCKS_LEAST: u32 = 2;
+
+/// How many blocks a cell gets whose trials take so long; none where they would be too few.
+pub fn blocks_within(cell: Duration, trial: Duration, planned: u32) -> u32 {
+    let block = trial * TRIALS_PER_BLOCK;
+    let fitting = (cell.as_nanos() / block.as_nanos().max(1)).min(u128::from(planned)) as u32;
+    if fitting < BLOCKS_LEAST.min(planned) { 0 } else { fitting }
+}
 
 /// What the command line asks beyond the extent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -127,13 +143,14 @@ impl Plan {
                 }
             }
         }
-        let variants = (0..chosen.len()).filter(|position| chosen[*position]).collect();
+        let variants: Vec<usize> = (0..chosen.len()).filter(|position| chosen[*position]).collect();
         let starts = overrides.starts.unwrap_or(defaults.starts).min(blocks);
         let slice = Duration::from_millis(u64::from(overrides.slice_ms.unwrap_or(defaults.slice_ms)));
         let is_insert = experiment.workload == WorkloadKind::Insert;
         let cell = overrides.cell_ms.map_or(CELL_DEFAULT, |milliseconds| Duration::from_millis(milliseconds.into()));
         let round_trip_ms = overrides.round_trip_ms.or(experiment.round_trip_ms).unwrap_or(0);
-        Ok(Plan {
+        let round_trip = Duration::from_millis(round_trip_ms.into());
+        let mut plan = Plan {
             extent: options.extent,
             variants,
             levels,
@@ -141,8 +158,48 @@ impl Plan {
             slice,
             starts,
             cell: is_insert.then_some(cell),
-            round_trip: Duration::from_millis(round_trip_ms.into()),
-        })
+            round_trip,
+            subjects: 0,
+            too_far: Vec::new(),
+            trials_least: Duration::ZERO,
+        };
+        plan.subjects = plan.count_subjects(experiment);
+        plan.survey(experiment);
+        Ok(plan)
+    }
+
+    fn count_subjects(&self, experiment: &Experiment) -> u32 {
+        let shared = experiment.workload == WorkloadKind::Insert;
+        let peer = |position: &usize| experiment.variants[*position].peer.as_deref();
+        let is_first = |(place, position): &(usize, &usize)| {
+            !shared || self.variants[..*place].iter().all(|earlier| peer(earlier) != peer(position))
+        };
+        self.variants.iter().enumerate().filter(is_first).count() as u32
+    }
+
+    /// What can be told of the time of each cell before anything is measured.
+    fn survey(&mut self, experiment: &Experiment) {
+        let Some(cell) = self.cell else {
+            self.trials_least = self.slice * self.trials() as u32;
+            return;
+        };
+        for &position in &self.variants {
+            let variant = &experiment.variants[position];
+            for &level in &self.levels {
+                let waits = variant.mode.map_or(0, |mode| mode.waits(level));
+                let far = match variant.distance {
+                    Distance::Local => Duration::ZERO,
+                    Distance::Remote => self.round_trip * u32::try_from(waits).unwrap_or(u32::MAX),
+                };
+                let blocks = blocks_within(cell, far.max(self.slice), self.blocks);
+                // What is too far at one level is so at all above.
+                if blocks == 0 {
+                    self.too_far.push((position, level));
+                    break;
+                }
+                self.trials_least += far + far.max(self.slice) * (blocks * TRIALS_PER_BLOCK);
+            }
+        }
     }
 
     /// How many cells there are.
@@ -157,17 +214,7 @@ impl Plan {
 
     /// How long the trials and the warm-up take at least; trials end on a whole unit of work, so a little more.
     pub fn duration(&self) -> Duration {
-        match self.cell {
-            // All variants of an insert on one subject are warmed up together, and no cell gets more than its time.
-            Some(cell) => {
-                let trials = self.slice * (self.blocks * TRIALS_PER_BLOCK);
-                trials.min(cell) * self.cells() as u32 + crate::run::WARM_UP_LEAST * self.starts
-            }
-            None => {
-                self.slice * self.trials() as u32
-                    + crate::run::WARM_UP_LEAST * (self.variants.len() as u32 * self.starts)
-            }
-        }
+        self.trials_least + crate::run::WARM_UP_LEAST * (self.subjects * self.starts)
     }
 }
 
@@ -211,6 +258,49 @@ mod tests {
         assert!(plan.duration() <= Duration::from_secs(30), "{:?}", plan.duration());
         let full = Plan::new(&experiment, &PlanOptions { extent: Extent::Full, ..PlanOptions::default() }).unwrap();
         assert_eq!((full.cells(), full.round_trip.as_millis()), (48 * 30, 160));
+    }
+
+    #[test]
+    fn a_cell_gets_as_many_blocks_as_fit_and_none_if_they_are_too_few() {
+        let check = |cell_ms: u64, trial_ms: u64, expected: u32| {
+            let found = blocks_within(Duration::from_millis(cell_ms), Duration::from_millis(trial_ms), 8);
+            assert_eq!(found, expected, "{trial_ms} ms in {cell_ms} ms");
+        };
+        check(1000, 1, 8);
+        check(1000, 62, 8);
+        check(1000, 63, 7);
+        check(1000, 250, 2);
+        check(1000, 251, 0);
+        check(1000, 0, 8);
+    }
+
+    #[test]
+    fn each_peer_is_warmed_up_by_itself() {
+        let check = |name: &str, subjects: &[&str], expected: u32| {
+            let subjects: Vec<String> = subjects.iter().map(|subject| (*subject).to_owned()).collect();
+            let experiment = Experiment::builtin(name).unwrap().on_subjects(&subjects).unwrap();
+            let options = PlanOptions { extent: Extent::Quick, ..PlanOptions::default() };
+            let plan = Plan::new(&experiment, &options).unwrap();
+            assert_eq!(plan.subjects, expected, "{name} {subjects:?}");
+            assert_eq!(plan.duration(), plan.trials_least + crate::run::WARM_UP_LEAST * expected);
+        };
+        check("batching", &["tollgate"], 1);
+        check("batching", &["cap", "tollgate"], 2);
+        check("protocol", &["tollgate"], 6);
+        check("protocol", &["cap", "tollgate"], 12);
+    }
+
+    #[test]
+    fn what_the_link_alone_makes_too_long_is_known_before_the_run() {
+        let experiment = Experiment::builtin("batching").unwrap();
+        let plan = Plan::new(&experiment, &PlanOptions::default()).unwrap();
+        let level = |name: &str| {
+            let position = experiment.variant(name).unwrap();
+            plan.too_far.iter().find(|(variant, _)| *variant == position).map(|(_, level)| *level)
+        };
+        assert_eq!(level("sequential-remote"), Some(100), "100 round trips of 20 ms, four times, are 8 s");
+        assert_eq!((level("sequential"), level("custom-rest-remote")), (None, None));
+        assert!(plan.duration() <= Duration::from_secs(200), "{:?}", plan.duration());
     }
 
     #[test]

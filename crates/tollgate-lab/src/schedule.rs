@@ -70,6 +70,9 @@ mod tests {
             starts: starts.min(blocks),
             cell: None,
             round_trip: Duration::ZERO,
+            subjects: variants as u32,
+            too_far: Vec::new(),
+            trials_least: Duration::ZERO,
         }
     }
 

@@ -49,6 +49,16 @@ impl Mode {
         }
     }
 
+    /// Connections that a transfer of so many records uses: never more than it has records.
+    pub fn connections_for(self, records: u64) -> u64 {
+        u64::from(self.connections()).min(records)
+    }
+
+    /// How often a transfer of so many records waits for an answer before it can go on.
+    pub fn waits(self, records: u64) -> u64 {
+        records.div_ceil(self.records_per_request(records)).div_ceil(self.connections_for(records).max(1))
+    }
+
     /// Records in one request of a transfer of `records`.
     pub fn records_per_request(self, records: u64) -> u64 {
         match self {
@@ -121,6 +131,18 @@ mod tests {
             assert_eq!(name.parse::<Mode>().unwrap().to_string(), name);
         }
         assert_eq!("parallel-1".parse::<Mode>().unwrap(), Mode::Single { connections: 1 });
+    }
+
+    #[test]
+    fn a_transfer_waits_for_its_requests_one_after_another_on_each_connection() {
+        let check = |mode: &str, records: u64, expected: u64| {
+            assert_eq!(mode.parse::<Mode>().unwrap().waits(records), expected, "{mode} of {records}");
+        };
+        check("sequential", 100, 100);
+        check("parallel-10", 100, 10);
+        check("parallel-500", 100, 1);
+        check("batch-50", 120, 3);
+        check("custom-rest", 20_000, 1);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! What a run has measured so far, cell by cell, and the result that is made of it at any time.
 
-use super::inserting::connections;
 use super::series::Growing;
 use super::trial::Measured;
 use crate::cells::{self, CellRecord};
@@ -58,7 +57,7 @@ impl Book {
             opened_before: 0,
             unsteady_starts: 0,
             systems: systems(variant),
-            users: experiment.variants[variant].mode.map_or(level, |mode| connections(mode, level)),
+            users: experiment.variants[variant].mode.map_or(level, |mode| mode.connections_for(level)),
             surveyed: Transfers::default(),
             found: None,
         };

@@ -5,7 +5,6 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::inserting::connections;
 use crate::experiment::{Distance, Experiment};
 use crate::plan::Plan;
 
@@ -31,7 +30,7 @@ fn needed(experiment: &Experiment, plan: &Plan) -> u64 {
         // Through a link each connection is one on either side of it.
         let ends = if variant.distance == Distance::Remote { 3 } else { 1 };
         // An insert has one connection beside those of its transfers.
-        variant.mode.map_or(level, |mode| ends * connections(mode, level) + 1)
+        variant.mode.map_or(level, |mode| ends * mode.connections_for(level) + 1)
     };
     plan.variants.iter().map(of).fold(OTHERS, u64::saturating_add)
 }

@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::inserting::{BLOCKS_LEAST, blocks_within, waits};
 use super::onset::Failed;
 use super::options::Progress;
 use super::session::{Halt, Session};
@@ -14,7 +13,7 @@ use super::watched::Watched;
 use crate::load::insert::Closeness;
 use crate::load::model::End;
 use crate::load::recorder::Course;
-use crate::plan::TRIALS_PER_BLOCK;
+use crate::plan::{BLOCKS_LEAST, TRIALS_PER_BLOCK, blocks_within};
 use crate::results::{Gap, GapKind};
 use crate::schedule::{self, Block};
 use crate::secret;
@@ -46,7 +45,7 @@ impl Session<'_> {
         // The time of the last transfer by what it waited for: more records take at least as long again.
         let mut wait = Duration::ZERO;
         for level in self.plan.levels.clone() {
-            let projected = wait * u32::try_from(waits(mode, level)).unwrap_or(u32::MAX);
+            let projected = wait * u32::try_from(mode.waits(level)).unwrap_or(u32::MAX);
             if blocks_within(cell, projected, self.plan.blocks) == 0 {
                 self.too_long(variant, level, projected, "would take at least");
                 continue;
@@ -68,7 +67,7 @@ impl Session<'_> {
                 }
                 (None, None) => {}
                 (None, Some(time)) => {
-                    wait = time / u32::try_from(waits(mode, level)).unwrap_or(u32::MAX);
+                    wait = time / u32::try_from(mode.waits(level)).unwrap_or(u32::MAX);
                     let blocks = blocks_within(cell, time.max(self.plan.slice), self.plan.blocks);
                     blocks_of.insert((variant, level), blocks);
                     if blocks == 0 {

@@ -59,12 +59,13 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
     }
     writeln!(
         out,
-        "  measured  {} cells x {} blocks x {TRIALS_PER_BLOCK} = {} trials of {} ms, {} of each subject",
+        "  measured  {} cells x {} blocks x {TRIALS_PER_BLOCK} = {} trials of {} ms, {} of {}",
         plan.cells(),
         plan.blocks,
         plan.trials(),
         plan.slice.as_millis(),
         if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) },
+        if plan.subjects == 1 { "the subject".to_owned() } else { format!("each of {} subjects", plan.subjects) },
     )?;
     if let Some(places) = &experiment.places {
         let table = places.entity_path();
@@ -74,6 +75,11 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
     if let Some(cell) = plan.cell {
         let least = "a cell for whose time that is too much gets fewer blocks, or is skipped and labelled so";
         writeln!(out, "  cells     at most {} of trials each: {least}", readable(cell))?;
+    }
+    for (row, (position, level)) in plan.too_far.iter().enumerate() {
+        let label = if row == 0 { "skipped" } else { "" };
+        let name = &experiment.variants[*position].name;
+        writeln!(out, "  {label:<8}  {name} from {level} on: its waits for the link alone are too long for a cell")?;
     }
     writeln!(out, "  duration  about {}", readable(plan.duration()))
 }
