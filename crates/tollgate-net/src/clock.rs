@@ -58,6 +58,14 @@ impl Clock {
         }
     }
 
+    /// The monotonic time, if this clock is moved by hand.
+    pub(crate) fn by_hand(&self) -> Option<Instant> {
+        match &self.source {
+            Source::System => None,
+            Source::Manual { .. } => Some(self.now()),
+        }
+    }
+
     /// The wall time, for `Date` fields.
     #[must_use]
     pub fn wall(&self) -> SystemTime {

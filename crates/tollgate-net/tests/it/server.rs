@@ -73,6 +73,40 @@ fn a_last_part_ends_the_answer_and_the_connection_goes_on() {
 }
 
 #[test]
+fn parts_that_are_kept_back_become_a_whole_answer_unless_they_grow_too_large() {
+    let request = |bytes_max: usize| format!("GET /kept/{bytes_max} HTTP/1.1\r\nHost: a\r\n\r\n");
+    let whole = "HTTP/1.1 200 OK\r\nContent-Length: 30\r\nKept: whole\r\n\r\nsome part\nsome part\nlast part\n";
+    check(&request(30).repeat(2), &whole.repeat(2));
+    let parts = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+        14\r\nsome part\nsome part\n\r\na\r\nlast part\n\r\n0\r\n\r\n";
+    check(&request(19).repeat(2), &parts.repeat(2));
+    check(&request(29), "HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\nsome part\nsome part\nlast part\n");
+}
+
+#[test]
+fn a_body_that_others_hold_too_is_sent_as_any_other() {
+    for length in [0, 5, 4096, 4097, 100_000] {
+        let body = "x".repeat(length);
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+        let request = format!("GET /shared/{length} HTTP/1.1\r\nHost: a\r\n\r\n");
+        check(&request.repeat(2), &format!("{head}{body}").repeat(2));
+        check(&request.replace("GET", "HEAD"), &head);
+    }
+    // Nothing of it is left for the next answer.
+    let two = "GET /shared/5 HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+    check(two, &format!("{head}xxxxx{head}hello"));
+}
+
+#[test]
+fn fields_that_are_taken_out_of_a_request_are_not_found_any_more() {
+    check(
+        "GET /removed HTTP/1.1\r\nHost: a\r\nIF-None-Match: *\r\nAccept: b\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nHost Accept",
+    );
+}
+
+#[test]
 fn a_service_that_sends_another_length_than_announced_has_its_connection_broken_off() {
     for length in [9, 11] {
         let server = Running::start(Limits::default());

@@ -7,7 +7,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use tollgate_net::clock::{Clock, ManualClock};
-use tollgate_net::http1::server::{Abort, Counters, Delimiter, Exchange, ExchangeError, Server, Service, Shutdown};
+use tollgate_net::http1::server::{
+    Abort, Counters, Delimiter, Exchange, ExchangeError, Keeping, Server, Service, Shutdown,
+};
 use tollgate_net::http1::{Fault, Method};
 use tollgate_net::limits::Limits;
 use tollgate_net::listen::ListenOptions;
@@ -232,6 +234,31 @@ impl Service for Scripted {
                 exchange.respond().body.extend_from_slice(b"lost");
                 exchange.flush_part().await?;
                 exchange.respond().body.extend_from_slice(b"lost");
+            }
+            // Two parts of ten bytes and a last one, of which so many bytes are kept back.
+            "kept" => {
+                exchange.keep_parts(number());
+                for part in [&b"some part\n"[..], b"some part\n"] {
+                    exchange.respond().body.extend_from_slice(part);
+                    exchange.flush_part().await?;
+                }
+                exchange.respond().body.extend_from_slice(b"last part\n");
+                exchange.flush_last_part().await?;
+                if exchange.end_keeping() == Keeping::Whole {
+                    exchange.respond().header("Kept", "whole");
+                }
+            }
+            // So many bytes that others hold too, and what stands in the body buffer in vain.
+            "shared" => {
+                exchange.respond().body.extend_from_slice(b"lost");
+                exchange.respond().share(Arc::new(vec![b'x'; number()]));
+            }
+            // The names of the fields but for one.
+            "removed" => {
+                exchange.remove_fields(&["if-none-match", "never"]);
+                let (request, response) = exchange.split();
+                let names: Vec<&str> = request.headers().map(|(name, _)| name).collect();
+                response.body = names.join(" ").into_bytes();
             }
             // Announces ten bytes and sends so many.
             "announced" => {

@@ -121,6 +121,15 @@ impl Fields {
         });
     }
 
+    /// Forgets all fields of these names, in any case.
+    pub(super) fn remove(&mut self, names: &[&str]) {
+        let bytes = &self.bytes;
+        self.spans.retain(|span| {
+            let name = &bytes[span.name_start as usize..span.name_end as usize];
+            !names.iter().any(|removed| name.eq_ignore_ascii_case(removed.as_bytes()))
+        });
+    }
+
     /// Forgets the head; the memory stays.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();

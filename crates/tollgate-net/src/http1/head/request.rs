@@ -102,6 +102,11 @@ impl RequestHead {
         self.fields.iter()
     }
 
+    /// Forgets all fields of these names, in any case. What was understood of them when they were parsed stays so.
+    pub(crate) fn remove_fields(&mut self, names: &[&str]) {
+        self.fields.remove(names);
+    }
+
     /// How the body is delimited.
     #[must_use]
     pub fn framing(&self) -> Framing {

@@ -69,6 +69,11 @@ impl Core {
         self.now.get()
     }
 
+    /// The time of the last tick; on a clock that is moved by hand the exact one, since nobody waits for a tick there.
+    pub(super) fn coarse_time(&self) -> Instant {
+        self.clock.by_hand().unwrap_or_else(|| self.now())
+    }
+
     /// The `Date` field with its line end.
     pub(super) fn date(&self) -> [u8; DATE_FIELD_BYTES] {
         self.date.get()

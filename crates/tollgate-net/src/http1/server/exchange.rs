@@ -2,12 +2,17 @@
 //!
 //! Reading the next head and deciding what becomes of the connection stand in `connection`.
 
-use std::fmt;
-use std::io::{self, IoSlice};
+mod error;
+mod kept;
+
+use std::io::IoSlice;
 use std::net::SocketAddr;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+pub use self::error::{Abort, ExchangeError};
+pub use self::kept::Keeping;
+use self::kept::Kept;
 use super::super::body::BodyDecoder;
 use super::super::chunked::{ChunkLimits, LAST_CHUNK, SizeLine};
 use super::super::error::Fault;
@@ -40,33 +45,11 @@ pub struct Exchange<'c> {
     /// The client waits for `100 Continue`.
     awaits_continue: bool,
     sending: Sending,
+    /// Parts that are kept back.
+    kept: Option<Kept>,
     persistence: Persistence,
     /// Why the connection cannot be kept, as far as that is known.
     cause: Option<CloseCause>,
-}
-
-/// Why an exchange cannot go on.
-#[derive(Debug)]
-pub enum ExchangeError {
-    /// The client's fault. Returned by a service that has sent nothing, it is answered by [`Service::refusal`].
-    ///
-    /// [`Service::refusal`]: super::Service::refusal
-    Fault(Fault),
-    /// The connection broke.
-    Broken(io::Error),
-    /// The client took none of the answer for too long.
-    WriteStalled,
-    /// A service's own wish: to break the connection off, without an answer or within one.
-    Abort(Abort),
-}
-
-/// How a connection is broken off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Abort {
-    /// With an orderly end of the connection.
-    Close,
-    /// With a reset.
-    Reset,
 }
 
 /// How far the answer has been sent.
@@ -117,6 +100,7 @@ impl<'c> Exchange<'c> {
             body_waited: Duration::ZERO,
             awaits_continue: head.expects_continue(),
             sending: Sending::Nothing,
+            kept: None,
             persistence,
             cause,
             link,
@@ -169,6 +153,18 @@ impl<'c> Exchange<'c> {
     #[must_use]
     pub fn peer_certificate(&self) -> Option<&PeerCertificate> {
         self.link.peer_certificate()
+    }
+
+    /// The time, as coarse as the engine's own: at most a quarter of a second old. On a clock that is moved by hand it is
+    /// exact.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.link.core.coarse_time()
+    }
+
+    /// Takes these fields out of the request, as if the client had not sent them.
+    pub fn remove_fields(&mut self, names: &[&str]) {
+        self.buffers.head.remove_fields(names);
     }
 
     /// Reads the whole body and keeps it in one piece; called again, it returns the same.
@@ -237,6 +233,9 @@ impl<'c> Exchange<'c> {
     /// # Errors
     /// When the connection broke or the client takes nothing.
     pub async fn flush_part(&mut self) -> Result<(), ExchangeError> {
+        if self.keep_part() == Keeping::Whole {
+            return Ok(());
+        }
         let parts = match self.sending {
             Sending::Nothing => self.begin_parts(),
             Sending::Parts(parts) => parts,
@@ -273,6 +272,9 @@ impl<'c> Exchange<'c> {
     /// # Errors
     /// When the connection broke or the client takes nothing.
     pub async fn flush_last_part(&mut self) -> Result<(), ExchangeError> {
+        if self.keep_part() == Keeping::Whole {
+            return Ok(());
+        }
         match self.sending {
             Sending::Nothing => {
                 let left = self.skip_buffered_body();
@@ -471,16 +473,19 @@ impl<'c> Exchange<'c> {
             response.clear();
             response.status = 500;
         }
-        let length = if response.is_bodiless() { Length::Unsaid } else { Length::Known(response.body.len() as u64) };
+        let length =
+            if response.is_bodiless() { Length::Unsaid } else { Length::Known(response.whole_body().len() as u64) };
         self.link.core.counters().responded(response.status);
         response.write_head(output, head.version(), &self.link.core.date(), length, self.persistence);
-        let body: &[u8] = if head.method() == Method::Head || response.is_bodiless() { &[] } else { &response.body };
+        let body: &[u8] =
+            if head.method() == Method::Head || response.is_bodiless() { &[] } else { response.whole_body() };
         let result = if body.len() <= COPIED_BODY_BYTES_MAX {
             output.extend_from_slice(body);
             self.link.write_all(&mut [IoSlice::new(output)]).await
         } else {
             self.link.write_all(&mut [IoSlice::new(output), IoSlice::new(body)]).await
         };
+        response.let_go();
         result.map_err(ExchangeError::from)
     }
 
@@ -566,31 +571,3 @@ enum Left {
     Nothing,
     Some,
 }
-
-impl From<WriteError> for ExchangeError {
-    fn from(error: WriteError) -> Self {
-        match error {
-            WriteError::Broken(error) => ExchangeError::Broken(error),
-            WriteError::Stalled => ExchangeError::WriteStalled,
-        }
-    }
-}
-
-impl From<Fault> for ExchangeError {
-    fn from(fault: Fault) -> Self {
-        ExchangeError::Fault(fault)
-    }
-}
-
-impl fmt::Display for ExchangeError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExchangeError::Fault(fault) => write!(formatter, "the client's request: {fault}"),
-            ExchangeError::Broken(error) => write!(formatter, "the client's connection broke: {error}"),
-            ExchangeError::WriteStalled => formatter.write_str("the client took none of the answer for too long"),
-            ExchangeError::Abort(_) => formatter.write_str("the service broke the connection off"),
-        }
-    }
-}
-
-impl std::error::Error for ExchangeError {}

@@ -14,7 +14,7 @@ mod response;
 mod shutdown;
 
 pub use counters::{CloseCause, ConnectionState, Counters};
-pub use exchange::{Abort, Exchange, ExchangeError};
+pub use exchange::{Abort, Exchange, ExchangeError, Keeping};
 pub(crate) use response::write_decimal;
 pub use response::{Delimiter, Response, reason};
 pub use shutdown::Shutdown;

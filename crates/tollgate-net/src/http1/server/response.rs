@@ -2,6 +2,9 @@
 //!
 //! `Content-Length`, `Transfer-Encoding`, `Connection` and `Date` are the engine's; all other fields are the service's.
 
+use std::fmt;
+use std::sync::Arc;
+
 use super::super::chunked::{is_control, is_token_byte};
 use super::super::head::Version;
 
@@ -14,9 +17,14 @@ pub struct Response {
     pub body: Vec<u8>,
     /// Rendered fields: name, colon, value, CR LF each.
     fields: Vec<u8>,
+    /// A body that others hold too, in the place of `body`.
+    shared: Option<Shared>,
     /// How a body sent in parts is delimited.
     pub(super) delimiter: Delimiter,
 }
+
+/// Bytes that others hold too.
+struct Shared(Arc<dyn AsRef<[u8]> + Send + Sync>);
 
 /// How a body sent in parts is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -48,7 +56,7 @@ pub(super) enum Length {
 
 impl Default for Response {
     fn default() -> Self {
-        Response { status: 200, body: Vec::new(), fields: Vec::new(), delimiter: Delimiter::Automatic }
+        Response { status: 200, body: Vec::new(), fields: Vec::new(), shared: None, delimiter: Delimiter::Automatic }
     }
 }
 
@@ -72,6 +80,29 @@ impl Response {
         self.fields.extend_from_slice(b"\r\n");
     }
 
+    /// All fields that the service has said, rendered: name, colon, space, value, CR LF each.
+    #[must_use]
+    pub fn rendered_headers(&self) -> &[u8] {
+        &self.fields
+    }
+
+    /// Adds fields as [`rendered_headers`](Response::rendered_headers) gave them of an answer before.
+    pub fn add_rendered_headers(&mut self, rendered: &[u8]) {
+        debug_assert!(rendered.is_empty() || rendered.ends_with(b"\r\n"), "rendered fields end their lines");
+        self.fields.extend_from_slice(rendered);
+    }
+
+    /// The fields that the service has said, in their order.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        rendered_fields(&self.fields)
+    }
+
+    /// Makes the whole body one that others hold too, in the place of what stands in `body`. It is not copied, unless it is
+    /// so small that one buffer is cheaper to send than two. It is not for answers that are sent in parts.
+    pub fn share(&mut self, body: Arc<dyn AsRef<[u8]> + Send + Sync>) {
+        self.shared = Some(Shared(body));
+    }
+
     /// Takes all fields away.
     pub fn clear_headers(&mut self) {
         self.fields.clear();
@@ -87,7 +118,21 @@ impl Response {
         self.status = 200;
         self.body.clear();
         self.fields.clear();
+        self.shared = None;
         self.delimiter = Delimiter::Automatic;
+    }
+
+    /// The whole body of an answer that is not sent in parts.
+    pub(super) fn whole_body(&self) -> &[u8] {
+        match &self.shared {
+            Some(Shared(body)) => (**body).as_ref(),
+            None => &self.body,
+        }
+    }
+
+    /// Lets go of a body that others hold too.
+    pub(super) fn let_go(&mut self) {
+        self.shared = None;
     }
 
     /// Gives back memory beyond `bytes_max`.
@@ -149,6 +194,21 @@ pub(crate) fn write_decimal(out: &mut Vec<u8>, number: u64) {
         }
     }
     out.extend_from_slice(&digits[start..]);
+}
+
+/// Fields out of what was rendered of them.
+fn rendered_fields(rendered: &[u8]) -> impl Iterator<Item = (&str, &[u8])> {
+    rendered.split(|&byte| byte == b'\n').filter_map(|line| {
+        let line = line.strip_suffix(b"\r")?;
+        let colon = line.iter().position(|&byte| byte == b':')?;
+        Some((std::str::from_utf8(&line[..colon]).ok()?, line.get(colon + 2..)?))
+    })
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} bytes", (*self.0).as_ref().len())
+    }
 }
 
 fn is_engines_own(name: &str) -> bool {
@@ -267,6 +327,18 @@ mod tests {
             Persistence::KeepAlive,
             "HTTP/1.1 299 \r\nDate: now\r\nContent-Length: 0\r\n\r\n",
         );
+    }
+
+    #[test]
+    fn fields_are_given_back_as_they_were_said() {
+        let mut response = Response::default();
+        response.header("ETag", "\"a:b\"");
+        response.header("Empty", "");
+        let fields: Vec<_> = response.headers().collect();
+        assert_eq!(fields, [("ETag", &b"\"a:b\""[..]), ("Empty", b"")]);
+        let mut again = Response::default();
+        again.add_rendered_headers(response.rendered_headers());
+        assert_eq!(again.rendered_headers(), b"ETag: \"a:b\"\r\nEmpty: \r\n");
     }
 
     #[test]
