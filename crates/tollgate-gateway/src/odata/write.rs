@@ -13,7 +13,7 @@ use crate::hosted::{Hosted, Mount};
 use crate::operation::{self, Answer, Caller, ContentIds, Prepared, Request};
 use crate::pool::Writing;
 use crate::server::Core;
-use crate::store::Store;
+use crate::store::{Connection, Store};
 use crate::weight::Place;
 
 /// Largest body whose entities are written on the loop: about a hundred of 600 bytes, which take SQLite half a
@@ -83,6 +83,8 @@ fn write(
     mut answer: Answer,
     root: String,
 ) -> (Result<(), Fault>, Answer, String) {
-    let done = writing.transaction(|connection| prepared.perform(service, connection, &root, &mut answer));
+    let single = prepared.is_single_change();
+    let work = |connection: &mut Connection| prepared.perform(service, connection, &root, &mut answer);
+    let done = if single { writing.single_change(work) } else { writing.transaction(work) };
     (done.map(|_| ()), answer, root)
 }

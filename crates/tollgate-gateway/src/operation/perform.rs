@@ -23,6 +23,13 @@ use crate::odata::versions;
 use crate::store::Connection;
 
 impl Prepared {
+    /// Whether it makes one change at most and reads nothing: it creates an entity that comes alone, into a set that no
+    /// other entity leads to, and that is answered as it is.
+    pub(crate) fn is_single_change(&self) -> bool {
+        let Action::Create { plan, entry } = &self.action else { return false };
+        plan.steps.is_empty() && plan.options == Options::default() && create::is_alone(entry)
+    }
+
     /// Does the operation inside a transaction that the caller began. `answer` is begun anew; `root` is the absolute URL of
     /// the service.
     ///

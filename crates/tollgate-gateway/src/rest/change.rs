@@ -109,6 +109,15 @@ pub(super) fn delete_all(service: &Hosted, connection: &mut Connection, set: Set
     connection.delete_all(&service.model, set).map_err(deletion_refused)
 }
 
+/// What is done in a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// One change, and nothing is read.
+    SingleChange,
+    /// Anything.
+    Any,
+}
+
 /// Does `work`, of `task`, in a transaction of its own, where the service's database wants it done.
 ///
 /// # Errors
@@ -116,14 +125,19 @@ pub(super) fn delete_all(service: &Hosted, connection: &mut Connection, set: Set
 pub(super) async fn in_transaction<T: Send + 'static>(
     service: &Arc<Hosted>,
     task: &Task<'_>,
+    extent: Extent,
     work: impl FnOnce(&Hosted, &mut Connection) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
     let mut writing = service.pool.acquire_to_write(task).await?;
+    let run = move |service: &Hosted| match extent {
+        Extent::SingleChange => writing.single_change(|connection| work(service, connection)),
+        Extent::Any => writing.transaction(|connection| work(service, connection)),
+    };
     match service.pool.place_of_writes() {
-        Place::Loop => writing.transaction(|connection| work(service, connection)),
+        Place::Loop => run(service),
         Place::Away => {
             let service = Arc::clone(service);
-            let job = move || writing.transaction(|connection| work(&service, connection));
+            let job = move || run(&service);
             let ended = tokio::task::spawn_blocking(job).await;
             ended.map_err(|panic| Fault::internal(format!("work away from the loop ended badly: {panic}")))?
         }

@@ -11,7 +11,7 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::format::{DocumentKind, Format, Padding};
 use tollgate_wire::plan::Plan;
 
-use super::change::{self, Change, Shown, in_transaction};
+use super::change::{self, Change, Extent, Shown, in_transaction};
 use super::insertion::{Framing, Insertion};
 use super::intake::Ahead;
 use super::route::Resource;
@@ -20,7 +20,7 @@ use crate::accept::MediaRange;
 use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
-use crate::operation::{Caller, Conditions, How, check_coding, spare};
+use crate::operation::{Caller, Conditions, How, check_coding, is_alone, spare};
 use crate::server::Core;
 
 /// Creates what the body holds: one entity, or an array of them.
@@ -39,8 +39,9 @@ pub(super) async fn create(
     let mut entry = entity(service, set, sent, ahead)?;
     let change = changing(core, service, exchange.request())?;
     let format = change.format;
+    let extent = if is_alone(&entry) { Extent::SingleChange } else { Extent::Any };
     let task = Task::of(exchange.request());
-    let created = in_transaction(service, &task, move |service, connection| {
+    let created = in_transaction(service, &task, extent, move |service, connection| {
         let created = change.create(service, connection, set, &mut entry);
         spare::give_back(entry);
         created
@@ -75,7 +76,7 @@ pub(super) async fn change(
     let change = changing(core, service, exchange.request())?;
     let format = change.format;
     let task = Task::of(exchange.request());
-    let changed = in_transaction(service, &task, move |service, connection| {
+    let changed = in_transaction(service, &task, Extent::Any, move |service, connection| {
         let changed = change.change(service, connection, plan, &mut entry, how);
         spare::give_back(entry);
         changed
@@ -94,7 +95,8 @@ pub(super) async fn delete(
 ) -> Result<(), Failure> {
     let change = changing(core, service, exchange.request())?;
     let task = Task::of(exchange.request());
-    in_transaction(service, &task, move |service, connection| change.delete(service, connection, plan)).await?;
+    in_transaction(service, &task, Extent::Any, move |service, connection| change.delete(service, connection, plan))
+        .await?;
     exchange.respond().status = 204;
     Ok(())
 }
@@ -102,7 +104,7 @@ pub(super) async fn delete(
 /// Deletes all entities of a set, and says how many there were.
 pub(super) async fn delete_all(service: &Arc<Hosted>, set: SetId, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
     let delete = move |service: &Hosted, connection: &mut _| change::delete_all(service, connection, set);
-    let deleted = in_transaction(service, &Task::of(exchange.request()), delete).await?;
+    let deleted = in_transaction(service, &Task::of(exchange.request()), Extent::SingleChange, delete).await?;
     service.rows.emptied(set);
     answer_count(exchange, 200, "deleted", deleted);
     Ok(())

@@ -81,6 +81,10 @@ impl Store for Connection {
         each!(self, kind => kind.begin())
     }
 
+    fn begin_single(&mut self) -> Result<(), StoreError> {
+        each!(self, kind => kind.begin_single())
+    }
+
     fn commit(&mut self) -> Result<(), StoreError> {
         each!(self, kind => kind.commit())
     }

@@ -112,6 +112,14 @@ pub trait Store {
     /// [`StoreError::Busy`], [`StoreError::Unavailable`].
     fn begin(&mut self) -> Result<(), StoreError>;
 
+    /// Begins a transaction of one change, before which nothing is read.
+    ///
+    /// # Errors
+    /// As [`begin`](Store::begin).
+    fn begin_single(&mut self) -> Result<(), StoreError> {
+        self.begin()
+    }
+
     /// Makes everything since [`begin`](Store::begin) last. Only when this returned may anybody be told of success.
     ///
     /// # Errors
@@ -183,12 +191,28 @@ pub trait Store {
     /// Those of `work`, of the beginning and of the commit.
     fn transaction<T, E: From<StoreError>>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
         self.begin()?;
-        let done = work(self).and_then(|done| self.commit().map(|()| done).map_err(E::from));
-        if done.is_err() {
-            self.rollback();
-        }
-        done
+        finish(self, work)
     }
+
+    /// The same for work that makes one change at most and reads nothing beside it, which some databases do for less.
+    ///
+    /// # Errors
+    /// As [`transaction`](Store::transaction); a second change is refused.
+    fn single_change<T, E: From<StoreError>>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
+        self.begin_single()?;
+        finish(self, work)
+    }
+}
+
+fn finish<S: Store + ?Sized, T, E: From<StoreError>>(
+    store: &mut S,
+    work: impl FnOnce(&mut S) -> Result<T, E>,
+) -> Result<T, E> {
+    let done = work(store).and_then(|done| store.commit().map(|()| done).map_err(E::from));
+    if done.is_err() {
+        store.rollback();
+    }
+    done
 }
 
 /// A store that can be given the tables of a model: what a service needs to bring its data along.

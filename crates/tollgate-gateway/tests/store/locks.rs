@@ -64,6 +64,36 @@ fn in_a_file_readers_see_what_was_committed_while_another_writes() {
 }
 
 #[test]
+fn a_single_change_lasts_once_it_is_made_and_nothing_comes_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for location in [Location::Memory, file(&folder)] {
+        let database = impatient(location);
+        let (mut writer, reader) = (database.connection().unwrap(), database.connection().unwrap());
+        writer.single_change(|writer| add(writer, 1)).unwrap();
+        assert_eq!(count(&reader).unwrap(), 1);
+        let twice = writer.single_change(|writer| add(writer, 2).and_then(|()| add(writer, 3)));
+        assert!(matches!(twice, Err(StoreError::Conflict(_))), "{twice:?}");
+        assert_eq!(count(&reader).unwrap(), 2, "what was done before the second stands");
+        let duplicate = writer.single_change(|writer| add(writer, 1));
+        assert!(matches!(duplicate, Err(StoreError::Duplicate { .. })), "{duplicate:?}");
+        assert!(writer.single_change(|writer| writer.savepoint()).is_err(), "a unit needs a transaction");
+        assert!(writer.single_change(|_| Ok::<_, StoreError>(())).is_ok(), "no change is none");
+        writer.transaction(|writer| add(writer, 4).and_then(|()| add(writer, 5))).unwrap();
+        assert_eq!(count(&reader).unwrap(), 4);
+        another_keeps_out(&database, &mut writer);
+    }
+}
+
+/// A single change waits and gives up as a transaction does.
+fn another_keeps_out(database: &Database, writer: &mut Connection) {
+    let mut other = database.connection().unwrap();
+    other.begin().unwrap();
+    add(&mut other, 6).unwrap();
+    assert!(is_busy(writer.single_change(|writer| add(writer, 7))), "a second writer");
+    other.rollback();
+}
+
+#[test]
 fn a_second_writer_waits_for_the_first_instead_of_being_told_that_it_is_busy() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(file(&folder), Mapping::by_type_name(&model())).unwrap();

@@ -10,7 +10,7 @@ use tollgate_wire::value::Row;
 
 use super::form::{Converter, stored};
 use super::read::{bind, converted};
-use super::{Connection, Ended};
+use super::{Connection, Ended, Scope};
 use crate::store::sql::Sql;
 use crate::store::sql::change::{StoredRow, Wanted};
 use crate::store::{Outcome, RowSink, Store, StoreError, Table};
@@ -28,12 +28,23 @@ impl Store for Connection {
 
     fn begin(&mut self) -> Result<(), StoreError> {
         self.budget.lift();
+        self.scope = Scope::Transaction;
         self.ended = Ended::AsAsked;
         self.execute("BEGIN IMMEDIATE")
     }
 
+    fn begin_single(&mut self) -> Result<(), StoreError> {
+        self.scope = Scope::Statement;
+        self.ended = Ended::AsAsked;
+        Ok(())
+    }
+
     fn commit(&mut self) -> Result<(), StoreError> {
-        self.execute("COMMIT")
+        // A single change has lasted since its statement ended; none at all leaves nothing to commit either.
+        match self.scope {
+            Scope::Statement | Scope::Spent => Ok(()),
+            Scope::Transaction => self.execute("COMMIT"),
+        }
     }
 
     fn rollback(&mut self) {
@@ -90,7 +101,7 @@ impl Store for Connection {
     }
 
     fn delete_all(&mut self, model: &Model, set: SetId) -> Result<u64, StoreError> {
-        self.writing()?;
+        self.changing()?;
         let mut sql = Sql::default();
         sql.push("DELETE FROM ");
         sql.table(self.mapping.table(set));
@@ -107,7 +118,7 @@ impl Connection {
         entry: &Entry,
         sink: Option<&mut S>,
     ) -> Result<(), StoreError> {
-        self.writing()?;
+        self.changing()?;
         let wanted = if sink.is_some() { Wanted::Row } else { Wanted::Nothing };
         let change = self.texts.insert(model, &self.mapping, set, entry, wanted);
         let mut statement = self.raw.prepare_cached(&change.text)?;
@@ -137,7 +148,7 @@ impl Connection {
         if (0..entry.leaves()).all(|leaf| !entry.is_set(LeafId(leaf))) {
             return self.lock(model, set, key);
         }
-        self.writing()?;
+        self.changing()?;
         check_key(model, set, key)?;
         let change = self.texts.update(model, &self.mapping, set, entry);
         let mut statement = self.raw.prepare_cached(&change.text)?;
@@ -148,7 +159,7 @@ impl Connection {
     }
 
     fn delete_row(&mut self, model: &Model, set: SetId, key: &Key) -> Result<bool, StoreError> {
-        self.writing()?;
+        self.changing()?;
         check_key(model, set, key)?;
         let mut statement = self.raw.prepare_cached(self.texts.delete(model, &self.mapping, set))?;
         let key = (&model.type_of(set).key[..], key);
@@ -169,8 +180,20 @@ impl Connection {
         self.mapping.in_terms_of(model, set, error)
     }
 
-    /// Refuses a change outside a transaction, which would be committed by itself: such is what follows when SQLite has
-    /// rolled back on its own.
+    /// Refuses a change that is neither the only one nor in a transaction.
+    fn changing(&mut self) -> Result<(), StoreError> {
+        match self.scope {
+            Scope::Transaction => return self.writing(),
+            Scope::Statement => {}
+            Scope::Spent => return Err(StoreError::Conflict("a second change was not to be made".into())),
+        }
+        self.scope = Scope::Spent;
+        self.budget.lift();
+        Ok(())
+    }
+
+    /// Refuses what is outside a transaction, where a change would be committed by itself: such is what follows when SQLite
+    /// has rolled back on its own.
     fn writing(&self) -> Result<(), StoreError> {
         if self.raw.is_autocommit() {
             let cause = "the database has rolled the transaction back".into();
