@@ -19,8 +19,7 @@ pub(crate) trait Headers {
 
 impl Headers for RequestHead {
     fn value(&self, name: &str, index: usize) -> Option<&str> {
-        let named = self.headers().filter(|field| field.0.eq_ignore_ascii_case(name));
-        named.filter_map(|field| std::str::from_utf8(field.1).ok()).nth(index)
+        self.nth_value(name, index)
     }
 }
 
@@ -128,6 +127,13 @@ pub(super) fn body_format(version: Version, headers: &dyn Headers) -> Result<For
         Version::V4 => "application/json",
     };
     let refused = || Fault::unsupported_media_type(format!("expected a body of {readable}, found `{said}`"));
+    if said == "application/json" {
+        // Most say just this.
+        return Ok(match version {
+            Version::V2 => Format::V2Json,
+            Version::V4 => json(Ieee754::Number),
+        });
+    }
     let range = MediaRange::parse(said).ok_or_else(refused)?;
     if range.parameter("charset").is_some_and(|charset| !charset.eq_ignore_ascii_case("utf-8")) {
         return Err(Fault::unsupported_media_type(format!("expected a body in UTF-8, found `{said}`")));

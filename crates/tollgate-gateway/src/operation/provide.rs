@@ -103,7 +103,8 @@ fn set_time(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, caller: &
 fn set_user(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, caller: &Caller) {
     let user = caller.user();
     let end = match entity_type.leaves[leaf.0].primitive {
-        Primitive::String { length_max } if length_max > 0 => {
+        // No text has more characters than bytes.
+        Primitive::String { length_max } if length_max > 0 && user.len() > length_max as usize => {
             user.char_indices().nth(length_max as usize).map_or(user.len(), |(at, _)| at)
         }
         _ => user.len(),

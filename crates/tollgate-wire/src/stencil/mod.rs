@@ -48,11 +48,9 @@ impl<'a> Base<'a> {
     /// URL (the host comes from the client) are percent-encoded. `updated` is the time of the answer as Atom writes it,
     /// such as `2013-09-25T00:00:00Z`.
     pub fn new(service_root: &'a str, updated: &'a str) -> Base<'a> {
-        let has_no_place = |character: char| {
-            !character.is_ascii() || character.is_ascii_control() || " \"<>\\^`{|}&".contains(character)
-        };
-        let service_root = if service_root.contains(has_no_place) {
-            let encode = |byte: u8| match byte.is_ascii() && !has_no_place(char::from(byte)) {
+        let has_place = |byte: u8| HAS_PLACE[usize::from(byte)];
+        let service_root = if !service_root.bytes().all(has_place) {
+            let encode = |byte: u8| match has_place(byte) {
                 true => char::from(byte).to_string(),
                 false => format!("%{byte:02X}"),
             };
@@ -73,6 +71,19 @@ impl<'a> Base<'a> {
         self.updated
     }
 }
+
+/// The bytes that may stand in a URL, and in a document around it, as they are.
+const HAS_PLACE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        let character = byte as u8;
+        table[byte] = character.is_ascii_graphic()
+            && !matches!(character, b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | b'&');
+        byte += 1;
+    }
+    table
+};
 
 /// What stands at the head of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -186,11 +186,13 @@ impl<'m> Outline<'m> {
     }
 }
 
-/// Writes one value as a literal of a URL. Texts and V2 dates, of which keys consist, have static quotes and types around
+/// Writes one value as a literal of a URL. Texts, GUIDs and dates, of which keys consist, have static quotes and types around
 /// them; the other types are written whole.
 fn url_literal(program: &mut Program, version: Version, primitive: Primitive, column: usize) {
     let pattern = match (primitive, version) {
         (Primitive::String { .. }, _) => Pattern { before: "'", form: Form::UrlText, after: "'" },
+        (Primitive::Guid, Version::V2) => Pattern { before: "guid'", form: Form::UrlText, after: "'" },
+        (Primitive::Guid, Version::V4) => Pattern { before: "", form: Form::UrlText, after: "" },
         (Primitive::Date, Version::V2) => Pattern { before: "datetime'", form: Form::UrlText, after: "T00%3A00%3A00'" },
         (Primitive::Date, Version::V4) => Pattern { before: "", form: Form::UrlText, after: "" },
         (Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32, _) => {

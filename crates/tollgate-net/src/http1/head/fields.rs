@@ -50,6 +50,13 @@ impl Fields {
         named.filter_map(|span| std::str::from_utf8(self.at(span)).ok())
     }
 
+    /// The value of the field at `index` among those of that name, in any case, that are text.
+    #[must_use]
+    pub fn nth_text(&self, name: &str, index: usize) -> Option<&str> {
+        let named = self.spans.iter().filter(|span| self.name(span).eq_ignore_ascii_case(name.as_bytes()));
+        named.filter_map(|span| std::str::from_utf8(self.at(span)).ok()).nth(index)
+    }
+
     /// All fields.
     #[must_use]
     pub fn iter(&self) -> FieldsIter<'_> {

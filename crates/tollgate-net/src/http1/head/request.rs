@@ -96,6 +96,12 @@ impl RequestHead {
         self.fields.texts(name)
     }
 
+    /// The value of the field at `index` among those of that name, in any case, that are text.
+    #[must_use]
+    pub fn nth_value(&self, name: &str, index: usize) -> Option<&str> {
+        self.fields.nth_text(name, index)
+    }
+
     /// All fields in their order.
     #[must_use]
     pub fn headers(&self) -> FieldsIter<'_> {

@@ -71,10 +71,14 @@ impl Response {
         self.fields.extend_from_slice(name.as_bytes());
         self.fields.extend_from_slice(b": ");
         let start = self.fields.len();
-        self.fields.extend_from_slice(value.as_ref());
-        for byte in &mut self.fields[start..] {
-            if is_control(*byte) {
-                *byte = b' ';
+        let value = value.as_ref();
+        self.fields.extend_from_slice(value);
+        // Values without any are the rule, and looked through many bytes at a time where nothing is to be left early.
+        if value.iter().fold(false, |found, byte| found | is_control(*byte)) {
+            for byte in &mut self.fields[start..] {
+                if is_control(*byte) {
+                    *byte = b' ';
+                }
             }
         }
         self.fields.extend_from_slice(b"\r\n");
