@@ -63,12 +63,9 @@ impl Source<'_> {
                     && scope.mapping.table(plan.set()).identity == Identity::Key
                 {
                     conditions.next(&mut sql);
-                    // PostgreSQL evaluates conditions in any order, and keys of an order may have no value for rows that
+                    // A database evaluates conditions in any order, and keys of an order may have no value for rows that
                     // the filter keeps out.
-                    let guard = match (self.dialect, &options.filter) {
-                        (Dialect::Postgres, Some(filter)) if order::is_computed(&options.order_by) => Some(filter),
-                        (Dialect::Sqlite | Dialect::Postgres, _) => None,
-                    };
+                    let guard = options.filter.as_ref().filter(|_| order::is_computed(&options.order_by));
                     if let Some(filter) = guard {
                         sql.push("CASE WHEN ");
                         condition(&mut sql, &scope, filter)?;
