@@ -153,9 +153,10 @@ impl Ahead {
         }
     }
 
-    /// The first byte that is no white space, if it was read.
+    /// The first byte that is neither white space nor of a byte order mark, if it was read.
     pub(super) fn first_byte(&self) -> Option<u8> {
-        self.chunks.iter().flatten().copied().find(|byte| !byte.is_ascii_whitespace())
+        let blank = |byte: &u8| byte.is_ascii_whitespace() || "\u{feff}".as_bytes().contains(byte);
+        self.chunks.iter().flatten().copied().find(|byte| !blank(byte))
     }
 
     /// The body in one piece, if all of it was read and it has at most `bytes_max`.

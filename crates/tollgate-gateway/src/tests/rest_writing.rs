@@ -31,6 +31,20 @@ fn a_record_is_created_read_changed_replaced_and_deleted_by_its_uuid() {
 }
 
 #[test]
+fn a_byte_order_mark_before_a_body_says_nothing() {
+    let gateway = Running::start("");
+    let mut client = gateway.connect();
+    let record = "\u{feff}{\"stringField\":\"a\"}";
+    client.ask_with("POST", "/rest/records", &[JSON], record).expect(201, "\"stringField\":\"a\"");
+    client.ask_with("POST", "/rest/records", &[JSON], "\u{feff}[{},{}]").expect(201, "{\"inserted\":2}");
+    let v4 = "/odata/v4/refsvc/";
+    let created = client.ask_with("POST", &format!("{v4}TestRecords"), &[JSON], record);
+    created.expect(201, "\"stringField\":\"a\"");
+    let batch = "\u{feff}{\"requests\":[{\"id\":\"1\",\"method\":\"get\",\"url\":\"TestRecords/$count\"}]}";
+    client.ask_with("POST", &format!("{v4}$batch"), &[JSON], batch).expect(200, "\"body\":\"4\"");
+}
+
+#[test]
 fn a_record_may_come_and_go_as_xml() {
     let gateway = Running::start("");
     let mut client = gateway.connect();

@@ -10,7 +10,7 @@ use super::shape::Shapes;
 use super::{Compiled, Context, ENVELOPE_TEXT_BYTES_MAX, RECORD_BYTES_MAX, Reader};
 use crate::edm::{SetId, Version};
 use crate::entry::Entry;
-use crate::json::lexer::Lexer;
+use crate::json::lexer::{Lexer, MARK};
 use crate::suggest;
 use crate::url::quoted;
 use std::sync::Arc;
@@ -160,6 +160,12 @@ impl ArrayReader {
                     }
                     Some(false) => self.state = State::Single,
                 },
+                (State::Start, _) if self.dropped + self.at == 0 && self.buffer.starts_with(MARK) => {
+                    self.at = MARK.len()
+                }
+                (State::Start, _) if self.dropped + self.at == 0 && MARK.starts_with(&self.buffer) => {
+                    return Ok(Step::NeedMore);
+                }
                 (State::Start, _) => return Err(self.fault("expected an array of entities, or one entity")),
                 (State::Item { .. } | State::Single, b'{') => return self.next_record(entry),
                 (State::Item { first: true }, b']') | (State::Items, b']') => {
@@ -316,7 +322,7 @@ impl ArrayReader {
     fn record(&mut self, entry: &mut Entry, end: usize) -> Read<()> {
         let Compiled { model, shapes } = &*self.compiled;
         let context = Context { model, shapes: shapes as &Shapes, root: &self.root, version: Version::V4 };
-        let mut json = Json::new(&self.buffer[self.at..end], context, std::mem::take(&mut entry.scratch));
+        let mut json = Json::within(&self.buffer[self.at..end], context, std::mem::take(&mut entry.scratch));
         let read = json.entity(self.set, entry);
         let length = json.lexer.at;
         entry.scratch = json.scratch;

@@ -12,7 +12,7 @@ use crate::canonical;
 use crate::edm::{Multiplicity, Primitive, SetId, Version};
 use crate::entry::Entry;
 use crate::json::lexer::Lexer;
-use crate::json::reader::{self, Limits};
+use crate::json::reader;
 use crate::url::quoted;
 
 /// Reads from one place of a document.
@@ -52,7 +52,13 @@ enum Identity {
 }
 
 impl<'d, 'c> Json<'d, 'c> {
+    /// At the beginning of a document.
     pub(crate) fn new(bytes: &'d [u8], context: Context<'c>, scratch: String) -> Json<'d, 'c> {
+        Json { lexer: Lexer::of_document(bytes), context, scratch, depth: 0 }
+    }
+
+    /// At a value within a document.
+    pub(crate) fn within(bytes: &'d [u8], context: Context<'c>, scratch: String) -> Json<'d, 'c> {
         Json { lexer: Lexer { bytes, at: 0 }, context, scratch, depth: 0 }
     }
 
@@ -471,16 +477,14 @@ impl<'d, 'c> Json<'d, 'c> {
     pub(crate) fn skip_value(&mut self) -> Read<()> {
         self.lexer.skip_space();
         let rest = self.lexer.rest();
-        let skipped = reader::Reader::new(rest, Limits::default()).and_then(|mut reader| {
-            loop {
-                reader.next()?;
-                if reader.depth() == 0 {
-                    return Ok(reader.position());
-                }
+        let mut reader = reader::Reader::within(rest, reader::DEPTH_MAX);
+        loop {
+            reader.next().map_err(|error| Box::<BodyError>::from(error).moved(self.lexer.at))?;
+            if reader.depth() == 0 {
+                self.lexer.at += reader.position();
+                return Ok(());
             }
-        });
-        self.lexer.at += skipped.map_err(|error| Box::<BodyError>::from(error).moved(self.lexer.at))?;
-        Ok(())
+        }
     }
 
     pub(crate) fn fault(&self, message: impl Into<String>) -> Box<BodyError> {

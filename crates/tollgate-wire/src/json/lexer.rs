@@ -14,7 +14,16 @@ pub(crate) struct Lexer<'a> {
     pub(crate) at: usize,
 }
 
+/// The byte order mark that some programs write before a text, against the rules; readers may pass over it (RFC 8259,
+/// section 8.1).
+pub(crate) const MARK: &[u8] = "\u{feff}".as_bytes();
+
 impl<'a> Lexer<'a> {
+    /// At the beginning of a document, behind its byte order mark if it has one.
+    pub(crate) fn of_document(bytes: &'a [u8]) -> Lexer<'a> {
+        Lexer { bytes, at: if bytes.starts_with(MARK) { MARK.len() } else { 0 } }
+    }
+
     /// Passes over white space; the byte behind it, which is not taken.
     #[inline]
     pub(crate) fn skip_space(&mut self) -> Option<u8> {

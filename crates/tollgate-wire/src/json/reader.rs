@@ -79,7 +79,7 @@ enum Expects {
 }
 
 impl<'a> Reader<'a> {
-    /// Begins to read.
+    /// Begins to read a document; a byte order mark before it says nothing.
     ///
     /// # Errors
     /// If the document is larger than the limit.
@@ -88,8 +88,13 @@ impl<'a> Reader<'a> {
             let message = format!("the document has {} bytes, at most {} are read", bytes.len(), limits.bytes_max);
             return Err(ReadError { position: limits.bytes_max, message });
         }
-        let depth_max = limits.depth_max.min(DEPTH_MAX);
-        Ok(Reader { lexer: Lexer { bytes, at: 0 }, depth: 0, depth_max, objects: 0, expects: Expects::Value })
+        Ok(Reader { lexer: Lexer::of_document(bytes), ..Reader::within(bytes, limits.depth_max) })
+    }
+
+    /// Begins to read a value that stands within a document.
+    pub(crate) fn within(bytes: &'a [u8], depth_max: u32) -> Reader<'a> {
+        let depth_max = depth_max.min(DEPTH_MAX);
+        Reader { lexer: Lexer { bytes, at: 0 }, depth: 0, depth_max, objects: 0, expects: Expects::Value }
     }
 
     /// Byte offset of what will be read next.
@@ -326,6 +331,18 @@ mod tests {
         check("\"\\udc00\\ud800\"", 1, "half of a surrogate pair in a string");
         check("\"\\u12\"", 1, "expected four hexadecimal digits behind '\\u'");
         assert_eq!(events(b"\"a\xff\"").unwrap_err().position, 2);
+    }
+
+    #[test]
+    fn a_byte_order_mark_may_stand_before_a_document_and_nowhere_else() {
+        assert_eq!(events("\u{feff}[1]".as_bytes()).unwrap().len(), 3);
+        let check =
+            |text: &str, position| assert_eq!(events(text.as_bytes()).unwrap_err().position, position, "{text}");
+        check("\u{feff}[x]", 4);
+        check("\u{feff}\u{feff}[1]", 3);
+        check(" \u{feff}[1]", 1);
+        check("[\u{feff}1]", 1);
+        check("[1]\u{feff}", 3);
     }
 
     #[test]

@@ -39,6 +39,8 @@ fn arrays_may_be_cut_anywhere() {
         (r#"{"insEntity":"T\u0065st","insArray":[{"carrid":"AA"}]}"#, envelope(), &["carrid='AA'", "insEntity: Test"]),
         (r#"{"insArray":[{"carrid":"AA"},{}],"insEntity":"X"}"#, envelope(), &["carrid='AA'", "", "insEntity: X"]),
         (r#"{"insArray":[]}"#, envelope(), &[]),
+        ("\u{feff}[{\"carrid\":\"AA\"}]", None, &["carrid='AA'"]),
+        ("\u{feff} {\"carrid\":\"AA\"}", None, &["carrid='AA'"]),
     ] {
         let bytes = document.as_bytes();
         let whole = records(&[bytes], envelope.clone());

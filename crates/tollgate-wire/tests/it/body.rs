@@ -118,6 +118,7 @@ fn members_come_in_any_order_and_nest() {
         "flightDetails/cityFrom=null flightDetails/flightTime=null flightDetails/departureTime=null flightDetails/distance=null",
     );
     check("{}", "");
+    check("\u{feff}{\"carrid\":\"AA\"}", "carrid='AA'");
     check(
         r##"{"@odata.context":"x","@odata.type":"#RMTSAMPLEFLIGHT.Flight","@x":[{}],"PRICE@odata.type":"#Decimal","PRICE":1}"##,
         "PRICE='1'",
