@@ -31,7 +31,9 @@ mod stencils;
 pub mod store;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod weight;
 
 pub use config::{Config, ConfigError};
 pub use server::{Addresses, Gateway, StartError};
+pub use tls::Certificates;

@@ -17,6 +17,8 @@ use tollgate_net::http1::server::{Counters, Exchange, ExchangeError, Response, S
 use tollgate_net::http1::{Fault as ProtocolFault, Method, RequestHead};
 use tollgate_net::limits::Limits;
 use tollgate_net::listen::ListenOptions;
+use tollgate_net::stream::Transport;
+use tollgate_net::tls::server::HandshakeFailure;
 use tollgate_wire::date;
 use tollgate_wire::format::Format;
 
@@ -36,6 +38,7 @@ use crate::operation::{Answer, READING};
 use crate::parts::Buffers;
 use crate::rest::{self, AheadBytes};
 use crate::store::StoreError;
+use crate::tls::{Certificates, FailureLog};
 
 /// A gateway that listens. It answers once it is run.
 pub struct Gateway {
@@ -46,13 +49,16 @@ pub struct Gateway {
     counters: Vec<Arc<Counters>>,
     limits: Limits,
     remarks: Vec<String>,
+    certificates: Certificates,
 }
 
 /// Where a gateway listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addresses {
-    /// The services, in the order of the configuration.
+    /// The services without TLS, in the order of the configuration.
     pub public: Vec<SocketAddr>,
+    /// The services over TLS, in the order of the configuration.
+    pub tls: Vec<SocketAddr>,
     /// The operator's listener.
     pub admin: SocketAddr,
 }
@@ -85,6 +91,8 @@ pub enum StartError {
     },
     /// A mapping file does not fit its database.
     Mapping(ConfigError),
+    /// Certificate, key or authorities of a TLS listener cannot be used; with the line that names them.
+    Tls(String),
 }
 
 /// What all event loops share.
@@ -101,7 +109,9 @@ pub(crate) struct Shared {
     pub(crate) tokens: Tokens,
     /// What managed fields are stamped by.
     pub(crate) clock: Clock,
-    pub(crate) log: Log,
+    pub(crate) log: Arc<Log>,
+    /// Which failed handshakes the log was told of.
+    handshakes: FailureLog,
 }
 
 /// What one event loop holds.
@@ -126,9 +136,12 @@ impl Gateway {
     /// [`StartError`] when an address or the database cannot be had.
     pub fn start(config: Config) -> Result<Gateway, StartError> {
         let threads = config.threads();
+        let log = Arc::new(Log::to_stderr());
+        let certificates = Certificates::load(config.tls.clone(), Arc::clone(&log))?;
         let work_processes = config.work_processes();
-        let Launched { services, remarks } = launch::launch(&config)?;
-        let shared = Arc::new(Shared::new(&config, services));
+        let Launched { services, mut remarks } = launch::launch(&config)?;
+        remarks.extend(certificates.remarks(SystemTime::now()));
+        let shared = Arc::new(Shared::new(&config, services, log));
         let listen = |address: SocketAddr, threads: usize| {
             let options = ListenOptions { address, backlog: config.listen.backlog, threads };
             // What leaves the loop holds a work process, so there is never work for more threads than those.
@@ -137,14 +150,20 @@ impl Gateway {
                 .map(|server| server.with_blocking_threads(work_processes))
                 .map_err(|error| StartError::Listen { address, error })
         };
-        let servers =
-            config.listen.addresses.iter().map(|address| listen(*address, threads)).collect::<Result<Vec<_>, _>>()?;
+        let plain = config.listen.addresses.iter().map(|address| listen(*address, threads));
+        let mut servers = plain.collect::<Result<Vec<_>, _>>()?;
+        let public = servers.iter().map(Server::local_addr).collect();
+        let over_tls = certificates.listeners();
+        let over_tls = over_tls
+            .map(|(address, acceptor)| listen(address, threads).map(|server| server.with_tls(acceptor.clone())))
+            .collect::<Result<Vec<_>, _>>()?;
+        let tls = over_tls.iter().map(Server::local_addr).collect();
+        servers.extend(over_tls);
         let admin = listen(config.admin.address, 1)?;
-        let addresses =
-            Addresses { public: servers.iter().map(Server::local_addr).collect(), admin: admin.local_addr() };
+        let addresses = Addresses { public, tls, admin: admin.local_addr() };
         let counters = servers.iter().map(|_| Arc::new(Counters::new(threads))).collect();
         let limits = config.engine_limits();
-        Ok(Gateway { servers, admin, addresses, shared, counters, limits, remarks })
+        Ok(Gateway { servers, admin, addresses, shared, counters, limits, remarks, certificates })
     }
 
     /// Where it listens.
@@ -155,6 +174,11 @@ impl Gateway {
     /// What the operator should know of the databases that were found: what of them is not served as it is, or not at all.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    /// What gives its TLS listeners new certificates while it runs.
+    pub fn certificates(&self) -> Certificates {
+        self.certificates.clone()
     }
 
     /// What its loops share.
@@ -267,6 +291,10 @@ impl Service for Core {
     fn refusal(&self, fault: ProtocolFault, request: Option<&RequestHead>, response: &mut Response) {
         Fault::from(fault).answer(self.error_format(request), response);
     }
+
+    fn handshake_failed(&self, failure: HandshakeFailure, peer: SocketAddr, detail: Option<&dyn fmt::Display>) {
+        self.shared.handshakes.note(&self.shared.log, failure, peer, detail);
+    }
 }
 
 impl Core {
@@ -280,11 +308,14 @@ impl Core {
         }
     }
 
-    /// `http://host/root/` as the client sees it: from its `Host`, which the engine has checked to be a name or an
+    /// `http://host/root/`, or `https://…`, as the client sees it: from its `Host`, which the engine has checked to be a name or an
     /// address; without one (HTTP/1.0) from the socket. `X-Forwarded-*` is whatever the client says and not looked at.
     pub(crate) fn service_root(&self, exchange: &Exchange<'_>, root: &str) -> String {
         let mut text = self.texts.borrow_mut().pop().unwrap_or_default();
-        text.push_str("http://");
+        text.push_str(match exchange.transport() {
+            Transport::Plain => "http://",
+            Transport::Tls { .. } => "https://",
+        });
         match exchange.request().host() {
             Some(host) => text.push_str(host),
             None => text.push_str(&exchange.local().to_string()),
@@ -358,7 +389,7 @@ impl Shared {
         of_databases.chain(fibonacci.map(|service| (fibonacci::NAME, service.work_processes.occupancy())))
     }
 
-    fn new(config: &Config, services: Vec<Hosted>) -> Shared {
+    fn new(config: &Config, services: Vec<Hosted>, log: Arc<Log>) -> Shared {
         let services: Vec<_> = services.into_iter().map(Arc::new).collect();
         Shared {
             batch_room: Room::of(services.iter().map(|service| &service.rules)),
@@ -369,7 +400,8 @@ impl Shared {
             page_size: u64::from(config.pages.size),
             tokens: Tokens::new(),
             clock: Clock::system(),
-            log: Log::to_stderr(),
+            log,
+            handshakes: FailureLog::new(),
         }
     }
 }
@@ -385,6 +417,7 @@ impl fmt::Display for StartError {
             }
             StartError::MappingFile { path, error } => write!(formatter, "cannot read {}: {error}", path.display()),
             StartError::Mapping(error) => write!(formatter, "{error}"),
+            StartError::Tls(wrong) => formatter.write_str(wrong),
         }
     }
 }
@@ -396,6 +429,7 @@ impl std::error::Error for StartError {
             StartError::Database { error, .. } => Some(error),
             StartError::MappingFile { error, .. } => Some(error),
             StartError::Mapping(error) => Some(error),
+            StartError::Tls(_) => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: the first asks for a good end, the second does not wait for it.
+//! SIGINT and SIGTERM: the first asks for a good end, the second does not wait for it. SIGHUP: files are read again.
 //!
 //! Deliberately not here: what a good end is; the verb's closure knows.
 
@@ -15,6 +15,27 @@ const INTERRUPTED: i32 = 130;
 /// Calls `first` on the first of the two signals, on a thread of its own; ends the process on the second.
 pub(crate) fn on_stop(first: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
     watch(first).map_err(|error| Failure::failed(format_args!("cannot watch signals: {error}")))
+}
+
+/// Calls `each` on every SIGHUP, on a thread of its own.
+pub(crate) fn on_hangup(each: impl FnMut() + Send + 'static) -> Result<(), Failure> {
+    watch_hangup(each).map_err(|error| Failure::failed(format_args!("cannot watch signals: {error}")))
+}
+
+fn watch_hangup(mut each: impl FnMut() + Send + 'static) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let mut hangup = {
+        let _guard = runtime.enter();
+        signal(SignalKind::hangup())?
+    };
+    thread::Builder::new().name("hangup".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            while hangup.recv().await.is_some() {
+                each();
+            }
+        });
+    })?;
+    Ok(())
 }
 
 fn watch(first: impl FnOnce() + Send + 'static) -> io::Result<()> {

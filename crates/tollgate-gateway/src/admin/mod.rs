@@ -9,8 +9,10 @@ mod openmetrics;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use tollgate_net::http1::server::{CloseCause, Counters, Exchange, ExchangeError, Service, Shutdown};
+use tollgate_net::http1::server::{CloseCause, ConnectionState, Counters, Exchange, ExchangeError, Service, Shutdown};
 use tollgate_net::http1::{Fault as ProtocolFault, Method};
+use tollgate_net::tls::HandshakeKind;
+use tollgate_net::tls::server::HandshakeFailure;
 
 use tollgate_wire::format::Format;
 
@@ -86,6 +88,10 @@ impl Page {
         self.work_processes(&mut text);
         text.family(Kind::Gauge, "tollgate_connections_open", "Connections that are open.")
             .sample(self.sum(Counters::connections_open));
+        text.family(Kind::Gauge, "tollgate_connections", "Connections that are open, by what they do.");
+        for state in ConnectionState::ALL {
+            text.labelled(&[("state", state.name())], self.sum(|counters| counters.connections(*state)));
+        }
         text.family(
             Kind::Gauge,
             "tollgate_held_bytes",
@@ -98,6 +104,7 @@ impl Page {
         for cause in CloseCause::ALL {
             text.labelled(&[("cause", cause.name())], self.sum(|counters| counters.connections_closed(*cause)));
         }
+        tls(&mut text, |count| self.sum(count));
         text.family(Kind::Counter, "tollgate_accept_errors", "Connections that could not be accepted.")
             .sample(self.sum(Counters::accept_errors));
         text.family(Kind::Counter, "tollgate_requests", "Requests whose head was read.")
@@ -152,6 +159,18 @@ impl Page {
 
     fn sum(&self, count: impl Fn(&Counters) -> u64) -> u64 {
         self.counters.iter().map(|counters| count(counters)).sum()
+    }
+}
+
+/// The handshakes of TLS, summed over the listeners by `sum`.
+fn tls(text: &mut Exposition, sum: impl Fn(&dyn Fn(&Counters) -> u64) -> u64) {
+    text.family(Kind::Counter, "tollgate_tls_handshakes", "TLS handshakes that opened a connection, by their kind.");
+    for (kind, name) in [(HandshakeKind::Full, "full"), (HandshakeKind::Resumed, "resumed")] {
+        text.labelled(&[("kind", name)], sum(&|counters| counters.handshakes(kind)));
+    }
+    text.family(Kind::Counter, "tollgate_tls_handshakes_failed", "TLS handshakes that failed, by the cause.");
+    for failure in HandshakeFailure::ALL {
+        text.labelled(&[("cause", failure.name())], sum(&|counters| counters.handshakes_failed(*failure)));
     }
 }
 

@@ -10,6 +10,7 @@ mod number;
 mod service;
 #[cfg(test)]
 mod tests;
+mod tls;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
@@ -26,6 +27,7 @@ pub use self::location::Location;
 use self::number::{optional_within, within};
 use self::service::Meaning;
 pub use self::service::{Kind, Service};
+pub use self::tls::TlsListener;
 pub use crate::rules::{Csrf, IfMatch, Rules};
 pub use crate::store::sqlite::Synchronous;
 
@@ -34,6 +36,8 @@ pub use crate::store::sqlite::Synchronous;
 pub struct Config {
     /// Where the services are offered, and by how many threads.
     pub listen: Listen,
+    /// Where the services are offered over TLS.
+    pub tls: Vec<TlsListener>,
     /// The operator's own listener.
     pub admin: Admin,
     /// How answers are cut into pages.
@@ -54,7 +58,11 @@ pub struct Config {
 #[schemars(title = "tollgate gateway configuration")]
 struct File {
     /// Where the services are offered, and by how many threads.
-    listen: Listen,
+    #[schemars(with = "Listen")]
+    listen: Spanned<Listen>,
+    /// Where the services are offered over TLS.
+    #[schemars(with = "Vec<tls::Table>")]
+    tls: Vec<Spanned<tls::Table>>,
     /// The operator's own listener.
     admin: Admin,
     /// The bounded pool behind which every read and write of a database stands: for each service that has none of its own.
@@ -77,9 +85,9 @@ struct File {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Listen {
-    /// Addresses such as `127.0.0.1:8080`; port 0 takes any that is free.
-    #[serde(deserialize_with = "at_least_one")]
-    #[schemars(with = "Vec<String>", length(min = 1))]
+    /// Addresses such as `127.0.0.1:8080`; port 0 takes any that is free. None where there is a `[[tls]]`: then without
+    /// TLS nothing is served.
+    #[schemars(with = "Vec<String>")]
     pub addresses: Vec<SocketAddr>,
     /// Event loops for each address, each on a thread of its own; absent: one for each core that the process may use.
     #[serde(deserialize_with = "optional_within::<1, THREADS_MAX, u16, _>")]
@@ -205,8 +213,14 @@ impl Config {
                 (services.into(), Some(Fibonacci { work_processes: common.clone(), ..Fibonacci::default() }))
             }
         };
-        let File { listen, admin, pages, limits, drain_seconds, .. } = file;
-        Ok(Config { listen, admin, pages, services, fibonacci, limits, drain_seconds })
+        let tls = tls::listeners(file.tls, text, file_name)?;
+        if file.listen.get_ref().addresses.is_empty() && tls.is_empty() {
+            let wrong = "expected at least one address here, or a `[[tls]]`";
+            return Err(ConfigError::at(text, file_name, file.listen.span(), wrong));
+        }
+        let listen = file.listen.into_inner();
+        let File { admin, pages, limits, drain_seconds, .. } = file;
+        Ok(Config { listen, tls, admin, pages, services, fibonacci, limits, drain_seconds })
     }
 
     /// Every pool of work processes that is configured.
@@ -310,6 +324,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             listen: Listen::default(),
+            tls: Vec::new(),
             admin: Admin::default(),
             pages: Pages::default(),
             services: vec![Service::flights(), Service::records()],
@@ -323,7 +338,8 @@ impl Default for Config {
 impl Default for File {
     fn default() -> File {
         File {
-            listen: Listen::default(),
+            listen: Spanned::new(0..0, Listen::default()),
+            tls: Vec::new(),
             admin: Admin::default(),
             work_processes: WorkProcessesTable::default(),
             pages: Pages::default(),
@@ -371,14 +387,6 @@ impl Default for Limits {
             held_bytes_max: 128 << 20,
         }
     }
-}
-
-fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SocketAddr>, D::Error> {
-    let addresses = Vec::<SocketAddr>::deserialize(deserializer)?;
-    if addresses.is_empty() {
-        return Err(serde::de::Error::custom("expected at least one address"));
-    }
-    Ok(addresses)
 }
 
 fn loopback<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {

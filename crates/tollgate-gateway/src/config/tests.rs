@@ -119,6 +119,7 @@ fn every_key_is_read() {
                 threads: Some(2),
                 backlog: 10,
             },
+            tls: Vec::new(),
             admin: Admin { address: "127.0.0.1:9090".parse().unwrap() },
             pages: Pages { size: 100 },
             services: vec![flights, Service { rules, ..of(Service::records()) }, shop, of(old_shop)],

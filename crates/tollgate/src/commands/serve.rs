@@ -8,9 +8,10 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
-use tollgate_gateway::config::{self, Kind, Location, Service};
+use tollgate_gateway::config::{self, Kind, Location, Service, TlsListener};
 use tollgate_gateway::{Config, Gateway, StartError};
 use tollgate_net::http1::server::Shutdown;
+use tollgate_net::tls::server::Settings;
 
 use crate::failure::{Exit, Failure};
 use crate::signals;
@@ -21,10 +22,11 @@ Examples:
   tollgate serve --database postgres://me@localhost/shop
   tollgate serve --database sqlite:shop.db
   tollgate serve --listen 127.0.0.1:0 --admin 127.0.0.1:0
+  tollgate serve --tls-listen 127.0.0.1:8443 --certificate server.pem --key server.key
   tollgate serve gateway.toml --work-processes 4
   tollgate serve --records sqlite:records.db --pool 1 --pool-wait-ms 50
 
-One line is printed for each listener as soon as it is ready: `listening http://…` and `admin http://…`; port 0 takes any free port. SIGTERM and Ctrl-C let the exchanges in flight finish.";
+One line is printed for each listener as soon as it is ready: `listening http://…`, `listening https://…` and `admin http://…`; port 0 takes any free port. SIGTERM and Ctrl-C let the exchanges in flight finish; SIGHUP has certificates and keys read again.";
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -37,6 +39,18 @@ pub(crate) struct Arguments {
     /// Where to listen [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     pub(super) listen: Option<SocketAddr>,
+
+    /// Where to listen with TLS, beside the listeners without
+    #[arg(long, value_name = "ADDRESS", requires_all = ["certificate", "key"])]
+    pub(super) tls_listen: Option<SocketAddr>,
+
+    /// With --tls-listen: the certificate in PEM, intermediate certificates behind it (`tollgate cert` makes one to try)
+    #[arg(long, value_name = "FILE", requires = "tls_listen")]
+    pub(super) certificate: Option<PathBuf>,
+
+    /// With --tls-listen: the certificate's private key in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_listen")]
+    pub(super) key: Option<PathBuf>,
 
     /// Where the operator looks: /metrics, /healthz, /readyz [default: 127.0.0.1:0]
     #[arg(long, value_name = "ADDRESS", value_parser = admin)]
@@ -97,16 +111,24 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     // Before the first line is printed: whoever reads it may send a signal at once.
     signals::on_stop(move || asked.begin())?;
     let gateway = Gateway::start(config).map_err(|error| match error {
-        StartError::Mapping(_) | StartError::MappingFile { .. } => Failure::usage(error),
+        StartError::Mapping(_) | StartError::MappingFile { .. } | StartError::Tls(_) => Failure::usage(error),
         StartError::Listen { .. } | StartError::Database { .. } => Failure::failed(error),
     })?;
     for remark in gateway.remarks() {
         // Where nobody reads stderr, there is nobody to tell.
         let _ = writeln!(std::io::stderr(), "tollgate: {remark}");
     }
+    let certificates = gateway.certificates();
+    signals::on_hangup(move || {
+        // The log has been told what is wrong.
+        certificates.reload();
+    })?;
     let addresses = gateway.addresses().clone();
     for address in &addresses.public {
         writeln!(out, "listening http://{address}").map_err(Failure::output)?;
+    }
+    for address in &addresses.tls {
+        writeln!(out, "listening https://{address}").map_err(Failure::output)?;
     }
     writeln!(out, "admin http://{}", addresses.admin).map_err(Failure::output)?;
     out.flush().map_err(Failure::output)?;
@@ -124,6 +146,11 @@ fn read(path: Option<&Path>) -> Result<Config, Failure> {
 fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure> {
     if let Some(address) = arguments.listen {
         config.listen.addresses = vec![address];
+    }
+    if let (Some(address), Some(certificate), Some(key)) =
+        (arguments.tls_listen, &arguments.certificate, &arguments.key)
+    {
+        config.tls = vec![TlsListener::new(vec![address], Settings::new(certificate, key))];
     }
     if let Some(address) = arguments.admin {
         config.admin.address = address;
