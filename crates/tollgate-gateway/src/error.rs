@@ -3,6 +3,8 @@
 //!
 //! The client gets the outer message. What only the operator should read ([`Fault::inner`]) goes to the log.
 
+use std::sync::Arc;
+
 use tollgate_net::http1::Fault as ProtocolFault;
 use tollgate_net::http1::server::{ExchangeError, reason};
 use tollgate_wire::batch::{BatchError, BatchErrorKind};
@@ -53,9 +55,10 @@ struct Told {
     field: Option<(&'static str, Field)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Field {
     Text(&'static str),
+    Shared(Arc<str>),
     Number(u32),
 }
 
@@ -159,6 +162,16 @@ impl Fault {
         Fault::new(403, "Forbidden", message).at(Some(target.to_owned()))
     }
 
+    /// 403: the caller may not do that, to `target` where that is known.
+    pub(crate) fn not_permitted(target: Option<&str>, message: impl Into<String>) -> Fault {
+        Fault::new(403, "Forbidden", message).at(target.map(str::to_owned))
+    }
+
+    /// 401: the caller has not shown who they are, which `challenge` asks for.
+    pub(crate) fn unauthenticated(challenge: Arc<str>, message: impl Into<String>) -> Fault {
+        Fault::new(401, "Unauthorized", message).with_field("www-authenticate", Field::Shared(challenge))
+    }
+
     /// 403: a request that writes has no token, or another's.
     pub(crate) fn token_required() -> Fault {
         let message = "expected the X-CSRF-Token that a request with X-CSRF-Token: Fetch is answered, and its cookie";
@@ -227,8 +240,9 @@ impl Fault {
     pub(crate) fn answer(&self, format: Format, reply: &mut impl Reply) {
         let told = &*self.0;
         reply.begin(told.status);
-        match told.field {
+        match &told.field {
             Some((name, Field::Text(text))) => reply.field(name, text.as_bytes()),
+            Some((name, Field::Shared(text))) => reply.field(name, text.as_bytes()),
             Some((name, Field::Number(number))) => reply.field(name, number.to_string().as_bytes()),
             None => {}
         }

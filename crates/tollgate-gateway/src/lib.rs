@@ -4,6 +4,7 @@
 
 mod accept;
 mod admin;
+pub mod auth;
 mod away;
 pub mod board;
 mod conditions;

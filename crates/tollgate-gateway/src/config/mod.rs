@@ -3,6 +3,7 @@
 //!
 //! It opens no file and no socket: the text comes from the caller, who also lays command line options over the result.
 
+mod authentication;
 mod error;
 mod fibonacci;
 mod location;
@@ -21,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+pub use self::authentication::{Authentication, PlainBasic};
 pub use self::error::ConfigError;
 pub use self::fibonacci::Fibonacci;
 pub use self::location::Location;
@@ -40,6 +42,8 @@ pub struct Config {
     pub tls: Vec<TlsListener>,
     /// The operator's own listener.
     pub admin: Admin,
+    /// Who may use the services, and how that is shown.
+    pub authentication: Authentication,
     /// How answers are cut into pages.
     pub pages: Pages,
     /// The services over databases.
@@ -65,6 +69,15 @@ struct File {
     tls: Vec<Spanned<tls::Table>>,
     /// The operator's own listener.
     admin: Admin,
+    /// The users. Absent: nobody is asked who they are.
+    users: Option<authentication::UsersTable>,
+    /// How users show who they are.
+    #[schemars(with = "Option<authentication::Table>")]
+    authentication: Option<Spanned<authentication::Table>>,
+    /// Who may do what: the first rule that is for a request decides.
+    #[serde(rename = "rule")]
+    #[schemars(with = "Vec<authentication::RuleTable>")]
+    rules: Vec<Spanned<authentication::RuleTable>>,
     /// The bounded pool behind which every read and write of a database stands: for each service that has none of its own.
     work_processes: WorkProcessesTable,
     /// How answers are cut into pages.
@@ -219,8 +232,10 @@ impl Config {
             return Err(ConfigError::at(text, file_name, file.listen.span(), wrong));
         }
         let listen = file.listen.into_inner();
-        let File { admin, pages, limits, drain_seconds, .. } = file;
-        Ok(Config { listen, tls, admin, pages, services, fibonacci, limits, drain_seconds })
+        let File { admin, pages, limits, drain_seconds, users, authentication, rules, .. } = file;
+        let authentication = authentication::meaning(users, authentication, rules, (text, file_name))
+            .map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?;
+        Ok(Config { listen, tls, admin, authentication, pages, services, fibonacci, limits, drain_seconds })
     }
 
     /// Every pool of work processes that is configured.
@@ -326,6 +341,7 @@ impl Default for Config {
             listen: Listen::default(),
             tls: Vec::new(),
             admin: Admin::default(),
+            authentication: Authentication::default(),
             pages: Pages::default(),
             services: vec![Service::flights(), Service::records()],
             fibonacci: Some(Fibonacci::default()),
@@ -341,6 +357,9 @@ impl Default for File {
             listen: Spanned::new(0..0, Listen::default()),
             tls: Vec::new(),
             admin: Admin::default(),
+            users: None,
+            authentication: None,
+            rules: Vec::new(),
             work_processes: WorkProcessesTable::default(),
             pages: Pages::default(),
             services: None,

@@ -1,0 +1,362 @@
+//! Access rules: who may read and write what. They are compiled once for each place where a service is mounted, into a
+//! table of entity sets and methods; a request then looks up and compares.
+//!
+//! What a rule says of an entity set holds however the set is reached. What a request reaches is deliberately not decided
+//! here: whoever does the request asks for each set.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tollgate_net::http1::Method;
+use tollgate_wire::edm::SetId;
+
+use super::caller::{Caller, User};
+use crate::error::Fault;
+
+/// One rule. The first one that fits decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessRule {
+    /// The path that it is for, with all that is below; absent: any.
+    pub path: Option<String>,
+    /// The entity sets that it is for, by name; absent: all, and what is no entity set.
+    pub entity_sets: Option<Vec<String>>,
+    /// The methods that it is for; absent: all.
+    pub methods: Option<Vec<Verb>>,
+    /// Who may.
+    pub allow: Allow,
+    /// Where it stands, for messages: file and line.
+    pub place: String,
+}
+
+/// Who may. Nobody, if it names nobody.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Allow(pub Vec<Principal>);
+
+/// Whom a rule names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Principal {
+    /// Whoever asks.
+    Anyone,
+    /// Every user who has shown to be one.
+    Authenticated,
+    /// The user of this name.
+    User(Box<str>),
+    /// The users of this group.
+    Group(Box<str>),
+}
+
+/// What is done with an entity set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    /// It is read; HEAD, OPTIONS and TRACE count as that.
+    Get,
+    /// An entity is created.
+    Post,
+    /// An entity, or a value of it, is replaced.
+    Put,
+    /// An entity is changed: PATCH and MERGE, a value cleared, a relation set or cleared.
+    Patch,
+    /// An entity is deleted.
+    Delete,
+}
+
+/// How many verbs there are.
+const VERBS: usize = 5;
+
+/// What the rules of a gateway say together.
+#[derive(Debug, Clone)]
+pub(crate) struct Policy {
+    rules: Vec<AccessRule>,
+    /// Who may do what no rule is for.
+    default: Allow,
+    /// What those are asked for who have not said who they are; absent where there is nothing to be asked for.
+    challenge: Option<Arc<str>>,
+}
+
+/// Who may do what in one place, by entity set and verb.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Grants {
+    allows: Vec<Allow>,
+    /// Positions in `allows`, for each set.
+    sets: Vec<(Box<str>, [usize; VERBS])>,
+    /// The same for what is no entity set.
+    documents: [usize; VERBS],
+    challenge: Option<Arc<str>>,
+}
+
+/// What one caller may do in one place.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Access {
+    caller: Caller,
+    grants: Option<Arc<Grants>>,
+}
+
+impl Verb {
+    /// What a method does with what its path leads to.
+    pub(crate) fn of(method: Method) -> Verb {
+        match method {
+            Method::Get | Method::Head | Method::Options | Method::Trace => Verb::Get,
+            Method::Put => Verb::Put,
+            Method::Patch | Method::Merge => Verb::Patch,
+            Method::Delete => Verb::Delete,
+            // Nothing has another method; who asks for it is told so, if they may do anything.
+            Method::Post | Method::Other => Verb::Post,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Verb::Get => "read",
+            Verb::Post => "create",
+            Verb::Put => "replace",
+            Verb::Patch => "change",
+            Verb::Delete => "delete",
+        }
+    }
+}
+
+impl Allow {
+    /// Everybody.
+    pub fn anyone() -> Allow {
+        Allow(vec![Principal::Anyone])
+    }
+
+    /// Every user.
+    pub fn authenticated() -> Allow {
+        Allow(vec![Principal::Authenticated])
+    }
+
+    fn permits(&self, user: Option<&User>) -> bool {
+        self.0.iter().any(|principal| match (principal, user) {
+            (Principal::Anyone, _) | (Principal::Authenticated, Some(_)) => true,
+            (Principal::User(name), Some(user)) => **name == *user.name,
+            (Principal::Group(group), Some(user)) => user.groups.contains(group),
+            (_, None) => false,
+        })
+    }
+}
+
+impl AccessRule {
+    fn is_for(&self, path: &str, set: Option<&str>, verb: usize) -> bool {
+        self.path.as_ref().is_none_or(|own| is_within(path, own))
+            && self.entity_sets.as_ref().is_none_or(|sets| set.is_some_and(|set| sets.iter().any(|own| own == set)))
+            && self.methods.as_ref().is_none_or(|verbs| verbs.iter().any(|own| *own as usize == verb))
+    }
+}
+
+/// Whether `path` is `root` or below it.
+fn is_within(path: &str, root: &str) -> bool {
+    let (path, root) = (path.trim_end_matches('/'), root.trim_end_matches('/'));
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl Policy {
+    /// What `rules` say in their order, and `default` of what none of them is for.
+    pub(crate) fn new(rules: Vec<AccessRule>, default: Allow, challenge: Option<Arc<str>>) -> Policy {
+        Policy { rules, default, challenge }
+    }
+
+    /// Who may do what at `path`, where the entity sets stand below these paths; nothing where anybody may do anything.
+    pub(crate) fn grants<'s>(
+        &self,
+        path: &str,
+        sets: impl IntoIterator<Item = (&'s str, String)>,
+    ) -> Option<Arc<Grants>> {
+        if self.rules.is_empty() && self.default.permits(None) {
+            return None;
+        }
+        // The rules in their order, and the default behind them.
+        let mut allows: Vec<Allow> = self.rules.iter().map(|rule| rule.allow.clone()).collect();
+        allows.push(self.default.clone());
+        let decided = |path: &str, set: Option<&str>| -> [usize; VERBS] {
+            std::array::from_fn(|verb| {
+                let first = self.rules.iter().position(|rule| rule.is_for(path, set, verb));
+                first.unwrap_or(self.rules.len())
+            })
+        };
+        let sets = sets.into_iter().map(|(set, path)| (Box::from(set), decided(&path, Some(set)))).collect();
+        Some(Arc::new(Grants { allows, sets, documents: decided(path, None), challenge: self.challenge.clone() }))
+    }
+
+    /// The rules that are for nothing among these: a path with, where it is one, the entity set below it.
+    pub(crate) fn idle<'p>(&self, places: &[(String, Option<&'p str>)]) -> Vec<&AccessRule> {
+        let is_for_any =
+            |rule: &AccessRule| places.iter().any(|(path, set)| (0..VERBS).any(|verb| rule.is_for(path, *set, verb)));
+        self.rules.iter().filter(|rule| !is_for_any(rule)).collect()
+    }
+}
+
+impl Access {
+    /// What `caller` may do where `grants` hold.
+    pub(crate) fn new(caller: Caller, grants: Option<&Arc<Grants>>) -> Access {
+        Access { caller, grants: grants.map(Arc::clone) }
+    }
+
+    /// Who asks.
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Whether there is anything to be checked.
+    pub(crate) fn is_open(&self) -> bool {
+        self.grants.is_none()
+    }
+
+    /// Whether the caller may do anything here: who may not is told so before their request is looked at.
+    ///
+    /// # Errors
+    /// 401 or 403.
+    pub(crate) fn check_any(&self) -> Result<(), Fault> {
+        let Some(grants) = &self.grants else { return Ok(()) };
+        let rows = grants.sets.iter().map(|(_, row)| row).chain([&grants.documents]);
+        let mut cells = rows.flatten();
+        match cells.any(|cell| grants.allows[*cell].permits(self.caller.user())) {
+            true => Ok(()),
+            false => Err(self.refusal(grants, None, "use this service")),
+        }
+    }
+
+    /// Whether the caller may do that with entities of a set.
+    ///
+    /// # Errors
+    /// 401 for those who have not said who they are, 403 for the others.
+    pub(crate) fn check(&self, set: SetId, verb: Verb) -> Result<(), Fault> {
+        let Some(grants) = &self.grants else { return Ok(()) };
+        let (name, row) = &grants.sets[set.0];
+        match grants.allows[row[verb as usize]].permits(self.caller.user()) {
+            true => Ok(()),
+            false => Err(self.refusal(grants, Some(name), &format!("{} entities of {name}", verb.name()))),
+        }
+    }
+
+    /// Whether the caller may do that, without saying why not.
+    pub(crate) fn permits(&self, set: SetId, verb: Verb) -> bool {
+        let Some(grants) = &self.grants else { return true };
+        grants.allows[grants.sets[set.0].1[verb as usize]].permits(self.caller.user())
+    }
+
+    /// The same for what is no entity set: the service document, `$metadata`, a function.
+    ///
+    /// # Errors
+    /// As [`check`](Access::check).
+    pub(crate) fn check_document(&self, verb: Verb) -> Result<(), Fault> {
+        let Some(grants) = &self.grants else { return Ok(()) };
+        match grants.allows[grants.documents[verb as usize]].permits(self.caller.user()) {
+            true => Ok(()),
+            false => Err(self.refusal(grants, None, &format!("{} that", verb.name()))),
+        }
+    }
+
+    fn refusal(&self, grants: &Grants, target: Option<&str>, what: &str) -> Fault {
+        match (self.caller.user(), &grants.challenge) {
+            (Some(user), _) => Fault::not_permitted(target, format!("{} may not {what}", user.name)),
+            (None, Some(challenge)) => Fault::unauthenticated(Arc::clone(challenge), "expected a name and a password"),
+            (None, None) => Fault::not_permitted(target, format!("only known users may {what}")),
+        }
+    }
+}
+
+impl fmt::Display for Principal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Principal::Anyone => formatter.write_str("anyone"),
+            Principal::Authenticated => formatter.write_str("authenticated"),
+            Principal::User(name) => write!(formatter, "user:{name}"),
+            Principal::Group(name) => write!(formatter, "group:{name}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(path: Option<&str>, sets: Option<&[&str]>, methods: Option<&[Verb]>, allow: Vec<Principal>) -> AccessRule {
+        AccessRule {
+            path: path.map(str::to_owned),
+            entity_sets: sets.map(|sets| sets.iter().map(|set| (*set).to_owned()).collect()),
+            methods: methods.map(<[Verb]>::to_vec),
+            allow: Allow(allow),
+            place: String::new(),
+        }
+    }
+
+    fn caller(name: &str, groups: &[&str]) -> Caller {
+        Caller::known(Arc::new(User {
+            name: name.into(),
+            groups: groups.iter().map(|group| (*group).into()).collect(),
+        }))
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_decides_and_the_default_the_rest() {
+        let group = |name: &str| Principal::Group(name.into());
+        let rules = vec![
+            rule(None, Some(&["Secrets"]), None, vec![Principal::User("ann".into())]),
+            rule(Some("/v4/"), None, Some(&[Verb::Get]), vec![Principal::Anyone]),
+            rule(Some("/v4/Things"), None, Some(&[Verb::Delete]), vec![]),
+            rule(Some("/v4"), None, None, vec![group("editors"), Principal::User("zoe".into())]),
+        ];
+        let policy = Policy::new(rules, Allow::authenticated(), None);
+        let sets = [("Secrets", "/v4/Secrets".to_owned()), ("Things", "/v4/Things".to_owned())];
+        let grants = policy.grants("/v4/", sets);
+        let (nobody, ann, bob) = (Caller::anonymous(), caller("ann", &[]), caller("bob", &["editors", "x"]));
+        let (secrets, things) = (SetId(0), SetId(1));
+        for (caller, set, verb, expected) in [
+            (&nobody, secrets, Verb::Get, false),
+            (&bob, secrets, Verb::Get, false),
+            (&ann, secrets, Verb::Delete, true),
+            (&nobody, things, Verb::Get, true),
+            (&nobody, things, Verb::Post, false),
+            (&ann, things, Verb::Post, false),
+            (&bob, things, Verb::Patch, true),
+            (&bob, things, Verb::Delete, false),
+            (&caller("zoe", &[]), things, Verb::Put, true),
+            (&caller("Zoe", &["editor"]), things, Verb::Put, false),
+        ] {
+            let access = Access::new(caller.clone(), grants.as_ref());
+            assert_eq!(access.permits(set, verb), expected, "{caller:?} {set:?} {verb:?}");
+            assert_eq!(access.check(set, verb).is_ok(), expected, "{caller:?} {set:?} {verb:?}");
+        }
+        let elsewhere = Access::new(nobody.clone(), policy.grants("/v40/", []).as_ref());
+        assert!(elsewhere.check_document(Verb::Get).is_err() && elsewhere.check_any().is_err());
+        let here = Access::new(nobody, grants.as_ref());
+        assert!(here.check_document(Verb::Get).is_ok() && here.check_any().is_ok());
+    }
+
+    #[test]
+    fn without_rules_and_with_an_open_default_nothing_is_checked() {
+        let open = Policy::new(Vec::new(), Allow::anyone(), None);
+        assert_eq!(open.grants("/v4/", []), None);
+        assert!(Access::default().is_open() && Access::default().check(SetId(7), Verb::Post).is_ok());
+    }
+
+    #[test]
+    fn a_path_ends_at_a_slash() {
+        for (path, root, expected) in [
+            ("/v4/", "/v4/", true),
+            ("/v4/", "/v4", true),
+            ("/v4/Things", "/v4/", true),
+            ("/v4/Things", "/v4/Thing", false),
+            ("/v4/Thing", "/v4/Things", false),
+            ("/v4/", "/", true),
+            ("/", "/", true),
+            ("/", "/v4", false),
+        ] {
+            assert_eq!(is_within(path, root), expected, "{path} {root}");
+        }
+    }
+
+    #[test]
+    fn a_rule_for_what_is_not_there_is_found() {
+        let rules = vec![
+            rule(Some("/v4/"), None, None, vec![]),
+            rule(Some("/v5/"), None, None, vec![]),
+            rule(None, Some(&["Thing"]), None, vec![]),
+            rule(Some("/v4/Things"), Some(&["Things"]), None, vec![]),
+        ];
+        let policy = Policy::new(rules.clone(), Allow::anyone(), None);
+        let idle = policy.idle(&[("/v4/".to_owned(), None), ("/v4/Things".to_owned(), Some("Things"))]);
+        assert_eq!(idle, [&rules[1], &rules[2]]);
+    }
+}

@@ -1,0 +1,19 @@
+//! Who asks, and what they may do: users and their passwords, basic authentication (RFC 7617), and the access rules.
+//!
+//! What it deliberately does not do: keep sessions, or know what a request reaches: the protocols ask for each entity set.
+
+mod access;
+mod authentication;
+mod basic;
+mod caller;
+mod password;
+mod users;
+mod verified;
+
+pub(crate) use access::{Access, Grants, Policy};
+pub use access::{AccessRule, Allow, Principal, Verb};
+pub(crate) use authentication::{Authentication, Local};
+pub use basic::Credentials;
+pub use caller::{Caller, User};
+pub use password::{Cost, Hash, PASSWORD_BYTES_MAX};
+pub use users::{Users, UsersError, Verdict, line};
