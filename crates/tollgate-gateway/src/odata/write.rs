@@ -10,7 +10,7 @@ use tollgate_net::http1::server::Exchange;
 use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
-use crate::operation::{self, Answer, Caller, ContentIds, Prepared, Request};
+use crate::operation::{self, Answer, Author, ContentIds, Prepared, Request};
 use crate::pool::Writing;
 use crate::server::Core;
 use crate::store::{Connection, Store};
@@ -42,7 +42,7 @@ pub(super) async fn answer(
                 headers: head,
                 body,
                 content_ids: &ContentIds::default(),
-                caller: &Caller::of(&service.rules, head, core.shared.clock.wall()),
+                author: &Author::of(&service.rules, head, core.shared.clock.wall()),
                 page_size: core.shared.page_size,
             },
         )?

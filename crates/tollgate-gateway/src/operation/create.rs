@@ -10,7 +10,7 @@ use tollgate_wire::entry::{Entry, Link};
 use tollgate_wire::plan::{Key, Options, Plan, Shape};
 use tollgate_wire::value::{Cell, Row, Value};
 
-use super::caller::Caller;
+use super::author::Author;
 use super::provide;
 use super::relation::{self, Holder};
 use super::target;
@@ -25,7 +25,7 @@ const DEPTH_MAX: usize = 8;
 pub(crate) struct Creation<'a> {
     pub(crate) service: &'a Hosted,
     pub(crate) connection: &'a mut Connection,
-    pub(crate) caller: &'a Caller,
+    pub(crate) author: &'a Author,
 }
 
 /// A new entity with whatever the database made of it.
@@ -84,7 +84,7 @@ impl Creation<'_> {
     pub(crate) fn alone(&mut self, set: SetId, entry: &mut Entry, sink: &mut impl RowSink) -> Result<(), Fault> {
         let model = &*self.service.model;
         let entity_type = model.type_of(set);
-        provide::for_creation(entity_type, entry, self.caller);
+        provide::for_creation(entity_type, entry, self.author);
         provide::check_complete(entity_type, entry)?;
         let inserted = self.connection.insert(model, set, entry, Some(sink));
         inserted.map_err(|error| relation::refused(model, set, entry, error))?;
@@ -108,7 +108,7 @@ impl Creation<'_> {
         let model = &*self.service.model;
         let entity_type = model.type_of(set);
         let (children, links) = (mem::take(&mut entry.children), mem::take(&mut entry.links));
-        provide::for_creation(entity_type, entry, self.caller);
+        provide::for_creation(entity_type, entry, self.author);
         let mut later_children = Vec::new();
         for (navigation, mut related) in children {
             relation::check_creatable(model, &entity_type.navigation[navigation.0])?;
@@ -204,7 +204,7 @@ impl Creation<'_> {
                 }
             }
             provide::check_nulls(target_type, &changes)?;
-            provide::for_change(target_type, &mut changes, self.caller);
+            provide::for_change(target_type, &mut changes, self.author);
             let updated = self.connection.update(model, declared.target, &key, &changes);
             if !updated.map_err(|error| relation::refused(model, declared.target, &changes, error))? {
                 return Err(no_such_link(&declared.name));

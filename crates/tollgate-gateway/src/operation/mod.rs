@@ -5,7 +5,7 @@
 //! whatever was done.
 
 mod answer;
-mod caller;
+mod author;
 mod change;
 mod content_ids;
 mod create;
@@ -32,7 +32,7 @@ use tollgate_wire::plan::Resource;
 use tollgate_wire::url;
 
 pub(crate) use answer::{Answer, Reply};
-pub(crate) use caller::Caller;
+pub(crate) use author::Author;
 pub(crate) use change::{Absent, Changed, How, check_key};
 pub(crate) use content_ids::ContentIds;
 pub(crate) use create::{Creation, is_alone};
@@ -65,7 +65,7 @@ pub(crate) struct Request<'a> {
     /// What earlier requests of the same batch created; empty outside of batches.
     pub(crate) content_ids: &'a ContentIds,
     /// Who asks, and when.
-    pub(crate) caller: &'a Caller,
+    pub(crate) author: &'a Author,
     /// Entities of a collection that are answered at once.
     pub(crate) page_size: u64,
 }

@@ -42,14 +42,14 @@ impl Prepared {
         root: &str,
         answer: &mut Answer,
     ) -> Result<Performed, Fault> {
-        let Prepared { action, version, caller, conditions, returning, format, choice } = self;
+        let Prepared { action, version, author, conditions, returning, format, choice } = self;
         answer.clear();
         let (name, said) = versions::answered(version);
         answer.header(name, said);
-        let updated = if format == Format::V2Atom { caller.stamp().atom() } else { String::new() };
+        let updated = if format == Format::V2Atom { author.stamp().atom() } else { String::new() };
         let manner = Manner { format, root, updated: &updated };
         let mut work = Work {
-            creation: Creation { service, connection, caller: &caller },
+            creation: Creation { service, connection, author: &author },
             version,
             returning,
             manner,

@@ -9,7 +9,7 @@ use tollgate_wire::format::Format;
 use tollgate_wire::plan::{Counting, Key, Options, Plan, Resource, Shape};
 use tollgate_wire::url;
 
-use super::caller::Caller;
+use super::author::Author;
 use super::change::{Absent, How};
 use super::headers::{self, Conditions, Headers, Returning, values};
 use super::{Meant, Request, allowed, method_text, property, reference, spare};
@@ -22,7 +22,7 @@ use crate::odata::negotiation;
 pub(crate) struct Prepared {
     pub(super) action: Action,
     pub(super) version: Version,
-    pub(super) caller: Caller,
+    pub(super) author: Author,
     pub(super) conditions: Conditions,
     pub(super) returning: Returning,
     pub(super) format: Format,
@@ -106,7 +106,7 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
         Kind::Delete => Action::Delete { plan },
     };
     let conditions = Conditions::of(headers);
-    Ok(Prepared { action, version, caller: request.caller.clone(), conditions, returning, format, choice })
+    Ok(Prepared { action, version, author: request.author.clone(), conditions, returning, format, choice })
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -139,7 +139,7 @@ fn prepare_relation(
     Ok(Prepared {
         action: Action::Relate { plan, change },
         version,
-        caller: request.caller.clone(),
+        author: request.author.clone(),
         conditions: Conditions::of(headers),
         returning: Returning::Unsaid,
         format: negotiation::default(version),

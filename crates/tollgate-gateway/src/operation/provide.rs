@@ -11,38 +11,38 @@ use tollgate_wire::edm::{EntityType, LeafId, Primitive, Provided};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::value::Cell;
 
-use super::caller::Caller;
+use super::author::Author;
 use crate::error::Fault;
 
 /// Completes an entity that is to be created. What the client sent for managed and computed leaves is forgotten.
-pub(crate) fn for_creation(entity_type: &EntityType, entry: &mut Entry, caller: &Caller) {
+pub(crate) fn for_creation(entity_type: &EntityType, entry: &mut Entry, author: &Author) {
     for (leaf, provided) in &entity_type.provided {
         match provided {
             Provided::Default(value) if !entry.is_set(*leaf) => entry.set(*leaf, value.cell()),
             Provided::Uuid if !entry.is_set(*leaf) => entry.set_text(*leaf, new_uuid(&mut [0; UUID_LENGTH])),
             Provided::Default(_) | Provided::Uuid | Provided::Database => {}
             Provided::Computed => entry.unset(*leaf),
-            Provided::CreatedAt | Provided::ModifiedAt => set_time(entity_type, entry, *leaf, caller),
-            Provided::CreatedBy | Provided::ModifiedBy => set_user(entity_type, entry, *leaf, caller),
+            Provided::CreatedAt | Provided::ModifiedAt => set_time(entity_type, entry, *leaf, author),
+            Provided::CreatedBy | Provided::ModifiedBy => set_user(entity_type, entry, *leaf, author),
         }
     }
 }
 
 /// Completes the changes of an entity. What the client sent for managed and computed leaves is forgotten.
-pub(crate) fn for_change(entity_type: &EntityType, entry: &mut Entry, caller: &Caller) {
+pub(crate) fn for_change(entity_type: &EntityType, entry: &mut Entry, author: &Author) {
     for (leaf, provided) in &entity_type.provided {
         match provided {
             Provided::Default(_) | Provided::Uuid | Provided::Database => {}
             Provided::Computed | Provided::CreatedAt | Provided::CreatedBy => entry.unset(*leaf),
-            Provided::ModifiedAt => set_time(entity_type, entry, *leaf, caller),
-            Provided::ModifiedBy => set_user(entity_type, entry, *leaf, caller),
+            Provided::ModifiedAt => set_time(entity_type, entry, *leaf, author),
+            Provided::ModifiedBy => set_user(entity_type, entry, *leaf, author),
         }
     }
 }
 
 /// Makes changes a replacement: what the client did not say gets its default, or becomes null. What the server provides
 /// in other ways stays as it is, as does the key.
-pub(crate) fn for_replacement(entity_type: &EntityType, entry: &mut Entry, caller: &Caller) {
+pub(crate) fn for_replacement(entity_type: &EntityType, entry: &mut Entry, author: &Author) {
     for leaf in (0..entity_type.leaves.len()).map(LeafId) {
         if entry.is_set(leaf) || entity_type.key.contains(&leaf) {
             continue;
@@ -53,7 +53,7 @@ pub(crate) fn for_replacement(entity_type: &EntityType, entry: &mut Entry, calle
             None => entry.set_null(leaf),
         }
     }
-    for_change(entity_type, entry, caller);
+    for_change(entity_type, entry, author);
 }
 
 /// Checks that a new entity has all that it must have.
@@ -94,14 +94,14 @@ fn not_null(path: &str) -> Fault {
     Fault::bad_request(path, format!("expected a value for {path}, which cannot be null"))
 }
 
-fn set_time(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, caller: &Caller) {
+fn set_time(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, author: &Author) {
     entry.unset(leaf);
-    caller.stamp().canonical(entity_type.leaves[leaf.0].primitive, |text| entry.set_text(leaf, text));
+    author.stamp().canonical(entity_type.leaves[leaf.0].primitive, |text| entry.set_text(leaf, text));
 }
 
 /// Notes who asks, as far as the column has room: a long name is no reason to refuse a change.
-fn set_user(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, caller: &Caller) {
-    let user = caller.user();
+fn set_user(entity_type: &EntityType, entry: &mut Entry, leaf: LeafId, author: &Author) {
+    let user = author.user();
     let end = match entity_type.leaves[leaf.0].primitive {
         // No text has more characters than bytes.
         Primitive::String { length_max } if length_max > 0 && user.len() > length_max as usize => {

@@ -25,7 +25,7 @@ pub(super) fn perform(
     answer.clear();
     let Request { version, headers, root, .. } = *request;
     let updated = |format| match format {
-        Format::V2Atom => request.caller.stamp().atom(),
+        Format::V2Atom => request.author.stamp().atom(),
         _ => String::new(),
     };
     match meant.resource {

@@ -151,7 +151,7 @@ impl Creation<'_> {
             return Err(Fault::bad_request(&declared.name, what));
         }
         provide::check_nulls(entity_type, &changes)?;
-        provide::for_change(entity_type, &mut changes, self.caller);
+        provide::for_change(entity_type, &mut changes, self.author);
         self.connection.update(model, declared.target, key, &changes)?;
         Ok(())
     }

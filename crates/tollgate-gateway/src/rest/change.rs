@@ -15,7 +15,7 @@ use super::route::write_segment;
 use crate::board::Task;
 use crate::error::Fault;
 use crate::hosted::Hosted;
-use crate::operation::{Absent, Caller, Changed, Conditions, Creation, How, check_key, deletion_refused, is_alone};
+use crate::operation::{Absent, Author, Changed, Conditions, Creation, How, check_key, deletion_refused, is_alone};
 use crate::store::{Connection, Flow, RowSink, Store};
 use crate::weight::Place;
 
@@ -32,7 +32,7 @@ pub(super) struct Shown {
 
 /// What is needed to change one entity.
 pub(super) struct Change {
-    pub(super) caller: Caller,
+    pub(super) author: Author,
     pub(super) conditions: Conditions,
     /// In which format the entity is answered.
     pub(super) format: Format,
@@ -50,7 +50,7 @@ impl Change {
         set: SetId,
         entry: &mut Entry,
     ) -> Result<Shown, Fault> {
-        let mut creation = Creation { service, connection, caller: &self.caller };
+        let mut creation = Creation { service, connection, author: &self.author };
         if !is_alone(entry) {
             let key = creation.with_related(set, entry)?.key(service.model.type_of(set));
             return self.show(service, connection, set, key);
@@ -76,7 +76,7 @@ impl Change {
         if let Some(key) = &plan.key {
             check_key(service.model.type_of(plan.root), entry, key)?;
         }
-        let mut creation = Creation { service, connection, caller: &self.caller };
+        let mut creation = Creation { service, connection, author: &self.author };
         match creation.change(Version::V4, plan, entry, (how, Absent::Fail), &self.conditions)? {
             Changed::Updated(set, key) => self.show(service, connection, set, key),
             Changed::Missing(_) => Err(Fault::not_found("there is no entity with this key")),
@@ -88,7 +88,7 @@ impl Change {
     /// # Errors
     /// 404, 412, 428, and what the store says.
     pub(super) fn delete(&self, service: &Hosted, connection: &mut Connection, plan: Plan) -> Result<(), Fault> {
-        Creation { service, connection, caller: &self.caller }.delete(Version::V4, plan, &self.conditions)
+        Creation { service, connection, author: &self.author }.delete(Version::V4, plan, &self.conditions)
     }
 
     fn show(&self, service: &Hosted, connection: &mut Connection, set: SetId, key: Key) -> Result<Shown, Fault> {

@@ -14,7 +14,7 @@ use super::intake::{Ahead, Source};
 use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
-use crate::operation::{Caller, Creation, is_alone, provide, refused, spare};
+use crate::operation::{Author, Creation, is_alone, provide, refused, spare};
 use crate::pool::Writing;
 use crate::store::{Connection, Discard, Store};
 use crate::weight::Place;
@@ -31,7 +31,7 @@ pub(super) struct Insertion {
     /// What stands around the array.
     pub(super) framing: Framing,
     /// Who is said to have created the entities.
-    pub(super) caller: Caller,
+    pub(super) author: Author,
 }
 
 /// What stands around an array.
@@ -122,10 +122,10 @@ impl Insertion {
         let service = &*self.service;
         let model = &*service.model;
         if !is_alone(entry) {
-            return Creation { service, connection, caller: &self.caller }.with_related(self.set, entry).map(|_| ());
+            return Creation { service, connection, author: &self.author }.with_related(self.set, entry).map(|_| ());
         }
         let entity_type = model.type_of(self.set);
-        provide::for_creation(entity_type, entry, &self.caller);
+        provide::for_creation(entity_type, entry, &self.author);
         provide::check_complete(entity_type, entry)?;
         let inserted = connection.insert(model, self.set, entry, None::<&mut Discard>);
         inserted.map_err(|error| refused(model, self.set, entry, error))

@@ -20,7 +20,7 @@ use crate::accept::MediaRange;
 use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
-use crate::operation::{Caller, Conditions, How, check_coding, is_alone, spare};
+use crate::operation::{Author, Conditions, How, check_coding, is_alone, spare};
 use crate::server::Core;
 
 /// Creates what the body holds: one entity, or an array of them.
@@ -133,8 +133,8 @@ async fn insert(
     exchange: &mut Exchange<'_>,
     ahead: Ahead,
 ) -> Result<(), Failure> {
-    let caller = Caller::of(&service.rules, exchange.request(), core.shared.clock.wall());
-    let insertion = Insertion { service: Arc::clone(service), set, framing, caller };
+    let author = Author::of(&service.rules, exchange.request(), core.shared.clock.wall());
+    let insertion = Insertion { service: Arc::clone(service), set, framing, author };
     let inserted = insertion.run(exchange, ahead).await?;
     answer_count(exchange, 201, "inserted", inserted);
     Ok(())
@@ -156,7 +156,7 @@ fn entity(service: &Hosted, set: SetId, format: Format, ahead: Ahead) -> Result<
 
 fn changing(core: &Core, service: &Hosted, request: &RequestHead) -> Result<Change, Fault> {
     Ok(Change {
-        caller: Caller::of(&service.rules, request, core.shared.clock.wall()),
+        author: Author::of(&service.rules, request, core.shared.clock.wall()),
         conditions: Conditions::of(request),
         format: answer_format(request)?,
     })

@@ -23,7 +23,7 @@ use crate::accept;
 use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
-use crate::operation::{Caller, values};
+use crate::operation::{Author, values};
 use crate::server::{Core, Shared};
 use crate::store::{Connection, Store};
 use crate::weight::Place;
@@ -73,7 +73,7 @@ struct Batch {
     on_error: OnError,
     root_url: String,
     root_path: Box<str>,
-    caller: Caller,
+    author: Author,
     shared: Arc<Shared>,
 }
 
@@ -101,7 +101,7 @@ pub(super) async fn answer(
         (Version::V2, ..) | (Version::V4, Form::Json, None) => OnError::Continue,
         (Version::V4, Form::Multipart(_), None) => OnError::Stop,
     };
-    let caller = Caller::of(&service.rules, head, core.shared.clock.wall());
+    let author = Author::of(&service.rules, head, core.shared.clock.wall());
     let body = gather::body(core, &service.rules, &form, exchange).await?;
     let scanned = scan(&form, body.bytes(), service.rules.batch_requests_max).await?;
     let batch = Batch {
@@ -112,7 +112,7 @@ pub(super) async fn answer(
         on_error,
         root_url: core.service_root(exchange, &mount.root),
         root_path: mount.root.clone(),
-        caller,
+        author,
         shared: Arc::clone(&core.shared),
     };
     let buffer = core.shared.buffers.take();
@@ -229,7 +229,7 @@ impl Batch {
                 Form::Json => Grouping::AtomicityGroups,
             },
             root: (&self.root_url, &self.root_path),
-            caller: &self.caller,
+            author: &self.author,
             share,
             body_bytes: bytes.len(),
         };

@@ -18,7 +18,7 @@ use super::output::{Output, Telling};
 use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::odata::negotiation;
-use crate::operation::{self, Answer, Caller, ContentIds, Headers, Performed, Request, values};
+use crate::operation::{self, Answer, Author, ContentIds, Headers, Performed, Request, values};
 use crate::server::Shared;
 use crate::store::{Connection, Store};
 
@@ -66,7 +66,7 @@ pub(super) struct Run<'r> {
     pub(super) grouping: Grouping,
     /// The absolute URL of the service root, and its path.
     pub(super) root: (&'r str, &'r str),
-    pub(super) caller: &'r Caller,
+    pub(super) author: &'r Author,
     /// The batch's share of the room, of which the answer takes its part.
     pub(super) share: &'r mut Share,
     pub(super) body_bytes: usize,
@@ -330,7 +330,7 @@ impl Running<'_, '_, '_> {
             headers: request,
             body: &request.body,
             content_ids,
-            caller: run.caller,
+            author: run.author,
             page_size: run.shared.page_size,
         };
         let performed = operation::perform(run.service, run.connection, &operation, answer)?;

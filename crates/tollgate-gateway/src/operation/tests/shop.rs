@@ -12,7 +12,7 @@ use tollgate_wire::value::Value;
 
 use crate::hosted::{Hosted, Opened};
 use crate::odata::negotiation;
-use crate::operation::{Answer, Caller, ContentIds, Headers, Request, perform};
+use crate::operation::{Answer, Author, ContentIds, Headers, Request, perform};
 use crate::pool::{Locking, Pool};
 use crate::rest::Rest;
 use crate::rules::Rules;
@@ -215,7 +215,7 @@ impl Shop {
             headers: &fields,
             body: body.as_bytes(),
             content_ids: &self.content_ids,
-            caller: &Caller::of(&self.hosted.rules, &fields, self.now),
+            author: &Author::of(&self.hosted.rules, &fields, self.now),
             page_size: 1000,
         };
         let mut answer = Answer::default();

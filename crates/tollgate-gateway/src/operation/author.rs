@@ -17,16 +17,16 @@ const USER_CHARACTERS_MAX: usize = 255;
 
 /// Who asks, and when.
 #[derive(Debug, Clone)]
-pub(crate) struct Caller {
+pub(crate) struct Author {
     user: Arc<str>,
     stamp: Stamp,
 }
 
-impl Caller {
+impl Author {
     /// The user of the request's basic authentication, or, without one, the one that the rules name.
-    pub(crate) fn of(rules: &Rules, headers: &dyn Headers, now: SystemTime) -> Caller {
+    pub(crate) fn of(rules: &Rules, headers: &dyn Headers, now: SystemTime) -> Author {
         let named = headers.value("authorization", 0).and_then(basic_user);
-        Caller { user: named.unwrap_or_else(|| Arc::clone(&rules.user)), stamp: Stamp::of(now) }
+        Author { user: named.unwrap_or_else(|| Arc::clone(&rules.user)), stamp: Stamp::of(now) }
     }
 
     /// Who.
