@@ -9,12 +9,11 @@ use std::sync::Arc;
 use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Abort, Exchange, ExchangeError};
 
-use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::parts::{self, Buffers, PartWriter};
-use crate::server::Core;
 use crate::store::Connection;
+use crate::visit::Visit;
 
 /// Something that writes an answer, in as many goes as it takes.
 pub(crate) trait Work: Send + 'static {
@@ -43,13 +42,13 @@ pub(crate) enum Progress {
 /// # Errors
 /// What the work says, or that no work process was to be had, or that the exchange broke.
 pub(crate) async fn run(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     exchange: &mut Exchange<'_>,
     mut work: impl Work,
 ) -> Result<(), Failure> {
-    let buffers = &core.shared.buffers;
-    let mut work_process = service.pool.acquire(&Task::of(exchange.request())).await.map_err(Fault::from)?;
+    let buffers = &visit.shared.buffers;
+    let mut work_process = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
     let mut begun = false;
     loop {
         let hosted = Arc::clone(service);
@@ -76,7 +75,7 @@ pub(crate) async fn run(
                 begun = true;
                 work = paused;
                 send(exchange, rest, buffers, Position::Within).await?;
-                work_process = service.pool.acquire_again(&Task::of(exchange.request())).await;
+                work_process = service.pool.acquire_again(&visit.task(exchange.request())).await;
                 continue;
             }
             Ok((_, Err(fault), _)) => fault,
@@ -86,7 +85,7 @@ pub(crate) async fn run(
             return Err(Failure::Told(fault));
         }
         let request = exchange.request();
-        core.log_inner(&fault, request.method_text(), request.path());
+        visit.log_inner(&fault, request.method_text(), request.path());
         // Half an answer is out: only a connection that ends early tells the client that it is not the whole.
         return Err(Failure::Broken(ExchangeError::Abort(Abort::Close)));
     }

@@ -2,14 +2,15 @@
 //! `X-CSRF-Token: Fetch`, gets it with a cookie, and sends both back. A page of somebody else can make a browser send the
 //! cookie, but cannot read the token.
 //!
-//! Nothing is kept: the token is a keyed hash (HMAC-SHA-256, under a key that lives as long as the process) of the cookie
-//! and of the credentials that came with it. What it deliberately is not: a session, or a way to sign in.
+//! Nothing is kept: the token is a keyed hash (HMAC-SHA-256, under a key that lives as long as the process) of the cookie,
+//! of the user, and of the credentials that came with it. What it deliberately is not: a session, or a way to sign in.
 
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use tollgate_net::http1::{Method, RequestHead};
 use tollgate_wire::base64;
 
+use crate::auth::Caller;
 use crate::error::Fault;
 use crate::operation::Reply;
 use crate::rules::{Csrf, Rules};
@@ -50,7 +51,7 @@ impl Tokens {
     }
 
     /// The token that a request to read asks for.
-    pub(crate) fn offer(&self, request: &RequestHead) -> Option<Offer> {
+    pub(crate) fn offer(&self, request: &RequestHead, caller: &Caller) -> Option<Offer> {
         let asked = request.header(FIELD)?.eq_ignore_ascii_case("fetch");
         if !asked || !matches!(request.method(), Method::Get | Method::Head) {
             return None;
@@ -58,7 +59,7 @@ impl Tokens {
         let held = session(request);
         let fresh = if held.is_some() { None } else { Some(new_session()) };
         let session = held.or(fresh.as_deref())?;
-        let token = encoded(self.hash(session, request).as_ref());
+        let token = encoded(self.hash(session, request, caller).as_ref());
         let cookie = fresh.as_ref().map(|session| format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Lax"));
         Some(Offer { token, cookie })
     }
@@ -67,20 +68,20 @@ impl Tokens {
     ///
     /// # Errors
     /// 403, which says that a token is required.
-    pub(crate) fn check(&self, rules: &Rules, request: &RequestHead) -> Result<(), Fault> {
+    pub(crate) fn check(&self, rules: &Rules, request: &RequestHead, caller: &Caller) -> Result<(), Fault> {
         if rules.csrf == Csrf::Off {
             return Ok(());
         }
         let valid = || {
             let token = base64::decode(request.header(FIELD)?)?;
-            let signed = message(session(request)?, request);
+            let signed = message(session(request)?, request, caller);
             hmac::verify(&self.key, &signed, &token).ok()
         };
         valid().ok_or_else(Fault::token_required)
     }
 
-    fn hash(&self, session: &str, request: &RequestHead) -> hmac::Tag {
-        hmac::sign(&self.key, &message(session, request))
+    fn hash(&self, session: &str, request: &RequestHead, caller: &Caller) -> hmac::Tag {
+        hmac::sign(&self.key, &message(session, request, caller))
     }
 }
 
@@ -95,10 +96,11 @@ impl Offer {
     }
 }
 
-/// What a token signs: the cookie, whose characters hold no zero byte, and the credentials.
-fn message(session: &str, request: &RequestHead) -> Vec<u8> {
+/// What a token signs: the cookie and the user's name, which hold no zero byte, and the credentials.
+fn message(session: &str, request: &RequestHead, caller: &Caller) -> Vec<u8> {
+    let user = caller.name().map_or("", |name| name);
     let credentials = request.header("authorization").unwrap_or_default();
-    [session.as_bytes(), &[0], credentials.as_bytes()].concat()
+    [session.as_bytes(), &[0], user.as_bytes(), &[0], credentials.as_bytes()].concat()
 }
 
 /// The cookie that the client holds, if it is one that could be ours.

@@ -12,13 +12,12 @@ use tollgate_wire::stencil::{Base, FeedHead, Stencil, Writer};
 use tollgate_wire::value::Row;
 
 use crate::away::{self, Progress, Work};
-use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::next_link;
 use crate::parts::{Output, PartWriter};
-use crate::server::Core;
 use crate::store::{Connection, Flow, RowSink, Store};
+use crate::visit::Visit;
 use crate::weight::Place;
 
 /// A page to be written; it owns all that it needs, so that it can leave the loop.
@@ -58,20 +57,20 @@ impl Feed {
     /// Writes the page as the answer of `exchange`, whose status and fields stand already.
     pub(crate) async fn answer(
         mut self,
-        core: &Core,
+        visit: &Visit<'_>,
         service: &Arc<Hosted>,
         exchange: &mut Exchange<'_>,
     ) -> Result<(), Failure> {
         match service.place_of_read(&self.plan, self.page_left) {
             Place::Loop => {
                 let mut work_process =
-                    service.pool.acquire(&Task::of(exchange.request())).await.map_err(Fault::from)?;
+                    service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
                 self.write(service, &mut work_process, &mut exchange.respond().body)?;
                 drop(work_process);
-                core.give_text(self.root);
+                visit.give_text(self.root);
                 Ok(())
             }
-            Place::Away => away::run(core, service, exchange, self).await,
+            Place::Away => away::run(visit, service, exchange, self).await,
         }
     }
 

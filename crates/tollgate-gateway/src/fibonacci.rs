@@ -10,6 +10,7 @@ use tollgate_net::http1::server::Exchange;
 use tollgate_net::http1::{Method, RequestHead};
 
 use crate::accept;
+use crate::auth::Verb;
 use crate::board::Task;
 use crate::conditions::{self, Verdict};
 use crate::config;
@@ -17,6 +18,7 @@ use crate::dispatcher::Dispatcher;
 use crate::error::{Failure, Fault};
 use crate::operation::READING;
 use crate::services::fibonacci::{self, Form, N_MAX, ON_LOOP_N_MAX, PAGE_BYTES_MAX};
+use crate::visit::Visit;
 
 /// Where it is.
 pub(crate) const PATH: &str = "/fibonacci";
@@ -61,8 +63,9 @@ impl Fibonacci {
     ///
     /// # Errors
     /// What is wrong with it, or that no work process was to be had.
-    pub(crate) async fn answer(&self, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+    pub(crate) async fn answer(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         let request = exchange.request();
+        visit.access.check_document(Verb::of(request.method()))?;
         match request.method() {
             Method::Get | Method::Head => {}
             Method::Options => {
@@ -74,7 +77,7 @@ impl Fibonacci {
             _ => return Err(Fault::method_not_allowed(request.method_text(), READING).into()),
         }
         let asked = Asked::parse(request)?;
-        let number = self.compute(asked.n, &Task::of(request)).await?;
+        let number = self.compute(asked.n, &visit.task(request)).await?;
         let (request, response) = exchange.split();
         fibonacci::write_page(&mut response.body, asked.form, asked.n, number, asked.page_bytes).map_err(|least| {
             Fault::bad_request("bytes", format!("the page has at least {least} bytes: expected bytes to allow them"))

@@ -9,6 +9,7 @@ use tollgate_wire::edm::{Model, SetId, Version};
 use tollgate_wire::plan::{Options, Plan, Shape};
 use tollgate_wire::value::Row;
 
+use crate::auth::{Grants, Policy};
 use crate::odata::Documents;
 use crate::pool::Pool;
 use crate::rest::Rest;
@@ -51,6 +52,8 @@ pub(crate) struct Mount {
     pub(crate) root: Box<str>,
     /// The version.
     pub(crate) version: Version,
+    /// Who may do what there.
+    pub(crate) grants: Option<Arc<Grants>>,
 }
 
 /// A model with work processes over its database.
@@ -91,9 +94,33 @@ impl Hosted {
         }
     }
 
+    /// Lets everything be done as `policy` says.
+    pub(crate) fn govern(&mut self, policy: &Policy) {
+        let model = &*self.model;
+        for mount in &mut self.mounts {
+            mount.grants = policy.grants(&mount.root, mount.places(model));
+        }
+        self.rest.govern(policy, model);
+    }
+
+    /// The paths that access rules may be for, with the entity set where it is one's.
+    pub(crate) fn places(&self) -> Vec<(String, Option<&str>)> {
+        let model = &*self.model;
+        let mounts = self.mounts.iter().flat_map(|mount| mount.places(model)).chain(self.rest.places(model));
+        let sets = mounts.map(|(set, path)| (path, Some(set)));
+        sets.chain(self.mounts.iter().map(|mount| (mount.root.to_string(), None))).collect()
+    }
+
     /// The mount that `path` is below.
     pub(crate) fn mount_of(&self, path: &str) -> Option<&Mount> {
         self.mounts.iter().find(|mount| is_below(path, &mount.root))
+    }
+}
+
+impl Mount {
+    /// The entity sets, each with its path.
+    fn places<'m>(&self, model: &'m Model) -> impl Iterator<Item = (&'m str, String)> {
+        model.entity_sets.iter().map(|set| (&*set.name, format!("{}{}", self.root, set.name)))
     }
 }
 

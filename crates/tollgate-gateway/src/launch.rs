@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use tollgate_wire::edm::{Changes, Model, SetId, Version};
 
+use crate::auth::Policy;
 use crate::config::{Config, Kind, Location, Service};
+use crate::fibonacci;
 use crate::hosted::{Hosted, Mount, Opened, count_rows};
 use crate::pool::{Locking, Pool};
 use crate::rest::Rest;
-use crate::server::StartError;
 use crate::services::{flights, records};
+use crate::start_error::StartError;
 use crate::store::introspect::{self, Catalog, Customisation, Introspected};
 use crate::store::postgres::Address;
 use crate::store::{Connection, Database, Mapping, StoreError, postgres, sqlite};
@@ -54,10 +56,16 @@ pub(crate) struct Launched {
 ///
 /// # Errors
 /// Which one cannot be served, since its database cannot be opened, filled or understood.
-pub(crate) fn launch(config: &Config) -> Result<Launched, StartError> {
+pub(crate) fn launch(config: &Config, policy: &Policy) -> Result<Launched, StartError> {
     let mut launched = Launched { services: Vec::with_capacity(config.services.len()), remarks: Vec::new() };
     for service in &config.services {
         launched.services.push(hosted(service, &mut launched.remarks)?);
+    }
+    launched.services.iter_mut().for_each(|service| service.govern(policy));
+    let mut places: Vec<_> = launched.services.iter().flat_map(Hosted::places).collect();
+    places.extend([("/".to_owned(), None), (fibonacci::PATH.to_owned(), None)]);
+    if let Some(rule) = policy.idle(&places).first() {
+        return Err(StartError::IdleRule { place: rule.place.clone() });
     }
     Ok(launched)
 }
@@ -189,5 +197,5 @@ fn database(service: &Service, mapping: Mapping, file: sqlite::File) -> Result<(
 }
 
 fn mounts(roots: &[(&str, Version)]) -> Vec<Mount> {
-    roots.iter().map(|(root, version)| Mount { root: (*root).into(), version: *version }).collect()
+    roots.iter().map(|(root, version)| Mount { root: (*root).into(), version: *version, grants: None }).collect()
 }

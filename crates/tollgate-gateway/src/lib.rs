@@ -28,13 +28,16 @@ mod rules;
 mod server;
 pub mod services;
 mod single;
+mod start_error;
 mod stencils;
 pub mod store;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod visit;
 mod weight;
 
 pub use config::{Config, ConfigError};
-pub use server::{Addresses, Gateway, StartError};
+pub use server::{Addresses, Gateway};
+pub use start_error::StartError;
 pub use tls::Certificates;

@@ -3,11 +3,9 @@
 //! What each part does stands in its own file; nothing here reads a header or writes a body.
 
 use std::cell::RefCell;
-use std::error::Error;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -23,7 +21,8 @@ use tollgate_wire::date;
 use tollgate_wire::format::Format;
 
 use crate::admin;
-use crate::config::{Config, ConfigError, Location};
+use crate::auth::{Access, Authentication, Grants, Local, Policy, Verb};
+use crate::config::{self, Config, PlainBasic};
 use crate::csrf::Tokens;
 use crate::dispatcher::Occupancy;
 use crate::error::{Failure, Fault};
@@ -37,8 +36,9 @@ use crate::odata::batch::Room;
 use crate::operation::{Answer, READING};
 use crate::parts::Buffers;
 use crate::rest::{self, AheadBytes};
-use crate::store::StoreError;
+use crate::start_error::StartError;
 use crate::tls::{Certificates, FailureLog};
+use crate::visit::Visit;
 
 /// A gateway that listens. It answers once it is run.
 pub struct Gateway {
@@ -63,42 +63,14 @@ pub struct Addresses {
     pub admin: SocketAddr,
 }
 
-/// Why a gateway could not start.
-#[derive(Debug)]
-pub enum StartError {
-    /// An address could not be listened on.
-    Listen {
-        /// Which one.
-        address: SocketAddr,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// The database of a service could not be opened, filled or understood.
-    Database {
-        /// Which service.
-        service: String,
-        /// Where its database lies.
-        location: Location,
-        /// What the store says.
-        error: StoreError,
-    },
-    /// A mapping file could not be read.
-    MappingFile {
-        /// Which one.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// A mapping file does not fit its database.
-    Mapping(ConfigError),
-    /// Certificate, key or authorities of a TLS listener cannot be used; with the line that names them.
-    Tls(String),
-}
-
 /// What all event loops share.
 pub(crate) struct Shared {
     pub(crate) services: Vec<Arc<Hosted>>,
     pub(crate) fibonacci: Option<Fibonacci>,
+    /// Who asks.
+    pub(crate) authentication: Authentication,
+    /// Who may do what at paths that are no service's with a database.
+    pub(crate) elsewhere: Elsewhere,
     pub(crate) buffers: Buffers,
     /// The memory for batches.
     pub(crate) batch_room: Room,
@@ -114,9 +86,18 @@ pub(crate) struct Shared {
     handshakes: FailureLog,
 }
 
+/// Who may do what at paths that are no service's with a database.
+#[derive(Debug, Default)]
+pub(crate) struct Elsewhere {
+    index: Option<Arc<Grants>>,
+    fibonacci: Option<Arc<Grants>>,
+}
+
 /// What one event loop holds.
 pub(crate) struct Core {
     pub(crate) shared: Arc<Shared>,
+    // Whose credentials were verified a moment ago.
+    known: Local,
     // Texts of service roots, used again: a request then allocates none.
     texts: RefCell<Vec<String>>,
     // Answers to requests that write, used again too.
@@ -139,15 +120,20 @@ impl Gateway {
         let log = Arc::new(Log::to_stderr());
         let certificates = Certificates::load(config.tls.clone(), Arc::clone(&log))?;
         let work_processes = config.work_processes();
-        let Launched { services, mut remarks } = launch::launch(&config)?;
+        check_plain_basic(&config)?;
+        let authentication = Authentication::new(&config.authentication, Clock::system()).map_err(StartError::Users)?;
+        let config::Authentication { rules, default, .. } = &config.authentication;
+        let policy = Policy::new(rules.clone(), default.clone(), authentication.challenge());
+        let Launched { services, mut remarks } = launch::launch(&config, &policy)?;
         remarks.extend(certificates.remarks(SystemTime::now()));
-        let shared = Arc::new(Shared::new(&config, services, log));
+        let shared = Arc::new(Shared::new(&config, services, log, authentication, &policy));
+        let hashes_at_once = config.authentication.hashes_at_once as usize;
         let listen = |address: SocketAddr, threads: usize| {
             let options = ListenOptions { address, backlog: config.listen.backlog, threads };
-            // What leaves the loop holds a work process, so there is never work for more threads than those.
+            // What leaves the loop holds a work process or hashes a password, so there is never work for more threads.
             let bound = Server::bind(&options);
             bound
-                .map(|server| server.with_blocking_threads(work_processes))
+                .map(|server| server.with_blocking_threads(work_processes + hashes_at_once))
                 .map_err(|error| StartError::Listen { address, error })
         };
         let plain = config.listen.addresses.iter().map(|address| listen(*address, threads));
@@ -210,6 +196,7 @@ impl Gateway {
                     let (shared, limits, shutdown) = (&shared, limits.clone(), shutdown.clone());
                     let core = move |_: usize| Core {
                         shared: Arc::clone(shared),
+                        known: shared.authentication.local(),
                         texts: RefCell::default(),
                         answers: RefCell::default(),
                     };
@@ -223,6 +210,18 @@ impl Gateway {
             admin_shutdown.begin();
             outcome.and(ended(admin_thread.join()))
         })
+    }
+}
+
+/// Whether names and passwords come only where they may.
+fn check_plain_basic(config: &Config) -> Result<(), StartError> {
+    let config::Authentication { users, basic, plain_basic, .. } = &config.authentication;
+    if users.is_none() || !basic || *plain_basic == PlainBasic::Anywhere {
+        return Ok(());
+    }
+    match config.listen.addresses.iter().find(|address| !address.ip().is_loopback()) {
+        None => Ok(()),
+        Some(address) => Err(StartError::PlainBasic { address: *address }),
     }
 }
 
@@ -250,22 +249,35 @@ impl Service for Core {
             response.header("allow", READING);
             return Ok(());
         }
-        let services = &self.shared.services;
+        // Who asks, before anything is said of what there is. What they may do is asked by each protocol for what a
+        // request reaches: see operation/reach.rs.
+        let Shared { services, authentication, elsewhere, log, .. } = &*self.shared;
+        let caller = match authentication.caller(&self.known, (request, exchange.peer()), log).await {
+            Ok(caller) => caller,
+            Err(fault) => {
+                let (request, response) = exchange.split();
+                self.tell(&fault, self.error_format(Some(request)), request, response);
+                return Ok(());
+            }
+        };
         for service in services {
             if let Some(mount) = service.mount_of(path) {
                 // Versions, URL, format, work process, rows, conditions: see odata/.
-                return odata::serve(self, service, mount, exchange).await;
+                let visit = Visit::new(self, caller, mount.grants.as_ref());
+                return odata::serve(&visit, service, mount, exchange).await;
             }
         }
         if let Some(service) = services.iter().find(|service| service.rest.has(path)) {
             // The same rows without the protocol.
-            return rest::serve(self, service, exchange).await;
+            let visit = Visit::new(self, caller, service.rest.grants());
+            return rest::serve(&visit, service, exchange).await;
         }
         if path == fibonacci::PATH
             && let Some(fibonacci) = &self.shared.fibonacci
         {
             // Nothing but the processor's work.
-            return match fibonacci.answer(exchange).await {
+            let visit = Visit::new(self, caller, elsewhere.fibonacci.as_ref());
+            return match fibonacci.answer(&visit, exchange).await {
                 Ok(()) => Ok(()),
                 Err(Failure::Broken(error)) => Err(error),
                 Err(Failure::Told(fault)) => {
@@ -275,11 +287,13 @@ impl Service for Core {
                 }
             };
         }
-        let told = match path {
+        let access = Access::new(caller, elsewhere.index.as_ref());
+        let told = match (access.check_document(Verb::of(request.method())), path) {
+            (Err(fault), _) => Err(fault),
             // For whoever opens the bare address.
-            "/" => index::answer(exchange, services, self.shared.fibonacci.as_ref()),
-            path if is_below(path, rest::ROOT) => Err(rest::unknown(services, path)),
-            _ => Err(Fault::not_found("no service is mounted here: / lists those that are")),
+            (Ok(()), "/") => index::answer(exchange, services, self.shared.fibonacci.as_ref()),
+            (Ok(()), path) if is_below(path, rest::ROOT) => Err(rest::unknown(services, path)),
+            (Ok(()), _) => Err(Fault::not_found("no service is mounted here: / lists those that are")),
         };
         if let Err(fault) = told {
             let (request, response) = exchange.split();
@@ -389,12 +403,20 @@ impl Shared {
         of_databases.chain(fibonacci.map(|service| (fibonacci::NAME, service.work_processes.occupancy())))
     }
 
-    fn new(config: &Config, services: Vec<Hosted>, log: Arc<Log>) -> Shared {
+    fn new(
+        config: &Config,
+        services: Vec<Hosted>,
+        log: Arc<Log>,
+        authentication: Authentication,
+        policy: &Policy,
+    ) -> Shared {
         let services: Vec<_> = services.into_iter().map(Arc::new).collect();
         Shared {
             batch_room: Room::of(services.iter().map(|service| &service.rules)),
             services,
             fibonacci: config.fibonacci.as_ref().map(Fibonacci::new),
+            authentication,
+            elsewhere: Elsewhere { index: policy.grants("/", []), fibonacci: policy.grants(fibonacci::PATH, []) },
             buffers: Buffers::default(),
             ahead: AheadBytes::default(),
             page_size: u64::from(config.pages.size),
@@ -402,34 +424,6 @@ impl Shared {
             clock: Clock::system(),
             log,
             handshakes: FailureLog::new(),
-        }
-    }
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StartError::Listen { address, error } => write!(formatter, "cannot listen on {address}: {error}"),
-            StartError::Database { service, location, error } => {
-                write!(formatter, "cannot serve `{service}` over {location}: {error}")?;
-                // What the driver says is the operator's to read, and this is the operator.
-                error.source().map_or(Ok(()), |inner| write!(formatter, ": {inner}"))
-            }
-            StartError::MappingFile { path, error } => write!(formatter, "cannot read {}: {error}", path.display()),
-            StartError::Mapping(error) => write!(formatter, "{error}"),
-            StartError::Tls(wrong) => formatter.write_str(wrong),
-        }
-    }
-}
-
-impl std::error::Error for StartError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            StartError::Listen { error, .. } => Some(error),
-            StartError::Database { error, .. } => Some(error),
-            StartError::MappingFile { error, .. } => Some(error),
-            StartError::Mapping(error) => Some(error),
-            StartError::Tls(_) => None,
         }
     }
 }

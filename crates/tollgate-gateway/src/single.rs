@@ -10,13 +10,12 @@ use tollgate_wire::plan::{Columns, Plan, Shape};
 use tollgate_wire::stencil::{Base, Stencil, Writer, raw};
 use tollgate_wire::value::{Cell, Row};
 
-use crate::board::Task;
 use crate::conditions::{self, Verdict};
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::operation::{Headers, Reply, values};
-use crate::server::Core;
 use crate::store::{Connection, Flow, RowSink, Store};
+use crate::visit::Visit;
 use crate::weight::Place;
 
 /// What is to be answered; it owns all that it needs, so that it can leave the loop.
@@ -61,17 +60,17 @@ impl Single {
     /// 412 where `If-Match` fails, whatever the store says, and that no work process was to be had.
     pub(crate) async fn answer(
         self,
-        core: &Core,
+        visit: &Visit<'_>,
         service: &Arc<Hosted>,
         exchange: &mut Exchange<'_>,
     ) -> Result<Found, Failure> {
-        let mut work_process = service.pool.acquire(&Task::of(exchange.request())).await.map_err(Fault::from)?;
+        let mut work_process = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
         let body = std::mem::take(&mut exchange.respond().body);
-        let (seen, found) = match service.place_of_read(&self.plan, core.shared.page_size) {
+        let (seen, found) = match service.place_of_read(&self.plan, visit.shared.page_size) {
             Place::Loop => {
                 let read = self.read(service, &mut work_process, body);
                 drop(work_process);
-                core.give_text(self.root);
+                visit.give_text(self.root);
                 read?
             }
             Place::Away => {

@@ -13,7 +13,7 @@ use tollgate_net::tls::server::{Acceptor, HandshakeFailure};
 
 use crate::config::TlsListener;
 use crate::log::Log;
-use crate::server::StartError;
+use crate::start_error::StartError;
 
 /// A cause of failing handshakes is logged once in so long: a flood of them is one line, and a counter in `/metrics`.
 const FAILURES_LOGGED_EVERY: Duration = Duration::from_secs(60);

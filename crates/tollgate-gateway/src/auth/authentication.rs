@@ -19,6 +19,7 @@ use super::basic::{self, Credentials};
 use super::caller::Caller;
 use super::users::{Users, UsersError, Verdict};
 use super::verified::{Digest, Edition, Kept, Verified};
+use crate::board::Task;
 use crate::config;
 use crate::dispatcher::{Dispatcher, Occupancy, Refused};
 use crate::error::Fault;
@@ -165,7 +166,7 @@ impl Authentication {
             return Ok(caller);
         }
         // Once in a while: a connection is to be no larger for it.
-        Box::pin(basic.verify(local, text, digest, &self.clock, (peer, log))).await
+        Box::pin(basic.verify(local, (text, digest), &self.clock, (request, peer), log)).await
     }
 
     /// How many attempts ended in which way.
@@ -216,10 +217,10 @@ impl Basic {
     async fn verify(
         &self,
         local: &Local,
-        text: &str,
-        digest: Digest,
+        (text, digest): (&str, Digest),
         clock: &Clock,
-        (peer, log): (SocketAddr, &Log),
+        (request, peer): (&RequestHead, SocketAddr),
+        log: &Log,
     ) -> Result<Caller, Fault> {
         if let Some(caller) = self.known_to_all(local, &digest, clock) {
             return Ok(caller);
@@ -229,7 +230,7 @@ impl Basic {
             let message = "expected a name and a password in base64, with a colon between them";
             return Err(Fault::unauthenticated(Arc::clone(&self.challenge), message));
         };
-        let turn = self.hashing.acquire().await.map_err(|refused| {
+        let turn = self.hashing.acquire(&Task::of(request)).await.map_err(|refused| {
             self.outcomes.overloaded.fetch_add(1, Ordering::Relaxed);
             Fault::overloaded(match refused {
                 Refused::QueueFull { queue_max } => {

@@ -95,7 +95,8 @@ mod tests {
         #[test]
         fn credentials_round_trip(name in "[^:\\p{Cc}]{0,20}", password in "\\P{Cc}{0,20}") {
             let found = Credentials::parse(&encoded(format!("{name}:{password}").as_bytes()));
-            proptest::prop_assert!(found == Some(Credentials { name, password }));
+            let same = found == Some(Credentials { name, password });
+            proptest::prop_assert!(same);
         }
 
         #[test]

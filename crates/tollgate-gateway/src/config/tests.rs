@@ -121,6 +121,7 @@ fn every_key_is_read() {
             },
             tls: Vec::new(),
             admin: Admin { address: "127.0.0.1:9090".parse().unwrap() },
+            authentication: Authentication::default(),
             pages: Pages { size: 100 },
             services: vec![flights, Service { rules, ..of(Service::records()) }, shop, of(old_shop)],
             fibonacci: Some(Fibonacci {

@@ -12,24 +12,24 @@ use crate::error::{Failure, Fault};
 use crate::feed::{Feed, Next};
 use crate::hosted::{Hosted, Mount};
 use crate::operation::{Headers, Reply, values};
-use crate::server::Core;
+use crate::visit::Visit;
 
 /// Answers a collection.
 pub(super) async fn answer(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     mount: &Mount,
     exchange: &mut Exchange<'_>,
     plan: Plan,
 ) -> Result<(), Failure> {
-    let root = core.service_root(exchange, &mount.root);
+    let root = visit.service_root(exchange, &mount.root);
     let (request, response) = exchange.split();
     let path = request.path().get(mount.root.len()..).unwrap_or_default();
-    let asked = Asked { version: mount.version, path, query: request.query(), page_size: core.shared.page_size };
+    let asked = Asked { version: mount.version, path, query: request.query(), page_size: visit.shared.page_size };
     let mut feed = prepare(service, plan, asked, request, response)?;
-    feed.updated = core.updated(feed.stencil.format());
+    feed.updated = visit.updated(feed.stencil.format());
     feed.root = root;
-    feed.answer(core, service, exchange).await
+    feed.answer(visit, service, exchange).await
 }
 
 /// What was asked for.

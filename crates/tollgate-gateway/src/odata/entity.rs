@@ -12,26 +12,26 @@ use super::{negotiation, versions};
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
 use crate::operation::{Headers, Reply, values};
-use crate::server::Core;
 use crate::single::{Found, Single};
+use crate::visit::Visit;
 
 /// Answers what a path to one thing leads to.
 pub(super) async fn answer(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     mount: &Mount,
     exchange: &mut Exchange<'_>,
     plan: Plan,
 ) -> Result<(), Failure> {
-    let root = core.service_root(exchange, &mount.root);
+    let root = visit.service_root(exchange, &mount.root);
     let shape = plan.shape;
     let (request, response) = exchange.split();
     let mut single = prepare(service, mount.version, plan, request, response)?;
     single.root = root;
     if let Some(stencil) = &single.stencil {
-        single.updated = core.updated(stencil.format());
+        single.updated = visit.updated(stencil.format());
     }
-    let found = single.answer(core, service, exchange).await?;
+    let found = single.answer(visit, service, exchange).await?;
     Ok(finish(found, mount.version, shape, exchange.respond())?)
 }
 

@@ -21,8 +21,8 @@ use tollgate_wire::url;
 
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
-use crate::operation;
-use crate::server::Core;
+use crate::operation::{self, reach};
+use crate::visit::Visit;
 
 pub(crate) use documents::Documents;
 
@@ -31,17 +31,17 @@ pub(crate) use documents::Documents;
 /// # Errors
 /// Only where the exchange breaks; whatever else is wrong is answered.
 pub(crate) async fn serve(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     mount: &Mount,
     exchange: &mut Exchange<'_>,
 ) -> Result<(), ExchangeError> {
     let (request, response) = exchange.split();
-    let offer = core.shared.tokens.offer(request);
+    let offer = visit.shared.tokens.offer(request, visit.access.caller());
     if let Some(offer) = &offer {
         offer.say(response);
     }
-    match answer(core, service, mount, exchange).await {
+    match answer(visit, service, mount, exchange).await {
         Ok(()) => {
             // Of nothing to be read there is an answer of its own, begun anew.
             if let Some(offer) = offer.filter(|_| exchange.respond().status == 204) {
@@ -52,7 +52,7 @@ pub(crate) async fn serve(
         Err(Failure::Broken(error)) => Err(error),
         Err(Failure::Told(fault)) => {
             let (request, response) = exchange.split();
-            core.tell(&fault, error_format(mount, Some(request)), request, response);
+            visit.tell(&fault, error_format(mount, Some(request)), request, response);
             Ok(())
         }
     }
@@ -65,7 +65,13 @@ pub(crate) fn error_format(mount: &Mount, request: Option<&RequestHead>) -> Form
     negotiation::error(mount.version, query, accept)
 }
 
-async fn answer(core: &Core, service: &Arc<Hosted>, mount: &Mount, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+async fn answer(
+    visit: &Visit<'_>,
+    service: &Arc<Hosted>,
+    mount: &Mount,
+    exchange: &mut Exchange<'_>,
+) -> Result<(), Failure> {
+    visit.access.check_any()?;
     let request = exchange.request();
     let version = mount.version;
     let below = request.path().get(mount.root.len()..).unwrap_or_default();
@@ -74,6 +80,7 @@ async fn answer(core: &Core, service: &Arc<Hosted>, mount: &Mount, exchange: &mu
         Method::Get | Method::Head => {}
         Method::Options => {
             let (resource, _) = url::parse(&service.model, version, below, query).map_err(Fault::from)?;
+            reach::check(&visit.access, &resource, request.method())?;
             let response = exchange.respond();
             response.status = 204;
             response.header("allow", operation::allowed(&service.model, version, &resource));
@@ -81,31 +88,33 @@ async fn answer(core: &Core, service: &Arc<Hosted>, mount: &Mount, exchange: &mu
         }
         Method::Trace => {
             let (resource, _) = url::parse(&service.model, version, below, query).map_err(Fault::from)?;
+            reach::check(&visit.access, &resource, request.method())?;
             let allow = operation::allowed(&service.model, version, &resource);
             return Err(Fault::method_not_allowed(request.method_text(), allow).into());
         }
         Method::Post | Method::Put | Method::Patch | Method::Merge | Method::Delete | Method::Other => {
-            core.shared.tokens.check(&service.rules, request)?;
+            visit.shared.tokens.check(&service.rules, request, visit.access.caller())?;
             return match below {
-                "$batch" if request.method() == Method::Post => batch::answer(core, service, mount, exchange).await,
-                _ => write::answer(core, service, mount, exchange).await,
+                "$batch" if request.method() == Method::Post => batch::answer(visit, service, mount, exchange).await,
+                _ => write::answer(visit, service, mount, exchange).await,
             };
         }
     }
     versions::check(version, |name| request.header(name))?;
     let (resource, _) = url::parse(&service.model, version, below, query).map_err(Fault::from)?;
+    reach::check(&visit.access, &resource, request.method())?;
     match resource {
         Resource::Read(plan) => match plan.shape {
-            Shape::Collection => collection::answer(core, service, mount, exchange, *plan).await,
+            Shape::Collection => collection::answer(visit, service, mount, exchange, *plan).await,
             Shape::Entity | Shape::Count | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => {
-                entity::answer(core, service, mount, exchange, *plan).await
+                entity::answer(visit, service, mount, exchange, *plan).await
             }
         },
         Resource::ServiceDocument => {
-            let root = core.service_root(exchange, &mount.root);
+            let root = visit.service_root(exchange, &mount.root);
             let (request, response) = exchange.split();
             documents::answer_service(service, version, request.query(), &root, request, response)?;
-            core.give_text(root);
+            visit.give_text(root);
             Ok(())
         }
         Resource::Metadata => {

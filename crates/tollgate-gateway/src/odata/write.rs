@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use tollgate_net::http1::server::Exchange;
 
-use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
-use crate::operation::{self, Answer, Author, ContentIds, Prepared, Request};
+use crate::operation::{self, Answer, ContentIds, Prepared, Request};
 use crate::pool::Writing;
-use crate::server::Core;
 use crate::store::{Connection, Store};
+use crate::visit::Visit;
 use crate::weight::Place;
 
 /// Largest body whose entities are written on the loop: about a hundred of 600 bytes, which take SQLite half a
@@ -22,13 +21,13 @@ const LOOP_BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// Answers a request that writes.
 pub(super) async fn answer(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     mount: &Mount,
     exchange: &mut Exchange<'_>,
 ) -> Result<(), Failure> {
     let body_bytes = exchange.read_body(service.rules.body_bytes_max).await?.len();
-    let root = core.service_root(exchange, &mount.root);
+    let root = visit.service_root(exchange, &mount.root);
     let prepared = {
         let (head, body, _) = exchange.parts();
         operation::prepare(
@@ -42,8 +41,8 @@ pub(super) async fn answer(
                 headers: head,
                 body,
                 content_ids: &ContentIds::default(),
-                author: &Author::of(&service.rules, head, core.shared.clock.wall()),
-                page_size: core.shared.page_size,
+                author: &visit.author(service, head),
+                page_size: visit.shared.page_size,
             },
         )?
     };
@@ -51,8 +50,8 @@ pub(super) async fn answer(
         Place::Loop if body_bytes <= LOOP_BODY_BYTES_MAX => Place::Loop,
         _ => Place::Away,
     };
-    let writing = service.pool.acquire_to_write(&Task::of(exchange.request())).await.map_err(Fault::from)?;
-    let mut answer = core.take_answer();
+    let writing = service.pool.acquire_to_write(&visit.task(exchange.request())).await.map_err(Fault::from)?;
+    let mut answer = visit.take_answer();
     std::mem::swap(&mut answer.body, &mut exchange.respond().body);
     let (done, mut answer, root) = match place {
         Place::Loop => write(service, writing, prepared, answer, root),
@@ -63,7 +62,7 @@ pub(super) async fn answer(
             ended.map_err(|panic| Fault::internal(format!("work away from the loop ended badly: {panic}")))?
         }
     };
-    core.give_text(root);
+    visit.give_text(root);
     let response = exchange.respond();
     if done.is_ok() {
         std::mem::swap(&mut answer.body, &mut response.body);
@@ -72,7 +71,7 @@ pub(super) async fn answer(
             response.header(name, value);
         }
     }
-    core.give_answer(answer);
+    visit.give_answer(answer);
     Ok(done?)
 }
 

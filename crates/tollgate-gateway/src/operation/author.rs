@@ -1,6 +1,6 @@
-//! Who asks, and when: what managed fields are filled with.
+//! In whose name something is written, and when: what managed fields are filled with, and what that author may do.
 //!
-//! It deliberately checks no password: nobody signs in yet, and a name is only noted. The time is passed in.
+//! It deliberately checks no password: where nobody is asked who they are, a name is only noted. The time is passed in.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,23 +10,40 @@ use tollgate_wire::date;
 use tollgate_wire::edm::Primitive;
 
 use super::headers::Headers;
+use crate::auth::Access;
 use crate::rules::Rules;
 
 /// Longest name that is noted; what is behind it is cut off.
 const USER_CHARACTERS_MAX: usize = 255;
 
-/// Who asks, and when.
+/// In whose name something is written, and when.
 #[derive(Debug, Clone)]
 pub(crate) struct Author {
     user: Arc<str>,
     stamp: Stamp,
+    access: Access,
 }
 
 impl Author {
-    /// The user of the request's basic authentication, or, without one, the one that the rules name.
-    pub(crate) fn of(rules: &Rules, headers: &dyn Headers, now: SystemTime) -> Author {
+    /// This user, who may do everything.
+    pub(crate) fn new(user: Arc<str>, now: SystemTime) -> Author {
+        Author { user, stamp: Stamp::of(now), access: Access::default() }
+    }
+
+    /// Whom the request says to be, unverified, or, where it says nobody, the user that the rules name.
+    pub(crate) fn noted(rules: &Rules, headers: &dyn Headers, now: SystemTime) -> Author {
         let named = headers.value("authorization", 0).and_then(basic_user);
-        Author { user: named.unwrap_or_else(|| Arc::clone(&rules.user)), stamp: Stamp::of(now) }
+        Author::new(named.unwrap_or_else(|| Arc::clone(&rules.user)), now)
+    }
+
+    /// The same, who may do no more than that.
+    pub(crate) fn with_access(self, access: Access) -> Author {
+        Author { access, ..self }
+    }
+
+    /// What they may do.
+    pub(crate) fn access(&self) -> &Access {
+        &self.access
     }
 
     /// Who.

@@ -13,6 +13,7 @@ use super::create::Creation;
 use super::headers::Conditions;
 use super::target::{self, Presence};
 use super::{provide, relation};
+use crate::auth::Verb;
 use crate::error::Fault;
 use crate::store::Store;
 
@@ -89,7 +90,8 @@ impl Creation<'_> {
         }
         entry.links = pointing_here.into_iter().map(|(navigation, key)| (navigation, Link::Key(key))).collect();
         // Nothing was there to be changed. With `If-Match` the client says that there was (Protocol 11.4.4).
-        let creatable = addressed && absent == Absent::Create && model.entity_sets[set.0].changes.insert;
+        let may_create = model.entity_sets[set.0].changes.insert && self.author.access().permits(set, Verb::Post);
+        let creatable = addressed && absent == Absent::Create && may_create;
         if version == Version::V2 || !creatable {
             return Err(not_there());
         }

@@ -14,6 +14,7 @@ use super::author::Author;
 use super::provide;
 use super::relation::{self, Holder};
 use super::target;
+use crate::auth::Verb;
 use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::store::{Connection, Flow, RowSink, Store};
@@ -111,7 +112,7 @@ impl Creation<'_> {
         provide::for_creation(entity_type, entry, self.author);
         let mut later_children = Vec::new();
         for (navigation, mut related) in children {
-            relation::check_creatable(model, &entity_type.navigation[navigation.0])?;
+            relation::check_creatable(model, &entity_type.navigation[navigation.0], self.author.access())?;
             match relation::holder(model, set, navigation)? {
                 Holder::There => later_children.push((navigation, related)),
                 Holder::Here => {
@@ -165,6 +166,7 @@ impl Creation<'_> {
             match relation::holder(model, set, navigation)? {
                 Holder::There => pointing_here.push((navigation, key)),
                 Holder::Here => {
+                    self.author.access().check(declared.target, Verb::Get)?;
                     let there: Vec<LeafId> = declared.on.iter().map(|pair| pair.1).collect();
                     let values = self.linked(declared.target, key, &there, &declared.name)?;
                     for ((here, _), value) in declared.on.iter().zip(&values) {
@@ -189,7 +191,7 @@ impl Creation<'_> {
         let model = &*self.service.model;
         for (navigation, key) in links {
             let declared = &model.type_of(set).navigation[navigation.0];
-            relation::check_changeable(model, declared.target, declared)?;
+            relation::check_changeable(model, declared.target, declared, self.author.access())?;
             let target_type = model.type_of(declared.target);
             let mut changes = Entry::new(target_type.leaves.len());
             for (here, there) in &declared.on {

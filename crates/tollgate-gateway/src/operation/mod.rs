@@ -15,6 +15,7 @@ mod perform;
 mod prepare;
 mod property;
 pub(crate) mod provide;
+pub(crate) mod reach;
 mod read;
 mod reference;
 mod relation;
@@ -64,7 +65,7 @@ pub(crate) struct Request<'a> {
     pub(crate) body: &'a [u8],
     /// What earlier requests of the same batch created; empty outside of batches.
     pub(crate) content_ids: &'a ContentIds,
-    /// Who asks, and when.
+    /// In whose name, and when.
     pub(crate) author: &'a Author,
     /// Entities of a collection that are answered at once.
     pub(crate) page_size: u64,
@@ -119,6 +120,7 @@ impl<'a> Meant<'a> {
         let method = meant_method(version, request.method, headers)?;
         let path = request.content_ids.resolve(request.path);
         let (resource, _) = url::parse(&service.model, version, &path, request.query).map_err(Fault::from)?;
+        reach::check(request.author.access(), &resource, method)?;
         Ok(Meant { method, path, resource })
     }
 }

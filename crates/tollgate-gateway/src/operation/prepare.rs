@@ -13,6 +13,7 @@ use super::author::Author;
 use super::change::{Absent, How};
 use super::headers::{self, Conditions, Headers, Returning, values};
 use super::{Meant, Request, allowed, method_text, property, reference, spare};
+use crate::auth::Verb;
 use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::odata::negotiation;
@@ -78,6 +79,10 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
         (Shape::Property(_) | Shape::Leaf(_), _) if is_patch && changes.update => Kind::Property,
         _ => return Err(refused(&Resource::Read(plan))),
     };
+    if returning == Returning::Representation && matches!(kind, Kind::Change(_) | Kind::Property) {
+        // What is answered is read.
+        request.author.access().check(plan.set(), Verb::Get)?;
+    }
     check_options(&plan.options)?;
     let option = plan.options.format.take();
     let choice = if option.is_some() { Choice::Option } else { Choice::Accept };

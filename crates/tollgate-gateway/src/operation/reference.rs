@@ -96,7 +96,7 @@ impl Creation<'_> {
         let declared = &entity_type.navigation[step.navigation.0];
         let holder = relation::holder(model, set, step.navigation)?;
         let held_in = if holder == Holder::Here { set } else { declared.target };
-        relation::check_changeable(model, held_in, declared)?;
+        relation::check_changeable(model, held_in, declared, self.author.access())?;
         if holder == Holder::Here {
             let mut entry = Entry::new(entity_type.leaves.len());
             match change {

@@ -6,6 +6,7 @@ use tollgate_wire::edm::{EntityType, LeafId, Model, Multiplicity, NavigationId, 
 use tollgate_wire::entry::Entry;
 use tollgate_wire::value::Cell;
 
+use crate::auth::{Access, Verb};
 use crate::error::Fault;
 use crate::store::{Rule, StoreError};
 
@@ -44,8 +45,9 @@ pub(super) fn holder(model: &Model, set: SetId, navigation: NavigationId) -> Res
 /// What is written along with something else is held to what its own set allows.
 ///
 /// # Errors
-/// 403 where entities of the set that `by` leads to are not to be created.
-pub(super) fn check_creatable(model: &Model, by: &NavigationProperty) -> Result<(), Fault> {
+/// 403 where entities of the set that `by` leads to are not to be created; 401 or 403 where the author may not.
+pub(super) fn check_creatable(model: &Model, by: &NavigationProperty, access: &Access) -> Result<(), Fault> {
+    access.check(by.target, Verb::Post)?;
     let set = &model.entity_sets[by.target.0];
     match set.changes.insert {
         true => Ok(()),
@@ -56,8 +58,14 @@ pub(super) fn check_creatable(model: &Model, by: &NavigationProperty) -> Result<
 /// The same for changes of the entity in `set` that holds the foreign key of `by`.
 ///
 /// # Errors
-/// 403 where entities of the set are not to be changed.
-pub(super) fn check_changeable(model: &Model, set: SetId, by: &NavigationProperty) -> Result<(), Fault> {
+/// 403 where entities of the set are not to be changed; 401 or 403 where the author may not.
+pub(super) fn check_changeable(
+    model: &Model,
+    set: SetId,
+    by: &NavigationProperty,
+    access: &Access,
+) -> Result<(), Fault> {
+    access.check(set, Verb::Patch)?;
     let set = &model.entity_sets[set.0];
     match set.changes.update {
         true => Ok(()),

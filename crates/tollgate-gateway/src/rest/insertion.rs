@@ -11,12 +11,12 @@ use tollgate_wire::edm::SetId;
 use tollgate_wire::entry::Entry;
 
 use super::intake::{Ahead, Source};
-use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::operation::{Author, Creation, is_alone, provide, refused, spare};
 use crate::pool::Writing;
 use crate::store::{Connection, Discard, Store};
+use crate::visit::Visit;
 use crate::weight::Place;
 
 /// Largest array that is inserted on the loop: about a dozen records, which take SQLite 50 us.
@@ -53,13 +53,18 @@ impl Insertion {
     /// # Errors
     /// 400 for what is wrong with an entity, with its index; 413 for too many; whatever the store says, and all that can
     /// befall a body. Nothing is inserted then.
-    pub(super) async fn run(self, exchange: &mut Exchange<'_>, ahead: Ahead) -> Result<u64, Failure> {
+    pub(super) async fn run(
+        self,
+        visit: &Visit<'_>,
+        exchange: &mut Exchange<'_>,
+        ahead: Ahead,
+    ) -> Result<u64, Failure> {
         let pool = &self.service.pool;
         let place = match pool.place_of_writes() {
             Place::Loop if ahead.is_whole_within(LOOP_BYTES_MAX) => Place::Loop,
             _ => Place::Away,
         };
-        let writing = pool.acquire_to_write(&Task::of(exchange.request())).await.map_err(Fault::from)?;
+        let writing = pool.acquire_to_write(&visit.task(exchange.request())).await.map_err(Fault::from)?;
         let (source, rest) = ahead.split();
         if place == Place::Loop {
             return Ok(self.insert(writing, source)?);

@@ -9,9 +9,10 @@ use tollgate_wire::edm::SetId;
 
 use super::insertion::Framing;
 use super::write;
+use crate::auth::Verb;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
-use crate::server::Core;
+use crate::visit::Visit;
 
 /// What is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +39,17 @@ impl MassChange {
     /// What is wrong with it, and whatever the store says.
     pub(super) async fn answer(
         self,
-        core: &Core,
+        visit: &Visit<'_>,
         service: &Arc<Hosted>,
         set: SetId,
         exchange: &mut Exchange<'_>,
     ) -> Result<(), Failure> {
+        let verb = match (exchange.request().method(), self) {
+            (Method::Post, MassChange::Insert) => Verb::Post,
+            (Method::Post, MassChange::Delete) => Verb::Delete,
+            _ => Verb::Get,
+        };
+        visit.access.check(set, verb)?;
         let (request, response) = exchange.split();
         match (request.method(), self) {
             (Method::Options, _) => {
@@ -51,10 +58,10 @@ impl MassChange {
                 Ok(())
             }
             (Method::Post, MassChange::Insert) => {
-                write::insert_array(core, service, set, Framing::Named, exchange).await
+                write::insert_array(visit, service, set, Framing::Named, exchange).await
             }
             // The reference server's action has no parameters; what a client sends for none is not looked at.
-            (Method::Post, MassChange::Delete) => write::delete_all(service, set, exchange).await,
+            (Method::Post, MassChange::Delete) => write::delete_all(visit, service, set, exchange).await,
             _ => Err(Fault::method_not_allowed(request.method_text(), METHODS).into()),
         }
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use tollgate_net::http1::server::{Exchange, ExchangeError};
 use tollgate_net::http1::{Method, RequestHead};
-use tollgate_wire::edm::{SetId, Version};
+use tollgate_wire::edm::{Model, SetId, Version};
 use tollgate_wire::format::{DocumentKind, Format, Padding};
 use tollgate_wire::plan::{Plan, Shape};
 
@@ -23,12 +23,13 @@ pub(crate) use self::intake::AheadBytes;
 use self::mass_change::MassChange;
 use self::route::Resource;
 use crate::accept;
+use crate::auth::{Grants, Policy, Verb};
 use crate::error::{Failure, Fault};
 use crate::feed::{Feed, Next};
 use crate::hosted::Hosted;
 use crate::operation::{How, READING};
-use crate::server::Core;
 use crate::single::{Found, Single};
+use crate::visit::Visit;
 
 /// Where REST of all services begins.
 pub(crate) const ROOT: &str = "/rest/";
@@ -44,13 +45,20 @@ pub(crate) struct Rest {
     resources: Vec<Resource>,
     /// The set that is changed by the seed's own paths.
     mass_changed: Option<SetId>,
+    /// Who may do what there.
+    grants: Option<Arc<Grants>>,
 }
 
 impl Rest {
     /// Names the sets of a service below `root`, in the order of its model: a list, and one of it.
     pub(crate) fn new<'n>(root: &str, names: impl IntoIterator<Item = (&'n str, &'n str)>) -> Rest {
         let resource = |(index, (list, item)): (usize, (&str, &str))| Resource::new(list, item, SetId(index));
-        Rest { root: root.into(), resources: names.into_iter().enumerate().map(resource).collect(), mass_changed: None }
+        Rest {
+            root: root.into(),
+            resources: names.into_iter().enumerate().map(resource).collect(),
+            mass_changed: None,
+            grants: None,
+        }
     }
 
     /// Lets this set be changed as a whole by the seed's own paths.
@@ -71,6 +79,22 @@ impl Rest {
         self.resources.iter().any(|resource| resource.is(name)) || self.mass_change_of(below).is_some()
     }
 
+    /// Who may do what there.
+    pub(crate) fn grants(&self) -> Option<&Arc<Grants>> {
+        self.grants.as_ref()
+    }
+
+    /// Lets everything be done as `policy` says; `model` is that of the service.
+    pub(crate) fn govern(&mut self, policy: &Policy, model: &Model) {
+        self.grants = policy.grants(&self.root, self.places(model));
+    }
+
+    /// The entity sets, each with the path of its list.
+    pub(crate) fn places<'m>(&self, model: &'m Model) -> impl Iterator<Item = (&'m str, String)> {
+        let list = |resource: &Resource| format!("{}{}", self.root, resource.segment);
+        self.resources.iter().map(move |resource| (&*model.entity_sets[resource.set.0].name, list(resource)))
+    }
+
     /// The paths of the lists.
     pub(crate) fn lists(&self) -> impl Iterator<Item = String> {
         self.resources.iter().map(|resource| format!("{}{}", self.root, resource.segment))
@@ -82,16 +106,16 @@ impl Rest {
 /// # Errors
 /// Only where the exchange breaks; whatever else is wrong is answered.
 pub(crate) async fn serve(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     exchange: &mut Exchange<'_>,
 ) -> Result<(), ExchangeError> {
-    match answer(core, service, exchange).await {
+    match answer(visit, service, exchange).await {
         Ok(()) => Ok(()),
         Err(Failure::Broken(error)) => Err(error),
         Err(Failure::Told(fault)) => {
             let (request, response) = exchange.split();
-            core.tell(&fault, error_format(Some(request)), request, response);
+            visit.tell(&fault, error_format(Some(request)), request, response);
             Ok(())
         }
     }
@@ -111,23 +135,29 @@ pub(crate) fn error_format(request: Option<&RequestHead>) -> Format {
     accept::choose(accept, OFFERS, |format, _| Some(format)).unwrap_or(Format::RestJson)
 }
 
-async fn answer(core: &Core, service: &Arc<Hosted>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+async fn answer(visit: &Visit<'_>, service: &Arc<Hosted>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+    visit.access.check_any()?;
     let rest = &service.rest;
     let request = exchange.request();
     let (method, query) = (request.method(), request.query());
     let path = request.path().get(rest.root.len()..).unwrap_or_default();
     if !matches!(method, Method::Get | Method::Head | Method::Options | Method::Trace) {
-        core.shared.tokens.check(&service.rules, request)?;
+        visit.shared.tokens.check(&service.rules, request, visit.access.caller())?;
     }
     if let Some((set, mass_change)) = rest.mass_change_of(path) {
-        return mass_change.answer(core, service, set, exchange).await;
+        return mass_change.answer(visit, service, set, exchange).await;
     }
     // What is asked for besides a list or an entity is asked by those who read.
     let reads = matches!(method, Method::Get | Method::Head);
     let (resource, plan) = route::parse(&service.model, &rest.resources, path, query.filter(|_| reads))?;
+    visit.access.check(plan.set(), Verb::of(method))?;
+    if matches!(method, Method::Put | Method::Patch) {
+        // The changed entity is answered, which is to read it.
+        visit.access.check(plan.set(), Verb::Get)?;
+    }
     let allow = allowed(service, &plan);
     match (method, plan.shape) {
-        (Method::Get | Method::Head, _) => return read(core, service, resource, exchange, plan).await,
+        (Method::Get | Method::Head, _) => return read(visit, service, resource, exchange, plan).await,
         (Method::Options, _) => {
             let response = exchange.respond();
             response.status = 204;
@@ -139,7 +169,7 @@ async fn answer(core: &Core, service: &Arc<Hosted>, exchange: &mut Exchange<'_>)
         }
         (Method::Delete, Shape::Collection) => {
             route::check_all(query)?;
-            return write::delete_all(service, plan.set(), exchange).await;
+            return write::delete_all(visit, service, plan.set(), exchange).await;
         }
         _ => {}
     }
@@ -147,16 +177,16 @@ async fn answer(core: &Core, service: &Arc<Hosted>, exchange: &mut Exchange<'_>)
         return Err(route::unknown_option(option, "no options").into());
     }
     match method {
-        Method::Post => write::create(core, service, resource, exchange).await,
-        Method::Put => write::change(core, service, exchange, plan, How::Replace).await,
-        Method::Patch => write::change(core, service, exchange, plan, How::Merge).await,
-        _ => write::delete(core, service, exchange, plan).await,
+        Method::Post => write::create(visit, service, resource, exchange).await,
+        Method::Put => write::change(visit, service, exchange, plan, How::Replace).await,
+        Method::Patch => write::change(visit, service, exchange, plan, How::Merge).await,
+        _ => write::delete(visit, service, exchange, plan).await,
     }
 }
 
 /// Answers a list or an entity.
 async fn read(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     resource: &Resource,
     exchange: &mut Exchange<'_>,
@@ -169,10 +199,10 @@ async fn read(
     response.header("vary", "Accept");
     if plan.shape == Shape::Entity {
         response.header("content-type", format.content_type(DocumentKind::Entry));
-        let root = core.service_root(exchange, &rest.root);
+        let root = visit.service_root(exchange, &rest.root);
         // Dates stand in V4's form, which is ISO 8601.
         let single = Single { plan, stencil: Some(stencil), version: Version::V4, root, updated: String::new() };
-        return match single.answer(core, service, exchange).await? {
+        return match single.answer(visit, service, exchange).await? {
             Found::Answered => Ok(()),
             Found::Nothing | Found::Missing => {
                 Err(Fault::not_found(format!("there is no such {}", resource.item)).into())
@@ -180,11 +210,11 @@ async fn read(
         };
     }
     response.header("content-type", format.content_type(DocumentKind::Feed));
-    let root = core.service_root(exchange, &rest.root);
-    let page_left = core.shared.page_size;
+    let root = visit.service_root(exchange, &rest.root);
+    let page_left = visit.shared.page_size;
     let path = resource.segment.to_string();
     Feed { plan, stencil, root, updated: String::new(), path, next: Next::Offset, page_left, written: 0 }
-        .answer(core, service, exchange)
+        .answer(visit, service, exchange)
         .await
 }
 

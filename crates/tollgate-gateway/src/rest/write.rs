@@ -17,37 +17,36 @@ use super::intake::Ahead;
 use super::route::Resource;
 use super::{OFFERS, answer_format};
 use crate::accept::MediaRange;
-use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
-use crate::operation::{Author, Conditions, How, check_coding, is_alone, spare};
-use crate::server::Core;
+use crate::operation::{Conditions, How, check_coding, is_alone, spare};
+use crate::visit::Visit;
 
 /// Creates what the body holds: one entity, or an array of them.
 pub(super) async fn create(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     resource: &Resource,
     exchange: &mut Exchange<'_>,
 ) -> Result<(), Failure> {
     let set = resource.set;
     let sent = body_format(exchange.request())?;
-    let ahead = read_ahead(core, service, exchange).await?;
+    let ahead = read_ahead(visit, service, exchange).await?;
     if sent == Format::RestJson && ahead.first_byte() != Some(b'{') {
-        return insert(core, service, set, Framing::Bare, exchange, ahead).await;
+        return insert(visit, service, set, Framing::Bare, exchange, ahead).await;
     }
     let mut entry = entity(service, set, sent, ahead)?;
-    let change = changing(core, service, exchange.request())?;
+    let change = changing(visit, service, exchange.request())?;
     let format = change.format;
     let extent = if is_alone(&entry) { Extent::SingleChange } else { Extent::Any };
-    let task = Task::of(exchange.request());
+    let task = visit.task(exchange.request());
     let created = in_transaction(service, &task, extent, move |service, connection| {
         let created = change.create(service, connection, set, &mut entry);
         spare::give_back(entry);
         created
     });
     let shown = created.await?;
-    let mut location = core.service_root(exchange, &service.rest.root);
+    let mut location = visit.service_root(exchange, &service.rest.root);
     location.push_str(&resource.segment);
     let mut location = location.into_bytes();
     location.extend_from_slice(&shown.key);
@@ -60,22 +59,22 @@ pub(super) async fn create(
 
 /// Changes one entity.
 pub(super) async fn change(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     exchange: &mut Exchange<'_>,
     plan: Plan,
     how: How,
 ) -> Result<(), Failure> {
     let sent = body_format(exchange.request())?;
-    let ahead = read_ahead(core, service, exchange).await?;
+    let ahead = read_ahead(visit, service, exchange).await?;
     let mut entry = entity(service, plan.set(), sent, ahead)?;
     if !entry.children.is_empty() {
         let message = "expected no entities within the entity: related ones are changed by themselves";
         return Err(Fault::bad_request("body", message).into());
     }
-    let change = changing(core, service, exchange.request())?;
+    let change = changing(visit, service, exchange.request())?;
     let format = change.format;
-    let task = Task::of(exchange.request());
+    let task = visit.task(exchange.request());
     let changed = in_transaction(service, &task, Extent::Any, move |service, connection| {
         let changed = change.change(service, connection, plan, &mut entry, how);
         spare::give_back(entry);
@@ -88,13 +87,13 @@ pub(super) async fn change(
 
 /// Deletes one entity.
 pub(super) async fn delete(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     exchange: &mut Exchange<'_>,
     plan: Plan,
 ) -> Result<(), Failure> {
-    let change = changing(core, service, exchange.request())?;
-    let task = Task::of(exchange.request());
+    let change = changing(visit, service, exchange.request())?;
+    let task = visit.task(exchange.request());
     in_transaction(service, &task, Extent::Any, move |service, connection| change.delete(service, connection, plan))
         .await?;
     exchange.respond().status = 204;
@@ -102,9 +101,14 @@ pub(super) async fn delete(
 }
 
 /// Deletes all entities of a set, and says how many there were.
-pub(super) async fn delete_all(service: &Arc<Hosted>, set: SetId, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+pub(super) async fn delete_all(
+    visit: &Visit<'_>,
+    service: &Arc<Hosted>,
+    set: SetId,
+    exchange: &mut Exchange<'_>,
+) -> Result<(), Failure> {
     let delete = move |service: &Hosted, connection: &mut _| change::delete_all(service, connection, set);
-    let deleted = in_transaction(service, &Task::of(exchange.request()), Extent::SingleChange, delete).await?;
+    let deleted = in_transaction(service, &visit.task(exchange.request()), Extent::SingleChange, delete).await?;
     service.rows.emptied(set);
     answer_count(exchange, 200, "deleted", deleted);
     Ok(())
@@ -112,7 +116,7 @@ pub(super) async fn delete_all(service: &Arc<Hosted>, set: SetId, exchange: &mut
 
 /// Inserts an array of entities of any size.
 pub(super) async fn insert_array(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     set: SetId,
     framing: Framing,
@@ -121,27 +125,27 @@ pub(super) async fn insert_array(
     if body_format(exchange.request())? != Format::RestJson {
         return Err(Fault::unsupported_media_type("expected an array as application/json").into());
     }
-    let ahead = read_ahead(core, service, exchange).await?;
-    insert(core, service, set, framing, exchange, ahead).await
+    let ahead = read_ahead(visit, service, exchange).await?;
+    insert(visit, service, set, framing, exchange, ahead).await
 }
 
 async fn insert(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     set: SetId,
     framing: Framing,
     exchange: &mut Exchange<'_>,
     ahead: Ahead,
 ) -> Result<(), Failure> {
-    let author = Author::of(&service.rules, exchange.request(), core.shared.clock.wall());
+    let author = visit.author(service, exchange.request());
     let insertion = Insertion { service: Arc::clone(service), set, framing, author };
-    let inserted = insertion.run(exchange, ahead).await?;
+    let inserted = insertion.run(visit, exchange, ahead).await?;
     answer_count(exchange, 201, "inserted", inserted);
     Ok(())
 }
 
-async fn read_ahead(core: &Core, service: &Hosted, exchange: &mut Exchange<'_>) -> Result<Ahead, Failure> {
-    let shared = &core.shared;
+async fn read_ahead(visit: &Visit<'_>, service: &Hosted, exchange: &mut Exchange<'_>) -> Result<Ahead, Failure> {
+    let shared = &visit.shared;
     Ahead::read(exchange, service.rules.array_bytes_max, &shared.buffers, &shared.ahead).await
 }
 
@@ -154,9 +158,9 @@ fn entity(service: &Hosted, set: SetId, format: Format, ahead: Ahead) -> Result<
     Ok(entry)
 }
 
-fn changing(core: &Core, service: &Hosted, request: &RequestHead) -> Result<Change, Fault> {
+fn changing(visit: &Visit<'_>, service: &Hosted, request: &RequestHead) -> Result<Change, Fault> {
     Ok(Change {
-        author: Author::of(&service.rules, request, core.shared.clock.wall()),
+        author: visit.author(service, request),
         conditions: Conditions::of(request),
         format: answer_format(request)?,
     })

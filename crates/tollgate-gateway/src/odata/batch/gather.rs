@@ -13,7 +13,7 @@ use super::{Form, check_beginning};
 use crate::error::{Failure, Fault};
 use crate::parts::Buffers;
 use crate::rules::Rules;
-use crate::server::Core;
+use crate::visit::Visit;
 
 /// Room is taken in such pieces.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -100,7 +100,7 @@ impl Drop for Gathered {
 /// # Errors
 /// 413 as soon as a limit of the rules is passed, 503 when there is no room, and all that can befall a body.
 pub(super) async fn body(
-    core: &Core,
+    visit: &Visit<'_>,
     rules: &Rules,
     form: &Form<String>,
     exchange: &mut Exchange<'_>,
@@ -114,9 +114,9 @@ pub(super) async fn body(
     if declared > bytes_max {
         return Err(too_large().into());
     }
-    let buffers = &core.shared.buffers;
+    let buffers = &visit.shared.buffers;
     let mut gathered =
-        Gathered { bytes: buffers.take(), buffers: buffers.clone(), share: Share::new(&core.shared.batch_room) };
+        Gathered { bytes: buffers.take(), buffers: buffers.clone(), share: Share::new(&visit.shared.batch_room) };
     gathered.share.hold(declared)?;
     gathered.bytes.reserve_exact(declared);
     let mut looked_through_at = BEGINNING_BYTES;

@@ -20,12 +20,12 @@ use tollgate_wire::edm::Version;
 
 use super::versions;
 use crate::accept;
-use crate::board::Task;
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
 use crate::operation::{Author, values};
-use crate::server::{Core, Shared};
+use crate::server::Shared;
 use crate::store::{Connection, Store};
+use crate::visit::Visit;
 use crate::weight::Place;
 pub(crate) use gather::Room;
 
@@ -79,7 +79,7 @@ struct Batch {
 
 /// Answers a batch.
 pub(super) async fn answer(
-    core: &Core,
+    visit: &Visit<'_>,
     service: &Arc<Hosted>,
     mount: &Mount,
     exchange: &mut Exchange<'_>,
@@ -101,8 +101,8 @@ pub(super) async fn answer(
         (Version::V2, ..) | (Version::V4, Form::Json, None) => OnError::Continue,
         (Version::V4, Form::Multipart(_), None) => OnError::Stop,
     };
-    let author = Author::of(&service.rules, head, core.shared.clock.wall());
-    let body = gather::body(core, &service.rules, &form, exchange).await?;
+    let author = visit.author(service, head);
+    let body = gather::body(visit, &service.rules, &form, exchange).await?;
     let scanned = scan(&form, body.bytes(), service.rules.batch_requests_max).await?;
     let batch = Batch {
         body,
@@ -110,15 +110,15 @@ pub(super) async fn answer(
         answer,
         version,
         on_error,
-        root_url: core.service_root(exchange, &mount.root),
+        root_url: visit.service_root(exchange, &mount.root),
         root_path: mount.root.clone(),
         author,
-        shared: Arc::clone(&core.shared),
+        shared: Arc::clone(&visit.shared),
     };
-    let buffer = core.shared.buffers.take();
+    let buffer = visit.shared.buffers.take();
     let (batch, done) = match scanned.access {
         Access::Reads => {
-            let mut reading = service.pool.acquire(&Task::of(exchange.request())).await.map_err(Fault::from)?;
+            let mut reading = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
             done(Place::Away, service, batch, buffer, move |service, batch, out| {
                 // Nothing is to be made last, so nothing is begun.
                 batch.run(service, &mut reading, out, Units::Unmarked)
@@ -135,7 +135,7 @@ pub(super) async fn answer(
                 _ => Place::Away,
             };
             let mut writing =
-                service.pool.acquire_to_write(&Task::of(exchange.request())).await.map_err(Fault::from)?;
+                service.pool.acquire_to_write(&visit.task(exchange.request())).await.map_err(Fault::from)?;
             done(place, service, batch, buffer, move |service, batch, out| {
                 writing.transaction(|connection| batch.run(service, connection, out, Units::Savepoints))
             })
@@ -145,7 +145,7 @@ pub(super) async fn answer(
     let out = match done {
         Ok(out) => out,
         Err(fault) => {
-            core.give_text(batch.root_url);
+            visit.give_text(batch.root_url);
             return Err(fault.into());
         }
     };
@@ -163,8 +163,8 @@ pub(super) async fn answer(
     if let Some(preference) = preference {
         response.header("preference-applied", preference.applied());
     }
-    core.give_text(batch.root_url);
-    send(core, exchange, out).await?;
+    visit.give_text(batch.root_url);
+    send(visit, exchange, out).await?;
     // Only now is the memory of the batch counted as free.
     drop(batch.body);
     Ok(())
@@ -199,11 +199,11 @@ where
 }
 
 /// Sends the answer out of its own buffer, which then is free for another.
-async fn send(core: &Core, exchange: &mut Exchange<'_>, mut out: Vec<u8>) -> Result<(), Failure> {
+async fn send(visit: &Visit<'_>, exchange: &mut Exchange<'_>, mut out: Vec<u8>) -> Result<(), Failure> {
     std::mem::swap(&mut exchange.respond().body, &mut out);
     exchange.flush_last_part().await?;
     std::mem::swap(&mut exchange.respond().body, &mut out);
-    core.shared.buffers.give_back(out);
+    visit.shared.buffers.give_back(out);
     Ok(())
 }
 

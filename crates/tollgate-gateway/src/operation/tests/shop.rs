@@ -215,7 +215,7 @@ impl Shop {
             headers: &fields,
             body: body.as_bytes(),
             content_ids: &self.content_ids,
-            author: &Author::of(&self.hosted.rules, &fields, self.now),
+            author: &Author::noted(&self.hosted.rules, &fields, self.now),
             page_size: 1000,
         };
         let mut answer = Answer::default();

@@ -1,0 +1,72 @@
+//! What a request reaches by its head, and whether the caller may: every entity set on its path, in `$expand`, and in the
+//! expressions of `$filter` and `$orderby`.
+//!
+//! What its body reaches is asked where that is done ([`super::create`], [`super::reference`]): nothing is written by
+//! another way.
+
+use tollgate_net::http1::Method;
+use tollgate_wire::plan::{Expression, ExpressionKind, Plan, Resource, Shape};
+
+use crate::auth::{Access, Verb};
+use crate::error::Fault;
+
+/// Whether the caller may ask for that.
+///
+/// # Errors
+/// 401 or 403.
+pub(crate) fn check(access: &Access, resource: &Resource, method: Method) -> Result<(), Fault> {
+    if access.is_open() {
+        return Ok(());
+    }
+    match resource {
+        Resource::ServiceDocument | Resource::Metadata | Resource::Function(_) => {
+            access.check_document(Verb::of(method))
+        }
+        // Each of its requests is checked by itself.
+        Resource::Batch => access.check_any(),
+        Resource::Read(plan) => {
+            let verb = match (plan.shape, method) {
+                // A value that is cleared is a change of its entity.
+                (Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), Method::Delete) => Verb::Patch,
+                _ => Verb::of(method),
+            };
+            check_plan(access, plan, verb)
+        }
+        // Whether the side that holds the foreign key may be changed is asked by whoever changes it.
+        Resource::References(plan) => check_plan(access, plan, Verb::Get),
+    }
+}
+
+/// Whether the caller may do `verb` at the end of the plan's path, and read whatever else the plan reaches.
+fn check_plan(access: &Access, plan: &Plan, verb: Verb) -> Result<(), Fault> {
+    let mut way = plan.root;
+    for step in &plan.steps {
+        access.check(way, Verb::Get)?;
+        way = step.target;
+    }
+    access.check(way, verb)?;
+    for expanded in &plan.options.expand {
+        access.check(expanded.target, Verb::Get)?;
+    }
+    let expressions = plan.options.filter.iter().chain(plan.options.order_by.iter().map(|key| &key.expression));
+    expressions.into_iter().try_for_each(|expression| check_expression(access, expression))
+}
+
+fn check_expression(access: &Access, expression: &Expression) -> Result<(), Fault> {
+    match &expression.kind {
+        ExpressionKind::Literal(_) => Ok(()),
+        ExpressionKind::Leaf { through, leaf: _ } => {
+            through.iter().try_for_each(|(_, target)| access.check(*target, Verb::Get))
+        }
+        ExpressionKind::Not(inner) | ExpressionKind::Negate(inner) => check_expression(access, inner),
+        ExpressionKind::Logic(_, left, right)
+        | ExpressionKind::Compare(_, left, right)
+        | ExpressionKind::Arithmetic(_, left, right) => {
+            check_expression(access, left)?;
+            check_expression(access, right)
+        }
+        ExpressionKind::Call(_, arguments) => {
+            arguments.iter().try_for_each(|argument| check_expression(access, argument))
+        }
+    }
+}
