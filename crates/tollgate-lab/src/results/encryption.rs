@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Percentiles;
+use super::{Estimate, Percentiles};
 
 /// A level that stands for a way of encrypting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -210,6 +210,12 @@ pub struct CryptoSpeed {
     pub value: f64,
     /// Unit of the value: `1/s`, or `MB/s`.
     pub unit: String,
+    /// The same with its 95 % interval over the slices; absent in results that do not have it.
+    #[serde(default)]
+    pub estimate: Option<Estimate>,
+    /// CPU time of one slice.
+    #[serde(default)]
+    pub slice_ms: f64,
 }
 
 /// The most that was seen of something that a subject has a limit for.

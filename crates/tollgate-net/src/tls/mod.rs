@@ -5,7 +5,10 @@
 mod certificate;
 pub mod client;
 mod der;
+pub mod flow;
+mod records;
 pub mod server;
+pub mod speed;
 
 pub use certificate::{AlternativeName, PeerCertificate};
 pub use client::{HandshakeKind, Over, Resumption, TlsChoice, Upgrade, client_config, handshake};
