@@ -61,7 +61,7 @@ impl QuickLoad {
             requests: None,
             duration: None,
             concurrency: 1,
-            connection: Connection::Kept,
+            connection: Connection::KeepAlive,
             method: "GET".to_owned(),
             headers: Vec::new(),
             body: Vec::new(),

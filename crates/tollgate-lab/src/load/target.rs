@@ -38,7 +38,7 @@ impl LoadTarget {
                 template = template.header(name, value);
             }
         }
-        if connection == Connection::Each {
+        if connection == Connection::New {
             template = template.header("Connection", "close");
         }
         if !shape.body.is_empty() || matches!(shape.method.as_str(), "POST" | "PUT" | "PATCH") {

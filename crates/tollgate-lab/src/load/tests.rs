@@ -53,7 +53,7 @@ fn there_are_never_more_requests_at_once_than_users() {
 #[test]
 fn a_connection_for_each_request_is_opened_when_asked() {
     let mut server = TestServer::start();
-    let result = load(&server, "/", |load| (load.connection, load.requests) = (Connection::Each, Some(50)));
+    let result = load(&server, "/", |load| (load.connection, load.requests) = (Connection::New, Some(50)));
     server.end();
     assert_eq!((result.connections, server.counters.connections_accepted()), (50, 50));
 }
@@ -136,7 +136,7 @@ fn walk(
         contains: None,
     };
     let target = Target::parse(&server.url(path)).unwrap();
-    let target = Arc::new(LoadTarget::new(target, shape, &[], Connection::Kept).unwrap());
+    let target = Arc::new(LoadTarget::new(target, shape, &[], Connection::KeepAlive).unwrap());
     let start = |_| Worker::start(None, Certificates::Verified, REQUEST_TIMEOUT).unwrap();
     let workers: Vec<Worker> = (0..workers).map(start).collect();
     let trial = |_| {
@@ -148,8 +148,8 @@ fn walk(
             worker.run(Order {
                 slot: 0,
                 target: Arc::clone(&target),
-                policy: Connection::Kept,
-                load: Closed { users: users / workers.len(), end },
+                policy: Connection::KeepAlive,
+                load: Closed::new(users / workers.len(), end),
                 work: Work::Walk(Arc::clone(&pass), if index == 0 { Role::Leads } else { Role::Follows }),
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),

@@ -104,7 +104,7 @@ impl User {
                 tally.received_bytes += exchanged.head_bytes + exchanged.framing_bytes + exchanged.body_bytes;
                 tally.sent_bytes += request.len() as u64;
             }
-            if exchanged.reusable && asking.policy == Connection::Kept {
+            if exchanged.reusable && asking.policy == Connection::KeepAlive {
                 self.kept = Some(Kept { connection, since: exchanged.last_byte });
             }
             if !(200..300).contains(&exchanged.status) {

@@ -114,7 +114,7 @@ impl Generator {
             self.workers[*worker].run(Order {
                 slot,
                 target: Arc::clone(&subject.target),
-                policy: Connection::Kept,
+                policy: Connection::KeepAlive,
                 work: match &work {
                     Asking::Walk => Work::Walk(Arc::clone(&pass), role),
                     Asking::Request => Work::Request,

@@ -187,7 +187,7 @@ impl Watched {
 }
 
 fn load_target(target: Target, shape: RequestShape, headers: &[(String, String)]) -> Result<Arc<LoadTarget>, String> {
-    LoadTarget::new(target, shape, headers, Connection::Kept).map(Arc::new).map_err(|error| error.to_string())
+    LoadTarget::new(target, shape, headers, Connection::KeepAlive).map(Arc::new).map_err(|error| error.to_string())
 }
 
 /// Where the subject of a variant has what the experiment names.

@@ -132,7 +132,7 @@ fn bodies_in_chunks_are_read_to_their_end() {
 #[test]
 fn connections_are_as_many_as_the_policy_says() {
     let server = truth_server();
-    for (policy, expected) in [(Connection::Kept, 5), (Connection::Each, 100)] {
+    for (policy, expected) in [(Connection::KeepAlive, 5), (Connection::New, 100)] {
         let url = server.url("plain/x");
         let load = QuickLoad { requests: Some(100), concurrency: 5, connection: policy, ..QuickLoad::new(url) };
         assert_eq!(quick(&load, &StopFlag::new()).unwrap().connections, expected, "{policy:?}");

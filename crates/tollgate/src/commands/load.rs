@@ -150,7 +150,7 @@ fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
         requests: arguments.requests.map(u64::from),
         duration: arguments.time_limit.or(arguments.duration),
         concurrency: arguments.concurrency.get(),
-        connection: if arguments.keep_alive { Connection::Kept } else { Connection::Each },
+        connection: if arguments.keep_alive { Connection::KeepAlive } else { Connection::New },
         method: arguments.method.clone().unwrap_or_else(|| implied.to_owned()),
         headers,
         body: body.map(|file| input::bytes(file, BODY_BYTES_MAX)).transpose()?.unwrap_or_default(),

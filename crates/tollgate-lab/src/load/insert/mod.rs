@@ -212,7 +212,7 @@ fn beside(connector: &Rc<Connector>, target: &Arc<LoadTarget>) -> Rc<Asking> {
     Rc::new(Asking {
         connector: Rc::clone(connector),
         target: Arc::clone(target),
-        policy: Connection::Kept,
+        policy: Connection::KeepAlive,
         addresses: OnceCell::new(),
     })
 }
