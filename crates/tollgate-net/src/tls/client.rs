@@ -1,42 +1,29 @@
-//! TLS as a client: verified against the machine's own roots or, on demand, not at all.
+//! TLS as a client: verified against the machine's own roots and named authorities or, on demand, not at all.
 //!
 //! It keeps no connections; the serving side stands beside it.
+
+mod sessions;
+mod settings;
+mod trust;
 
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustls::ClientConfig;
 use rustls::client::Resumption as ClientResumption;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::CryptoProvider;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+pub use sessions::{SERVERS_MAX, TICKETS_MAX};
+pub use settings::{ClientSettings, Resumption, TlsChoice};
+
+use super::Version;
 use crate::meter::Metered;
-
-/// How a server's certificate is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum TlsChoice {
-    /// Against the machine's own roots, name included.
-    #[default]
-    Verify,
-    /// Any certificate is taken (`--insecure`); that the server holds its key is still checked.
-    Insecure,
-}
-
-/// Whether a later connection may take up an earlier one's session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Resumption {
-    /// As a browser does.
-    #[default]
-    Allowed,
-    /// Each handshake is a full one: for measuring what that costs.
-    Disabled,
-}
+use sessions::Sessions;
 
 /// What kind of handshake opened a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,33 +34,92 @@ pub enum HandshakeKind {
     Resumed,
 }
 
-/// A client's configuration, shared by all of its connections.
-///
-/// # Errors
-/// When the machine offers no usable roots, with the reason.
-pub fn client_config(choice: TlsChoice, resumption: Resumption) -> Result<Arc<ClientConfig>, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider.clone())
-        .with_safe_default_protocol_versions()
-        .map_err(|error| format!("the TLS provider offers no protocol version: {error}"))?;
-    let mut config = match choice {
-        TlsChoice::Verify => builder.with_root_certificates(native_roots()?).with_no_client_auth(),
-        TlsChoice::Insecure => builder
+/// What a handshake came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handshake {
+    /// How long it took.
+    pub took: Duration,
+    /// Of what kind it was.
+    pub kind: HandshakeKind,
+    /// The version that was agreed on.
+    pub version: Version,
+}
+
+/// A client's side of TLS, shared by all of its connections; clones share their sessions.
+#[derive(Clone, Debug)]
+pub struct Client {
+    config: Arc<ClientConfig>,
+    sessions: Arc<Sessions>,
+}
+
+impl Client {
+    /// A client that speaks as the settings say, with `protocol` as the name under which the protocol inside is
+    /// registered (ALPN).
+    ///
+    /// # Errors
+    /// When there is nobody to trust, with the reason.
+    pub fn new(settings: &ClientSettings, protocol: &str) -> Result<Client, String> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let verifier = trust::verifier(settings, &provider)?;
+        let versions: Vec<_> = match settings.version {
+            None => rustls::DEFAULT_VERSIONS.to_vec(),
+            Some(version) => vec![version.supported()],
+        };
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&versions)
+            .map_err(|error| format!("the TLS provider offers no protocol version: {error}"))?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AnyCertificate { provider }))
-            .with_no_client_auth(),
-    };
-    // Said aloud, so that a server that also speaks HTTP/2 does not choose it.
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    if resumption == Resumption::Disabled {
-        config.resumption = ClientResumption::disabled();
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
+        // Said aloud, so that a server that also speaks HTTP/2 does not choose it.
+        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+        let sessions = Arc::new(Sessions::default());
+        config.resumption = match settings.resumption {
+            Resumption::Allowed => ClientResumption::store(Arc::clone(&sessions) as _),
+            Resumption::Disabled => ClientResumption::disabled(),
+        };
+        Ok(Client { config: Arc::new(config), sessions })
     }
-    Ok(Arc::new(config))
+
+    /// How many connections to `host` could take up a session now, each its own; with TLS 1.2 any number once there is
+    /// one.
+    #[must_use]
+    pub fn sessions_ready(&self, host: &str) -> usize {
+        ServerName::try_from(host).map_or(0, |name| self.sessions.ready(&name))
+    }
+
+    /// Opens TLS over a connection.
+    ///
+    /// # Errors
+    /// When the certificate is refused, the protocol fails, the connection ends, or `timeout` passes.
+    pub async fn handshake(
+        &self,
+        host: &str,
+        socket: TcpStream,
+        timeout: Duration,
+    ) -> io::Result<(TlsStream<Metered<TcpStream>>, Handshake)> {
+        let start = Instant::now();
+        let opening = TlsConnector::from(Arc::clone(&self.config)).connect(server_name(host)?, Metered::new(socket));
+        let stream = tokio::time::timeout(timeout, opening)
+            .await
+            .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, format!("no TLS handshake within {timeout:?}")))??;
+        let took = start.elapsed();
+        let connection = stream.get_ref().1;
+        let kind = match connection.handshake_kind() {
+            Some(rustls::HandshakeKind::Resumed) => HandshakeKind::Resumed,
+            _ => HandshakeKind::Full,
+        };
+        let version = match connection.protocol_version() {
+            Some(rustls::ProtocolVersion::TLSv1_2) => Version::Tls12,
+            _ => Version::Tls13,
+        };
+        Ok((stream, Handshake { took, kind, version }))
+    }
 }
 
 /// TLS that is opened over a connection which began without: how databases do it.
 #[derive(Clone, Debug)]
-pub struct Upgrade(Arc<ClientConfig>);
+pub struct Upgrade(Client);
 
 /// A connection under TLS.
 pub type Over<S> = TlsStream<S>;
@@ -83,11 +129,9 @@ impl Upgrade {
     /// (ALPN).
     ///
     /// # Errors
-    /// As [`client_config`].
+    /// As [`Client::new`].
     pub fn new(choice: TlsChoice, protocol: &str) -> Result<Upgrade, String> {
-        let mut config = (*client_config(choice, Resumption::Allowed)?).clone();
-        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
-        Ok(Upgrade(Arc::new(config)))
+        Client::new(&choice.into(), protocol).map(Upgrade)
     }
 
     /// Opens TLS; `host` is whom the certificate must name, where it is judged.
@@ -95,87 +139,12 @@ impl Upgrade {
     /// # Errors
     /// When the certificate is refused, the protocol fails or the connection ends.
     pub async fn open<S: AsyncRead + AsyncWrite + Unpin>(self, host: String, stream: S) -> io::Result<Over<S>> {
-        let name = ServerName::try_from(host)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, format!("no TLS server name: {error}")))?;
-        TlsConnector::from(self.0).connect(name, stream).await
+        TlsConnector::from(self.0.config).connect(server_name(&host)?, stream).await
     }
 }
 
-/// Opens TLS over a connection and says how long the handshake took and of what kind it was.
-///
-/// # Errors
-/// When the certificate is refused, the protocol fails, the connection ends, or `timeout` passes.
-pub async fn handshake(
-    config: &Arc<ClientConfig>,
-    host: &str,
-    socket: TcpStream,
-    timeout: Duration,
-) -> io::Result<(TlsStream<Metered<TcpStream>>, Duration, HandshakeKind)> {
-    let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, format!("no TLS server name: {host}")))?;
-    let start = Instant::now();
-    let opening = TlsConnector::from(config.clone()).connect(name, Metered::new(socket));
-    let stream = tokio::time::timeout(timeout, opening)
-        .await
-        .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, format!("no TLS handshake within {timeout:?}")))??;
-    let took = start.elapsed();
-    let kind = match stream.get_ref().1.handshake_kind() {
-        Some(rustls::HandshakeKind::Resumed) => HandshakeKind::Resumed,
-        _ => HandshakeKind::Full,
-    };
-    Ok((stream, took, kind))
-}
-
-fn native_roots() -> Result<RootCertStore, String> {
-    let found = rustls_native_certs::load_native_certs();
-    let mut roots = RootCertStore::empty();
-    let (added, _) = roots.add_parsable_certificates(found.certs);
-    if added == 0 {
-        let reason = found.errors.first().map_or_else(|| "none installed".to_owned(), ToString::to_string);
-        return Err(format!("no trusted root certificates on this machine ({reason}); --insecure goes without"));
-    }
-    Ok(roots)
-}
-
-/// Takes any certificate, but still checks the handshake's signatures, so that the cost measured is the true one.
-#[derive(Debug)]
-struct AnyCertificate {
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
+fn server_name(host: &str) -> io::Result<ServerName<'static>> {
+    let name = ServerName::try_from(host)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, format!("no TLS server name: {error}")))?;
+    Ok(name.to_owned())
 }

@@ -11,4 +11,5 @@ pub mod server;
 pub mod speed;
 
 pub use certificate::{AlternativeName, PeerCertificate};
-pub use client::{HandshakeKind, Over, Resumption, TlsChoice, Upgrade, client_config, handshake};
+pub use client::{Client, ClientSettings, Handshake, HandshakeKind, Over, Resumption, TlsChoice, Upgrade};
+pub use server::Version;

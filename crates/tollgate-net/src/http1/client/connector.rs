@@ -5,27 +5,27 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use rustls::ClientConfig;
-
 use super::connection::ClientConnection;
 use super::error::{ConnectError, ErrorClass};
 use super::target::{Scheme, Target};
 use crate::connect::{connect, resolve};
 use crate::stream::Stream;
-use crate::tls::{self, HandshakeKind, Resumption, TlsChoice};
+use crate::tls::{Client, ClientSettings, HandshakeKind, Resumption, Version};
 
 /// Time for the connection, and once more for the TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The name of HTTP/1.1 in TLS.
+const PROTOCOL: &str = "http/1.1";
+
 /// Opens connections; clones share TLS sessions.
 #[derive(Clone, Debug)]
 pub struct Connector {
-    tls: TlsChoice,
-    resumption: Resumption,
+    settings: ClientSettings,
     connect_timeout: Duration,
     exchange_timeout: Duration,
     /// Made when the first https target is opened: loading the machine's roots takes milliseconds.
-    config: Arc<OnceLock<Result<Arc<ClientConfig>, String>>>,
+    client: Arc<OnceLock<Result<Client, String>>>,
 }
 
 /// How a connection was opened.
@@ -39,27 +39,45 @@ pub struct Opening {
     pub tls_ns: Option<u64>,
     /// Of what kind the TLS handshake was.
     pub handshake: Option<HandshakeKind>,
+    /// The version of TLS.
+    pub version: Option<Version>,
 }
 
 impl Connector {
-    /// A connector that judges certificates as `tls` says.
+    /// A connector that speaks TLS as the settings say; a [`TlsChoice`](crate::tls::TlsChoice) alone will do.
     #[must_use]
-    pub fn new(tls: TlsChoice) -> Connector {
+    pub fn new(settings: impl Into<ClientSettings>) -> Connector {
         Connector {
-            tls,
-            resumption: Resumption::Allowed,
+            settings: settings.into(),
             connect_timeout: CONNECT_TIMEOUT,
             exchange_timeout: super::connection::EXCHANGE_TIMEOUT,
-            config: Arc::default(),
+            client: Arc::default(),
         }
     }
 
     /// Whether later connections may take up earlier TLS sessions.
     #[must_use]
     pub fn resumption(mut self, resumption: Resumption) -> Connector {
-        self.resumption = resumption;
-        self.config = Arc::default();
+        self.settings.resumption = resumption;
+        self.client = Arc::default();
         self
+    }
+
+    /// Makes ready what the first https connection would have to wait for, such as reading the machine's roots.
+    ///
+    /// # Errors
+    /// When there is nobody to trust, with the reason.
+    pub fn prepare(&self, target: &Target) -> Result<(), String> {
+        match target.scheme() {
+            Scheme::Http => Ok(()),
+            Scheme::Https => self.client().as_ref().map(drop).map_err(Clone::clone),
+        }
+    }
+
+    /// How many connections to the target could take up an earlier TLS session now, each its own.
+    #[must_use]
+    pub fn sessions_ready(&self, target: &Target) -> usize {
+        self.client().as_ref().map_or(0, |client| client.sessions_ready(target.host()))
     }
 
     /// The time that connecting may take, and once more the TLS handshake.
@@ -103,7 +121,8 @@ impl Connector {
         let (socket, address, took) = connect(addresses, self.connect_timeout)
             .await
             .map_err(|error| ConnectError::connecting(target.authority(), error))?;
-        let mut opening = Opening { address, connect_ns: nanoseconds(took), tls_ns: None, handshake: None };
+        let mut opening =
+            Opening { address, connect_ns: nanoseconds(took), tls_ns: None, handshake: None, version: None };
         let stream = match target.scheme() {
             Scheme::Http => Stream::plain(socket),
             Scheme::Https => {
@@ -114,17 +133,21 @@ impl Connector {
                     };
                     ConnectError::new(class, format!("no TLS with {}", target.authority()), Some(source))
                 };
-                let config = self.config.get_or_init(|| tls::client_config(self.tls, self.resumption));
-                let config =
-                    config.as_ref().map_err(|reason| ConnectError::new(ErrorClass::Tls, reason.clone(), None))?;
-                let (stream, took, kind) =
-                    tls::handshake(config, target.host(), socket, self.connect_timeout).await.map_err(failed)?;
-                opening.tls_ns = Some(nanoseconds(took));
-                opening.handshake = Some(kind);
+                let client = self.client().as_ref();
+                let client = client.map_err(|reason| ConnectError::new(ErrorClass::Tls, reason.clone(), None))?;
+                let (stream, handshake) =
+                    client.handshake(target.host(), socket, self.connect_timeout).await.map_err(failed)?;
+                opening.tls_ns = Some(nanoseconds(handshake.took));
+                opening.handshake = Some(handshake.kind);
+                opening.version = Some(handshake.version);
                 Stream::TlsClient(Box::new(stream))
             }
         };
         Ok(ClientConnection::new(stream, opening, self.exchange_timeout))
+    }
+
+    fn client(&self) -> &Result<Client, String> {
+        self.client.get_or_init(|| Client::new(&self.settings, PROTOCOL))
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
@@ -93,6 +94,15 @@ const SESSIONS_MAX: usize = 4096;
 
 /// Tickets that a client of TLS 1.3 gets with a full handshake, as OpenSSL does: one for each of two connections at once.
 const TICKETS_SENT: usize = 2;
+
+impl FromStr for Version {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Version, String> {
+        let named = Version::ALL.iter().find(|version| version.name() == text);
+        named.copied().ok_or_else(|| format!("1.2 or 1.3 is expected, but `{text}` was given"))
+    }
+}
 
 impl Version {
     /// Every version, the oldest first.

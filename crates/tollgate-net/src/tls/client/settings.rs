@@ -1,0 +1,46 @@
+//! How a client speaks TLS: whom it trusts, which versions it offers, and whether it takes up earlier sessions.
+//!
+//! What is chosen here is made into a configuration by [`Client`](super::Client).
+
+use std::path::PathBuf;
+
+use super::super::Version;
+
+/// How a server's certificate is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum TlsChoice {
+    /// Against the machine's own roots, name included.
+    #[default]
+    Verify,
+    /// Any certificate is taken (`--insecure`); that the server holds its key is still checked.
+    Insecure,
+}
+
+/// Whether a later connection may take up an earlier one's session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Resumption {
+    /// As a browser does.
+    #[default]
+    Allowed,
+    /// Each handshake is a full one: for measuring what that costs.
+    Disabled,
+}
+
+/// How a client speaks TLS.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ClientSettings {
+    /// How certificates are judged.
+    pub choice: TlsChoice,
+    /// A PEM file of authorities that are trusted besides the machine's own roots.
+    pub authorities: Option<PathBuf>,
+    /// The only version that is offered; absent: each that there is.
+    pub version: Option<Version>,
+    /// Whether sessions are taken up.
+    pub resumption: Resumption,
+}
+
+impl From<TlsChoice> for ClientSettings {
+    fn from(choice: TlsChoice) -> ClientSettings {
+        ClientSettings { choice, ..ClientSettings::default() }
+    }
+}
