@@ -10,5 +10,7 @@ pub mod limits;
 pub mod link;
 pub mod listen;
 pub mod meter;
+pub mod pacer;
 pub mod stream;
+pub mod tcp;
 pub mod tls;

@@ -43,12 +43,34 @@ pub struct Metered<S> {
     socket: S,
     received_bytes: u64,
     sent_bytes: u64,
+    turns: u32,
+    last: Direction,
+}
+
+/// Which way bytes went last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Received,
+    Sent,
 }
 
 impl<S> Metered<S> {
     /// Starts counting at zero.
     pub fn new(socket: S) -> Metered<S> {
-        Metered { socket, received_bytes: 0, sent_bytes: 0 }
+        Metered { socket, received_bytes: 0, sent_bytes: 0, turns: 0, last: Direction::Received }
+    }
+
+    /// How often bytes came back after some were sent: round trips that the owner waited for, if it sends first.
+    pub fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    #[inline]
+    fn sent(&mut self, bytes: usize) {
+        if bytes > 0 {
+            self.sent_bytes += bytes as u64;
+            self.last = Direction::Sent;
+        }
     }
 
     /// The socket below.
@@ -85,7 +107,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
         let this = self.get_mut();
         let before = buffer.filled().len();
         let result = ready!(Pin::new(&mut this.socket).poll_read(cx, buffer));
-        this.received_bytes += (buffer.filled().len() - before) as u64;
+        let bytes = buffer.filled().len() - before;
+        if bytes > 0 {
+            this.received_bytes += bytes as u64;
+            this.turns += u32::from(this.last == Direction::Sent);
+            this.last = Direction::Received;
+        }
         Poll::Ready(result)
     }
 }
@@ -95,7 +122,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let result = ready!(Pin::new(&mut this.socket).poll_write(cx, bytes));
-        this.sent_bytes += *result.as_ref().unwrap_or(&0) as u64;
+        this.sent(*result.as_ref().unwrap_or(&0));
         Poll::Ready(result)
     }
 
@@ -107,7 +134,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let result = ready!(Pin::new(&mut this.socket).poll_write_vectored(cx, parts));
-        this.sent_bytes += *result.as_ref().unwrap_or(&0) as u64;
+        this.sent(*result.as_ref().unwrap_or(&0));
         Poll::Ready(result)
     }
 
@@ -148,6 +175,14 @@ mod tests {
             let mut buffer = [0; 16];
             assert_eq!(near.read(&mut buffer).await.unwrap(), 3);
             assert_eq!((near.received_bytes(), near.sent_bytes()), (3, 5));
+            assert_eq!(near.turns(), 1);
+            near.write_all(b"1").await.unwrap();
+            near.write_all(b"2").await.unwrap();
+            for answer in [b"a", b"b"] {
+                far.write_all(answer).await.unwrap();
+                assert_eq!(near.read(&mut buffer).await.unwrap(), 1);
+            }
+            assert_eq!(near.turns(), 2, "two writes before two reads are one round trip");
         });
     }
 }

@@ -13,6 +13,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
 use crate::meter::Metered;
+use crate::tcp::TcpCounts;
 use crate::tls::server::{self, Version};
 
 /// How the bytes of a connection travel.
@@ -68,6 +69,18 @@ impl Stream {
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {
         self.metered().sent_bytes()
+    }
+
+    /// How often bytes came back after some were sent, below TLS.
+    #[must_use]
+    pub fn turns(&self) -> u32 {
+        self.metered().turns()
+    }
+
+    /// What the kernel counted of the connection; absent where it does not tell.
+    #[must_use]
+    pub fn tcp_counts(&self) -> Option<TcpCounts> {
+        TcpCounts::of(self.metered().socket())
     }
 
     /// Our own address.

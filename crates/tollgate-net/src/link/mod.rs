@@ -18,7 +18,7 @@ mod measure;
 mod pipe;
 mod rope;
 mod spec;
-mod times;
+pub(crate) mod times;
 mod verify;
 
 use std::io;

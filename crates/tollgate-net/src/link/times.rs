@@ -19,14 +19,14 @@ const LEAD_STEP_NS: u64 = 500;
 const LEAD_NS_MAX: u64 = 60_000;
 
 /// The monotonic time.
-pub(super) fn now_ns() -> u64 {
+pub(crate) fn now_ns() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     // The monotonic clock counts from the machine's start and is never negative.
     (time.tv_sec as u64) * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// A duration in nanoseconds.
-pub(super) fn whole_ns(duration: Duration) -> u64 {
+pub(crate) fn whole_ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -72,19 +72,19 @@ impl Line {
 /// How much earlier than due the timer is set, since the machine takes its time to wake a thread (35 us on a small virtual
 /// one). What is left until the due time is spent asking epoll without waiting.
 #[derive(Debug, Default)]
-pub(super) struct Lead {
+pub(crate) struct Lead {
     ns: u64,
 }
 
 impl Lead {
     /// The lead now.
-    pub(super) fn ns(&self) -> u64 {
+    pub(crate) fn ns(&self) -> u64 {
         self.ns
     }
 
     /// The thread was woken so long after the time that was set. Steps up are three times those down, so the lead settles
     /// where three of four wake-ups are in time.
-    pub(super) fn woken(&mut self, late_ns: u64) {
+    pub(crate) fn woken(&mut self, late_ns: u64) {
         self.ns = if late_ns > self.ns {
             (self.ns + 3 * LEAD_STEP_NS).min(LEAD_NS_MAX)
         } else {

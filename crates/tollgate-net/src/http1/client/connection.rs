@@ -17,6 +17,7 @@ use super::scratch::Scratch;
 use super::sink::BodySink;
 use super::timeout::Timeout;
 use crate::stream::Stream;
+use crate::tcp::TcpCounts;
 
 /// The time that an exchange may take unless said otherwise.
 pub(super) const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -101,6 +102,35 @@ impl ClientConnection {
     #[must_use]
     pub fn wire_sent_bytes(&self) -> u64 {
         self.stream.sent_bytes()
+    }
+
+    /// Round trips that were waited for since the connection was begun: the one of TCP itself, and each time that bytes
+    /// came back after some were sent, TLS handshake included.
+    #[must_use]
+    pub fn round_trips(&self) -> u32 {
+        1 + self.stream.turns()
+    }
+
+    /// What the kernel counted of the connection (TCP_INFO); absent where it does not tell.
+    #[must_use]
+    pub fn tcp_counts(&self) -> Option<TcpCounts> {
+        self.stream.tcp_counts()
+    }
+
+    /// Waits until the server has closed the connection after its last answer, so that it is the server's side that
+    /// keeps the port in TIME_WAIT. Whatever comes before is dropped; so is an error.
+    pub async fn until_closed(mut self) {
+        std::future::poll_fn(|cx| {
+            let mut scratch = Scratch::take();
+            loop {
+                let mut buffer = ReadBuf::new(scratch.bytes());
+                match ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer)) {
+                    Ok(()) if !buffer.filled().is_empty() => {}
+                    _ => return Poll::Ready(()),
+                }
+            }
+        })
+        .await;
     }
 
     /// The time that each further exchange may take, from its first byte written to its last byte read.

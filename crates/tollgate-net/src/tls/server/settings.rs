@@ -99,7 +99,7 @@ impl FromStr for Version {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Version, String> {
-        let named = Version::ALL.iter().find(|version| version.name() == text);
+        let named = Version::ALL.iter().find(|version| version.number() == text);
         named.copied().ok_or_else(|| format!("1.2 or 1.3 is expected, but `{text}` was given"))
     }
 }
