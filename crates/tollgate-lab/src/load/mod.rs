@@ -3,12 +3,16 @@
 //! What it deliberately does not do: decide what is compared (see [`crate::run`]) or whether a figure may be read
 //! (see [`crate::validity`]).
 
+mod arrivals;
+mod closing;
 mod compare;
+pub mod connections;
 mod failure;
 mod header;
 pub mod insert;
 pub mod little;
 pub mod model;
+mod open;
 pub mod pass;
 pub mod quick;
 mod read;

@@ -88,14 +88,21 @@ impl Load {
         }
     }
 
+    /// The same with another end.
+    #[must_use]
+    pub fn with_end(self, end: End) -> Load {
+        match self {
+            Load::Closed(closed) => Load::Closed(Closed { end, ..closed }),
+            Load::Open(open) => Load::Open(Open { end, ..open }),
+        }
+    }
+
     /// The part of one of so many workers, of whom none may be left without a user: users and units are divided.
     pub fn share(&self, index: usize, workers: usize) -> Load {
         let end = |end: End| End { units: end.units.map(|units| share(units, index, workers)), ..end };
         let users = |users: usize| share(users as u64, index, workers) as usize;
         match *self {
-            Load::Closed(closed) => {
-                Load::Closed(Closed { users: users(closed.users), end: end(closed.end), ..closed })
-            }
+            Load::Closed(closed) => Load::Closed(Closed { users: users(closed.users), end: end(closed.end), ..closed }),
             Load::Open(open) => Load::Open(Open {
                 users_max: users(open.users_max),
                 end: end(open.end),
@@ -193,14 +200,8 @@ mod tests {
     #[test]
     fn a_share_has_its_lane_and_the_rate_of_all() {
         let end = End { after: None, units: Some(5) };
-        let open = Open {
-            rate_per_second: 100.0,
-            arrivals: Arrivals::Poisson,
-            users_max: 7,
-            end,
-            seed: 1,
-            lane: Lane::WHOLE,
-        };
+        let open =
+            Open { rate_per_second: 100.0, arrivals: Arrivals::Poisson, users_max: 7, end, seed: 1, lane: Lane::WHOLE };
         let Load::Open(part) = Load::from(open).share(1, 2) else { panic!("an open load stays one") };
         assert_eq!((part.users_max, part.end.units, part.lane), (3, Some(2), Lane { index: 1, count: 2 }));
         assert!((part.rate_per_second - 100.0).abs() < f64::EPSILON);

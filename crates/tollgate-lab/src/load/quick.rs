@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tollgate_net::http1::client::Target;
 
 use super::little::LittlesLaw;
-use super::model::{Closed, End};
+use super::model::{Closed, End, Load};
 use super::recorder::{Course, Recorder};
 use super::target::{Connection, LoadTarget};
 use super::worker::{Order, Report, ReportEnd, Work, Worker};
@@ -134,11 +134,13 @@ pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError>
         contains: None,
     };
     let target = Arc::new(
-        LoadTarget::new(target, shape, &[], load.connection).map_err(|error| RunError::Usage(error.to_string()))?,
+        LoadTarget::new(target, shape, &[], load.connection)
+            .map_err(|error| RunError::Usage(error.to_string()))?
+            .with_tls(load.certificates),
     );
     let cores = Cores::divide();
     let workers: Vec<Worker> = (0..threads)
-        .map(|index| Worker::start(cores.generator.get(index).copied(), load.certificates, load.timeout))
+        .map(|index| Worker::start(cores.generator.get(index).copied(), load.timeout))
         .collect::<Result<_, _>>()
         .map_err(RunError::Failed)?;
     let cancels = order(load, &workers, &target);
@@ -151,31 +153,22 @@ fn order(load: &QuickLoad, workers: &[Worker], target: &Arc<LoadTarget>) -> Vec<
         (None, None) => Some(1),
         (requests, _) => requests,
     };
+    let all = Load::from(Closed::new(load.concurrency, End { after: load.duration, units: requests }));
     let mut cancels = Vec::new();
     for (index, worker) in workers.iter().enumerate() {
         let (cancel, cancelled) = oneshot::channel();
         cancels.push(cancel);
-        let units = requests.map(|requests| share(requests, workers.len(), index));
         worker.run(Order {
             slot: 0,
             target: Arc::clone(target),
-            policy: load.connection,
             work: Work::Request,
-            load: Closed {
-                users: share(load.concurrency as u64, workers.len(), index) as usize,
-                end: End { after: load.duration, units },
-            },
+            load: all.share(index, workers.len()),
             course: Course::Unrecorded,
             recorder: Recorder::default(),
             cancel: cancelled,
         });
     }
     cancels
-}
-
-fn share(whole: u64, parts: usize, index: usize) -> u64 {
-    let parts = parts as u64;
-    whole / parts + u64::from((index as u64) < whole % parts)
 }
 
 fn collect(workers: &[Worker], cancels: Vec<oneshot::Sender<()>>, stop: &StopFlag) -> (Vec<Report>, bool) {
@@ -230,19 +223,5 @@ fn summary(load: &QuickLoad, reports: &[Report], interrupted: bool) -> QuickResu
         generator_cpu_share: busiest_ns as f64 / wall.as_nanos().max(1) as f64,
         littles_law: littles_law.filter(|_| !interrupted),
         interrupted,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_add_up_to_the_whole() {
-        for (whole, parts) in [(10, 3), (2, 4), (0, 1), (401, 20)] {
-            let shares: Vec<u64> = (0..parts).map(|index| share(whole, parts, index)).collect();
-            assert_eq!(shares.iter().sum::<u64>(), whole);
-            assert!(shares.iter().max().unwrap() - shares.iter().min().unwrap() <= 1);
-        }
     }
 }

@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
+use super::connections::{FirstRequests, Handshakes, Opened, Phases};
 use super::failure::{ErrorClass, Failure};
+use super::request::Verdict;
+use super::user::Answer;
 use crate::results::Settlement;
 
 /// Shortest time that is told apart: 1 ns.
@@ -35,6 +38,10 @@ pub struct Recorder {
     pub service: Histogram<u64>,
     /// Failed requests: from the intended start to the failure. Made when the first one happens.
     pub failed: Option<Histogram<u64>>,
+    /// Valid answers to requests that opened their connection: where the time went. Made when the first one comes.
+    pub phases: Option<Box<Phases>>,
+    /// Of an open load: how long after their intended start requests were begun. Made when the first one is.
+    pub lateness: Option<Histogram<u64>>,
     /// The counts.
     pub tally: Tally,
     bins: Option<Bins>,
@@ -53,8 +60,18 @@ pub struct Tally {
     pub received_bytes: u64,
     /// Head and body bytes sent.
     pub sent_bytes: u64,
+    /// Bytes received below TLS, its handshakes included.
+    pub wire_received_bytes: u64,
+    /// Bytes sent below TLS, its handshakes included.
+    pub wire_sent_bytes: u64,
     /// Connections opened.
     pub connections: u64,
+    /// Handshakes of TLS.
+    pub handshakes: Handshakes,
+    /// What the first requests on connections took.
+    pub first_requests: FirstRequests,
+    /// Of an open load: what was to be sent.
+    pub sends: Sends,
     /// Time of each unit of work, in order.
     pub unit_times: Vec<Duration>,
     /// Whole units of work.
@@ -74,6 +91,17 @@ pub struct Tally {
     pub busy_ns: u64,
     /// What was inserted.
     pub transfers: Transfers,
+}
+
+/// What an open load was to send.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sends {
+    /// Requests whose intended start fell within the trial.
+    pub intended: u64,
+    /// Those of them that were never sent, since all users were still waiting for answers when it ended.
+    pub unsent: u64,
+    /// Users that there were in the end; those of all workers together.
+    pub users: u64,
 }
 
 /// What transfers inserted, and how their accounts were settled.
@@ -168,7 +196,15 @@ pub enum Course {
 
 impl Default for Recorder {
     fn default() -> Recorder {
-        Recorder { response: times(), service: times(), failed: None, tally: Tally::default(), bins: None }
+        Recorder {
+            response: times(),
+            service: times(),
+            failed: None,
+            phases: None,
+            lateness: None,
+            tally: Tally::default(),
+            bins: None,
+        }
     }
 }
 
@@ -178,6 +214,12 @@ impl Recorder {
         self.response.reset();
         self.service.reset();
         self.failed = None;
+        if let Some(phases) = &mut self.phases {
+            phases.reset();
+        }
+        if let Some(lateness) = &mut self.lateness {
+            lateness.reset();
+        }
         self.tally = Tally::default();
         self.bins = match course {
             Course::Unrecorded => None,
@@ -196,6 +238,36 @@ impl Recorder {
         if let Some(bins) = &mut self.bins {
             bins.add(finished, response_ns);
         }
+    }
+
+    /// A valid answer of which it is known whether its content was looked at.
+    #[inline]
+    pub(super) fn judged(&mut self, intended: Instant, answer: &Answer, verdict: Verdict) {
+        self.answer(intended, answer.sent, answer.finished);
+        self.tally.checked += u64::from(verdict == Verdict::Right);
+        if let Some(opened) = &answer.opened {
+            self.opened(intended, opened);
+        }
+    }
+
+    /// Where each request is a unit of work: their number and, as one value for the trial, their mean. A request has no
+    /// end of its own that others wait for.
+    pub(super) fn close_units(&mut self) {
+        let tally = &mut self.tally;
+        tally.units = tally.requests;
+        if let Some(mean_ns) = tally.response_total_ns.checked_div(tally.requests) {
+            tally.unit_times = vec![Duration::from_nanos(mean_ns)];
+        }
+    }
+
+    /// A valid answer to a request that opened its connection, recorded as an answer too.
+    pub(super) fn opened(&mut self, intended: Instant, opened: &Opened) {
+        self.phases.get_or_insert_default().record(intended, opened);
+    }
+
+    /// A request of an open load is begun.
+    pub(super) fn begun(&mut self, intended: Instant, begun: Instant) {
+        self.lateness.get_or_insert_with(times).saturating_record(nanoseconds(begun, intended));
     }
 
     /// A failed request.
@@ -220,6 +292,12 @@ impl Recorder {
         if let Some(failed) = &other.failed {
             self.failed.get_or_insert_with(times).add(failed).expect(SAME);
         }
+        if let Some(phases) = &other.phases {
+            self.phases.get_or_insert_default().add(phases);
+        }
+        if let Some(lateness) = &other.lateness {
+            self.lateness.get_or_insert_with(times).add(lateness).expect(SAME);
+        }
         self.tally.add(&other.tally);
     }
 
@@ -238,6 +316,15 @@ impl Recorder {
     }
 }
 
+impl Sends {
+    /// Adds others.
+    pub fn add(&mut self, other: Sends) {
+        self.intended += other.intended;
+        self.unsent += other.unsent;
+        self.users += other.users;
+    }
+}
+
 impl Tally {
     /// Failures of all classes.
     pub fn failures(&self) -> u64 {
@@ -250,7 +337,12 @@ impl Tally {
         self.checked += other.checked;
         self.received_bytes += other.received_bytes;
         self.sent_bytes += other.sent_bytes;
+        self.wire_received_bytes += other.wire_received_bytes;
+        self.wire_sent_bytes += other.wire_sent_bytes;
         self.connections += other.connections;
+        self.handshakes.add(other.handshakes);
+        self.first_requests.add(other.first_requests);
+        self.sends.add(other.sends);
         self.unit_times.extend_from_slice(&other.unit_times);
         self.units += other.units;
         self.lists.add(other.lists);
@@ -287,8 +379,9 @@ impl Bins {
     }
 }
 
+/// From one moment to a later one, in nanoseconds.
 #[inline]
-fn nanoseconds(later: Instant, earlier: Instant) -> u64 {
+pub(super) fn nanoseconds(later: Instant, earlier: Instant) -> u64 {
     later.saturating_duration_since(earlier).as_nanos() as u64
 }
 

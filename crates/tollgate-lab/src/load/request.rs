@@ -1,79 +1,157 @@
 //! The same request again and again: the workload of quick loads, and of variants that are a single URL.
 //!
-//! A request is its own unit of work. Content is checked where the variant says what an answer contains.
+//! A request is its own unit of work. Content is checked where the variant says what an answer contains. Here it is asked
+//! by users who wait for their answers; at a rate it is asked in [`super::open`].
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use tollgate_net::http1::client::BodySink;
+use tollgate_net::http1::client::{BodySink, Scheme};
+use tollgate_net::tls::Resumption;
 
 use super::failure::Failure;
-use super::model::End;
+use super::model::{Closed, Load};
 use super::recorder::Recorder;
-use super::user::{Asking, User};
+use super::target::{Connection, LoadTarget};
+use super::user::{Answer, Asking, User};
 
 /// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
+/// Full handshakes by which sessions are prepared, at most: an RSA key takes milliseconds for each.
+const PRIMED_MAX: usize = 512;
 /// Bytes of an answer in which its text is looked for.
 const SEARCHED_BYTES_MAX: usize = 1024 * 1024;
+
+/// The request, as it is sent while its connection goes on and as the last one.
+pub(super) struct Rendered {
+    going_on: Vec<u8>,
+    last: Vec<u8>,
+}
+
+impl Rendered {
+    /// The request for the target's own path.
+    pub(super) fn new(target: &LoadTarget) -> Rendered {
+        let (mut going_on, mut last) = (Vec::new(), Vec::new());
+        target.render(target.target.path_and_query(), &mut going_on);
+        target.render_last(target.target.path_and_query(), &mut last);
+        Rendered { going_on, last }
+    }
+
+    /// Asks, and judges the answer.
+    pub(super) async fn ask(
+        &self,
+        user: &mut User,
+        asking: &Asking,
+        search: &mut Search<'_>,
+        recorder: &RefCell<Recorder>,
+    ) -> Result<Answer, Failure> {
+        let request = if user.is_last(asking.target.connection) { &self.last } else { &self.going_on };
+        search.begin();
+        let answer = user.ask(asking, request, search, recorder).await?;
+        search.judge().map(|()| answer)
+    }
+}
+
+/// Gives each user a TLS session to begin with, where connections are opened while time counts and may take one up.
+pub(super) async fn prime(asking: &Asking, load: &Load) {
+    let target = &asking.target;
+    let opens = target.connection != Connection::KeepAlive;
+    if opens && target.target.scheme() == Scheme::Https && target.tls.resumption == Resumption::Allowed {
+        let mut request = Vec::new();
+        target.render_last(target.target.path_and_query(), &mut request);
+        asking.prime(load.users().min(PRIMED_MAX), &request).await;
+    }
+}
 
 struct Shared {
     asking: Rc<Asking>,
     recorder: Rc<RefCell<Recorder>>,
-    request: Vec<u8>,
-    /// Requests begun: with a bound on their number none is begun beyond it.
+    /// Where it is written down what happens before anything counts.
+    uncounted: OnceCell<RefCell<Recorder>>,
+    rendered: Rendered,
+    /// Requests begun that count: with a bound on their number none is begun beyond it.
     begun: Cell<u64>,
+    /// When the first user came.
     start: Instant,
-    end: End,
+    /// Since when requests count; absent while users still come.
+    counted_from: Cell<Option<Instant>>,
+    load: Closed,
 }
 
-/// Asks until `end` with all `users`, one task each, and gives them back.
-pub(super) async fn run(users: Vec<User>, asking: Rc<Asking>, end: End, recorder: Rc<RefCell<Recorder>>) -> Vec<User> {
-    let mut request = Vec::new();
-    asking.target.render(asking.target.target.path_and_query(), &mut request);
+/// Asks until the load's end with all `users`, one task each, and gives them back. `on_counted` is called at the moment
+/// from which requests count, where that is not the start.
+pub(super) async fn run(
+    users: Vec<User>,
+    asking: Rc<Asking>,
+    load: Closed,
+    recorder: Rc<RefCell<Recorder>>,
+    on_counted: impl FnOnce(Instant),
+) -> Vec<User> {
+    let rendered = Rendered::new(&asking.target);
     let start = Instant::now();
-    let shared = Rc::new(Shared { asking, recorder, request, begun: Cell::new(0), start, end });
+    let counted_from = Cell::new(load.ramp_up.is_zero().then_some(start));
+    let (uncounted, begun) = (OnceCell::new(), Cell::new(0));
+    let shared = Rc::new(Shared { asking, recorder, uncounted, rendered, begun, start, counted_from, load });
     let mut tasks = JoinSet::new();
-    for mut user in users {
+    for (number, mut user) in users.into_iter().enumerate() {
         let shared = Rc::clone(&shared);
         tasks.spawn_local(async move {
-            repeat(&mut user, &shared).await;
-            (user, Instant::now())
+            let entered = repeat(&mut user, &shared, number).await;
+            (user, entered, Instant::now())
         });
     }
-    let ended = tasks.join_all().await;
-    let end = Instant::now();
-    let mut recorder = shared.recorder.borrow_mut();
-    // Users times wall time, but for what each had left before the last: no clock read of a record is in it.
-    let left_early: Duration = ended.iter().map(|(_, left)| end.duration_since(*left)).sum();
-    let stayed = (end.duration_since(shared.start) * ended.len() as u32).saturating_sub(left_early);
-    recorder.tally.busy_ns += stayed.as_nanos() as u64;
-    let (requests, total_ns) = (recorder.tally.requests, recorder.tally.response_total_ns);
-    recorder.tally.units = requests;
-    if let Some(mean_ns) = total_ns.checked_div(requests) {
-        // One value for the trial: its users' mean, as a request has no end of its own that others wait for.
-        recorder.tally.unit_times = vec![Duration::from_nanos(mean_ns)];
+    if shared.counted_from.get().is_none() {
+        tokio::time::sleep(load.ramp_up).await;
+        let now = Instant::now();
+        on_counted(now);
+        shared.counted_from.set(Some(now));
     }
+    let ended = tasks.join_all().await;
+    let mut recorder = shared.recorder.borrow_mut();
+    // From clock reads of their own, which no record shares.
+    let stayed = |(_, entered, left): &(User, Option<Instant>, Instant)| {
+        entered.map_or(Duration::ZERO, |entered| left.duration_since(entered))
+    };
+    recorder.tally.busy_ns += ended.iter().map(stayed).sum::<Duration>().as_nanos() as u64;
+    recorder.close_units();
     drop(recorder);
-    ended.into_iter().map(|(user, _)| user).collect()
+    ended.into_iter().map(|(user, ..)| user).collect()
 }
 
-async fn repeat(user: &mut User, shared: &Shared) {
-    let mut previous = shared.start;
+/// Asks until the end, and says since when it counted.
+async fn repeat(user: &mut User, shared: &Shared, number: usize) -> Option<Instant> {
+    let comes_after = shared.load.comes_after(number);
+    if !comes_after.is_zero() {
+        tokio::time::sleep(comes_after).await;
+    }
+    let mut previous = shared.start + comes_after;
+    let mut entered = None;
     let mut search = Search::new(shared.asking.target.shape.contains.as_deref());
-    while !shared.end.is_reached(previous.saturating_duration_since(shared.start), shared.begun.get()) {
-        shared.begun.set(shared.begun.get() + 1);
-        search.begin();
-        let asked = user.ask(&shared.asking, &shared.request, &mut search, &shared.recorder).await;
-        let judged = asked.and_then(|answer| search.judge().map(|()| answer));
+    loop {
+        let recorder = match shared.counted_from.get() {
+            None => shared.uncounted.get_or_init(RefCell::default),
+            Some(from) => {
+                if entered.is_none() && shared.load.ramp_up.is_zero() {
+                    entered = Some(shared.start);
+                } else if entered.is_none() {
+                    previous = Instant::now();
+                    entered = Some(previous);
+                }
+                if shared.load.end.is_reached(previous.saturating_duration_since(from), shared.begun.get()) {
+                    return entered;
+                }
+                shared.begun.set(shared.begun.get() + 1);
+                &*shared.recorder
+            }
+        };
+        let judged = shared.rendered.ask(user, &shared.asking, &mut search, recorder).await;
         let failed_unanswered = {
-            let mut recorder = shared.recorder.borrow_mut();
+            let mut recorder = recorder.borrow_mut();
             match judged {
                 Ok(answer) => {
-                    recorder.answer(previous, answer.sent, answer.finished);
-                    recorder.tally.checked += u64::from(search.wanted.is_some());
+                    recorder.judged(previous, &answer, search.verdict());
                     previous = answer.finished;
                     false
                 }
@@ -88,27 +166,42 @@ async fn repeat(user: &mut User, shared: &Shared) {
         if failed_unanswered {
             tokio::time::sleep(AFTER_FAILURE).await;
             let now = Instant::now();
-            shared.recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
+            recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
             previous = now;
         }
     }
 }
 
+/// Whether the content of answers is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It was, and was right.
+    Right,
+    /// Nothing is known of it.
+    Unknown,
+}
+
 /// Looks for a text in an answer while it arrives.
-struct Search<'a> {
+pub(super) struct Search<'a> {
     wanted: Option<&'a [u8]>,
     tail: Vec<u8>,
     is_found: bool,
 }
 
 impl<'a> Search<'a> {
-    fn new(wanted: Option<&'a str>) -> Search<'a> {
+    /// A search for `wanted`, if anything is.
+    pub(super) fn new(wanted: Option<&'a str>) -> Search<'a> {
         Search { wanted: wanted.map(str::as_bytes), tail: Vec::new(), is_found: false }
     }
 
     fn begin(&mut self) {
         self.tail.clear();
         self.is_found = false;
+    }
+
+    /// What is known of an answer that was not refused.
+    pub(super) fn verdict(&self) -> Verdict {
+        if self.wanted.is_some() { Verdict::Right } else { Verdict::Unknown }
     }
 
     fn judge(&self) -> Result<(), Failure> {

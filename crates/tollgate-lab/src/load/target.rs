@@ -1,7 +1,10 @@
 //! A place to load: where it is, and how a request to it is written. All that its requests have in common is rendered
 //! once.
 
+use std::num::NonZeroU32;
+
 use tollgate_net::http1::client::{Answers, RequestTemplate, Target, TemplateError};
+use tollgate_net::tls::ClientSettings;
 use tollgate_wire::url::encode_beside;
 
 use super::read::Judge;
@@ -14,9 +17,16 @@ pub struct LoadTarget {
     pub target: Target,
     /// How answers are understood.
     pub shape: RequestShape,
+    /// How long its connections live.
+    pub connection: Connection,
+    /// How TLS is spoken with it, where its URL is https.
+    pub tls: ClientSettings,
     /// Tells whether an answer is the entity that was asked for.
     pub(super) judge: Judge,
+    /// As requests are written while their connection goes on.
     template: RequestTemplate,
+    /// As the last one on a connection is: the server is to close it, and keeps the port that waits (TIME_WAIT).
+    last: RequestTemplate,
 }
 
 impl LoadTarget {
@@ -31,27 +41,42 @@ impl LoadTarget {
         headers: &[(String, String)],
         connection: Connection,
     ) -> Result<LoadTarget, TemplateError> {
-        let mut template = RequestTemplate::builder(&shape.method, target.authority()).target_slot();
-        let fields: Vec<&(String, String)> = shape.headers.iter().chain(headers).collect();
-        for (position, (name, value)) in fields.iter().enumerate() {
-            if !fields[position + 1..].iter().any(|(later, _)| later.eq_ignore_ascii_case(name)) {
-                template = template.header(name, value);
+        let build = |is_last: bool| {
+            let mut template = RequestTemplate::builder(&shape.method, target.authority()).target_slot();
+            let fields: Vec<&(String, String)> = shape.headers.iter().chain(headers).collect();
+            for (position, (name, value)) in fields.iter().enumerate() {
+                if !fields[position + 1..].iter().any(|(later, _)| later.eq_ignore_ascii_case(name)) {
+                    template = template.header(name, value);
+                }
             }
-        }
-        if connection == Connection::New {
-            template = template.header("Connection", "close");
-        }
-        if !shape.body.is_empty() || matches!(shape.method.as_str(), "POST" | "PUT" | "PATCH") {
-            template = template.body(shape.body.clone());
-        }
-        let template = template.build()?;
+            if is_last {
+                template = template.header("Connection", "close");
+            }
+            if !shape.body.is_empty() || matches!(shape.method.as_str(), "POST" | "PUT" | "PATCH") {
+                template = template.body(shape.body.clone());
+            }
+            template.build()
+        };
+        let (template, last) = (build(connection == Connection::New)?, build(true)?);
         let judge = Judge::new(&shape);
-        Ok(LoadTarget { target, shape, judge, template })
+        Ok(LoadTarget { target, shape, connection, tls: ClientSettings::default(), judge, template, last })
+    }
+
+    /// The same, with TLS spoken in this way; a [`TlsChoice`](tollgate_net::tls::TlsChoice) alone will do.
+    #[must_use]
+    pub fn with_tls(mut self, tls: impl Into<ClientSettings>) -> LoadTarget {
+        self.tls = tls.into();
+        self
     }
 
     /// Writes a whole request for `path_and_query` into `out`.
     pub fn render(&self, path_and_query: &str, out: &mut Vec<u8>) {
         self.template.render(&[encoded(path_and_query)], out);
+    }
+
+    /// Writes it as the last one on its connection.
+    pub(super) fn render_last(&self, path_and_query: &str, out: &mut Vec<u8>) {
+        self.last.render(&[encoded(path_and_query)], out);
     }
 
     /// Which kind of answer its requests get.
@@ -70,9 +95,22 @@ impl LoadTarget {
 pub enum Connection {
     /// As long as the server keeps them.
     #[default]
-    Kept,
+    KeepAlive,
+    /// So many requests each.
+    Requests(NonZeroU32),
     /// One request each.
-    Each,
+    New,
+}
+
+impl Connection {
+    /// Whether a connection on which so many requests were answered takes no more.
+    pub(super) fn is_spent(self, answered: u64) -> bool {
+        match self {
+            Connection::KeepAlive => false,
+            Connection::Requests(most) => answered >= u64::from(most.get()),
+            Connection::New => answered >= 1,
+        }
+    }
 }
 
 /// A request target may hold only what RFC 3986 allows: anything else of a link is percent-encoded, `%` stays.
@@ -144,6 +182,19 @@ mod tests {
         check("?$skiptoken=4", "/sap/opu/Flights?$skiptoken=4");
         check("Flights(url='a://b')", "/sap/opu/Flights(url='a://b')");
         check("Flights(1)#top", "/sap/opu/Flights(1)");
+    }
+
+    #[test]
+    fn a_connection_takes_as_many_requests_as_its_policy_says() {
+        let check = |policy: Connection, answered: u64, expected: bool| {
+            assert_eq!(policy.is_spent(answered), expected, "{policy:?} {answered}");
+        };
+        let ten = Connection::Requests(NonZeroU32::new(10).unwrap());
+        check(Connection::KeepAlive, u64::MAX, false);
+        check(ten, 9, false);
+        check(ten, 10, true);
+        check(Connection::New, 0, false);
+        check(Connection::New, 1, true);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::target::LoadTarget;
 use super::worker::{Order, ReportEnd, Role, Work, Worker};
 use super::*;
 use crate::experiment::{ListFormat, RequestShape};
-use crate::run::{Certificates, RunError, StopFlag};
+use crate::run::{RunError, StopFlag};
 use crate::testing::{ITEMS, TestServer};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -137,7 +137,7 @@ fn walk(
     };
     let target = Target::parse(&server.url(path)).unwrap();
     let target = Arc::new(LoadTarget::new(target, shape, &[], Connection::KeepAlive).unwrap());
-    let start = |_| Worker::start(None, Certificates::Verified, REQUEST_TIMEOUT).unwrap();
+    let start = |_| Worker::start(None, REQUEST_TIMEOUT).unwrap();
     let workers: Vec<Worker> = (0..workers).map(start).collect();
     let trial = |_| {
         let pass = Arc::new(Pass::new(users, workers.len()));
@@ -148,8 +148,7 @@ fn walk(
             worker.run(Order {
                 slot: 0,
                 target: Arc::clone(&target),
-                policy: Connection::KeepAlive,
-                load: Closed::new(users / workers.len(), end),
+                load: Closed::new(users / workers.len(), end).into(),
                 work: Work::Walk(Arc::clone(&pass), if index == 0 { Role::Leads } else { Role::Follows }),
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),

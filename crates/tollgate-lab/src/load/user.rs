@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tollgate_net::http1::client::{
-    BodySink, ClientConnection, ConnectError, Connector, ErrorClass as NetworkClass, ExchangeError,
+    BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
 };
 
+use super::closing::Closing;
+use super::connections::Opened;
 use super::failure::Failure;
 use super::recorder::Recorder;
 use super::target::{Connection, LoadTarget};
@@ -42,28 +44,52 @@ pub(super) struct Answer {
     pub(super) finished: Instant,
     /// Bytes of its body.
     pub(super) body_bytes: u64,
+    /// Where the time went, if it opened its connection.
+    pub(super) opened: Option<Opened>,
 }
 
 /// What all requests of a trial have in common.
 pub(super) struct Asking {
     pub(super) connector: Rc<Connector>,
     pub(super) target: Arc<LoadTarget>,
-    pub(super) policy: Connection,
+    /// Where connections stay until the server has closed them.
+    pub(super) closing: Rc<Closing>,
     /// Where the target's host is, asked once a trial: a resolver's time is not the subject's.
     pub(super) addresses: OnceCell<Vec<SocketAddr>>,
 }
 
 impl Asking {
     async fn open(&self) -> Result<ClientConnection, ConnectError> {
+        let addresses = self.addresses().await?;
+        self.connector.open_at(&self.target.target, addresses).await
+    }
+
+    async fn addresses(&self) -> Result<&[SocketAddr], ConnectError> {
+        if let Some(addresses) = self.addresses.get() {
+            return Ok(addresses);
+        }
+        let found = self.connector.resolve(&self.target.target).await?;
+        Ok(self.addresses.get_or_init(|| found))
+    }
+
+    /// Sees to it that so many connections can take up a TLS session, each its own, by asking `request` as often over
+    /// connections with full handshakes: what a trial of resumed handshakes finds there. A subject that cannot be asked
+    /// is left to the trial, which tells of it.
+    pub(super) async fn prime(&self, sessions: usize, request: &[u8]) {
         let target = &self.target.target;
-        let addresses = match self.addresses.get() {
-            Some(addresses) => addresses,
-            None => {
-                let found = self.connector.resolve(target).await?;
-                self.addresses.get_or_init(|| found)
+        let ready = self.connector.sessions_ready(target);
+        for _ in ready..sessions {
+            // With TLS 1.2 one session serves all.
+            if self.connector.sessions_ready(target) >= sessions {
+                return;
             }
-        };
-        self.connector.open_at(target, addresses).await
+            let Ok(addresses) = self.addresses().await else { return };
+            let Ok(mut connection) = self.connector.open_fully(target, addresses).await else { return };
+            if connection.exchange(request, self.target.answers(), &mut Discard).await.is_err() {
+                return;
+            }
+            self.closing.take(connection);
+        }
     }
 }
 
@@ -77,13 +103,20 @@ impl User {
         sink: &mut B,
         recorder: &RefCell<Recorder>,
     ) -> Result<Answer, Failure> {
+        let policy = asking.target.connection;
         loop {
-            let (mut connection, idle_since) = match self.kept.take() {
-                Some(Kept { connection, since }) => (connection, Some(since)),
+            let (mut connection, idle_since, begun) = match self.kept.take() {
+                Some(Kept { connection, since }) => (connection, Some(since), None),
                 None => {
-                    let connection = asking.open().await?;
-                    recorder.borrow_mut().tally.connections += 1;
-                    (connection, None)
+                    let begun = Instant::now();
+                    let opened = asking.open().await;
+                    let tally = &mut recorder.borrow_mut().tally;
+                    let connection = opened.inspect_err(|error| {
+                        tally.handshakes.failed += u64::from(error.class() == NetworkClass::Tls);
+                    })?;
+                    tally.connections += 1;
+                    tally.handshakes.count(connection.opening());
+                    (connection, None, Some(begun))
                 }
             };
             let exchanged = match connection.exchange(request, asking.target.answers(), sink).await {
@@ -103,9 +136,22 @@ impl User {
                 let tally = &mut recorder.borrow_mut().tally;
                 tally.received_bytes += exchanged.head_bytes + exchanged.framing_bytes + exchanged.body_bytes;
                 tally.sent_bytes += request.len() as u64;
+                if begun.is_some() {
+                    tally.first_requests.count(&connection);
+                    tally.wire_received_bytes += connection.wire_received_bytes();
+                    tally.wire_sent_bytes += connection.wire_sent_bytes();
+                } else {
+                    tally.wire_received_bytes += exchanged.wire_received_bytes;
+                    tally.wire_sent_bytes += exchanged.wire_sent_bytes;
+                }
             }
-            if exchanged.reusable && asking.policy == Connection::KeepAlive {
+            let opened = begun.map(|begun| Opened::new(begun, connection.opening(), &exchanged));
+            let is_spent = policy.is_spent(connection.exchanges());
+            if exchanged.reusable && !is_spent {
                 self.kept = Some(Kept { connection, since: exchanged.last_byte });
+            } else if !exchanged.reusable && is_spent {
+                // The server closes it, as it was asked to.
+                asking.closing.take(connection);
             }
             if !(200..300).contains(&exchanged.status) {
                 return Err(Failure::status(exchanged.status));
@@ -114,8 +160,14 @@ impl User {
                 sent: exchanged.sent,
                 finished: exchanged.last_byte,
                 body_bytes: exchanged.body_bytes,
+                opened,
             });
         }
+    }
+
+    /// Whether its next request is the last one on its connection.
+    pub(super) fn is_last(&self, policy: Connection) -> bool {
+        policy.is_spent(self.kept.as_ref().map_or(0, |kept| kept.connection.exchanges()) + 1)
     }
 }
 

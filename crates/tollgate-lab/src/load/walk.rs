@@ -188,6 +188,9 @@ async fn get_list(
                 let took = answer.finished.saturating_duration_since(begun);
                 recorder.tally.busy_ns += back.duration_since(begun).as_nanos() as u64;
                 recorder.answer(begun, answer.sent, answer.finished);
+                if let Some(opened) = &answer.opened {
+                    recorder.opened(begun, opened);
+                }
                 recorder.tally.checked += 1;
                 time += took;
                 bytes += answer.body_bytes;
@@ -242,6 +245,9 @@ async fn get_details(user: &mut User, shared: &Shared) {
         match judged {
             Ok((answer, sameness)) => {
                 recorder.answer(previous, answer.sent, answer.finished);
+                if let Some(opened) = &answer.opened {
+                    recorder.opened(previous, opened);
+                }
                 recorder.tally.checked += u64::from(sameness == Sameness::Same);
                 recorder.tally.details.add(Bodies::of(answer.body_bytes));
                 previous = answer.finished;

@@ -13,17 +13,18 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 use tollgate_net::http1::client::Connector;
+use tollgate_net::pacer::Pacer;
 
+use super::closing::Closing;
 use super::insert::{self, Transfer};
-use super::model::Closed;
+use super::model::Load;
 use super::pass::Pass;
 use super::recorder::{Course, Recorder};
-use super::target::{Connection, LoadTarget};
+use super::target::LoadTarget;
 use super::user::{Asking, User};
-use super::{request, walk};
+use super::{open, request, walk};
 use crate::cores;
 use crate::probe::generator::{ThreadUse, Used};
-use crate::run::Certificates;
 
 /// A thread that loads. Dropping it ends the thread.
 #[derive(Debug)]
@@ -37,14 +38,13 @@ pub struct Worker {
 pub struct Order {
     /// Under which number connections and knowledge are kept: one for each variant.
     pub slot: usize,
-    /// What is loaded.
+    /// What is loaded, and how its connections live.
     pub target: Arc<LoadTarget>,
-    /// How long its connections live.
-    pub policy: Connection,
     /// What is asked.
     pub work: Work,
-    /// By how many of this worker's users, and until when.
-    pub load: Closed,
+    /// This worker's share of the load: by how many users or at which rate, and until when. Only single requests come at
+    /// a rate, and only their users come one after another.
+    pub load: Load,
     /// Whether the course over time is recorded.
     pub course: Course,
     /// Where it is written down; reused, so that no page is faulted in while time counts.
@@ -78,7 +78,7 @@ pub enum Role {
 pub struct Report {
     /// What it wrote down.
     pub recorder: Recorder,
-    /// When the first request could go out.
+    /// When the first request that counts could go out.
     pub started: Instant,
     /// When the last answer was in.
     pub finished: Instant,
@@ -108,14 +108,25 @@ struct Kept {
     users: Vec<User>,
     walk: walk::Walk,
     aside: User,
+    /// TLS sessions are the slot's own: another variant may not take them up.
+    connector: Option<Rc<Connector>>,
+}
+
+/// What a worker has for all slots.
+struct Tools {
+    scratch: insert::Scratch,
+    thread_use: ThreadUse,
+    pacer: Pacer,
+    closing: Rc<Closing>,
+    timeout: Duration,
 }
 
 impl Worker {
-    /// Starts a worker on `core`, or anywhere.
+    /// Starts a worker on `core`, or anywhere; each of its requests may take as long as `timeout`.
     ///
     /// # Errors
-    /// What failed on its thread: the runtime, or /proc.
-    pub fn start(core: Option<usize>, certificates: Certificates, timeout: Duration) -> Result<Worker, String> {
+    /// What failed on its thread: the runtime, its timer, or /proc.
+    pub fn start(core: Option<usize>, timeout: Duration) -> Result<Worker, String> {
         let (orders, commands) = mpsc::unbounded_channel();
         let (report, reports) = channel();
         let (announce, announced) = channel();
@@ -123,8 +134,7 @@ impl Worker {
             .name("load".to_owned())
             .spawn(move || {
                 cores::pin(core.as_slice());
-                let connector = Connector::new(certificates.into()).exchange_timeout(timeout);
-                work(connector, commands, &report, &announce);
+                work(timeout, commands, &report, &announce);
             })
             .map_err(|error| format!("no thread for the load: {error}"))?;
         let worker = Worker { orders: Some(orders), reports, thread: Some(thread) };
@@ -176,12 +186,12 @@ impl Drop for Worker {
 }
 
 fn work(
-    connector: Connector,
+    timeout: Duration,
     mut commands: mpsc::UnboundedReceiver<Command>,
     reports: &Sender<Report>,
     announce: &Sender<Result<(), String>>,
 ) {
-    let (runtime, thread_use) = match prepare() {
+    let (runtime, mut tools) = match prepare(timeout) {
         Ok(prepared) => prepared,
         Err(message) => {
             // Whoever started this thread waits for it.
@@ -190,9 +200,7 @@ fn work(
         }
     };
     let _ = announce.send(Ok(()));
-    let connector = Rc::new(connector);
     let mut slots: HashMap<usize, Kept> = HashMap::new();
-    let mut scratch = insert::Scratch::default();
     let tasks = tokio::task::LocalSet::new();
     tasks.block_on(&runtime, async move {
         while let Some(command) = commands.recv().await {
@@ -202,7 +210,7 @@ fn work(
                 }
                 Command::Run(order) => {
                     let kept = slots.entry(order.slot).or_default();
-                    let report = carry_out(*order, kept, &mut scratch, &connector, &thread_use).await;
+                    let report = carry_out(*order, kept, &mut tools).await;
                     if reports.send(report).is_err() {
                         return;
                     }
@@ -212,41 +220,50 @@ fn work(
     });
 }
 
-fn prepare() -> Result<(tokio::runtime::Runtime, ThreadUse), String> {
+fn prepare(timeout: Duration) -> Result<(tokio::runtime::Runtime, Tools), String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("no runtime for the load: {error}"))?;
     let thread_use = ThreadUse::of_this_thread().map_err(|error| format!("/proc/thread-self/schedstat: {error}"))?;
-    Ok((runtime, thread_use))
+    let pacer = {
+        let _entered = runtime.enter();
+        Pacer::new().map_err(|error| format!("no timer for the load: {error}"))?
+    };
+    let (scratch, closing) = (insert::Scratch::default(), Rc::default());
+    Ok((runtime, Tools { scratch, thread_use, pacer, closing, timeout }))
 }
 
-async fn carry_out(
-    order: Order,
-    kept: &mut Kept,
-    scratch: &mut insert::Scratch,
-    connector: &Rc<Connector>,
-    thread_use: &ThreadUse,
-) -> Report {
-    let Order { target, policy, work, load, course, mut recorder, mut cancel, .. } = order;
+async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
+    let Order { target, work, load, course, mut recorder, mut cancel, .. } = order;
+    let connector = kept
+        .connector
+        .get_or_insert_with(|| Rc::new(Connector::new(target.tls.clone()).exchange_timeout(tools.timeout)));
+    // Before time counts: roots are read, and forgetting takes longer than an answer. Without roots each request fails
+    // with the reason.
+    let _ = connector.prepare(&target.target);
+    let (connector, closing) = (Rc::clone(connector), Rc::clone(&tools.closing));
+    let asking = Rc::new(Asking { connector, target, closing, addresses: OnceCell::new() });
     let mut users = std::mem::take(&mut kept.users);
-    users.resize_with(users.len().max(load.users), User::default);
-    let resting = users.split_off(load.users);
-    let addresses = OnceCell::new();
-    let asking = Rc::new(Asking { connector: Rc::clone(connector), target, policy, addresses });
-    // Before time counts: forgetting takes longer than an answer.
+    if let Load::Closed(closed) = load {
+        users.resize_with(users.len().max(closed.users), User::default);
+    }
+    let resting = users.split_off(load.users().min(users.len()));
     recorder.reset(course, Instant::now());
-    let before = thread_use.read();
-    let started = Instant::now();
+    if let Work::Request = work {
+        request::prime(&asking, &load).await;
+    }
+    let mut before = tools.thread_use.read();
+    let mut started = Instant::now();
     let recorder = Rc::new(RefCell::new(recorder));
     let mut end = ReportEnd::Whole;
     let written = Rc::clone(&recorder);
     let mut used_within = None;
-    match work {
-        Work::Walk(pass, role) => {
+    match (work, load) {
+        (Work::Walk(pass, role), _) => {
             let walk = std::mem::take(&mut kept.walk);
             let part = match role {
-                Role::Leads => walk::Part::Leads(load.end),
+                Role::Leads => walk::Part::Leads(load.end()),
                 Role::Follows => walk::Part::Follows,
             };
             tokio::select! {
@@ -258,18 +275,27 @@ async fn carry_out(
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }
-        Work::Request => {
+        (Work::Request, Load::Closed(closed)) => {
+            let on_counted = |now| (started, before) = (now, tools.thread_use.read());
             tokio::select! {
                 biased;
-                back = request::run(users, asking, load.end, written) => kept.users = back,
+                back = request::run(users, asking, closed, written, on_counted) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }
-        Work::Insert(transfer) => {
-            let connections = insert::Connections { users, aside: std::mem::take(&mut kept.aside) };
+        (Work::Request, Load::Open(open)) => {
             tokio::select! {
                 biased;
-                (back, used) = insert::run(connections, asking, &transfer, load.end, written, scratch, thread_use) => {
+                back = open::run(users, asking, open, written, &mut tools.pacer) => kept.users = back,
+                _ = &mut cancel => end = ReportEnd::Cancelled,
+            }
+        }
+        (Work::Insert(transfer), _) => {
+            let connections = insert::Connections { users, aside: std::mem::take(&mut kept.aside) };
+            let (scratch, thread_use) = (&mut tools.scratch, &tools.thread_use);
+            tokio::select! {
+                biased;
+                (back, used) = insert::run(connections, asking, &transfer, load.end(), written, scratch, thread_use) => {
                     (kept.users, kept.aside) = (back.users, back.aside);
                     used_within = Some(used);
                 }
@@ -278,7 +304,7 @@ async fn carry_out(
         }
     }
     let finished = Instant::now();
-    let used = used_within.unwrap_or_else(|| thread_use.read().since(before));
+    let used = used_within.unwrap_or_else(|| tools.thread_use.read().since(before));
     kept.users.extend(resting);
     // Cancelled tasks are dropped when they are next polled, so the recorder may still be shared: then it is copied.
     let recorder = Rc::try_unwrap(recorder).map_or_else(|shared| shared.borrow().clone(), RefCell::into_inner);

@@ -29,8 +29,9 @@ pub(super) fn check(options: &RunOptions, sites: &[Site], headers: &[(String, St
         if counted.contains(&url) {
             continue;
         }
-        let beside = beside(target, &places, headers, insert::Emptying::OnlyOwnRows).map_err(RunError::Failed)?;
-        let rows = insert::count(&beside.reading, &places, options.certificates).map_err(|why| {
+        let asked = (options.certificates, headers);
+        let beside = beside(target, &places, asked, insert::Emptying::OnlyOwnRows).map_err(RunError::Failed)?;
+        let rows = insert::count(&beside.reading, &places).map_err(|why| {
             let (name, url) = (&variant.name, secret::hide(&url));
             RunError::Failed(format!("the subject of `{name}` gives no valid answer at {url}: {why}"))
         })?;

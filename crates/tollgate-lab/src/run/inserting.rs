@@ -58,7 +58,7 @@ impl Inserting {
             clocks: subject.clocks.clone(),
             closeness,
         };
-        let load = Closed::new(mode.connections_for(level) as usize, end);
+        let load = Closed::new(mode.connections_for(level) as usize, end).into();
         Asked { work: Asking::Insert(Box::new(transfer)), load }
     }
 }

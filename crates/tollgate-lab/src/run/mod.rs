@@ -97,7 +97,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
     let cores = Cores::divide();
     let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
-    let workers = workers(options, &cores)?;
+    let workers = workers(&cores)?;
     observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
     let mut session = Session {
         options,
@@ -153,9 +153,9 @@ fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, RunError> {
     Ok(headers)
 }
 
-fn workers(options: &RunOptions, cores: &Cores) -> Result<Vec<Worker>, RunError> {
+fn workers(cores: &Cores) -> Result<Vec<Worker>, RunError> {
     (0..cores.generator.len().max(1))
-        .map(|index| Worker::start(cores.generator.get(index).copied(), options.certificates, REQUEST_TIMEOUT))
+        .map(|index| Worker::start(cores.generator.get(index).copied(), REQUEST_TIMEOUT))
         .collect::<Result<_, _>>()
         .map_err(RunError::Failed)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tollgate_net::tls::TlsChoice;
+use tollgate_net::tls::{ClientSettings, TlsChoice};
 
 use crate::experiment::{Experiment, Variant};
 use crate::plan::PlanOptions;
@@ -75,6 +75,12 @@ impl From<Certificates> for TlsChoice {
             Certificates::Verified => TlsChoice::Verify,
             Certificates::Unverified => TlsChoice::Insecure,
         }
+    }
+}
+
+impl From<Certificates> for ClientSettings {
+    fn from(certificates: Certificates) -> ClientSettings {
+        TlsChoice::from(certificates).into()
     }
 }
 

@@ -208,7 +208,7 @@ impl Session<'_> {
 
     /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load.
     fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched) -> Result<(), Halt> {
-        let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(1) });
+        let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(1) }).into();
         let asked = Asked { work: self.reading(), load };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded, self.plan.levels[0])?;
         let tally = &measured.recorder.tally;
@@ -231,7 +231,7 @@ impl Session<'_> {
         let mut course = Vec::new();
         let mut requests = 0;
         loop {
-            let load = Closed::new(level as usize, End::after(WARM_UP_PART));
+            let load = Closed::new(level as usize, End::after(WARM_UP_PART)).into();
             let asked = Asked { work: self.reading(), load };
             let measured = self.load(slot, variant, subject, asked, Course::Binned, level)?;
             requests += measured.recorder.tally.requests;
@@ -259,7 +259,7 @@ impl Session<'_> {
         let end = End::after(self.plan.slice);
         let asked = match &self.inserting {
             Some(inserting) => inserting.trial(&self.options.experiment.variants[variant], subject, block.level, end),
-            None => Asked { work: self.reading(), load: Closed::new(block.level as usize, end) },
+            None => Asked { work: self.reading(), load: Closed::new(block.level as usize, end).into() },
         };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded, block.level)?;
         let name = &self.options.experiment.variants[variant].name;

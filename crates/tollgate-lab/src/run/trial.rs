@@ -7,9 +7,8 @@ use tokio::sync::oneshot;
 
 use super::stop::StopFlag;
 use super::watched::Watched;
-use crate::load::Connection;
 use crate::load::insert::Transfer;
-use crate::load::model::{Closed, End};
+use crate::load::model::Load;
 use crate::load::pass::Pass;
 use crate::load::recorder::{Course, Recorder};
 use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
@@ -43,8 +42,8 @@ pub(super) struct Generator {
 pub(super) struct Asked {
     /// What.
     pub(super) work: Asking,
-    /// By how many, and until when.
-    pub(super) load: Closed,
+    /// By how many or at which rate, and until when.
+    pub(super) load: Load,
 }
 
 /// What a trial asks.
@@ -106,7 +105,7 @@ impl Generator {
         let ticks = Ticks::now(&self.cores);
         let cpu_before = subject.clocks.read_ns();
         let mut cancels = Vec::new();
-        let pass = Arc::new(Pass::new(load.users, shares.len()));
+        let pass = Arc::new(Pass::new(load.users(), shares.len()));
         for (worker, load) in &shares {
             let role = if *worker == 0 { Role::Leads } else { Role::Follows };
             let (cancel, cancelled) = oneshot::channel();
@@ -114,7 +113,6 @@ impl Generator {
             self.workers[*worker].run(Order {
                 slot,
                 target: Arc::clone(&subject.target),
-                policy: Connection::KeepAlive,
                 work: match &work {
                     Asking::Walk => Work::Walk(Arc::clone(&pass), role),
                     Asking::Request => Work::Request,
@@ -126,7 +124,7 @@ impl Generator {
                 cancel: cancelled,
             });
         }
-        let slice = load.end.after.unwrap_or(LOOK_EVERY);
+        let slice = load.end().after.unwrap_or(LOOK_EVERY);
         let asked_after = match work {
             // What the subject spends on an answer about itself would be charged to a transfer: it is asked only in one
             // that is longer than all short ones of a trial together. To look into /proc costs it nothing.
@@ -179,22 +177,17 @@ impl Generator {
         self.spare.push(recorder);
     }
 
-    /// Which worker has how many users.
-    fn shares(&self, work: &Asking, load: Closed) -> Vec<(usize, Closed)> {
+    /// Which worker has what of the load.
+    fn shares(&self, work: &Asking, load: Load) -> Vec<(usize, Load)> {
         let most = match work {
             Asking::Insert(_) => 1,
             Asking::Walk | Asking::Request => self.workers.len(),
         };
-        let workers = most.min(load.users);
-        let share =
-            |whole: u64, index: usize| whole / workers as u64 + u64::from((index as u64) < whole % workers as u64);
-        let of = |index: usize| Closed {
-            users: share(load.users as u64, index) as usize,
-            end: match work {
-                // The leader alone counts passes, and the only worker transfers.
-                Asking::Walk | Asking::Insert(_) => load.end,
-                Asking::Request => End { units: load.end.units.map(|units| share(units, index)), ..load.end },
-            },
+        let workers = most.min(load.users());
+        let of = |index: usize| match work {
+            // The leader alone counts passes, and the only worker transfers.
+            Asking::Walk | Asking::Insert(_) => load.share(index, workers).with_end(load.end()),
+            Asking::Request => load.share(index, workers),
         };
         (0..workers).map(|index| (index, of(index))).collect()
     }

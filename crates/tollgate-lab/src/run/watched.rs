@@ -13,7 +13,7 @@ use tollgate_net::http1::client::Target;
 use tollgate_net::link::{Link, LinkSpec};
 
 use super::emptying;
-use super::options::RunOptions;
+use super::options::{Certificates, RunOptions};
 use super::sites::{Place, Site};
 use crate::cores::{self, Cores};
 use crate::experiment::{Distance, InsertPlaces, RequestShape, Variant};
@@ -149,11 +149,12 @@ impl Watched {
         let beside = match &options.experiment.places {
             Some(places) => {
                 let permission = emptying::permission(site, options);
-                Some(beside(&direct, &places_on(options, variant, places)?, headers, permission)?)
+                let places = places_on(options, variant, places)?;
+                Some(beside(&direct, &places, (options.certificates, headers), permission)?)
             }
             None => None,
         };
-        let target = load_target(measured, variant.request.clone(), headers)?;
+        let target = load_target(measured, variant.request.clone(), (options.certificates, headers))?;
         let clocks = CpuClocks::new(&process.borrow().watched)?;
         Ok(Watched { target, clocks, beside, process: Rc::clone(process), _link: link })
     }
@@ -186,8 +187,13 @@ impl Watched {
     }
 }
 
-fn load_target(target: Target, shape: RequestShape, headers: &[(String, String)]) -> Result<Arc<LoadTarget>, String> {
-    LoadTarget::new(target, shape, headers, Connection::KeepAlive).map(Arc::new).map_err(|error| error.to_string())
+fn load_target(
+    target: Target,
+    shape: RequestShape,
+    (certificates, headers): (Certificates, &[(String, String)]),
+) -> Result<Arc<LoadTarget>, String> {
+    let target = LoadTarget::new(target, shape, headers, Connection::KeepAlive).map_err(|error| error.to_string())?;
+    Ok(Arc::new(target.with_tls(certificates)))
 }
 
 /// Where the subject of a variant has what the experiment names.
@@ -213,7 +219,7 @@ pub(super) fn places_on(
 pub(super) fn beside(
     direct: &Target,
     places: &InsertPlaces,
-    headers: &[(String, String)],
+    asked: (Certificates, &[(String, String)]),
     permission: Emptying,
 ) -> Result<Beside, String> {
     let shape = |method: &str, headers: &[(&str, &str)], body: &[u8]| RequestShape {
@@ -228,8 +234,8 @@ pub(super) fn beside(
     let reading = shape("GET", &[("Accept", "application/json, text/plain")], b"");
     let emptying = shape("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}");
     Ok(Beside {
-        reading: load_target(direct.clone(), reading, headers)?,
-        emptying: load_target(direct.clone(), emptying, headers)?,
+        reading: load_target(direct.clone(), reading, asked)?,
+        emptying: load_target(direct.clone(), emptying, asked)?,
         places: Arc::new(places.clone()),
         permission,
     })

@@ -23,7 +23,16 @@ pub use settings::{ClientSettings, Resumption, TlsChoice};
 
 use super::Version;
 use crate::meter::Metered;
-use sessions::Sessions;
+use sessions::{OnlyKept, Store};
+
+/// What a handshake does with earlier sessions, where the settings allow to take them up at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sessions {
+    /// It takes one up if there is one.
+    TakenUp,
+    /// It is a full one, and only keeps what it brings for later ones.
+    OnlyKept,
+}
 
 /// What kind of handshake opened a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +58,9 @@ pub struct Handshake {
 #[derive(Clone, Debug)]
 pub struct Client {
     config: Arc<ClientConfig>,
-    sessions: Arc<Sessions>,
+    /// The same, but that it takes up no session.
+    full: Arc<ClientConfig>,
+    store: Arc<Store>,
 }
 
 impl Client {
@@ -73,19 +84,21 @@ impl Client {
             .with_no_client_auth();
         // Said aloud, so that a server that also speaks HTTP/2 does not choose it.
         config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
-        let sessions = Arc::new(Sessions::default());
-        config.resumption = match settings.resumption {
-            Resumption::Allowed => ClientResumption::store(Arc::clone(&sessions) as _),
-            Resumption::Disabled => ClientResumption::disabled(),
-        };
-        Ok(Client { config: Arc::new(config), sessions })
+        let store = Arc::new(Store::default());
+        config.resumption = ClientResumption::disabled();
+        let mut full = config.clone();
+        if settings.resumption == Resumption::Allowed {
+            config.resumption = ClientResumption::store(Arc::clone(&store) as _);
+            full.resumption = ClientResumption::store(Arc::new(OnlyKept(Arc::clone(&store))));
+        }
+        Ok(Client { config: Arc::new(config), full: Arc::new(full), store })
     }
 
     /// How many connections to `host` could take up a session now, each its own; with TLS 1.2 any number once there is
     /// one.
     #[must_use]
     pub fn sessions_ready(&self, host: &str) -> usize {
-        ServerName::try_from(host).map_or(0, |name| self.sessions.ready(&name))
+        ServerName::try_from(host).map_or(0, |name| self.store.ready(&name))
     }
 
     /// Opens TLS over a connection.
@@ -96,10 +109,15 @@ impl Client {
         &self,
         host: &str,
         socket: TcpStream,
+        sessions: Sessions,
         timeout: Duration,
     ) -> io::Result<(TlsStream<Metered<TcpStream>>, Handshake)> {
         let start = Instant::now();
-        let opening = TlsConnector::from(Arc::clone(&self.config)).connect(server_name(host)?, Metered::new(socket));
+        let config = match sessions {
+            Sessions::TakenUp => &self.config,
+            Sessions::OnlyKept => &self.full,
+        };
+        let opening = TlsConnector::from(Arc::clone(config)).connect(server_name(host)?, Metered::new(socket));
         let stream = tokio::time::timeout(timeout, opening)
             .await
             .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, format!("no TLS handshake within {timeout:?}")))??;

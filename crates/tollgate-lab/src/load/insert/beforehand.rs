@@ -12,18 +12,17 @@ use super::super::user::User;
 use super::aside::{self, Aside};
 use super::beside;
 use crate::experiment::InsertPlaces;
-use crate::run::Certificates;
 
 /// Counts the rows that stand in the table now.
 ///
 /// # Errors
 /// That they cannot be counted, and why.
-pub fn count(reading: &Arc<LoadTarget>, places: &InsertPlaces, certificates: Certificates) -> Result<u64, String> {
+pub fn count(reading: &Arc<LoadTarget>, places: &InsertPlaces) -> Result<u64, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("no runtime to ask with: {error}"))?;
-    let connector = Rc::new(Connector::new(certificates.into()).exchange_timeout(REQUEST_TIMEOUT));
+    let connector = Rc::new(Connector::new(reading.tls.clone()).exchange_timeout(REQUEST_TIMEOUT));
     let asking = beside(&connector, reading);
     let mut aside = Aside {
         user: &mut User::default(),

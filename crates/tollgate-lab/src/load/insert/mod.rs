@@ -32,7 +32,7 @@ pub(super) use self::render::Rendered;
 use super::failure::{ErrorClass, Failure};
 use super::model::End;
 use super::recorder::Recorder;
-use super::target::{Connection, LoadTarget};
+use super::target::LoadTarget;
 use super::user::{Asking, User};
 use crate::experiment::{InsertPlaces, Mode};
 use crate::probe::cpu::CpuClocks;
@@ -212,7 +212,7 @@ fn beside(connector: &Rc<Connector>, target: &Arc<LoadTarget>) -> Rc<Asking> {
     Rc::new(Asking {
         connector: Rc::clone(connector),
         target: Arc::clone(target),
-        policy: Connection::KeepAlive,
+        closing: Rc::default(),
         addresses: OnceCell::new(),
     })
 }
@@ -245,6 +245,7 @@ async fn begin(
     // The connections count; what was said over them to open them does not.
     let tally = &mut recorder.borrow_mut().tally;
     (tally.sent_bytes, tally.received_bytes) = (0, 0);
+    (tally.wire_sent_bytes, tally.wire_received_bytes) = (0, 0);
     outcome
 }
 

@@ -10,7 +10,7 @@ use super::error::{ConnectError, ErrorClass};
 use super::target::{Scheme, Target};
 use crate::connect::{connect, resolve};
 use crate::stream::Stream;
-use crate::tls::{Client, ClientSettings, HandshakeKind, Resumption, Version};
+use crate::tls::{Client, ClientSettings, HandshakeKind, Resumption, Sessions, Version};
 
 /// Time for the connection, and once more for the TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -118,6 +118,27 @@ impl Connector {
     /// # Errors
     /// Why there is none, in its class.
     pub async fn open_at(&self, target: &Target, addresses: &[SocketAddr]) -> Result<ClientConnection, ConnectError> {
+        self.open_by(target, addresses, Sessions::TakenUp).await
+    }
+
+    /// The same, but with a full handshake whatever earlier TLS sessions there are; those that it brings are kept.
+    ///
+    /// # Errors
+    /// Why there is none, in its class.
+    pub async fn open_fully(
+        &self,
+        target: &Target,
+        addresses: &[SocketAddr],
+    ) -> Result<ClientConnection, ConnectError> {
+        self.open_by(target, addresses, Sessions::OnlyKept).await
+    }
+
+    async fn open_by(
+        &self,
+        target: &Target,
+        addresses: &[SocketAddr],
+        sessions: Sessions,
+    ) -> Result<ClientConnection, ConnectError> {
         let (socket, address, took) = connect(addresses, self.connect_timeout)
             .await
             .map_err(|error| ConnectError::connecting(target.authority(), error))?;
@@ -136,7 +157,7 @@ impl Connector {
                 let client = self.client().as_ref();
                 let client = client.map_err(|reason| ConnectError::new(ErrorClass::Tls, reason.clone(), None))?;
                 let (stream, handshake) =
-                    client.handshake(target.host(), socket, self.connect_timeout).await.map_err(failed)?;
+                    client.handshake(target.host(), socket, sessions, self.connect_timeout).await.map_err(failed)?;
                 opening.tls_ns = Some(nanoseconds(handshake.took));
                 opening.handshake = Some(handshake.kind);
                 opening.version = Some(handshake.version);

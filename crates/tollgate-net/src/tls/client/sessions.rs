@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
@@ -18,7 +18,7 @@ pub const SERVERS_MAX: usize = 64;
 
 /// The sessions of one client.
 #[derive(Default)]
-pub(super) struct Sessions {
+pub(super) struct Store {
     // One thread uses it as a rule; the lock is then free, which costs about 15 ns.
     servers: Mutex<Vec<Server>>,
 }
@@ -32,7 +32,7 @@ struct Server {
     tickets: VecDeque<Tls13ClientSessionValue>,
 }
 
-impl Sessions {
+impl Store {
     /// How many connections to this server could take up a session now: any number with one of TLS 1.2.
     pub(super) fn ready(&self, name: &ServerName<'_>) -> usize {
         let servers = self.lock();
@@ -66,14 +66,14 @@ impl Sessions {
     }
 }
 
-impl fmt::Debug for Sessions {
+impl fmt::Debug for Store {
     /// Without what is in it: those are secrets.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Sessions").finish_non_exhaustive()
+        formatter.debug_struct("Store").finish_non_exhaustive()
     }
 }
 
-impl ClientSessionStore for Sessions {
+impl ClientSessionStore for Store {
     fn set_kx_hint(&self, server_name: ServerName<'static>, group: NamedGroup) {
         self.write(server_name, |server| server.group = Some(group));
     }
@@ -108,13 +108,45 @@ impl ClientSessionStore for Sessions {
     }
 }
 
+/// The same store to a handshake that is to be a full one: what it brings is kept, and nothing is taken out.
+#[derive(Debug)]
+pub(super) struct OnlyKept(pub(super) Arc<Store>);
+
+impl ClientSessionStore for OnlyKept {
+    fn set_kx_hint(&self, server_name: ServerName<'static>, group: NamedGroup) {
+        self.0.set_kx_hint(server_name, group);
+    }
+
+    fn kx_hint(&self, server_name: &ServerName<'_>) -> Option<NamedGroup> {
+        self.0.kx_hint(server_name)
+    }
+
+    fn set_tls12_session(&self, server_name: ServerName<'static>, value: Tls12ClientSessionValue) {
+        self.0.set_tls12_session(server_name, value);
+    }
+
+    fn tls12_session(&self, _server_name: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+        None
+    }
+
+    fn remove_tls12_session(&self, _server_name: &ServerName<'static>) {}
+
+    fn insert_tls13_ticket(&self, server_name: ServerName<'static>, value: Tls13ClientSessionValue) {
+        self.0.insert_tls13_ticket(server_name, value);
+    }
+
+    fn take_tls13_ticket(&self, _server_name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn servers_beyond_the_limit_push_the_first_out() {
-        let sessions = Sessions::default();
+        let sessions = Store::default();
         let name = |number: usize| ServerName::try_from(format!("host-{number}.example")).unwrap();
         for number in 0..=SERVERS_MAX {
             sessions.set_kx_hint(name(number), NamedGroup::X25519);

@@ -1,0 +1,215 @@
+//! What connections cost: handshakes by kind, where the time of a first request went, and what it took on the wire.
+//!
+//! Recorded by users, one [`Opened`] for each request that opened its connection; kept with the
+//! [`Recorder`](super::recorder::Recorder) of their worker.
+
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+use tollgate_net::http1::client::{ClientConnection, Exchanged, Opening};
+use tollgate_net::tls::HandshakeKind;
+
+use super::recorder::{nanoseconds, times};
+
+/// Of so many connections, the kernel is asked about one: it takes about 1 us.
+const LOOKED_AT_EACH: u64 = 16;
+
+/// Handshakes of TLS.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Handshakes {
+    /// With certificates and signatures.
+    pub full: u64,
+    /// From an earlier connection's session.
+    pub resumed: u64,
+    /// Without a connection in the end.
+    pub failed: u64,
+}
+
+impl Handshakes {
+    /// Counts what a connection was opened by.
+    pub(super) fn count(&mut self, opening: Opening) {
+        match opening.handshake {
+            Some(HandshakeKind::Full) => self.full += 1,
+            Some(HandshakeKind::Resumed) => self.resumed += 1,
+            None => {}
+        }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: Handshakes) {
+        self.full += other.full;
+        self.resumed += other.resumed;
+        self.failed += other.failed;
+    }
+}
+
+/// First requests on their connections, from connecting to the last byte of the answer, added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FirstRequests {
+    /// How many.
+    pub count: u64,
+    /// Bytes sent below TLS, its handshake included.
+    pub wire_sent_bytes: u64,
+    /// Bytes received below TLS, its handshake included.
+    pub wire_received_bytes: u64,
+    /// Round trips that were waited for: one for TCP, then each time that bytes came back after some were sent.
+    pub round_trips: u64,
+    /// Of how many the kernel was asked.
+    pub looked_at: u64,
+    /// Segments that those sent, without data too (TCP_INFO).
+    pub segments_sent: u64,
+    /// Segments that those received, without data too (TCP_INFO).
+    pub segments_received: u64,
+    /// Segments that those sent again (TCP_INFO).
+    pub retransmitted: u64,
+    /// Their smoothed round-trip times in nanoseconds (TCP_INFO).
+    pub round_trip_time_ns: u64,
+}
+
+impl FirstRequests {
+    /// Counts a connection after its first answer.
+    pub(super) fn count(&mut self, connection: &ClientConnection) {
+        self.count += 1;
+        self.wire_sent_bytes += connection.wire_sent_bytes();
+        self.wire_received_bytes += connection.wire_received_bytes();
+        self.round_trips += u64::from(connection.round_trips());
+        if self.count % LOOKED_AT_EACH == 1
+            && let Some(counts) = connection.tcp_counts()
+        {
+            self.looked_at += 1;
+            self.segments_sent += u64::from(counts.segments_sent);
+            self.segments_received += u64::from(counts.segments_received);
+            self.retransmitted += u64::from(counts.retransmitted);
+            self.round_trip_time_ns += counts.round_trip_time.as_nanos() as u64;
+        }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: FirstRequests) {
+        self.count += other.count;
+        self.wire_sent_bytes += other.wire_sent_bytes;
+        self.wire_received_bytes += other.wire_received_bytes;
+        self.round_trips += other.round_trips;
+        self.looked_at += other.looked_at;
+        self.segments_sent += other.segments_sent;
+        self.segments_received += other.segments_received;
+        self.retransmitted += other.retransmitted;
+        self.round_trip_time_ns += other.round_trip_time_ns;
+    }
+}
+
+/// Where the time of requests that opened a connection went: each part from the end of the one before it. Together they
+/// are the response time, but for the moments between.
+#[derive(Debug, Clone)]
+pub struct Phases {
+    /// From the intended start until connecting began.
+    pub waited: Histogram<u64>,
+    /// Until TCP stood.
+    pub connect: Histogram<u64>,
+    /// Until TLS stood; empty without.
+    pub tls: Histogram<u64>,
+    /// From the send to the first byte of the answer.
+    pub first_byte: Histogram<u64>,
+    /// From there to its last byte.
+    pub last_byte: Histogram<u64>,
+}
+
+/// A request that opened its connection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Opened {
+    begun: Instant,
+    connect_ns: u64,
+    tls_ns: Option<u64>,
+    sent: Instant,
+    first_byte: Instant,
+    last_byte: Instant,
+}
+
+impl Opened {
+    /// One that began to connect at `begun`.
+    pub(super) fn new(begun: Instant, opening: Opening, exchanged: &Exchanged) -> Opened {
+        Opened {
+            begun,
+            connect_ns: opening.connect_ns,
+            tls_ns: opening.tls_ns,
+            sent: exchanged.sent,
+            first_byte: exchanged.first_byte,
+            last_byte: exchanged.last_byte,
+        }
+    }
+}
+
+impl Default for Phases {
+    fn default() -> Phases {
+        Phases { waited: times(), connect: times(), tls: times(), first_byte: times(), last_byte: times() }
+    }
+}
+
+impl Phases {
+    /// Records one request.
+    pub(super) fn record(&mut self, intended: Instant, opened: &Opened) {
+        self.waited.saturating_record(nanoseconds(opened.begun, intended));
+        self.connect.saturating_record(opened.connect_ns);
+        if let Some(tls_ns) = opened.tls_ns {
+            self.tls.saturating_record(tls_ns);
+        }
+        self.first_byte.saturating_record(nanoseconds(opened.first_byte, opened.sent));
+        self.last_byte.saturating_record(nanoseconds(opened.last_byte, opened.first_byte));
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub(super) fn reset(&mut self) {
+        for histogram in self.all_mut() {
+            histogram.reset();
+        }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: &Phases) {
+        let others = [&other.waited, &other.connect, &other.tls, &other.first_byte, &other.last_byte];
+        for (own, other) in self.all_mut().into_iter().zip(others) {
+            own.add(other).expect("all histograms have the same bounds");
+        }
+    }
+
+    fn all_mut(&mut self) -> [&mut Histogram<u64>; 5] {
+        [&mut self.waited, &mut self.connect, &mut self.tls, &mut self.first_byte, &mut self.last_byte]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_request_are_told_apart() {
+        let start = Instant::now();
+        let at = |micros: u64| start + Duration::from_micros(micros);
+        let opened = Opened {
+            begun: at(10),
+            connect_ns: 20_000,
+            tls_ns: Some(300_000),
+            sent: at(335),
+            first_byte: at(435),
+            last_byte: at(440),
+        };
+        let mut phases = Phases::default();
+        phases.record(at(0), &opened);
+        phases.record(at(0), &Opened { tls_ns: None, ..opened });
+        let mut both = phases.clone();
+        both.add(&phases);
+        let check = |histogram: &Histogram<u64>, count: u64, micros: u64| {
+            assert_eq!(histogram.len(), count);
+            assert!(histogram.equivalent(histogram.max(), micros * 1000), "{} is not {micros} us", histogram.max());
+        };
+        check(&both.waited, 4, 10);
+        check(&both.connect, 4, 20);
+        check(&both.tls, 2, 300);
+        check(&both.first_byte, 4, 100);
+        check(&both.last_byte, 4, 5);
+        both.reset();
+        assert_eq!(both.connect.len(), 0);
+    }
+}
