@@ -111,7 +111,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     // Before the first line is printed: whoever reads it may send a signal at once.
     signals::on_stop(move || asked.begin())?;
     let gateway = Gateway::start(config).map_err(|error| match error {
-        StartError::Mapping(_) | StartError::MappingFile { .. } | StartError::Tls(_) => Failure::usage(error),
+        StartError::Mapping(_)
+        | StartError::MappingFile { .. }
+        | StartError::Tls(_)
+        | StartError::Users(_)
+        | StartError::IdleRule { .. }
+        | StartError::PlainBasic { .. } => Failure::usage(error),
         StartError::Listen { .. } | StartError::Database { .. } => Failure::failed(error),
     })?;
     for remark in gateway.remarks() {
