@@ -5,10 +5,7 @@
 mod certificate;
 pub mod client;
 mod der;
-pub mod flow;
-mod records;
 pub mod server;
-pub mod speed;
 
 pub use certificate::{AlternativeName, PeerCertificate};
 pub use client::{Client, ClientSettings, Handshake, HandshakeKind, Over, Resumption, Sessions, TlsChoice, Upgrade};
