@@ -54,6 +54,7 @@ struct Shaped {
 enum Part {
     Entity,
     Property(Shape),
+    References,
 }
 
 impl Stencils {
@@ -87,6 +88,22 @@ impl Stencils {
         {
             return Arc::clone(&self.plain[set.0 * FORMATS.len() + index]);
         }
+        self.shaped_of(model, (set, part), format, select, expand)
+    }
+
+    /// The stencil for references to entities.
+    pub(crate) fn of_references(&self, model: &Model, set: SetId, format: Format) -> Arc<Stencil> {
+        self.shaped_of(model, (set, Part::References), format, &Select::All, &[])
+    }
+
+    fn shaped_of(
+        &self,
+        model: &Model,
+        (set, part): (SetId, Part),
+        format: Format,
+        select: &Select,
+        expand: &[Expand],
+    ) -> Arc<Stencil> {
         let is_wanted = |kept: &Shaped| {
             kept.set == set
                 && kept.format == format
@@ -101,6 +118,7 @@ impl Stencils {
         let stencil = Arc::new(match part {
             Part::Entity => Stencil::compile(model, set, format, select, expand),
             Part::Property(shape) => Stencil::compile_property(model, set, format, select, shape),
+            Part::References => Stencil::compile_references(model, set, format),
         });
         let new = Shaped {
             set,

@@ -68,6 +68,8 @@ pub enum DocumentKind {
     Entry,
     /// One property.
     Property,
+    /// References to entities, or to one.
+    References,
     /// The service document.
     Service,
     /// An error.
@@ -91,7 +93,7 @@ impl Format {
             (Format::V2Atom, Kind::Feed) => "application/atom+xml;type=feed;charset=utf-8",
             (Format::V2Atom, Kind::Entry) => "application/atom+xml;type=entry;charset=utf-8",
             (Format::V2Atom, Kind::Service) => "application/atomsvc+xml;charset=utf-8",
-            (Format::V2Atom, Kind::Property | Kind::Error) => "application/xml;charset=utf-8",
+            (Format::V2Atom, Kind::Property | Kind::References | Kind::Error) => "application/xml;charset=utf-8",
             (Format::V2Json, _) => "application/json;charset=utf-8",
             (Format::V4Json { metadata, ieee754 }, _) => match (metadata, ieee754) {
                 (Metadata::None, Ieee754::Number) => "application/json;odata.metadata=none;charset=utf-8",

@@ -323,6 +323,15 @@ impl Columns {
     }
 }
 
+impl Select {
+    /// The key and nothing else: what a reference needs.
+    pub fn key_of(entity_type: &EntityType) -> Select {
+        let mut leaves = entity_type.key.clone();
+        leaves.sort_unstable();
+        Select::Only { leaves, navigation: Vec::new() }
+    }
+}
+
 impl Plan {
     /// The set whose entities are answered.
     pub fn set(&self) -> SetId {

@@ -7,6 +7,7 @@ use tollgate_wire::edm::Version;
 use tollgate_wire::format::DocumentKind;
 use tollgate_wire::plan::Plan;
 
+use super::content::{Content, stencil};
 use super::{negotiation, versions};
 use crate::error::{Failure, Fault};
 use crate::feed::{Feed, Next};
@@ -21,11 +22,13 @@ pub(super) async fn answer(
     mount: &Mount,
     exchange: &mut Exchange<'_>,
     plan: Plan,
+    content: Content,
 ) -> Result<(), Failure> {
     let root = visit.service_root(exchange, &mount.root);
     let (request, response) = exchange.split();
     let path = request.path().get(mount.root.len()..).unwrap_or_default();
-    let asked = Asked { version: mount.version, path, query: request.query(), page_size: visit.shared.page_size };
+    let asked =
+        Asked { content, version: mount.version, path, query: request.query(), page_size: visit.shared.page_size };
     let mut feed = prepare(service, plan, asked, request, response)?;
     feed.updated = visit.updated(feed.stencil.format());
     feed.root = root;
@@ -34,6 +37,8 @@ pub(super) async fn answer(
 
 /// What was asked for.
 pub(crate) struct Asked<'a> {
+    /// Entities or references to them.
+    pub(crate) content: Content,
     pub(crate) version: Version,
     /// The path below the service root, percent-encoded.
     pub(crate) path: &'a str,
@@ -54,7 +59,7 @@ pub(crate) fn prepare(
     headers: &dyn Headers,
     reply: &mut impl Reply,
 ) -> Result<Feed, Fault> {
-    let Asked { version, path, query, page_size } = asked;
+    let Asked { content, version, path, query, page_size } = asked;
     let option = plan.options.format.take();
     let format = negotiation::document(version, option.as_deref(), values(headers, "accept"))?;
     let preferred = match version {
@@ -65,11 +70,15 @@ pub(crate) fn prepare(
     let (name, said) = versions::answered(version);
     reply.field(name, said.as_bytes());
     negotiation::say_choice(option.as_deref(), reply);
-    reply.field("content-type", format.content_type(DocumentKind::Feed).as_bytes());
+    let kind = match content {
+        Content::Entities => DocumentKind::Feed,
+        Content::References => DocumentKind::References,
+    };
+    reply.field("content-type", format.content_type(kind).as_bytes());
     if preferred.is_some() {
         reply.field("preference-applied", format!("odata.maxpagesize={page_left}").as_bytes());
     }
-    let stencil = service.stencils.of(&service.model, plan.set(), plan.shape, format, &plan.options);
+    let stencil = stencil(service, &mut plan, content, format);
     let next = Next::Token { query: query.map(str::to_owned) };
     let (root, updated) = (String::new(), String::new());
     Ok(Feed { plan, stencil, root, updated, path: path.to_owned(), next, page_left, written: 0 })

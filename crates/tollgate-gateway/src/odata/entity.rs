@@ -8,6 +8,7 @@ use tollgate_wire::format::DocumentKind;
 use tollgate_wire::plan::{Plan, Shape};
 use tollgate_wire::stencil::raw;
 
+use super::content::{Content, stencil};
 use super::{negotiation, versions};
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
@@ -22,11 +23,12 @@ pub(super) async fn answer(
     mount: &Mount,
     exchange: &mut Exchange<'_>,
     plan: Plan,
+    content: Content,
 ) -> Result<(), Failure> {
     let root = visit.service_root(exchange, &mount.root);
     let shape = plan.shape;
     let (request, response) = exchange.split();
-    let mut single = prepare(service, mount.version, plan, request, response)?;
+    let mut single = prepare(service, mount.version, plan, content, request, response)?;
     single.root = root;
     if let Some(stencil) = &single.stencil {
         single.updated = visit.updated(stencil.format());
@@ -43,6 +45,7 @@ pub(crate) fn prepare(
     service: &Hosted,
     version: Version,
     mut plan: Plan,
+    content: Content,
     headers: &dyn Headers,
     reply: &mut impl Reply,
 ) -> Result<Single, Fault> {
@@ -63,10 +66,14 @@ pub(crate) fn prepare(
         }
         shape @ (Shape::Entity | Shape::Collection | Shape::Property(_) | Shape::Leaf(_)) => {
             let format = negotiation::document(version, option.as_deref(), values(headers, "accept"))?;
-            let kind = if shape == Shape::Entity { DocumentKind::Entry } else { DocumentKind::Property };
+            let kind = match (content, shape) {
+                (Content::References, _) => DocumentKind::References,
+                (Content::Entities, Shape::Entity) => DocumentKind::Entry,
+                (Content::Entities, _) => DocumentKind::Property,
+            };
             negotiation::say_choice(option.as_deref(), reply);
             reply.field("content-type", format.content_type(kind).as_bytes());
-            Some(service.stencils.of(&service.model, plan.set(), shape, format, &plan.options))
+            Some(stencil(service, &mut plan, content, format))
         }
     };
     Ok(Single { plan, stencil, version, root: String::new(), updated: String::new() })

@@ -5,6 +5,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod collection;
+mod content;
 pub(crate) mod documents;
 pub(crate) mod entity;
 pub(crate) mod negotiation;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use tollgate_net::http1::server::{Exchange, ExchangeError};
 use tollgate_net::http1::{Method, RequestHead};
 use tollgate_wire::format::Format;
-use tollgate_wire::plan::{Resource, Shape};
+use tollgate_wire::plan::{Plan, Resource, Shape};
 use tollgate_wire::url;
 
 use crate::error::{Failure, Fault};
@@ -24,6 +25,7 @@ use crate::hosted::{Hosted, Mount};
 use crate::operation::{self, reach};
 use crate::visit::Visit;
 
+pub(crate) use content::Content;
 pub(crate) use documents::Documents;
 
 /// Answers one request below `mount`.
@@ -104,12 +106,8 @@ async fn answer(
     let (resource, _) = url::parse(&service.model, version, below, query).map_err(Fault::from)?;
     reach::check(&visit.access, &resource, request.method())?;
     match resource {
-        Resource::Read(plan) => match plan.shape {
-            Shape::Collection => collection::answer(visit, service, mount, exchange, *plan).await,
-            Shape::Entity | Shape::Count | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => {
-                entity::answer(visit, service, mount, exchange, *plan).await
-            }
-        },
+        Resource::Read(plan) => entities(visit, service, mount, exchange, *plan, Content::Entities).await,
+        Resource::References(plan) => entities(visit, service, mount, exchange, *plan, Content::References).await,
         Resource::ServiceDocument => {
             let root = visit.service_root(exchange, &mount.root);
             let (request, response) = exchange.split();
@@ -121,13 +119,28 @@ async fn answer(
             let (request, response) = exchange.split();
             Ok(documents::answer_metadata(service, version, request.query(), request, response)?)
         }
-        Resource::References(_) => Err(Fault::not_implemented("reading references").into()),
         Resource::Function(index) => {
             Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[index].name)).into())
         }
         Resource::Batch => {
             let allow = operation::allowed(&service.model, version, &resource);
             Err(Fault::method_not_allowed(request.method_text(), allow).into())
+        }
+    }
+}
+
+async fn entities(
+    visit: &Visit<'_>,
+    service: &Arc<Hosted>,
+    mount: &Mount,
+    exchange: &mut Exchange<'_>,
+    plan: Plan,
+    content: Content,
+) -> Result<(), Failure> {
+    match plan.shape {
+        Shape::Collection => collection::answer(visit, service, mount, exchange, plan, content).await,
+        Shape::Entity | Shape::Count | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => {
+            entity::answer(visit, service, mount, exchange, plan, content).await
         }
     }
 }

@@ -130,16 +130,16 @@ fn prepare_relation(
 ) -> Result<Prepared, Fault> {
     let Request { version, headers, .. } = *request;
     let model = &*service.model;
-    let many =
-        reference::declared(model, &plan).is_some_and(|(_, declared)| declared.multiplicity == Multiplicity::Many);
-    match (method, plan.shape) {
-        (Method::Post, Shape::Collection) | (Method::Delete, _) => {}
-        (Method::Put, _) if !many => {}
+    let multiplicity = reference::declared(model, &plan).map(|(_, declared)| declared.multiplicity);
+    match (method, plan.shape, multiplicity) {
+        (Method::Post, Shape::Collection, Some(_)) | (Method::Delete, _, Some(_)) => {}
+        (Method::Put, _, Some(Multiplicity::ZeroOrOne | Multiplicity::One)) => {}
         _ => {
             let allow = allowed(model, version, &Resource::References(plan));
             return Err(Fault::method_not_allowed(method_text(method), allow));
         }
     }
+    check_options(&plan.options)?;
     let change = reference::read(service, request, &mut plan, method)?;
     Ok(Prepared {
         action: Action::Relate { plan, change },

@@ -10,7 +10,7 @@ use tollgate_wire::plan::{Resource, Shape};
 use super::{Answer, Meant, Performed, Request, method_text};
 use crate::error::Fault;
 use crate::hosted::Hosted;
-use crate::odata::{collection, documents, entity};
+use crate::odata::{Content, collection, documents, entity};
 use crate::operation::allowed;
 use crate::store::Connection;
 
@@ -28,38 +28,53 @@ pub(super) fn perform(
         Format::V2Atom => request.author.stamp().atom(),
         _ => String::new(),
     };
-    match meant.resource {
-        Resource::Read(plan) if plan.shape == Shape::Collection => {
-            let Request { query, page_size, .. } = *request;
-            let asked = collection::Asked { version, path: &meant.path, query, page_size };
-            let mut feed = collection::prepare(service, *plan, asked, headers, answer)?;
-            feed.updated = updated(feed.stencil.format());
-            feed.root = root.to_owned();
-            feed.write(service, connection, &mut answer.body)?;
+    let (plan, content) = match meant.resource {
+        Resource::Read(plan) => (plan, Content::Entities),
+        Resource::References(plan) => (plan, Content::References),
+        resource => {
+            describe(service, request, &resource, answer)?;
+            return Ok(performed(request, answer));
         }
-        Resource::Read(plan) => {
-            let shape = plan.shape;
-            let mut single = entity::prepare(service, version, *plan, headers, answer)?;
-            if let Some(stencil) = &single.stencil {
-                single.updated = updated(stencil.format());
-            }
-            single.root = root.to_owned();
-            let found = single.answer_on(service, connection, headers, answer)?;
-            entity::finish(found, version, shape, answer)?;
+    };
+    if plan.shape == Shape::Collection {
+        let Request { query, page_size, .. } = *request;
+        let asked = collection::Asked { content, version, path: &meant.path, query, page_size };
+        let mut feed = collection::prepare(service, *plan, asked, headers, answer)?;
+        feed.updated = updated(feed.stencil.format());
+        feed.root = root.to_owned();
+        feed.write(service, connection, &mut answer.body)?;
+    } else {
+        let shape = plan.shape;
+        let mut single = entity::prepare(service, version, *plan, content, headers, answer)?;
+        if let Some(stencil) = &single.stencil {
+            single.updated = updated(stencil.format());
         }
-        Resource::ServiceDocument => documents::answer_service(service, version, request.query, root, headers, answer)?,
-        Resource::Metadata => documents::answer_metadata(service, version, request.query, headers, answer)?,
-        Resource::References(_) => return Err(Fault::not_implemented("reading references")),
-        Resource::Function(index) => {
-            return Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[index].name)));
-        }
-        Resource::Batch => {
-            let allow = allowed(&service.model, version, &Resource::Batch);
-            return Err(Fault::method_not_allowed(method_text(request.method), allow));
-        }
+        single.root = root.to_owned();
+        let found = single.answer_on(service, connection, headers, answer)?;
+        entity::finish(found, version, shape, answer)?;
     }
+    Ok(performed(request, answer))
+}
+
+fn performed(request: &Request<'_>, answer: &mut Answer) -> Performed {
     if request.method == Method::Head {
         answer.body.clear();
     }
-    Ok(Performed::Read)
+    Performed::Read
+}
+
+/// Answers what is no data.
+fn describe(service: &Hosted, request: &Request<'_>, resource: &Resource, answer: &mut Answer) -> Result<(), Fault> {
+    let Request { version, headers, root, query, .. } = *request;
+    match resource {
+        Resource::ServiceDocument => documents::answer_service(service, version, query, root, headers, answer),
+        Resource::Metadata => documents::answer_metadata(service, version, query, headers, answer),
+        Resource::Function(index) => {
+            Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[*index].name)))
+        }
+        Resource::Batch | Resource::Read(_) | Resource::References(_) => {
+            let allow = allowed(&service.model, version, resource);
+            Err(Fault::method_not_allowed(method_text(request.method), allow))
+        }
+    }
 }

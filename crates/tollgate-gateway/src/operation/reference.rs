@@ -1,6 +1,6 @@
 //! Relations by themselves (V2 `$links`, V4 `$ref`): a foreign key is set or cleared, at whichever end it is.
 //!
-//! It deliberately reads no references: they are read as entities.
+//! It deliberately answers no references: they are read as entities are, in documents of their own.
 
 use tollgate_net::http1::Method;
 use tollgate_wire::edm::{LeafId, Model, Multiplicity, NavigationProperty, SetId, Version};
@@ -10,6 +10,7 @@ use tollgate_wire::plan::{Key, Plan, Shape};
 use super::change::{Absent, How};
 use super::create::Creation;
 use super::headers::Conditions;
+use super::methods::READING;
 use super::prepare::resolve_link;
 use super::relation::{self, Holder};
 use super::{Request, headers, provide, target};
@@ -66,10 +67,12 @@ pub(super) fn read(service: &Hosted, request: &Request<'_>, plan: &mut Plan, met
 /// The methods that a reference has.
 pub(super) fn allowed(model: &Model, version: Version, plan: &Plan) -> &'static str {
     match (declared(model, plan).map(|(_, declared)| declared.multiplicity), plan.shape, version) {
-        (Some(Multiplicity::Many), Shape::Collection, Version::V2) => "OPTIONS, POST",
-        (Some(Multiplicity::Many), Shape::Collection, Version::V4) => "DELETE, OPTIONS, POST",
-        (Some(Multiplicity::Many), ..) => "DELETE, OPTIONS",
-        _ => "DELETE, OPTIONS, PUT",
+        // References to entities by themselves are no relation.
+        (None, ..) => READING,
+        (Some(Multiplicity::Many), Shape::Collection, Version::V2) => "GET, HEAD, OPTIONS, POST",
+        (Some(Multiplicity::Many), Shape::Collection, Version::V4) => "DELETE, GET, HEAD, OPTIONS, POST",
+        (Some(Multiplicity::Many), ..) => "DELETE, GET, HEAD, OPTIONS",
+        (Some(Multiplicity::ZeroOrOne | Multiplicity::One), ..) => "DELETE, GET, HEAD, OPTIONS, PUT",
     }
 }
 

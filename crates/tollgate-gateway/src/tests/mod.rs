@@ -14,6 +14,7 @@ mod found;
 mod paging;
 mod pool;
 mod postgres;
+mod references;
 mod rest;
 mod rest_arrays;
 mod rest_writing;

@@ -15,6 +15,7 @@ const NAMESPACES: &str = " xmlns=\"http://www.w3.org/2005/Atom\" \
      xmlns:d=\"http://schemas.microsoft.com/ado/2007/08/dataservices\"";
 const PROPERTY_NAMESPACES: &str = " xmlns:d=\"http://schemas.microsoft.com/ado/2007/08/dataservices\" \
      xmlns:m=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\"";
+const DATA_SERVICES: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices";
 const SCHEME: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/scheme";
 const RELATED: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/related/";
 
@@ -92,6 +93,36 @@ pub(crate) fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, mem
             xml::complex(program, Dialect::V2, name, fields, &attributes);
         }
     }
+}
+
+/// References are `uri` elements of plain XML ([MS-ODATA] 2.2.6.2.6).
+pub(crate) fn compile_references(stencil: &mut Stencil) {
+    stencil.first = "<uri>".to_owned();
+    stencil.next = "<uri>".to_owned();
+    stencil.document.texts(&[xml::DECLARATION, "<uri xmlns=\"", DATA_SERVICES, "\">"]);
+    stencil.begin.root().address(&stencil.key).text("</uri>");
+}
+
+pub(crate) fn references_begin(out: &mut Vec<u8>, head: &FeedHead<'_>) {
+    for text in [xml::DECLARATION, "<links xmlns=\"", DATA_SERVICES, "\">"] {
+        out.extend_from_slice(text.as_bytes());
+    }
+    if let Some(count) = head.count {
+        for text in ["<m:count xmlns:m=\"", DATA_SERVICES, "/metadata\">"] {
+            out.extend_from_slice(text.as_bytes());
+        }
+        write_integer(out, i64::try_from(count).unwrap_or(i64::MAX));
+        out.extend_from_slice(b"</m:count>");
+    }
+}
+
+pub(crate) fn references_end(out: &mut Vec<u8>, next_link: Option<&str>) {
+    if let Some(next_link) = next_link {
+        out.extend_from_slice(b"<next>");
+        escape::xml_text(out, next_link.as_bytes());
+        out.extend_from_slice(b"</next>");
+    }
+    out.extend_from_slice(b"</links>");
 }
 
 pub(crate) fn feed_begin(out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, head: &FeedHead<'_>) {

@@ -73,6 +73,15 @@ pub(crate) fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, mem
     stencil.begin.text("}}");
 }
 
+/// References are objects with nothing but a `uri` ([MS-ODATA] 2.2.6.3.10).
+pub(crate) fn compile_references(stencil: &mut Stencil) {
+    stencil.first = "{".to_owned();
+    stencil.next = ",{".to_owned();
+    stencil.document.text("{\"d\":{");
+    stencil.document_end = "}";
+    stencil.begin.text("\"uri\":\"").root().address(&stencil.key).text("\"}");
+}
+
 pub(crate) fn feed_begin(out: &mut Vec<u8>, head: &FeedHead<'_>) {
     out.extend_from_slice(b"{\"d\":{");
     if let Some(count) = head.count {

@@ -180,6 +180,19 @@ pub(crate) fn compile_property(
     stencil.begin.text("}");
 }
 
+/// References are objects with nothing but an id (JSON Format, section 14), whole wherever it stands: a relative one would
+/// need the context, which not all documents have.
+pub(crate) fn compile_references(stencil: &mut Stencil, metadata: Metadata) {
+    stencil.context = "Collection($ref)".to_owned();
+    stencil.first = "{".to_owned();
+    stencil.next = ",{".to_owned();
+    stencil.document.text("{");
+    if metadata != Metadata::None {
+        stencil.document.text("\"@odata.context\":\"").root().text("$metadata#$ref\",");
+    }
+    stencil.begin.text("\"@odata.id\":\"").root().address(&stencil.key).text("\"}");
+}
+
 pub(crate) fn feed_begin(
     out: &mut Vec<u8>,
     stencil: &Stencil,

@@ -44,15 +44,33 @@ pub struct SystemOption {
 /// `$orderby`.
 pub static OPTIONS: [SystemOption; 17] = [
     SystemOption { applies_to: ANYTHING, plus: Plus::Plus, ..option("$format", BOTH, format::parse) },
-    SystemOption { applies_to: COLLECTION | COUNT, ..option("$filter", BOTH, filter::parse) },
-    option("$orderby", BOTH, order_by::parse),
-    SystemOption { applies_to: COLLECTION | COUNT_OF_V2, ..option("$top", BOTH, paging::parse_top) },
-    SystemOption { applies_to: COLLECTION | COUNT_OF_V2, ..option("$skip", BOTH, paging::parse_skip) },
+    SystemOption { applies_to: COLLECTION | COUNT | REFERENCES_OF_MANY, ..option("$filter", BOTH, filter::parse) },
+    SystemOption { applies_to: COLLECTION | REFERENCES_OF_MANY, ..option("$orderby", BOTH, order_by::parse) },
+    SystemOption {
+        applies_to: COLLECTION | COUNT_OF_V2 | REFERENCES_OF_MANY,
+        ..option("$top", BOTH, paging::parse_top)
+    },
+    SystemOption {
+        applies_to: COLLECTION | COUNT_OF_V2 | REFERENCES_OF_MANY,
+        ..option("$skip", BOTH, paging::parse_skip)
+    },
     SystemOption { applies_to: COLLECTION | ENTITY, ..option("$expand", BOTH, expand::parse) },
     SystemOption { applies_to: COLLECTION | ENTITY, ..option("$select", BOTH, select::parse) },
-    SystemOption { elsewhere: "V4 writes $count=true", ..option("$inlinecount", ONLY_V2, inline_count::parse) },
-    SystemOption { elsewhere: "V2 writes $inlinecount=allpages", ..option("$count", ONLY_V4, count::parse) },
-    SystemOption { plus: Plus::Plus, ..option("$skiptoken", BOTH, skip_token::parse_option) },
+    SystemOption {
+        elsewhere: "V4 writes $count=true",
+        applies_to: COLLECTION | REFERENCES_OF_MANY,
+        ..option("$inlinecount", ONLY_V2, inline_count::parse)
+    },
+    SystemOption {
+        elsewhere: "V2 writes $inlinecount=allpages",
+        applies_to: COLLECTION | REFERENCES_OF_MANY,
+        ..option("$count", ONLY_V4, count::parse)
+    },
+    SystemOption {
+        plus: Plus::Plus,
+        applies_to: COLLECTION | REFERENCES_OF_MANY,
+        ..option("$skiptoken", BOTH, skip_token::parse_option)
+    },
     SystemOption { applies_to: ANYTHING, ..option("$search", ONLY_V4, unbuilt::search) },
     SystemOption { applies_to: ANYTHING, ..option("$apply", ONLY_V4, unbuilt::apply) },
     SystemOption { applies_to: ANYTHING, ..option("$compute", ONLY_V4, unbuilt::compute) },
@@ -72,6 +90,8 @@ const COUNT: u8 = 4;
 /// V2 counts what is left after `$top` and `$skip`; V4 forbids them with `/$count`.
 const COUNT_OF_V2: u8 = 8;
 const REFERENCES: u8 = 16;
+/// References that are found like the entities of a collection.
+const REFERENCES_OF_MANY: u8 = 32;
 const ANYTHING: u8 = 0xff;
 
 /// A descriptor with the common values; what differs is said in [`OPTIONS`].
@@ -124,7 +144,10 @@ pub(crate) fn apply(
     let mut scratch = Options::default();
     let (named, set, options) = match resource {
         Resource::Read(plan) => (Named::of(version, plan.shape), Some(plan.set()), &mut plan.options),
-        Resource::References(plan) => (Named(REFERENCES, "references"), Some(plan.set()), &mut plan.options),
+        Resource::References(plan) => {
+            let many = if plan.shape == Shape::Collection { REFERENCES_OF_MANY } else { 0 };
+            (Named(REFERENCES | many, "references"), Some(plan.set()), &mut plan.options)
+        }
         // Options of a function are its own parameters; system options wait until functions are built.
         Resource::Function(_) => return Ok(custom),
         Resource::ServiceDocument | Resource::Metadata | Resource::Batch => (Named(0, "no data"), None, &mut scratch),

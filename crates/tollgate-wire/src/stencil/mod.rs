@@ -99,6 +99,7 @@ pub struct FeedHead<'a> {
 #[derive(Debug, Clone)]
 pub struct Stencil {
     pub(crate) format: Format,
+    pub(crate) content: Content,
     pub(crate) set_name: String,
     /// V4: what stands behind `$metadata#` for a collection.
     pub(crate) context: String,
@@ -116,6 +117,15 @@ pub struct Stencil {
     pub(crate) document_end: &'static str,
     pub(crate) key: Program,
     pub(crate) etag: Option<Program>,
+}
+
+/// What the documents of a stencil are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Entities, or a property of one.
+    Entities,
+    /// References to entities.
+    References,
 }
 
 /// An expanded navigation property inside of an entry.
@@ -166,10 +176,32 @@ impl Stencil {
         stencil
     }
 
+    /// Compiles the documents of references to the entities of a set (V4 `$ref`, V2 `$links`). Columns as in
+    /// [`Stencil::compile`] with [`Select::key_of`] the type. Plain REST has no references: its entities are shown instead.
+    pub fn compile_references(model: &Model, set: SetId, format: Format) -> Stencil {
+        let select = Select::key_of(model.type_of(set));
+        if format.version().is_none() {
+            return Stencil::compile(model, set, format, &select, &[]);
+        }
+        let mut stencil = Stencil::blank(&Outline::new(model, set, &select, &[]), format);
+        stencil.content = Content::References;
+        // The ETag is that of the entity, which is not shown.
+        stencil.etag = None;
+        match format {
+            Format::V4Json { metadata, .. } => json::v4::compile_references(&mut stencil, metadata),
+            Format::V2Json => json::v2::compile_references(&mut stencil),
+            Format::V2Atom | Format::RestJson | Format::RestXml { .. } => {
+                atom::write::compile_references(&mut stencil);
+            }
+        }
+        stencil
+    }
+
     fn blank(outline: &Outline<'_>, format: Format) -> Stencil {
         let version = format.version().unwrap_or(Version::V4);
         Stencil {
             format,
+            content: Content::Entities,
             set_name: outline.set_name().to_owned(),
             context: String::new(),
             first: String::new(),
@@ -249,6 +281,7 @@ impl<'s> Writer<'s> {
             }
             Format::RestJson => rest::feed_begin_json(out, head),
             Format::RestXml { .. } => rest::feed_begin_xml(out, self.stencil, head),
+            Format::V2Atom if self.stencil.content == Content::References => atom::write::references_begin(out, head),
             Format::V2Atom => atom::write::feed_begin(out, self.stencil, &self.base, head),
             Format::V2Json => json::v2::feed_begin(out, head),
         }
@@ -265,6 +298,9 @@ impl<'s> Writer<'s> {
             Format::V4Json { .. } => json::v4::feed_end(out, next_link),
             Format::RestJson => rest::feed_end_json(out, next_link),
             Format::RestXml { .. } => rest::feed_end_xml(out, self.stencil, next_link),
+            Format::V2Atom if self.stencil.content == Content::References => {
+                atom::write::references_end(out, next_link);
+            }
             Format::V2Atom => atom::write::feed_end(out, next_link),
             Format::V2Json => json::v2::feed_end(out, next_link),
         }

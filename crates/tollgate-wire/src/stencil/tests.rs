@@ -8,6 +8,7 @@ use crate::testing::{self, BOOKINGS, CARRIERS, FLIGHTS};
 use crate::value::Cell;
 use insta::assert_snapshot;
 
+mod references;
 mod values;
 
 const ROOT: &str = "http://127.0.0.1:8080/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/";

@@ -152,13 +152,13 @@ impl Walk<'_> {
             }
             References::Unnamed => {}
         }
-        let related = !self.steps.is_empty() && matches!(self.shape, Shape::Entity | Shape::Collection);
+        let entities = matches!(self.shape, Shape::Entity | Shape::Collection);
         match (segment.text, self.version) {
             ("$links", Version::V2) if self.shape == Shape::Entity => {
                 self.references = References::Awaited;
                 return Ok(());
             }
-            ("$ref", Version::V4) if related => {
+            ("$ref", Version::V4) if entities => {
                 self.references = References::Named;
                 return Ok(());
             }

@@ -89,7 +89,9 @@ fn references_stand_behind_links_in_v2_and_before_ref_in_v4() {
         "CarrierCollection('AA')/carrierFlights/$ref/carrid",
         "404 nothing can follow references in the path at column 45",
     );
-    check(V4, "CarrierCollection('AA')/$ref", "501 $ref is not implemented in the path at column 25");
+    check(V4, "CarrierCollection('AA')/$ref", "references to CarrierCollection('AA') . Entity");
+    check(V4, "CarrierCollection/$ref", "references to CarrierCollection . Collection");
+    check(V4, "CarrierCollection('AA')/CARRNAME/$ref", "501 $ref is not implemented in the path at column 34");
 }
 
 #[test]
