@@ -106,6 +106,9 @@ impl<'r> Task<'r> {
 }
 
 impl State {
+    /// Every state, in the order of the enum.
+    pub const ALL: &[State] = &[State::Free, State::Given, State::Working, State::WaitingForDatabase];
+
     /// The stable name, in kebab case.
     pub fn name(self) -> &'static str {
         match self {
@@ -117,8 +120,7 @@ impl State {
     }
 
     fn from_code(code: u64) -> State {
-        let all = [State::Free, State::Given, State::Working, State::WaitingForDatabase];
-        all.into_iter().find(|state| *state as u64 == code).unwrap_or(State::Free)
+        State::ALL.iter().copied().find(|state| *state as u64 == code).unwrap_or(State::Free)
     }
 }
 

@@ -37,6 +37,7 @@ mod tls;
 mod visit;
 mod weight;
 
+pub use admin::schema as status_schema;
 pub use config::{Config, ConfigError};
 pub use server::{Addresses, Gateway};
 pub use start_error::StartError;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{self, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
-use crate::board::{State, Task};
+use crate::board::{Seen, State, Task};
 use crate::dispatcher::{Dispatcher, Occupancy, Refused, WorkProcess};
 use crate::store::{Connection, Store};
 use crate::weight::Place;
@@ -166,6 +166,16 @@ impl Pool {
         occupancy.refused_late_total += waits.refused_total;
         occupancy.abandoned_total += waits.abandoned_total;
         occupancy
+    }
+
+    /// What each work process does, in the order of their numbers.
+    pub(crate) fn board(&self) -> Vec<Seen> {
+        self.dispatcher.board()
+    }
+
+    /// How many requests may wait for a work process, and how long one may.
+    pub(crate) fn queue_limits(&self) -> (usize, Duration) {
+        self.dispatcher.queue_limits()
     }
 
     async fn wait<L>(

@@ -181,7 +181,19 @@ impl Gateway {
         let Gateway { servers, admin, shared, counters, limits, .. } = self;
         // The operator can watch the drain: the admin listener ends after the others.
         let admin_shutdown = Shutdown::new();
-        let page = admin::Page::new(Arc::clone(&shared), counters.clone(), shutdown.clone());
+        let listeners = servers.iter().zip(&counters);
+        let page = admin::Page::new(admin::Sources {
+            shared: Arc::clone(&shared),
+            listeners: listeners
+                .map(|(server, counters)| admin::Listener {
+                    address: server.local_addr(),
+                    counters: Arc::clone(counters),
+                })
+                .collect(),
+            limits: limits.clone(),
+            shutdown: shutdown.clone(),
+            began: admin::Began::now(),
+        });
         thread::scope(|scope| {
             let admin_thread = scope.spawn({
                 let admin_shutdown = admin_shutdown.clone();

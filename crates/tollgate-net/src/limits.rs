@@ -53,6 +53,12 @@ macro_rules! limits {
             }
         }
 
+        impl Limits {
+            fn in_order(&self) -> [Amount; TABLE.len()] {
+                [$(amount!($kind, self.$name),)+]
+            }
+        }
+
         /// The table, in the order of the fields.
         pub const TABLE: &[Limit] = &[
             $(Limit { name: stringify!($name), default: amount!($kind, $default), status: $status, metric: $metric },)+
@@ -107,6 +113,11 @@ pub const HEADERS_CEILING: usize = 128;
 pub const HEAD_BYTES_CEILING: usize = 1024 * 1024;
 
 impl Limits {
+    /// Every limit of the table with what holds here.
+    pub fn amounts(&self) -> impl Iterator<Item = (&'static Limit, Amount)> {
+        TABLE.iter().zip(self.in_order())
+    }
+
     /// The same limits, held to what the engine's fixed arrays can take.
     #[must_use]
     pub fn within_ceilings(mut self) -> Limits {
@@ -126,6 +137,19 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), TABLE.len());
+    }
+
+    #[test]
+    fn each_limit_tells_its_own_amount() {
+        let limits = Limits { linger_bytes_max: 7, idle_timeout: Duration::from_millis(8), ..Limits::default() };
+        for (limit, amount) in limits.amounts() {
+            let expected = match limit.name {
+                "linger_bytes_max" => Amount::Count(7),
+                "idle_timeout" => Amount::Time(Duration::from_millis(8)),
+                _ => limit.default,
+            };
+            assert_eq!(amount, expected, "{}", limit.name);
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! OpenMetrics text (<https://prometheus.io/docs/specs/om/open_metrics_spec/>, version 1.0): families with `# TYPE` and
-//! `# HELP`, samples, `# EOF`.
+//! OpenMetrics text (<https://prometheus.io/docs/specs/om/open_metrics_spec/>, version 1.0): families with `# TYPE`,
+//! `# UNIT` and `# HELP`, samples, `# EOF`.
 //!
 //! It writes what it is given: which families there are stands in the parent module.
 
@@ -8,6 +8,9 @@ use std::fmt::Write;
 /// The media type of an exposition.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
+/// Units that a family's name can end with.
+const UNITS: &[&str] = &["bytes", "seconds"];
+
 /// The kinds of family that are used here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -15,6 +18,8 @@ pub(crate) enum Kind {
     Gauge,
     /// Only goes up; its samples are named with `_total`.
     Counter,
+    /// Says what does not change while the process lives; its sample is named with `_info` and is 1.
+    Info,
 }
 
 /// An exposition being written.
@@ -31,9 +36,14 @@ impl Exposition {
         let kind_name = match kind {
             Kind::Gauge => "gauge",
             Kind::Counter => "counter",
+            Kind::Info => "info",
         };
         // Writing to a String cannot fail.
-        let _ = write!(self.text, "# TYPE {name} {kind_name}\n# HELP {name} ");
+        let _ = writeln!(self.text, "# TYPE {name} {kind_name}");
+        if let Some(unit) = UNITS.iter().find(|unit| name.strip_suffix(*unit).is_some_and(|name| name.ends_with('_'))) {
+            let _ = writeln!(self.text, "# UNIT {name} {unit}");
+        }
+        let _ = write!(self.text, "# HELP {name} ");
         escape(&mut self.text, help);
         self.text.push('\n');
         self.name = name;
@@ -70,8 +80,10 @@ impl Exposition {
 
     fn start_sample(&mut self) {
         self.text.push_str(self.name);
-        if self.kind == Some(Kind::Counter) {
-            self.text.push_str("_total");
+        match self.kind {
+            Some(Kind::Counter) => self.text.push_str("_total"),
+            Some(Kind::Info) => self.text.push_str("_info"),
+            Some(Kind::Gauge) | None => {}
         }
     }
 }
@@ -99,6 +111,8 @@ mod tests {
             .family(Kind::Counter, "tollgate_responses", "Answers by \"class\".")
             .labelled(&[("class", "2xx")], 10)
             .labelled(&[("class", "a\"b\\c"), ("service", "x")], 0.5);
+        exposition.family(Kind::Counter, "tollgate_sent_bytes", "Bytes.").sample(7);
+        exposition.family(Kind::Info, "tollgate_build", "The program.").labelled(&[("version", "1")], 1);
         insta::assert_snapshot!(exposition.finish(), @r##"
         # TYPE tollgate_busy gauge
         # HELP tollgate_busy How many are busy.
@@ -107,6 +121,13 @@ mod tests {
         # HELP tollgate_responses Answers by \"class\".
         tollgate_responses_total{class="2xx"} 10
         tollgate_responses_total{class="a\"b\\c",service="x"} 0.5
+        # TYPE tollgate_sent_bytes counter
+        # UNIT tollgate_sent_bytes bytes
+        # HELP tollgate_sent_bytes Bytes.
+        tollgate_sent_bytes_total 7
+        # TYPE tollgate_build info
+        # HELP tollgate_build The program.
+        tollgate_build_info{version="1"} 1
         # EOF
         "##);
     }

@@ -39,6 +39,18 @@ const BYTES_PER_SECOND_MIN: u64 = 1 << 20;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AheadBytes(Arc<AtomicUsize>);
 
+impl AheadBytes {
+    /// Bytes that all bodies together may have read ahead.
+    pub(crate) fn limit_bytes(&self) -> usize {
+        AHEAD_BYTES_TOTAL_MAX
+    }
+
+    /// Bytes that they have read ahead now.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// A body as far as it was read ahead.
 #[derive(Debug)]
 pub(super) struct Ahead {

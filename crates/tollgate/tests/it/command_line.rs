@@ -104,7 +104,7 @@ fn the_list_shows_each_experiment_with_its_variants() {
 
 #[test]
 fn schemas_are_json() {
-    for of in ["experiment", "subject", "config", "result"] {
+    for of in ["experiment", "subject", "config", "result", "status"] {
         let schema = tollgate(["schema", of]).finish();
         let schema: serde_json::Value = serde_json::from_str(&schema.check(0, "", "").out).unwrap();
         assert!(schema["properties"].is_object(), "{of}");

@@ -24,14 +24,28 @@ const BEGINNING_BYTES: usize = 1 << 20;
 
 /// The room for batches and their answers.
 #[derive(Debug, Clone)]
-pub(crate) struct Room(Arc<Semaphore>);
+pub(crate) struct Room {
+    pieces: Arc<Semaphore>,
+    pieces_max: usize,
+}
 
 impl Room {
     /// Room for two of the largest batches that `rules` allow, and their answers, or for thousands of the usual size; 503
     /// beyond.
     pub(crate) fn of<'r>(rules: impl Iterator<Item = &'r Rules>) -> Room {
         let largest = rules.map(|rules| rules.batch_bytes_max + rules.batch_answer_bytes_max).max().unwrap_or(0);
-        Room(Arc::new(Semaphore::new(2 * largest.div_ceil(PIECE_BYTES) + 1)))
+        let pieces_max = 2 * largest.div_ceil(PIECE_BYTES) + 1;
+        Room { pieces: Arc::new(Semaphore::new(pieces_max)), pieces_max }
+    }
+
+    /// Bytes that all batches together may hold.
+    pub(crate) fn limit_bytes(&self) -> usize {
+        self.pieces_max * PIECE_BYTES
+    }
+
+    /// Bytes that they hold now.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.pieces_max.saturating_sub(self.pieces.available_permits()) * PIECE_BYTES
     }
 }
 
@@ -58,7 +72,7 @@ impl Share {
             return Ok(());
         }
         let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
-        let Ok(more) = Arc::clone(&self.room.0).try_acquire_many_owned(wanted) else {
+        let Ok(more) = Arc::clone(&self.room.pieces).try_acquire_many_owned(wanted) else {
             return Err(Fault::overloaded("the room for batches is taken by others; ask again later"));
         };
         match &mut self.permit {
@@ -141,19 +155,19 @@ mod tests {
 
     #[test]
     fn the_room_is_shared_and_given_back() {
-        let room = Room(Arc::new(Semaphore::new(3)));
+        let room = Room { pieces: Arc::new(Semaphore::new(3)), pieces_max: 3 };
         let mut one = Share::new(&room);
         let mut other = Share::new(&room);
         one.hold(0).unwrap();
         one.hold(1).unwrap();
         one.hold(PIECE_BYTES).unwrap();
-        assert_eq!(room.0.available_permits(), 2);
+        assert_eq!(room.pieces.available_permits(), 2);
         other.hold(2 * PIECE_BYTES).unwrap();
         assert!(one.hold(PIECE_BYTES + 1).is_err());
         drop(other);
         one.hold(3 * PIECE_BYTES).unwrap();
         assert!(one.hold(3 * PIECE_BYTES + 1).is_err());
         drop(one);
-        assert_eq!(room.0.available_permits(), 3);
+        assert_eq!(room.pieces.available_permits(), 3);
     }
 }

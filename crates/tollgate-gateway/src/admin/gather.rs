@@ -1,0 +1,181 @@
+//! From gauges and counters to a [`Status`]: they are read where they stand, by the operator's thread, while the loops go
+//! on. What depends on one another is read at one moment (a pool), the rest one after the other.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tollgate_net::http1::Fault as ProtocolFault;
+use tollgate_net::http1::server::{CloseCause, Counters, Shutdown};
+use tollgate_net::limits::Limits;
+use tollgate_wire::date;
+
+use super::limits;
+use super::process::Process;
+use super::status::{
+    Classes, Connections, Counted, FORMAT, ListenerStatus, PoolStatus, Refusals, Requests, ServerState, ServerStatus,
+    ServiceStatus, Status, WorkProcessStatus,
+};
+use crate::board::Seen;
+use crate::hosted::Hosted;
+use crate::server::Shared;
+
+/// What the operator's page is made of.
+#[derive(Clone)]
+pub(crate) struct Sources {
+    /// What the loops share.
+    pub(crate) shared: Arc<Shared>,
+    /// The public listeners.
+    pub(crate) listeners: Vec<Listener>,
+    /// The limits of the HTTP engine, which hold for each of them.
+    pub(crate) limits: Limits,
+    /// Ends the public listeners.
+    pub(crate) shutdown: Shutdown,
+    /// When they began.
+    pub(crate) began: Began,
+}
+
+/// One public listener.
+#[derive(Clone)]
+pub(crate) struct Listener {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    /// What it counts.
+    pub(crate) counters: Arc<Counters>,
+}
+
+/// When the gateway began to serve, by both clocks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Began {
+    wall: SystemTime,
+    instant: Instant,
+}
+
+impl Began {
+    /// Now.
+    pub(crate) fn now() -> Began {
+        Began { wall: SystemTime::now(), instant: Instant::now() }
+    }
+}
+
+impl Sources {
+    /// What the gateway is doing now.
+    pub(super) fn status(&self) -> Status {
+        let listeners: Vec<_> = self.listeners.iter().map(|listener| self.listener(listener)).collect();
+        let mut all = Requests::default();
+        listeners.iter().for_each(|listener| all.add(&listener.requests));
+        let services: Vec<_> = self.shared.services.iter().map(|service| one_service(service)).collect();
+        let limits = limits::table(self, &services, &listeners);
+        Status { format: FORMAT, server: self.server(), requests: all, services, listeners, limits }
+    }
+
+    fn server(&self) -> ServerStatus {
+        let process = Process::now();
+        let since_epoch = self.began.wall.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let whole_seconds_ms = i64::try_from(since_epoch.as_secs()).unwrap_or_default().saturating_mul(1000);
+        ServerStatus {
+            version: env!("CARGO_PKG_VERSION"),
+            process: std::process::id(),
+            started: date::from_epoch_ms(whole_seconds_ms).unwrap_or_default() + "Z",
+            uptime_seconds: seconds(self.began.instant.elapsed()),
+            state: if self.shutdown.has_begun() { ServerState::Draining } else { ServerState::Serving },
+            cpu_seconds: seconds(process.cpu),
+            cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
+            resident_bytes: process.resident_bytes,
+            threads: process.threads,
+            open_files: process.open_files,
+            open_files_max: process.open_files_max,
+        }
+    }
+
+    fn listener(&self, listener: &Listener) -> ListenerStatus {
+        let counters = &*listener.counters;
+        let closed = CloseCause::ALL.iter().map(|cause| (cause.name(), counters.connections_closed(*cause)));
+        let faults = ProtocolFault::ALL.iter().map(|fault| (fault.name(), counters.faults(*fault)));
+        ListenerStatus {
+            address: listener.address.to_string(),
+            protocol: "http",
+            connections: Connections {
+                open: counters.connections_open(),
+                open_max: self.limits.connections_max as u64,
+                accepted: counters.connections_accepted(),
+                accept_errors: counters.accept_errors(),
+                closed: counted(closed),
+            },
+            requests: Requests {
+                received: counters.requests(),
+                answered: Classes {
+                    interim: counters.responses(1),
+                    successful: counters.responses(2),
+                    redirected: counters.responses(3),
+                    client_faults: counters.responses(4),
+                    server_faults: counters.responses(5),
+                },
+                panics: counters.panics(),
+            },
+            faults: counted(faults),
+            received_bytes: counters.received_bytes(),
+            sent_bytes: counters.sent_bytes(),
+            held_bytes: counters.held_bytes(),
+        }
+    }
+}
+
+impl Requests {
+    fn add(&mut self, other: &Requests) {
+        self.received += other.received;
+        self.answered.interim += other.answered.interim;
+        self.answered.successful += other.answered.successful;
+        self.answered.redirected += other.answered.redirected;
+        self.answered.client_faults += other.answered.client_faults;
+        self.answered.server_faults += other.answered.server_faults;
+        self.panics += other.panics;
+    }
+}
+
+fn one_service(service: &Hosted) -> ServiceStatus {
+    let pool = service.pool.occupancy();
+    let (waiting_max, wait_max) = service.pool.queue_limits();
+    ServiceStatus {
+        name: service.name.clone(),
+        pool: PoolStatus {
+            limit: pool.limit,
+            busy: pool.busy,
+            busy_peak: pool.busy_max,
+            waiting: pool.waiting,
+            waiting_peak: pool.waiting_max,
+            waiting_max: waiting_max as u64,
+            wait_seconds_max: seconds(wait_max),
+            admitted: pool.admitted_total,
+            queued: pool.queued_total,
+            waited_seconds: seconds(pool.waited),
+            refused: Refusals {
+                queue_full: pool.refused_full_total,
+                waited_too_long: pool.refused_late_total,
+                client_gone: pool.abandoned_total,
+            },
+        },
+        work_processes: (1..).zip(service.pool.board()).map(|(number, seen)| work_process(number, seen)).collect(),
+        database_reconnects: service.database.reconnects(),
+    }
+}
+
+fn work_process(number: u64, seen: Seen) -> WorkProcessStatus {
+    let (request, served, state) = (seen.request, seen.served, seen.state.name());
+    let held_seconds = request.as_ref().map(|request| seconds(request.held));
+    let (method, path, user) = match request {
+        Some(request) => (Some(request.method), Some(request.path), Some(request.user)),
+        None => (None, None, None),
+    };
+    WorkProcessStatus { number, state, method, path, user: user.filter(|user| !user.is_empty()), held_seconds, served }
+}
+
+/// Those that happened.
+fn counted(all: impl Iterator<Item = (&'static str, u64)>) -> Vec<Counted> {
+    all.filter(|(_, count)| *count > 0).map(|(name, count)| Counted { name, count }).collect()
+}
+
+/// Microseconds are all that an operator can use.
+fn seconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e6
+}

@@ -1,0 +1,101 @@
+//! The table of limits as an operator sees it: what may not be exceeded, what is used of it, and how often it was met.
+//!
+//! It sets none: those of the engine stand in `tollgate-net`, those of a service in its rules and its work processes.
+
+use tollgate_net::http1::Fault as ProtocolFault;
+use tollgate_net::http1::server::{CloseCause, Counters};
+use tollgate_net::limits::Amount;
+
+use super::gather::Sources;
+use super::status::{LimitStatus, ListenerStatus, ServiceStatus};
+use crate::rules::Rules;
+
+/// What all connections have in common.
+const CONNECTIONS: &str = "connections";
+
+/// What all services have in common.
+const SERVICES: &str = "services";
+
+/// A limit of a service's rules: its name, unit and value.
+type Rule = (&'static str, &'static str, fn(&Rules) -> u64);
+
+const RULES: &[Rule] = &[
+    ("batch_requests_max", "count", |rules| rules.batch_requests_max as u64),
+    ("batch_bytes_max", "bytes", |rules| rules.batch_bytes_max as u64),
+    ("batch_answer_bytes_max", "bytes", |rules| rules.batch_answer_bytes_max as u64),
+    ("batch_ms_max", "milliseconds", |rules| rules.batch_ms_max.into()),
+    ("body_bytes_max", "bytes", |rules| rules.body_bytes_max as u64),
+    ("array_bytes_max", "bytes", |rules| rules.array_bytes_max),
+    ("array_rows_max", "count", |rules| rules.array_rows_max),
+    ("array_ms_max", "milliseconds", |rules| rules.array_ms_max.into()),
+];
+
+/// All limits: of each service, of what they share, of the connections.
+pub(super) fn table(sources: &Sources, services: &[ServiceStatus], listeners: &[ListenerStatus]) -> Vec<LimitStatus> {
+    let mut rows = Vec::new();
+    for (service, hosted) in services.iter().zip(&sources.shared.services) {
+        of_service(&mut rows, service);
+        rows.extend(RULES.iter().map(|(name, unit, value)| plain(&service.name, name, unit, value(&hosted.rules))));
+    }
+    let shared = [
+        ("batch_room_bytes", sources.shared.batch_room.limit_bytes(), sources.shared.batch_room.held_bytes()),
+        ("array_room_bytes", sources.shared.ahead.limit_bytes(), sources.shared.ahead.held_bytes()),
+    ];
+    for (name, limit, now) in shared {
+        rows.push(LimitStatus { now: Some(now as u64), ..plain(SERVICES, name, "bytes", limit as u64) });
+    }
+    of_connections(&mut rows, sources, listeners);
+    rows
+}
+
+fn of_service(rows: &mut Vec<LimitStatus>, service: &ServiceStatus) {
+    let (pool, of) = (&service.pool, &service.name);
+    rows.push(LimitStatus {
+        now: Some(pool.busy),
+        peak: Some(pool.busy_peak),
+        met: Some(pool.queued + pool.refused.queue_full + pool.refused.waited_too_long),
+        ..plain(of, "work_processes", "count", pool.limit)
+    });
+    rows.push(LimitStatus {
+        now: Some(pool.waiting),
+        peak: Some(pool.waiting_peak),
+        met: Some(pool.refused.queue_full),
+        ..plain(of, "queue_max", "count", pool.waiting_max)
+    });
+    // Exact: it was made of whole milliseconds.
+    let wait_ms_max = (pool.wait_seconds_max * 1000.0).round() as u64;
+    rows.push(LimitStatus {
+        met: Some(pool.refused.waited_too_long),
+        ..plain(of, "wait_ms_max", "milliseconds", wait_ms_max)
+    });
+}
+
+/// The limits of the engine, which hold for each connection or each listener; used and met of all together.
+fn of_connections(rows: &mut Vec<LimitStatus>, sources: &Sources, listeners: &[ListenerStatus]) {
+    for (limit, amount) in sources.limits.amounts() {
+        let (value, unit) = match amount {
+            Amount::Time(time) => (u64::try_from(time.as_millis()).unwrap_or(u64::MAX), "milliseconds"),
+            Amount::Count(count) if limit.name.contains("bytes_per_second") => (count, "bytes-per-second"),
+            Amount::Count(count) if limit.name.contains("bytes") => (count, "bytes"),
+            Amount::Count(count) => (count, "count"),
+        };
+        let now = match limit.name {
+            "connections_max" => Some(listeners.iter().map(|listener| listener.connections.open).sum()),
+            "held_bytes_max" => Some(listeners.iter().map(|listener| listener.held_bytes).sum()),
+            _ => None,
+        };
+        let met = sources.listeners.iter().map(|listener| met(&listener.counters, limit.metric)).sum();
+        rows.push(LimitStatus { now, met, ..plain(CONNECTIONS, limit.name, unit, value) });
+    }
+}
+
+/// How often a limit of the engine was met, which counts it as a fault or as a cause of closing.
+fn met(counters: &Counters, metric: &str) -> Option<u64> {
+    let fault = ProtocolFault::ALL.iter().find(|fault| fault.name() == metric);
+    let cause = CloseCause::ALL.iter().find(|cause| cause.name() == metric);
+    fault.map(|fault| counters.faults(*fault)).or_else(|| Some(counters.connections_closed(*cause?)))
+}
+
+fn plain(of: &str, name: &'static str, unit: &'static str, limit: u64) -> LimitStatus {
+    LimitStatus { of: of.to_owned(), name, limit, unit, now: None, peak: None, met: None }
+}

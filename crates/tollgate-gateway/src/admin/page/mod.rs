@@ -1,0 +1,69 @@
+//! The operator's page: one document that stands by itself, made of the status. Without scripts it is what it was when it
+//! was asked for; with them it reads `/status.json` each second and draws the last minutes.
+//!
+//! What each panel shows stands in `panels`. Style and script stand in files of their own and are let through the browser's
+//! content security policy by their hashes: whatever else might get into the page does not run.
+
+mod form;
+mod html;
+mod panels;
+
+use ring::digest;
+use serde_json::Value;
+use tollgate_wire::base64;
+
+use self::html::Html;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The picture of the page's tab: a gate. The page asks for nothing else, so it stands in the document.
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%230067b0'/%3E%3Cpath d='M4 4v8M12 4v8M4 7h8' stroke='%23fff' stroke-width='2'/%3E%3C/svg%3E";
+
+/// What the browser may do with the page.
+pub(super) fn content_security_policy() -> String {
+    let (style, script) = (hash(STYLE), hash(SCRIPT));
+    format!(
+        "default-src 'none'; style-src '{style}'; script-src '{script}'; connect-src 'self'; img-src data:; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+}
+
+/// The page about `status`.
+pub(super) fn render(status: &Value) -> String {
+    let mut html = Html::new(status);
+    html.raw("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>tollgate monitor</title>");
+    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
+    html.raw("<meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"");
+    html.raw(ICON);
+    html.raw("\"><style>");
+    html.raw(STYLE);
+    html.raw("</style></head><body>");
+    panels::render(&mut html);
+    html.raw("<script>");
+    html.raw(SCRIPT);
+    html.raw("</script></body></html>\n");
+    html.finish()
+}
+
+fn hash(text: &str) -> String {
+    let mut hash = b"sha256-".to_vec();
+    base64::encode(&mut hash, digest::digest(&digest::SHA256, text.as_bytes()).as_ref());
+    String::from_utf8(hash).expect("base64 is ASCII")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_style_nor_script_ends_its_element_early() {
+        assert!(!STYLE.contains("</") && !SCRIPT.contains("</"));
+    }
+
+    #[test]
+    fn the_policy_names_hashes_as_the_browser_computes_them() {
+        // The digest of the empty text, as the specification of CSP has it in base64.
+        assert_eq!(hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
+    }
+}

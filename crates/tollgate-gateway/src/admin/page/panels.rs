@@ -1,0 +1,167 @@
+//! What the page shows, panel by panel: the process, the charts (drawn by the script), work processes, connections, limits.
+
+use super::form::Form;
+use super::html::Html;
+
+/// A figure with its name.
+type Fact = (&'static str, &'static str, Form);
+
+const SERVER: &[Fact] = &[
+    ("Up", "/server/uptime_seconds", Form::Seconds),
+    ("Requests", "/requests/received", Form::Count),
+    ("Answered 5xx", "/requests/answered/5xx", Form::Count),
+    ("CPU time", "/server/cpu_seconds", Form::Seconds),
+    ("Memory", "/server/resident_bytes", Form::Bytes),
+    ("Threads", "/server/threads", Form::Count),
+    ("Open files", "/server/open_files", Form::Count),
+    ("Process", "/server/process", Form::Text),
+    ("Version", "/server/version", Form::Text),
+];
+
+const POOL: &[Fact] = &[
+    ("Busy", "busy", Form::Count),
+    ("Peak", "busy_peak", Form::Count),
+    ("Limit", "limit", Form::Count),
+    ("Waiting", "waiting", Form::Count),
+    ("Waiting peak", "waiting_peak", Form::Count),
+    ("Waiting limit", "waiting_max", Form::Count),
+    ("Served", "admitted", Form::Count),
+    ("After a wait", "queued", Form::Count),
+    ("Waited", "waited_seconds", Form::Seconds),
+    ("Refused: queue full", "refused/queue_full", Form::Count),
+    ("Refused: too late", "refused/waited_too_long", Form::Count),
+    ("Client gone", "refused/client_gone", Form::Count),
+];
+
+const LISTENER: &[Fact] = &[
+    ("Connections open", "connections/open", Form::Count),
+    ("Limit", "connections/open_max", Form::Count),
+    ("Accepted", "connections/accepted", Form::Count),
+    ("Not accepted", "connections/accept_errors", Form::Count),
+    ("Requests", "requests/received", Form::Count),
+    ("Answered 2xx", "requests/answered/2xx", Form::Count),
+    ("Answered 3xx", "requests/answered/3xx", Form::Count),
+    ("Answered 4xx", "requests/answered/4xx", Form::Count),
+    ("Answered 5xx", "requests/answered/5xx", Form::Count),
+    ("Panics", "requests/panics", Form::Count),
+    ("Received", "received_bytes", Form::Bytes),
+    ("Sent", "sent_bytes", Form::Bytes),
+    ("Held for unfinished requests", "held_bytes", Form::Bytes),
+];
+
+/// The whole body of the page.
+pub(super) fn render(html: &mut Html<'_>) {
+    header(html);
+    html.raw("<main id=\"main\">");
+    // Empty, and not shown, until the script draws into it.
+    html.raw("<section id=\"charts\" aria-label=\"The last five minutes\" hidden></section>");
+    work_processes(html);
+    connections(html);
+    limits(html);
+    html.raw("</main>");
+}
+
+fn header(html: &mut Html<'_>) {
+    html.raw("<a class=\"skip\" href=\"#main\">Skip to the figures</a><header><div class=\"bar\">");
+    html.raw("<h1>tollgate <span>monitor</span></h1>");
+    html.state("p", "/server/state").raw("<i class=\"dot\"></i><span id=\"contact\" role=\"status\">");
+    html.figure("span", "", "/server/state", Form::Words);
+    html.raw("</span></p><button id=\"pause\" type=\"button\" aria-pressed=\"false\" hidden>Pause</button>");
+    html.raw("<nav aria-label=\"Panels\"><a href=\"#work-processes\">Work processes</a>");
+    html.raw("<a href=\"#connections\">Connections</a><a href=\"#limits\">Limits</a></nav></div>");
+    facts(html, "facts", "", SERVER);
+    html.raw("</header>");
+}
+
+/// A list of figures with their names.
+fn facts(html: &mut Html<'_>, class: &str, below: &str, facts: &[Fact]) {
+    html.raw("<dl class=\"").raw(class).raw("\">");
+    for (name, at, form) in facts {
+        html.raw("<div><dt>").raw(name).raw("</dt>");
+        html.figure("dd", "", &format!("{below}{at}"), *form).raw("</div>");
+    }
+    html.raw("</dl>");
+}
+
+fn work_processes(html: &mut Html<'_>) {
+    html.raw("<section id=\"work-processes\" aria-labelledby=\"work-processes-title\">");
+    html.raw("<h2 id=\"work-processes-title\">Work processes</h2>");
+    for service in 0..html.list("/services").len() {
+        let at = format!("/services/{service}");
+        let name = html.value(&format!("{at}/name")).as_str().unwrap_or_default();
+        html.raw("<article><h3>").text(name).raw("</h3>");
+        facts(html, "facts", &format!("{at}/pool/"), POOL);
+        let board = format!("{at}/work_processes");
+        let processes = html.list(&board).len();
+        // What the table says, at a glance; whoever listens has the table.
+        html.raw("<p class=\"strip\" aria-hidden=\"true\">");
+        for process in 0..processes {
+            html.state("i", &format!("{board}/{process}/state")).raw("</i>");
+        }
+        html.raw("</p><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Work processes of ");
+        html.text(name).raw("\"><table class=\"board\"><caption>Work processes of ").text(name);
+        html.raw("</caption><thead><tr><th scope=\"col\" class=\"n\">No.</th><th scope=\"col\">State</th>");
+        html.raw("<th scope=\"col\">Request</th><th scope=\"col\" class=\"n\">For</th><th scope=\"col\">User</th>");
+        html.raw("<th scope=\"col\" class=\"n\">Served</th></tr></thead><tbody>");
+        for process in 0..processes {
+            let at = format!("{board}/{process}");
+            html.state("tr", &format!("{at}/state"));
+            html.figure("th", "scope=\"row\" class=\"n\"", &format!("{at}/number"), Form::Count);
+            html.raw("<td class=\"state\" data-label=\"State\"><i></i>");
+            html.figure("span", "", &format!("{at}/state"), Form::Words).raw("</td>");
+            html.raw("<td class=\"request\" data-label=\"Request\">");
+            html.figure("b", "", &format!("{at}/method"), Form::Plain).raw(" ");
+            html.figure("span", "", &format!("{at}/path"), Form::Plain).raw("</td>");
+            html.figure("td", "class=\"n\" data-label=\"For\"", &format!("{at}/held_seconds"), Form::Seconds);
+            html.figure("td", "data-label=\"User\"", &format!("{at}/user"), Form::Plain);
+            html.figure("td", "class=\"n\" data-label=\"Served\"", &format!("{at}/served"), Form::Count);
+            html.raw("</tr>");
+        }
+        html.raw("</tbody></table></div></article>");
+    }
+    html.raw("</section>");
+}
+
+fn connections(html: &mut Html<'_>) {
+    html.raw("<section id=\"connections\" aria-labelledby=\"connections-title\">");
+    html.raw("<h2 id=\"connections-title\">Connections</h2><div class=\"cards\">");
+    for listener in 0..html.list("/listeners").len() {
+        let at = format!("/listeners/{listener}");
+        html.raw("<article class=\"card\"><h3>");
+        html.figure("span", "", &format!("{at}/protocol"), Form::Text).raw("://");
+        html.figure("span", "", &format!("{at}/address"), Form::Text).raw("</h3>");
+        facts(html, "rows", &format!("{at}/"), LISTENER);
+        for (title, list) in [("Closed, by cause", "connections/closed"), ("Faults of clients", "faults")] {
+            html.raw("<h4>").raw(title).raw("</h4>");
+            html.rows("dl", "class=\"rows counted\"", &format!("{at}/{list}"), |html| {
+                html.raw("<div>").figure("dt", "", "name", Form::Words);
+                html.figure("dd", "", "count", Form::Count).raw("</div>");
+            });
+        }
+        html.raw("</article>");
+    }
+    html.raw("</div></section>");
+}
+
+fn limits(html: &mut Html<'_>) {
+    html.raw("<section id=\"limits\" aria-labelledby=\"limits-title\"><h2 id=\"limits-title\">Limits</h2>");
+    html.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Limits\"><table class=\"limits\">");
+    html.raw("<caption>Limits, what is used of them, and how often each was met</caption><thead><tr>");
+    html.raw("<th scope=\"col\">Limit</th><th scope=\"col\">Of</th><th scope=\"col\" class=\"n\">Value</th>");
+    html.raw("<th scope=\"col\" class=\"n\">Now</th><th scope=\"col\" class=\"n\">Peak</th>");
+    html.raw("<th scope=\"col\" class=\"n\">Met</th></tr></thead><tbody>");
+    for limit in 0..html.list("/limits").len() {
+        let at = format!("/limits/{limit}");
+        let form = Form::of_unit(html.value(&format!("{at}/unit")).as_str().unwrap_or_default());
+        html.raw("<tr>").figure("th", "scope=\"row\"", &format!("{at}/name"), Form::Text);
+        html.figure("td", "data-label=\"Of\"", &format!("{at}/of"), Form::Text);
+        for (label, member, form) in
+            [("Value", "limit", form), ("Now", "now", form), ("Peak", "peak", form), ("Met", "met", Form::Count)]
+        {
+            let attributes = format!("class=\"n {member}\" data-label=\"{label}\"");
+            html.figure("td", &attributes, &format!("{at}/{member}"), form);
+        }
+        html.raw("</tr>");
+    }
+    html.raw("</tbody></table></div></section>");
+}

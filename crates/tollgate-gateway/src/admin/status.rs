@@ -1,0 +1,237 @@
+//! The shape of `/status.json`: what the gateway is doing, as one document. The page and `/metrics` are made of the same,
+//! so that no two of them can disagree.
+//!
+//! Counters only go up until the process ends; whoever wants a rate reads twice and divides by `uptime_seconds`. Where its
+//! figures come from stands in `gather`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Which shape this is; another number means that members went away or changed their meaning.
+pub(super) const FORMAT: u32 = 1;
+
+/// What the gateway is doing.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "tollgate status")]
+pub(super) struct Status {
+    /// Which shape this is: 1.
+    pub(super) format: u32,
+    /// The process.
+    pub(super) server: ServerStatus,
+    /// Requests and answers of all listeners together, without the operator's own.
+    pub(super) requests: Requests,
+    /// The services, in the order of the configuration.
+    pub(super) services: Vec<ServiceStatus>,
+    /// The listeners, in the order of the configuration.
+    pub(super) listeners: Vec<ListenerStatus>,
+    /// Every limit, with what is used of it and how often it was met.
+    pub(super) limits: Vec<LimitStatus>,
+}
+
+/// The process.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct ServerStatus {
+    /// Version of the program.
+    pub(super) version: &'static str,
+    /// Number of the process.
+    pub(super) process: u32,
+    /// When it began to serve, in UTC (RFC 3339).
+    pub(super) started: String,
+    /// How long ago that is.
+    pub(super) uptime_seconds: f64,
+    /// Whether it takes requests or ends.
+    pub(super) state: ServerState,
+    /// CPU time of all its threads.
+    pub(super) cpu_seconds: f64,
+    /// Cores that it may use.
+    pub(super) cores: u64,
+    /// Memory that is in use.
+    pub(super) resident_bytes: Option<u64>,
+    /// Threads.
+    pub(super) threads: Option<u64>,
+    /// Files and sockets that are open.
+    pub(super) open_files: Option<u64>,
+    /// How many may be open.
+    pub(super) open_files_max: Option<u64>,
+}
+
+/// Whether it takes requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ServerState {
+    /// It does.
+    Serving,
+    /// It was told to stop, and finishes what is in flight.
+    Draining,
+}
+
+/// Requests and answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub(super) struct Requests {
+    /// Requests whose head was read.
+    pub(super) received: u64,
+    /// Answers by the class of their status.
+    pub(super) answered: Classes,
+    /// Requests that ended in a panic.
+    pub(super) panics: u64,
+}
+
+/// Answers by the class of their status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub(super) struct Classes {
+    /// Interim ones.
+    #[serde(rename = "1xx")]
+    pub(super) interim: u64,
+    /// It went well.
+    #[serde(rename = "2xx")]
+    pub(super) successful: u64,
+    /// It is elsewhere, or not modified.
+    #[serde(rename = "3xx")]
+    pub(super) redirected: u64,
+    /// The client's fault.
+    #[serde(rename = "4xx")]
+    pub(super) client_faults: u64,
+    /// Ours, or there is too much to do.
+    #[serde(rename = "5xx")]
+    pub(super) server_faults: u64,
+}
+
+/// One service.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct ServiceStatus {
+    /// Its name.
+    pub(super) name: String,
+    /// Its work processes together.
+    pub(super) pool: PoolStatus,
+    /// Each of them, in the order of their numbers.
+    pub(super) work_processes: Vec<WorkProcessStatus>,
+    /// Connections to its database that were opened again; null where it has none that can break.
+    pub(super) database_reconnects: Option<u64>,
+}
+
+/// The work processes of one service together.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct PoolStatus {
+    /// How many there are.
+    pub(super) limit: u64,
+    /// How many are held.
+    pub(super) busy: u64,
+    /// The most that were held at once.
+    pub(super) busy_peak: u64,
+    /// How many requests wait for one, or with one for the database.
+    pub(super) waiting: u64,
+    /// The most that waited at once.
+    pub(super) waiting_peak: u64,
+    /// How many may wait.
+    pub(super) waiting_max: u64,
+    /// How long one may wait.
+    pub(super) wait_seconds_max: f64,
+    /// Requests that had one.
+    pub(super) admitted: u64,
+    /// Requests that had to wait first.
+    pub(super) queued: u64,
+    /// How long those waited altogether.
+    pub(super) waited_seconds: f64,
+    /// Requests that had none.
+    pub(super) refused: Refusals,
+}
+
+/// Requests that had no work process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct Refusals {
+    /// As many as may wait were waiting already.
+    pub(super) queue_full: u64,
+    /// None became free in time.
+    pub(super) waited_too_long: u64,
+    /// The client went away while it waited.
+    pub(super) client_gone: u64,
+}
+
+/// One work process.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct WorkProcessStatus {
+    /// Its number, from 1.
+    pub(super) number: u64,
+    /// What it does: `free`, `given` (to a request that waited and has not gone on yet), `working`, or
+    /// `waiting-for-database` (until others have left it).
+    pub(super) state: &'static str,
+    /// Method of the request that it works for.
+    pub(super) method: Option<String>,
+    /// Path of that request, cut; never its query.
+    pub(super) path: Option<String>,
+    /// Who asked, where somebody signed in.
+    pub(super) user: Option<String>,
+    /// How long it is held already.
+    pub(super) held_seconds: Option<f64>,
+    /// Requests that had it before.
+    pub(super) served: u64,
+}
+
+/// One listener.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct ListenerStatus {
+    /// Where it listens.
+    pub(super) address: String,
+    /// `http` or `https`.
+    pub(super) protocol: &'static str,
+    /// Its connections.
+    pub(super) connections: Connections,
+    /// Its requests and answers.
+    pub(super) requests: Requests,
+    /// Requests that HTTP forbids, by the fault; those that happened.
+    pub(super) faults: Vec<Counted>,
+    /// Bytes read from clients, at the socket.
+    pub(super) received_bytes: u64,
+    /// Bytes written to clients, at the socket.
+    pub(super) sent_bytes: u64,
+    /// Bytes that unfinished requests hold while the rest is waited for.
+    pub(super) held_bytes: u64,
+}
+
+/// The connections of a listener.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct Connections {
+    /// Open now.
+    pub(super) open: u64,
+    /// How many may be open.
+    pub(super) open_max: u64,
+    /// Accepted since the start.
+    pub(super) accepted: u64,
+    /// Those that the system would not hand over.
+    pub(super) accept_errors: u64,
+    /// Closed since the start, by the cause; those that happened.
+    pub(super) closed: Vec<Counted>,
+}
+
+/// How often something happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct Counted {
+    /// What.
+    pub(super) name: &'static str,
+    /// How often.
+    pub(super) count: u64,
+}
+
+/// One limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct LimitStatus {
+    /// Whose it is: a service's name, or `connections` for those that hold for each connection or listener.
+    pub(super) of: String,
+    /// Its name.
+    pub(super) name: &'static str,
+    /// What may not be exceeded.
+    pub(super) limit: u64,
+    /// Of what: `count`, `bytes`, `milliseconds`, or `bytes-per-second`.
+    pub(super) unit: &'static str,
+    /// What is used of it now; null where that is no thing that lasts.
+    pub(super) now: Option<u64>,
+    /// The most that was used of it.
+    pub(super) peak: Option<u64>,
+    /// How often something was refused, ended or delayed for it; null where that is not counted.
+    pub(super) met: Option<u64>,
+}
+
+/// The JSON Schema of `/status.json`, as indented JSON.
+pub fn schema() -> String {
+    format!("{:#}", schemars::schema_for!(Status).to_value())
+}
