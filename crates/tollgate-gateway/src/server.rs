@@ -24,7 +24,6 @@ use crate::admin;
 use crate::auth::{Access, Authentication, Grants, Local, Policy, Verb};
 use crate::config::{self, Config, PlainBasic};
 use crate::csrf::Tokens;
-use crate::dispatcher::Occupancy;
 use crate::error::{Failure, Fault};
 use crate::fibonacci::{self, Fibonacci};
 use crate::hosted::{Hosted, is_below};
@@ -178,15 +177,18 @@ impl Gateway {
     /// # Errors
     /// What a listener says when it breaks.
     pub fn run(self, shutdown: &Shutdown) -> io::Result<()> {
-        let Gateway { servers, admin, shared, counters, limits, .. } = self;
+        let Gateway { servers, admin, addresses, shared, counters, limits, .. } = self;
         // The operator can watch the drain: the admin listener ends after the others.
         let admin_shutdown = Shutdown::new();
-        let listeners = servers.iter().zip(&counters);
+        let plain = addresses.public.len();
+        let protocols = (0..).map(|index| if index < plain { admin::Protocol::Http } else { admin::Protocol::Https });
+        let listeners = servers.iter().zip(&counters).zip(protocols);
         let page = admin::Page::new(admin::Sources {
             shared: Arc::clone(&shared),
             listeners: listeners
-                .map(|(server, counters)| admin::Listener {
+                .map(|((server, counters), protocol)| admin::Listener {
                     address: server.local_addr(),
+                    protocol,
                     counters: Arc::clone(counters),
                 })
                 .collect(),
@@ -406,13 +408,6 @@ impl Shared {
         if let Some((status, code, inner)) = fault.inner() {
             self.log.line(format_args!("{status} {code} for {method} {path}: {inner}"));
         }
-    }
-
-    /// What the work processes of each service are doing.
-    pub(crate) fn pools(&self) -> impl Iterator<Item = (&str, Occupancy)> {
-        let of_databases = self.services.iter().map(|service| (service.name.as_str(), service.pool.occupancy()));
-        let fibonacci = self.fibonacci.as_ref();
-        of_databases.chain(fibonacci.map(|service| (fibonacci::NAME, service.work_processes.occupancy())))
     }
 
     fn new(

@@ -29,6 +29,14 @@ impl Tally {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_sub(count), Ordering::Relaxed);
     }
 
+    /// Raises a peak to `count`, if it is less; only ever called by the thread that owns this tally.
+    #[inline]
+    pub fn raise_to(&self, count: u64) {
+        if count > self.value() {
+            self.0.store(count, Ordering::Relaxed);
+        }
+    }
+
     /// The count as it stands.
     #[inline]
     #[must_use]
@@ -162,6 +170,10 @@ mod tests {
         tally.add(5);
         tally.subtract(2);
         assert_eq!(tally.value(), 3);
+        tally.raise_to(2);
+        assert_eq!(tally.value(), 3);
+        tally.raise_to(4);
+        assert_eq!(tally.value(), 4);
     }
 
     #[test]

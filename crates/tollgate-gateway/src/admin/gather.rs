@@ -6,17 +6,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tollgate_net::http1::Fault as ProtocolFault;
-use tollgate_net::http1::server::{CloseCause, Counters, Shutdown};
+use tollgate_net::http1::server::{CloseCause, ConnectionState, Counters, Shutdown};
 use tollgate_net::limits::Limits;
+use tollgate_net::tls::HandshakeKind;
+use tollgate_net::tls::server::{HandshakeFailure, Version};
 use tollgate_wire::date;
 
 use super::limits;
 use super::process::Process;
 use super::status::{
-    Classes, Connections, Counted, FORMAT, ListenerStatus, PoolStatus, Refusals, Requests, ServerState, ServerStatus,
-    ServiceStatus, Status, WorkProcessStatus,
+    Classes, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus, PoolStatus, Refusals,
+    Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
 };
 use crate::board::Seen;
+use crate::dispatcher::Occupancy;
+use crate::fibonacci;
 use crate::hosted::Hosted;
 use crate::server::Shared;
 
@@ -40,8 +44,19 @@ pub(crate) struct Sources {
 pub(crate) struct Listener {
     /// Where it listens.
     pub(crate) address: SocketAddr,
+    /// What it speaks.
+    pub(crate) protocol: Protocol,
     /// What it counts.
     pub(crate) counters: Arc<Counters>,
+}
+
+/// What a listener speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// HTTP as it is.
+    Http,
+    /// HTTP over TLS.
+    Https,
 }
 
 /// When the gateway began to serve, by both clocks.
@@ -64,7 +79,11 @@ impl Sources {
         let listeners: Vec<_> = self.listeners.iter().map(|listener| self.listener(listener)).collect();
         let mut all = Requests::default();
         listeners.iter().for_each(|listener| all.add(&listener.requests));
-        let services: Vec<_> = self.shared.services.iter().map(|service| one_service(service)).collect();
+        let of_databases = self.shared.services.iter().map(|service| of_database(service));
+        let fibonacci = self.shared.fibonacci.as_ref().map(|service| &service.work_processes);
+        let fibonacci =
+            fibonacci.map(|pool| one_service(fibonacci::NAME, pool.occupancy(), pool.queue_limits(), pool.board()));
+        let services: Vec<_> = of_databases.chain(fibonacci).collect();
         let limits = limits::table(self, &services, &listeners);
         Status { format: FORMAT, server: self.server(), requests: all, services, listeners, limits }
     }
@@ -94,14 +113,26 @@ impl Sources {
         let faults = ProtocolFault::ALL.iter().map(|fault| (fault.name(), counters.faults(*fault)));
         ListenerStatus {
             address: listener.address.to_string(),
-            protocol: "http",
+            protocol: match listener.protocol {
+                Protocol::Http => "http",
+                Protocol::Https => "https",
+            },
             connections: Connections {
                 open: counters.connections_open(),
+                open_peak: counters.connections_peak(),
                 open_max: self.limits.connections_max as u64,
+                states: ConnectionStates {
+                    handshaking: counters.connections(ConnectionState::Handshaking),
+                    idle: counters.connections(ConnectionState::Idle),
+                    reading: counters.connections(ConnectionState::Reading),
+                    working: counters.connections(ConnectionState::Working),
+                    writing: counters.connections(ConnectionState::Writing),
+                },
                 accepted: counters.connections_accepted(),
                 accept_errors: counters.accept_errors(),
                 closed: counted(closed),
             },
+            handshakes: (listener.protocol == Protocol::Https).then(|| handshakes(counters)),
             requests: Requests {
                 received: counters.requests(),
                 answered: Classes {
@@ -133,11 +164,34 @@ impl Requests {
     }
 }
 
-fn one_service(service: &Hosted) -> ServiceStatus {
-    let pool = service.pool.occupancy();
-    let (waiting_max, wait_max) = service.pool.queue_limits();
+fn handshakes(counters: &Counters) -> Handshakes {
+    let failed = HandshakeFailure::ALL.iter().map(|failure| (failure.name(), counters.handshakes_failed(*failure)));
+    Handshakes {
+        full: counters.handshakes(HandshakeKind::Full),
+        resumed: counters.handshakes(HandshakeKind::Resumed),
+        tls12: counters.handshakes_of(Version::Tls12),
+        tls13: counters.handshakes_of(Version::Tls13),
+        failed: counted(failed),
+    }
+}
+
+fn of_database(service: &Hosted) -> ServiceStatus {
+    let pool = &service.pool;
+    let database_reconnects = service.database.reconnects();
     ServiceStatus {
-        name: service.name.clone(),
+        database_reconnects,
+        ..one_service(&service.name, pool.occupancy(), pool.queue_limits(), pool.board())
+    }
+}
+
+fn one_service(
+    name: &str,
+    pool: Occupancy,
+    (waiting_max, wait_max): (usize, Duration),
+    board: Vec<Seen>,
+) -> ServiceStatus {
+    ServiceStatus {
+        name: name.to_owned(),
         pool: PoolStatus {
             limit: pool.limit,
             busy: pool.busy,
@@ -155,8 +209,8 @@ fn one_service(service: &Hosted) -> ServiceStatus {
                 client_gone: pool.abandoned_total,
             },
         },
-        work_processes: (1..).zip(service.pool.board()).map(|(number, seen)| work_process(number, seen)).collect(),
-        database_reconnects: service.database.reconnects(),
+        work_processes: (1..).zip(board).map(|(number, seen)| work_process(number, seen)).collect(),
+        database_reconnects: None,
     }
 }
 

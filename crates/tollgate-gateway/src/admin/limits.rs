@@ -33,9 +33,11 @@ const RULES: &[Rule] = &[
 /// All limits: of each service, of what they share, of the connections.
 pub(super) fn table(sources: &Sources, services: &[ServiceStatus], listeners: &[ListenerStatus]) -> Vec<LimitStatus> {
     let mut rows = Vec::new();
-    for (service, hosted) in services.iter().zip(&sources.shared.services) {
+    for service in services {
         of_service(&mut rows, service);
-        rows.extend(RULES.iter().map(|(name, unit, value)| plain(&service.name, name, unit, value(&hosted.rules))));
+        if let Some(hosted) = sources.shared.services.iter().find(|hosted| hosted.name == service.name) {
+            rows.extend(RULES.iter().map(|(name, unit, value)| plain(&service.name, name, unit, value(&hosted.rules))));
+        }
     }
     let shared = [
         ("batch_room_bytes", sources.shared.batch_room.limit_bytes(), sources.shared.batch_room.held_bytes()),
@@ -84,8 +86,12 @@ fn of_connections(rows: &mut Vec<LimitStatus>, sources: &Sources, listeners: &[L
             "held_bytes_max" => Some(listeners.iter().map(|listener| listener.held_bytes).sum()),
             _ => None,
         };
+        let peak = match limit.name {
+            "connections_max" => Some(listeners.iter().map(|listener| listener.connections.open_peak).sum()),
+            _ => None,
+        };
         let met = sources.listeners.iter().map(|listener| met(&listener.counters, limit.metric)).sum();
-        rows.push(LimitStatus { now, met, ..plain(CONNECTIONS, limit.name, unit, value) });
+        rows.push(LimitStatus { now, peak, met, ..plain(CONNECTIONS, limit.name, unit, value) });
     }
 }
 

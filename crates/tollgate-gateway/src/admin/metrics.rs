@@ -2,7 +2,7 @@
 //! which one a work process works for, are not among them.
 
 use super::openmetrics::{Exposition, Kind};
-use super::status::{ListenerStatus, PoolStatus, Requests, ServerStatus, ServiceStatus, Status};
+use super::status::{ConnectionStates, ListenerStatus, PoolStatus, Requests, ServerStatus, ServiceStatus, Status};
 use crate::board::State;
 
 /// A figure of work processes: kind, name, help and value.
@@ -28,6 +28,12 @@ type ListenerFigure = (Kind, &'static str, &'static str, fn(&ListenerStatus) -> 
 
 const LISTENER_FIGURES: &[ListenerFigure] = &[
     (Kind::Gauge, "tollgate_connections_open", "Connections that are open.", |listener| listener.connections.open),
+    (
+        Kind::Gauge,
+        "tollgate_connections_open_peak",
+        "The most that were open at once since the start, on each event loop, added up.",
+        |listener| listener.connections.open_peak,
+    ),
     (Kind::Gauge, "tollgate_connections_limit", "Connections that may be open.", |listener| {
         listener.connections.open_max
     }),
@@ -55,6 +61,7 @@ pub(super) fn render(status: &Status) -> String {
     server(&mut text, &status.server);
     services(&mut text, &status.services);
     listeners(&mut text, &status.listeners);
+    handshakes(&mut text, &status.listeners);
     limits(&mut text, status);
     text.finish()
 }
@@ -122,6 +129,20 @@ fn listeners(text: &mut Exposition, listeners: &[ListenerStatus]) {
             text.labelled(&labels(listener), value(listener));
         }
     }
+    text.family(Kind::Gauge, "tollgate_connections", "Connections that are open, by what they do.");
+    for listener in listeners {
+        let ConnectionStates { handshaking, idle, reading, working, writing } = listener.connections.states;
+        for (state, count) in [
+            ("handshaking", handshaking),
+            ("idle", idle),
+            ("reading", reading),
+            ("working", working),
+            ("writing", writing),
+        ] {
+            let [address, protocol] = labels(listener);
+            text.labelled(&[address, protocol, ("state", state)], count);
+        }
+    }
     text.family(Kind::Counter, "tollgate_connections_closed", "Connections that were closed, by the cause.");
     for listener in listeners {
         for closed in &listener.connections.closed {
@@ -148,6 +169,33 @@ fn listeners(text: &mut Exposition, listeners: &[ListenerStatus]) {
         for fault in &listener.faults {
             let [address, protocol] = labels(listener);
             text.labelled(&[address, protocol, ("fault", fault.name)], fault.count);
+        }
+    }
+}
+
+/// What became of the handshakes of listeners with TLS.
+fn handshakes(text: &mut Exposition, listeners: &[ListenerStatus]) {
+    let over_tls: Vec<_> =
+        listeners.iter().filter_map(|listener| Some((listener, listener.handshakes.as_ref()?))).collect();
+    if over_tls.is_empty() {
+        return;
+    }
+    text.family(Kind::Counter, "tollgate_tls_handshakes", "TLS handshakes that opened a connection, by their kind.");
+    for (listener, handshakes) in &over_tls {
+        for (kind, count) in [("full", handshakes.full), ("resumed", handshakes.resumed)] {
+            text.labelled(&[("listener", &listener.address), ("kind", kind)], count);
+        }
+    }
+    text.family(Kind::Counter, "tollgate_tls_agreements", "TLS handshakes that opened a connection, by their version.");
+    for (listener, handshakes) in &over_tls {
+        for (version, count) in [("1.2", handshakes.tls12), ("1.3", handshakes.tls13)] {
+            text.labelled(&[("listener", &listener.address), ("version", version)], count);
+        }
+    }
+    text.family(Kind::Counter, "tollgate_tls_handshakes_failed", "TLS handshakes that failed, by the cause.");
+    for (listener, handshakes) in &over_tls {
+        for failed in &handshakes.failed {
+            text.labelled(&[("listener", &listener.address), ("cause", failed.name)], failed.count);
         }
     }
 }

@@ -18,7 +18,7 @@ use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Exchange, ExchangeError, Response, Service};
 use tollgate_wire::format::Format;
 
-pub(crate) use self::gather::{Began, Listener, Sources};
+pub(crate) use self::gather::{Began, Listener, Protocol, Sources};
 use self::status::Status;
 pub use self::status::schema;
 use crate::error::Fault;

@@ -176,6 +176,8 @@ pub(super) struct ListenerStatus {
     pub(super) protocol: &'static str,
     /// Its connections.
     pub(super) connections: Connections,
+    /// Its handshakes; null without TLS.
+    pub(super) handshakes: Option<Handshakes>,
     /// Its requests and answers.
     pub(super) requests: Requests,
     /// Requests that HTTP forbids, by the fault; those that happened.
@@ -193,14 +195,50 @@ pub(super) struct ListenerStatus {
 pub(super) struct Connections {
     /// Open now.
     pub(super) open: u64,
+    /// The most that were open at once, on each event loop, added up.
+    pub(super) open_peak: u64,
     /// How many may be open.
     pub(super) open_max: u64,
+    /// Those that are open, by what they do.
+    pub(super) states: ConnectionStates,
     /// Accepted since the start.
     pub(super) accepted: u64,
     /// Those that the system would not hand over.
     pub(super) accept_errors: u64,
     /// Closed since the start, by the cause; those that happened.
     pub(super) closed: Vec<Counted>,
+}
+
+/// Connections that are open, by what they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct ConnectionStates {
+    /// They open TLS.
+    pub(super) handshaking: u64,
+    /// They wait for a request, of which nothing has come yet.
+    pub(super) idle: u64,
+    /// They wait for the rest of a request.
+    pub(super) reading: u64,
+    /// A service works for them.
+    pub(super) working: u64,
+    /// The client has to take what stands in the socket.
+    pub(super) writing: u64,
+}
+
+/// The handshakes of a listener with TLS.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct Handshakes {
+    /// Those with keys and certificates.
+    pub(super) full: u64,
+    /// Those that took up an earlier session.
+    pub(super) resumed: u64,
+    /// Those that agreed on TLS 1.2.
+    #[serde(rename = "tls_1_2")]
+    pub(super) tls12: u64,
+    /// Those that agreed on TLS 1.3.
+    #[serde(rename = "tls_1_3")]
+    pub(super) tls13: u64,
+    /// Those that failed, by the cause; causes that happened.
+    pub(super) failed: Vec<Counted>,
 }
 
 /// How often something happened.

@@ -35,7 +35,13 @@ const POOL: &[Fact] = &[
 
 const LISTENER: &[Fact] = &[
     ("Connections open", "connections/open", Form::Count),
+    ("Peak", "connections/open_peak", Form::Count),
     ("Limit", "connections/open_max", Form::Count),
+    ("Handshaking", "connections/states/handshaking", Form::Count),
+    ("Idle", "connections/states/idle", Form::Count),
+    ("Reading", "connections/states/reading", Form::Count),
+    ("Working", "connections/states/working", Form::Count),
+    ("Writing", "connections/states/writing", Form::Count),
     ("Accepted", "connections/accepted", Form::Count),
     ("Not accepted", "connections/accept_errors", Form::Count),
     ("Requests", "requests/received", Form::Count),
@@ -47,6 +53,13 @@ const LISTENER: &[Fact] = &[
     ("Received", "received_bytes", Form::Bytes),
     ("Sent", "sent_bytes", Form::Bytes),
     ("Held for unfinished requests", "held_bytes", Form::Bytes),
+];
+
+const HANDSHAKES: &[Fact] = &[
+    ("Full", "full", Form::Count),
+    ("Resumed", "resumed", Form::Count),
+    ("TLS 1.2", "tls_1_2", Form::Count),
+    ("TLS 1.3", "tls_1_3", Form::Count),
 ];
 
 /// The whole body of the page.
@@ -131,7 +144,13 @@ fn connections(html: &mut Html<'_>) {
         html.figure("span", "", &format!("{at}/protocol"), Form::Text).raw("://");
         html.figure("span", "", &format!("{at}/address"), Form::Text).raw("</h3>");
         facts(html, "rows", &format!("{at}/"), LISTENER);
-        for (title, list) in [("Closed, by cause", "connections/closed"), ("Faults of clients", "faults")] {
+        let mut lists = vec![("Closed, by cause", "connections/closed"), ("Faults of clients", "faults")];
+        if !html.value(&format!("{at}/handshakes")).is_null() {
+            html.raw("<h4>Handshakes</h4>");
+            facts(html, "rows", &format!("{at}/handshakes/"), HANDSHAKES);
+            lists.push(("Failed handshakes, by cause", "handshakes/failed"));
+        }
+        for (title, list) in lists {
             html.raw("<h4>").raw(title).raw("</h4>");
             html.rows("dl", "class=\"rows counted\"", &format!("{at}/{list}"), |html| {
                 html.raw("<div>").figure("dt", "", "name", Form::Words);

@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::client::Running;
 
+/// Names and values.
+type Labels = Vec<(String, String)>;
+
 /// A family and its samples, by their labels.
 #[derive(Debug, Default)]
 struct Family {
     kind: String,
     unit: String,
     help: String,
-    samples: BTreeMap<Vec<(String, String)>, f64>,
+    samples: BTreeMap<Labels, f64>,
 }
 
 /// Reads an exposition.
@@ -77,7 +80,7 @@ fn check_name(name: &str) -> Result<(), String> {
 }
 
 /// The labels at the start of `text`, in order of their names, and what follows them.
-fn labels(text: &str) -> Result<(Vec<(String, String)>, &str), String> {
+fn labels(text: &str) -> Result<(Labels, &str), String> {
     let Some(mut rest) = text.strip_prefix('{') else { return Ok((Vec::new(), text)) };
     let mut labels = Vec::new();
     loop {

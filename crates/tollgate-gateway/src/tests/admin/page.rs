@@ -10,8 +10,9 @@ fn the_page_needs_no_script_to_show_its_tables() {
     for (fragment, times) in [
         ("<h3>flights</h3>", 1),
         ("<h3>records</h3>", 1),
-        // A place in the strip and a row for each of three work processes of two services; one says what they are.
-        ("/state\" data-state=\"free\">", 2 * 3 * 2),
+        ("<h3>fibonacci</h3>", 1),
+        // A place in the strip and a row for each of three work processes of three services.
+        ("/state\" data-state=\"free\">", 3 * 3 * 2),
         ("data-at=\"/services/0/pool/admitted\" data-as=\"count\">1</dd>", 1),
         ("data-as=\"text\">connections_max</th>", 1),
         ("<template>", 2),

@@ -116,7 +116,7 @@ impl Core {
             place: Cell::new(watches.len()),
         });
         watches.push(watch.clone());
-        self.counters().connections_open.add(1);
+        self.counters().opened();
         watch
     }
 
@@ -198,6 +198,6 @@ mod tests {
         for index in [1, 0, 2] {
             core.leave(&watches[index]);
         }
-        assert_eq!((core.connections(), counters.connections_open()), (0, 0));
+        assert_eq!((core.connections(), counters.connections_open(), counters.connections_peak()), (0, 0, 3));
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Index;
 use super::super::error::Fault;
 use crate::meter::Tally;
 use crate::tls::HandshakeKind;
-use crate::tls::server::HandshakeFailure;
+use crate::tls::server::{HandshakeFailure, Version};
 
 /// Why a connection was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,6 +126,7 @@ pub struct Counters {
 #[repr(align(128))]
 pub(crate) struct CoreCounters {
     pub(crate) connections_open: Tally,
+    connections_peak: Tally,
     pub(crate) connections_accepted: Tally,
     pub(crate) held_bytes: Tally,
     pub(crate) accept_errors: Tally,
@@ -133,8 +134,10 @@ pub(crate) struct CoreCounters {
     pub(crate) panics: Tally,
     pub(crate) received_bytes: Tally,
     pub(crate) sent_bytes: Tally,
-    pub(crate) handshakes_full: Tally,
-    pub(crate) handshakes_resumed: Tally,
+    handshakes_full: Tally,
+    handshakes_resumed: Tally,
+    handshakes_tls12: Tally,
+    handshakes_tls13: Tally,
     handshakes_failed: Tallies<HANDSHAKE_FAILURES>,
     states: Tallies<STATES>,
     closed: Tallies<CAUSES>,
@@ -161,8 +164,26 @@ impl<const N: usize> Index<usize> for Tallies<N> {
 }
 
 impl CoreCounters {
+    /// A connection is open.
+    pub(crate) fn opened(&self) {
+        self.connections_open.add(1);
+        self.connections_peak.raise_to(self.connections_open.value());
+    }
+
     pub(crate) fn closed(&self, cause: CloseCause) {
         self.closed[cause as usize].add(1);
+    }
+
+    /// A handshake has opened a connection.
+    pub(crate) fn handshaken(&self, version: Version, kind: HandshakeKind) {
+        match kind {
+            HandshakeKind::Full => self.handshakes_full.add(1),
+            HandshakeKind::Resumed => self.handshakes_resumed.add(1),
+        }
+        match version {
+            Version::Tls12 => self.handshakes_tls12.add(1),
+            Version::Tls13 => self.handshakes_tls13.add(1),
+        }
     }
 
     pub(crate) fn handshake_failed(&self, failure: HandshakeFailure) {
@@ -209,6 +230,13 @@ impl Counters {
         self.sum(|core| &core.connections_open)
     }
 
+    /// The most that were open at once: on each core, added up, since cores do not count together. At least what was open
+    /// on all of them at any moment.
+    #[must_use]
+    pub fn connections_peak(&self) -> u64 {
+        self.sum(|core| &core.connections_peak)
+    }
+
     /// Connections accepted since the start.
     #[must_use]
     pub fn connections_accepted(&self) -> u64 {
@@ -245,6 +273,15 @@ impl Counters {
         self.sum(|core| match kind {
             HandshakeKind::Full => &core.handshakes_full,
             HandshakeKind::Resumed => &core.handshakes_resumed,
+        })
+    }
+
+    /// Handshakes of TLS that agreed on that version.
+    #[must_use]
+    pub fn handshakes_of(&self, version: Version) -> u64 {
+        self.sum(|core| match version {
+            Version::Tls12 => &core.handshakes_tls12,
+            Version::Tls13 => &core.handshakes_tls13,
         })
     }
 

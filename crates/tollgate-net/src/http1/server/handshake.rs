@@ -11,6 +11,7 @@ use super::Service;
 use super::counters::{CloseCause, ConnectionState};
 use super::link::{Link, Wait};
 use crate::stream::Transport;
+use crate::tls::HandshakeKind;
 use crate::tls::server::{Acceptor, HandshakeFailure};
 
 /// What became of the first bytes.
@@ -53,10 +54,9 @@ pub(super) async fn handshake<S: Service>(link: &mut Link, acceptor: &Acceptor, 
     link.count_bytes();
     match outcome {
         Ok(()) => {
-            let counters = link.core.counters();
-            match link.transport() {
-                Transport::Tls { resumed: true, .. } => counters.handshakes_resumed.add(1),
-                Transport::Tls { resumed: false, .. } | Transport::Plain => counters.handshakes_full.add(1),
+            if let Transport::Tls { version, resumed, .. } = link.transport() {
+                let kind = if resumed { HandshakeKind::Resumed } else { HandshakeKind::Full };
+                link.core.counters().handshaken(version, kind);
             }
             link.becomes(ConnectionState::Idle);
             Handshaken::Open
