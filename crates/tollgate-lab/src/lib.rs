@@ -16,6 +16,7 @@ pub mod results;
 pub mod run;
 pub mod schedule;
 pub mod secret;
+pub mod spread;
 pub mod stats;
 pub mod subject;
 #[cfg(test)]

@@ -84,10 +84,27 @@ pub struct Plan {
     pub too_far: Vec<(usize, u64)>,
     /// How long the trials take at least, a survey of inserts among them.
     pub trials_least: Duration,
+    /// Time before a trial in which its users are at it already and nothing counts, where connections are opened while
+    /// they are measured.
+    pub settle: Duration,
+    /// What is measured at equal rate after the closed load; absent: nothing.
+    pub equal_rate: Option<RatePlan>,
+}
+
+/// What is measured at equal rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RatePlan {
+    /// Blocks for each level.
+    pub blocks: u32,
+    /// Length of a trial.
+    pub slice: Duration,
 }
 
 /// Time for the trials of one cell of an insert where the file says nothing.
 const CELL_DEFAULT: Duration = Duration::from_secs(60);
+
+/// Settling time in milliseconds where the file says nothing.
+const SETTLE_MS_DEFAULT: u32 = 50;
 
 /// Trials of one variant in one block: once there, once back.
 pub const TRIALS_PER_BLOCK: u32 = 2;
@@ -150,6 +167,12 @@ impl Plan {
         let cell = overrides.cell_ms.map_or(CELL_DEFAULT, |milliseconds| Duration::from_millis(milliseconds.into()));
         let round_trip_ms = overrides.round_trip_ms.or(experiment.round_trip_ms).unwrap_or(0);
         let round_trip = Duration::from_millis(round_trip_ms.into());
+        let settle_ms = experiment.encrypting.as_ref().map(|_| overrides.settle_ms.unwrap_or(SETTLE_MS_DEFAULT));
+        let offers = experiment.encrypting.as_ref().is_some_and(|encrypting| encrypting.equal_rate.is_some());
+        let equal_rate = offers.then(|| RatePlan {
+            blocks: options.rounds.or(overrides.rate_blocks).unwrap_or(blocks),
+            slice: overrides.rate_slice_ms.map_or(slice, |milliseconds| Duration::from_millis(milliseconds.into())),
+        });
         let mut plan = Plan {
             extent: options.extent,
             variants,
@@ -162,6 +185,8 @@ impl Plan {
             subjects: 0,
             too_far: Vec::new(),
             trials_least: Duration::ZERO,
+            settle: Duration::from_millis(settle_ms.unwrap_or(0).into()),
+            equal_rate,
         };
         plan.subjects = plan.count_subjects(experiment);
         plan.survey(experiment);
@@ -180,7 +205,8 @@ impl Plan {
     /// What can be told of the time of each cell before anything is measured.
     fn survey(&mut self, experiment: &Experiment) {
         let Some(cell) = self.cell else {
-            self.trials_least = self.slice * self.trials() as u32;
+            let rate = self.equal_rate.map_or(Duration::ZERO, |rate| rate.slice * self.rate_trials() as u32);
+            self.trials_least = (self.slice + self.settle) * self.trials() as u32 + rate;
             return;
         };
         for &position in &self.variants {
@@ -207,9 +233,14 @@ impl Plan {
         self.variants.len() * self.levels.len()
     }
 
-    /// How many trials there are.
+    /// How many trials there are, those at equal rate left out.
     pub fn trials(&self) -> usize {
         self.cells() * self.blocks as usize * TRIALS_PER_BLOCK as usize
+    }
+
+    /// How many trials there are at equal rate.
+    pub fn rate_trials(&self) -> usize {
+        self.equal_rate.map_or(0, |rate| self.cells() * rate.blocks as usize * TRIALS_PER_BLOCK as usize)
     }
 
     /// How long the trials and the warm-up take at least; trials end on a whole unit of work, so a little more.
@@ -226,6 +257,12 @@ fn checked_levels(asked: &[u64], experiment: &Experiment) -> Result<Vec<u64>, St
         return Err("there must be at least 1 level (--level)".to_owned());
     }
     for level in &levels {
+        if let Some(encrypting) = &experiment.encrypting
+            && !experiment.levels.contains(level)
+        {
+            let most = encrypting.levels.len();
+            return Err(format!("level {level} of `{}` is not from 1 to {most} (--level)", experiment.name));
+        }
         if *level == 0 || *level > crate::experiment::LEVEL_MAX {
             let most = crate::experiment::LEVEL_MAX;
             return Err(format!("level {level} of `{}` is not from 1 to {most} (--level)", experiment.name));
@@ -301,6 +338,21 @@ mod tests {
         assert_eq!(level("sequential-remote"), Some(100), "100 round trips of 20 ms, four times, are 8 s");
         assert_eq!((level("sequential"), level("custom-rest-remote")), (None, None));
         assert!(plan.duration() <= Duration::from_secs(180), "{:?}", plan.duration());
+    }
+
+    #[test]
+    fn the_quick_encryption_fits_into_a_minute_and_the_default_into_five() {
+        let experiment = Experiment::builtin("encryption").unwrap();
+        let plan = |extent| Plan::new(&experiment, &PlanOptions { extent, ..PlanOptions::default() }).unwrap();
+        let quick = plan(Extent::Quick);
+        assert_eq!((quick.levels.clone(), quick.cells(), quick.rate_trials()), (vec![1, 2], 10, 160));
+        assert!(quick.duration() <= Duration::from_secs(50), "{:?}", quick.duration());
+        let default = plan(Extent::Default);
+        assert_eq!(default.cells(), 25);
+        assert!(default.duration() <= Duration::from_secs(270), "{:?}", default.duration());
+        let levels = Some(vec![6]);
+        let refused = Plan::new(&experiment, &PlanOptions { levels, ..PlanOptions::default() }).unwrap_err();
+        assert_eq!(refused, "level 6 of `encryption` is not from 1 to 5 (--level)");
     }
 
     #[test]

@@ -73,6 +73,8 @@ mod tests {
             subjects: variants as u32,
             too_far: Vec::new(),
             trials_least: Duration::ZERO,
+            settle: Duration::ZERO,
+            equal_rate: None,
         }
     }
 

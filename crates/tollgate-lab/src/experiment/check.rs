@@ -9,6 +9,7 @@ use tollgate_net::http1::client::Target;
 use tollgate_wire::links::Template;
 use toml::Spanned;
 
+use super::encryption;
 use super::error::{ExperimentError, did_you_mean};
 use super::file::{
     ExperimentFile, ExtentFile, ExtentName, FactorName, ListFormat, VariantFile, WorkloadFile, WorkloadKind,
@@ -39,7 +40,7 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment, Experimen
     Checker { text, file }.experiment(parsed)
 }
 
-struct Checker<'a> {
+pub(super) struct Checker<'a> {
     text: &'a str,
     file: &'a str,
 }
@@ -50,18 +51,24 @@ impl Checker<'_> {
         if parsed.question.as_ref().trim().is_empty() {
             return Err(self.fault(parsed.question.span(), "the question is empty", "say what the experiment answers"));
         }
-        let levels = self.levels(parsed.factor.levels.as_ref(), parsed.factor.levels.span())?;
+        let factor = *parsed.factor.name.as_ref();
+        let encrypting = self.encrypting(&parsed.factor, &parsed.workload, parsed.equal_rate.as_ref())?;
+        let levels = match (&encrypting, &parsed.factor.levels) {
+            (Some(encrypting), _) => (1..=encrypting.levels.len() as u64).collect(),
+            (None, Some(levels)) => self.levels(levels.as_ref(), levels.span())?,
+            (None, None) => self.levels(&[], parsed.factor.name.span())?,
+        };
         let workload = parsed.workload.as_ref().kind;
         let places = match workload {
             WorkloadKind::Insert => Some(self.places(&parsed.workload)?),
             WorkloadKind::Walk | WorkloadKind::Request => None,
         };
-        let counts_records = parsed.factor.name == FactorName::Records;
+        let counts_records = factor == FactorName::Records;
         if counts_records != (workload == WorkloadKind::Insert) {
             let help = "`insert` is swept over `records`, the others over `concurrency`";
             return Err(self.fault(parsed.workload.span(), "factor and workload do not fit", help));
         }
-        let mut variants = self.variants(&parsed.variants, places.as_ref(), workload, &parsed.name)?;
+        let mut variants = self.variants(&parsed, places.as_ref(), factor)?;
         let round_trip_ms = match &parsed.remote {
             Some(remote) => {
                 self.bounded(Some(&remote.round_trip_ms), ROUND_TRIP_MS_MAX, "round_trip_ms")?;
@@ -73,8 +80,9 @@ impl Checker<'_> {
         let mut experiment = Experiment {
             name: parsed.name.into_inner(),
             question: parsed.question.into_inner(),
-            factor: parsed.factor.name,
+            factor,
             levels,
+            encrypting,
             workload,
             places,
             round_trip_ms,
@@ -165,18 +173,25 @@ impl Checker<'_> {
         self.bounded(extent.starts.as_ref(), STARTS_MAX, "starts")?;
         self.bounded(extent.cell_ms.as_ref(), CELL_MS_MAX, "cell_ms")?;
         self.bounded(extent.round_trip_ms.as_ref(), ROUND_TRIP_MS_MAX, "round_trip_ms")?;
+        self.bounded(extent.settle_ms.as_ref(), SLICE_MS_MAX, "settle_ms")?;
+        self.bounded(extent.rate_blocks.as_ref(), BLOCKS_MAX, "rate_blocks")?;
+        self.bounded(extent.rate_slice_ms.as_ref(), SLICE_MS_MAX, "rate_slice_ms")?;
+        let number = |value: &Option<Spanned<u32>>| value.as_ref().map(|value| *value.as_ref());
         let variants = match &extent.variants {
             Some(names) => Some(self.chosen(names, experiment)?),
             None => None,
         };
         Ok(ExtentOverride {
             levels: levels.map(|levels| levels.into_iter().collect()),
-            blocks: extent.blocks.as_ref().map(|value| *value.as_ref()),
-            slice_ms: extent.slice_ms.as_ref().map(|value| *value.as_ref()),
-            starts: extent.starts.as_ref().map(|value| *value.as_ref()),
+            blocks: number(&extent.blocks),
+            slice_ms: number(&extent.slice_ms),
+            starts: number(&extent.starts),
             variants,
-            cell_ms: extent.cell_ms.as_ref().map(|value| *value.as_ref()),
-            round_trip_ms: extent.round_trip_ms.as_ref().map(|value| *value.as_ref()),
+            cell_ms: number(&extent.cell_ms),
+            round_trip_ms: number(&extent.round_trip_ms),
+            settle_ms: number(&extent.settle_ms),
+            rate_blocks: number(&extent.rate_blocks),
+            rate_slice_ms: number(&extent.rate_slice_ms),
         })
     }
 
@@ -236,7 +251,7 @@ impl Checker<'_> {
         })
     }
 
-    fn bounded(&self, value: Option<&Spanned<u32>>, most: u32, key: &str) -> Result<(), ExperimentError> {
+    pub(super) fn bounded(&self, value: Option<&Spanned<u32>>, most: u32, key: &str) -> Result<(), ExperimentError> {
         let Some(value) = value else { return Ok(()) };
         if *value.as_ref() == 0 || *value.as_ref() > most {
             let message = format!("`{key}` is {}", value.as_ref());
@@ -247,13 +262,13 @@ impl Checker<'_> {
 
     fn variants(
         &self,
-        files: &[VariantFile],
+        parsed: &ExperimentFile,
         places: Option<&InsertPlaces>,
-        workload: WorkloadKind,
-        experiment: &Spanned<String>,
+        factor: FactorName,
     ) -> Result<Vec<Variant>, ExperimentError> {
+        let (files, workload) = (&parsed.variants, parsed.workload.as_ref());
         if files.is_empty() {
-            return Err(self.fault(experiment.span(), "the experiment has no variant", "add a `[[variant]]`"));
+            return Err(self.fault(parsed.name.span(), "the experiment has no variant", "add a `[[variant]]`"));
         }
         let names: Vec<&str> = files.iter().map(|file| file.name.as_ref().as_str()).collect();
         let mut variants = Vec::with_capacity(files.len());
@@ -267,23 +282,25 @@ impl Checker<'_> {
                 None => None,
                 Some(baseline) => Some(self.baseline(baseline, position, &names)?),
             };
-            let mode = self.mode(file, workload)?;
-            let title = mode.map_or_else(|| names[position].to_owned(), insert::title);
-            let at = match (&file.url, mode.zip(places)) {
-                (Some(url), _) => self.location(url)?,
-                (None, Some((mode, places))) => Location::Gateway(places.path(mode)),
-                (None, None) => {
+            let mode = self.mode(file, workload.kind)?;
+            let connecting = self.connecting(file, factor)?;
+            let title = mode.map(insert::title).or_else(|| connecting.map(encryption::title));
+            let at = match (&file.url, mode.zip(places), &workload.path) {
+                (Some(url), ..) | (None, None, Some(url)) => self.location(url)?,
+                (None, Some((mode, places)), _) => Location::Gateway(places.path(mode)),
+                (None, None, None) => {
                     let message = format!("variant `{}` does not say where its work begins", names[position]);
                     return Err(self.fault(file.name.span(), &message, "add `url`, such as `url = \"/rest/flights\"`"));
                 }
             };
             variants.push(Variant {
                 name: names[position].to_owned(),
-                title: file.title.clone().unwrap_or(title),
+                title: file.title.clone().or(title).unwrap_or_else(|| names[position].to_owned()),
                 baseline,
                 at,
                 request: self.request(file, workload)?,
                 mode,
+                connecting,
                 distance: Distance::Local,
                 peer: None,
             });
@@ -358,8 +375,8 @@ impl Checker<'_> {
         }
     }
 
-    fn request(&self, file: &VariantFile, workload: WorkloadKind) -> Result<RequestShape, ExperimentError> {
-        let format = match (&file.format, workload) {
+    fn request(&self, file: &VariantFile, workload: &WorkloadFile) -> Result<RequestShape, ExperimentError> {
+        let format = match (&file.format, workload.kind) {
             (Some(format), _) => Some(*format.as_ref()),
             (None, WorkloadKind::Request | WorkloadKind::Insert) => None,
             (None, WorkloadKind::Walk) => {
@@ -392,7 +409,7 @@ impl Checker<'_> {
             headers.push((name.clone(), value.as_ref().clone()));
         }
         let method = match &file.method {
-            None if workload == WorkloadKind::Insert => "POST".to_owned(),
+            None if workload.kind == WorkloadKind::Insert => "POST".to_owned(),
             None => "GET".to_owned(),
             Some(method)
                 if !method.as_ref().is_empty() && method.as_ref().bytes().all(|byte| byte.is_ascii_uppercase()) =>
@@ -411,7 +428,7 @@ impl Checker<'_> {
             method,
             headers,
             body: file.body.clone().unwrap_or_default().into_bytes(),
-            contains: file.contains.clone(),
+            contains: file.contains.clone().or_else(|| workload.contains.clone()),
         })
     }
 
@@ -424,7 +441,7 @@ impl Checker<'_> {
         Ok(template)
     }
 
-    fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
+    pub(super) fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
         ExperimentError {
             message: message.to_owned(),
             help: Some(help.to_owned()),

@@ -8,6 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::encryption::{KeyKind, TlsVersion};
+use crate::results::Arrivals;
+
 /// A tollgate experiment: the same work done in several ways, each held against its baseline.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,6 +27,9 @@ pub(super) struct ExperimentFile {
     /// What is asked of the subjects.
     #[schemars(with = "WorkloadFile")]
     pub(super) workload: Spanned<WorkloadFile>,
+    /// What all variants of a level are offered alike after the closed load: response times are compared there.
+    #[schemars(with = "Option<EqualRateFile>")]
+    pub(super) equal_rate: Option<Spanned<EqualRateFile>>,
     /// How long each extent measures; what is absent has the defaults of `tollgate plan`.
     #[serde(default)]
     pub(super) extent: BTreeMap<ExtentName, ExtentFile>,
@@ -88,10 +94,41 @@ pub(super) enum ExtentName {
 #[serde(deny_unknown_fields)]
 pub(super) struct FactorFile {
     /// Which factor.
-    pub(super) name: FactorName,
-    /// Its levels, ascending.
-    #[schemars(with = "Vec<u64>", length(min = 1))]
-    pub(super) levels: Spanned<Vec<Spanned<u64>>>,
+    #[schemars(with = "FactorName")]
+    pub(super) name: Spanned<FactorName>,
+    /// Its levels, ascending; of `encryption` they are tables instead.
+    #[schemars(with = "Option<Vec<u64>>", length(min = 1))]
+    pub(super) levels: Option<Spanned<Vec<Spanned<u64>>>>,
+    /// The levels of `encryption`; the first one is level 1.
+    #[serde(default, rename = "level")]
+    pub(super) ways: Vec<LevelFile>,
+}
+
+/// One way of encrypting.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LevelFile {
+    /// A few words for people.
+    #[schemars(with = "String")]
+    pub(super) title: Spanned<String>,
+    /// The version of TLS.
+    pub(super) tls: TlsVersion,
+    /// The kind of the server's key.
+    pub(super) key: KeyKind,
+    /// Certificates that the server sends; absent: 1.
+    #[schemars(with = "Option<u32>")]
+    pub(super) chain: Option<Spanned<u32>>,
+}
+
+/// What all variants of a level are offered alike.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EqualRateFile {
+    /// The rate as a share of the least throughput that the closed load found among the variants of the level.
+    #[schemars(with = "f64")]
+    pub(super) share: Spanned<f64>,
+    /// How the intended starts lie; absent: equally far apart.
+    pub(super) arrivals: Option<Arrivals>,
 }
 
 /// The factors that can be swept.
@@ -102,6 +139,8 @@ pub enum FactorName {
     Concurrency,
     /// Records that one unit of work inserts.
     Records,
+    /// Ways of encrypting.
+    Encryption,
 }
 
 /// What is asked of the subjects.
@@ -122,6 +161,28 @@ pub(super) struct WorkloadFile {
     /// For `insert`: the path that empties the table when it is posted to.
     #[schemars(with = "Option<String>")]
     pub(super) delete_all: Option<Spanned<String>>,
+    /// Where a variant without `url` begins: a path on tollgate's own gateway.
+    #[schemars(with = "Option<String>")]
+    pub(super) path: Option<Spanned<String>>,
+    /// What every valid answer contains, of variants that do not say it themselves.
+    pub(super) contains: Option<String>,
+    /// Users at every level of `encryption`; absent: 50.
+    #[schemars(with = "Option<u32>")]
+    pub(super) users: Option<Spanned<u32>>,
+    /// Milliseconds over which the users come before anything counts; absent: all at once.
+    #[schemars(with = "Option<u32>")]
+    pub(super) ramp_up_ms: Option<Spanned<u32>>,
+    /// Whether users say who they are. For tollgate's own gateway a user is made for the run; for yours say `--basic`.
+    #[schemars(with = "Option<AuthenticationName>")]
+    pub(super) authentication: Option<Spanned<AuthenticationName>>,
+}
+
+/// How users say who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum AuthenticationName {
+    /// By name and password with every request, without being asked.
+    Basic,
 }
 
 /// The kinds of workload.
@@ -163,6 +224,16 @@ pub(super) struct ExtentFile {
     /// Round trip of the emulated link in milliseconds.
     #[schemars(with = "Option<u32>")]
     pub(super) round_trip_ms: Option<Spanned<u32>>,
+    /// Time before a trial in milliseconds in which its users are at it already and nothing counts, for variants that
+    /// open connections while they are measured.
+    #[schemars(with = "Option<u32>")]
+    pub(super) settle_ms: Option<Spanned<u32>>,
+    /// Blocks for each level at equal rate; absent: as many as at the closed load.
+    #[schemars(with = "Option<u32>")]
+    pub(super) rate_blocks: Option<Spanned<u32>>,
+    /// Length of a trial at equal rate in milliseconds; absent: as at the closed load.
+    #[schemars(with = "Option<u32>")]
+    pub(super) rate_slice_ms: Option<Spanned<u32>>,
 }
 
 /// One way of doing the work.
@@ -178,7 +249,7 @@ pub(super) struct VariantFile {
     #[schemars(with = "Option<String>")]
     pub(super) baseline: Option<Spanned<String>>,
     /// Where the work begins: a path on tollgate's own gateway (`/rest/flights`), or a whole URL
-    /// (`http://127.0.0.1:8080/flights`). Absent for `insert`, whose workload says where.
+    /// (`http://127.0.0.1:8080/flights`). Absent where the workload says where.
     #[schemars(with = "Option<String>")]
     pub(super) url: Option<Spanned<String>>,
     /// How an `insert` sends its records: `sequential`, `parallel-N` (single requests over N connections), `batch-N`
@@ -186,6 +257,13 @@ pub(super) struct VariantFile {
     /// independent requests in a multipart batch) or `custom-rest` (all in one array).
     #[schemars(with = "Option<String>")]
     pub(super) mode: Option<Spanned<String>>,
+    /// For `encryption`: how long connections live: `"keep-alive"` (as the server keeps them), `{ requests = 10 }`, or
+    /// `"new"` (one request each); absent: `"keep-alive"`.
+    #[schemars(with = "Option<ConnectionFile>")]
+    pub(super) connection: Option<Spanned<ConnectionFile>>,
+    /// For `encryption`: whether connections are encrypted, and by which handshake; absent: `"off"`.
+    #[schemars(with = "Option<TlsName>")]
+    pub(super) tls: Option<Spanned<TlsName>>,
     /// How a walk reads the collection's answer.
     #[schemars(with = "Option<ListFormat>")]
     pub(super) format: Option<Spanned<ListFormat>>,
@@ -209,6 +287,56 @@ pub(super) struct VariantFile {
     pub(super) method: Option<Spanned<String>>,
     /// The body of a `request` workload.
     pub(super) body: Option<String>,
+}
+
+/// How long connections live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected `\"keep-alive\"`, `\"new\"` or `{ requests = N }`")]
+pub(super) enum ConnectionFile {
+    /// By a name.
+    Named(ConnectionName),
+    /// So many requests.
+    Counted(ConnectionCounted),
+}
+
+/// How long connections live, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ConnectionName {
+    /// As long as the server keeps them.
+    KeepAlive,
+    /// One request each.
+    New,
+}
+
+impl ConnectionName {
+    /// Requests on one connection; `None`: as many as the server keeps it for.
+    pub(super) fn requests(self) -> Option<u32> {
+        match self {
+            ConnectionName::KeepAlive => None,
+            ConnectionName::New => Some(1),
+        }
+    }
+}
+
+/// How long connections live, by requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConnectionCounted {
+    /// Requests on one connection.
+    pub(super) requests: u32,
+}
+
+/// Whether connections are encrypted, and by which handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum TlsName {
+    /// Not at all.
+    Off,
+    /// By a full handshake on each connection.
+    Full,
+    /// By resuming an earlier session on each connection.
+    Resumed,
 }
 
 /// How the answers of a walk are read.

@@ -4,12 +4,14 @@
 //! durations (see [`crate::plan`] and [`crate::schedule`]) or look at a network.
 
 mod check;
+mod encryption;
 mod error;
 mod file;
 mod insert;
 mod mode;
 
 pub use check::LEVEL_MAX;
+pub use encryption::{Authentication, Encrypting, EncryptionLevel, EqualRateShape, KeyKind, TlsVersion};
 pub use error::{ExperimentError, did_you_mean};
 pub use file::{FactorName, ListFormat, PublishedTable, WorkloadKind};
 pub use insert::InsertPlaces;
@@ -17,9 +19,12 @@ pub use mode::{BATCH_RECORDS_MAX, BatchForm, CONNECTIONS_MAX, Mode};
 
 use tollgate_wire::links::Template;
 
+use crate::results::{Connecting, NamedLevel};
+
 /// The built-in experiments: name and text.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("protocol", include_str!("../../experiments/protocol.toml")),
+    ("encryption", include_str!("../../experiments/encryption.toml")),
     ("batching", include_str!("../../experiments/batching.toml")),
 ];
 
@@ -37,6 +42,8 @@ pub struct Experiment {
     pub factor: FactorName,
     /// Its levels, ascending, none twice.
     pub levels: Vec<u64>,
+    /// What the levels mean and all of them share where encryption is swept; absent for other factors.
+    pub encrypting: Option<Encrypting>,
     /// What is asked.
     pub workload: WorkloadKind,
     /// Where records are inserted; absent for other workloads.
@@ -77,6 +84,12 @@ pub struct ExtentOverride {
     pub cell_ms: Option<u32>,
     /// Round trip of the emulated link in milliseconds.
     pub round_trip_ms: Option<u32>,
+    /// Time before a trial that opens connections in which nothing counts, in milliseconds.
+    pub settle_ms: Option<u32>,
+    /// Blocks for each level at equal rate.
+    pub rate_blocks: Option<u32>,
+    /// Length of a trial at equal rate in milliseconds.
+    pub rate_slice_ms: Option<u32>,
 }
 
 /// One way of doing the work.
@@ -94,6 +107,8 @@ pub struct Variant {
     pub request: RequestShape,
     /// How an insert sends its records; absent for other workloads.
     pub mode: Option<Mode>,
+    /// How its users connect; absent where that is no part of the question.
+    pub connecting: Option<Connecting>,
     /// From how far away it is asked.
     pub distance: Distance,
     /// The peer that does the work instead of what the file names, as its subject file is called.
@@ -210,6 +225,24 @@ impl Experiment {
         Ok(self)
     }
 
+    /// Users who ask at a level.
+    pub fn users(&self, level: u64) -> u64 {
+        self.encrypting.as_ref().map_or(level, |encrypting| u64::from(encrypting.users))
+    }
+
+    /// What the levels mean where they are more than numbers.
+    pub fn named_levels(&self) -> Vec<NamedLevel> {
+        let ways = self.encrypting.iter().flat_map(|encrypting| &encrypting.levels);
+        let named = |(level, way): (u64, &EncryptionLevel)| NamedLevel {
+            level,
+            title: way.title.clone(),
+            tls: way.version.name().to_owned(),
+            key: way.key.name().to_owned(),
+            chain: way.chain,
+        };
+        (1..).zip(ways).map(named).collect()
+    }
+
     /// Positions of all variants that a name means: itself, and for the name that the file gives also those of other
     /// subjects and from afar.
     ///
@@ -266,6 +299,7 @@ impl FactorName {
         match self {
             FactorName::Concurrency => ("concurrency", "users"),
             FactorName::Records => ("records", "records"),
+            FactorName::Encryption => ("encryption", ""),
         }
     }
 }

@@ -228,7 +228,7 @@ fn an_unknown_factor_is_shown() {
     5 | name = "phase-of-the-moon"
       |        ^^^^^^^^^^^^^^^^^^^
       |
-      = help: known are `concurrency`, `records`
+      = help: known are `concurrency`, `records`, `encryption`
     "#);
 }
 
