@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use crate::load::recorder::Tally;
-use crate::results::{Cell, GeneratorUse, Inserted, Percentiles, SubjectUse, Trial};
+use crate::load::recorder::{Recorder, Tally};
+use crate::results::{
+    Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Percentiles, Phases, SubjectUse, Trial,
+};
 use crate::stats::{self, percentile};
 
 const NS_PER_MS: f64 = 1e6;
@@ -107,6 +109,36 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
     }
 }
 
+/// What the connections of a cell were and cost, over trials of so many seconds in all.
+pub fn connected(recorder: &Recorder, wall_s: f64) -> ConnectionUse {
+    let (tally, first) = (&recorder.tally, recorder.tally.first_requests);
+    let mean = |sum: u64| ratio(sum as f64, first.count as f64);
+    let handshakes = (tally.handshakes.full + tally.handshakes.resumed) as f64;
+    ConnectionUse {
+        opened: tally.connections,
+        handshakes_full: tally.handshakes.full,
+        handshakes_resumed: tally.handshakes.resumed,
+        handshakes_failed: tally.handshakes.failed,
+        handshakes_per_second: ratio(handshakes, wall_s).unwrap_or(0.0),
+        wire_bytes_received: tally.wire_received_bytes,
+        wire_bytes_sent: tally.wire_sent_bytes,
+        phases: recorder.phases.as_deref().map_or_else(Phases::default, |phases| Phases {
+            connect_ms: percentiles(&phases.connect),
+            handshake_ms: percentiles(&phases.tls),
+            first_byte_ms: percentiles(&phases.first_byte),
+            last_byte_ms: percentiles(&phases.last_byte),
+        }),
+        first_request: mean(first.wire_sent_bytes).zip(mean(first.wire_received_bytes)).map(|(sent, received)| {
+            FirstRequest {
+                round_trips: mean(first.round_trips),
+                wire_bytes_sent: sent,
+                wire_bytes_received: received,
+                n: first.count,
+            }
+        }),
+    }
+}
+
 fn per_record(trials: &[&Trial], whole: f64) -> Option<f64> {
     ratio(whole, trials.iter().map(|trial| trial.records).sum::<u64>() as f64)
 }
@@ -162,7 +194,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::load::recorder::Recorder;
 
     /// 1, 2, 3 … `count` microseconds.
     fn recorded(count: u64) -> Recorder {

@@ -114,6 +114,9 @@ pub struct Experiment {
     /// What the levels mean where they are more than numbers; else empty.
     #[serde(default)]
     pub named_levels: Vec<NamedLevel>,
+    /// Users at every level, where the levels do not say how many.
+    #[serde(default)]
+    pub users: Option<u32>,
     /// The variants in order, baselines first.
     pub variants: Vec<Variant>,
     /// The unit of work that a trial repeats, such as `pass of 401 requests`.

@@ -3,10 +3,12 @@
 //! Pure rules over what was recorded, so that each can be proved by a made-up fault. What they deliberately do not do:
 //! repair a figure, or drop a trial.
 
+mod at_rate;
+
 use crate::load::LittlesLaw;
 use crate::load::recorder::Transfers;
 use crate::probe::system::Ticks;
-use crate::results::{Cell, Settlement, Validity, Verdict};
+use crate::results::{Cell, Connecting, Settlement, Validity, Verdict};
 
 /// Failed requests above this share suppress the ratio.
 pub const ERROR_SHARE_MAX: f64 = 0.001;
@@ -44,6 +46,8 @@ pub struct Evidence<'a> {
     pub systems: Systems,
     /// What of an insert did not agree with what was acknowledged.
     pub unsettled: Option<&'a str>,
+    /// How users were to connect; absent where connections are no part of the question.
+    pub connecting: Option<Connecting>,
     /// Blocks that were planned: of an insert, those that its time did not suffice for are missing.
     pub blocks_planned: u32,
 }
@@ -89,6 +93,9 @@ const RULES: &[(&str, Rule)] = &[
     ("run-queue", run_queue),
     ("joint", joint),
     ("fresh-connections", fresh_connections),
+    ("handshakes", at_rate::handshakes),
+    ("lateness", at_rate::lateness),
+    ("rate", at_rate::rate),
     ("warm-up", warm_up),
     ("steal", steal),
 ];
@@ -324,6 +331,10 @@ fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
+    if evidence.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some()) {
+        // To open them is what is measured.
+        return None;
+    }
     let cell = evidence.cell;
     let fresh = cell.connections.saturating_sub(evidence.connections_entitled);
     let share = fresh as f64 / cell.requests.max(1) as f64;
@@ -368,7 +379,7 @@ mod tests {
     use crate::results::Inserted;
 
     /// A cell without any fault, and the evidence that shows it.
-    fn sound() -> Cell {
+    pub(super) fn sound() -> Cell {
         let mut cell = fixture::cell("odata-v2-atom", 20);
         cell.requests = 10_000;
         cell.rounds = 8;
@@ -381,7 +392,7 @@ mod tests {
         cell
     }
 
-    fn evidence(cell: &Cell) -> Evidence<'_> {
+    pub(super) fn evidence(cell: &Cell) -> Evidence<'_> {
         Evidence {
             cell,
             checked: cell.requests,
@@ -391,6 +402,7 @@ mod tests {
             unsteady_starts: 0,
             systems: Systems::Same,
             unsettled: None,
+            connecting: None,
             blocks_planned: 16,
         }
     }

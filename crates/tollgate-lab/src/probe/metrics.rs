@@ -16,6 +16,7 @@ const METRICS_BYTES_MAX: usize = 256 * 1024;
 const TAKEN: &[(&str, &str, &str)] = &[
     ("tollgate_work_processes_busy", "work-processes-busy", "work processes"),
     ("tollgate_work_processes_waiting", "work-processes-waiting", "requests"),
+    ("tollgate_work_processes_limit", "work-processes-limit", "work processes"),
 ];
 
 /// Reads one subject's metrics again and again.

@@ -1,5 +1,8 @@
 //! What a run has measured so far, cell by cell, and the result that is made of it at any time.
 
+use hdrhistogram::Histogram;
+
+use super::rate::Offer;
 use super::series::Growing;
 use super::trial::Measured;
 use crate::cells::{self, CellRecord};
@@ -11,9 +14,27 @@ use crate::load::recorder::{Recorder, Transfers};
 use crate::plan::Plan;
 use crate::probe::Reading;
 use crate::probe::system::Ticks;
-use crate::results::{Cell, Gap, GapKind, Piece, RunResult, Series, Settlement, Trial, Validity};
+use crate::results::{
+    Cell, Connecting, EqualRate, Gap, GapKind, Peak, Piece, RunResult, Series, Settlement, Trial, Validity,
+};
+use crate::spread::{self, Groups};
 use crate::toll::{self, Findings};
 use crate::validity::{self, Evidence, Systems};
+
+/// What peaks are told of: the series, the series of its limit, and the unit.
+const PEAKS: [(&str, Option<&str>, &str); 3] = [
+    ("work-processes-busy", Some("work-processes-limit"), "work processes"),
+    ("work-processes-waiting", None, "requests"),
+    ("subject-threads", None, "threads"),
+];
+
+/// What is known of one cell at equal rate.
+#[derive(Debug)]
+struct AtRate {
+    offer: Offer,
+    recorder: Recorder,
+    groups: Groups,
+}
 
 /// All cells of a run.
 #[derive(Debug)]
@@ -23,12 +44,15 @@ pub(super) struct Book {
     /// Faults that belong to no number, such as a death.
     faults: Vec<Validity>,
     gaps: Vec<Gap>,
+    /// Trials at equal rate, which are not kept one by one.
+    rate_trials: usize,
 }
 
 /// What is known of one cell.
 #[derive(Debug)]
 struct Entry {
     variant: usize,
+    name: String,
     level: u64,
     recorder: Recorder,
     ticks: Ticks,
@@ -41,6 +65,10 @@ struct Entry {
     users: u64,
     /// How an insert's transfers were settled in the survey, and what did not agree there.
     surveyed: Transfers,
+    /// What is expected of its connections; absent where they are no part of the question.
+    connecting: Option<Connecting>,
+    /// What was recorded at equal rate; absent before that.
+    rate: Option<AtRate>,
     /// What was found by now; absent while a trial is not in it yet.
     found: Option<(Cell, Vec<Validity>)>,
 }
@@ -50,6 +78,7 @@ impl Book {
     pub(super) fn new(experiment: &Experiment, plan: &Plan, systems: impl Fn(usize) -> Systems) -> Book {
         let entry = |level: u64, variant: usize| Entry {
             variant,
+            name: experiment.variants[variant].name.clone(),
             level,
             recorder: Recorder::default(),
             ticks: Ticks::default(),
@@ -57,17 +86,21 @@ impl Book {
             opened_before: 0,
             unsteady_starts: 0,
             systems: systems(variant),
-            users: experiment.variants[variant].mode.map_or(level, |mode| mode.connections_for(level)),
+            users: experiment.variants[variant]
+                .mode
+                .map_or(experiment.users(level), |mode| mode.connections_for(level)),
             surveyed: Transfers::default(),
+            connecting: experiment.variants[variant].connecting,
+            rate: None,
             found: None,
         };
         let cells = plan.levels.iter().flat_map(|level| plan.variants.iter().map(|variant| entry(*level, *variant)));
-        Book { cells: cells.collect(), trials: Vec::new(), faults: Vec::new(), gaps: Vec::new() }
+        Book { cells: cells.collect(), trials: Vec::new(), faults: Vec::new(), gaps: Vec::new(), rate_trials: 0 }
     }
 
     /// Trials so far.
     pub(super) fn trials(&self) -> usize {
-        self.trials.len()
+        self.trials.len() + self.rate_trials
     }
 
     /// A subject was started and warmed up: each level has that many connections open.
@@ -100,6 +133,40 @@ impl Book {
         // Single times of units are in the trial already, and would grow without end here.
         entry.recorder.tally.unit_times.clear();
         self.trials.push(trial);
+    }
+
+    /// Adds a trial at equal rate.
+    pub(super) fn add_at_rate(
+        &mut self,
+        variant: usize,
+        level: u64,
+        offer: &Offer,
+        measured: &Measured,
+        is_last_of_block: bool,
+    ) {
+        let Some(entry) = self.entry(variant, level) else { return };
+        entry.found = None;
+        let rate = entry.rate.get_or_insert_with(|| AtRate {
+            offer: *offer,
+            recorder: Recorder::default(),
+            groups: Groups::new(offer.blocks, offer.answers_per_block),
+        });
+        rate.recorder.add(&measured.recorder);
+        rate.recorder.tally.unit_times.clear();
+        rate.groups.add(&measured.recorder.response, is_last_of_block);
+        self.rate_trials += 1;
+    }
+
+    /// Answers per second of the slowest variant of a level; absent where one has none.
+    pub(super) fn least_throughput(&self, level: u64) -> Option<f64> {
+        let of = |entry: &Entry| {
+            let own = self.trials.iter().filter(|trial| trial.level == level && trial.variant == entry.name);
+            let (requests, wall_ms) = own
+                .fold((0, 0.0), |(requests, wall_ms), trial| (requests + trial.requests, wall_ms + trial.duration_ms));
+            (requests > 0).then(|| requests as f64 / (wall_ms / 1e3))
+        };
+        let rates: Option<Vec<f64>> = self.cells.iter().filter(|entry| entry.level == level).map(of).collect();
+        rates?.into_iter().reduce(f64::min)
     }
 
     /// Adds how a transfer of the survey was settled.
@@ -142,6 +209,7 @@ impl Book {
         result.cells.clear();
         result.validity.clone_from(&self.faults);
         result.gaps.clone_from(&self.gaps);
+        let bin_ms = spread::bin_ms(self.cells.iter().flat_map(Entry::histograms));
         let (mut checked, mut requests) = (0, 0);
         for entry in &mut self.cells {
             let variant = &experiment.variants[entry.variant].name;
@@ -156,7 +224,7 @@ impl Book {
                         result.validity.extend(unsettled);
                         continue;
                     }
-                    let cell = entry.cell(variant, &trials);
+                    let cell = entry.cell(variant, &trials, bin_ms);
                     let doubts = validity::judge(&entry.evidence(&cell, plan));
                     (cell, doubts)
                 }
@@ -176,6 +244,7 @@ impl Book {
         }
         result.settings.content_checked_share = if requests == 0 { 0.0 } else { checked as f64 / requests as f64 };
         result.series = self.series(experiment);
+        result.peaks = self.cells.iter().filter(|entry| entry.connecting.is_some()).flat_map(Entry::peaks).collect();
         result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
         result.tolls = toll::compute(&result.experiment, &Findings::of(result));
         result.comparisons = comparison::compute(&result.experiment, &Findings::of(result));
@@ -193,8 +262,27 @@ impl Book {
     }
 }
 
+impl AtRate {
+    fn found(&self, bin_ms: f64) -> EqualRate {
+        let sends = self.recorder.tally.sends;
+        let lateness = self.recorder.lateness.as_ref();
+        EqualRate {
+            rate_per_second: self.offer.rate_per_second,
+            rate_share: self.offer.share,
+            arrivals: self.offer.arrivals,
+            intended: sends.intended,
+            sent: sends.intended - sends.unsent,
+            unsent: sends.unsent,
+            lateness_ms: lateness.map(cells::percentiles).unwrap_or_default(),
+            response_time_ms: cells::percentiles(&self.recorder.response),
+            linear: spread::linear(&self.recorder.response, bin_ms),
+            groups: self.groups.done().to_vec(),
+        }
+    }
+}
+
 impl Entry {
-    fn cell(&self, variant: &str, trials: &[&Trial]) -> Cell {
+    fn cell(&self, variant: &str, trials: &[&Trial], bin_ms: f64) -> Cell {
         let memory = self.series.peak("subject-resident-memory");
         let threads = self.series.peak("subject-threads");
         let mut cell = cells::cell(
@@ -209,12 +297,39 @@ impl Entry {
             trials,
         );
         cell.connections += self.opened_before;
+        if self.connecting.is_some() {
+            let wall_s = trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3;
+            cell.connected = Some(cells::connected(&self.recorder, wall_s));
+            cell.linear = Some(spread::linear(&self.recorder.response, bin_ms));
+            cell.equal_rate = self.rate.as_ref().map(|rate| rate.found(bin_ms));
+        }
         if let Some(inserted) = &mut cell.inserted {
             inserted.settlement = inserted.settlement.plus(self.surveyed.settlement);
             inserted.work_processes_busy_max = self.series.peak("work-processes-busy");
             inserted.work_processes_waiting_max = self.series.peak("work-processes-waiting");
         }
         cell
+    }
+
+    /// What is laid over what other cells have.
+    fn histograms(&self) -> impl Iterator<Item = &Histogram<u64>> + Clone {
+        let at_rate = self.rate.iter().map(|rate| &rate.recorder.response);
+        at_rate.chain(self.connecting.is_some().then_some(&self.recorder.response))
+    }
+
+    /// The most that was seen of what a limit may hold.
+    fn peaks(&self) -> impl Iterator<Item = Peak> {
+        let peak = |(name, limit, unit): &(&str, Option<&str>, &str)| {
+            Some(Peak {
+                variant: self.name.clone(),
+                level: self.level,
+                name: (*name).to_owned(),
+                value: self.series.peak(name)?,
+                limit: limit.and_then(|limit| self.series.peak(limit)),
+                unit: (*unit).to_owned(),
+            })
+        };
+        PEAKS.iter().filter_map(peak).collect::<Vec<_>>().into_iter()
     }
 
     fn evidence<'a>(&'a self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {
@@ -228,6 +343,7 @@ impl Entry {
             ticks: self.ticks,
             connections_entitled: self.opened_before,
             unsteady_starts: self.unsteady_starts,
+            connecting: self.connecting,
             systems: self.systems,
             blocks_planned: plan.blocks,
         }

@@ -30,7 +30,9 @@ fn needed(experiment: &Experiment, plan: &Plan) -> u64 {
         // Through a link each connection is one on either side of it.
         let ends = if variant.distance == Distance::Remote { 3 } else { 1 };
         // An insert has one connection beside those of its transfers.
-        variant.mode.map_or(level, |mode| ends * mode.connections_for(level) + 1)
+        // Where each level has a place of its own, each has its connections.
+        let places = if experiment.encrypting.is_some() { plan.levels.len() as u64 } else { 1 };
+        variant.mode.map_or(places * experiment.users(level), |mode| ends * mode.connections_for(level) + 1)
     };
     plan.variants.iter().map(of).fold(OTHERS, u64::saturating_add)
 }

@@ -10,6 +10,8 @@ mod emptying;
 mod inserting;
 mod onset;
 mod options;
+mod rate;
+mod secured;
 mod series;
 mod session;
 mod sites;
@@ -39,12 +41,15 @@ use crate::probe;
 use crate::results::{self, FORMAT, RunResult, State};
 use crate::secret;
 use inserting::Inserting;
+use secured::Secured;
 use session::{Halt, Session};
 use sites::{Place, Site};
 use store::Store;
 
 /// Warm-up lasts at least so long, or [`WARM_UP_REQUESTS`].
 pub const WARM_UP_LEAST: Duration = Duration::from_secs(2);
+/// Warm-up of a variant that shares its subject with others, which warm it up, too.
+pub const WARM_UP_LEAST_SHARED: Duration = Duration::from_secs(1);
 /// Warm-up may end earlier than [`WARM_UP_LEAST`] after so many requests.
 pub const WARM_UP_REQUESTS: u64 = 10_000;
 /// Warm-up lasts at most so long: no steady state until then is a mark.
@@ -96,6 +101,13 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     let started = jiff::Timestamp::now();
     let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
     let cores = Cores::divide();
+    let is_ours =
+        |site: &Site| matches!(site.place, Place::Child(_)) && options.experiment.variants[site.variant].peer.is_none();
+    let secured = match sites.iter().any(is_ours) {
+        true => Secured::make(&options.experiment, &plan.levels, store.directory(), &options.serve_program)
+            .map_err(RunError::Failed)?,
+        false => None,
+    };
     let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
     let workers = workers(&cores)?;
     observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
@@ -115,6 +127,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         result: blank(options, &plan, &sites, &cores, seed, started),
         inserting: (options.experiment.workload == WorkloadKind::Insert)
             .then(|| Inserting::new(seed, plan.levels.iter().copied().max().unwrap_or(0))),
+        secured,
     };
     // Only now: the result says how many cores the machine lent us, not how many this thread keeps.
     let _on_generator_cores = cores.pin_to_generator();
@@ -206,7 +219,7 @@ fn blank(
                 Distance::Remote => results::Distance::Remote,
             },
             peer: variant.peer.clone(),
-            connecting: None,
+            connecting: variant.connecting,
         }
     });
     let network = if is_loopback { "loopback" } else { "network" };
@@ -219,7 +232,8 @@ fn blank(
             factor: factor.to_owned(),
             factor_unit: factor_unit.to_owned(),
             levels: plan.levels.clone(),
-            named_levels: Vec::new(),
+            named_levels: experiment.named_levels(),
+            users: experiment.encrypting.as_ref().map(|encrypting| encrypting.users),
             variants: variants.collect(),
             unit_of_work: match experiment.workload {
                 WorkloadKind::Walk => "pass over the list and every entity that it names".to_owned(),

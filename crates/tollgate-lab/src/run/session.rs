@@ -10,12 +10,13 @@ use super::distance;
 use super::inserting::Inserting;
 use super::onset::Failed;
 use super::options::{Observer, Progress, RunOptions};
+use super::secured::Secured;
 use super::sites::Site;
 use super::stop::StopFlag;
 use super::store::Store;
 use super::trial::{Asked, Asking, Broken, Generator, Measured};
 use super::watched::{Process, Watched};
-use super::{Ending, WARM_UP_LEAST, WARM_UP_MOST, WARM_UP_REQUESTS};
+use super::{Ending, WARM_UP_LEAST, WARM_UP_LEAST_SHARED, WARM_UP_MOST, WARM_UP_REQUESTS};
 use crate::cores::Cores;
 use crate::experiment::WorkloadKind;
 use crate::load::model::{Closed, End};
@@ -47,6 +48,8 @@ pub(super) struct Session<'a> {
     pub(super) result: RunResult,
     /// What an insert knows beyond that; absent for other workloads.
     pub(super) inserting: Option<Inserting>,
+    /// Certificates, user and configuration of our own gateway; absent where it needs none.
+    pub(super) secured: Option<Secured>,
 }
 
 /// Why a run ends before its plan.
@@ -148,6 +151,7 @@ impl Session<'_> {
                 self.save()?;
             }
         }
+        self.at_equal_rate(&mut subjects)?;
         Ok(())
     }
 
@@ -158,9 +162,7 @@ impl Session<'_> {
                 *subject = None;
             }
             if subject.is_none() {
-                for worker in &self.generator.workers {
-                    worker.forget(slot);
-                }
+                self.generator.forget(slot);
             }
         }
         let mut processes: HashMap<usize, Rc<RefCell<Process>>> = HashMap::new();
@@ -173,14 +175,16 @@ impl Session<'_> {
                     Some(process) => Rc::clone(process),
                     None => {
                         let folder = self.store.directory().join(format!("subject-{}", site.process));
-                        let begun = Process::begin(site, self.options, &folder, self.cores).map_err(failed)?;
+                        let secured = self.secured.as_ref();
+                        let begun = Process::begin(site, self.options, secured, &folder, self.cores).map_err(failed)?;
                         let begun = Rc::new(RefCell::new(begun));
                         processes.insert(site.process, Rc::clone(&begun));
                         begun
                     }
                 };
                 let asked = (self.options, self.headers);
-                let begun = Watched::begin(site, variant, &process, asked, self.plan.round_trip, self.cores);
+                let planned = (self.plan, self.secured.as_ref());
+                let begun = Watched::begin(site, variant, &process, asked, planned, self.cores);
                 subjects[slot] = Some(begun.map_err(failed)?);
             }
             if self.stop.is_stopped() {
@@ -199,7 +203,10 @@ impl Session<'_> {
             let Some(subject) = &mut subjects[slot] else { continue };
             let name = &self.options.experiment.variants[site.variant].name;
             self.observer.progress(&Progress::WarmingUp { variant: name });
-            self.first_answer(slot, site.variant, subject)?;
+            // One at each place: a listener that cannot do its work is told apart from one that fails under load.
+            for level in self.places() {
+                self.first_answer(slot, site.variant, subject, level)?;
+            }
             let is_steady = self.warm_up(slot, site.variant, subject)?;
             self.book.started(site.variant, is_steady);
         }
@@ -207,15 +214,15 @@ impl Session<'_> {
     }
 
     /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load.
-    fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched) -> Result<(), Halt> {
+    fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched, level: u64) -> Result<(), Halt> {
         let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(1) }).into();
-        let asked = Asked { work: self.reading(), load };
-        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded, self.plan.levels[0])?;
+        let asked = Asked { work: self.reading(), load, level };
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let tally = &measured.recorder.tally;
         let failure = tally.errors.first().filter(|_| tally.requests == 0);
         let outcome = match failure {
             Some(failure) => {
-                let url = secret::hide(&subject.target.target.to_string());
+                let url = secret::hide(&subject.aim(level).target.target.to_string());
                 Err(self.failed(variant, format!("gives no valid answer at {url}: {}", failure.example)))
             }
             None => Ok(()),
@@ -226,14 +233,22 @@ impl Session<'_> {
 
     /// Loads until response times are steady; says whether they became so.
     fn warm_up(&mut self, slot: usize, variant: usize, subject: &mut Watched) -> Result<bool, Halt> {
-        let level = *self.plan.levels.last().expect("a plan has a level");
+        let encrypting = self.options.experiment.encrypting.as_ref();
+        // Of one gateway with many listeners the first place warms all of it up.
+        let (level, ramp_up, least) = match encrypting {
+            Some(encrypting) => (self.plan.levels[0], encrypting.ramp_up, WARM_UP_LEAST_SHARED),
+            None => (*self.plan.levels.last().expect("a plan has a level"), Duration::ZERO, WARM_UP_LEAST),
+        };
+        let users = self.options.experiment.users(level) as usize;
+        let mut ramp_up = Some(ramp_up);
         let began = Instant::now();
         let mut course = Vec::new();
         let mut requests = 0;
         loop {
-            let load = Closed::new(level as usize, End::after(WARM_UP_PART)).into();
-            let asked = Asked { work: self.reading(), load };
-            let measured = self.load(slot, variant, subject, asked, Course::Binned, level)?;
+            let ramp_up = ramp_up.take().unwrap_or_default();
+            let load = Closed { ramp_up, ..Closed::new(users, End::after(WARM_UP_PART)) }.into();
+            let asked = Asked { work: self.reading(), load, level };
+            let measured = self.load(slot, variant, subject, asked, Course::Binned)?;
             requests += measured.recorder.tally.requests;
             let bins = measured.recorder.course_ns();
             // A part ends on a whole pass, within a bin: that last one is not comparable.
@@ -245,7 +260,7 @@ impl Session<'_> {
                 return Err(self.failed(variant, "answers no more while it is warmed up".to_owned()));
             }
             let elapsed = began.elapsed();
-            let is_enough = elapsed >= WARM_UP_LEAST || requests >= WARM_UP_REQUESTS;
+            let is_enough = elapsed >= least || requests >= WARM_UP_REQUESTS;
             match mser5(&course) {
                 WarmUp::Cut { .. } if is_enough => return Ok(true),
                 _ if elapsed >= WARM_UP_MOST => return Ok(false),
@@ -259,9 +274,13 @@ impl Session<'_> {
         let end = End::after(self.plan.slice);
         let asked = match &self.inserting {
             Some(inserting) => inserting.trial(&self.options.experiment.variants[variant], subject, block.level, end),
-            None => Asked { work: self.reading(), load: Closed::new(block.level as usize, end).into() },
+            None => {
+                let users = self.options.experiment.users(block.level) as usize;
+                self.settle(slot, variant, subject, block.level)?;
+                Asked { work: self.reading(), load: Closed::new(users, end).into(), level: block.level }
+            }
         };
-        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded, block.level)?;
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let name = &self.options.experiment.variants[variant].name;
         let tag = format!("{name}@{}", block.level);
         let recorder = &measured.recorder;
@@ -291,6 +310,27 @@ impl Session<'_> {
         }
     }
 
+    /// What is asked for a while before a trial that opens connections, and counts nowhere.
+    fn settle(&mut self, slot: usize, variant: usize, subject: &mut Watched, level: u64) -> Result<(), Halt> {
+        if self.plan.settle.is_zero() {
+            return Ok(());
+        }
+        let users = self.options.experiment.users(level) as usize;
+        let load = Closed::new(users, End::after(self.plan.settle)).into();
+        let asked = Asked { work: self.reading(), load, level };
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+        self.generator.keep(measured.recorder);
+        Ok(())
+    }
+
+    /// A level for each place that a variant is asked at.
+    fn places(&self) -> Vec<u64> {
+        match &self.options.experiment.encrypting {
+            Some(_) => self.plan.levels.clone(),
+            None => self.plan.levels[..1].to_vec(),
+        }
+    }
+
     pub(super) fn load(
         &mut self,
         slot: usize,
@@ -298,15 +338,15 @@ impl Session<'_> {
         subject: &mut Watched,
         asked: Asked,
         course: Course,
-        level: u64,
     ) -> Result<Measured, Halt> {
+        let level = asked.level;
         self.generator.trial(slot, subject, asked, course, self.stop).map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
             Broken::Died(how) => Halt::Subject { variant, level, how },
         })
     }
 
-    fn save(&mut self) -> Result<(), Halt> {
+    pub(super) fn save(&mut self) -> Result<(), Halt> {
         self.book.fill(&mut self.result, &self.options.experiment, self.plan);
         self.store.write_result(&self.result).map_err(Halt::Ours)
     }
@@ -318,8 +358,17 @@ impl Session<'_> {
         self.observer.progress(&Progress::Trial { done, planned, variant, level, left });
     }
 
+    /// The same at equal rate, where trials take as long as each other.
+    pub(super) fn tell_rate(&self, variant: usize, level: u64, planned: usize, (began, before): (Instant, usize)) {
+        let done = self.book.trials();
+        let measuring = began.elapsed() / (done.saturating_sub(before) as u32).max(1);
+        let left = measuring * planned.saturating_sub(done) as u32;
+        let variant = &self.options.experiment.variants[variant].name;
+        self.observer.progress(&Progress::Trial { done, planned, variant, level, left });
+    }
+
     /// What is asked of a subject that only answers.
-    fn reading(&self) -> Asking {
+    pub(super) fn reading(&self) -> Asking {
         match self.options.experiment.workload {
             WorkloadKind::Walk => Asking::Walk,
             WorkloadKind::Request | WorkloadKind::Insert => Asking::Request,

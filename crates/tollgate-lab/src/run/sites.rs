@@ -5,8 +5,9 @@
 use tollgate_net::http1::client::{Scheme, Target};
 
 use super::options::{RunError, RunOptions};
-use crate::experiment::{Distance, Experiment, Location, WorkloadKind};
+use crate::experiment::{Distance, Experiment, Location, Variant, WorkloadKind};
 use crate::plan::Plan;
+use crate::results::Encryption;
 use crate::secret;
 use crate::subject::{Peer, check_loadable};
 use crate::validity::Systems;
@@ -51,12 +52,12 @@ pub(super) fn sites(options: &RunOptions, plan: &Plan) -> Result<Vec<Site>, RunE
     Ok(sites)
 }
 
-/// Whether two sites are served by one process. Those of an insert are: a process that had only the easy work would be
+/// Whether two sites are served by one process. Those of one gateway with many listeners are, and those of an insert: a process that had only the easy work would be
 /// another one than that which has all of it. Where the work is reading, each has its own, so that memory and threads
 /// are its own, too.
 fn share(experiment: &Experiment, one: &Site, other: &Site) -> bool {
     let (one_variant, other_variant) = (&experiment.variants[one.variant], &experiment.variants[other.variant]);
-    experiment.workload == WorkloadKind::Insert
+    (experiment.workload == WorkloadKind::Insert || experiment.encrypting.is_some())
         && matches!((&one.place, &other.place), (Place::Child(_), Place::Child(_)))
         && one_variant.peer == other_variant.peer
 }
@@ -66,6 +67,12 @@ pub(super) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -
     let place = |variant: usize| sites.iter().find(|site| site.variant == variant).map(|site| &site.place);
     let baseline = experiment.variants[variant].baseline.and_then(place);
     match (place(variant), baseline) {
+        // Plain and encrypted are two ports of one server.
+        (Some(Place::There(one)), Some(Place::There(other)))
+            if experiment.encrypting.is_some() && one.host() == other.host() =>
+        {
+            Systems::Same
+        }
         (Some(Place::There(one)), Some(Place::There(other))) if one.authority() != other.authority() => {
             Systems::BothTheirs
         }
@@ -79,7 +86,8 @@ pub(super) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -
 fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result<Site, RunError> {
     let shape = &experiment.variants[variant];
     let is_meant = |name: &str| name == shape.name || name == shape.base_name();
-    let given = options.subjects.iter().rev().find(|(name, _)| is_meant(name)).map(|(_, url)| url.as_str());
+    let own = options.subjects.iter().rev().find(|(name, _)| is_meant(name)).map(|(_, url)| url.as_str());
+    let given = own.or_else(|| of_its_kind(options, experiment, shape));
     let peer = options.peer(shape).map_err(RunError::Usage)?;
     let place = match (given, &shape.at) {
         (None, at) if let Some(peer) = peer => Place::Child(path_on(peer, experiment, at)?),
@@ -125,6 +133,18 @@ fn path_on(peer: &Peer, experiment: &Experiment, at: &Location) -> Result<String
             peer.install
         ))),
     }
+}
+
+/// Where encryption is swept, one server is given once: what is given for a variant holds for all that are encrypted as
+/// it is, or are not.
+fn of_its_kind<'a>(options: &'a RunOptions, experiment: &Experiment, variant: &Variant) -> Option<&'a str> {
+    let is_plain = |variant: &Variant| variant.connecting.map(|connecting| connecting.encryption == Encryption::Off);
+    is_plain(variant)?;
+    let of_kind = |(name, _): &&(String, String)| {
+        let mut variants = experiment.variants.iter();
+        variants.any(|other| other.base_name() == name && is_plain(other) == is_plain(variant))
+    };
+    options.subjects.iter().rev().find(of_kind).map(|(_, url)| url.as_str())
 }
 
 fn target(url: &str, who: &str, options: &RunOptions) -> Result<Target, RunError> {

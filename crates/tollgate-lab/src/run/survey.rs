@@ -58,7 +58,7 @@ impl Session<'_> {
             }
             match (failure, time) {
                 (Some(failed), _) if shape.baseline.is_none() && level == self.plan.levels[0] => {
-                    let (url, failure) = (secret::hide(&subject.target.target.to_string()), failed.example);
+                    let (url, failure) = (secret::hide(&subject.aim(level).target.target.to_string()), failed.example);
                     return Err(self.failed(variant, format!("gives no valid answer at {url}: {failure}")));
                 }
                 (Some(failed), _) => {
@@ -91,7 +91,7 @@ impl Session<'_> {
         let end = End { after: None, units: Some(1) };
         let shape = &self.options.experiment.variants[variant];
         let asked = inserting.asked(shape, subject, level, end, Closeness::Compare);
-        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded, level)?;
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let tally = &measured.recorder.tally;
         let found = (Failed::of(tally), tally.unit_times.first().copied());
         self.book.surveyed(variant, level, &tally.transfers);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::stop::StopFlag;
-use super::watched::Watched;
+use super::watched::{Aim, PLACES_MAX, Watched};
 use crate::load::insert::Transfer;
 use crate::load::model::Load;
 use crate::load::pass::Pass;
@@ -44,6 +44,8 @@ pub(super) struct Asked {
     pub(super) work: Asking,
     /// By how many or at which rate, and until when.
     pub(super) load: Load,
+    /// At which level.
+    pub(super) level: u64,
 }
 
 /// What a trial asks.
@@ -100,7 +102,8 @@ impl Generator {
         course: Course,
         stop: &StopFlag,
     ) -> Result<Measured, Broken> {
-        let Asked { work, load } = asked;
+        let Asked { work, load, level } = asked;
+        let Aim { target, place } = subject.aim(level).clone();
         let shares = self.shares(&work, load);
         let ticks = Ticks::now(&self.cores);
         let cpu_before = subject.clocks.read_ns();
@@ -111,8 +114,8 @@ impl Generator {
             let (cancel, cancelled) = oneshot::channel();
             cancels.push(cancel);
             self.workers[*worker].run(Order {
-                slot,
-                target: Arc::clone(&subject.target),
+                slot: worker_slot(slot, place),
+                target: Arc::clone(&target),
                 work: match &work {
                     Asking::Walk => Work::Walk(Arc::clone(&pass), role),
                     Asking::Request => Work::Request,
@@ -172,6 +175,13 @@ impl Generator {
         Ok(measured)
     }
 
+    /// Closes all connections of a variant's slot.
+    pub(super) fn forget(&self, slot: usize) {
+        for worker in &self.workers {
+            (0..PLACES_MAX).for_each(|place| worker.forget(worker_slot(slot, place)));
+        }
+    }
+
     /// Takes a recorder back for the next trial.
     pub(super) fn keep(&mut self, recorder: Recorder) {
         self.spare.push(recorder);
@@ -220,6 +230,11 @@ fn drop_idle_gauges(readings: &mut Vec<Reading>) {
     if !readings.iter().any(|reading| reading.name == "work-processes-busy" && reading.value > 0.0) {
         readings.retain(|reading| !is_gauge(reading));
     }
+}
+
+/// Under which number a worker keeps the connections of a variant to one of its places.
+fn worker_slot(slot: usize, place: usize) -> usize {
+    slot * PLACES_MAX + place
 }
 
 /// Waits for reports and looks after the subject meanwhile.

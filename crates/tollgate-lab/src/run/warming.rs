@@ -119,7 +119,7 @@ impl Session<'_> {
         self.observer.progress(&Progress::WarmingUp { variant: &shape.name });
         let end = End { after: None, units: Some(1) };
         let asked = inserting.asked(shape, subject, level, end, Closeness::Count);
-        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded, level)?;
+        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let tally = &measured.recorder.tally;
         let time = tally.unit_times.first().copied().filter(|_| tally.failures() == 0);
         self.generator.keep(measured.recorder);

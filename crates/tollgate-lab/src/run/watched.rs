@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,18 +12,22 @@ use std::time::Duration;
 
 use tollgate_net::http1::client::Target;
 use tollgate_net::link::{Link, LinkSpec};
+use tollgate_net::tls::{ClientSettings, Resumption};
 
 use super::emptying;
 use super::options::{Certificates, RunOptions};
+use super::secured::Secured;
 use super::sites::{Place, Site};
 use crate::cores::{self, Cores};
 use crate::experiment::{Distance, InsertPlaces, RequestShape, Variant};
-use crate::load::Connection;
 use crate::load::insert::Emptying;
 use crate::load::target::LoadTarget;
+use crate::load::{Connection, basic_authorization};
+use crate::plan::Plan;
 use crate::probe::cpu::CpuClocks;
 use crate::probe::metrics::Metrics;
 use crate::probe::{PROBES, Reading};
+use crate::results::{Connecting, Encryption};
 use crate::subject::Child;
 
 /// What stands in an argument of a subject for a folder of that process alone.
@@ -31,8 +36,8 @@ const FOLDER: &str = "{folder}";
 /// A subject that is there.
 #[derive(Debug)]
 pub(super) struct Watched {
-    /// What is loaded.
-    pub(super) target: Arc<LoadTarget>,
+    /// What is loaded: one place for all levels, or one for each in their order.
+    aims: Vec<(u64, Aim)>,
     /// Its CPU clocks.
     pub(super) clocks: CpuClocks,
     /// What an insert asks beside its transfers, past any link.
@@ -40,6 +45,18 @@ pub(super) struct Watched {
     process: Rc<RefCell<Process>>,
     /// Between generator and subject; it ends with this value.
     _link: Option<Link>,
+}
+
+/// Most places that one variant is asked at: ways of encrypting, each with a listener of its own.
+pub(super) const PLACES_MAX: usize = 17;
+
+/// A place that is loaded.
+#[derive(Debug, Clone)]
+pub(super) struct Aim {
+    /// The place, and how it is connected to.
+    pub(super) target: Arc<LoadTarget>,
+    /// Its number among the variant's places.
+    pub(super) place: usize,
 }
 
 /// How rows are read and deleted.
@@ -82,7 +99,13 @@ impl Process {
     ///
     /// # Errors
     /// Why it could not be started.
-    pub(super) fn begin(site: &Site, options: &RunOptions, folder: &Path, cores: &Cores) -> Result<Process, String> {
+    pub(super) fn begin(
+        site: &Site,
+        options: &RunOptions,
+        secured: Option<&Secured>,
+        folder: &Path,
+        cores: &Cores,
+    ) -> Result<Process, String> {
         match &site.place {
             Place::There(_) => {
                 Ok(Process { child: None, watched: site.processes.clone(), metrics: None, folder: None })
@@ -92,7 +115,8 @@ impl Process {
                 Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics: None, folder: None })
             }
             Place::Child(_) => {
-                let (arguments, folder) = arguments(options, folder)?;
+                let (mut arguments, folder) = arguments(options, folder)?;
+                arguments.extend(secured.map(|secured| secured.configuration.display().to_string()));
                 let child = Child::start(Path::new(&options.serve_program), &arguments, cores)
                     .map_err(|error| error.to_string())?;
                 let metrics = child.admin_url.as_deref().and_then(Metrics::new);
@@ -124,7 +148,7 @@ impl Watched {
         variant: &Variant,
         process: &Rc<RefCell<Process>>,
         (options, headers): (&RunOptions, &[(String, String)]),
-        round_trip: Duration,
+        (plan, secured): (&Plan, Option<&Secured>),
         cores: &Cores,
     ) -> Result<Watched, String> {
         let direct = match &site.place {
@@ -137,7 +161,7 @@ impl Watched {
         };
         let link = match variant.distance {
             Distance::Local => None,
-            Distance::Remote => Some(link(&direct, round_trip, cores)?),
+            Distance::Remote => Some(link(&direct, plan.round_trip, cores)?),
         };
         let measured = match &link {
             Some(link) => {
@@ -154,9 +178,29 @@ impl Watched {
             }
             None => None,
         };
-        let target = load_target(measured, variant.request.clone(), (options.certificates, headers))?;
+        let aims = match variant.connecting {
+            Some(connecting) => {
+                let process = &process.borrow();
+                let aim = |(place, level): (usize, &u64)| {
+                    let target =
+                        secured_target(site, variant, process, (options, headers), (connecting, secured, *level));
+                    Ok((*level, Aim { target: Arc::new(target?), place }))
+                };
+                plan.levels.iter().enumerate().map(aim).collect::<Result<_, String>>()?
+            }
+            None => {
+                let target = load_target(measured, variant.request.clone(), (options.certificates, headers))?;
+                vec![(0, Aim { target, place: 0 })]
+            }
+        };
         let clocks = CpuClocks::new(&process.borrow().watched)?;
-        Ok(Watched { target, clocks, beside, process: Rc::clone(process), _link: link })
+        Ok(Watched { aims, clocks, beside, process: Rc::clone(process), _link: link })
+    }
+
+    /// What is loaded at a level.
+    pub(super) fn aim(&self, level: u64) -> &Aim {
+        let own = self.aims.iter().find(|(known, _)| *known == level).or(self.aims.first());
+        own.map(|(_, aim)| aim).expect("a subject is loaded at one place at least")
     }
 
     /// Whether the run started it, and so may start it anew.
@@ -194,6 +238,50 @@ fn load_target(
 ) -> Result<Arc<LoadTarget>, String> {
     let target = LoadTarget::new(target, shape, headers, Connection::KeepAlive).map_err(|error| error.to_string())?;
     Ok(Arc::new(target.with_tls(certificates)))
+}
+
+/// What a variant loads at a level, where connections are a part of the question: the gateway's listener for it, or the
+/// one place of a server that is there.
+fn secured_target(
+    site: &Site,
+    variant: &Variant,
+    process: &Process,
+    (options, headers): (&RunOptions, &[(String, String)]),
+    (connecting, secured, level): (Connecting, Option<&Secured>, u64),
+) -> Result<LoadTarget, String> {
+    let mut headers = headers.to_vec();
+    let mut tls = ClientSettings::from(options.certificates);
+    let target = match &site.place {
+        Place::There(target) => target.clone(),
+        Place::Child(path) => {
+            let user = secured.and_then(|secured| secured.user.as_ref());
+            headers
+                .extend(user.map(|(user, password)| ("Authorization".to_owned(), basic_authorization(user, password))));
+            tls.authorities = secured.map(|secured| secured.authority(level));
+            let child = process.child.as_ref();
+            let url = match connecting.encryption {
+                Encryption::Off => child.map(|child| child.url.as_str()),
+                Encryption::Full | Encryption::Resumed => {
+                    let listener = secured.and_then(|secured| secured.listener(level));
+                    child.zip(listener).and_then(|(child, at)| child.further_urls.get(at)).map(String::as_str)
+                }
+            };
+            let url = url.ok_or("did not say where it listens with TLS")?;
+            let url = format!("{}{path}", url.trim_end_matches('/'));
+            Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))?
+        }
+    };
+    tls.resumption = match connecting.encryption {
+        Encryption::Resumed => Resumption::Allowed,
+        Encryption::Full | Encryption::Off => Resumption::Disabled,
+    };
+    let connection = match connecting.requests_per_connection.and_then(NonZeroU32::new) {
+        None => Connection::KeepAlive,
+        Some(requests) if requests.get() == 1 => Connection::New,
+        Some(requests) => Connection::Requests(requests),
+    };
+    let target = LoadTarget::new(target, variant.request.clone(), &headers, connection);
+    Ok(target.map_err(|error| error.to_string())?.with_tls(tls))
 }
 
 /// Where the subject of a variant has what the experiment names.

@@ -40,6 +40,8 @@ pub struct Child {
     silent: Receiver<()>,
     /// Where it serves, such as `http://127.0.0.1:41234`.
     pub url: String,
+    /// Where else it serves, in the order in which it said so.
+    pub further_urls: Vec<String>,
     /// Where its `/metrics` are.
     pub admin_url: Option<String>,
 }
@@ -107,8 +109,8 @@ impl Child {
         match pidfd_open(pid_of(&process), PidfdFlags::empty()) {
             Ok(pidfd) => {
                 let watched = vec![process.id()];
-                let (url, admin_url) = (String::new(), None);
-                Ok((Child { process, pidfd, watched, last_lines, silent, url, admin_url }, said))
+                let (url, further_urls, admin_url) = (String::new(), Vec::new(), None);
+                Ok((Child { process, pidfd, watched, last_lines, silent, url, further_urls, admin_url }, said))
             }
             Err(error) => {
                 let _ = process.kill();
@@ -159,7 +161,8 @@ impl Child {
         let deadline = Instant::now() + READY_WITHIN;
         while self.url.is_empty() || self.admin_url.is_none() {
             match announced.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok((Announcement::Listening, url)) => self.url = url,
+                Ok((Announcement::Listening, url)) if self.url.is_empty() => self.url = url,
+                Ok((Announcement::Listening, url)) => self.further_urls.push(url),
                 Ok((Announcement::Admin, url)) => self.admin_url = Some(url),
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(format!("did not say where it listens within {} s", READY_WITHIN.as_secs()));
@@ -325,6 +328,16 @@ mod tests {
         let child = start(&format!("{READY}; exec tail -f /dev/null")).unwrap();
         assert_eq!(child.url, "http://127.0.0.1:4001");
         assert_eq!(child.admin_url.as_deref(), Some("http://127.0.0.1:4002"));
+        assert!(child.further_urls.is_empty());
+    }
+
+    #[test]
+    fn all_its_addresses_are_kept_in_their_order() {
+        let further = "echo listening https://127.0.0.1:4003; echo listening https://127.0.0.1:4004";
+        let child = start(&format!("echo listening http://127.0.0.1:4001; {further}; {READY}; exec tail -f /dev/null"));
+        // The last line of those that are ready says where it listens, again.
+        let expected = ["https://127.0.0.1:4003", "https://127.0.0.1:4004", "http://127.0.0.1:4001"];
+        assert_eq!(child.unwrap().further_urls, expected);
     }
 
     #[test]

@@ -17,6 +17,7 @@ fn experiment(variants: &[&str]) -> Experiment {
         factor_unit: "users".into(),
         levels: vec![1],
         named_levels: Vec::new(),
+        users: None,
         variants: variants
             .iter()
             .map(|name| Variant {

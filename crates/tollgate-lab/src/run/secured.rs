@@ -1,0 +1,217 @@
+//! What tollgate's own gateway needs to be the subject of an experiment about encryption: a certificate for each way of
+//! encrypting, a user, and a configuration that names them. Made by verbs of the same program, in a folder that nobody
+//! else can read and that goes with the run.
+//!
+//! What it deliberately does not do: make a key or a hash itself.
+
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::experiment::{Authentication, EncryptionLevel, Experiment};
+
+/// The folder inside the run's.
+const FOLDER: &str = "gateway";
+/// Name of the user who is made for the run.
+const USER: &str = "lab";
+/// Work processes of the service, as in the published measurement.
+const WORK_PROCESSES: u32 = 250;
+/// How the certificates name this machine.
+const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
+
+/// Certificates, a user and a configuration. Dropping it removes them.
+#[derive(Debug)]
+pub(super) struct Secured {
+    folder: PathBuf,
+    /// The gateway's configuration.
+    pub(super) configuration: PathBuf,
+    /// Name and password of its user; absent where nobody says who he is.
+    pub(super) user: Option<(String, String)>,
+    levels: Vec<u64>,
+}
+
+impl Drop for Secured {
+    fn drop(&mut self) {
+        // What cannot be removed is in a folder for results, where it is seen.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Secured {
+    /// Makes all of it for these levels below `run`, with `program`.
+    ///
+    /// # Errors
+    /// What could not be made, and what was said about it.
+    pub(super) fn make(
+        experiment: &Experiment,
+        levels: &[u64],
+        run: &Path,
+        program: &Path,
+    ) -> Result<Option<Secured>, String> {
+        let Some(encrypting) = &experiment.encrypting else { return Ok(None) };
+        let folder = private_folder(run)?;
+        let configuration = folder.join("gateway.toml");
+        let mut secured = Secured { folder, configuration, user: None, levels: levels.to_vec() };
+        let mut text = String::from(
+            "[listen]\naddresses = [\"127.0.0.1:0\"]\n\n[cache]\nenabled = true\n\n[[service]]\nkind = \"fibonacci\"\n",
+        );
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "work_processes.limit = {WORK_PROCESSES}");
+        for level in levels {
+            let Some(way) = encrypting.levels.get((*level as usize).saturating_sub(1)) else { continue };
+            let of_level = secured.folder_of(*level);
+            ask(program, &certificate_arguments(&of_level, way), "")?;
+            text.push_str(&listener(&of_level, way));
+        }
+        if encrypting.authentication == Authentication::Basic {
+            let password = password()?;
+            let line = ask(program, &["password".to_owned(), USER.to_owned()], &password)?;
+            let users = secured.folder.join("users");
+            write_private(&users, &line)?;
+            let _ = write!(
+                text,
+                "\n[users]\nfile = {}\n\n[authentication]\nbasic = true\n\n[[rule]]\npath = \"/\"\nallow = [\"authenticated\"]\n",
+                quoted(&users)
+            );
+            secured.user = Some((USER.to_owned(), password));
+        }
+        write_private(&secured.configuration, &text)?;
+        Ok(Some(secured))
+    }
+
+    /// The authority that signed the certificate of a level.
+    pub(super) fn authority(&self, level: u64) -> PathBuf {
+        self.folder_of(level).join("ca.pem")
+    }
+
+    /// Which of the gateway's further addresses is the level's.
+    pub(super) fn listener(&self, level: u64) -> Option<usize> {
+        self.levels.iter().position(|known| *known == level)
+    }
+
+    fn folder_of(&self, level: u64) -> PathBuf {
+        self.folder.join(format!("level-{level}"))
+    }
+}
+
+/// The folder, which must not be there yet: what lies in one that is there is not ours to remove.
+fn private_folder(run: &Path) -> Result<PathBuf, String> {
+    let made = fs::create_dir_all(run).and_then(|()| {
+        let folder = std::path::absolute(run.join(FOLDER))?;
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        Ok(folder)
+    });
+    made.map_err(|error| format!("needs the new folder {}: {error}", run.join(FOLDER).display()))
+}
+
+fn write_private(path: &Path, text: &str) -> Result<(), String> {
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    written
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| format!("needs the file {}: {error}", path.display()))
+}
+
+/// A password that nobody can guess.
+fn password() -> Result<String, String> {
+    let mut bytes = [0; 16];
+    let read = fs::File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
+    read.map_err(|error| format!("needs random bytes from /dev/urandom: {error}"))?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
+fn certificate_arguments(folder: &Path, way: &EncryptionLevel) -> Vec<String> {
+    let mut arguments = vec!["cert".to_owned(), "--out".to_owned(), folder.display().to_string()];
+    arguments.extend(["--key".to_owned(), way.key.name().to_owned(), "--chain".to_owned(), way.chain.to_string()]);
+    arguments.extend(NAMES.into_iter().flat_map(|name| ["--name".to_owned(), name.to_owned()]));
+    arguments
+}
+
+fn listener(folder: &Path, way: &EncryptionLevel) -> String {
+    format!(
+        "\n[[tls]]\naddresses = [\"127.0.0.1:0\"]\ncertificate = {}\nkey = {}\nversions = [\"{}\"]\ntickets = true\n",
+        quoted(&folder.join("server.pem")),
+        quoted(&folder.join("server.key")),
+        way.version.name()
+    )
+}
+
+/// A path as a string of TOML.
+fn quoted(path: &Path) -> String {
+    toml::Value::String(path.display().to_string()).to_string()
+}
+
+/// What a verb of the program prints when `input` is what it reads.
+fn ask(program: &Path, arguments: &[String], input: &str) -> Result<String, String> {
+    let verb = arguments.first().map_or("", String::as_str);
+    let failed = |why: &dyn std::fmt::Display| format!("`{} {verb}` {why}", program.display());
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| failed(&format_args!("cannot be started: {error}")))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not read what it is given says why by its exit status.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let ended = child.wait_with_output().map_err(|error| failed(&error))?;
+    if !ended.status.success() {
+        let words = String::from_utf8_lossy(&ended.stderr);
+        return Err(failed(&format_args!("failed ({}): {}", ended.status, words.trim())));
+    }
+    Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A program that writes down what it was asked, and answers `password` with a line.
+    fn program(folder: &Path) -> PathBuf {
+        let path = folder.join("program");
+        let script = format!(
+            "#!/bin/sh\necho \"$@\" >> {}\ncase $1 in cert) exec mkdir -p \"$3\";; password) read -r word; echo \"$2:$word:\";; esac\n",
+            folder.join("asked").display()
+        );
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[test]
+    fn every_planned_level_has_a_certificate_and_a_listener_and_the_user_a_password() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = program(folder.path());
+        let experiment = Experiment::builtin("encryption").unwrap();
+        let run = folder.path().join("run");
+        // Another test's fork may hold the script open for writing until its exec.
+        let secured = loop {
+            match Secured::make(&experiment, &[1, 5], &run, &program) {
+                Err(error) if error.contains("busy") => {}
+                made => break made.unwrap().unwrap(),
+            }
+        };
+        let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
+        assert!(asked.contains("level-5 --key rsa-4096 --chain 3 --name localhost --name 127.0.0.1"), "{asked}");
+        let configuration: toml::Table = fs::read_to_string(&secured.configuration).unwrap().parse().unwrap();
+        let listeners = configuration["tls"].as_array().unwrap();
+        assert_eq!((listeners.len(), listeners[1]["versions"][0].as_str()), (2, Some("1.3")));
+        assert_eq!((secured.listener(1), secured.listener(5), secured.listener(2)), (Some(0), Some(1), None));
+        let (user, password) = secured.user.clone().unwrap();
+        let users = fs::read_to_string(configuration["users"]["file"].as_str().unwrap()).unwrap();
+        assert_eq!(users, format!("{user}:{password}:\n"));
+        assert!(!asked.contains(&password), "a password stands on no command line");
+        let mode = fs::metadata(run.join(FOLDER)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        drop(secured);
+        assert!(!run.join(FOLDER).exists());
+    }
+
+    #[test]
+    fn a_verb_that_fails_is_quoted() {
+        let error = ask(Path::new("/bin/sh"), &["-c".to_owned(), "echo no entropy >&2; exit 3".to_owned()], "");
+        assert_eq!(error.unwrap_err(), "`/bin/sh -c` failed (exit status: 3): no entropy");
+    }
+}
