@@ -31,6 +31,7 @@ pub(crate) fn protocol() -> RunResult {
         factor_unit: "users".into(),
         levels: vec![1, 5, 10, 20],
         named_levels: Vec::new(),
+        users: None,
         variants: VARIANTS
             .iter()
             .enumerate()

@@ -1,5 +1,6 @@
 //! A table for a README or an issue, with the tolls and the doubts below it.
 
+use super::encryption;
 use super::inserts::{self, Whose};
 use super::number;
 use super::peers;
@@ -27,6 +28,16 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
     }
     if inserts::is_shown(run) {
         wide_tables(&view, out)?;
+    } else if encryption::is_shown(run) {
+        for table in encryption::tables(&view, "×") {
+            let texts = |row: &[String]| row.iter().map(|text| escaped(text)).collect::<Vec<_>>().join(" | ");
+            writeln!(out, "{}\n\n| {} |", escaped(&table.title), texts(&table.head))?;
+            writeln!(out, "|---|{}", "--:|".repeat(table.head.len().saturating_sub(1)))?;
+            for row in &table.rows {
+                writeln!(out, "| {} |", texts(row))?;
+            }
+            writeln!(out)?;
+        }
     } else {
         cells(&view, out)?;
     }

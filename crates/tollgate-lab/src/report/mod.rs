@@ -5,6 +5,7 @@
 
 mod chart;
 mod csv;
+mod encryption;
 mod html;
 mod inserts;
 mod json;

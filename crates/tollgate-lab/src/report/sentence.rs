@@ -22,6 +22,9 @@ pub(super) fn unit_noun(experiment: &Experiment) -> &str {
 
 /// A level with its unit: `20 users`, `1 user`, `factor 20`.
 pub(super) fn level(experiment: &Experiment, level: u64) -> String {
+    if let Some(named) = experiment.named_levels.iter().find(|named| named.level == level) {
+        return named.title.clone();
+    }
     let unit = experiment.factor_unit.as_str();
     match (unit, level) {
         ("", _) => format!("{} {level}", experiment.factor),

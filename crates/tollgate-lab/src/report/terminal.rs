@@ -2,6 +2,7 @@
 //!
 //! It fits the width it is told by leaving out columns, least needed first; it never wraps a row.
 
+use super::encryption;
 use super::inserts;
 use super::number::{self, NOTHING};
 use super::peers;
@@ -31,6 +32,14 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
     writeln!(out)?;
     if inserts::is_shown(run) && !view.rows.is_empty() {
         inserts::terminal::write(&view, out, options.width)?;
+    } else if encryption::is_shown(run) && !view.rows.is_empty() {
+        for table in encryption::tables(&view, "x") {
+            words(&table, out, options.width, &paint)?;
+        }
+        for text in encryption::legend(&view) {
+            wrapped(out, "  ", &text, options.width)?;
+        }
+        writeln!(out)?;
     } else {
         table(&view, out, options.width, &paint)?;
         headlines(run, out, options.width)?;
@@ -282,6 +291,39 @@ fn footnotes(view: &View<'_>, out: &mut dyn Write, width: usize, paint: &Paint) 
         wrapped(out, "", &text, width)?;
     }
     Ok(())
+}
+
+/// A table of words; a width that does not do leaves out columns from the right.
+fn words(table: &encryption::Table, out: &mut dyn Write, width: usize, paint: &Paint) -> io::Result<()> {
+    let texts = |row: &[String]| row.iter().map(|text| one_line(text)).collect::<Vec<_>>();
+    let (head, rows) = (texts(&table.head), table.rows.iter().map(|row| texts(row)).collect::<Vec<_>>());
+    let count = |text: &String| text.chars().count();
+    let widths: Vec<usize> = (0..head.len())
+        .map(|column| rows.iter().chain([&head]).filter_map(|row| row.get(column)).map(count).max().unwrap_or(0))
+        .collect();
+    let mut shown = widths.len();
+    while shown > 2 && widths[..shown].iter().sum::<usize>() + GAP * (shown - 1) > width {
+        shown -= 1;
+    }
+    let gap = " ".repeat(GAP);
+    let line = |row: &[String]| {
+        let pad = |(column, text): (usize, &String)| {
+            let fill = " ".repeat(widths[column].saturating_sub(count(text)));
+            if column == 0 || is_words(text) { format!("{text}{fill}") } else { format!("{fill}{text}") }
+        };
+        row.iter().take(shown).enumerate().map(pad).collect::<Vec<_>>().join(&gap).trim_end().to_owned()
+    };
+    wrapped(out, "", &paint.strong(&one_line(&table.title)), width)?;
+    writeln!(out, "{}", line(&head))?;
+    for row in &rows {
+        writeln!(out, "{}", line(row))?;
+    }
+    writeln!(out)
+}
+
+/// Whether a text begins with a letter, and so reads from the left.
+fn is_words(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic)
 }
 
 /// What a rule found, cell by cell; of more than `max` cells their number and the worst.

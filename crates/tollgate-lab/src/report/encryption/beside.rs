@@ -1,0 +1,109 @@
+//! What stands beside the tables of the levels: peaks against their limits, the speed of the cryptography, and what was
+//! published with ours at its side.
+
+use super::{Table, heads, is_encrypted, toll};
+use crate::report::number::{self, NOTHING};
+use crate::report::view::View;
+use crate::results::{Cell, Figure, Published, RunResult};
+
+/// The most that was seen of what has a limit, over all levels.
+pub(super) fn peaks(run: &RunResult) -> Option<Table> {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for variant in &run.experiment.variants {
+        let own = || run.peaks.iter().filter(|peak| peak.variant == variant.name);
+        let mut names: Vec<&str> = own().map(|peak| peak.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let most = own().filter(|peak| peak.name == name).max_by(|one, other| one.value.total_cmp(&other.value));
+            rows.extend(most.map(|peak| {
+                let limit = peak.limit.map_or_else(|| NOTHING.to_owned(), number::three_digits);
+                vec![variant.name.clone(), format!("{name}, {}", peak.unit), number::three_digits(peak.value), limit]
+            }));
+        }
+    }
+    (!rows.is_empty()).then(|| Table {
+        title: "the most that was seen, over all levels".to_owned(),
+        head: heads(&["variant", "of what", "peak", "limit"]),
+        rows,
+    })
+}
+
+/// How fast the cryptography is.
+pub(super) fn crypto(run: &RunResult) -> Option<Table> {
+    let row = |speed: &crate::results::CryptoSpeed| {
+        vec![format!("{} {}", speed.algorithm, speed.operation), number::three_digits(speed.value), speed.unit.clone()]
+    };
+    (!run.crypto.is_empty()).then(|| Table {
+        title: "speed of the cryptography on one core of this machine".to_owned(),
+        head: heads(&["what", "speed", "unit"]),
+        rows: run.crypto.iter().map(row).collect(),
+    })
+}
+
+/// Published figures, and ours where there is one that corresponds.
+pub(super) fn published(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
+    if run.published.is_empty() {
+        return None;
+    }
+    let level = level_beside(run)?;
+    let row = |published: &Published| {
+        let cell = published.variant.as_ref().and_then(|variant| {
+            run.cells.iter().find(|cell| cell.variant == *variant && cell.level == published.level.unwrap_or(level))
+        });
+        let ours = cell.and_then(|cell| ours(run, cell, published)).or_else(|| of_crypto(run, published));
+        let theirs = format!("{} {}", number::three_digits(published.value), published.unit);
+        let subject = match published.note.as_deref() {
+            Some(note) => format!("{} ({note})", published.subject),
+            None => published.subject.clone(),
+        };
+        vec![subject, published.figure.clone(), theirs, ours.unwrap_or_else(|| NOTHING.to_owned())]
+    };
+    Some(Table {
+        title: format!("published, and ours at {}", run.experiment.level_title(level)),
+        head: heads(&["subject", "figure", "published", "ours"]),
+        rows: run.published.iter().map(row).collect(),
+    })
+}
+
+/// The level that comes nearest to what was published: a key of RSA-2048, else the first.
+fn level_beside(run: &RunResult) -> Option<u64> {
+    let measured = |level: u64| run.cells.iter().any(|cell| cell.level == level);
+    let named = run.experiment.named_levels.iter().filter(|named| named.key == "rsa-2048").map(|named| named.level);
+    named.chain(run.experiment.levels.iter().copied()).find(|level| measured(*level))
+}
+
+fn ours(run: &RunResult, cell: &Cell, published: &Published) -> Option<String> {
+    let ms = |value: f64| format!("{} ms", number::three_digits(value));
+    let times = cell.response_time_ms;
+    match published.figure.as_str() {
+        "requests/s" => Some(format!("{} 1/s", number::three_digits(cell.requests_per_second.mean))),
+        "median" => times.p50.map(ms),
+        "p95" => times.p95.map(ms),
+        "p99" => times.p99.map(ms),
+        "share over 200 ms" => cell.linear.as_ref().map(|linear| super::percent(linear.share_over_200_ms)),
+        "added response time" if is_encrypted(run, &cell.variant) => {
+            toll(run, cell, Figure::MedianAtRate).filter(|toll| toll.is_shown()).map(|toll| ms(toll.difference))
+        }
+        "CPU toll" => toll(run, cell, Figure::SubjectCpu)
+            .filter(|toll| toll.is_shown())
+            .map(|toll| format!("{} x, over {}", number::three_digits(toll.ratio), toll.baseline)),
+        "worker threads at peak" => {
+            let own = run.peaks.iter().filter(|peak| peak.variant == cell.variant && peak.name == "subject-threads");
+            own.map(|peak| peak.value).reduce(f64::max).map(|most| format!("{most:.0} threads"))
+        }
+        _ => None,
+    }
+}
+
+fn of_crypto(run: &RunResult, published: &Published) -> Option<String> {
+    let speed = |algorithm: &str| run.crypto.iter().find(|speed| speed.algorithm.starts_with(algorithm));
+    match published.figure.as_str() {
+        "RSA-2048 signature" => {
+            speed("RSA-2048").map(|speed| format!("{} ms", number::three_digits(1e3 / speed.value)))
+        }
+        "AES" => speed("AES").map(|speed| format!("{} {}", number::three_digits(speed.value), speed.unit)),
+        _ => None,
+    }
+}
