@@ -67,7 +67,7 @@ pub(crate) struct Shared {
     pub(crate) services: Vec<Arc<Hosted>>,
     pub(crate) fibonacci: Option<Fibonacci>,
     /// Who asks.
-    pub(crate) authentication: Authentication,
+    pub(crate) authentication: Arc<Authentication>,
     /// Who may do what at paths that are no service's with a database.
     pub(crate) elsewhere: Elsewhere,
     pub(crate) buffers: Buffers,
@@ -120,7 +120,8 @@ impl Gateway {
         let certificates = Certificates::load(config.tls.clone(), Arc::clone(&log))?;
         let work_processes = config.work_processes();
         check_plain_basic(&config)?;
-        let authentication = Authentication::new(&config.authentication, Clock::system()).map_err(StartError::Users)?;
+        let authentication = Authentication::new(&config.authentication, Clock::system(), Arc::clone(&log))
+            .map_err(StartError::Users)?;
         let config::Authentication { rules, default, .. } = &config.authentication;
         let policy = Policy::new(rules.clone(), default.clone(), authentication.challenge());
         let Launched { services, mut remarks } = launch::launch(&config, &policy)?;
@@ -164,6 +165,11 @@ impl Gateway {
     /// What gives its TLS listeners new certificates while it runs.
     pub fn certificates(&self) -> Certificates {
         self.certificates.clone()
+    }
+
+    /// Who may use it; it reads the users file again while the gateway runs.
+    pub fn authentication(&self) -> Arc<Authentication> {
+        Arc::clone(&self.shared.authentication)
     }
 
     /// What its loops share.
@@ -229,8 +235,8 @@ impl Gateway {
 
 /// Whether names and passwords come only where they may.
 fn check_plain_basic(config: &Config) -> Result<(), StartError> {
-    let config::Authentication { users, basic, plain_basic, .. } = &config.authentication;
-    if users.is_none() || !basic || *plain_basic == PlainBasic::Anywhere {
+    let authentication = &config.authentication;
+    if !authentication.takes_basic() || authentication.plain_basic == PlainBasic::Anywhere {
         return Ok(());
     }
     match config.listen.addresses.iter().find(|address| !address.ip().is_loopback()) {
@@ -265,8 +271,8 @@ impl Service for Core {
         }
         // Who asks, before anything is said of what there is. What they may do is asked by each protocol for what a
         // request reaches: see operation/reach.rs.
-        let Shared { services, authentication, elsewhere, log, .. } = &*self.shared;
-        let caller = match authentication.caller(&self.known, (request, exchange.peer()), log).await {
+        let Shared { services, authentication, elsewhere, .. } = &*self.shared;
+        let caller = match authentication.caller(&self.known, exchange).await {
             Ok(caller) => caller,
             Err(fault) => {
                 let (request, response) = exchange.split();
@@ -422,7 +428,7 @@ impl Shared {
             batch_room: Room::of(services.iter().map(|service| &service.rules)),
             services,
             fibonacci: config.fibonacci.as_ref().map(Fibonacci::new),
-            authentication,
+            authentication: Arc::new(authentication),
             elsewhere: Elsewhere { index: policy.grants("/", []), fibonacci: policy.grants(fibonacci::PATH, []) },
             buffers: Buffers::default(),
             ahead: AheadBytes::default(),

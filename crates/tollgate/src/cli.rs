@@ -6,7 +6,7 @@ use std::io::Write;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{completions, link, list, load, plan, report, run, schema, serve};
+use crate::commands::{completions, link, list, load, password, plan, report, run, schema, serve};
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -45,6 +45,8 @@ pub(crate) enum Verb {
     Load(Box<load::Arguments>),
     /// Serve the flight service as OData V2, OData V4 and plain REST
     Serve(serve::Arguments),
+    /// Print a line of a users file, for a password that is read from stdin
+    Password(password::Arguments),
     /// Put a distance before a server, and verify that it is as long as was asked
     Link(Box<link::Arguments>),
     /// Print the JSON Schema of an experiment, of a subject, of the gateway's configuration, or of a result
@@ -63,6 +65,7 @@ impl Verb {
             Verb::Report(arguments) => report::run(arguments, out),
             Verb::Load(arguments) => load::run(arguments, out),
             Verb::Serve(arguments) => serve::run(arguments, out),
+            Verb::Password(arguments) => password::run(arguments, out),
             Verb::Link(arguments) => link::run(arguments, out),
             Verb::Schema(arguments) => schema::run(arguments, out),
             Verb::Completions(arguments) => completions::run(arguments, out),

@@ -12,7 +12,7 @@ use tollgate_net::tls::HandshakeKind;
 use tollgate_net::tls::server::{HandshakeFailure, Version};
 use tollgate_wire::date;
 
-use super::limits;
+use super::{authentications, limits};
 use super::process::Process;
 use super::status::{
     Classes, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus, PoolStatus, Refusals,
@@ -85,7 +85,8 @@ impl Sources {
             fibonacci.map(|pool| one_service(fibonacci::NAME, pool.occupancy(), pool.queue_limits(), pool.board()));
         let services: Vec<_> = of_databases.chain(fibonacci).collect();
         let limits = limits::table(self, &services, &listeners);
-        Status { format: FORMAT, server: self.server(), requests: all, services, listeners, limits }
+        let authentication = authentications::gather(&self.shared.authentication);
+        Status { format: FORMAT, server: self.server(), requests: all, services, listeners, authentication, limits }
     }
 
     fn server(&self) -> ServerStatus {

@@ -1,6 +1,7 @@
 //! `/metrics`: the status as families of samples. Names are stable; figures that need the history of a request, such as
 //! which one a work process works for, are not among them.
 
+use super::authentications;
 use super::openmetrics::{Exposition, Kind};
 use super::status::{ConnectionStates, ListenerStatus, PoolStatus, Requests, ServerStatus, ServiceStatus, Status};
 use crate::board::State;
@@ -62,6 +63,9 @@ pub(super) fn render(status: &Status) -> String {
     services(&mut text, &status.services);
     listeners(&mut text, &status.listeners);
     handshakes(&mut text, &status.listeners);
+    if let Some(status) = &status.authentication {
+        authentications::write(&mut text, status);
+    }
     limits(&mut text, status);
     text.finish()
 }

@@ -4,6 +4,7 @@
 //! A request whose `Host` is not this machine's is refused: a web page in the operator's browser cannot read it under a
 //! name of its own.
 
+mod authentications;
 mod gather;
 mod limits;
 mod metrics;

@@ -7,6 +7,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::authentications::AuthenticationStatus;
+
 /// Which shape this is; another number means that members went away or changed their meaning.
 pub(super) const FORMAT: u32 = 1;
 
@@ -24,6 +26,9 @@ pub(super) struct Status {
     pub(super) services: Vec<ServiceStatus>,
     /// The listeners, in the order of the configuration.
     pub(super) listeners: Vec<ListenerStatus>,
+    /// How callers showed who they are; absent where nobody is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) authentication: Option<AuthenticationStatus>,
     /// Every limit, with what is used of it and how often it was met.
     pub(super) limits: Vec<LimitStatus>,
 }

@@ -1,24 +1,24 @@
-//! Who asks, found out once for each request: credentials that were verified a moment ago are known to the loop, all
-//! others are verified away from it, a bounded number at once.
+//! Who asks, found out once for each request: by a name and a password, or by the connection's certificate. Credentials
+//! that were verified a moment ago are known to the loop, all others are verified away from it, a bounded number at once.
 //!
 //! What it deliberately does not do: decide who may do what, or say what is asked for in the words of a protocol.
 
 use std::cell::RefCell;
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ring::hmac;
 use ring::rand::SystemRandom;
 use tollgate_net::clock::Clock;
-use tollgate_net::http1::RequestHead;
+use tollgate_net::http1::server::Exchange;
 
 use super::basic::{self, Credentials};
 use super::caller::Caller;
-use super::users::{Users, UsersError, Verdict};
-use super::verified::{Digest, Edition, Kept, Verified};
+use super::certificate::{self, CertificateUser, Owners};
+use super::current::CurrentUsers;
+use super::users::{UsersError, Verdict};
+use super::verified::{Digest, Kept, Verified};
 use crate::board::Task;
 use crate::config;
 use crate::dispatcher::{Dispatcher, Occupancy, Refused};
@@ -39,18 +39,20 @@ const LOGGED_CHARACTERS_MAX: usize = 64;
 
 /// Finds out who asks.
 #[derive(Debug)]
-pub(crate) struct Authentication {
+pub struct Authentication {
+    users: CurrentUsers,
     basic: Option<Basic>,
+    certificates: Vec<CertificateUser>,
+    /// What each loop counted by itself.
+    counted: Mutex<Vec<Arc<Counted>>>,
+    outcomes: Outcomes,
     clock: Clock,
+    log: Arc<Log>,
 }
 
-/// Basic authentication with all that it needs.
+/// What basic authentication needs.
 #[derive(Debug)]
 struct Basic {
-    file: PathBuf,
-    current: RwLock<(Arc<Users>, Edition)>,
-    /// The same edition, to be read without the lock.
-    edition: AtomicU64,
     challenge: Arc<str>,
     /// Of the hashes under which verified credentials are kept; lives as long as the process.
     key: hmac::Key,
@@ -58,24 +60,25 @@ struct Basic {
     known_to_all: Mutex<Verified>,
     /// Who may hash now; the rest waits, and the queue is bounded.
     hashing: Dispatcher<()>,
-    outcomes: Outcomes,
-    /// What each loop counted of those it knew.
-    known: Mutex<Vec<Arc<Known>>>,
 }
 
 /// What a loop knows by itself, so that it asks nobody.
 #[derive(Debug)]
 pub(crate) struct Local {
     verified: RefCell<Verified>,
-    known: Arc<Known>,
+    owners: RefCell<Owners>,
+    counted: Arc<Counted>,
 }
 
-/// On a cache line of its own: each loop counts what it knew.
+/// On cache lines of its own: each loop counts whom it knew.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Known(AtomicU64);
+struct Counted {
+    known: AtomicU64,
+    certified: AtomicU64,
+}
 
-/// How many attempts ended in which way.
+/// How many attempts ended in which way, but for those that a loop counts by itself.
 #[derive(Debug, Default)]
 struct Outcomes {
     verified: AtomicU64,
@@ -93,35 +96,36 @@ impl Authentication {
     ///
     /// # Panics
     /// Where the system has no random bytes.
-    pub(crate) fn new(config: &config::Authentication, clock: Clock) -> Result<Authentication, UsersError> {
-        let Some(file) = config.users.clone() else { return Ok(Authentication { basic: None, clock }) };
-        let users = Arc::new(Users::read(&file)?);
-        let basic = config.basic.then(|| Basic {
-            file,
-            current: RwLock::new((users, Edition::default())),
-            edition: AtomicU64::new(0),
+    pub(crate) fn new(
+        config: &config::Authentication,
+        clock: Clock,
+        log: Arc<Log>,
+    ) -> Result<Authentication, UsersError> {
+        let hashes = vec![(); config.hashes_at_once as usize];
+        let basic = config.takes_basic().then(|| Basic {
             challenge: basic::challenge(&config.realm),
             key: hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).expect("the system gives random bytes"),
             kept_for: Duration::from_secs(config.cached_seconds.into()),
             known_to_all: Mutex::new(Verified::new(KNOWN_TO_ALL_MAX)),
-            hashing: Dispatcher::new(
-                vec![(); config.hashes_at_once as usize],
-                config.hashes_waiting_max as usize,
-                WAIT_MAX,
-            ),
-            outcomes: Outcomes::default(),
-            known: Mutex::default(),
+            hashing: Dispatcher::new(hashes, config.hashes_waiting_max as usize, WAIT_MAX),
         });
-        Ok(Authentication { basic, clock })
+        Ok(Authentication {
+            users: CurrentUsers::read(config.users.clone())?,
+            basic,
+            certificates: config.certificate_users.clone(),
+            counted: Mutex::default(),
+            outcomes: Outcomes::default(),
+            clock,
+            log,
+        })
     }
 
     /// What one loop needs.
     pub(crate) fn local(&self) -> Local {
-        let known = Arc::new(Known::default());
-        if let Some(basic) = &self.basic {
-            lock(&basic.known).push(Arc::clone(&known));
-        }
-        Local { verified: RefCell::new(Verified::new(KNOWN_TO_A_LOOP_MAX)), known }
+        let counted = Arc::new(Counted::default());
+        lock(&self.counted).push(Arc::clone(&counted));
+        let verified = RefCell::new(Verified::new(KNOWN_TO_A_LOOP_MAX));
+        Local { verified, owners: RefCell::default(), counted }
     }
 
     /// What those are asked for who have not said who they are.
@@ -129,54 +133,68 @@ impl Authentication {
         self.basic.as_ref().map(|basic| Arc::clone(&basic.challenge))
     }
 
-    /// Whether names are verified at all; else they are only noted.
+    /// Whether anybody is asked who they are; else a name is only noted.
     pub(crate) fn is_on(&self) -> bool {
-        self.basic.is_some()
+        self.basic.is_some() || !self.certificates.is_empty()
     }
 
-    /// Reads the users file again; how many users there are now. What was verified before counts no more.
+    /// Reads the users file again; the log is told. What was verified before counts no more.
     ///
     /// # Errors
     /// What is wrong with the file: the users before it stay.
-    pub(crate) fn reload(&self) -> Result<Option<usize>, UsersError> {
-        let Some(basic) = &self.basic else { return Ok(None) };
-        let users = Users::read(&basic.file)?;
-        let count = users.count();
-        let mut current = basic.current.write().unwrap_or_else(PoisonError::into_inner);
-        let edition = Edition(current.1.0 + 1);
-        *current = (Arc::new(users), edition);
-        basic.edition.store(edition.0, Ordering::Release);
-        Ok(Some(count))
+    pub fn reload(&self) -> Result<(), UsersError> {
+        match self.users.reload() {
+            Ok(None) => Ok(()),
+            Ok(Some(count)) => {
+                self.log.line(format_args!("the users file was read again: {count} users"));
+                Ok(())
+            }
+            Err(error) => {
+                self.log.line(format_args!("the users that there were before stay: {error}"));
+                Err(error)
+            }
+        }
     }
 
-    /// Who asks.
+    /// Who asks. A name and a password count before a certificate.
     ///
     /// # Errors
     /// 401 for credentials that are nobody's, 503 where too many are being verified.
-    pub(crate) async fn caller(
-        &self,
-        local: &Local,
-        (request, peer): (&RequestHead, SocketAddr),
-        log: &Log,
-    ) -> Result<Caller, Fault> {
-        let Some(basic) = &self.basic else { return Ok(Caller::anonymous()) };
-        let Some(text) = request.header("authorization").and_then(basic::text) else { return Ok(Caller::anonymous()) };
-        let digest = basic.digest(text);
-        if let Some(caller) = basic.known_to(local, &digest, &self.clock) {
-            return Ok(caller);
+    pub(crate) async fn caller(&self, local: &Local, exchange: &Exchange<'_>) -> Result<Caller, Fault> {
+        if let Some(basic) = &self.basic
+            && let Some(text) = exchange.request().header("authorization").and_then(basic::text)
+        {
+            let digest = basic.digest(text);
+            let verified = local.verified.borrow().find(&digest, self.clock.now(), self.users.edition()).cloned();
+            if let Some(kept) = verified {
+                local.counted.known.fetch_add(1, Ordering::Relaxed);
+                return Ok(Caller::known(kept.user));
+            }
+            // Once in a while: a connection is to be no larger for it.
+            return Box::pin(self.verify(basic, local, (text, digest), exchange)).await;
         }
-        // Once in a while: a connection is to be no larger for it.
-        Box::pin(basic.verify(local, (text, digest), &self.clock, (request, peer), log)).await
+        match exchange.peer_certificate() {
+            Some(certificate) if !self.certificates.is_empty() => {
+                local.counted.certified.fetch_add(1, Ordering::Relaxed);
+                Ok(local.owners.borrow_mut().of(certificate, self.users.edition(), || {
+                    let (users, edition) = self.users.users();
+                    (certificate::owner(&self.certificates, &users, certificate), edition)
+                }))
+            }
+            _ => Ok(Caller::anonymous()),
+        }
     }
 
     /// How many attempts ended in which way.
-    pub(crate) fn outcomes(&self) -> Vec<(&'static str, u64)> {
-        let Some(basic) = &self.basic else { return Vec::new() };
+    pub(crate) fn outcomes(&self) -> [(&'static str, u64); 6] {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let known: u64 = lock(&basic.known).iter().map(|known| count(&known.0)).sum();
-        let Outcomes { verified, shared, refused, malformed, overloaded } = &basic.outcomes;
-        vec![
+        let counted = lock(&self.counted);
+        let known: u64 = counted.iter().map(|counted| count(&counted.known)).sum();
+        let certified: u64 = counted.iter().map(|counted| count(&counted.certified)).sum();
+        let Outcomes { verified, shared, refused, malformed, overloaded } = &self.outcomes;
+        [
             ("known", known + count(shared)),
+            ("certificate", certified),
             ("verified", count(verified)),
             ("refused", count(refused)),
             ("malformed", count(malformed)),
@@ -184,9 +202,85 @@ impl Authentication {
         ]
     }
 
-    /// What the hashing of passwords is doing.
+    /// What the hashing of passwords is doing; `None` where there is none.
     pub(crate) fn hashing(&self) -> Option<Occupancy> {
         self.basic.as_ref().map(|basic| basic.hashing.occupancy())
+    }
+
+    /// The turns to hash a password.
+    #[cfg(test)]
+    pub(crate) fn turns(&self) -> Dispatcher<()> {
+        self.basic.as_ref().unwrap().hashing.clone()
+    }
+
+    async fn verify(
+        &self,
+        basic: &Basic,
+        local: &Local,
+        (text, digest): (&str, Digest),
+        exchange: &Exchange<'_>,
+    ) -> Result<Caller, Fault> {
+        if let Some(caller) = self.known_to_all(basic, local, &digest) {
+            return Ok(caller);
+        }
+        let outcomes = &self.outcomes;
+        let Some(Credentials { name, password }) = Credentials::parse(text) else {
+            outcomes.malformed.fetch_add(1, Ordering::Relaxed);
+            let message = "expected a name and a password in base64, with a colon between them";
+            return Err(Fault::unauthenticated(Arc::clone(&basic.challenge), message));
+        };
+        let turn = basic.hashing.acquire(&Task::of(exchange.request())).await.map_err(|refused| {
+            outcomes.overloaded.fetch_add(1, Ordering::Relaxed);
+            Fault::overloaded(match refused {
+                Refused::QueueFull { queue_max } => {
+                    format!("{queue_max} other passwords are waiting to be verified already")
+                }
+                Refused::WaitedTooLong { .. } => "the password waited too long to be verified".to_owned(),
+            })
+        })?;
+        // Another request with the same credentials may have been first.
+        if let Some(caller) = self.known_to_all(basic, local, &digest) {
+            return Ok(caller);
+        }
+        let (users, edition) = self.users.users();
+        let shown: String = name.chars().take(LOGGED_CHARACTERS_MAX).collect();
+        let job = tokio::task::spawn_blocking(move || {
+            let verdict = users.verify(&name, password.as_bytes());
+            // Only now: a client that goes away meanwhile makes no room for another hash.
+            drop(turn);
+            verdict
+        });
+        let verdict = job.await.map_err(|panic| Fault::internal(format!("verifying ended badly: {panic}")))?;
+        match verdict {
+            Verdict::Verified(user) => {
+                outcomes.verified.fetch_add(1, Ordering::Relaxed);
+                let now = self.clock.now();
+                let kept = Kept { user, until: now + basic.kept_for, edition };
+                lock(&basic.known_to_all).keep(digest, kept.clone(), now);
+                Ok(self.keep(local, digest, kept))
+            }
+            Verdict::Refused => {
+                outcomes.refused.fetch_add(1, Ordering::Relaxed);
+                let from = exchange.peer().ip();
+                self.log.line(format_args!("401 for {shown:?} from {from}: no user has such a name and password"));
+                let message = "there is no user of this name and password";
+                Err(Fault::unauthenticated(Arc::clone(&basic.challenge), message))
+            }
+        }
+    }
+
+    /// Whose credentials these are, if another loop, or another request while this one waited, found it out.
+    fn known_to_all(&self, basic: &Basic, local: &Local, digest: &Digest) -> Option<Caller> {
+        let kept = lock(&basic.known_to_all).find(digest, self.clock.now(), self.users.edition()).cloned()?;
+        self.outcomes.shared.fetch_add(1, Ordering::Relaxed);
+        Some(self.keep(local, *digest, kept))
+    }
+
+    fn keep(&self, local: &Local, digest: Digest, kept: Kept) -> Caller {
+        // A copy for this loop alone: counting its holders then disturbs no other core.
+        let user = Arc::new((*kept.user).clone());
+        local.verified.borrow_mut().keep(digest, Kept { user: Arc::clone(&user), ..kept }, self.clock.now());
+        Caller::known(user)
     }
 }
 
@@ -195,83 +289,6 @@ impl Basic {
         let mut digest = Digest::default();
         digest.copy_from_slice(hmac::sign(&self.key, text.as_bytes()).as_ref());
         digest
-    }
-
-    fn known_to(&self, local: &Local, digest: &Digest, clock: &Clock) -> Option<Caller> {
-        let edition = Edition(self.edition.load(Ordering::Acquire));
-        let verified = local.verified.borrow();
-        let kept = verified.find(digest, clock.now(), edition)?;
-        local.known.0.fetch_add(1, Ordering::Relaxed);
-        Some(Caller::known(Arc::clone(&kept.user)))
-    }
-
-    /// Whose credentials these are, if another loop, or another request while this one waited, found it out.
-    fn known_to_all(&self, local: &Local, digest: &Digest, clock: &Clock) -> Option<Caller> {
-        let edition = Edition(self.edition.load(Ordering::Acquire));
-        let now = clock.now();
-        let kept = lock(&self.known_to_all).find(digest, now, edition).cloned()?;
-        self.outcomes.shared.fetch_add(1, Ordering::Relaxed);
-        Some(self.keep(local, *digest, kept, clock))
-    }
-
-    async fn verify(
-        &self,
-        local: &Local,
-        (text, digest): (&str, Digest),
-        clock: &Clock,
-        (request, peer): (&RequestHead, SocketAddr),
-        log: &Log,
-    ) -> Result<Caller, Fault> {
-        if let Some(caller) = self.known_to_all(local, &digest, clock) {
-            return Ok(caller);
-        }
-        let Some(Credentials { name, password }) = Credentials::parse(text) else {
-            self.outcomes.malformed.fetch_add(1, Ordering::Relaxed);
-            let message = "expected a name and a password in base64, with a colon between them";
-            return Err(Fault::unauthenticated(Arc::clone(&self.challenge), message));
-        };
-        let turn = self.hashing.acquire(&Task::of(request)).await.map_err(|refused| {
-            self.outcomes.overloaded.fetch_add(1, Ordering::Relaxed);
-            Fault::overloaded(match refused {
-                Refused::QueueFull { queue_max } => {
-                    format!("{queue_max} other passwords are waiting to be verified already")
-                }
-                Refused::WaitedTooLong { .. } => "the password waited too long to be verified".to_owned(),
-            })
-        })?;
-        if let Some(caller) = self.known_to_all(local, &digest, clock) {
-            return Ok(caller);
-        }
-        let (users, edition) = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let shown: String = name.chars().take(LOGGED_CHARACTERS_MAX).collect();
-        let job = tokio::task::spawn_blocking(move || {
-            let verdict = users.verify(&name, password.as_bytes());
-            // Only now: who goes away meanwhile does not make room for another hash.
-            drop(turn);
-            verdict
-        });
-        let verdict = job.await.map_err(|panic| Fault::internal(format!("verifying ended badly: {panic}")))?;
-        match verdict {
-            Verdict::Verified(user) => {
-                self.outcomes.verified.fetch_add(1, Ordering::Relaxed);
-                let now = clock.now();
-                let kept = Kept { user, until: now + self.kept_for, edition };
-                lock(&self.known_to_all).keep(digest, kept.clone(), now);
-                Ok(self.keep(local, digest, kept, clock))
-            }
-            Verdict::Refused => {
-                self.outcomes.refused.fetch_add(1, Ordering::Relaxed);
-                log.line(format_args!("401 for {shown:?} from {}: no such name and password", peer.ip()));
-                Err(Fault::unauthenticated(Arc::clone(&self.challenge), "there is no user of this name and password"))
-            }
-        }
-    }
-
-    fn keep(&self, local: &Local, digest: Digest, kept: Kept, clock: &Clock) -> Caller {
-        // A copy for this loop alone: counting its holders then disturbs no other core.
-        let user = Arc::new((*kept.user).clone());
-        local.verified.borrow_mut().keep(digest, Kept { user: Arc::clone(&user), ..kept }, clock.now());
-        Caller::known(user)
     }
 }
 

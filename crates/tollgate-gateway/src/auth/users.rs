@@ -16,7 +16,7 @@ use super::caller::User;
 use super::password::{Cost, Hash, PASSWORD_BYTES_MAX};
 
 /// The users of a gateway.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Users {
     users: HashMap<Arc<str>, Kept>,
     /// Of each user with a password what verifying it costs.
@@ -78,7 +78,7 @@ impl Users {
     /// # Errors
     /// The first thing that is wrong, with its line. Nothing of a hash is repeated.
     pub fn parse(text: &str, file_name: &str) -> Result<Users, UsersError> {
-        let mut users = Users { users: HashMap::new(), costs: Vec::new(), chance: RandomState::new() };
+        let mut users = Users::default();
         let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
         for (index, line) in lines.enumerate() {
             let line = line.trim();

@@ -1,4 +1,5 @@
-//! Users, how they show who they are, and what they may do: `[users]`, `[authentication]`, `[[rule]]`.
+//! Users, how they show who they are, and what they may do: `[users]`, `[authentication]`, `[[certificate_user]]`,
+//! `[[rule]]`.
 //!
 //! The tables are what stands in the file; [`Authentication`] is what they mean together, and cannot be wrong.
 
@@ -10,12 +11,12 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::number::within;
-use crate::auth::{AccessRule, Allow, Principal, Verb};
+use crate::auth::{AccessRule, Allow, CertificateUser, Mark, Principal, Verb};
 
 /// Who may use the gateway, and how that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authentication {
-    /// The users file; absent: nobody is asked who they are.
+    /// The users file.
     pub users: Option<PathBuf>,
     /// What clients are told to be asked for.
     pub realm: String,
@@ -29,6 +30,8 @@ pub struct Authentication {
     pub hashes_at_once: u32,
     /// Requests that wait for one; the next is answered 503.
     pub hashes_waiting_max: u32,
+    /// Whose certificates are whose, in their order.
+    pub certificate_users: Vec<CertificateUser>,
     /// The access rules in their order.
     pub rules: Vec<AccessRule>,
     /// Who may do what no rule is for.
@@ -84,6 +87,22 @@ pub(super) struct Table {
     default: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
+/// Whose certificate it is that a client shows: the first that fits decides.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "CertificateUser")]
+pub(super) struct CertificateTable {
+    /// A subject alternative name, exactly: of a host, a mail address, a URI, or an address.
+    #[schemars(with = "Option<String>")]
+    san: Option<Spanned<String>>,
+    /// SHA-256 of the public key (`SubjectPublicKeyInfo`) as 64 hexadecimal digits.
+    #[schemars(with = "Option<String>")]
+    public_key_sha256: Option<Spanned<String>>,
+    /// The user; with the groups of the users file, where it is there.
+    #[schemars(with = "String", length(min = 1))]
+    user: Spanned<String>,
+}
+
 /// A rule of access: the first one that is for a request decides.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -126,20 +145,28 @@ const CACHED_SECONDS_MAX: i64 = 3_600;
 const HASHES_AT_ONCE_MAX: i64 = 64;
 const HASHES_WAITING_MAX: i64 = 10_000;
 const RULES_MAX: usize = 1_000;
+const CERTIFICATE_USERS_MAX: usize = 10_000;
 
 /// What is wrong, and where.
 type Wrong = (Range<usize>, String);
 
-/// What the tables mean together; `line_of` tells the line of a place in the file `file_name`.
-pub(super) fn meaning(
-    users: Option<UsersTable>,
-    table: Option<Spanned<Table>>,
-    rules: Vec<Spanned<RuleTable>>,
-    (text, file_name): (&str, &str),
-) -> Result<Authentication, Wrong> {
-    let has_users = users.is_some();
+/// The tables as they stand in the file.
+pub(super) struct Tables {
+    pub(super) users: Option<UsersTable>,
+    pub(super) authentication: Option<Spanned<Table>>,
+    pub(super) certificate_users: Vec<Spanned<CertificateTable>>,
+    pub(super) rules: Vec<Spanned<RuleTable>>,
+}
+
+/// What the tables of the file `file_name` mean together.
+///
+/// # Errors
+/// What cannot be meant, and where.
+pub(super) fn meaning(tables: Tables, text: &str, file_name: &str) -> Result<Authentication, Wrong> {
+    let Tables { users, authentication: table, certificate_users, rules } = tables;
+    let has_users = users.is_some() || !certificate_users.is_empty();
     if let Some(table) = table.as_ref().filter(|_| !has_users && rules.is_empty()) {
-        let wrong = "there is nobody to be authenticated: expected [users] with `file`, or a [[rule]]";
+        let wrong = "there is nobody to be authenticated: expected [users] with `file`";
         return Err((table.span(), wrong.to_owned()));
     }
     let Table { realm, basic, plain_basic, cached_seconds, hashes_at_once, hashes_waiting_max, default } =
@@ -148,6 +175,9 @@ pub(super) fn meaning(
     if realm.as_ref().len() > REALM_CHARACTERS_MAX || !realm.as_ref().chars().all(plain) {
         let wrong = format!("expected at most {REALM_CHARACTERS_MAX} visible characters of ASCII");
         return Err((realm.span(), wrong));
+    }
+    if let Some(user) = certificate_users.get(CERTIFICATE_USERS_MAX) {
+        return Err((user.span(), format!("expected at most {CERTIFICATE_USERS_MAX} of them")));
     }
     if let Some(rule) = rules.get(RULES_MAX) {
         return Err((rule.span(), format!("expected at most {RULES_MAX} rules")));
@@ -169,9 +199,28 @@ pub(super) fn meaning(
         cached_seconds,
         hashes_at_once,
         hashes_waiting_max,
+        certificate_users: certificate_users
+            .into_iter()
+            .map(|table| (table.span(), table.into_inner()))
+            .map(|(whole, table)| table.meaning(whole))
+            .collect::<Result<_, _>>()?,
         rules: rules.collect::<Result<_, _>>()?,
         default,
     })
+}
+
+impl CertificateTable {
+    fn meaning(self, whole: Range<usize>) -> Result<CertificateUser, Wrong> {
+        if self.user.as_ref().is_empty() {
+            return Err((self.user.span(), "expected the name of a user".to_owned()));
+        }
+        let mark = match (&self.san, &self.public_key_sha256) {
+            (Some(name), None) => Mark::name(name.as_ref()).map_err(|wrong| (name.span(), wrong))?,
+            (None, Some(key)) => Mark::public_key(key.as_ref()).map_err(|wrong| (key.span(), wrong))?,
+            _ => return Err((whole, "expected either `san` or `public_key_sha256`".to_owned())),
+        };
+        Ok(CertificateUser { mark, user: self.user.into_inner() })
+    }
 }
 
 impl RuleTable {
@@ -229,7 +278,10 @@ fn allowed(names: Spanned<Vec<Spanned<String>>>, has_users: bool) -> Result<Allo
         };
         match has_users {
             true => Ok(principal),
-            false => Err((span, format!("`{principal}` can be nobody: expected [users] with `file`"))),
+            false => Err((
+                span,
+                format!("`{principal}` can be nobody: expected [users] with `file`, or a [[certificate_user]]"),
+            )),
         }
     };
     Ok(Allow(names.into_inner().into_iter().map(principal).collect::<Result<_, _>>()?))
@@ -247,6 +299,7 @@ impl Default for Authentication {
             cached_seconds,
             hashes_at_once,
             hashes_waiting_max,
+            certificate_users: Vec::new(),
             rules: Vec::new(),
             default: Allow::anyone(),
         }
@@ -270,8 +323,16 @@ impl Default for Table {
 }
 
 impl Authentication {
-    /// Users of this file, who may do everything, and nobody else anything.
-    pub fn of_users(file: PathBuf) -> Authentication {
-        Authentication { users: Some(file), default: Allow::authenticated(), ..Authentication::default() }
+    /// Whether names and passwords are taken.
+    pub(crate) fn takes_basic(&self) -> bool {
+        self.basic && self.users.is_some()
+    }
+
+    /// Lets the users of this file in. Where there were none before, what was open to anybody is now theirs alone.
+    pub fn admit_users_of(&mut self, file: PathBuf) {
+        if self.users.is_none() && self.certificate_users.is_empty() && self.default == Allow::anyone() {
+            self.default = Allow::authenticated();
+        }
+        self.users = Some(file);
     }
 }

@@ -74,6 +74,10 @@ struct File {
     /// How users show who they are.
     #[schemars(with = "Option<authentication::Table>")]
     authentication: Option<Spanned<authentication::Table>>,
+    /// Whose certificates are whose: the first that fits decides.
+    #[serde(rename = "certificate_user")]
+    #[schemars(with = "Vec<authentication::CertificateTable>")]
+    certificate_users: Vec<Spanned<authentication::CertificateTable>>,
     /// Who may do what: the first rule that is for a request decides.
     #[serde(rename = "rule")]
     #[schemars(with = "Vec<authentication::RuleTable>")]
@@ -232,8 +236,9 @@ impl Config {
             return Err(ConfigError::at(text, file_name, file.listen.span(), wrong));
         }
         let listen = file.listen.into_inner();
-        let File { admin, pages, limits, drain_seconds, users, authentication, rules, .. } = file;
-        let authentication = authentication::meaning(users, authentication, rules, (text, file_name))
+        let File { admin, pages, limits, drain_seconds, users, authentication, certificate_users, rules, .. } = file;
+        let tables = authentication::Tables { users, authentication, certificate_users, rules };
+        let authentication = authentication::meaning(tables, text, file_name)
             .map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?;
         Ok(Config { listen, tls, admin, authentication, pages, services, fibonacci, limits, drain_seconds })
     }
@@ -359,6 +364,7 @@ impl Default for File {
             admin: Admin::default(),
             users: None,
             authentication: None,
+            certificate_users: Vec::new(),
             rules: Vec::new(),
             work_processes: WorkProcessesTable::default(),
             pages: Pages::default(),

@@ -1,6 +1,7 @@
 //! The gateway from outside, over real sockets: what each request is answered with.
 
 mod admin;
+mod auth;
 mod bad_input;
 mod batch;
 mod client;

@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod load;
+pub(crate) mod password;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -90,6 +90,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "URL")]
     pub(super) records: Option<String>,
 
+    /// Let only the users of this file in (`tollgate password` prints its lines)
+    #[arg(long, value_name = "FILE")]
+    pub(super) users: Option<PathBuf>,
+
     /// Who is said to have created and changed entities, in columns that are managed (of a database of yours: by its
     /// mapping file) [default: anonymous]
     #[arg(long, value_name = "NAME")]
@@ -123,10 +127,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         // Where nobody reads stderr, there is nobody to tell.
         let _ = writeln!(std::io::stderr(), "tollgate: {remark}");
     }
-    let certificates = gateway.certificates();
+    let (certificates, authentication) = (gateway.certificates(), gateway.authentication());
     signals::on_hangup(move || {
         // The log has been told what is wrong.
         certificates.reload();
+        let _ = authentication.reload();
     })?;
     let addresses = gateway.addresses().clone();
     for address in &addresses.public {
@@ -159,6 +164,9 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
     }
     if let Some(address) = arguments.admin {
         config.admin.address = address;
+    }
+    if let Some(users) = &arguments.users {
+        config.authentication.admit_users_of(users.clone());
     }
     if let Some(threads) = arguments.threads {
         config.listen.threads = Some(threads);

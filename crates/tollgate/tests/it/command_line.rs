@@ -13,7 +13,7 @@ const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 #[test]
 fn help_names_every_verb_with_examples_and_exit_codes() {
     let help = tollgate(["--help"]).finish();
-    for verb in ["run", "plan", "list", "report", "load", "serve", "link", "schema", "completions"] {
+    for verb in ["run", "plan", "list", "report", "load", "serve", "password", "link", "schema", "completions"] {
         help.check(0, &format!("\n  {verb} "), "");
         tollgate([verb, "--help"]).finish().check(0, "Usage: tollgate", "");
     }

@@ -1,0 +1,75 @@
+//! Authentications for the operator: how they ended, and what the hashing of passwords is doing, as part of the status and
+//! as families of samples.
+//!
+//! It names nobody: who was refused stands in the log.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::openmetrics::{Exposition, Kind};
+use super::status::Counted;
+use crate::auth::Authentication;
+
+/// How callers showed who they are.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(super) struct AuthenticationStatus {
+    /// Requests that said who asks, by how that ended; `known` ones had been verified a moment ago.
+    pub(super) outcomes: Vec<Counted>,
+    /// The hashing of passwords; null where none are taken.
+    pub(super) hashing: Option<HashingStatus>,
+}
+
+/// Passwords being hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct HashingStatus {
+    /// How many may be hashed at once.
+    pub(super) limit: u64,
+    /// How many are.
+    pub(super) busy: u64,
+    /// Requests that wait for it.
+    pub(super) waiting: u64,
+    /// The most that waited at once.
+    pub(super) waiting_peak: u64,
+    /// Turns that were had.
+    pub(super) admitted: u64,
+}
+
+/// What `authentication` is doing; nothing, where nobody is asked who they are.
+pub(super) fn gather(authentication: &Authentication) -> Option<AuthenticationStatus> {
+    let outcomes = authentication.outcomes().map(|(name, count)| Counted { name, count });
+    let hashing = authentication.hashing().map(|hashing| HashingStatus {
+        limit: hashing.limit,
+        busy: hashing.busy,
+        waiting: hashing.waiting,
+        waiting_peak: hashing.waiting_max,
+        admitted: hashing.admitted_total,
+    });
+    authentication.is_on().then(|| AuthenticationStatus { outcomes: outcomes.into(), hashing })
+}
+
+/// Writes the families.
+pub(super) fn write(text: &mut Exposition, status: &AuthenticationStatus) {
+    text.family(
+        Kind::Counter,
+        "tollgate_authentications",
+        "Requests that said who asks, by how that ended: known ones had been verified a moment ago.",
+    );
+    for outcome in &status.outcomes {
+        text.labelled(&[("outcome", outcome.name)], outcome.count);
+    }
+    let Some(hashing) = status.hashing else { return };
+    for (kind, name, help, value) in [
+        (Kind::Gauge, "tollgate_password_hashes_limit", "Passwords that are hashed at once, at most.", hashing.limit),
+        (Kind::Gauge, "tollgate_password_hashes_busy", "Passwords that are being hashed.", hashing.busy),
+        (Kind::Gauge, "tollgate_password_hashes_waiting", "Requests that wait for that.", hashing.waiting),
+        (
+            Kind::Gauge,
+            "tollgate_password_hashes_waiting_peak",
+            "The most that waited at once since the start.",
+            hashing.waiting_peak,
+        ),
+        (Kind::Counter, "tollgate_password_hashes", "Turns to hash a password that were had.", hashing.admitted),
+    ] {
+        text.family(kind, name, help).sample(value);
+    }
+}
