@@ -245,18 +245,18 @@ impl Authentication {
         let (users, edition) = self.users.users();
         let shown: String = name.chars().take(LOGGED_CHARACTERS_MAX).collect();
         let job = tokio::task::spawn_blocking(move || {
-            let verdict = users.verify(&name, password.as_bytes());
-            // Only now: a client that goes away meanwhile makes no room for another hash.
-            drop(turn);
-            verdict
+            // The turn goes along: a client that goes away meanwhile makes no room for another hash.
+            (users.verify(&name, password.as_bytes()), turn)
         });
-        let verdict = job.await.map_err(|panic| Fault::internal(format!("verifying ended badly: {panic}")))?;
+        let (verdict, turn) = job.await.map_err(|panic| Fault::internal(format!("verifying ended badly: {panic}")))?;
         match verdict {
             Verdict::Verified(user) => {
                 outcomes.verified.fetch_add(1, Ordering::Relaxed);
                 let now = self.clock.now();
                 let kept = Kept { user, until: now + basic.kept_for, edition };
                 lock(&basic.known_to_all).keep(digest, kept.clone(), now);
+                // Only now: whoever waits with the same credentials finds them verified.
+                drop(turn);
                 Ok(self.keep(local, digest, kept))
             }
             Verdict::Refused => {

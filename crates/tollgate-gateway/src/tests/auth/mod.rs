@@ -26,7 +26,7 @@ const JSON: (&str, &str) = ("Content-Type", "application/json");
 struct Guarded {
     gateway: Running,
     users: PathBuf,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// Lines of a users file; made once, since each costs a hash.
@@ -45,6 +45,6 @@ impl Guarded {
         let users = folder.path().join("users");
         std::fs::write(&users, lines().join("\n")).unwrap();
         let gateway = Running::start(&format!("users.file = {:?}\n{more}", users.to_str().unwrap()));
-        Guarded { gateway, users, _folder: folder }
+        Guarded { gateway, users, folder }
     }
 }

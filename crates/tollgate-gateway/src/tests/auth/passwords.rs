@@ -72,7 +72,7 @@ fn more_than_may_wait_for_a_hash_are_503_and_known_users_are_served_meanwhile() 
 
 #[test]
 fn a_new_users_file_counts_at_once_and_a_broken_one_not_at_all() {
-    let Guarded { gateway, users, .. } = Guarded::start("");
+    let Guarded { gateway, users, folder: _folder } = Guarded::start("");
     let statuses = || [ANN, BOB].map(|user| gateway.get_with("/rest/carriers/AA", &[user]).status);
     assert_eq!(statuses(), [200, 200]);
     let authentication = &gateway.shared.authentication;
@@ -95,7 +95,7 @@ fn managed_fields_carry_the_user_and_never_a_name_that_was_only_said() {
     let (file, mapping) = (folder.path().join("notes.db"), folder.path().join("notes.toml"));
     let table = "CREATE TABLE notes (id INTEGER PRIMARY KEY, made_by TEXT, changed_by TEXT)";
     rusqlite::Connection::open(&file).unwrap().execute_batch(table).unwrap();
-    let managed = "[[table]]\nname = \"notes\"\n[[table.column]]\nname = \"made_by\"\nprovided = \"created-by\"\n[[table.column]]\nname = \"changed_by\"\nprovided = \"modified-by\"\n";
+    let managed = "[tables.notes.columns]\nmade_by.managed = \"created_by\"\nchanged_by.managed = \"modified_by\"\n";
     std::fs::write(&mapping, managed).unwrap();
     let service = format!(
         "[[rule]]\nallow = [\"anyone\"]\n[[service]]\nkind = \"database\"\ndatabase = \"sqlite:{}\"\nmapping = {:?}",
