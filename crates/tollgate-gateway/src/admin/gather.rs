@@ -12,12 +12,12 @@ use tollgate_net::tls::HandshakeKind;
 use tollgate_net::tls::server::{HandshakeFailure, Version};
 use tollgate_wire::date;
 
-use super::{authentications, limits};
 use super::process::Process;
 use super::status::{
     Classes, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus, PoolStatus, Refusals,
     Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
 };
+use super::{authentications, limits};
 use crate::board::Seen;
 use crate::dispatcher::Occupancy;
 use crate::fibonacci;
