@@ -219,6 +219,15 @@ impl Fault {
         Fault::new(501, "NotImplemented", format!("{thing} is not implemented"))
     }
 
+    /// 504: the client wants only what is kept, and nothing is (RFC 9111, section 5.2.1.7).
+    pub(crate) fn not_cached() -> Fault {
+        Fault::new(
+            504,
+            "NotCached",
+            "Cache-Control wants only what is kept, and nothing is: ask without only-if-cached",
+        )
+    }
+
     /// 421: the request was meant for another host.
     pub(crate) fn misdirected(message: impl Into<String>) -> Fault {
         Fault::new(421, "MisdirectedRequest", message)

@@ -91,13 +91,7 @@ impl Fibonacci {
                 response.status = 304;
                 response.body.clear();
             }
-            Verdict::Answer => response.header(
-                "content-type",
-                match asked.form {
-                    Form::Text => "text/plain;charset=utf-8",
-                    Form::Json => "application/json",
-                },
-            ),
+            Verdict::Answer => response.header("content-type", content_type(asked.form)),
         }
         Ok(())
     }
@@ -120,6 +114,14 @@ impl Fibonacci {
 /// In which form a caller is answered.
 pub(crate) fn form(request: &RequestHead) -> Option<Form> {
     accept::choose(request.values("accept"), OFFERS, |form, _| Some(form))
+}
+
+/// What a form is called.
+pub(crate) fn content_type(form: Form) -> &'static str {
+    match form {
+        Form::Text => "text/plain;charset=utf-8",
+        Form::Json => "application/json",
+    }
 }
 
 impl Asked {

@@ -4,6 +4,7 @@
 //! whoever waits for a work process, by the same limit of time. What is done under it is its holder's business.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,8 @@ pub(crate) struct Pool {
     wait_max: Duration,
     /// Those who have a work process and wait for the lock.
     lock_waits: Mutex<LockWaits>,
+    /// How often the database may have been changed.
+    changes: Arc<AtomicU64>,
 }
 
 /// What became of those who had to wait for a lock.
@@ -56,6 +59,7 @@ pub(crate) struct Reading {
 /// A work process to write with; nobody else writes the database while it is held, unless the database sees to that.
 pub(crate) struct Writing {
     work_process: WorkProcess<Connection>,
+    changes: Arc<AtomicU64>,
     _lock: WriteLock,
 }
 
@@ -83,7 +87,7 @@ impl Pool {
     /// `wait_max`.
     pub(crate) fn new(connections: Vec<Connection>, locking: Locking, queue_max: usize, wait_max: Duration) -> Pool {
         let dispatcher = Dispatcher::new(connections, queue_max, wait_max);
-        Pool { dispatcher, locking, wait_max, lock_waits: Mutex::default() }
+        Pool { dispatcher, locking, wait_max, lock_waits: Mutex::default(), changes: Arc::default() }
     }
 
     /// A work process to read with, for `task`.
@@ -135,7 +139,17 @@ impl Pool {
             }),
             Locking::Unlocked => WriteLock::Unlocked,
         };
-        Ok(Writing { work_process, _lock: lock })
+        Ok(Writing { work_process, changes: Arc::clone(&self.changes), _lock: lock })
+    }
+
+    /// What counts the changes of the database: it goes up after each transaction, before anybody is told of it.
+    pub(crate) fn changes(&self) -> &Arc<AtomicU64> {
+        &self.changes
+    }
+
+    /// The database may have been changed.
+    pub(crate) fn changed(&self) {
+        self.changes.fetch_add(1, Ordering::Release);
     }
 
     /// Where short writes are done: on the loop in memory, where one takes some 8 us; away from it where a commit waits for
@@ -254,6 +268,8 @@ impl Drop for Writing {
         if std::thread::panicking() {
             self.rollback();
         }
+        // Also where nothing was changed, or nobody knows: whoever keeps what was read reads it again.
+        self.changes.fetch_add(1, Ordering::Release);
     }
 }
 

@@ -1,4 +1,5 @@
-//! What a service asks of those who write, and how much it takes from them at once: the table of these limits.
+//! What a service asks of those who write, how much it takes from them at once (the table of these limits), and how long
+//! what it tells those who read stays good.
 //!
 //! It deliberately decides nothing: the protocols keep the rules.
 
@@ -34,6 +35,8 @@ pub struct Rules {
     pub array_ms_max: u32,
     /// Who is said to have created and changed entities: nobody signs in yet.
     pub user: Arc<str>,
+    /// What answers to those who read say of caches, our own among them.
+    pub cache_control: Option<Arc<str>>,
 }
 
 /// Whether requests that write need a token (`X-CSRF-Token`) that was fetched before.
@@ -80,6 +83,7 @@ impl Default for Rules {
             array_rows_max: 1_000_000,
             array_ms_max: 30_000,
             user: "anonymous".into(),
+            cache_control: None,
         }
     }
 }

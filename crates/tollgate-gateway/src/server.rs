@@ -21,13 +21,13 @@ use tollgate_wire::date;
 use tollgate_wire::format::Format;
 
 use crate::admin;
-use crate::auth::{Access, Authentication, Grants, Local, Policy, Verb};
+use crate::auth::{Authentication, Grants, Local, Policy};
+use crate::cache::ResponseCache;
 use crate::config::{self, Config, PlainBasic};
 use crate::csrf::Tokens;
-use crate::error::{Failure, Fault};
+use crate::error::Fault;
 use crate::fibonacci::{self, Fibonacci};
 use crate::hosted::{Hosted, is_below};
-use crate::index;
 use crate::launch::{self, Launched};
 use crate::log::Log;
 use crate::odata;
@@ -35,6 +35,7 @@ use crate::odata::batch::Room;
 use crate::operation::{Answer, READING};
 use crate::parts::Buffers;
 use crate::rest::{self, AheadBytes};
+use crate::route::Route;
 use crate::start_error::StartError;
 use crate::tls::{Certificates, FailureLog};
 use crate::visit::Visit;
@@ -70,6 +71,8 @@ pub(crate) struct Shared {
     pub(crate) authentication: Arc<Authentication>,
     /// Who may do what at paths that are no service's with a database.
     pub(crate) elsewhere: Elsewhere,
+    /// The answers that are kept for others.
+    pub(crate) cache: Arc<ResponseCache>,
     pub(crate) buffers: Buffers,
     /// The memory for batches.
     pub(crate) batch_room: Room,
@@ -88,8 +91,10 @@ pub(crate) struct Shared {
 /// Who may do what at paths that are no service's with a database.
 #[derive(Debug, Default)]
 pub(crate) struct Elsewhere {
-    index: Option<Arc<Grants>>,
-    fibonacci: Option<Arc<Grants>>,
+    /// At the index, and at what is nobody's.
+    pub(crate) index: Option<Arc<Grants>>,
+    /// At the Fibonacci service.
+    pub(crate) fibonacci: Option<Arc<Grants>>,
 }
 
 /// What one event loop holds.
@@ -115,18 +120,26 @@ impl Gateway {
     /// # Errors
     /// [`StartError`] when an address or the database cannot be had.
     pub fn start(config: Config) -> Result<Gateway, StartError> {
+        Gateway::start_by(config, Clock::system())
+    }
+
+    /// The same by another clock.
+    ///
+    /// # Errors
+    /// As [`start`](Gateway::start).
+    pub(crate) fn start_by(config: Config, clock: Clock) -> Result<Gateway, StartError> {
         let threads = config.threads();
         let log = Arc::new(Log::to_stderr());
         let certificates = Certificates::load(config.tls.clone(), Arc::clone(&log))?;
         let work_processes = config.work_processes();
         check_plain_basic(&config)?;
-        let authentication = Authentication::new(&config.authentication, Clock::system(), Arc::clone(&log))
-            .map_err(StartError::Users)?;
+        let authentication =
+            Authentication::new(&config.authentication, clock.clone(), Arc::clone(&log)).map_err(StartError::Users)?;
         let config::Authentication { rules, default, .. } = &config.authentication;
         let policy = Policy::new(rules.clone(), default.clone(), authentication.challenge());
         let Launched { services, mut remarks } = launch::launch(&config, &policy)?;
         remarks.extend(certificates.remarks(SystemTime::now()));
-        let shared = Arc::new(Shared::new(&config, services, log, authentication, &policy));
+        let shared = Arc::new(Shared::new(&config, services, log, (authentication, &policy), clock));
         let hashes_at_once = config.authentication.hashes_at_once as usize;
         let listen = |address: SocketAddr, threads: usize| {
             let options = ListenOptions { address, backlog: config.listen.backlog, threads };
@@ -220,7 +233,7 @@ impl Gateway {
                         texts: RefCell::default(),
                         answers: RefCell::default(),
                     };
-                    scope.spawn(move || server.run(core, limits, Clock::system(), shutdown, counters))
+                    scope.spawn(move || server.run(core, limits, shared.clock.clone(), shutdown, counters))
                 })
                 .collect();
             let mut outcome = Ok(());
@@ -271,7 +284,7 @@ impl Service for Core {
         }
         // Who asks, before anything is said of what there is. What they may do is asked by each protocol for what a
         // request reaches: see operation/reach.rs.
-        let Shared { services, authentication, elsewhere, .. } = &*self.shared;
+        let authentication = &self.shared.authentication;
         let caller = match authentication.caller(&self.known, exchange).await {
             Ok(caller) => caller,
             Err(fault) => {
@@ -280,46 +293,9 @@ impl Service for Core {
                 return Ok(());
             }
         };
-        for service in services {
-            if let Some(mount) = service.mount_of(path) {
-                // Versions, URL, format, work process, rows, conditions: see odata/.
-                let visit = Visit::new(self, caller, mount.grants.as_ref());
-                return odata::serve(&visit, service, mount, exchange).await;
-            }
-        }
-        if let Some(service) = services.iter().find(|service| service.rest.has(path)) {
-            // The same rows without the protocol.
-            let visit = Visit::new(self, caller, service.rest.grants());
-            return rest::serve(&visit, service, exchange).await;
-        }
-        if path == fibonacci::PATH
-            && let Some(fibonacci) = &self.shared.fibonacci
-        {
-            // Nothing but the processor's work.
-            let visit = Visit::new(self, caller, elsewhere.fibonacci.as_ref());
-            return match fibonacci.answer(&visit, exchange).await {
-                Ok(()) => Ok(()),
-                Err(Failure::Broken(error)) => Err(error),
-                Err(Failure::Told(fault)) => {
-                    let (request, response) = exchange.split();
-                    self.tell(&fault, Format::RestJson, request, response);
-                    Ok(())
-                }
-            };
-        }
-        let access = Access::new(caller, elsewhere.index.as_ref());
-        let told = match (access.check_document(Verb::of(request.method())), path) {
-            (Err(fault), _) => Err(fault),
-            // For whoever opens the bare address.
-            (Ok(()), "/") => index::answer(exchange, services, self.shared.fibonacci.as_ref()),
-            (Ok(()), path) if is_below(path, rest::ROOT) => Err(rest::unknown(services, path)),
-            (Ok(()), _) => Err(Fault::not_found("no service is mounted here: / lists those that are")),
-        };
-        if let Err(fault) = told {
-            let (request, response) = exchange.split();
-            self.tell(&fault, self.error_format(Some(request)), request, response);
-        }
-        Ok(())
+        let route = Route::of(&self.shared, path);
+        let visit = Visit::new(self, caller, route.grants(&self.shared));
+        route.serve(&visit, exchange).await
     }
 
     fn refusal(&self, fault: ProtocolFault, request: Option<&RequestHead>, response: &mut Response) {
@@ -333,7 +309,7 @@ impl Service for Core {
 
 impl Core {
     /// In which format a caller is told what is wrong before it is known whose resource is meant.
-    fn error_format(&self, request: Option<&RequestHead>) -> Format {
+    pub(crate) fn error_format(&self, request: Option<&RequestHead>) -> Format {
         let mount = request
             .and_then(|request| self.shared.services.iter().find_map(|service| service.mount_of(request.path())));
         match mount {
@@ -420,8 +396,8 @@ impl Shared {
         config: &Config,
         services: Vec<Hosted>,
         log: Arc<Log>,
-        authentication: Authentication,
-        policy: &Policy,
+        (authentication, policy): (Authentication, &Policy),
+        clock: Clock,
     ) -> Shared {
         let services: Vec<_> = services.into_iter().map(Arc::new).collect();
         Shared {
@@ -434,7 +410,8 @@ impl Shared {
             ahead: AheadBytes::default(),
             page_size: u64::from(config.pages.size),
             tokens: Tokens::new(),
-            clock: Clock::system(),
+            cache: ResponseCache::new(&config.cache, clock.clone()),
+            clock,
             log,
             handshakes: FailureLog::new(),
         }

@@ -14,11 +14,12 @@ use tollgate_wire::date;
 
 use super::process::Process;
 use super::status::{
-    Classes, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus, PoolStatus, Refusals,
-    Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
+    CacheStatus, Classes, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus, PoolStatus,
+    Refusals, Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
 };
 use super::{authentications, limits};
 use crate::board::Seen;
+use crate::cache::Statistics;
 use crate::dispatcher::Occupancy;
 use crate::fibonacci;
 use crate::hosted::Hosted;
@@ -86,7 +87,8 @@ impl Sources {
         let services: Vec<_> = of_databases.chain(fibonacci).collect();
         let limits = limits::table(self, &services, &listeners);
         let authentication = authentications::gather(&self.shared.authentication);
-        Status { format: FORMAT, server: self.server(), requests: all, services, listeners, authentication, limits }
+        let (server, cache) = (self.server(), cache(self.shared.cache.statistics()));
+        Status { format: FORMAT, server, requests: all, services, cache, listeners, authentication, limits }
     }
 
     fn server(&self) -> ServerStatus {
@@ -162,6 +164,21 @@ impl Requests {
         self.answered.client_faults += other.answered.client_faults;
         self.answered.server_faults += other.answered.server_faults;
         self.panics += other.panics;
+    }
+}
+
+fn cache(statistics: Statistics) -> CacheStatus {
+    CacheStatus {
+        entries: statistics.entries,
+        bytes: statistics.bytes,
+        hits: statistics.hits_total,
+        misses: statistics.misses_total,
+        waits: statistics.waits_total,
+        stored: statistics.stored_total,
+        evicted: statistics.evicted_total,
+        expired: statistics.expired_total,
+        invalidated: statistics.invalidated_total,
+        too_large: statistics.too_large_total,
     }
 }
 

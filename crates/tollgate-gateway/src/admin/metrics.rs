@@ -3,7 +3,9 @@
 
 use super::authentications;
 use super::openmetrics::{Exposition, Kind};
-use super::status::{ConnectionStates, ListenerStatus, PoolStatus, Requests, ServerStatus, ServiceStatus, Status};
+use super::status::{
+    CacheStatus, ConnectionStates, ListenerStatus, PoolStatus, Requests, ServerStatus, ServiceStatus, Status,
+};
 use crate::board::State;
 
 /// A figure of work processes: kind, name, help and value.
@@ -56,11 +58,30 @@ const LISTENER_FIGURES: &[ListenerFigure] = &[
     (Kind::Counter, "tollgate_sent_bytes", "Bytes written to clients.", |listener| listener.sent_bytes),
 ];
 
+/// A figure of the response cache: kind, name, help and value.
+type CacheFigure = (Kind, &'static str, &'static str, fn(&CacheStatus) -> u64);
+
+const CACHE_FIGURES: &[CacheFigure] = &[
+    (Kind::Gauge, "tollgate_cache_entries", "Answers that are kept.", |cache| cache.entries),
+    (Kind::Gauge, "tollgate_cache_bytes", "Bytes of the answers that are kept.", |cache| cache.bytes),
+    (Kind::Counter, "tollgate_cache_hits", "Requests that were answered from the cache.", |cache| cache.hits),
+    (Kind::Counter, "tollgate_cache_misses", "Requests whose answer had to be fetched.", |cache| cache.misses),
+    (Kind::Counter, "tollgate_cache_waits", "Requests that waited for what another fetched.", |cache| cache.waits),
+    (Kind::Counter, "tollgate_cache_stored", "Answers that were kept.", |cache| cache.stored),
+    (Kind::Counter, "tollgate_cache_evicted", "Answers that made room for others.", |cache| cache.evicted),
+    (Kind::Counter, "tollgate_cache_expired", "Answers that had outlived their lifetime.", |cache| cache.expired),
+    (Kind::Counter, "tollgate_cache_invalidated", "Answers that were thrown away before.", |cache| cache.invalidated),
+    (Kind::Counter, "tollgate_cache_too_large", "Answers that were too large to be kept.", |cache| cache.too_large),
+];
+
 /// Renders `status`.
 pub(super) fn render(status: &Status) -> String {
     let mut text = Exposition::default();
     server(&mut text, &status.server);
     services(&mut text, &status.services);
+    for (kind, name, help, value) in CACHE_FIGURES {
+        text.family(*kind, name, help).sample(value(&status.cache));
+    }
     listeners(&mut text, &status.listeners);
     handshakes(&mut text, &status.listeners);
     if let Some(status) = &status.authentication {

@@ -24,6 +24,8 @@ pub(super) struct Status {
     pub(super) requests: Requests,
     /// The services, in the order of the configuration.
     pub(super) services: Vec<ServiceStatus>,
+    /// The answers that are kept for others.
+    pub(super) cache: CacheStatus,
     /// The listeners, in the order of the configuration.
     pub(super) listeners: Vec<ListenerStatus>,
     /// How callers showed who they are; absent where nobody is asked.
@@ -99,6 +101,31 @@ pub(super) struct Classes {
     /// Ours, or there is too much to do.
     #[serde(rename = "5xx")]
     pub(super) server_faults: u64,
+}
+
+/// The response cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct CacheStatus {
+    /// Answers that are kept.
+    pub(super) entries: u64,
+    /// Bytes that they take.
+    pub(super) bytes: u64,
+    /// Requests that were answered from it.
+    pub(super) hits: u64,
+    /// Requests whose answer had to be fetched.
+    pub(super) misses: u64,
+    /// Requests that waited for what another fetched.
+    pub(super) waits: u64,
+    /// Answers that were kept since the start.
+    pub(super) stored: u64,
+    /// Answers that made room for others.
+    pub(super) evicted: u64,
+    /// Answers that had outlived their lifetime.
+    pub(super) expired: u64,
+    /// Answers that were thrown away before: what they were read from had changed, or somebody said so.
+    pub(super) invalidated: u64,
+    /// Answers that were too large to be kept.
+    pub(super) too_large: u64,
 }
 
 /// One service.

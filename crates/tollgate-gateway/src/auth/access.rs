@@ -197,6 +197,15 @@ impl Access {
         &self.caller
     }
 
+    /// Which of the rules that hold here permit the caller, a bit each: callers for whom these are the same may be told the
+    /// same. `None` where there are more rules than bits.
+    pub(crate) fn outcome(&self) -> Option<u64> {
+        let Some(grants) = &self.grants else { return Some(0) };
+        let user = self.caller.user();
+        let bits = grants.allows.iter().enumerate().map(|(rule, allow)| u64::from(allow.permits(user)) << rule);
+        (grants.allows.len() <= u64::BITS as usize).then(|| bits.sum())
+    }
+
     /// Whether there is anything to be checked.
     pub(crate) fn is_open(&self) -> bool {
         self.grants.is_none()
@@ -322,6 +331,24 @@ mod tests {
         assert!(elsewhere.check_document(Verb::Get).is_err() && elsewhere.check_any().is_err());
         let here = Access::new(nobody, grants.as_ref());
         assert!(here.check_document(Verb::Get).is_ok() && here.check_any().is_ok());
+    }
+
+    #[test]
+    fn callers_have_the_same_outcome_where_the_same_rules_permit_them() {
+        let editors = || rule(None, None, None, vec![Principal::Group("editors".into())]);
+        let ann = rule(None, Some(&["Secrets"]), None, vec![Principal::User("ann".into())]);
+        let policy = Policy::new(vec![ann, editors()], Allow::anyone(), None);
+        let grants = policy.grants("/v4/", []);
+        let outcome = |caller: Caller| Access::new(caller, grants.as_ref()).outcome();
+        assert_eq!(outcome(Caller::anonymous()), Some(0b100));
+        assert_eq!(outcome(caller("ann", &["x"])), Some(0b101));
+        assert_eq!(outcome(caller("ann", &["editors"])), Some(0b111));
+        assert_eq!(outcome(caller("bob", &["editors"])), outcome(caller("zoe", &["x", "editors"])));
+        assert_eq!(Access::default().outcome(), Some(0));
+        for (rules, expected) in [(63, Some(1 << 63)), (64, None)] {
+            let many = Policy::new((0..rules).map(|_| editors()).collect(), Allow::anyone(), None);
+            assert_eq!(Access::new(Caller::anonymous(), many.grants("/", []).as_ref()).outcome(), expected);
+        }
     }
 
     #[test]

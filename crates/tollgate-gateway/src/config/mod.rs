@@ -4,6 +4,7 @@
 //! It opens no file and no socket: the text comes from the caller, who also lays command line options over the result.
 
 mod authentication;
+mod cache;
 mod error;
 mod fibonacci;
 mod location;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 pub use self::authentication::{Authentication, PlainBasic};
+pub use self::cache::Cache;
 pub use self::error::ConfigError;
 pub use self::fibonacci::Fibonacci;
 pub use self::location::Location;
@@ -50,6 +52,8 @@ pub struct Config {
     pub services: Vec<Service>,
     /// The Fibonacci service, where it is served.
     pub fibonacci: Option<Fibonacci>,
+    /// The answers that are kept for others.
+    pub cache: Cache,
     /// What one client may take of the gateway.
     pub limits: Limits,
     /// How long requests in flight may take to end once the gateway was told to stop.
@@ -90,6 +94,8 @@ struct File {
     #[serde(rename = "service")]
     #[schemars(with = "Option<Vec<service::Table>>")]
     services: Option<Vec<Spanned<service::Table>>>,
+    /// The answers that are kept for others.
+    cache: Cache,
     /// What one client may take of the gateway.
     limits: Limits,
     /// How long requests in flight may take to end once the gateway was told to stop.
@@ -236,11 +242,13 @@ impl Config {
             return Err(ConfigError::at(text, file_name, file.listen.span(), wrong));
         }
         let listen = file.listen.into_inner();
-        let File { admin, pages, limits, drain_seconds, users, authentication, certificate_users, rules, .. } = file;
+        let File {
+            admin, pages, cache, limits, drain_seconds, users, authentication, certificate_users, rules, ..
+        } = file;
         let tables = authentication::Tables { users, authentication, certificate_users, rules };
         let authentication = authentication::meaning(tables, text, file_name)
             .map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?;
-        Ok(Config { listen, tls, admin, authentication, pages, services, fibonacci, limits, drain_seconds })
+        Ok(Config { listen, tls, admin, authentication, pages, services, fibonacci, cache, limits, drain_seconds })
     }
 
     /// Every pool of work processes that is configured.
@@ -265,11 +273,11 @@ impl Config {
     }
 }
 
+/// The services over databases, and that without one.
+type Services = (Vec<Service>, Option<Fibonacci>);
+
 /// What the tables mean together.
-fn services(
-    tables: Vec<Spanned<service::Table>>,
-    common: &WorkProcesses,
-) -> Result<(Vec<Service>, Option<Fibonacci>), (Range<usize>, String)> {
+fn services(tables: Vec<Spanned<service::Table>>, common: &WorkProcesses) -> Result<Services, (Range<usize>, String)> {
     let mut services: Vec<Service> = Vec::with_capacity(tables.len());
     let mut fibonacci = None;
     for table in tables {
@@ -350,6 +358,7 @@ impl Default for Config {
             pages: Pages::default(),
             services: vec![Service::flights(), Service::records()],
             fibonacci: Some(Fibonacci::default()),
+            cache: Cache::default(),
             limits: Limits::default(),
             drain_seconds: DRAIN_SECONDS,
         }
@@ -369,6 +378,7 @@ impl Default for File {
             work_processes: WorkProcessesTable::default(),
             pages: Pages::default(),
             services: None,
+            cache: Cache::default(),
             limits: Limits::default(),
             drain_seconds: DRAIN_SECONDS,
         }

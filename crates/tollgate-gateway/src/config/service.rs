@@ -13,6 +13,7 @@ use super::fibonacci::{Fibonacci, LIFETIME_SECONDS_MAX};
 use super::location::Location;
 use super::number::optional_within;
 use super::{READ_MS_MAX, WorkProcesses, WorkProcessesTable};
+use crate::cache::control::CacheControl;
 use crate::launch::RESERVED_NAMES;
 use crate::rules::{Csrf, IfMatch, Rules};
 use crate::services::flights;
@@ -90,6 +91,10 @@ pub(super) struct Table {
     if_match: Option<IfMatch>,
     /// Who is said to have created and changed entities: nobody signs in.
     user: Option<String>,
+    /// What answers to those who read say of caches, such as `public, max-age=60`; the response cache keeps to it, and
+    /// forgets them as soon as anything is written. Absent: they say nothing, and are not kept.
+    #[schemars(with = "Option<String>")]
+    cache_control: Option<Spanned<String>>,
     /// Its work processes, where they are not those of the whole gateway.
     #[serde(default)]
     work_processes: WorkProcessesTable,
@@ -231,6 +236,7 @@ impl Table {
             ("seed", self.seed.as_ref().map(Spanned::span)),
             ("mapping", self.mapping.as_ref().map(Spanned::span)),
             ("synchronous", self.synchronous.as_ref().map(Spanned::span)),
+            ("cache_control", self.cache_control.as_ref().map(Spanned::span)),
         ];
         let plain = [
             ("read_ms_max", self.read_ms_max.is_some()),
@@ -303,6 +309,10 @@ impl Table {
         }
         service.work_processes = self.work_processes.over(common);
         service.read_ms_max = self.read_ms_max.unwrap_or(service.read_ms_max);
+        let cache_control = self.cache_control.map(|stated| match CacheControl::stated(stated.as_ref()) {
+            Ok(_) => Ok(stated.into_inner().into()),
+            Err(wrong) => Err((Some(stated.span()), wrong)),
+        });
         let default = Rules::default();
         let limits = self.limits.unwrap_or_default();
         service.rules = Rules {
@@ -317,6 +327,7 @@ impl Table {
             array_rows_max: limits.array_rows_max.unwrap_or(default.array_rows_max),
             array_ms_max: limits.array_ms_max.unwrap_or(default.array_ms_max),
             user: self.user.map_or(default.user, Into::into),
+            cache_control: cache_control.transpose()?,
         };
         Ok(service)
     }

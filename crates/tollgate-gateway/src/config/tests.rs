@@ -50,6 +50,12 @@ fn every_key_is_read() {
             wait_ms_max = 50
             [pages]
             size = 100
+            [cache]
+            enabled = false
+            bytes_max = 1
+            entries_max = 2
+            entry_bytes_max = 3
+            wait_ms_max = 4
             [limits]
             connections_max = 10
             header_ms_max = 1
@@ -67,6 +73,7 @@ fn every_key_is_read() {
             csrf = "required"
             if_match = "optional"
             user = "alice"
+            cache_control = "public, max-age=60"
             limits = { batch_requests_max = 1, batch_bytes_max = 2, batch_answer_bytes_max = 6, batch_ms_max = 7, body_bytes_max = 3, array_bytes_max = 4, array_rows_max = 5, array_ms_max = 8 }
             [[service]]
             kind = "database"
@@ -89,6 +96,7 @@ fn every_key_is_read() {
         csrf: Csrf::Required,
         if_match: IfMatch::Optional,
         user: "alice".into(),
+        cache_control: Some("public, max-age=60".into()),
         batch_requests_max: 1,
         batch_bytes_max: 2,
         batch_answer_bytes_max: 6,
@@ -128,6 +136,7 @@ fn every_key_is_read() {
                 work_processes: WorkProcesses { limit: 250, ..work_processes },
                 lifetime_seconds: 60
             }),
+            cache: Cache { enabled: false, bytes_max: 1, entries_max: 2, entry_bytes_max: 3, wait_ms_max: 4 },
             limits: Limits {
                 connections_max: 10,
                 header_ms_max: 1,
@@ -160,6 +169,9 @@ fn what_a_service_cannot_be_is_shown_with_file_line_and_text() {
         ("kind = \"fibonacci\"\ncsrf = \"off\"", 1, "`csrf` is not for services of kind `fibonacci`"),
         ("kind = \"fibonacci\"\nlifetime_seconds = -1", 3, "expected a number from 0 to 31536000, found -1"),
         ("kind = \"fibonacci\"\n[[service]]\nkind = \"fibonacci\"", 3, "the service `fibonacci` is there already"),
+        ("kind = \"records\"\ncache_control = \"max-age\"", 3, "such as `max-age=60`"),
+        ("kind = \"records\"\ncache_control = \"pubic\"", 3, "`pubic` is no directive of an answer's Cache-Control"),
+        ("kind = \"fibonacci\"\ncache_control = \"public\"", 3, "`cache_control` is not for services of kind"),
         ("kind = \"records\"\nusr = \"me\"", 3, "did you mean `user`?"),
         ("kind = \"records\"\nwork_processes.limit = 0", 3, "expected a number from 1 to 1000, found 0"),
         ("kind = \"records\"\nlimits.array_rows_max = 0", 3, "found 0"),

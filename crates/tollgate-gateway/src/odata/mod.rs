@@ -28,6 +28,13 @@ use crate::visit::Visit;
 pub(crate) use content::Content;
 pub(crate) use documents::Documents;
 
+/// Fields of a request that choose among the answers to one URL.
+pub(crate) const CHOOSING_FIELDS: &[&str] =
+    &["accept", "prefer", "odata-version", "odata-maxversion", "dataserviceversion", "maxdataserviceversion"];
+
+/// Those of them that are not said already, for caches of others.
+const VARY: &str = "Prefer, OData-Version, OData-MaxVersion, DataServiceVersion, MaxDataServiceVersion";
+
 /// Answers one request below `mount`.
 ///
 /// # Errors
@@ -40,8 +47,15 @@ pub(crate) async fn serve(
 ) -> Result<(), ExchangeError> {
     let (request, response) = exchange.split();
     let offer = visit.shared.tokens.offer(request, visit.access.caller());
-    if let Some(offer) = &offer {
-        offer.say(response);
+    let reads = matches!(request.method(), Method::Get | Method::Head);
+    match (&offer, &service.rules.cache_control) {
+        // It is for this client alone, and says so.
+        (Some(offer), _) => offer.say(response),
+        (None, Some(cache_control)) if reads => {
+            response.header("cache-control", &**cache_control);
+            response.header("vary", VARY);
+        }
+        (None, _) => {}
     }
     match answer(visit, service, mount, exchange).await {
         Ok(()) => {

@@ -34,6 +34,9 @@ use crate::visit::Visit;
 /// Where REST of all services begins.
 pub(crate) const ROOT: &str = "/rest/";
 
+/// Fields of a request that choose among the answers to one URL.
+pub(crate) const CHOOSING_FIELDS: &[&str] = &["accept"];
+
 const XML: Format = Format::RestXml { padding: Padding::AtomSize };
 const OFFERS: &[(&str, Format)] =
     &[("application/json", Format::RestJson), ("application/xml", XML), ("text/xml", XML)];
@@ -197,6 +200,9 @@ async fn read(
     let format = answer_format(request)?;
     let stencil = service.stencils.of(&service.model, plan.set(), plan.shape, format, &plan.options);
     response.header("vary", "Accept");
+    if let Some(cache_control) = &service.rules.cache_control {
+        response.header("cache-control", &**cache_control);
+    }
     if plan.shape == Shape::Entity {
         response.header("content-type", format.content_type(DocumentKind::Entry));
         let root = visit.service_root(exchange, &rest.root);

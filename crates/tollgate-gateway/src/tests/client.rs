@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use tollgate_net::clock::Clock;
 use tollgate_net::http1::server::Shutdown;
 
 use crate::board::Task;
@@ -48,10 +49,15 @@ pub(super) struct Connection {
 impl Running {
     /// Starts a gateway with this configuration over the test's defaults: loopback, any port, one thread.
     pub(super) fn start(config: &str) -> Running {
+        Running::start_by(config, Clock::system())
+    }
+
+    /// The same by another clock.
+    pub(super) fn start_by(config: &str, clock: Clock) -> Running {
         let mut config = Config::parse(config, "test.toml").unwrap();
         config.listen.addresses = vec!["127.0.0.1:0".parse().unwrap()];
         config.listen.threads = config.listen.threads.or(Some(1));
-        let gateway = Gateway::start(config).unwrap();
+        let gateway = Gateway::start_by(config, clock).unwrap();
         let addresses = gateway.addresses().clone();
         let shared = gateway.shared();
         let remarks = gateway.remarks().to_vec();

@@ -4,6 +4,7 @@ mod admin;
 mod auth;
 mod bad_input;
 mod batch;
+mod cache;
 mod client;
 #[allow(dead_code, reason = "the tests of the store need more of it")]
 #[path = "../../tests/store/cluster.rs"]

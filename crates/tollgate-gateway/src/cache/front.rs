@@ -1,0 +1,414 @@
+//! Where a request meets the cache: behind the rules, before its handler. It is answered from what is kept, waits for what
+//! another fetches, or goes on to the handler, whose answer is then kept for others.
+//!
+//! Which requests come here at all, and how long what its own handlers answer stays good, is not decided here: routes say
+//! so. Requests for ranges, those that change only what is in a known state, and those for a CSRF token pass by.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use tollgate_net::http1::server::{Exchange, ExchangeError, Keeping, Response};
+use tollgate_net::http1::{Method, RequestHead};
+
+use super::control::CacheControl;
+use super::entry::{Entry, Source, Varying};
+use super::flight::{Leader, Waited};
+use super::key::{Key, KeyText};
+use super::policy::{self, Answered, Freshness, Identity, Reuse};
+use super::shard::{Leads, Question};
+use super::{Asked, ResponseCache, State, http_date};
+use crate::conditions::{self, Verdict};
+use crate::error::Fault;
+
+/// What a route says of its answers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cachable<'s> {
+    /// Whether they hold absolute links.
+    pub(crate) dependence: Dependence,
+    /// The scheme by which the client reached us, for those that do.
+    pub(crate) scheme: &'static str,
+    /// Which of the resource's forms the request chose; empty where fields choose.
+    pub(crate) selected: &'static str,
+    /// Fields of a request by which answers are chosen, whatever `Vary` says.
+    pub(crate) varies: &'static [&'static str],
+    /// How long they stay good.
+    pub(crate) lifetime: Lifetime,
+    /// What counts the changes of what they are read from.
+    pub(crate) changes: Option<&'s Arc<AtomicU64>>,
+    /// Whether it is known who asks, by whatever way.
+    pub(crate) identity: Identity,
+    /// What the rules say of who asks: answers are for those of whom they say the same.
+    pub(crate) outcome: u64,
+}
+
+/// Whether answers depend on the origin that the client named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Dependence {
+    /// They begin their links with it.
+    Origin,
+    /// They are the same for everybody.
+    #[default]
+    Nothing,
+}
+
+/// How long answers stay good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Lifetime {
+    /// Their handler states it: it knows that they are for everybody, and what a request says of caches does not count.
+    Stated(Duration),
+    /// Their `Cache-Control` says it, and that of the request counts (RFC 9111).
+    #[default]
+    ByFields,
+}
+
+/// What becomes of a request.
+pub(crate) enum Turn {
+    /// It is answered.
+    Answered,
+    /// Nothing is kept for it, and it does not want anything else.
+    Refused(Fault),
+    /// It goes on to its handler.
+    Fetch(Fetch),
+}
+
+/// A request that goes on to its handler.
+pub(crate) struct Fetch(Option<Box<Fetching>>);
+
+/// One whose answer may be kept.
+struct Fetching {
+    leader: Leader,
+    key: KeyText,
+    asked: policy::Asked,
+    conditions: Conditions,
+    source: Option<Source>,
+    began: Instant,
+}
+
+/// What a request says of what its client has already.
+#[derive(Debug, Default)]
+struct Conditions {
+    if_none_match: Vec<String>,
+    if_modified_since: Option<String>,
+}
+
+/// The fields of a request that count here, found in one pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fields {
+    passes: bool,
+    conditional: bool,
+    control: bool,
+    authorization: bool,
+}
+
+/// The fields by which a client says what it has.
+const CONDITIONS: [&str; 2] = ["if-none-match", "if-modified-since"];
+
+/// Looks at the cache for a request that may read.
+pub(crate) async fn turn(cache: &Arc<ResponseCache>, cachable: &Cachable<'_>, exchange: &mut Exchange<'_>) -> Turn {
+    const ALONE: Turn = Turn::Fetch(Fetch(None));
+    let request = exchange.request();
+    let fields = Fields::of(request);
+    if cache.state == State::Off || fields.passes {
+        return ALONE;
+    }
+    let leads = if request.method() == Method::Get { Leads::Yes } else { Leads::No };
+    let control = match cachable.lifetime {
+        Lifetime::ByFields if fields.control => CacheControl::of(request.values("cache-control")),
+        Lifetime::ByFields | Lifetime::Stated(_) => CacheControl::default(),
+    };
+    if control.no_store {
+        return ALONE;
+    }
+    loop {
+        let now = exchange.now();
+        let request = exchange.request();
+        let Some(key) = cachable.key(request) else { return ALONE };
+        // Before anything is read: what changes from here on makes the answer one of before.
+        let source = cachable.changes.map(Source::now);
+        let question = Question { key, request, control, varies: cachable.varies, leads };
+        let waiter = match cache.ask(&question, now) {
+            Asked::Hit(entry) => {
+                answer(cache, exchange, entry, fields, now);
+                return Turn::Answered;
+            }
+            Asked::Lead(leader) => {
+                let identity = if fields.authorization { Identity::Said } else { cachable.identity };
+                let asked = policy::Asked { control, identity };
+                let key = key.to_text();
+                let conditions = if fields.conditional { Conditions::of(request) } else { Conditions::default() };
+                if fields.conditional {
+                    // What is kept is the whole answer, whatever this client has of it.
+                    exchange.remove_fields(&CONDITIONS);
+                }
+                exchange.keep_parts(cache.entry_bytes_max);
+                let fetching = Fetching { leader, key, asked, conditions, source, began: now };
+                return Turn::Fetch(Fetch(Some(Box::new(fetching))));
+            }
+            Asked::Alone if control.only_if_cached => return Turn::Refused(Fault::not_cached()),
+            Asked::Alone => return ALONE,
+            Asked::Wait(waiter) => waiter,
+        };
+        match waiter.wait().await {
+            Waited::Shared(entry) => {
+                let now = exchange.now();
+                let request = exchange.request();
+                let fits = cachable.key(request).is_some_and(|key| entry.answers(&key, request)) && entry.is_current();
+                if !fits || policy::reuse(&control, entry.age(now), entry.freshness.lifetime) != Reuse::Serve {
+                    return ALONE;
+                }
+                answer(cache, exchange, entry, fields, now);
+                return Turn::Answered;
+            }
+            Waited::Alone => return ALONE,
+            Waited::LeaderGone => {}
+        }
+    }
+}
+
+impl Fetch {
+    /// Keeps what the handler answered, where that may be, and lets go whoever waits for it.
+    pub(crate) fn settle(
+        self,
+        cache: &ResponseCache,
+        cachable: &Cachable<'_>,
+        exchange: &mut Exchange<'_>,
+        outcome: &Result<(), ExchangeError>,
+    ) {
+        let Some(fetching) = self.0 else { return };
+        let keeping = exchange.end_keeping();
+        if outcome.is_err() {
+            // The leader is dropped without having landed.
+            return;
+        }
+        if keeping == Keeping::Sent {
+            cache.count_too_large();
+            return fetching.leader.keep_to_itself();
+        }
+        let now = exchange.now();
+        let (request, response) = exchange.split();
+        let Fetching { leader, key, asked, conditions, source, began } = *fetching;
+        let found = Found::of(response);
+        let freshness = match cachable.lifetime {
+            _ if response.status != 200 && cachable.lifetime != Lifetime::ByFields => None,
+            Lifetime::Stated(lifetime) => Some(Freshness { age: Duration::ZERO, lifetime }),
+            Lifetime::ByFields => {
+                let delay = now.saturating_duration_since(began);
+                policy::storing(&asked, &found.answered(response.status), delay, cache.wall_s())
+            }
+        };
+        let not_modified = response.status == 200 && {
+            let last_modified_s = found.last_modified_s(cache.wall_s());
+            conditions.judge(found.etag.as_deref(), last_modified_s, cache.wall_s()) == Verdict::NotModified
+        };
+        match freshness.filter(|freshness| freshness.lifetime > freshness.age) {
+            Some(_) if response.body.len() > cache.entry_bytes_max => {
+                cache.count_too_large();
+                leader.keep_to_itself();
+            }
+            Some(freshness) => leader.share(Entry {
+                key,
+                varying: cachable.varying(&found, request),
+                status: response.status,
+                fields: response.rendered_headers().into(),
+                body: response.body.as_slice().into(),
+                last_modified_s: found.last_modified_s(cache.wall_s()),
+                etag: found.etag.map(Into::into),
+                kept_at: now,
+                freshness,
+                source,
+            }),
+            None => leader.keep_to_itself(),
+        }
+        if not_modified {
+            response.status = 304;
+            response.body.clear();
+        }
+    }
+}
+
+impl Cachable<'_> {
+    fn key<'r>(&self, request: &'r RequestHead) -> Option<Key<'r>> {
+        let origin = match self.dependence {
+            Dependence::Nothing => None,
+            // Without a host the links begin with our own address, which is nobody's name.
+            Dependence::Origin => Some((self.scheme, request.host()?)),
+        };
+        Some(Key { origin, target: request.target(), selected: self.selected, outcome: self.outcome })
+    }
+
+    fn varying(&self, found: &Found, request: &RequestHead) -> Box<[Varying]> {
+        let said = match self.lifetime {
+            // The route has chosen already, and says by what.
+            Lifetime::Stated(_) => "",
+            Lifetime::ByFields => &found.vary,
+        };
+        let said = said.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let said = said.filter(|name| !self.varies.iter().any(|known| known.eq_ignore_ascii_case(name)));
+        self.varies.iter().copied().chain(said).map(|name| Varying::of(name, request)).collect()
+    }
+}
+
+/// Answers with what is kept.
+fn answer(cache: &ResponseCache, exchange: &mut Exchange<'_>, entry: Arc<Entry>, fields: Fields, now: Instant) {
+    let (request, response) = exchange.split();
+    let verdict = match fields.conditional && entry.status == 200 {
+        true => Conditions::of(request).judge(entry.etag.as_deref(), entry.last_modified_s, cache.wall_s()),
+        false => Verdict::Answer,
+    };
+    response.status = entry.status;
+    response.add_rendered_headers(&entry.fields);
+    let mut line = [0; AGE_LINE_BYTES];
+    response.add_rendered_headers(age_line(&mut line, entry.age(now).as_secs()));
+    match verdict {
+        Verdict::NotModified => response.status = 304,
+        Verdict::Answer | Verdict::Failed => response.share(entry),
+    }
+}
+
+const AGE_NAME: &[u8] = b"age: ";
+const AGE_LINE_BYTES: usize = AGE_NAME.len() + "18446744073709551615\r\n".len();
+
+/// The rendered `Age` field, made from its end.
+fn age_line(line: &mut [u8; AGE_LINE_BYTES], seconds: u64) -> &[u8] {
+    let mut begin = line.len() - 2;
+    line[begin..].copy_from_slice(b"\r\n");
+    let mut left = seconds;
+    loop {
+        begin -= 1;
+        line[begin] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    begin -= AGE_NAME.len();
+    line[begin..begin + AGE_NAME.len()].copy_from_slice(AGE_NAME);
+    &line[begin..]
+}
+
+impl Fields {
+    fn of(request: &RequestHead) -> Fields {
+        let mut found = Fields { passes: false, conditional: false, control: false, authorization: false };
+        for (name, _) in request.headers() {
+            let is = |known: &str| name.eq_ignore_ascii_case(known);
+            // By length first: most fields are none of these.
+            match name.len() {
+                5 => found.passes |= is("range"),
+                8 => found.passes |= is("if-match") || is("if-range"),
+                12 => found.passes |= is("x-csrf-token"),
+                13 => {
+                    found.conditional |= is("if-none-match");
+                    found.control |= is("cache-control");
+                    found.authorization |= is("authorization");
+                }
+                17 => found.conditional |= is("if-modified-since"),
+                19 => found.passes |= is("if-unmodified-since"),
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+impl Conditions {
+    fn of(request: &RequestHead) -> Conditions {
+        let [if_none_match, if_modified_since] = CONDITIONS;
+        Conditions {
+            if_none_match: request.values(if_none_match).map(str::to_owned).collect(),
+            if_modified_since: request.header(if_modified_since).map(str::to_owned),
+        }
+    }
+
+    /// What they lead to (RFC 9110, section 13.2.2): a date counts only where no ETag is named.
+    fn judge(&self, etag: Option<&str>, last_modified_s: Option<i64>, now_s: i64) -> Verdict {
+        if !self.if_none_match.is_empty() {
+            let named = self.if_none_match.iter().map(String::as_str);
+            return etag.map_or(Verdict::Answer, |etag| conditions::judge(None, named, etag));
+        }
+        let since_s = self.if_modified_since.as_ref().and_then(|since| http_date::parse(since, now_s));
+        match last_modified_s.zip(since_s) {
+            Some((last_modified_s, since_s)) if last_modified_s <= since_s => Verdict::NotModified,
+            _ => Verdict::Answer,
+        }
+    }
+}
+
+/// The fields of an answer that count here.
+#[derive(Debug, Default)]
+struct Found {
+    control: CacheControl,
+    vary: String,
+    etag: Option<String>,
+    last_modified: Option<String>,
+    expires: Option<String>,
+    age: Option<String>,
+    sets_cookie: bool,
+}
+
+impl Found {
+    fn of(response: &Response) -> Found {
+        let mut found = Found::default();
+        let mut control = Vec::new();
+        for (name, value) in response.headers() {
+            let is = |known: &str| name.eq_ignore_ascii_case(known);
+            let text = || String::from_utf8_lossy(value).into_owned();
+            if is("cache-control") {
+                control.push(text());
+            } else if is("vary") {
+                found.vary.push_str(&text());
+                found.vary.push(',');
+            } else if is("etag") {
+                found.etag = Some(text());
+            } else if is("last-modified") {
+                found.last_modified = Some(text());
+            } else if is("expires") {
+                found.expires = Some(text());
+            } else if is("age") {
+                found.age = Some(text());
+            } else if is("set-cookie") {
+                found.sets_cookie = true;
+            }
+        }
+        found.control = CacheControl::of(control.iter().map(String::as_str));
+        found
+    }
+
+    fn answered(&self, status: u16) -> Answered<'_> {
+        Answered {
+            status,
+            control: self.control,
+            expires: self.expires.as_deref(),
+            // The engine writes it, and it says now.
+            date: None,
+            age: self.age.as_deref(),
+            varies_by_all: self.vary.split(',').any(|name| name.trim() == "*"),
+            sets_cookie: self.sets_cookie,
+        }
+    }
+
+    fn last_modified_s(&self, now_s: i64) -> Option<i64> {
+        http_date::parse(self.last_modified.as_deref()?, now_s)
+    }
+}
+
+impl ResponseCache {
+    /// The time on the wall, in seconds since 1970.
+    fn wall_s(&self) -> i64 {
+        let since = self.clock.wall().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_written_without_leading_zeros() {
+        for seconds in [0, 9, 10, 300, u64::MAX] {
+            let mut line = [0; AGE_LINE_BYTES];
+            assert_eq!(age_line(&mut line, seconds), format!("age: {seconds}\r\n").as_bytes());
+        }
+    }
+}

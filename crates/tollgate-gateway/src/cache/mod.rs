@@ -1,0 +1,215 @@
+//! The response cache, shared by all event loops: answers are kept in memory for as long as their handler states or their
+//! `Cache-Control` allows, and are sent again without a work process, a database or a copy of a large body.
+//!
+//! It is divided into parts, each under a lock of its own that is held for some 30 ns. What it deliberately does not do:
+//! serve anything stale, validate what it keeps, or write to a disk.
+
+pub mod control;
+mod entry;
+mod flight;
+mod front;
+mod http_date;
+mod key;
+mod policy;
+mod shard;
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tollgate_net::clock::Clock;
+
+use self::entry::Entry;
+use self::flight::{Leader, Led, Waiter};
+pub(crate) use self::front::{Cachable, Dependence, Lifetime, Turn, turn};
+use self::key::KeyText;
+pub(crate) use self::policy::{Identity, invalidates};
+use self::shard::{Known, Question, Shard};
+pub(crate) use self::statistics::{EntryInfo, Statistics};
+use crate::config;
+
+/// Most parts. Loops that ask for different answers at the same moment then seldom meet.
+const SHARDS_MAX: usize = 16;
+
+/// Answers of the largest size that each part has room for at least, and answers at all: else there are fewer parts.
+const LARGEST_IN_SHARD_MIN: usize = 4;
+const ENTRIES_IN_SHARD_MIN: usize = 64;
+
+/// The response cache.
+#[derive(Debug)]
+pub(crate) struct ResponseCache {
+    shards: Box<[Mutex<Shard>]>,
+    /// Its keys are random: nobody can choose targets that meet in one place.
+    hashing: RandomState,
+    state: State,
+    entry_bytes_max: usize,
+    wait_max: Duration,
+    clock: Clock,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    On,
+    Off,
+}
+
+/// What is known of a request.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// It is answered by this.
+    Hit(Arc<Entry>),
+    /// It fetches, for itself and for others.
+    Lead(Leader),
+    /// Another fetches already.
+    Wait(Waiter),
+    /// It fetches for itself.
+    Alone,
+}
+
+/// Answers that are to be thrown away.
+#[cfg_attr(not(test), expect(dead_code, reason = "the operator's page is about to ask for it"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which<'a> {
+    /// Those with this key, as it is listed.
+    One(&'a str),
+    /// Those whose path begins so.
+    Prefix(&'a str),
+    /// All.
+    All,
+}
+
+impl ResponseCache {
+    /// An empty cache.
+    pub(crate) fn new(config: &config::Cache, clock: Clock) -> Arc<ResponseCache> {
+        let largest = config.entry_bytes_max.saturating_mul(LARGEST_IN_SHARD_MIN);
+        let by_bytes = config.bytes_max / largest.max(1);
+        let by_entries = config.entries_max / ENTRIES_IN_SHARD_MIN;
+        let shards = by_bytes.min(by_entries).clamp(1, SHARDS_MAX);
+        // A power of two, so that a few bits of the hash choose.
+        let shards = 1 << shards.ilog2();
+        let shard = || Mutex::new(Shard::new(config.bytes_max / shards, config.entries_max / shards));
+        Arc::new(ResponseCache {
+            shards: std::iter::repeat_with(shard).take(shards).collect(),
+            hashing: RandomState::new(),
+            state: if config.enabled { State::On } else { State::Off },
+            entry_bytes_max: config.entry_bytes_max,
+            wait_max: config.wait_max(),
+            clock,
+        })
+    }
+
+    /// Looks a request up.
+    fn ask(self: &Arc<Self>, question: &Question<'_>, now: Instant) -> Asked {
+        let mut hasher = self.hashing.build_hasher();
+        question.key.hash(&mut hasher);
+        let hash = hasher.finish();
+        // Requests that are known to have different answers do not wait for each other.
+        let mut of_flight = hash;
+        let flight_hash = || {
+            for name in question.varies {
+                for value in question.request.values(name) {
+                    hasher.write(value.as_bytes());
+                }
+                hasher.write_u8(0xff);
+            }
+            of_flight = hasher.finish();
+            of_flight
+        };
+        let known = self.shard(hash).ask(hash, flight_hash, question, now);
+        match known {
+            Known::Hit(entry) => Asked::Hit(entry),
+            Known::Awaited(landing) => Asked::Wait(Waiter { landing, wait_max: self.wait_max }),
+            Known::Led(number, landing) => {
+                let flight = Some(Led { hash: of_flight, number, landing });
+                Asked::Lead(Leader { cache: Arc::clone(self), hash, flight })
+            }
+            Known::Unknown if question.leads == shard::Leads::Yes && !question.control.only_if_cached => {
+                Asked::Lead(Leader { cache: Arc::clone(self), hash, flight: None })
+            }
+            Known::Unknown => Asked::Alone,
+        }
+    }
+
+    /// Keeps an answer; that of a fetch only where nothing was thrown away since it began.
+    fn keep(&self, hash: u64, flight: Option<(u64, u64)>, entry: &Arc<Entry>) {
+        let mut shard = self.shard(hash);
+        let may_be_kept = flight.is_none_or(|(flight_hash, number)| shard.land(flight_hash, number));
+        if may_be_kept && entry.is_current() {
+            shard.keep(hash, Arc::clone(entry), entry.kept_at);
+        }
+    }
+
+    /// A fetch has ended without an answer for others.
+    fn land(&self, hash: u64, flight_hash: u64, number: u64) {
+        self.shard(hash).land(flight_hash, number);
+    }
+
+    /// The answers that are asked for most, at most so many.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the operator's page is about to show them"))]
+    pub(crate) fn entries(&self, limit: usize) -> Vec<EntryInfo> {
+        let now = self.clock.now();
+        let mut found = Vec::new();
+        for shard in &self.shards {
+            let shard = lock(shard);
+            // Only references are gathered under the lock.
+            let mut of_shard: Vec<_> = shard.iter().map(|(entry, hits)| (hits, entry)).collect();
+            of_shard.sort_by_key(|(hits, _)| std::cmp::Reverse(*hits));
+            of_shard.truncate(limit);
+            found.extend(of_shard.into_iter().map(|(hits, entry)| (hits, Arc::clone(entry))));
+        }
+        found.sort_by_key(|(hits, _)| std::cmp::Reverse(*hits));
+        found.truncate(limit);
+        let info = |(hits, entry): (u64, Arc<Entry>)| EntryInfo {
+            key: entry.key.as_str().to_owned(),
+            varies: entry.varying.iter().map(|varying| varying.name().to_owned()).collect(),
+            bytes: entry.bytes() as u64,
+            age: entry.age(now),
+            lifetime: entry.freshness.lifetime,
+            hits,
+        };
+        found.into_iter().map(info).collect()
+    }
+
+    /// What it holds and has done.
+    pub(crate) fn statistics(&self) -> Statistics {
+        let mut all = Statistics::default();
+        for shard in &self.shards {
+            all += lock(shard).statistics;
+        }
+        all
+    }
+
+    /// Throws answers away, and says how many. What is being fetched for them is not kept either.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the operator's page is about to ask for it"))]
+    pub(crate) fn invalidate(&self, which: Which<'_>) -> u64 {
+        self.shards.iter().map(|shard| lock(shard).invalidate(&which)).sum()
+    }
+
+    /// An answer was too large to be kept.
+    fn count_too_large(&self) {
+        lock(&self.shards[0]).statistics.too_large_total += 1;
+    }
+
+    fn shard(&self, hash: u64) -> MutexGuard<'_, Shard> {
+        // Not the bits by which the tables inside choose.
+        lock(&self.shards[(hash >> 32) as usize & (self.shards.len() - 1)])
+    }
+}
+
+impl Which<'_> {
+    fn means(&self, key: &KeyText) -> bool {
+        match self {
+            Which::One(listed) => key.as_str() == *listed,
+            Which::Prefix(prefix) => key.target().starts_with(prefix),
+            Which::All => true,
+        }
+    }
+}
+
+fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}

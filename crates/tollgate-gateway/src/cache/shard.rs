@@ -1,0 +1,365 @@
+//! A part of the cache: its answers by the hash of what they answer, in the order in which they came, and the fetches that
+//! others wait for.
+//!
+//! What is evicted is chosen by SIEVE: a hand goes from the eldest answer to the youngest, spares each that was asked for
+//! since it passed, and takes the first that was not. A hit then only sets a mark, where LRU would move the answer. It
+//! neither locks nor takes the time.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::watch;
+use tollgate_net::http1::RequestHead;
+
+use super::Which;
+use super::control::CacheControl;
+use super::entry::Entry;
+use super::flight::Landing;
+use super::key::{Key, KeyText};
+use super::policy::{self, Reuse};
+use super::statistics::Statistics;
+
+/// Answers to one target that are kept beside each other, chosen by fields of the request; the eldest makes room.
+pub(super) const VARIANTS_MAX: usize = 8;
+
+/// What a request is looked up by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Question<'r> {
+    /// What is asked for.
+    pub(crate) key: Key<'r>,
+    /// The request, whose fields may choose.
+    pub(crate) request: &'r RequestHead,
+    /// What it says of stored answers; nothing where that does not count.
+    pub(crate) control: CacheControl,
+    /// Fields by which the answers are known to be chosen before there is any.
+    pub(crate) varies: &'static [&'static str],
+    /// Whether it may fetch for others.
+    pub(crate) leads: Leads,
+}
+
+/// Whether a request may fetch an answer for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leads {
+    /// It may.
+    Yes,
+    /// It may not: its answer will have no body.
+    No,
+}
+
+/// What is known of a request.
+#[derive(Debug)]
+pub(super) enum Known {
+    /// It is answered.
+    Hit(Arc<Entry>),
+    /// Somebody fetches the answer.
+    Awaited(watch::Receiver<Landing>),
+    /// Nobody does, but its asker from now on: the number of the fetch.
+    Led(u64, watch::Sender<Landing>),
+    /// It is to be fetched, and nobody is to wait for that.
+    Unknown,
+}
+
+/// A part of the cache.
+#[derive(Debug)]
+pub(super) struct Shard {
+    /// By hash, the first answer of a chain.
+    index: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
+    nodes: Vec<Node>,
+    free: Vec<u32>,
+    youngest: u32,
+    eldest: u32,
+    hand: u32,
+    bytes_max: usize,
+    entries_max: usize,
+    flights: HashMap<u64, Flight, BuildHasherDefault<Hashed>>,
+    next_flight: u64,
+    pub(super) statistics: Statistics,
+}
+
+#[derive(Debug)]
+struct Node {
+    /// `None` where the place is free.
+    entry: Option<Arc<Entry>>,
+    hash: u64,
+    /// The next answer of the same hash.
+    sibling: u32,
+    younger: u32,
+    elder: u32,
+    /// It was asked for since the hand passed.
+    marked: bool,
+    hits: u64,
+}
+
+#[derive(Debug)]
+struct Flight {
+    number: u64,
+    key: KeyText,
+    landing: watch::Receiver<Landing>,
+}
+
+/// No node.
+const NONE: u32 = u32::MAX;
+
+impl Shard {
+    /// An empty part with these limits.
+    pub(super) fn new(bytes_max: usize, entries_max: usize) -> Shard {
+        Shard {
+            index: HashMap::default(),
+            nodes: Vec::new(),
+            free: Vec::new(),
+            youngest: NONE,
+            eldest: NONE,
+            hand: NONE,
+            bytes_max,
+            entries_max,
+            flights: HashMap::default(),
+            next_flight: 0,
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Looks a request up.
+    pub(super) fn ask(
+        &mut self,
+        hash: u64,
+        flight_hash: impl FnOnce() -> u64,
+        question: &Question<'_>,
+        now: Instant,
+    ) -> Known {
+        if let Some(place) = self.find(hash, |entry| entry.answers(&question.key, question.request)) {
+            let node = &mut self.nodes[place as usize];
+            let entry = node.entry.as_ref().expect(HELD);
+            let reuse = match entry.is_current() {
+                true => policy::reuse(&question.control, entry.age(now), entry.freshness.lifetime),
+                false => Reuse::Stale,
+            };
+            match reuse {
+                Reuse::Serve => {
+                    node.marked = true;
+                    node.hits += 1;
+                    self.statistics.hits_total += 1;
+                    return Known::Hit(Arc::clone(entry));
+                }
+                Reuse::Fetch => {
+                    // Whoever wants it fresher than others fetches it alone.
+                    self.statistics.misses_total += 1;
+                    return Known::Unknown;
+                }
+                Reuse::Stale => {
+                    let was_current = entry.is_current();
+                    self.remove(place);
+                    self.statistics.removed(was_current);
+                }
+            }
+        }
+        if question.control.no_cache || question.control.only_if_cached {
+            self.statistics.misses_total += 1;
+            return Known::Unknown;
+        }
+        let flight_hash = flight_hash();
+        if let Some(flight) = self.flights.get(&flight_hash).filter(|flight| flight.key.is(&question.key)) {
+            self.statistics.waits_total += 1;
+            return Known::Awaited(flight.landing.clone());
+        }
+        self.statistics.misses_total += 1;
+        if question.leads == Leads::No {
+            return Known::Unknown;
+        }
+        let number = self.next_flight;
+        self.next_flight += 1;
+        let (sender, landing) = watch::channel(Landing::Awaited);
+        self.flights.insert(flight_hash, Flight { number, key: question.key.to_text(), landing });
+        Known::Led(number, sender)
+    }
+
+    /// A fetch has ended. Says whether its answer may be kept: not if what was kept was thrown away meanwhile.
+    pub(super) fn land(&mut self, flight_hash: u64, number: u64) -> bool {
+        let is_ours = self.flights.get(&flight_hash).is_some_and(|flight| flight.number == number);
+        if is_ours {
+            self.flights.remove(&flight_hash);
+        }
+        is_ours
+    }
+
+    /// Keeps an answer, if it has room in this part at all.
+    pub(super) fn keep(&mut self, hash: u64, entry: Arc<Entry>, now: Instant) {
+        let bytes = entry.bytes();
+        if let Some(place) = self.find(hash, |other| entry.replaces(other)) {
+            self.remove(place);
+        }
+        if bytes > self.bytes_max || self.entries_max == 0 {
+            self.statistics.too_large_total += 1;
+            return;
+        }
+        let (variants, last) = self.variants(hash);
+        if variants >= VARIANTS_MAX {
+            self.remove(last);
+            self.statistics.evicted_total += 1;
+        }
+        while self.statistics.bytes as usize + bytes > self.bytes_max
+            || self.statistics.entries as usize + 1 > self.entries_max
+        {
+            self.evict(now);
+        }
+        self.insert(hash, entry);
+        self.statistics.stored_total += 1;
+    }
+
+    /// Throws away what `which` means, and has no fetch that goes on kept.
+    pub(super) fn invalidate(&mut self, which: &Which<'_>) -> u64 {
+        let mut removed = 0;
+        let mut place = self.youngest;
+        while place != NONE {
+            let node = &self.nodes[place as usize];
+            let elder = node.elder;
+            if which.means(&node.entry.as_ref().expect(HELD).key) {
+                self.remove(place);
+                removed += 1;
+            }
+            place = elder;
+        }
+        self.flights.retain(|_, flight| !which.means(&flight.key));
+        self.statistics.invalidated_total += removed;
+        removed
+    }
+
+    /// The answers that are kept, the youngest first, with how often each was asked for.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Arc<Entry>, u64)> {
+        let mut place = self.youngest;
+        std::iter::from_fn(move || {
+            let node = self.nodes.get(place as usize)?;
+            place = node.elder;
+            Some((node.entry.as_ref().expect(HELD), node.hits))
+        })
+    }
+
+    fn find(&self, hash: u64, is_meant: impl Fn(&Entry) -> bool) -> Option<u32> {
+        let mut place = *self.index.get(&hash)?;
+        while let Some(node) = self.nodes.get(place as usize) {
+            if is_meant(node.entry.as_ref().expect(HELD)) {
+                return Some(place);
+            }
+            place = node.sibling;
+        }
+        None
+    }
+
+    /// How many answers have this hash, and the last of their chain, which is the eldest.
+    fn variants(&self, hash: u64) -> (usize, u32) {
+        let (mut count, mut last) = (0, NONE);
+        let mut place = self.index.get(&hash).copied().unwrap_or(NONE);
+        while let Some(node) = self.nodes.get(place as usize) {
+            (count, last) = (count + 1, place);
+            place = node.sibling;
+        }
+        (count, last)
+    }
+
+    fn insert(&mut self, hash: u64, entry: Arc<Entry>) {
+        self.statistics.bytes += entry.bytes() as u64;
+        self.statistics.entries += 1;
+        let sibling = self.index.get(&hash).copied().unwrap_or(NONE);
+        let elder = self.youngest;
+        let node = Node { entry: Some(entry), hash, sibling, younger: NONE, elder, marked: false, hits: 0 };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.nodes[place as usize] = node;
+                place
+            }
+            None => {
+                self.nodes.push(node);
+                // The limit of entries lies far below.
+                (self.nodes.len() - 1) as u32
+            }
+        };
+        match self.nodes.get_mut(elder as usize) {
+            Some(elder) => elder.younger = place,
+            None => self.eldest = place,
+        }
+        self.youngest = place;
+        self.index.insert(hash, place);
+    }
+
+    fn remove(&mut self, place: u32) {
+        let node = &mut self.nodes[place as usize];
+        let entry = node.entry.take().expect(HELD);
+        let (hash, sibling, younger, elder) = (node.hash, node.sibling, node.younger, node.elder);
+        self.statistics.bytes -= entry.bytes() as u64;
+        self.statistics.entries -= 1;
+        match self.nodes.get_mut(younger as usize) {
+            Some(younger) => younger.elder = elder,
+            None => self.youngest = elder,
+        }
+        match self.nodes.get_mut(elder as usize) {
+            Some(elder) => elder.younger = younger,
+            None => self.eldest = younger,
+        }
+        if self.hand == place {
+            self.hand = younger;
+        }
+        self.unchain(hash, place, sibling);
+        self.free.push(place);
+    }
+
+    /// Takes a node out of the chain of its hash.
+    fn unchain(&mut self, hash: u64, place: u32, sibling: u32) {
+        let first = self.index.get(&hash).copied().unwrap_or(NONE);
+        if first == place {
+            match sibling {
+                NONE => self.index.remove(&hash),
+                sibling => self.index.insert(hash, sibling),
+            };
+            return;
+        }
+        let mut before = first;
+        while let Some(node) = self.nodes.get_mut(before as usize) {
+            if node.sibling == place {
+                node.sibling = sibling;
+                return;
+            }
+            before = node.sibling;
+        }
+    }
+
+    /// Makes room: what nobody asked for since the hand passed goes, and what is of no use any more.
+    fn evict(&mut self, now: Instant) {
+        let mut place = if self.hand == NONE { self.eldest } else { self.hand };
+        while let Some(node) = self.nodes.get_mut(place as usize) {
+            let spent = node.entry.as_ref().expect(HELD).is_spent(now);
+            if !node.marked || spent {
+                self.hand = node.younger;
+                self.remove(place);
+                match spent {
+                    true => self.statistics.expired_total += 1,
+                    false => self.statistics.evicted_total += 1,
+                }
+                return;
+            }
+            node.marked = false;
+            place = if node.younger == NONE { self.eldest } else { node.younger };
+        }
+    }
+}
+
+const HELD: &str = "a node that is linked holds an answer";
+
+/// Keys of these tables are hashes already.
+#[derive(Debug, Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        // Never called for a u64; as good as any for the rest.
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,168 @@
+//! Whose a request is, by its path, and what happens to it there: behind authentication come the rules, then the response
+//! cache, then the handler.
+//!
+//! The rules themselves are asked by each protocol, for each entity set that a request reaches. The cache never answers
+//! with what was answered under other outcomes of theirs: they are part of what an answer is kept under.
+
+use std::sync::Arc;
+
+use tollgate_net::http1::server::{Exchange, ExchangeError};
+use tollgate_net::http1::{Method, RequestHead};
+use tollgate_net::stream::Transport;
+
+use crate::auth::{Grants, Verb};
+use crate::cache::{self, Cachable, Dependence, Identity, Lifetime, Turn};
+use crate::error::{Failure, Fault};
+use crate::fibonacci::{self, Fibonacci};
+use crate::hosted::{Hosted, Mount, is_below};
+use crate::index;
+use crate::odata;
+use crate::rest;
+use crate::server::Shared;
+use crate::visit::Visit;
+
+/// Whose a request is.
+pub(crate) enum Route<'s> {
+    /// A service's, by OData.
+    OData(&'s Arc<Hosted>, &'s Mount),
+    /// A service's, by plain REST.
+    Rest(&'s Arc<Hosted>),
+    /// The Fibonacci service's.
+    Fibonacci(&'s Fibonacci),
+    /// The index, or nobody's.
+    Bare,
+}
+
+impl<'s> Route<'s> {
+    /// Whose `path` is. Prefixes are few and told apart by their first bytes: comparing them all costs less than a hash.
+    pub(crate) fn of(shared: &'s Shared, path: &str) -> Route<'s> {
+        let services = &shared.services;
+        for service in services {
+            if let Some(mount) = service.mount_of(path) {
+                return Route::OData(service, mount);
+            }
+        }
+        if let Some(service) = services.iter().find(|service| service.rest.has(path)) {
+            return Route::Rest(service);
+        }
+        match &shared.fibonacci {
+            Some(fibonacci) if path == fibonacci::PATH => Route::Fibonacci(fibonacci),
+            _ => Route::Bare,
+        }
+    }
+
+    /// Who may do what there.
+    pub(crate) fn grants(&self, shared: &'s Shared) -> Option<&'s Arc<Grants>> {
+        match self {
+            Route::OData(_, mount) => mount.grants.as_ref(),
+            Route::Rest(service) => service.rest.grants(),
+            Route::Fibonacci(_) => shared.elsewhere.fibonacci.as_ref(),
+            Route::Bare => shared.elsewhere.index.as_ref(),
+        }
+    }
+
+    /// Answers a request from the cache, or has it answered.
+    ///
+    /// # Errors
+    /// Only where the exchange breaks; whatever else is wrong is answered.
+    pub(crate) async fn serve(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
+        let Some(cachable) = self.cachable(visit, exchange) else {
+            let outcome = self.handle(visit, exchange).await;
+            if let Route::OData(service, _) | Route::Rest(service) = self
+                && cache::invalidates(exchange.request().method(), exchange.respond().status)
+            {
+                // Once more, for what a transaction did not tell of itself.
+                service.pool.changed();
+            }
+            return outcome;
+        };
+        let cache = &visit.shared.cache;
+        match cache::turn(cache, &cachable, exchange).await {
+            Turn::Answered => Ok(()),
+            Turn::Refused(fault) => {
+                let (request, response) = exchange.split();
+                visit.tell(&fault, visit.error_format(Some(request)), request, response);
+                Ok(())
+            }
+            Turn::Fetch(fetch) => {
+                let outcome = self.handle(visit, exchange).await;
+                fetch.settle(cache, &cachable, exchange, &outcome);
+                outcome
+            }
+        }
+    }
+
+    /// What the response cache is to know of the answers to a request that reads; `None` where none is ever kept.
+    fn cachable(&self, visit: &Visit<'_>, exchange: &Exchange<'_>) -> Option<Cachable<'s>> {
+        let request = exchange.request();
+        if !matches!(request.method(), Method::Get | Method::Head) {
+            return None;
+        }
+        let cachable = match self {
+            Route::OData(service, _) => of_rows(service, odata::CHOOSING_FIELDS)?,
+            Route::Rest(service) => of_rows(service, rest::CHOOSING_FIELDS)?,
+            Route::Fibonacci(fibonacci) => of_fibonacci(fibonacci, request)?,
+            Route::Bare => return None,
+        };
+        let identity = if visit.access.caller().user().is_some() { Identity::Said } else { cachable.identity };
+        let scheme = match exchange.transport() {
+            Transport::Plain => "http",
+            Transport::Tls { .. } => "https",
+        };
+        Some(Cachable { identity, scheme, outcome: visit.access.outcome()?, ..cachable })
+    }
+
+    /// Has a request answered by whoever it is for.
+    async fn handle(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
+        let told = match self {
+            // Versions, URL, format, work process, rows, conditions: see odata/.
+            Route::OData(service, mount) => return odata::serve(visit, service, mount, exchange).await,
+            // The same rows without the protocol.
+            Route::Rest(service) => return rest::serve(visit, service, exchange).await,
+            // Nothing but the processor's work.
+            Route::Fibonacci(fibonacci) => match fibonacci.answer(visit, exchange).await {
+                Ok(()) => Ok(()),
+                Err(Failure::Broken(error)) => return Err(error),
+                Err(Failure::Told(fault)) => Err(fault),
+            },
+            Route::Bare => bare(visit, exchange),
+        };
+        if let Err(fault) = told {
+            let (request, response) = exchange.split();
+            visit.tell(&fault, visit.error_format(Some(request)), request, response);
+        }
+        Ok(())
+    }
+}
+
+/// Answers what is no service's.
+fn bare(visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
+    let request = exchange.request();
+    visit.access.check_document(Verb::of(request.method()))?;
+    let services = &visit.shared.services;
+    match request.path() {
+        // For whoever opens the bare address.
+        "/" => index::answer(exchange, services, visit.shared.fibonacci.as_ref()),
+        path if is_below(path, rest::ROOT) => Err(rest::unknown(services, path)),
+        _ => Err(Fault::not_found("no service is mounted here: / lists those that are")),
+    }
+}
+
+/// Rows that were read: kept where the service states for how long, until something is written.
+fn of_rows<'s>(service: &'s Hosted, varies: &'static [&'static str]) -> Option<Cachable<'s>> {
+    service.rules.cache_control.as_ref()?;
+    Some(Cachable {
+        // Links of OData, and those to next pages, are absolute.
+        dependence: Dependence::Origin,
+        lifetime: Lifetime::ByFields,
+        changes: Some(service.pool.changes()),
+        varies,
+        ..Cachable::default()
+    })
+}
+
+/// Numbers: they are the same for everybody, in two forms.
+fn of_fibonacci(service: &Fibonacci, request: &RequestHead) -> Option<Cachable<'static>> {
+    let selected = fibonacci::content_type(fibonacci::form(request)?);
+    Some(Cachable { selected, lifetime: Lifetime::Stated(service.lifetime), ..Cachable::default() })
+}
