@@ -88,6 +88,8 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
+/// The highest rate of requests that may be asked for: beyond it no generator sends in time.
+const REQUESTS_PER_SECOND_MAX: f64 = 1e6;
 /// Longest time that can be asked for: a day.
 const TIME_SECONDS_MAX: f64 = 86_400.0;
 
@@ -109,6 +111,14 @@ pub(crate) fn delay(text: &str) -> Result<Duration, String> {
     match time(text)? {
         number if number <= TIME_SECONDS_MAX => Ok(Duration::from_nanos((number * 1e9).round() as u64)),
         _ => Err(format!("expected seconds up to {TIME_SECONDS_MAX}")),
+    }
+}
+
+/// Requests per second: `300`, or `300/s`.
+pub(crate) fn requests_per_second(text: &str) -> Result<f64, String> {
+    match text.strip_suffix("/s").unwrap_or(text).parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= REQUESTS_PER_SECOND_MAX => Ok(number),
+        _ => Err(format!("expected requests per second above 0 and up to {REQUESTS_PER_SECOND_MAX}, such as 300/s")),
     }
 }
 

@@ -14,6 +14,7 @@ pub mod little;
 pub mod model;
 mod open;
 pub mod pass;
+mod ports;
 pub mod quick;
 mod read;
 pub mod recorder;
@@ -31,7 +32,8 @@ use std::time::Duration;
 pub use failure::ErrorClass;
 pub use header::{basic_authorization, check_header};
 pub use little::LittlesLaw;
-pub use quick::{QuickLoad, QuickResult, quick};
+pub use model::Arrivals;
+pub use quick::{FirstRequest, Handshaken, Offered, PhaseTimes, QuickLoad, QuickResult, Rate, Segments, quick};
 pub use target::Connection;
 
 /// A request that takes longer has failed.

@@ -1,23 +1,24 @@
 //! A quick load of one URL, as ApacheBench does it, on the same engine as the experiments.
 
-use std::collections::BTreeMap;
+mod found;
+
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use serde::Serialize;
 use tokio::sync::oneshot;
-use tollgate_net::http1::client::Target;
+use tollgate_net::http1::client::{Connector, Target};
+use tollgate_net::tls::ClientSettings;
 
-use super::little::LittlesLaw;
-use super::model::{Closed, End, Load};
+pub use found::{FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Segments};
+
+use super::model::{Arrivals, Closed, End, Lane, Load, Open};
+use super::ports;
 use super::recorder::{Course, Recorder};
 use super::target::{Connection, LoadTarget};
 use super::worker::{Order, Report, ReportEnd, Work, Worker};
-use crate::cells;
 use crate::cores::Cores;
 use crate::experiment::RequestShape;
-use crate::results::Percentiles;
-use crate::run::{Certificates, RunError, StopFlag};
+use crate::run::{RunError, StopFlag};
 use crate::secret;
 use crate::subject::check_loadable;
 
@@ -43,14 +44,30 @@ pub struct QuickLoad {
     pub headers: Vec<(String, String)>,
     /// The body; empty if none.
     pub body: Vec<u8>,
-    /// How certificates are judged.
-    pub certificates: Certificates,
+    /// How TLS is spoken.
+    pub tls: ClientSettings,
+    /// At which rate requests come, whatever the server does; `concurrency` is then the most that are under way. Absent:
+    /// as fast as users are answered.
+    pub rate: Option<Rate>,
+    /// Over which time the users come, before anything counts; only without a rate.
+    pub ramp_up: Duration,
     /// How long a request may take.
     pub timeout: Duration,
     /// Threads that load, each with its share of the users; absent: one.
     pub threads: Option<usize>,
     /// Hosts off loopback that may be loaded.
     pub may_load: Vec<String>,
+}
+
+/// A rate of requests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Requests per second.
+    pub per_second: f64,
+    /// How their intended starts lie.
+    pub arrivals: Arrivals,
+    /// Seed of what is drawn.
+    pub seed: u64,
 }
 
 impl QuickLoad {
@@ -65,51 +82,14 @@ impl QuickLoad {
             method: "GET".to_owned(),
             headers: Vec::new(),
             body: Vec::new(),
-            certificates: Certificates::Verified,
+            tls: ClientSettings::default(),
+            rate: None,
+            ramp_up: Duration::ZERO,
             timeout: super::REQUEST_TIMEOUT,
             threads: None,
             may_load: Vec::new(),
         }
     }
-}
-
-/// What a quick load found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct QuickResult {
-    /// The URL, without its secrets.
-    pub url: String,
-    /// Users.
-    pub concurrency: usize,
-    /// Valid answers: whole ones with a status of 2xx.
-    pub requests: u64,
-    /// Failed requests by class.
-    pub errors: BTreeMap<String, u64>,
-    /// The first failure's text for each class.
-    pub error_examples: BTreeMap<String, String>,
-    /// From the first request to the last answer.
-    pub duration_ms: f64,
-    /// Valid answers per second.
-    pub requests_per_second: f64,
-    /// From the intended start to the last byte.
-    pub response_time_ms: Percentiles,
-    /// From the send to the last byte.
-    pub service_time_ms: Percentiles,
-    /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.
-    pub curve: Vec<(f64, f64)>,
-    /// Head and body bytes received.
-    pub bytes_received: u64,
-    /// Head and body bytes sent.
-    pub bytes_sent: u64,
-    /// Connections opened.
-    pub connections: u64,
-    /// The generator's CPU time for one request, in microseconds.
-    pub generator_cpu_us_per_request: f64,
-    /// CPU time of the generator's busiest thread by wall time: above 0.8 it is the limit.
-    pub generator_cpu_share: f64,
-    /// Users as they were asked for, held against what the records find; absent for a load that was cut off.
-    pub littles_law: Option<LittlesLaw>,
-    /// Whether it was stopped before its bound.
-    pub interrupted: bool,
 }
 
 /// Loads one URL.
@@ -136,8 +116,10 @@ pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError>
     let target = Arc::new(
         LoadTarget::new(target, shape, &[], load.connection)
             .map_err(|error| RunError::Usage(error.to_string()))?
-            .with_tls(load.certificates),
+            .with_tls(load.tls.clone()),
     );
+    Connector::new(target.tls.clone()).prepare(&target.target).map_err(RunError::Usage)?;
+    ports::check(load.concurrency, load.connection).map_err(RunError::Usage)?;
     let cores = Cores::divide();
     let workers: Vec<Worker> = (0..threads)
         .map(|index| Worker::start(cores.generator.get(index).copied(), load.timeout))
@@ -145,7 +127,7 @@ pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError>
         .map_err(RunError::Failed)?;
     let cancels = order(load, &workers, &target);
     let (reports, interrupted) = collect(&workers, cancels, stop);
-    Ok(summary(load, &reports, interrupted))
+    Ok(QuickResult::of(load, &reports, interrupted))
 }
 
 fn order(load: &QuickLoad, workers: &[Worker], target: &Arc<LoadTarget>) -> Vec<oneshot::Sender<()>> {
@@ -153,7 +135,18 @@ fn order(load: &QuickLoad, workers: &[Worker], target: &Arc<LoadTarget>) -> Vec<
         (None, None) => Some(1),
         (requests, _) => requests,
     };
-    let all = Load::from(Closed::new(load.concurrency, End { after: load.duration, units: requests }));
+    let end = End { after: load.duration, units: requests };
+    let all = match load.rate {
+        None => Load::from(Closed { users: load.concurrency, end, ramp_up: load.ramp_up }),
+        Some(Rate { per_second, arrivals, seed }) => Load::from(Open {
+            rate_per_second: per_second,
+            arrivals,
+            users_max: load.concurrency,
+            end,
+            seed,
+            lane: Lane::WHOLE,
+        }),
+    };
     let mut cancels = Vec::new();
     for (index, worker) in workers.iter().enumerate() {
         let (cancel, cancelled) = oneshot::channel();
@@ -190,38 +183,4 @@ fn collect(workers: &[Worker], cancels: Vec<oneshot::Sender<()>>, stop: &StopFla
     let interrupted = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
     drop(cancels);
     (reports, interrupted)
-}
-
-fn summary(load: &QuickLoad, reports: &[Report], interrupted: bool) -> QuickResult {
-    let mut all = Recorder::default();
-    for report in reports {
-        all.add(&report.recorder);
-    }
-    let started = reports.iter().map(|report| report.started).min().unwrap_or_else(Instant::now);
-    let finished = reports.iter().map(|report| report.finished).max().unwrap_or(started);
-    let wall = finished.duration_since(started);
-    let cpu_ns: u64 = reports.iter().map(|report| report.used.cpu_ns).sum();
-    let busiest_ns = reports.iter().map(|report| report.used.cpu_ns).max().unwrap_or(0);
-    let tally = &all.tally;
-    let asked = (tally.requests + tally.failures()).max(1);
-    let littles_law = LittlesLaw::of(&all, load.concurrency as u64, wall.as_secs_f64() * 1e3);
-    QuickResult {
-        url: secret::hide(&load.url),
-        concurrency: load.concurrency,
-        requests: tally.requests,
-        errors: tally.errors.iter().map(|error| (error.class.name(), error.count)).collect(),
-        error_examples: tally.errors.iter().map(|error| (error.class.name(), error.example.clone())).collect(),
-        duration_ms: wall.as_secs_f64() * 1e3,
-        requests_per_second: tally.requests as f64 / wall.as_secs_f64().max(1e-9),
-        response_time_ms: cells::percentiles(&all.response),
-        service_time_ms: cells::percentiles(&all.service),
-        curve: cells::curve(&all.response),
-        bytes_received: tally.received_bytes,
-        bytes_sent: tally.sent_bytes,
-        connections: tally.connections,
-        generator_cpu_us_per_request: cpu_ns as f64 / 1e3 / asked as f64,
-        generator_cpu_share: busiest_ns as f64 / wall.as_nanos().max(1) as f64,
-        littles_law: littles_law.filter(|_| !interrupted),
-        interrupted,
-    }
 }

@@ -1,5 +1,6 @@
 //! The engine against a server in the same process: what one side counted is what the other saw.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -56,6 +57,68 @@ fn a_connection_for_each_request_is_opened_when_asked() {
     let result = load(&server, "/", |load| (load.connection, load.requests) = (Connection::New, Some(50)));
     server.end();
     assert_eq!((result.connections, server.counters.connections_accepted()), (50, 50));
+}
+
+#[test]
+fn a_connection_takes_so_many_requests_and_is_then_opened_anew() {
+    let ten = Connection::Requests(NonZeroU32::new(10).unwrap());
+    for (users, most) in [(1, 10), (5, 14)] {
+        let mut server = TestServer::start();
+        let result = load(&server, "/", |load| {
+            (load.connection, load.requests, load.concurrency) = (ten, Some(100), users);
+        });
+        server.end();
+        assert_eq!((result.requests, result.connections), (100, server.counters.connections_accepted()));
+        assert!((10..=most).contains(&result.connections), "{} connections of {users} users", result.connections);
+    }
+}
+
+#[test]
+fn the_time_of_a_request_that_opened_its_connection_is_taken_apart() {
+    let server = TestServer::start();
+    let result = load(&server, "/", |load| (load.connection, load.requests) = (Connection::New, Some(100)));
+    let (phases, first) = (result.phases.unwrap(), result.first_request.unwrap());
+    assert_eq!((phases.n, phases.tls_ms, first.n, result.handshakes), (100, None, 100, None));
+    let parts = [phases.waited_ms, phases.connect_ms, phases.first_byte_ms, phases.last_byte_ms];
+    assert!(parts.iter().map(|part| part.mean).sum::<f64>() <= result.response_time_ms.mean * 1.001);
+    // One for TCP, one for the request.
+    assert!((first.round_trips - 2.0).abs() < 1e-9, "{first:?}");
+    let segments = first.segments.unwrap();
+    assert!(segments.n >= 6 && segments.sent >= 3.0, "{segments:?}");
+    assert_eq!(result.wire_bytes_received, result.bytes_received, "nothing is below HTTP without TLS");
+    assert_eq!(load(&server, "/", |_| {}).phases.unwrap().n, 5, "each user opens one");
+}
+
+#[test]
+fn at_a_rate_every_intended_request_is_sent_once() {
+    for (arrivals, threads) in [(Arrivals::Constant, 1), (Arrivals::Poisson, 1), (Arrivals::Constant, 3)] {
+        let mut server = TestServer::start();
+        let result = load(&server, "/", |load| {
+            load.rate = Some(Rate { per_second: 5000.0, arrivals, seed: 7 });
+            (load.concurrency, load.threads) = (100, Some(threads));
+        });
+        server.end();
+        let offered = result.offered.unwrap();
+        assert_eq!((result.requests, offered.intended, offered.unsent), (500, 500, 0), "{arrivals:?} {threads}");
+        assert_eq!(server.counters.requests(), 500);
+        assert!(offered.users <= 100 && result.connections <= offered.users, "{offered:?}");
+        assert_eq!(result.littles_law, None);
+        // 500 requests at 5,000 per second take 100 ms by themselves; drawn ones about as long.
+        assert!(result.duration_ms >= 80.0, "{}", result.duration_ms);
+    }
+}
+
+#[test]
+fn what_users_do_while_they_come_does_not_count() {
+    let mut server = TestServer::start();
+    let result = load(&server, "/", |load| {
+        (load.ramp_up, load.requests, load.concurrency) = (Duration::from_millis(40), Some(200), 4);
+    });
+    server.end();
+    assert_eq!((result.requests, result.connections), (200, 0), "the connections were opened before");
+    assert!(server.counters.requests() > 200, "nobody asked while the others came");
+    let law = result.littles_law.unwrap();
+    assert!(law.holds, "{law:?}");
 }
 
 #[test]

@@ -7,5 +7,6 @@
 
 mod insert;
 mod load;
+mod open;
 mod run;
 mod server;

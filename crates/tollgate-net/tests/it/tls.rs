@@ -10,15 +10,25 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tollgate_net::http1::client::{Answers, Connector, ErrorClass, Target};
-use tollgate_net::tls::{HandshakeKind, Resumption, TlsChoice};
+use tollgate_net::tls::{ClientSettings, HandshakeKind, Resumption, TlsChoice, Version};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// A server that gives each request the same answer, on as many connections as come.
+const SELF_SIGNED: [&[u8]; 2] =
+    [include_bytes!("certificates/localhost.pem"), include_bytes!("certificates/localhost.key")];
+/// Issued by `authority.pem`.
+const ISSUED: [&[u8]; 2] = [include_bytes!("certificates/issued.pem"), include_bytes!("certificates/issued.key")];
+
+/// A server with a certificate that nobody trusts.
 async fn serve() -> SocketAddr {
-    let certificate = CertificateDer::from_pem_slice(include_bytes!("certificates/localhost.pem")).unwrap();
-    let key = PrivateKeyDer::from_pem_slice(include_bytes!("certificates/localhost.key")).unwrap();
+    serve_with(SELF_SIGNED).await
+}
+
+/// A server that gives each request the same answer, on as many connections as come.
+async fn serve_with([certificate, key]: [&[u8]; 2]) -> SocketAddr {
+    let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(key).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
@@ -88,5 +98,81 @@ fn a_certificate_that_nobody_trusts_is_refused_unless_insecure_was_asked_for() {
         let target = Target::parse(&format!("https://{}/", serve().await)).unwrap();
         let error = Connector::new(TlsChoice::Verify).open(&target).await.unwrap_err();
         assert_eq!(error.class(), ErrorClass::Tls, "{error}");
+    });
+}
+
+#[test]
+fn each_of_many_connections_has_a_session_of_its_own_once_there_are_enough() {
+    const USERS: usize = 20;
+    block_on(async {
+        let target = Target::parse(&format!("https://{}/", serve().await)).unwrap();
+        for version in [Version::Tls12, Version::Tls13] {
+            let connector = Connector::new(ClientSettings {
+                choice: TlsChoice::Insecure,
+                version: Some(version),
+                ..ClientSettings::default()
+            });
+            let addresses = connector.resolve(&target).await.unwrap();
+            assert_eq!(connector.sessions_ready(&target), 0);
+            while connector.sessions_ready(&target) < USERS {
+                let mut connection = connector.open_fully(&target, &addresses).await.unwrap();
+                assert_eq!(connection.opening().handshake, Some(HandshakeKind::Full), "{version:?}");
+                connection.exchange(REQUEST, Answers::Ordinary, &mut Vec::new()).await.unwrap();
+            }
+            // All are opened before any of them is asked, so none brings a session for another.
+            let mut opened = Vec::new();
+            for _ in 0..USERS {
+                opened.push(connector.open_at(&target, &addresses).await.unwrap());
+            }
+            for connection in &opened {
+                assert_eq!(connection.opening().handshake, Some(HandshakeKind::Resumed), "{version:?}");
+                assert_eq!(connection.opening().version, Some(version));
+            }
+        }
+    });
+}
+
+#[test]
+fn round_trips_of_a_first_request_are_those_of_the_protocol() {
+    block_on(async {
+        let target = Target::parse(&format!("https://{}/", serve().await)).unwrap();
+        // One for TCP and one for the request; between them RFC 8446 has one, RFC 5246 two, or one if it resumes.
+        for (version, full, resumed) in [(Version::Tls12, 4, 3), (Version::Tls13, 3, 3)] {
+            let settings = ClientSettings { choice: TlsChoice::Insecure, version: Some(version), ..Default::default() };
+            let connector = Connector::new(settings);
+            for expected in [full, resumed] {
+                let mut connection = connector.open(&target).await.unwrap();
+                connection.exchange(REQUEST, Answers::Ordinary, &mut Vec::new()).await.unwrap();
+                assert_eq!(connection.round_trips(), expected, "{version:?}");
+                connection.exchange(REQUEST, Answers::Ordinary, &mut Vec::new()).await.unwrap();
+                assert_eq!(connection.round_trips(), expected + 1, "{version:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn authorities_of_a_file_are_trusted_and_a_file_without_any_is_refused_by_its_name() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/certificates/");
+    let connector = |file: &str| {
+        Connector::new(ClientSettings { authorities: Some(format!("{folder}{file}").into()), ..Default::default() })
+    };
+    block_on(async {
+        let port = serve_with(ISSUED).await.port();
+        let target = Target::parse(&format!("https://localhost:{port}/")).unwrap();
+        let trusting = connector("authority.pem").resumption(Resumption::Disabled);
+        // The second handshake finds the chain verified already; another name is verified anew.
+        for _ in 0..2 {
+            let mut connection = trusting.open(&target).await.unwrap();
+            connection.exchange(REQUEST, Answers::Ordinary, &mut Vec::new()).await.unwrap();
+        }
+        let elsewhere = Target::parse(&format!("https://other.localhost:{port}/")).unwrap();
+        let addresses = trusting.resolve(&target).await.unwrap();
+        assert_eq!(trusting.open_at(&elsewhere, &addresses).await.unwrap_err().class(), ErrorClass::Tls);
+        assert_eq!(connector("localhost.pem").open(&target).await.unwrap_err().class(), ErrorClass::Tls);
+        for (file, expected) in [("localhost.key", "a certificate in PEM is expected"), ("none.pem", "No such file")] {
+            let refused = connector(file).prepare(&target).unwrap_err();
+            assert!(refused.contains(file) && refused.contains(expected), "{refused}");
+        }
     });
 }

@@ -2,24 +2,29 @@
 //!
 //! Deliberately not here: the load itself, which is the lab's, on the same engine as the experiments.
 
+mod text;
+
 use std::io::{self, Write};
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use tollgate_lab::load::{Connection, QuickLoad, QuickResult, basic_authorization, quick};
-use tollgate_lab::run::{Certificates, RunError, StopFlag};
+use tollgate_lab::load::{Arrivals, Connection, QuickLoad, QuickResult, Rate, basic_authorization, quick};
+use tollgate_lab::run::{RunError, StopFlag};
+use tollgate_net::tls::{ClientSettings, Resumption, TlsChoice, Version};
 
 use super::input;
 use crate::failure::{Exit, Failure};
 use crate::signals;
-use crate::values::{Credentials, HeaderField, duration, seconds};
+use crate::values::{Credentials, HeaderField, duration, requests_per_second, seconds};
 
 const EXAMPLES: &str = "\
 Examples:
   tollgate load -n 10000 -c 20 -k http://127.0.0.1:8080/rest/flights
   tollgate load -t 10 -c 50 -k --json http://127.0.0.1:8080/
+  tollgate load --rate 300/s --poisson --duration 30s http://127.0.0.1:8080/
+  tollgate load -c 50 -n 5000 --tls 1.3 --no-resumption --ca ca.pem https://localhost:8443/
   tollgate load -c 4 -n 1000 -p order.json -T application/json http://127.0.0.1:8080/orders
 
 The letters are ApacheBench's. Unlike ab, requests are HTTP/1.1, nothing fails silently, and response times come with percentiles up to p99.9, the generator's own CPU, and a check by Little's law.";
@@ -36,9 +41,25 @@ pub(crate) struct Arguments {
     #[arg(short = 'n', long, value_name = "N", help_heading = "Load")]
     pub(super) requests: Option<NonZeroU64>,
 
-    /// Users at the same time, each with one connection
-    #[arg(short = 'c', long, value_name = "N", default_value = "1", help_heading = "Load")]
-    pub(super) concurrency: NonZeroUsize,
+    /// Users at the same time, each with one connection; at a rate the most that there may be [default: 1, at a rate 1000]
+    #[arg(short = 'c', long, value_name = "N", help_heading = "Load")]
+    pub(super) concurrency: Option<NonZeroUsize>,
+
+    /// Ask at this rate whatever the server does, such as 300/s; response times count from when a request was due
+    #[arg(long, value_name = "N/s", value_parser = requests_per_second, conflicts_with = "ramp_up", help_heading = "Load")]
+    pub(super) rate: Option<f64>,
+
+    /// At a rate: as independent users ask, instead of equally far apart
+    #[arg(long, requires = "rate", help_heading = "Load")]
+    pub(super) poisson: bool,
+
+    /// Seed of what --poisson draws [default: another one each time, printed]
+    #[arg(long, value_name = "N", requires = "poisson", help_heading = "Load")]
+    pub(super) seed: Option<u64>,
+
+    /// Let the users come one after another over this time; nothing counts meanwhile
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Load")]
+    pub(super) ramp_up: Option<Duration>,
 
     /// Threads that load, each with its share of the users [default: 1]
     #[arg(long, value_name = "N", help_heading = "Load")]
@@ -55,6 +76,10 @@ pub(crate) struct Arguments {
     /// Keep connections open; without it, every request opens one, as with ab
     #[arg(short = 'k', long, help_heading = "Load")]
     pub(super) keep_alive: bool,
+
+    /// Open a new connection after so many requests on one
+    #[arg(long, value_name = "N", conflicts_with = "keep_alive", help_heading = "Load")]
+    pub(super) requests_per_connection: Option<NonZeroU32>,
 
     /// Give a request up after so many seconds, as an error of class `timeout`
     #[arg(short = 's', value_name = "SECONDS", value_parser = seconds, default_value = "30", help_heading = "Load")]
@@ -93,8 +118,20 @@ pub(crate) struct Arguments {
     pub(super) content_type: String,
 
     /// Do not verify the server's certificate
-    #[arg(long, help_heading = "Request")]
+    #[arg(long, conflicts_with = "authorities", help_heading = "TLS")]
     pub(super) insecure: bool,
+
+    /// Trust the authorities in this PEM file too, besides the machine's own
+    #[arg(long = "ca", value_name = "FILE", help_heading = "TLS")]
+    pub(super) authorities: Option<PathBuf>,
+
+    /// Offer only this version of TLS: 1.2 or 1.3
+    #[arg(long = "tls", value_name = "VERSION", help_heading = "TLS")]
+    pub(super) tls_version: Option<Version>,
+
+    /// Open each connection with a full handshake
+    #[arg(long, help_heading = "TLS")]
+    pub(super) no_resumption: bool,
 
     /// A host off this machine that you are allowed to load
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Request")]
@@ -105,6 +142,8 @@ pub(crate) struct Arguments {
     pub(super) json: bool,
 }
 
+/// Users at a rate, unless said otherwise.
+const USERS_AT_A_RATE: usize = 1000;
 /// The largest body that is sent.
 const BODY_BYTES_MAX: u64 = 256 << 20;
 
@@ -121,7 +160,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let written = if arguments.json {
         serde_json::to_writer_pretty(&mut *out, &result).map_err(io::Error::from).and_then(|()| writeln!(out))
     } else {
-        write(&result, out)
+        text::write(&result, out)
     };
     written.and_then(|()| out.flush()).map_err(Failure::output)?;
     ended(&result)
@@ -146,15 +185,31 @@ fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
     }
     // The user's own come last, since a later field replaces an earlier one of the same name.
     headers.extend(arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone())));
+    let duration = arguments.time_limit.or(arguments.duration);
+    if arguments.rate.is_some() && arguments.requests.is_none() && duration.is_none() {
+        return Err(Failure::usage("--rate needs an end: say --duration TIME or -n N"));
+    }
+    let users = if arguments.rate.is_some() { USERS_AT_A_RATE } else { 1 };
     Ok(QuickLoad {
         requests: arguments.requests.map(u64::from),
-        duration: arguments.time_limit.or(arguments.duration),
-        concurrency: arguments.concurrency.get(),
-        connection: if arguments.keep_alive { Connection::KeepAlive } else { Connection::New },
+        duration,
+        concurrency: arguments.concurrency.map_or(users, NonZeroUsize::get),
+        rate: arguments.rate.map(|per_second| rate(arguments, per_second)),
+        ramp_up: arguments.ramp_up.unwrap_or_default(),
+        connection: match arguments.requests_per_connection {
+            Some(requests) => Connection::Requests(requests),
+            None if arguments.keep_alive => Connection::KeepAlive,
+            None => Connection::New,
+        },
         method: arguments.method.clone().unwrap_or_else(|| implied.to_owned()),
         headers,
         body: body.map(|file| input::bytes(file, BODY_BYTES_MAX)).transpose()?.unwrap_or_default(),
-        certificates: if arguments.insecure { Certificates::Unverified } else { Certificates::Verified },
+        tls: ClientSettings {
+            choice: if arguments.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
+            authorities: arguments.authorities.clone(),
+            version: arguments.tls_version,
+            resumption: if arguments.no_resumption { Resumption::Disabled } else { Resumption::Allowed },
+        },
         timeout: arguments.timeout,
         threads: arguments.threads.map(usize::from),
         may_load: arguments.may_load.clone(),
@@ -162,49 +217,13 @@ fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
     })
 }
 
-fn write(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
-    let failed: u64 = result.errors.values().sum();
-    let seconds = result.duration_ms / 1e3;
-    writeln!(out, "URL:                    {}", result.url)?;
-    writeln!(out, "Concurrency Level:      {}", result.concurrency)?;
-    writeln!(out, "Time taken for tests:   {seconds:.3} seconds")?;
-    writeln!(out, "Complete requests:      {}", result.requests)?;
-    writeln!(out, "Failed requests:        {failed}")?;
-    for (class, count) in &result.errors {
-        let example = result.error_examples.get(class).map(|example| format!(", first: {example}")).unwrap_or_default();
-        writeln!(out, "   {class}: {count}{example}")?;
+fn rate(arguments: &Arguments, per_second: f64) -> Rate {
+    let drawn = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    Rate {
+        per_second,
+        arrivals: if arguments.poisson { Arrivals::Poisson } else { Arrivals::Constant },
+        seed: arguments.seed.unwrap_or_else(drawn),
     }
-    writeln!(out, "Connections opened:     {}", result.connections)?;
-    writeln!(out, "Total transferred:      {} bytes", result.bytes_received)?;
-    writeln!(out, "Total sent:             {} bytes", result.bytes_sent)?;
-    writeln!(out, "Requests per second:    {:.2} [#/sec] (mean)", result.requests_per_second)?;
-    writeln!(out, "Time per request:       {:.3} [ms] (mean)", result.response_time_ms.mean)?;
-    let kilobytes = result.bytes_received as f64 / 1024.0;
-    writeln!(out, "Transfer rate:          {:.2} [Kbytes/sec] received", kilobytes / seconds.max(f64::MIN_POSITIVE))?;
-
-    let times = &result.response_time_ms;
-    writeln!(out, "\nPercentage of the requests served within a certain time (ms)")?;
-    let percentiles =
-        [("50%", times.p50), ("90%", times.p90), ("95%", times.p95), ("99%", times.p99), ("99.9%", times.p999)];
-    for (name, value) in percentiles {
-        match value {
-            Some(value) => writeln!(out, "{name:>7}  {value:9.3}")?,
-            None => writeln!(out, "{name:>7}          -  (fewer than 30 requests beyond it)")?,
-        }
-    }
-    writeln!(out, "{:>7}  {:9.3}  (longest request)", "100%", times.max)?;
-
-    let (cpu_us, share) = (result.generator_cpu_us_per_request, result.generator_cpu_share * 100.0);
-    let limit = if share > 80.0 { ": it was the limit, not the server" } else { "" };
-    writeln!(out, "\nGenerator:              {cpu_us:.1} us of CPU per request, {share:.0} % of a core{limit}")?;
-    if let Some(law) = &result.littles_law {
-        let verdict = if law.holds { "holds" } else { "does not hold: do not trust these figures" };
-        writeln!(out, "Little's law:           {} users asked, {:.2} found: {verdict}", law.users, law.found)?;
-    }
-    if result.interrupted {
-        writeln!(out, "Interrupted: the figures are of what was done until then")?;
-    }
-    Ok(())
 }
 
 fn ended(result: &QuickResult) -> Result<Exit, Failure> {
@@ -212,85 +231,13 @@ fn ended(result: &QuickResult) -> Result<Exit, Failure> {
     if result.interrupted {
         return Ok(Exit::Interrupted);
     }
-    let Some((class, _)) = result.errors.iter().max_by_key(|(_, count)| **count) else { return Ok(Exit::Done) };
+    let Some((class, _)) = result.errors.iter().max_by_key(|(_, count)| **count) else {
+        return match result.offered.as_ref().and_then(|offered| offered.refusals.first()) {
+            Some(refusal) => Err(Failure::failed(format_args!("the figures are refused: {refusal}"))),
+            None => Ok(Exit::Done),
+        };
+    };
     let example = result.error_examples.get(class).map_or("", String::as_str);
     let all = failed + result.requests;
     Err(Failure::failed(format_args!("{failed} of {all} requests failed, most as `{class}`: {example}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tollgate_lab::load::LittlesLaw;
-    use tollgate_lab::results::Percentiles;
-
-    fn result() -> QuickResult {
-        QuickResult {
-            url: "http://…@127.0.0.1:8080/".to_owned(),
-            concurrency: 20,
-            requests: 10_000,
-            errors: [("status-503".to_owned(), 2)].into(),
-            error_examples: [("status-503".to_owned(), "503 Service Unavailable".to_owned())].into(),
-            duration_ms: 500.0,
-            requests_per_second: 20_000.0,
-            response_time_ms: Percentiles {
-                mean: 0.998,
-                p50: Some(0.95),
-                p90: Some(1.2),
-                p95: Some(1.4),
-                p99: Some(2.0),
-                p999: None,
-                max: 4.5,
-            },
-            service_time_ms: Percentiles::default(),
-            curve: Vec::new(),
-            bytes_received: 10_240_000,
-            bytes_sent: 1_000_000,
-            connections: 20,
-            generator_cpu_us_per_request: 6.24,
-            generator_cpu_share: 0.12,
-            littles_law: Some(LittlesLaw { users: 20, found: 19.96, off: 0.002, bound: 0.01, holds: true }),
-            interrupted: false,
-        }
-    }
-
-    #[test]
-    fn the_text_is_abs_with_what_ab_leaves_out() {
-        let mut out = Vec::new();
-        write(&result(), &mut out).unwrap();
-        insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
-        URL:                    http://…@127.0.0.1:8080/
-        Concurrency Level:      20
-        Time taken for tests:   0.500 seconds
-        Complete requests:      10000
-        Failed requests:        2
-           status-503: 2, first: 503 Service Unavailable
-        Connections opened:     20
-        Total transferred:      10240000 bytes
-        Total sent:             1000000 bytes
-        Requests per second:    20000.00 [#/sec] (mean)
-        Time per request:       0.998 [ms] (mean)
-        Transfer rate:          20000.00 [Kbytes/sec] received
-
-        Percentage of the requests served within a certain time (ms)
-            50%      0.950
-            90%      1.200
-            95%      1.400
-            99%      2.000
-          99.9%          -  (fewer than 30 requests beyond it)
-           100%      4.500  (longest request)
-
-        Generator:              6.2 us of CPU per request, 12 % of a core
-        Little's law:           20 users asked, 19.96 found: holds
-        ");
-    }
-
-    #[test]
-    fn a_broken_law_is_said_with_what_follows() {
-        let broken = LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, holds: false };
-        let mut out = Vec::new();
-        write(&QuickResult { littles_law: Some(broken), ..result() }, &mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.contains("20 users asked, 17.00 found: does not hold: do not trust these figures"), "{text}");
-    }
 }

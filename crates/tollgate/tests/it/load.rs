@@ -30,6 +30,26 @@ fn without_keep_alive_every_request_opens_a_connection() {
 }
 
 #[test]
+fn at_a_rate_what_was_offered_is_told() {
+    let gateway = serving(&[]);
+    let url = format!("{}{FLIGHT}", gateway.url);
+    let figures = figures(&["--rate", "500/s", "--poisson", "--seed", "7", "-n", "100", "-k", &url], 0);
+    assert_eq!((&figures["requests"], &figures["offered"]["seed"]), (&100.into(), &7.into()), "{figures:#}");
+    assert_eq!((&figures["offered"]["intended"], &figures["offered"]["unsent"]), (&100.into(), &0.into()));
+    tollgate(["load", "--rate", "5", &url]).finish().check(2, "", "--rate needs an end");
+}
+
+#[test]
+fn connections_are_opened_anew_after_so_many_requests_and_taken_apart() {
+    let gateway = serving(&[]);
+    let url = format!("{}{FLIGHT}", gateway.url);
+    let figures = figures(&["-n", "100", "--requests-per-connection", "10", &url], 0);
+    assert_eq!((&figures["connections"], &figures["phases"]["n"]), (&10.into(), &10.into()), "{figures:#}");
+    assert_eq!(figures["first_request"]["round_trips"], 2.0);
+    assert_eq!(figures["handshakes"], Value::Null);
+}
+
+#[test]
 fn the_text_is_laid_out_as_abs() {
     let gateway = serving(&[]);
     let load = tollgate(["load", "-n", "200", "-k", &format!("{}{FLIGHT}", gateway.url)]).finish();

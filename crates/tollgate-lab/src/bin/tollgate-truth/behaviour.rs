@@ -12,6 +12,8 @@ pub(crate) struct Behaviour {
     pub(crate) constant: Duration,
     /// `burn-US`: this much CPU time of the serving thread is spent first.
     pub(crate) burn: Duration,
+    /// `stall-MS`: of ten times this long, nothing is answered in the last tenth.
+    pub(crate) stall: Duration,
     /// `errors-N`: of a thousand requests, so many are answered 500.
     pub(crate) errors_per_mille: u64,
     /// `wrong-N`: of a thousand answers, so many are those of another entity.
@@ -49,8 +51,8 @@ pub(crate) enum Delimited {
 const TIME_US_MAX: u64 = 10_000_000;
 /// What a class may ask for.
 const NAMES: &[&str] = &[
-    "constant", "burn", "errors", "wrong", "resets", "halves", "chunked", "entities", "size", "lost", "doubled",
-    "altered", "rows",
+    "constant", "burn", "stall", "errors", "wrong", "resets", "halves", "chunked", "entities", "size", "lost",
+    "doubled", "altered", "rows",
 ];
 /// Longest list, and largest table.
 const ENTITIES_MAX: u64 = 100_000;
@@ -63,6 +65,7 @@ impl Behaviour {
         let mut behaviour = Behaviour {
             constant: Duration::ZERO,
             burn: Duration::ZERO,
+            stall: Duration::ZERO,
             errors_per_mille: 0,
             wrong_per_mille: 0,
             resets_per_mille: 0,
@@ -85,6 +88,7 @@ impl Behaviour {
             let number: u64 = number.parse().map_err(|_| unknown())?;
             let most = match name {
                 "constant" | "burn" => TIME_US_MAX,
+                "stall" => TIME_US_MAX / 1000,
                 "errors" | "wrong" | "resets" | "halves" | "lost" | "doubled" | "altered" => 1000,
                 "chunked" => 1,
                 "entities" | "rows" => ENTITIES_MAX,
@@ -97,6 +101,7 @@ impl Behaviour {
             match name {
                 "constant" => behaviour.constant = Duration::from_micros(number),
                 "burn" => behaviour.burn = Duration::from_micros(number),
+                "stall" => behaviour.stall = Duration::from_millis(number),
                 "errors" => behaviour.errors_per_mille = number,
                 "wrong" => behaviour.wrong_per_mille = number,
                 "resets" => behaviour.resets_per_mille = number,
@@ -113,6 +118,16 @@ impl Behaviour {
         }
         Ok(behaviour)
     }
+}
+
+/// How long after `arrival`, counted from the server's start, a stall ends; none outside of one.
+pub(crate) fn stalled(arrival: Duration, stall: Duration) -> Duration {
+    if stall.is_zero() {
+        return Duration::ZERO;
+    }
+    let period = stall.as_nanos() * 10;
+    let left = period - arrival.as_nanos() % period;
+    if left <= stall.as_nanos() { Duration::from_nanos(left as u64) } else { Duration::ZERO }
 }
 
 /// Whether the request with this position (from 0) is one of `per_mille` in a thousand: evenly spread, so that after any
@@ -143,6 +158,21 @@ mod tests {
         check("errors-1001");
         check("plain,errors-1");
         check("burn-10000001");
+    }
+
+    #[test]
+    fn a_stall_ends_for_all_at_the_same_time() {
+        let check = |arrival_ms: u64, expected_ms: u64| {
+            let left = stalled(Duration::from_millis(arrival_ms), Duration::from_millis(200));
+            assert_eq!(left, Duration::from_millis(expected_ms), "{arrival_ms}");
+        };
+        check(0, 0);
+        check(1799, 0);
+        check(1800, 200);
+        check(1999, 1);
+        check(2000, 0);
+        check(3900, 100);
+        assert_eq!(stalled(Duration::from_millis(1900), Duration::ZERO), Duration::ZERO);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use tollgate_net::http1::server::{Abort, Delimiter, Exchange, ExchangeError, Service};
 
-use crate::behaviour::{Behaviour, Delimited, is_hit};
+use crate::behaviour::{Behaviour, Delimited, is_hit, stalled};
 use crate::ledger::{End, Ledger};
 use crate::table::Table;
 
@@ -29,12 +29,13 @@ pub(crate) type Tables = Arc<Mutex<HashMap<String, Table>>>;
 pub(crate) struct Truth {
     ledger: Arc<Mutex<Ledger>>,
     tables: Tables,
+    start: Instant,
     behaviours: std::cell::RefCell<HashMap<String, Behaviour>>,
 }
 
 impl Truth {
     pub(crate) fn new(ledger: Arc<Mutex<Ledger>>, tables: Tables) -> Truth {
-        Truth { ledger, tables, behaviours: Default::default() }
+        Truth { ledger, tables, start: Instant::now(), behaviours: Default::default() }
     }
 
     fn behaviour(&self, class: &str) -> Result<Behaviour, String> {
@@ -115,7 +116,8 @@ impl Service for Truth {
 
         let burned_ns = burn(behaviour.burn);
         let (status, body, end) = scripted(&behaviour, position, below);
-        wait_until(arrival + behaviour.constant).await;
+        let since_start = arrival.saturating_duration_since(self.start);
+        wait_until(arrival + behaviour.constant.max(stalled(since_start, behaviour.stall))).await;
         let departure = Instant::now();
 
         self.ledger().depart(class, arrival, departure, burned_ns, end);
