@@ -3,7 +3,9 @@
 //! Pure rules over what was recorded, so that each can be proved by a made-up fault. What they deliberately do not do:
 //! repair a figure, or drop a trial.
 
-mod at_rate;
+pub(crate) mod at_rate;
+
+use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
 use crate::load::LittlesLaw;
 use crate::load::recorder::Transfers;
@@ -83,6 +85,7 @@ struct Finding {
 /// All rules in the order of the report.
 const RULES: &[(&str, Rule)] = &[
     ("errors", errors),
+    ("generator-errors", generator_errors),
     (SETTLEMENT, settlement),
     ("content", content),
     ("littles-law", littles_law),
@@ -163,6 +166,19 @@ fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
         }
         _ => Some(finding(Verdict::Marked, "the failures are counted, their times are not among the answers'")),
     }
+}
+
+/// Failures that are the generator's own: the subject was never asked.
+fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
+    let count = |class: &NetworkClass| evidence.cell.errors.get(class.name()).copied().unwrap_or(0);
+    let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
+    (ports + descriptors > 0).then(|| Finding {
+        verdict: Verdict::Refused,
+        reason: format!("the generator had no port for {ports} requests and no descriptor for {descriptors}"),
+        remedy: "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users",
+        value: (ports + descriptors) as f64,
+        bound: 0.0,
+    })
 }
 
 /// What is said of a cell that has no figures, but whose account was not settled.
@@ -432,6 +448,10 @@ mod tests {
         };
         check(fail(10), &[("errors", Verdict::Marked)]);
         check(fail(11), &[("errors", Verdict::Refused)]);
+        let ports = |cell: &mut Cell, _: &mut Evidence<'_>| {
+            cell.errors.insert("ports-exhausted".to_owned(), 1);
+        };
+        check(ports, &[("errors", Verdict::Marked), ("generator-errors", Verdict::Refused)]);
     }
 
     #[test]

@@ -6,11 +6,11 @@ use crate::results::{Encryption, Verdict};
 /// Handshakes of the wrong kind, by all.
 const WRONG_HANDSHAKE_SHARE_MAX: f64 = 0.01;
 /// Sends later than this at the 99th percentile measure the generator; or than [`LATENESS_MEDIAN_SHARE_MAX`].
-const LATENESS_MS_MAX: f64 = 1.0;
+pub(crate) const LATENESS_MS_MAX: f64 = 1.0;
 /// The same as a share of the median response time, whichever is more.
-const LATENESS_MEDIAN_SHARE_MAX: f64 = 0.1;
+pub(crate) const LATENESS_MEDIAN_SHARE_MAX: f64 = 0.1;
 /// Least share of the intended requests that must have been sent.
-const SENT_SHARE_MIN: f64 = 0.99;
+pub(crate) const SENT_SHARE_MIN: f64 = 0.99;
 
 pub(super) fn handshakes(evidence: &Evidence<'_>) -> Option<Finding> {
     let connected = evidence.cell.connected?;

@@ -16,14 +16,7 @@ use crate::load::recorder::{Recorder, Tally};
 use crate::load::worker::Report;
 use crate::results::Percentiles;
 use crate::secret;
-
-/// Sends that are later than this at the 99th percentile measure the generator, unless that is within
-/// [`LATENESS_SHARE_MAX`].
-const LATENESS_MS_MAX: f64 = 1.0;
-/// The same as a share of the median response time.
-const LATENESS_SHARE_MAX: f64 = 0.1;
-/// Least share of the intended requests that must have been sent.
-const SENT_SHARE_MIN: f64 = 0.99;
+use crate::validity::at_rate::{LATENESS_MEDIAN_SHARE_MAX, LATENESS_MS_MAX, SENT_SHARE_MIN};
 
 /// What a quick load found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -259,7 +252,7 @@ fn refusals(intended: u64, unsent: u64, lateness_ms: Percentiles, response_ms: P
     if (sent as f64) < SENT_SHARE_MIN * intended as f64 {
         refusals.push(format!("{unsent} of {intended} requests could not be sent: allow more users, or offer less"));
     }
-    let bound = LATENESS_MS_MAX.max(LATENESS_SHARE_MAX * response_ms.p50.unwrap_or(0.0));
+    let bound = LATENESS_MS_MAX.max(LATENESS_MEDIAN_SHARE_MAX * response_ms.p50.unwrap_or(0.0));
     if let Some(late) = lateness_ms.p99.filter(|late| *late > bound) {
         refusals.push(format!(
             "1 % of the requests were sent {late:.2} ms late or later, at most {bound:.2} may be: allow more users, offer \
