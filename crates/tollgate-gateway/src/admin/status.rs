@@ -28,8 +28,7 @@ pub(super) struct Status {
     pub(super) cache: CacheStatus,
     /// The listeners, in the order of the configuration.
     pub(super) listeners: Vec<ListenerStatus>,
-    /// How callers showed who they are; absent where nobody is asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How callers showed who they are; null where nobody is asked.
     pub(super) authentication: Option<AuthenticationStatus>,
     /// Every limit, with what is used of it and how often it was met.
     pub(super) limits: Vec<LimitStatus>,

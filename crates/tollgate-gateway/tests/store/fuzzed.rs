@@ -1,5 +1,10 @@
-//! What must hold for any bytes: the body of the fuzz target of database URLs, which a test replays with its corpus.
+//! What must hold for any bytes: the bodies of the fuzz targets of the gateway's own parsers, which tests replay with
+//! their corpora.
 
+// Each target takes what it needs.
+#![allow(dead_code)]
+
+use tollgate_gateway::auth::{Credentials, Users};
 use tollgate_gateway::store::postgres::Address;
 
 /// A URL of a PostgreSQL database: what it means is said without its password, and an error repeats none of its secrets.
@@ -15,4 +20,23 @@ pub(crate) fn postgres_url(bytes: &[u8]) {
         Ok(address) => assert!(!format!("{address} {address:?}").contains(SECRET)),
         Err(message) => assert!(!message.contains(SECRET)),
     }
+}
+
+/// A users file: read or refused with its line, and nothing of its hashes is repeated.
+pub(crate) fn users_file(bytes: &[u8]) {
+    const HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$xyzzyplugh$xyzzyplughxyzzyplughxyzzyplugh";
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(users) = Users::parse(text, "users") {
+        assert!(users.count() <= text.lines().count());
+    }
+    if let Err(error) = Users::parse(&format!("ann:{HASH}:{text}"), "users") {
+        assert!(!error.to_string().contains("xyzzyplugh") || text.contains("xyzzyplugh"));
+    }
+}
+
+/// What stands behind `Basic `: a name without colon, and neither with control characters.
+pub(crate) fn authorization(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Some(Credentials { name, password }) = Credentials::parse(text) else { return };
+    assert!(!name.contains(':') && !name.chars().chain(password.chars()).any(char::is_control));
 }

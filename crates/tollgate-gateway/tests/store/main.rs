@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 mod cluster;
+mod corpus;
 mod expansions;
 mod files;
 mod found;

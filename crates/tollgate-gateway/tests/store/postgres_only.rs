@@ -460,12 +460,3 @@ fn after_a_crash_of_the_server_nothing_is_lost_or_doubled_and_errors_are_over_on
     assert!(database.reconnects() >= 1);
     assert_eq!(refused_when_up.into_inner(), 0, "what was begun once it was up succeeded");
 }
-
-#[test]
-fn the_corpus_of_urls_is_replayed() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/postgres_url");
-    let replayed = std::fs::read_dir(folder).unwrap().map(|entry| {
-        crate::fuzzed::postgres_url(&std::fs::read(entry.unwrap().path()).unwrap());
-    });
-    assert!(replayed.count() > 0, "there is a corpus");
-}

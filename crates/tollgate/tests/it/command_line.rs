@@ -53,6 +53,10 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["serve", "--database", "sqlite:records.db"], "`records` is taken");
     check(&["serve", "--database", "sqlite:a.db", "--records", "sqlite:b.db"], "cannot be used with");
     check(&["serve", "--database", "mysql://me:hunter2@host/shop"], "`mysql://me:*******@host/shop`");
+    check(&["serve", "--users", "missing"], "users file missing: cannot be read");
+    check(&["password"], "<NAME>");
+    check(&["password", "a:b"], "expected a name");
+    check(&["password", "ann"], "expected a password of 1 to 1024 bytes");
     check(&["load"], "<URL>");
     check(&["load", "-t", "0", "http://127.0.0.1/"], "'0' for '-t <SECONDS>'");
     check(

@@ -15,6 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A command line in the making.
 pub(crate) struct Tollgate {
     command: Command,
+    stdin: Vec<u8>,
 }
 
 /// What it came to.
@@ -29,13 +30,20 @@ pub(crate) struct Finished {
 pub(crate) fn tollgate<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Tollgate {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
     command.args(arguments).env_remove("RUST_BACKTRACE").stdin(Stdio::null());
-    Tollgate { command }
+    Tollgate { command, stdin: Vec::new() }
 }
 
 impl Tollgate {
     /// In this folder.
     pub(crate) fn within(mut self, folder: &Path) -> Tollgate {
         self.command.current_dir(folder);
+        self
+    }
+
+    /// With this on its stdin; it must fit a pipe.
+    pub(crate) fn fed(mut self, stdin: &str) -> Tollgate {
+        self.command.stdin(Stdio::piped());
+        self.stdin = stdin.into();
         self
     }
 
@@ -46,7 +54,10 @@ impl Tollgate {
 
     /// Starts it.
     pub(crate) fn start(mut self) -> Running {
-        let child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(&self.stdin).unwrap();
+        }
         Running { child }
     }
 }
@@ -112,7 +123,7 @@ pub(crate) fn serving(arguments: &[&str]) -> Serving {
 /// Serves by a command that ends in starting `tollgate`.
 pub(crate) fn serving_by(mut command: Command, arguments: &[&str]) -> Serving {
     command.args(["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]).args(arguments);
-    let mut running = Tollgate { command }.start();
+    let mut running = Tollgate { command, stdin: Vec::new() }.start();
     let mut stdout = BufReader::new(running.child.stdout.take().unwrap());
     let (mut url, mut admin) = (String::new(), String::new());
     while url.is_empty() || admin.is_empty() {

@@ -10,3 +10,4 @@ mod load;
 mod report;
 mod run;
 mod serve;
+mod users;

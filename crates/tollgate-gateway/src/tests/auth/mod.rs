@@ -1,5 +1,6 @@
 //! Users, passwords and access rules from outside.
 
+mod by_certificate;
 mod passwords;
 mod refusals;
 mod rules;
