@@ -179,7 +179,7 @@ impl Policy {
     }
 
     /// The rules that are for nothing among these: a path with, where it is one, the entity set below it.
-    pub(crate) fn idle<'p>(&self, places: &[(String, Option<&'p str>)]) -> Vec<&AccessRule> {
+    pub(crate) fn idle(&self, places: &[(String, Option<&str>)]) -> Vec<&AccessRule> {
         let is_for_any =
             |rule: &AccessRule| places.iter().any(|(path, set)| (0..VERBS).any(|verb| rule.is_for(path, *set, verb)));
         self.rules.iter().filter(|rule| !is_for_any(rule)).collect()

@@ -126,12 +126,19 @@ fn completions_know_the_verbs() {
 fn every_example_of_an_experiment_is_right() {
     for entry in fs::read_dir(EXAMPLES).unwrap() {
         let path = entry.unwrap().path();
-        if !["gateway.toml", "your-own-database.toml"].iter().any(|config| path.ends_with(config)) {
+        if !["gateway.toml", "secured.toml", "your-own-database.toml"].iter().any(|config| path.ends_with(config)) {
             tollgate([OsStr::new("plan"), path.as_os_str(), OsStr::new("--i-may-load"), OsStr::new("sap.example")])
                 .finish()
                 .check(0, "trials", "");
         }
     }
+}
+
+#[test]
+fn the_example_of_users_and_rules_is_right() {
+    let text = fs::read_to_string(Path::new(EXAMPLES).join("secured.toml")).unwrap();
+    let config = Config::parse(&text, "secured.toml").unwrap();
+    assert_eq!((config.authentication.rules.len(), config.authentication.certificate_users.len()), (3, 2));
 }
 
 #[test]
