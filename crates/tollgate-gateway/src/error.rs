@@ -274,7 +274,9 @@ impl Fault {
 
 impl From<ProtocolFault> for Fault {
     fn from(fault: ProtocolFault) -> Fault {
-        let told = Fault::new(fault.status(), "Protocol", fault.to_string());
+        // What is too large has one code, whoever says so.
+        let code = if fault.status() == 413 { "ContentTooLarge" } else { "Protocol" };
+        let told = Fault::new(fault.status(), code, fault.to_string());
         match fault {
             ProtocolFault::ConnectionsFull | ProtocolFault::MemoryFull => told.with_retry_after(),
             _ => told,
@@ -303,6 +305,7 @@ impl From<StoreError> for Fault {
                 StoreError::Duplicate { columns } => {
                     Fault::new(409, "Duplicate", message).at(columns.into_iter().next())
                 }
+                StoreError::Condition { condition: _, column } => Fault::new(400, "BadValue", message).at(column),
                 StoreError::Constraint { rule, name } => {
                     let (status, code) = match rule {
                         Rule::ForeignKey => (409, "ForeignKey"),

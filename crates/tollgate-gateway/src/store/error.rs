@@ -102,10 +102,20 @@ pub enum StoreError {
         /// The column or the constraint's name, where the database tells.
         name: Option<String>,
     },
+    /// The values of an entity break a condition of its table (`CHECK`).
+    Condition {
+        /// The condition, or its name.
+        condition: String,
+        /// The column that it is about, where it is about one.
+        column: Option<String>,
+    },
     /// There is no room left on the database's disk.
     Full(Cause),
-    /// The database cannot be reached, or the connection broke; nothing of the transaction lasts.
+    /// The database cannot be reached or opened.
     Unavailable(Cause),
+    /// The database stopped in the middle of the work: the connection broke, the server ended it, or the file could not be
+    /// read or written. Nothing of the transaction lasts.
+    Broken(Cause),
     /// The connection broke while a transaction was committed: whether it was is not known, and nobody may just try again.
     InDoubt(Cause),
     /// Another transaction was in the way and the database undid this one; the same request may succeed later.
@@ -127,11 +137,13 @@ impl StoreError {
             | StoreError::Token { .. }
             | StoreError::Key { .. }
             | StoreError::Duplicate { .. }
-            | StoreError::Constraint { .. } => Fault::Client,
+            | StoreError::Constraint { .. }
+            | StoreError::Condition { .. } => Fault::Client,
             StoreError::TimeBudget
             | StoreError::Busy(_)
             | StoreError::Full(_)
             | StoreError::Unavailable(_)
+            | StoreError::Broken(_)
             | StoreError::Conflict(_) => Fault::Overload,
             StoreError::Corrupt(_)
             | StoreError::InDoubt(_)
@@ -184,7 +196,13 @@ impl fmt::Display for StoreError {
                 name.as_ref().map_or(Ok(()), |name| write!(formatter, ": {name}"))
             }
             StoreError::Full(_) => write!(formatter, "the database has no room left"),
+            StoreError::Condition { condition, column: _ } => {
+                write!(formatter, "a value breaks a condition of the database: {condition}")
+            }
             StoreError::Unavailable(_) => write!(formatter, "the database cannot be reached"),
+            StoreError::Broken(_) => {
+                write!(formatter, "the database stopped in the middle of it, so nothing of it was done")
+            }
             StoreError::InDoubt(_) => {
                 write!(
                     formatter,
@@ -205,6 +223,7 @@ impl std::error::Error for StoreError {
             | StoreError::Corrupt(inner)
             | StoreError::Full(inner)
             | StoreError::Unavailable(inner)
+            | StoreError::Broken(inner)
             | StoreError::InDoubt(inner)
             | StoreError::Conflict(inner)
             | StoreError::ReadOnly(inner)
@@ -218,6 +237,7 @@ impl std::error::Error for StoreError {
             | StoreError::TimeBudget
             | StoreError::Duplicate { .. }
             | StoreError::Constraint { .. }
+            | StoreError::Condition { .. }
             | StoreError::Layout { .. }
             | StoreError::Mapping(_)
             | StoreError::Stored { .. } => None,

@@ -107,6 +107,9 @@ impl Mapping {
             StoreError::Duplicate { columns } => {
                 StoreError::Duplicate { columns: columns.into_iter().map(path).collect() }
             }
+            StoreError::Condition { condition, column } => {
+                StoreError::Condition { condition, column: column.map(path) }
+            }
             StoreError::Constraint { rule, name } => {
                 StoreError::Constraint { rule, name: name.map(|name| path(self.checked_column(set, rule, name))) }
             }

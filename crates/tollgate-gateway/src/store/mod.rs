@@ -109,7 +109,7 @@ pub trait Store {
     /// Begins a transaction that writes.
     ///
     /// # Errors
-    /// [`StoreError::Busy`], [`StoreError::Unavailable`].
+    /// [`StoreError::Busy`], [`StoreError::Unavailable`], [`StoreError::Broken`].
     fn begin(&mut self) -> Result<(), StoreError>;
 
     /// Begins a transaction of one change, before which nothing is read.

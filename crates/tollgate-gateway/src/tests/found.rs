@@ -31,6 +31,29 @@ fn serve(path: &Path, more: &str) -> Running {
 }
 
 #[test]
+fn infinite_numbers_are_served_as_the_versions_write_them_and_nan_is_not_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.db");
+    shop(&file);
+    let values = "INSERT INTO customers VALUES (3, 'Inf', 9e999), (4, 'Low', -9e999)";
+    rusqlite::Connection::open(&file).unwrap().execute_batch(values).unwrap();
+    let gateway = serve(&file, "");
+    let (v4, v2) = ("/odata/v4/shop/", "/sap/opu/odata/shop/");
+    gateway.get(&format!("{v4}customers(3)")).expect(200, "\"rating\":\"INF\"");
+    gateway.get(&format!("{v4}customers(4)")).expect(200, "\"rating\":\"-INF\"");
+    gateway.get(&format!("{v4}customers(3)/rating/$value")).expect(200, "INF");
+    gateway.get(&format!("{v4}customers?$filter=rating%20eq%20INF&$select=id")).expect(200, "[{\"id\":3}]");
+    gateway.get(&format!("{v4}customers?$orderby=rating&$top=1&$select=id")).expect(200, "[{\"id\":4}]");
+    gateway.get(&format!("{v2}customers(3)?$format=json")).expect(200, "\"rating\":\"INF\"");
+    gateway.get(&format!("{v2}customers(4)")).expect(200, "<d:rating>-INF</d:rating>");
+    gateway.get("/rest/shop/customers/3").expect(200, "\"rating\":\"INF\"");
+    let mut client = gateway.connect();
+    let mut post = |body: &str| client.ask_with("POST", &format!("{v4}customers"), &[JSON], body);
+    post(r#"{"name":"x","rating":"-INF"}"#).expect(201, "\"rating\":\"-INF\"");
+    post(r#"{"name":"x","rating":"NaN"}"#).expect(400, "\"target\":\"rating\"");
+}
+
+#[test]
 fn its_tables_are_read_and_written_in_every_protocol_by_the_name_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("shop.db");

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use tollgate_gateway::store::introspect::{Customisation, Introspected, introspected};
 use tollgate_gateway::store::sqlite::{Database, File, Location, Settings};
 use tollgate_gateway::store::{Connection, Discard, Fault, Mapping, Store, StoreError};
-use tollgate_wire::edm::{LeafId, SetId, Version};
+use tollgate_wire::edm::{LeafId, Primitive, SetId, Version};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Columns, Key, Resource};
 use tollgate_wire::url;
@@ -310,12 +310,98 @@ fn rules_of_the_database_are_kept_and_named_by_property() {
 }
 
 #[test]
+fn a_broken_condition_names_the_column_that_it_is_about() {
+    let mut shop = shop(
+        "CREATE TABLE parcels (
+             id INTEGER PRIMARY KEY, weight NUMERIC CONSTRAINT \"has weight\" CHECK (weight > 0), high INT, low INT CHECK (low >= 0),
+             CHECK (high > low)
+         );
+         CREATE TRIGGER guard BEFORE INSERT ON parcels WHEN new.low = 7 BEGIN SELECT RAISE(ABORT, 'low is not 7'); END;",
+    );
+    let (parcels, model) = (shop.set("parcels"), shop.found.model.clone());
+    let mut check = |name: &str, value: Value, expected: Option<&str>| {
+        let entry = shop.entry(parcels, &[(name, value), ("high", Value::Integer(1))]);
+        let error =
+            shop.write(|connection| connection.insert(&model, parcels, &entry, None::<&mut Discard>)).unwrap_err();
+        match error {
+            StoreError::Condition { condition: _, column } => assert_eq!(column.as_deref(), expected, "{name}"),
+            other => assert_eq!(
+                (other.to_string().as_str(), None),
+                ("a value breaks a condition of the database: low is not 7", expected)
+            ),
+        }
+    };
+    check("weight", Value::Decimal("-1".into()), Some("weight"));
+    check("low", Value::Integer(-1), Some("low"));
+    check("low", Value::Integer(9), None);
+    check("low", Value::Integer(7), None);
+}
+
+#[test]
+fn decimals_of_which_nothing_is_declared_have_any_digits_that_are_kept() {
+    let mut shop = shop(
+        "CREATE TABLE sums (id INTEGER PRIMARY KEY, sum NUMERIC); INSERT INTO sums VALUES (1, 0.123456789012), (2, 12345678901234)",
+    );
+    let (sums, model) = (shop.set("sums"), shop.found.model.clone());
+    assert_eq!(model.type_of(sums).leaves[1].primitive, Primitive::Decimal { precision: 0, scale: 0 });
+    assert_snapshot!(shop.read("sums", ""), @"
+    1 0.123456789012
+    2 12345678901234
+    ");
+    let mut written = |sum: &str| {
+        let entry = shop.entry(sums, &[("sum", Value::Decimal(sum.into()))]);
+        let written = shop.write(|connection| connection.insert(&model, sums, &entry, None::<&mut Discard>));
+        written.map_err(|error| error.to_string())
+    };
+    assert_eq!(written("-0.00123456789012345"), Ok(()));
+    assert_eq!(written("123456789012345000"), Ok(()));
+    assert_eq!(
+        written("1234567890.123456"),
+        Err("a value breaks a condition of the database: at most 15 digits".to_owned())
+    );
+    assert_eq!(shop.read("sums", "$filter=sum lt 0&$select=sum"), "-0.00123456789012345 3");
+}
+
+#[test]
+fn a_deferred_foreign_key_fails_the_unit_that_breaks_it() {
+    let mut shop = shop(
+        "CREATE TABLE child (id INTEGER PRIMARY KEY, parent INT REFERENCES customers (id) DEFERRABLE INITIALLY DEFERRED)",
+    );
+    let (child, customers, model) = (shop.set("child"), shop.set("customers"), shop.found.model.clone());
+    let of = |shop: &Shop, parent: i64| shop.entry(child, &[("parent", Value::Integer(parent))]);
+    let (good, bad, early) = (of(&shop, 1), of(&shop, 77), of(&shop, 78));
+    let late = shop.entry(customers, &[("id", Value::Integer(78)), ("full_name", Value::String("Late".into()))]);
+    let mut told = Vec::new();
+    shop.write(|connection| {
+        for entries in [vec![(child, &good)], vec![(child, &bad)], vec![(child, &early), (customers, &late)]] {
+            connection.savepoint()?;
+            for (set, entry) in entries {
+                connection.insert(&model, set, entry, None::<&mut Discard>)?;
+            }
+            told.push(connection.release().map_err(|error| error.to_string()));
+            if told.last().is_some_and(Result::is_err) {
+                connection.undo()?;
+            }
+        }
+        Ok(())
+    })
+    .unwrap();
+    let refused = "a related entity does not exist, or still refers to this one".to_owned();
+    assert_eq!(told, [Ok(()), Err(refused), Ok(())]);
+    assert_eq!(shop.stored("SELECT group_concat(parent) FROM child"), "1,78");
+    let alone =
+        shop.connection.single_change(|connection| connection.insert(&model, child, &bad, None::<&mut Discard>));
+    assert!(matches!(alone, Err(StoreError::Constraint { .. })), "{alone:?}");
+    assert_eq!(shop.stored("SELECT group_concat(parent) FROM child"), "1,78");
+}
+
+#[test]
 fn a_value_that_is_not_of_its_type_is_an_error_that_names_it() {
     let mut shop = shop("");
     let raw = rusqlite::Connection::open(shop.folder.path().join("shop.db")).unwrap();
     raw.execute_batch("UPDATE customers SET born = 'in spring' WHERE id = 2").unwrap();
-    assert_snapshot!(shop.read("customers(2)", ""), @"a value in the database is wrong: customers.born: 'in spring' is no Date (Gateway)");
-    assert_snapshot!(shop.read("customers", ""), @"a value in the database is wrong: customers.born: 'in spring' is no Date (Gateway)");
+    assert_snapshot!(shop.read("customers(2)", ""), @"a value in the database is wrong: customers.born: 'in spring' is no Date (in the row id=2) (Gateway)");
+    assert_snapshot!(shop.read("customers", ""), @"a value in the database is wrong: customers.born: 'in spring' is no Date (in the row id=2) (Gateway)");
     assert_snapshot!(shop.read("customers", "$filter=year(born) eq 1990"), @"the database failed (Gateway)");
     assert_eq!(shop.read("customers(1)", "$select=id").split(' ').next(), Some("1"));
 }

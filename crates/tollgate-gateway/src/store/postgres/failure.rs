@@ -92,12 +92,15 @@ impl Failure {
     /// What it is to the caller of a store.
     pub(super) fn told(self, purpose: Purpose) -> StoreError {
         let error = match self {
+            Failure::Closed(error) if Failure::ends(&error) => {
+                return StoreError::Unavailable(cause(&error));
+            }
             Failure::Postgres(error) | Failure::Closed(error) => error,
-            Failure::Lost => return StoreError::Unavailable("the transaction's connection broke".into()),
+            Failure::Lost => return StoreError::Broken("the transaction's connection broke".into()),
             Failure::Unreadable { message, .. } => return StoreError::Database(message.into()),
             Failure::Stored { place, message } => return StoreError::Stored { place, message },
         };
-        let Some(refusal) = error.as_db_error() else { return StoreError::Unavailable(cause(&error)) };
+        let Some(refusal) = error.as_db_error() else { return StoreError::Broken(cause(&error)) };
         let code = refusal.code().code().to_owned();
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let (column, constraint) = (owned(refusal.column()), owned(refusal.constraint()));
@@ -121,7 +124,7 @@ fn refused(code: &str, purpose: Purpose, names: Names, cause: Cause) -> StoreErr
         ("55P03" | "53300", _) => StoreError::Busy(cause),
         ("53100", _) => StoreError::Full(cause),
         ("40001" | "40P01", _) => StoreError::Conflict(cause),
-        (code, _) if ends_the_connection(code) => StoreError::Unavailable(cause),
+        (code, _) if ends_the_connection(code) => StoreError::Broken(cause),
         ("54001", _) => StoreError::TooLarge { message: "it is nested too deeply for the database".into() },
         // `substring` with a negative length: how statements refuse a text that grew too long.
         ("22011" | "54000", Purpose::Reading) => StoreError::TooLarge { message: "a text in it grows too long".into() },
@@ -197,7 +200,7 @@ mod tests {
         check("22012", Reading, "an expression has no value: division by zero");
         check("40P01", Writing, "another change was in the way");
         check("53100", Writing, "the database has no room left");
-        check("57P01", Reading, "the database cannot be reached");
+        check("57P01", Reading, "the database stopped in the middle of it, so nothing of it was done");
         check("57014", Reading, "the query took longer than its time budget");
         check("42P01", Reading, "the database failed");
     }

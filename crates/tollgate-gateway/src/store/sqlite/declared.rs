@@ -1,16 +1,17 @@
 //! Types and defaults as an SQLite table declares them, as types and values of a model.
 //!
 //! SQLite itself takes any words for a type; here their common meanings count, then its own rules of affinity (SQLite,
-//! "Datatypes In SQLite", section 3.1). Decimals have at most 15 digits, since SQLite keeps them as binary numbers.
+//! "Datatypes In SQLite", section 3.1). Decimals have at most 15 digits, since SQLite keeps them as binary numbers; where
+//! nothing is declared of them, nothing is promised either.
 
 use tollgate_wire::edm::{Primitive, Provided};
 use tollgate_wire::value::{Value, append_canonical};
 
 /// Digits of a decimal that survive SQLite's binary numbers.
-const DECIMAL_DIGITS_MAX: u16 = 15;
+pub(super) const DECIMAL_DIGITS_MAX: u16 = 15;
 
-/// Digits after the point of a decimal that was declared without.
-const DECIMAL_SCALE: u16 = 6;
+/// A decimal with its point anywhere.
+const ANY_DECIMAL: Primitive = Primitive::Decimal { precision: 0, scale: 0 };
 
 /// Digits of a second.
 const FRACTION_DIGITS: u8 = 7;
@@ -38,7 +39,7 @@ pub(super) fn declared(text: &str, strict: bool) -> Option<Primitive> {
         "TIMESTAMPTZ" | "DATETIMEOFFSET" | "TIMESTAMP WITH TIME ZONE" => {
             Primitive::DateTimeOffset { precision: FRACTION_DIGITS }
         }
-        "MONEY" => Primitive::Decimal { precision: DECIMAL_DIGITS_MAX, scale: 4 },
+        "MONEY" => ANY_DECIMAL,
         "TINYINT" | "SMALLINT" | "INT2" => Primitive::Int16,
         "INT" | "INT4" | "MEDIUMINT" => Primitive::Int32,
         _ if has("BOOL") => Primitive::Boolean,
@@ -46,12 +47,9 @@ pub(super) fn declared(text: &str, strict: bool) -> Option<Primitive> {
             Primitive::DateTime { precision: FRACTION_DIGITS }
         }
         _ if name.starts_with("DEC") || name.starts_with("NUMERIC") || name == "NUMBER" => {
-            let precision = first.map_or(DECIMAL_DIGITS_MAX, |digits| digits.min(u32::from(DECIMAL_DIGITS_MAX)) as u16);
-            let scale = match (first, second) {
-                (None, _) => DECIMAL_SCALE,
-                (Some(_), scale) => scale.unwrap_or(0).min(u32::from(precision)) as u16,
-            };
-            Primitive::Decimal { precision: precision.max(1), scale }
+            let Some(digits) = first else { return Some(ANY_DECIMAL) };
+            let precision = digits.clamp(1, u32::from(DECIMAL_DIGITS_MAX)) as u16;
+            Primitive::Decimal { precision, scale: second.unwrap_or(0).min(u32::from(precision)) as u16 }
         }
         _ if has("INT") => Primitive::Int64,
         _ if has("CHAR") || has("CLOB") || has("TEXT") || has("STRING") || name == "JSON" => {
@@ -126,7 +124,9 @@ mod tests {
             ("DECIMAL(10,2)", decimal(10, 2)),
             ("DECIMAL(10)", decimal(10, 0)),
             ("numeric(38, 4)", decimal(15, 4)),
-            ("NUMERIC", decimal(15, 6)),
+            ("NUMERIC", decimal(0, 0)),
+            ("money", decimal(0, 0)),
+            ("DECIMAL(0)", decimal(1, 0)),
             ("double precision", Some(Primitive::Double)),
             ("REAL", Some(Primitive::Double)),
             ("date", Some(Primitive::Date)),

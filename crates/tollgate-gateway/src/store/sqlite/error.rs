@@ -27,7 +27,8 @@ impl From<Error> for StoreError {
             ErrorCode::SystemIoFailure if code.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
                 StoreError::Full(error.into())
             }
-            ErrorCode::SystemIoFailure | ErrorCode::CannotOpen => StoreError::Unavailable(error.into()),
+            ErrorCode::SystemIoFailure => StoreError::Broken(error.into()),
+            ErrorCode::CannotOpen => StoreError::Unavailable(error.into()),
             ErrorCode::ConstraintViolation => broken_rule(code.extended_code, error),
             _ => StoreError::Database(error.into()),
         }
@@ -50,8 +51,8 @@ fn broken_rule(extended_code: i32, error: Error) -> StoreError {
         ffi::SQLITE_CONSTRAINT_FOREIGNKEY => StoreError::Constraint { rule: Rule::ForeignKey, name: None },
         // `CHECK constraint failed: name or condition`
         ffi::SQLITE_CONSTRAINT_CHECK => {
-            let name = message.split_once(": ").map(|(_, name)| name.to_owned());
-            StoreError::Constraint { rule: Rule::Check, name }
+            let condition = message.split_once(": ").map_or(&*message, |(_, condition)| condition).to_owned();
+            StoreError::Condition { condition, column: None }
         }
         // `cannot store TEXT value in INTEGER column table.column`
         ffi::SQLITE_CONSTRAINT_DATATYPE => {

@@ -10,19 +10,23 @@ use tollgate_wire::edm::{LeafId, Model, Primitive, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::value::{Cell, Row, append_canonical};
 
+use super::declared::DECIMAL_DIGITS_MAX;
 use super::row::{SqliteRow, plain};
-use crate::store::{Form, Identity, Mapping, StoreError};
+use crate::store::{Column, Form, Identity, Mapping, StoreError};
 
 /// Makes rows of one set canonical, one after the other.
 pub(super) struct Converter<'m> {
     columns: Vec<ColumnRule<'m>>,
     table: &'m str,
+    /// The key of the rows, by which one is named.
+    key: &'m [LeafId],
     /// The values of the row at hand that are not as they are stored.
     converted: Entry,
     made: Vec<u8>,
 }
 
 struct ColumnRule<'m> {
+    leaf: LeafId,
     name: &'m str,
     primitive: Primitive,
     form: Form,
@@ -52,10 +56,11 @@ impl<'m> Converter<'m> {
             let (column, declared) = (&table.columns[leaf.0], &entity_type.leaves[leaf.0]);
             let nulls =
                 if declared.nullable || table.identity == Identity::Nothing { Nulls::Allowed } else { Nulls::Refused };
-            ColumnRule { name: &column.name, primitive: declared.primitive, form: column.form, nulls }
+            ColumnRule { leaf, name: &column.name, primitive: declared.primitive, form: column.form, nulls }
         };
         let columns: Vec<_> = leaves.map(rule).collect();
-        Some(Converter { columns, table: &table.name, converted: Entry::default(), made: Vec::new() })
+        let key = &entity_type.key;
+        Some(Converter { columns, table: &table.name, key, converted: Entry::default(), made: Vec::new() })
     }
 
     /// Checks the row at which a statement stands, and makes canonical what is not.
@@ -69,14 +74,14 @@ impl<'m> Converter<'m> {
             self.made.clear();
             match canonical(&mut self.made, column.form, column.primitive, value) {
                 Some(Canonical::Null) if column.nulls == Nulls::Refused => {
-                    return Err(self.wrong(column, "null is not allowed there"));
+                    return Err(self.wrong(row, column, "null is not allowed there"));
                 }
                 Some(Canonical::AsStored | Canonical::Null) => {}
                 Some(Canonical::Made) => self.converted.set(LeafId(index), Cell::Text(&self.made)),
                 Some(Canonical::Bytes) => self.converted.set(LeafId(index), Cell::Bytes(&self.made)),
                 Some(Canonical::Real(real)) => self.converted.set_real(LeafId(index), real),
                 None => {
-                    return Err(self.wrong(column, &format!("{} is no {:?}", shown(value), column.primitive)));
+                    return Err(self.wrong(row, column, &format!("{} is no {:?}", shown(value), column.primitive)));
                 }
             }
         }
@@ -99,14 +104,22 @@ impl<'m> Converter<'m> {
                 && stored(row.cell(*index), column.form, &mut made) != row.raw.get_ref(*index)?
             {
                 let value = shown(row.raw.get_ref(*index)?);
-                return Err(self.wrong(column, &format!("{value} is not written as the others are")));
+                return Err(self.wrong(row.raw, column, &format!("{value} is not written as the others are")));
             }
         }
         Ok(())
     }
 
-    fn wrong(&self, column: &ColumnRule<'_>, message: &str) -> StoreError {
-        StoreError::Stored { place: format!("{}.{}", self.table, column.name), message: message.to_owned() }
+    /// A wrong value with its column, and the row that it was met in.
+    #[cold]
+    fn wrong(&self, row: &rusqlite::Row<'_>, column: &ColumnRule<'_>, message: &str) -> StoreError {
+        let key = self.key.iter().filter_map(|leaf| {
+            let position = self.columns.iter().position(|column| column.leaf == *leaf)?;
+            Some(format!("{}={}", self.columns[position].name, shown(row.get_ref(position).ok()?)))
+        });
+        let key = key.collect::<Vec<_>>().join(", ");
+        let place = format!("{}.{}", self.table, column.name);
+        StoreError::Stored { place, message: format!("{message} (in the row {key})") }
     }
 }
 
@@ -277,6 +290,31 @@ pub(super) fn stored<'v>(cell: Cell<'v>, form: Form, made: &'v mut Vec<u8>) -> V
         Form::Seconds => date::epoch_ms(text).map_or(plain(cell), |ms| ValueRef::Integer(ms.div_euclid(1_000))),
         Form::Milliseconds => date::epoch_ms(text).map_or(plain(cell), ValueRef::Integer),
     }
+}
+
+/// Refuses what SQLite would store as something else: NaN, which becomes null, and in a column of somebody else's a decimal
+/// with more digits than its binary numbers have. Decimals with facets were checked against them.
+///
+/// # Errors
+/// [`StoreError::Condition`], with the column.
+pub(super) fn check_storable(cell: Cell<'_>, primitive: Primitive, column: &Column) -> Result<(), StoreError> {
+    let condition = match (cell, primitive) {
+        (Cell::Real(real), _) if real.is_nan() => "it holds no NaN".to_owned(),
+        (Cell::Text(text), Primitive::Decimal { precision: 0, .. })
+            if column.form == Form::Checked && significant_digits(text) > usize::from(DECIMAL_DIGITS_MAX) =>
+        {
+            format!("at most {DECIMAL_DIGITS_MAX} digits")
+        }
+        _ => return Ok(()),
+    };
+    Err(StoreError::Condition { condition, column: Some(column.name.clone()) })
+}
+
+/// Digits from the first to the last that is not zero.
+fn significant_digits(decimal: &[u8]) -> usize {
+    let digits = decimal.iter().filter(|byte| byte.is_ascii_digit());
+    let behind_zeros = digits.skip_while(|digit| **digit == b'0').enumerate();
+    behind_zeros.filter(|(_, digit)| **digit != b'0').last().map_or(0, |(last, _)| last + 1)
 }
 
 /// A stored value in a message: enough of it to find it.

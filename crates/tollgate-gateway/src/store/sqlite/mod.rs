@@ -5,7 +5,9 @@
 
 mod budget;
 mod catalog;
+mod condition;
 mod declared;
+mod deferred;
 mod error;
 mod form;
 mod functions;

@@ -8,12 +8,16 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Key, Plan};
 use tollgate_wire::value::Row;
 
-use super::form::{Converter, stored};
+use super::condition;
+use super::deferred;
+use super::form::{Converter, check_storable, stored};
 use super::read::{bind, converted};
 use super::{Connection, Ended, Scope};
 use crate::store::sql::Sql;
 use crate::store::sql::change::{StoredRow, Wanted};
 use crate::store::{Outcome, RowSink, Store, StoreError, Table};
+
+const BEGIN: &str = "BEGIN IMMEDIATE";
 
 impl Store for Connection {
     fn read<S: RowSink>(
@@ -30,7 +34,7 @@ impl Store for Connection {
         self.budget.lift();
         self.scope = Scope::Transaction;
         self.ended = Ended::AsAsked;
-        self.execute("BEGIN IMMEDIATE")
+        self.execute(BEGIN)
     }
 
     fn begin_single(&mut self) -> Result<(), StoreError> {
@@ -61,6 +65,7 @@ impl Store for Connection {
 
     fn release(&mut self) -> Result<(), StoreError> {
         self.writing()?;
+        deferred::check(&self.raw)?;
         self.execute("RELEASE unit")
     }
 
@@ -121,8 +126,14 @@ impl Connection {
         self.changing()?;
         let wanted = if sink.is_some() { Wanted::Row } else { Wanted::Nothing };
         let change = self.texts.insert(model, &self.mapping, set, entry, wanted);
+        if change.row == StoredRow::Returned && self.scope == Scope::Spent {
+            // Whoever cannot read what the database made of it must be able to undo it.
+            self.raw.prepare_cached(BEGIN)?.raw_execute()?;
+            self.scope = Scope::Transaction;
+        }
         let mut statement = self.raw.prepare_cached(&change.text)?;
-        bind_leaves(&mut statement, self.mapping.table(set), &change.leaves, entry, &mut self.made)?;
+        let table = (model, set, self.mapping.table(set));
+        bind_leaves(&mut statement, table, &change.leaves, entry, &mut self.made)?;
         match (change.row, sink) {
             (StoredRow::Returned, Some(sink)) => {
                 let mut rows = statement.raw_query();
@@ -152,7 +163,8 @@ impl Connection {
         check_key(model, set, key)?;
         let change = self.texts.update(model, &self.mapping, set, entry);
         let mut statement = self.raw.prepare_cached(&change.text)?;
-        bind_leaves(&mut statement, self.mapping.table(set), &change.leaves, entry, &mut self.made)?;
+        let table = (model, set, self.mapping.table(set));
+        bind_leaves(&mut statement, table, &change.leaves, entry, &mut self.made)?;
         let key = (&model.type_of(set).key[..], key);
         bind_key(&mut statement, self.mapping.table(set), change.leaves.len(), key, &mut self.made)?;
         Ok(statement.raw_execute()? > 0)
@@ -177,7 +189,24 @@ impl Connection {
         if self.raw.is_autocommit() && matches!(error, StoreError::Full(_)) {
             self.ended = Ended::Full;
         }
+        let error = match error {
+            StoreError::Condition { condition, column: None } => {
+                let column = self.conditioned(set, &condition);
+                StoreError::Condition { condition, column }
+            }
+            other => other,
+        };
         self.mapping.in_terms_of(model, set, error)
+    }
+
+    /// The column that a condition, told by its expression or by its name, is about.
+    fn conditioned(&self, set: SetId, condition: &str) -> Option<String> {
+        let table = self.mapping.table(set);
+        let mut statement =
+            self.raw.prepare_cached("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?").ok()?;
+        let text: Option<String> = statement.query_row([&table.name], |row| row.get(0)).ok()?;
+        let expression = text.as_deref().and_then(|text| condition::named(text, condition)).unwrap_or(condition);
+        condition::only_column(expression, table.columns.iter().map(|column| column.name.as_str())).map(str::to_owned)
     }
 
     /// Refuses a change that is neither the only one nor in a transaction.
@@ -222,13 +251,15 @@ fn check_key(model: &Model, set: SetId, key: &Key) -> Result<(), StoreError> {
 /// Binds the values of an entry's leaves, each in its column's form.
 fn bind_leaves(
     statement: &mut CachedStatement<'_>,
-    table: &Table,
+    (model, set, table): (&Model, SetId, &Table),
     leaves: &[LeafId],
     entry: &Entry,
     made: &mut Vec<u8>,
 ) -> Result<(), StoreError> {
     for (index, leaf) in leaves.iter().enumerate() {
-        bind(statement, index + 1, stored(entry.cell(leaf.0), table.columns[leaf.0].form, made))?;
+        let (cell, column) = (entry.cell(leaf.0), &table.columns[leaf.0]);
+        check_storable(cell, model.type_of(set).leaves[leaf.0].primitive, column)?;
+        bind(statement, index + 1, stored(cell, column.form, made))?;
     }
     Ok(())
 }
