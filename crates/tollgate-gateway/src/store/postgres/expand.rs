@@ -12,7 +12,7 @@ use tollgate_wire::value::{Cell, Row};
 
 use super::bind::Bound;
 use super::failure::Failure;
-use super::read::Reach;
+use super::read::{Reach, located};
 use super::row::{Kind, Reader};
 use super::write::references;
 use crate::store::sql::statement::Source;
@@ -27,6 +27,9 @@ const RELATED_AT_ONCE: i32 = 512;
 /// The related entities of one parent after the other.
 pub(super) struct Expansion<R: Reach> {
     text: String,
+    /// Where the related entities are, and which columns of them are read.
+    target: SetId,
+    columns: Columns,
     kinds: Vec<Kind>,
     /// The parent's columns that are joined on, with their types.
     joined: Vec<(usize, Primitive)>,
@@ -34,6 +37,14 @@ pub(super) struct Expansion<R: Reach> {
     statement: Option<Statement>,
     cursor: Option<R::Cursor>,
     fetched: VecDeque<Sent>,
+}
+
+/// What is known of the parents.
+pub(super) struct Parents<'p> {
+    pub(super) source: &'p Source<'p>,
+    pub(super) set: SetId,
+    pub(super) columns: &'p Columns,
+    pub(super) kinds: &'p [Kind],
 }
 
 impl<R: Reach> Expansion<R> {
@@ -49,6 +60,8 @@ impl<R: Reach> Expansion<R> {
             text: source.expansion_of_many(set, expand, &related).text,
             kinds: kinds.chain([Kind::Integer]).collect(),
             joined: joined.collect(),
+            target: expand.target,
+            columns: related,
             reader: Reader::default(),
             statement: None,
             cursor: None,
@@ -61,12 +74,13 @@ impl<R: Reach> Expansion<R> {
         &mut self,
         reach: &mut R,
         reader: &mut Reader,
-        kinds: &[Kind],
+        of: &Parents<'_>,
         parents: &[Sent],
     ) -> Result<(), Failure> {
         let mut lists = vec![String::from("{"); self.joined.len()];
         for parent in parents {
-            let row = reader.read(parent, kinds)?;
+            let row = reader.read(parent, of.kinds);
+            let row = row.map_err(|failure| located(failure, of.source, of.set, of.columns, parent))?;
             for (list, (column, primitive)) in lists.iter_mut().zip(&self.joined) {
                 append(list, row.cell(*column), *primitive);
             }
@@ -87,8 +101,8 @@ impl<R: Reach> Expansion<R> {
     pub(super) fn hand_out<S: RowSink>(
         &mut self,
         reach: &mut R,
-        position: usize,
-        index: usize,
+        source: &Source<'_>,
+        (position, index): (usize, usize),
         parent: &impl Row,
         sink: &mut S,
     ) -> Result<Flow, Failure> {
@@ -99,7 +113,8 @@ impl<R: Reach> Expansion<R> {
         loop {
             self.fetch(reach)?;
             let Some(sent) = self.fetched.front() else { break };
-            let row = self.reader.read(sent, &self.kinds)?;
+            let row = self.reader.read(sent, &self.kinds);
+            let row = row.map_err(|failure| located(failure, source, self.target, &self.columns, sent))?;
             if row.cell(number_column) != Cell::Integer(index as i64 + 1) {
                 break;
             }

@@ -5,11 +5,11 @@
 
 use postgres::types::ToSql;
 use postgres::{Client, IsolationLevel, Portal, Row as Sent, Statement, Transaction as Snapshot};
-use tollgate_wire::edm::Model;
+use tollgate_wire::edm::{Model, SetId};
 use tollgate_wire::plan::{Columns, Plan, Shape};
 
 use super::bind::Bound;
-use super::expand::{Expansion, PARENTS_AT_ONCE};
+use super::expand::{Expansion, PARENTS_AT_ONCE, Parents};
 use super::failure::{Failure, Purpose};
 use super::row::{Kind, Reader};
 use super::session::Statements;
@@ -240,7 +240,7 @@ impl<S: RowSink> Reading<'_, S> {
         let sql = self.source.page(plan, &columns, self.page.window)?;
         let mut kinds: Vec<_> = columns.leaves.iter().map(|leaf| Kind::of_leaf(entity_type, *leaf)).collect();
         if plan.shape == Shape::Collection {
-            kinds.extend(plan.options.order_by.iter().map(|by| Kind::of(by.expression.primitive)));
+            kinds.extend(plan.options.order_by.iter().map(|by| Kind::of_order(by.expression.primitive)));
         }
         let mut expansions: Vec<Expansion<R>> = plan
             .options
@@ -256,12 +256,13 @@ impl<S: RowSink> Reading<'_, S> {
         loop {
             let sent = reach.fetch(&mut cursor, at_once)?;
             for expansion in &mut expansions {
-                expansion.of_parents(reach, self.reader, &kinds, &sent)?;
+                let parents = Parents { source: &self.source, set: plan.set(), columns: &columns, kinds: &kinds };
+                expansion.of_parents(reach, self.reader, &parents, &sent)?;
             }
             for (index, sent_row) in sent.iter().enumerate() {
                 let row = match self.reader.read(sent_row, &kinds) {
                     Ok(row) => row,
-                    Err(failure) => return Err(located(failure, &self.source, plan, &columns, sent_row).into()),
+                    Err(failure) => return Err(located(failure, &self.source, plan.set(), &columns, sent_row).into()),
                 };
                 if self.page.full(outcome.rows) {
                     outcome.next = next;
@@ -273,7 +274,7 @@ impl<S: RowSink> Reading<'_, S> {
                     return Ok(());
                 }
                 for (position, expansion) in expansions.iter_mut().enumerate() {
-                    if expansion.hand_out(reach, position, index, &row, self.sink)? == Flow::Stop {
+                    if expansion.hand_out(reach, &self.source, (position, index), &row, self.sink)? == Flow::Stop {
                         return Ok(());
                     }
                 }
@@ -293,9 +294,9 @@ impl<S: RowSink> Reading<'_, S> {
 }
 
 /// A failure to read a row with the column and the row that it was met in.
-fn located(failure: Failure, source: &Source<'_>, plan: &Plan, columns: &Columns, sent: &Sent) -> Failure {
+pub(super) fn located(failure: Failure, source: &Source<'_>, set: SetId, columns: &Columns, sent: &Sent) -> Failure {
     let Failure::Unreadable { position, message } = failure else { return failure };
-    let (set, entity_type) = (plan.set(), source.model.type_of(plan.set()));
+    let entity_type = source.model.type_of(set);
     let table = &source.mapping.table(set).name;
     let place = match columns.leaves.get(position) {
         Some(leaf) => format!("{table}.{}", source.mapping.column(set, *leaf)),

@@ -42,7 +42,7 @@ pub(super) enum Kind {
 pub(super) enum Infinity {
     /// The last and the first time that every client knows: one of many values of a row.
     Shown,
-    /// An error: by keys and orders rows are found again, and a row is not found by what only stands for its value.
+    /// An error: by its key a row is found again, and not by what only stands for its value.
     Refused,
 }
 
@@ -67,6 +67,15 @@ impl Kind {
 }
 
 impl Kind {
+    /// The kind of a column that holds the values of a key of an order. They are in no answer, only in tokens, by which the
+    /// server is asked for what comes next: in its own words, which know more times than clients do.
+    pub(super) fn of_order(primitive: Option<Primitive>) -> Kind {
+        match Kind::of(primitive) {
+            Kind::Date(_) | Kind::Moment(_) | Kind::Instant(_) => Kind::Text,
+            kind => kind,
+        }
+    }
+
     /// The kind of a column that holds a leaf of an entity.
     pub(super) fn of_leaf(entity_type: &EntityType, leaf: LeafId) -> Kind {
         match Kind::of(Some(entity_type.leaves[leaf.0].primitive)) {
