@@ -118,45 +118,32 @@ fn check_error(error: &BatchError, length: usize) {
 #[cfg(test)]
 mod replay {
     use super::*;
+    use crate::corpus;
     use proptest::prelude::*;
 
-    fn corpus(target: &str) -> Vec<Vec<u8>> {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-        let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        assert!(!files.is_empty(), "{} is empty", folder.display());
-        files.iter().map(|file| std::fs::read(file).unwrap()).collect()
+    const TARGETS: &[&str] = &["batch_multipart", "batch_json"];
+
+    fn run(target: &str, bytes: &[u8]) {
+        match target {
+            "batch_multipart" => multipart(bytes),
+            "batch_json" => json(bytes),
+            _ => panic!("no target {target}"),
+        }
     }
 
     #[test]
     fn the_corpus_of_batches_holds() {
-        corpus("batch_multipart").iter().for_each(|bytes| multipart(bytes));
-        corpus("batch_json").iter().for_each(|bytes| json(bytes));
+        for target in TARGETS {
+            corpus::files(target).iter().for_each(|bytes| run(target, bytes));
+        }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
         #[test]
-        fn damaged_batches_are_read_or_refused(
-            (target, run) in proptest::sample::select(vec![("batch_multipart", multipart as fn(&[u8])), ("batch_json", json)]),
-            file in any::<proptest::sample::Index>(),
-            changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>(), 0..4u8), 1..4),
-        ) {
-            let corpus = corpus(target);
-            let mut bytes = corpus[file.index(corpus.len())].clone();
-            for (at, byte, change) in changes {
-                if bytes.is_empty() {
-                    break;
-                }
-                let at = at.index(bytes.len());
-                match change {
-                    0 => bytes[at] = byte,
-                    1 => bytes.insert(at, byte),
-                    2 => drop(bytes.remove(at)),
-                    _ => bytes.truncate(at),
-                }
-            }
-            run(&bytes);
+        fn damaged_batches_are_read_or_refused((target, bytes) in corpus::damaged(TARGETS)) {
+            run(target, &bytes);
         }
     }
 }

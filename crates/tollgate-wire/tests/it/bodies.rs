@@ -126,26 +126,23 @@ fn check_error(error: &BodyError, length: usize) {
 #[cfg(test)]
 mod replay {
     use super::*;
+    use crate::corpus;
     use proptest::prelude::*;
 
-    fn corpus(target: &str) -> Vec<Vec<u8>> {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-        let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        assert!(!files.is_empty(), "{} is empty", folder.display());
-        files.iter().map(|file| std::fs::read(file).unwrap()).collect()
-    }
+    const TARGETS: &[&str] = &["entity_body", "array_body"];
 
     fn run(target: &str, bytes: &[u8]) {
         match target {
             "entity_body" => entity(bytes),
-            _ => array(bytes),
+            "array_body" => array(bytes),
+            _ => panic!("no target {target}"),
         }
     }
 
     #[test]
     fn the_corpus_of_bodies_holds() {
-        for target in ["entity_body", "array_body"] {
-            corpus(target).iter().for_each(|bytes| run(target, bytes));
+        for target in TARGETS {
+            corpus::files(target).iter().for_each(|bytes| run(target, bytes));
         }
     }
 
@@ -153,25 +150,7 @@ mod replay {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
         #[test]
-        fn damaged_bodies_are_read_or_refused(
-            target in proptest::sample::select(vec!["entity_body", "array_body"]),
-            file in any::<proptest::sample::Index>(),
-            changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>(), 0..4u8), 1..4),
-        ) {
-            let corpus = corpus(target);
-            let mut bytes = corpus[file.index(corpus.len())].clone();
-            for (at, byte, change) in changes {
-                if bytes.is_empty() {
-                    break;
-                }
-                let at = at.index(bytes.len());
-                match change {
-                    0 => bytes[at] = byte,
-                    1 => bytes.insert(at, byte),
-                    2 => drop(bytes.remove(at)),
-                    _ => bytes.truncate(at),
-                }
-            }
+        fn damaged_bodies_are_read_or_refused((target, bytes) in corpus::damaged(TARGETS)) {
             run(target, &bytes);
         }
     }

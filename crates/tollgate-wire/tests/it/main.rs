@@ -5,6 +5,7 @@ mod array;
 mod batches;
 mod bodies;
 mod body;
+mod corpus;
 mod documents;
 mod expression;
 mod fixture;
