@@ -1,28 +1,25 @@
 //! `$batch`: many requests in one (V4 Protocol 11.7 and JSON Format 19; V2: [MS-ODATA] 2.2.6.7), done in one transaction
 //! under one work process, and answered as a whole once that is committed.
 //!
-//! What a batch is, and what its requests mean, is decided elsewhere (`tollgate-wire`, [`crate::operation`]); here is what
-//! lies between: limits, formats, whether anything is written, and where the work is done. A batch that is malformed
+//! What a batch is, and what its requests mean, is decided elsewhere (`tollgate-wire`, [`crate::operation`]), and what its
+//! head says in [`negotiation`]; here is what lies between: limits, whether anything is written, and where the work is done. A batch that is malformed
 //! anywhere is refused as a whole before any of it is done.
 
 mod gather;
+mod negotiation;
 mod output;
 mod run;
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use tollgate_net::http1::RequestHead;
 use tollgate_net::http1::server::Exchange;
-use tollgate_wire::batch::{BatchErrorKind, Requests, Step, json, multipart};
+use tollgate_wire::batch::{BatchErrorKind, Step, json, multipart};
 use tollgate_wire::edm::Version;
 
 use super::versions;
-use crate::accept;
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
-use crate::operation::{Author, values};
+use crate::operation::Author;
 use crate::server::Shared;
 use crate::store::{Connection, Store};
 use crate::visit::Visit;
@@ -30,6 +27,7 @@ use crate::weight::Place;
 pub(crate) use gather::Room;
 
 use gather::Gathered;
+use negotiation::{ContinueOnError, Form, answer_form, request_form};
 use output::Output;
 use run::{Grouping, OnError, Run, Units};
 
@@ -38,15 +36,6 @@ const LOOP_REQUESTS_MAX: usize = 4;
 
 /// How much of a batch is looked through before the loop turns to others: about 50 us.
 const SCAN_BYTES: usize = 64 * 1024;
-
-/// How a batch, or its answer, is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form<B> {
-    /// `multipart/mixed` with this boundary.
-    Multipart(B),
-    /// JSON.
-    Json,
-}
 
 /// What a look through a batch showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,95 +231,6 @@ impl Batch {
     }
 }
 
-impl Form<String> {
-    fn requests<'b>(&self, body: &'b [u8], requests_max: usize) -> Requests<'b> {
-        match self {
-            Form::Multipart(boundary) => Requests::multipart(body, boundary, requests_max),
-            Form::Json => Requests::json(body, requests_max),
-        }
-    }
-}
-
-/// How the batch is written, by its Content-Type.
-fn request_form(version: Version, head: &RequestHead) -> Result<Form<String>, Fault> {
-    let said = head.header("content-type").unwrap_or_default();
-    if let Some(boundary) = multipart::boundary(said) {
-        return Ok(Form::Multipart(boundary.to_owned()));
-    }
-    let essence = said.split(';').next().unwrap_or_default().trim();
-    if version == Version::V4 && essence.eq_ignore_ascii_case(json::MEDIA_TYPE) {
-        return Ok(Form::Json);
-    }
-    if essence.eq_ignore_ascii_case(multipart::MEDIA_TYPE) {
-        return Err(Fault::bad_request(
-            "content-type",
-            format!("expected a boundary of 1 to 70 characters in `{said}`"),
-        ));
-    }
-    let readable = match version {
-        Version::V2 => "multipart/mixed",
-        Version::V4 => "multipart/mixed or application/json",
-    };
-    Err(Fault::unsupported_media_type(format!("expected a batch of {readable}, found `{said}`")))
-}
-
-/// How the answer is written: as `Accept` has it, and where it does not care like the batch (Protocol 11.7.1).
-fn answer_form(version: Version, form: &Form<String>, head: &RequestHead) -> Result<Form<String>, Fault> {
-    const MULTIPART: (&str, Form<()>) = (multipart::MEDIA_TYPE, Form::Multipart(()));
-    const JSON: (&str, Form<()>) = (json::MEDIA_TYPE, Form::Json);
-    let offers: &[_] = match (version, form) {
-        (Version::V2, _) => &[MULTIPART],
-        (Version::V4, Form::Multipart(_)) => &[MULTIPART, JSON],
-        (Version::V4, Form::Json) => &[JSON, MULTIPART],
-    };
-    match accept::choose(head.values("accept"), offers, |offer, _| Some(offer)) {
-        Some(Form::Multipart(())) => Ok(Form::Multipart(boundary())),
-        Some(Form::Json) => Ok(Form::Json),
-        // V2's libraries send the `Accept` of their single requests along; there is but one form to answer in.
-        None if version == Version::V2 => Ok(Form::Multipart(boundary())),
-        None => Err(Fault::not_acceptable("expected Accept to allow multipart/mixed or application/json")),
-    }
-}
-
-/// A boundary that nobody can foresee, so that no value of an entity can be made to hold it.
-fn boundary() -> String {
-    let half = || RandomState::new().hash_one(0);
-    format!("batch_{:016x}{:016x}", half(), half())
-}
-
-/// The preference `continue-on-error` (Protocol 8.2.8.3), with or without `odata.` as 4.01 has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ContinueOnError {
-    on_error: OnError,
-    prefix: &'static str,
-}
-
-impl ContinueOnError {
-    fn of(head: &RequestHead) -> Option<ContinueOnError> {
-        ContinueOnError::among(values(head, "prefer"))
-    }
-
-    fn among<'a>(prefer: impl Iterator<Item = &'a str>) -> Option<ContinueOnError> {
-        prefer.flat_map(|line| line.split([',', ';'])).find_map(|preference| {
-            let (name, value) = preference.split_once('=').unwrap_or((preference, "true"));
-            let (name, value) = (name.trim(), value.trim().trim_matches('"'));
-            let plain = name.get(..6).filter(|prefix| prefix.eq_ignore_ascii_case("odata.")).map(|_| &name[6..]);
-            let known = plain.unwrap_or(name).eq_ignore_ascii_case("continue-on-error");
-            let on_error = match value {
-                "true" if known => OnError::Continue,
-                "false" if known => OnError::Stop,
-                _ => return None,
-            };
-            Some(ContinueOnError { on_error, prefix: if plain.is_some() { "odata." } else { "" } })
-        })
-    }
-
-    fn applied(self) -> String {
-        let value = self.on_error == OnError::Continue;
-        format!("{}continue-on-error={value}", self.prefix)
-    }
-}
-
 /// Looks through the whole batch: whether it is well made and small enough, and what it asks for.
 async fn scan(form: &Form<String>, body: &[u8], requests_max: usize) -> Result<Scanned, Fault> {
     let mut requests = form.requests(body, requests_max);
@@ -374,32 +274,5 @@ async fn check_beginning(form: &Form<String>, beginning: &[u8], requests_max: us
                 }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_preference_is_found_among_others_in_both_spellings() {
-        for (prefer, expected) in [
-            (vec![], None),
-            (vec!["return=minimal"], None),
-            (vec!["continue-on-error"], Some("continue-on-error=true")),
-            (vec!["return=minimal, odata.Continue-On-Error"], Some("odata.continue-on-error=true")),
-            (vec!["a", "odata.continue-on-error=\"false\""], Some("odata.continue-on-error=false")),
-            (vec!["continue-on-error=maybe"], None),
-        ] {
-            let found = ContinueOnError::among(prefer.iter().copied()).map(ContinueOnError::applied);
-            assert_eq!(found.as_deref(), expected, "{prefer:?}");
-        }
-    }
-
-    #[test]
-    fn boundaries_differ_and_are_right() {
-        let (one, other) = (boundary(), boundary());
-        assert_ne!(one, other);
-        assert_eq!(multipart::boundary(&format!("multipart/mixed; boundary={one}")), Some(one.as_str()));
     }
 }
