@@ -52,10 +52,10 @@ pub struct Encrypting {
 pub struct EncryptionLevel {
     /// A few words for people.
     pub title: String,
-    /// The version of TLS.
-    pub version: TlsVersion,
-    /// The kind of the server's key.
-    pub key: KeyKind,
+    /// The version of TLS; absent where the server chooses.
+    pub version: Option<TlsVersion>,
+    /// The kind of the server's key; absent where it has what it has.
+    pub key: Option<KeyKind>,
     /// Certificates that the server sends.
     pub chain: u32,
 }
@@ -102,6 +102,13 @@ pub struct EqualRateShape {
     pub share: f64,
     /// How the intended starts lie.
     pub arrivals: Arrivals,
+}
+
+impl EncryptionLevel {
+    /// What a server that is there already offers.
+    pub fn of_server() -> EncryptionLevel {
+        EncryptionLevel { title: "the server's own TLS".to_owned(), version: None, key: None, chain: 0 }
+    }
 }
 
 impl TlsVersion {
@@ -197,8 +204,8 @@ impl Checker<'_> {
             self.bounded(chain.as_ref(), CHAIN_MAX, "chain")?;
             ways.push(EncryptionLevel {
                 title: text.to_owned(),
-                version: *tls,
-                key: *key,
+                version: Some(*tls),
+                key: Some(*key),
                 chain: chain.as_ref().map_or(1, |chain| *chain.as_ref()),
             });
         }

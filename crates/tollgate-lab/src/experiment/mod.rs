@@ -225,6 +225,20 @@ impl Experiment {
         Ok(self)
     }
 
+    /// The same at the one level of a server that is there already, which has the certificate and the versions that it
+    /// has; an experiment that does not sweep encryption stays as it is.
+    #[must_use]
+    pub fn on_one_listener(mut self) -> Experiment {
+        if let Some(encrypting) = &mut self.encrypting {
+            encrypting.levels = vec![EncryptionLevel::of_server()];
+            self.levels = vec![1];
+            for extent in [&mut self.quick, &mut self.default, &mut self.full] {
+                extent.levels = None;
+            }
+        }
+        self
+    }
+
     /// Users who ask at a level.
     pub fn users(&self, level: u64) -> u64 {
         self.encrypting.as_ref().map_or(level, |encrypting| u64::from(encrypting.users))
@@ -236,8 +250,8 @@ impl Experiment {
         let named = |(level, way): (u64, &EncryptionLevel)| NamedLevel {
             level,
             title: way.title.clone(),
-            tls: way.version.name().to_owned(),
-            key: way.key.name().to_owned(),
+            tls: way.version.map_or("", TlsVersion::name).to_owned(),
+            key: way.key.map_or("", KeyKind::name).to_owned(),
             chain: way.chain,
         };
         (1..).zip(ways).map(named).collect()

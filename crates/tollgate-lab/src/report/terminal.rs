@@ -33,6 +33,10 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
     if inserts::is_shown(run) && !view.rows.is_empty() {
         inserts::terminal::write(&view, out, options.width)?;
     } else if encryption::is_shown(run) && !view.rows.is_empty() {
+        for sentence in sentence::answers(run, "x") {
+            wrapped(out, "", &one_line(&sentence), options.width)?;
+        }
+        writeln!(out)?;
         for table in encryption::tables(&view, "x") {
             words(&table, out, options.width, &paint)?;
         }

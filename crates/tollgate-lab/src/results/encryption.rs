@@ -13,11 +13,11 @@ pub struct NamedLevel {
     pub level: u64,
     /// A few words for people, such as `TLS 1.3, P-256`.
     pub title: String,
-    /// Version of TLS, such as `1.3`.
+    /// Version of TLS, such as `1.3`; empty where the server chose.
     pub tls: String,
-    /// Kind of the server's key, such as `p256` or `rsa-2048`.
+    /// Kind of the server's key, such as `p256` or `rsa-2048`; empty where it is not known.
     pub key: String,
-    /// Certificates from the server's own to the authority's, both counted.
+    /// Certificates that the server sends; 0 where that is not known.
     pub chain: u32,
 }
 

@@ -33,6 +33,8 @@ pub struct RunOptions {
     pub basic: Option<(String, String)>,
     /// `--insecure`: whether certificates are verified.
     pub certificates: Certificates,
+    /// `--ca`: a PEM file of authorities that are trusted besides the machine's own.
+    pub authorities: Option<PathBuf>,
     /// `--i-may-load`: hosts off loopback that may be loaded.
     pub may_load: Vec<String>,
     /// `--i-may-empty`: hosts whose tables a run of inserts may empty, whatever stands in them.
@@ -48,6 +50,11 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// How TLS is spoken with the user's subjects.
+    pub(super) fn tls(&self) -> ClientSettings {
+        ClientSettings { authorities: self.authorities.clone(), ..self.certificates.into() }
+    }
+
     /// The peer that does the work of a variant; `None` where the experiment's own subject does.
     ///
     /// # Errors

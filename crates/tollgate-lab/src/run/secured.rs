@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::experiment::{Authentication, EncryptionLevel, Experiment};
+use crate::experiment::{Authentication, Experiment, KeyKind, TlsVersion};
 
 /// The folder inside the run's.
 const FOLDER: &str = "gateway";
@@ -54,17 +54,21 @@ impl Secured {
         let Some(encrypting) = &experiment.encrypting else { return Ok(None) };
         let folder = private_folder(run)?;
         let configuration = folder.join("gateway.toml");
-        let mut secured = Secured { folder, configuration, user: None, levels: levels.to_vec() };
+        let mut secured = Secured { folder, configuration, user: None, levels: Vec::new() };
         let mut text = String::from(
             "[listen]\naddresses = [\"127.0.0.1:0\"]\n\n[cache]\nenabled = true\n\n[[service]]\nkind = \"fibonacci\"\n",
         );
         // Writing to a String cannot fail.
         let _ = writeln!(text, "work_processes.limit = {WORK_PROCESSES}");
         for level in levels {
-            let Some(way) = encrypting.levels.get((*level as usize).saturating_sub(1)) else { continue };
+            let way = encrypting.levels.get((*level as usize).saturating_sub(1));
+            let Some((version, key, chain)) = way.and_then(|way| Some((way.version?, way.key?, way.chain))) else {
+                continue;
+            };
             let of_level = secured.folder_of(*level);
-            ask(program, &certificate_arguments(&of_level, way), "")?;
-            text.push_str(&listener(&of_level, way));
+            ask(program, &certificate_arguments(&of_level, key, chain), "")?;
+            text.push_str(&listener(&of_level, version));
+            secured.levels.push(*level);
         }
         if encrypting.authentication == Authentication::Basic {
             let password = password()?;
@@ -122,19 +126,19 @@ fn password() -> Result<String, String> {
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
-fn certificate_arguments(folder: &Path, way: &EncryptionLevel) -> Vec<String> {
+fn certificate_arguments(folder: &Path, key: KeyKind, chain: u32) -> Vec<String> {
     let mut arguments = vec!["cert".to_owned(), "--out".to_owned(), folder.display().to_string()];
-    arguments.extend(["--key".to_owned(), way.key.name().to_owned(), "--chain".to_owned(), way.chain.to_string()]);
+    arguments.extend(["--key".to_owned(), key.name().to_owned(), "--chain".to_owned(), chain.to_string()]);
     arguments.extend(NAMES.into_iter().flat_map(|name| ["--name".to_owned(), name.to_owned()]));
     arguments
 }
 
-fn listener(folder: &Path, way: &EncryptionLevel) -> String {
+fn listener(folder: &Path, version: TlsVersion) -> String {
     format!(
         "\n[[tls]]\naddresses = [\"127.0.0.1:0\"]\ncertificate = {}\nkey = {}\nversions = [\"{}\"]\ntickets = true\n",
         quoted(&folder.join("server.pem")),
         quoted(&folder.join("server.key")),
-        way.version.name()
+        version.name()
     )
 }
 

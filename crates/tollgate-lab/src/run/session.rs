@@ -340,6 +340,10 @@ impl Session<'_> {
         course: Course,
     ) -> Result<Measured, Halt> {
         let level = asked.level;
+        // A short trial may be over before anybody looks whether it is to go on.
+        if self.stop.is_stopped() {
+            return Err(Halt::Stopped);
+        }
         self.generator.trial(slot, subject, asked, course, self.stop).map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,
             Broken::Died(how) => Halt::Subject { variant, level, how },

@@ -95,8 +95,15 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
         (None, Location::Url(url)) => Place::There(target(url, &format!("variant `{}`", shape.name), options)?),
         (None, Location::Gateway(path)) => Place::Child(path.clone()),
     };
-    let processes: Vec<u32> =
-        options.subject_pids.iter().filter(|(name, _)| is_meant(name)).map(|(_, process)| *process).collect();
+    let of = |means: &dyn Fn(&str) -> bool| -> Vec<u32> {
+        options.subject_pids.iter().filter(|(name, _)| means(name)).map(|(_, process)| *process).collect()
+    };
+    let mut processes = of(&is_meant);
+    if processes.is_empty() && given.is_some() && own.is_none() {
+        // Of a server that is given once its processes are, too.
+        processes =
+            of(&|name| experiment.variants.iter().any(|other| other.base_name() == name && is_alike(other, shape)));
+    }
     if matches!(place, Place::Child(_)) && !processes.is_empty() {
         let name = &shape.name;
         return Err(RunError::Usage(format!(
@@ -138,13 +145,17 @@ fn path_on(peer: &Peer, experiment: &Experiment, at: &Location) -> Result<String
 /// Where encryption is swept, one server is given once: what is given for a variant holds for all that are encrypted as
 /// it is, or are not.
 fn of_its_kind<'a>(options: &'a RunOptions, experiment: &Experiment, variant: &Variant) -> Option<&'a str> {
-    let is_plain = |variant: &Variant| variant.connecting.map(|connecting| connecting.encryption == Encryption::Off);
-    is_plain(variant)?;
+    variant.connecting?;
     let of_kind = |(name, _): &&(String, String)| {
-        let mut variants = experiment.variants.iter();
-        variants.any(|other| other.base_name() == name && is_plain(other) == is_plain(variant))
+        experiment.variants.iter().any(|other| other.base_name() == name && is_alike(other, variant))
     };
     options.subjects.iter().rev().find(of_kind).map(|(_, url)| url.as_str())
+}
+
+/// Whether both are encrypted, or neither is.
+fn is_alike(one: &Variant, other: &Variant) -> bool {
+    let is_plain = |variant: &Variant| variant.connecting.map(|connecting| connecting.encryption == Encryption::Off);
+    is_plain(one) == is_plain(other)
 }
 
 fn target(url: &str, who: &str, options: &RunOptions) -> Result<Target, RunError> {
@@ -228,6 +239,41 @@ mod tests {
         check(&[("rest-json", "http://127.0.0.1:81")], Systems::BuiltInAndTheirs);
         check(&[atom, ("rest-json", "http://127.0.0.1:82")], Systems::BothTheirs);
         check(&[atom, ("rest-json", "http://127.0.0.1:81/rest")], Systems::Same);
+    }
+
+    #[test]
+    fn a_server_is_given_once_for_all_that_are_encrypted_as_the_variant_is() {
+        let sites = found(|options| {
+            options.experiment = Experiment::builtin("encryption").unwrap().on_one_listener();
+            let given = [
+                ("http", "http://127.0.0.1:81"),
+                ("https", "https://localhost:82/x"),
+                ("https-new", "https://127.0.0.1:83"),
+            ];
+            options.subjects.extend(given.map(|(name, url)| (name.to_owned(), url.to_owned())));
+            options.subject_pids.push(("https".to_owned(), 7));
+        })
+        .unwrap();
+        let places: Vec<String> = sites
+            .iter()
+            .map(|site| match &site.place {
+                Place::There(target) => target.to_string(),
+                Place::Child(path) => path.clone(),
+            })
+            .collect();
+        let path = "/fibonacci?n=20&bytes=1024";
+        let expected = [
+            format!("http://127.0.0.1:81{path}"),
+            format!("http://127.0.0.1:81{path}"),
+            "https://localhost:82/x".to_owned(),
+            format!("https://127.0.0.1:83{path}"),
+            "https://127.0.0.1:83/fibonacci?n=20&bytes=1024".to_owned(),
+        ];
+        assert_eq!(places, expected);
+        let processes: Vec<usize> = sites.iter().map(|site| site.processes.len()).collect();
+        assert_eq!(processes, [0, 0, 1, 0, 1]);
+        let experiment = Experiment::builtin("encryption").unwrap();
+        assert_eq!(systems(&sites, &experiment, 3), Systems::Same, "two ports of one server");
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub(super) fn options() -> RunOptions {
         headers: Vec::new(),
         basic: None,
         certificates: Certificates::Verified,
+        authorities: None,
         may_load: Vec::new(),
         may_empty: Vec::new(),
         seed: Some(1),

@@ -15,7 +15,7 @@ use tollgate_net::link::{Link, LinkSpec};
 use tollgate_net::tls::{ClientSettings, Resumption};
 
 use super::emptying;
-use super::options::{Certificates, RunOptions};
+use super::options::RunOptions;
 use super::secured::Secured;
 use super::sites::{Place, Site};
 use crate::cores::{self, Cores};
@@ -174,7 +174,7 @@ impl Watched {
             Some(places) => {
                 let permission = emptying::permission(site, options);
                 let places = places_on(options, variant, places)?;
-                Some(beside(&direct, &places, (options.certificates, headers), permission)?)
+                Some(beside(&direct, &places, (options.tls(), headers), permission)?)
             }
             None => None,
         };
@@ -189,7 +189,7 @@ impl Watched {
                 plan.levels.iter().enumerate().map(aim).collect::<Result<_, String>>()?
             }
             None => {
-                let target = load_target(measured, variant.request.clone(), (options.certificates, headers))?;
+                let target = load_target(measured, variant.request.clone(), (options.tls(), headers))?;
                 vec![(0, Aim { target, place: 0 })]
             }
         };
@@ -234,10 +234,10 @@ impl Watched {
 fn load_target(
     target: Target,
     shape: RequestShape,
-    (certificates, headers): (Certificates, &[(String, String)]),
+    (tls, headers): (ClientSettings, &[(String, String)]),
 ) -> Result<Arc<LoadTarget>, String> {
     let target = LoadTarget::new(target, shape, headers, Connection::KeepAlive).map_err(|error| error.to_string())?;
-    Ok(Arc::new(target.with_tls(certificates)))
+    Ok(Arc::new(target.with_tls(tls)))
 }
 
 /// What a variant loads at a level, where connections are a part of the question: the gateway's listener for it, or the
@@ -250,7 +250,7 @@ fn secured_target(
     (connecting, secured, level): (Connecting, Option<&Secured>, u64),
 ) -> Result<LoadTarget, String> {
     let mut headers = headers.to_vec();
-    let mut tls = ClientSettings::from(options.certificates);
+    let mut tls = options.tls();
     let target = match &site.place {
         Place::There(target) => target.clone(),
         Place::Child(path) => {
@@ -307,7 +307,7 @@ pub(super) fn places_on(
 pub(super) fn beside(
     direct: &Target,
     places: &InsertPlaces,
-    asked: (Certificates, &[(String, String)]),
+    asked: (ClientSettings, &[(String, String)]),
     permission: Emptying,
 ) -> Result<Beside, String> {
     let shape = |method: &str, headers: &[(&str, &str)], body: &[u8]| RequestShape {
@@ -322,7 +322,7 @@ pub(super) fn beside(
     let reading = shape("GET", &[("Accept", "application/json, text/plain")], b"");
     let emptying = shape("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}");
     Ok(Beside {
-        reading: load_target(direct.clone(), reading, asked)?,
+        reading: load_target(direct.clone(), reading, asked.clone())?,
         emptying: load_target(direct.clone(), emptying, asked)?,
         places: Arc::new(places.clone()),
         permission,

@@ -54,6 +54,7 @@ fn options(server: &TruthServer, experiment: Experiment, folder: &TempDir) -> Ru
         headers: Vec::new(),
         basic: None,
         certificates: Certificates::Verified,
+        authorities: None,
         may_load: Vec::new(),
         may_empty: Vec::new(),
         seed: Some(1),

@@ -58,6 +58,7 @@ fn measure(
         headers: Vec::new(),
         basic: None,
         certificates: Certificates::Verified,
+        authorities: None,
         may_load: Vec::new(),
         may_empty: Vec::new(),
         seed: Some(1),

@@ -44,11 +44,24 @@ fn write_subjects(peers: &[Peer], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// The levels, by their titles where they have some.
+pub(super) fn write_levels(experiment: &Experiment, levels: &[u64], out: &mut dyn Write) -> io::Result<()> {
+    let (factor, _) = experiment.factor.words();
+    let named = experiment.named_levels();
+    if named.is_empty() {
+        let levels: Vec<String> = levels.iter().map(u64::to_string).collect();
+        return writeln!(out, "  levels    {} ({factor})", levels.join(", "));
+    }
+    for (row, named) in named.iter().filter(|named| levels.contains(&named.level)).enumerate() {
+        let label = if row == 0 { "levels" } else { "" };
+        writeln!(out, "  {label:<8}  {}: {}", named.level, named.title)?;
+    }
+    Ok(())
+}
+
 fn write(experiment: &Experiment, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}  {}", experiment.name, experiment.question)?;
-    let levels: Vec<String> = experiment.levels.iter().map(u64::to_string).collect();
-    let (factor, _) = experiment.factor.words();
-    writeln!(out, "  levels    {} ({factor})", levels.join(", "))?;
+    write_levels(experiment, &experiment.levels, out)?;
     let width = experiment.variants.iter().map(|variant| variant.name.len()).max().unwrap_or(0);
     for (position, variant) in experiment.variants.iter().enumerate() {
         let label = if position == 0 { "variants" } else { "" };

@@ -8,6 +8,7 @@ use tollgate_lab::experiment::{Distance, Experiment, Location};
 use tollgate_lab::plan::{Plan, TRIALS_PER_BLOCK};
 use tollgate_lab::secret::hide;
 
+use super::list;
 use super::selection::{self, Selection};
 use crate::failure::{Exit, Failure};
 
@@ -35,9 +36,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 
 fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}  {}", experiment.name, experiment.question)?;
-    let levels: Vec<String> = plan.levels.iter().map(u64::to_string).collect();
-    let (factor, _) = experiment.factor.words();
-    writeln!(out, "  levels    {} ({factor})", levels.join(", "))?;
+    list::write_levels(experiment, &plan.levels, out)?;
     let width = plan.variants.iter().map(|position| experiment.variants[*position].name.len()).max().unwrap_or(0);
     for (row, position) in plan.variants.iter().enumerate() {
         let variant = &experiment.variants[*position];
@@ -67,6 +66,16 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) },
         if plan.subjects == 1 { "the subject".to_owned() } else { format!("each of {} subjects", plan.subjects) },
     )?;
+    if let (Some(encrypting), Some(rate)) = (&experiment.encrypting, plan.equal_rate) {
+        let share = encrypting.equal_rate.map_or(0.0, |shape| shape.share * 100.0);
+        writeln!(
+            out,
+            "  at rate   {} trials of {} ms, at {share:.0} % of what the slowest variant of the level took",
+            plan.rate_trials(),
+            rate.slice.as_millis()
+        )?;
+        writeln!(out, "  users     {}, before each trial {} ms uncounted", encrypting.users, plan.settle.as_millis())?;
+    }
     if let Some(places) = &experiment.places {
         let table = places.entity_path();
         writeln!(out, "  empties   {table}, before and after each transfer: all its rows go")?;

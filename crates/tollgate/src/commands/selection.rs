@@ -71,6 +71,10 @@ pub(crate) struct Selection {
     #[arg(long, help_heading = "Your own subject")]
     pub(super) insecure: bool,
 
+    /// A PEM file of authorities that are trusted besides the machine's own
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure", help_heading = "Your own subject")]
+    pub(super) ca: Option<PathBuf>,
+
     /// A host off this machine that you are allowed to load; without it, only loopback is aimed at
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Your own subject")]
     pub(super) may_load: Vec<String>,
@@ -125,7 +129,11 @@ pub(crate) fn run_options(
     let serve_program = std::env::current_exe().map_err(|error| {
         Failure::failed(format_args!("cannot find this program, which serves the built-in subjects: {error}"))
     })?;
-    let (experiment, peers) = on_peers(experiment(&selection.experiment)?, &selection.peers)?;
+    let mut experiment = experiment(&selection.experiment)?;
+    if selection.subjects.iter().any(|subject| subject.value.starts_with("https://")) {
+        experiment = experiment.on_one_listener();
+    }
+    let (experiment, peers) = on_peers(experiment, &selection.peers)?;
     Ok(RunOptions {
         experiment,
         peers,
@@ -137,6 +145,7 @@ pub(crate) fn run_options(
         headers: selection.headers.iter().map(|field| (field.name.clone(), field.value.clone())).collect(),
         basic: selection.basic.clone().map(|credentials| (credentials.user, credentials.password)),
         certificates: if selection.insecure { Certificates::Unverified } else { Certificates::Verified },
+        authorities: selection.ca.clone(),
         may_load: selection.may_load.clone(),
         may_empty: selection.may_empty.clone(),
         seed,

@@ -58,11 +58,11 @@ pub(super) fn published(view: &View<'_>) -> Option<Table> {
             Some(note) => format!("{} ({note})", published.subject),
             None => published.subject.clone(),
         };
-        vec![subject, published.figure.clone(), theirs, ours.unwrap_or_else(|| NOTHING.to_owned())]
+        vec![published.figure.clone(), theirs, ours.unwrap_or_else(|| NOTHING.to_owned()), subject]
     };
     Some(Table {
         title: format!("published, and ours at {}", run.experiment.level_title(level)),
-        head: heads(&["subject", "figure", "published", "ours"]),
+        head: heads(&["figure", "published", "ours", "published of"]),
         rows: run.published.iter().map(row).collect(),
     })
 }

@@ -110,7 +110,7 @@ fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>], times: Times) -> Opt
         let mut texts = vec![name(row)];
         texts.extend([at.p50, at.p95, at.p99].map(number::optional));
         texts.push(percent(rate.linear.share_over_200_ms));
-        texts.push(number::optional(rate.lateness_ms.p99));
+        texts.push(late(rate.lateness_ms));
         for figure in [Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate] {
             texts.push(toll_text(run, row, figure, times));
         }
@@ -130,7 +130,7 @@ fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>], times: Times) -> Opt
             "p95",
             "p99",
             ">200 ms",
-            "late p99",
+            "sent late",
             "toll on p50",
             "on p95",
             "on p99",
@@ -138,6 +138,13 @@ fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>], times: Times) -> Opt
         ]),
         rows: rows.iter().filter_map(row).collect(),
     })
+}
+
+/// How late requests were sent, by the highest percentile that there are enough for.
+fn late(lateness: Percentiles) -> String {
+    let known = [(lateness.p99, "p99"), (lateness.p95, "p95"), (lateness.p90, "p90")];
+    let found = known.into_iter().find_map(|(value, name)| Some((value?, name)));
+    found.map_or_else(|| NOTHING.to_owned(), |(value, name)| format!("{} {name}", number::three_digits(value)))
 }
 
 fn first_requests(title: &str, rows: &[&Row<'_>]) -> Option<Table> {
