@@ -29,6 +29,8 @@ pub struct PeerCertificate {
 /// What stands in a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
+    /// The owner's name as it stands there, in DER.
+    pub(crate) subject: Box<[u8]>,
     pub(crate) alternative_names: Vec<AlternativeName>,
     pub(crate) public_key_sha256: [u8; 32],
     pub(crate) not_before: SystemTime,
@@ -105,7 +107,7 @@ pub(crate) fn facts(der: &[u8]) -> Option<Facts> {
     let _issuer = body.expect(SEQUENCE)?;
     let mut validity = body.expect(SEQUENCE)?.inside();
     let (not_before, not_after) = (time(validity.next()?)?, time(validity.next()?)?);
-    let _subject = body.expect(SEQUENCE)?;
+    let subject = body.expect(SEQUENCE)?.whole.into();
     let public_key = body.expect(SEQUENCE)?;
     let mut public_key_sha256 = [0; 32];
     public_key_sha256.copy_from_slice(digest(&SHA256, public_key.whole).as_ref());
@@ -116,7 +118,7 @@ pub(crate) fn facts(der: &[u8]) -> Option<Facts> {
             alternative_names = names(element)?;
         }
     }
-    Some(Facts { alternative_names, public_key_sha256, not_before, not_after })
+    Some(Facts { subject, alternative_names, public_key_sha256, not_before, not_after })
 }
 
 /// The alternative names among the extensions.

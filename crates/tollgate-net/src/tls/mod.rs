@@ -2,6 +2,7 @@
 //!
 //! Both are rustls on ring. What is said inside the connection is not known here.
 
+pub mod authority;
 mod certificate;
 pub mod client;
 mod der;

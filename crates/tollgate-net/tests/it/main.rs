@@ -13,3 +13,5 @@ mod properties;
 mod server;
 mod support;
 mod tls;
+mod tls_hostile;
+mod tls_server;

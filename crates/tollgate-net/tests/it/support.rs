@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown as Side, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use tollgate_net::clock::{Clock, ManualClock};
 use tollgate_net::http1::server::{
@@ -13,6 +13,8 @@ use tollgate_net::http1::server::{
 use tollgate_net::http1::{Fault, Method};
 use tollgate_net::limits::Limits;
 use tollgate_net::listen::ListenOptions;
+use tollgate_net::stream::Transport;
+use tollgate_net::tls::server::Acceptor;
 
 /// Longer than any test should take: a guard against hanging, not a measure.
 const GUARD: Duration = Duration::from_secs(20);
@@ -28,7 +30,15 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(limits: Limits) -> Running {
+        Running::run(limits, Server::bind(&ListenOptions::new((Ipv4Addr::LOCALHOST, 0).into())).unwrap())
+    }
+
+    pub(crate) fn start_tls(limits: Limits, acceptor: &Acceptor) -> Running {
         let server = Server::bind(&ListenOptions::new((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
+        Running::run(limits, server.with_tls(acceptor.clone()))
+    }
+
+    fn run(limits: Limits, server: Server) -> Running {
         let (clock, hand) = Clock::manual(SystemTime::UNIX_EPOCH);
         let (shutdown, counters) = (Shutdown::new(), Arc::new(Counters::new(1)));
         let running = (shutdown.clone(), counters.clone());
@@ -69,7 +79,9 @@ impl Running {
 
     /// Waits until the server's counters say so.
     pub(crate) fn wait_until(&self, mut done: impl FnMut(&Counters) -> bool) {
+        let began = Instant::now();
         while !done(&self.counters) {
+            assert!(began.elapsed() < GUARD, "it does not come: {:?}", self.counters);
             std::thread::yield_now();
         }
     }
@@ -209,6 +221,18 @@ impl Service for Scripted {
                 let host = request.host().unwrap_or("-");
                 let text = format!("{} {} {host}", request.method_text(), request.target());
                 response.body = text.into_bytes();
+            }
+            // How the request came, and who asks by the certificate.
+            "transport" => {
+                let names = exchange.peer_certificate().map(|peer| peer.alternative_names()[0].text().into_owned());
+                let names = names.unwrap_or_else(|| "-".to_owned());
+                let text = match exchange.transport() {
+                    Transport::Plain => "plain".to_owned(),
+                    Transport::Tls { version, resumed, .. } => {
+                        format!("{} {} {names}", version.number(), if resumed { "resumed" } else { "full" })
+                    }
+                };
+                exchange.respond().body = text.into_bytes();
             }
             "status" => {
                 let response = exchange.respond();

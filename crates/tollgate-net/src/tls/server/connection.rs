@@ -43,6 +43,8 @@ pub struct Connection {
     unsent: Vec<u8>,
     unsent_start: usize,
     ended: bool,
+    /// After an error nothing more may be opened or sealed.
+    failed: bool,
     transport: Transport,
     peer: Option<Box<PeerCertificate>>,
 }
@@ -61,6 +63,7 @@ impl Connection {
             unsent: Vec::new(),
             unsent_start: 0,
             ended: false,
+            failed: false,
             transport: Transport::Plain,
             peer: None,
         }
@@ -198,6 +201,7 @@ impl Connection {
         let tls = self.tls.as_mut().expect("records come within TLS only");
         let driven = records::drive(tls, incoming, outgoing, deliver, |_, _| ());
         self.unsent.extend_from_slice(outgoing.records());
+        self.failed = driven.is_err();
         let Driven { used, ended, .. } = driven?;
         self.ended |= ended;
         keep(&mut self.kept, &incoming[used..]);
@@ -235,10 +239,14 @@ impl Connection {
             &mut scratch::Outgoing,
         ) -> T,
     ) -> io::Result<Option<T>> {
+        if self.failed {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
         let opened = &mut self.opened;
         let tls = self.tls.as_mut().expect("records go within TLS only");
         let deliver = |plaintext: &[u8]| opened.extend_from_slice(plaintext);
         let driven = records::drive(tls, &mut self.kept, outgoing, deliver, write);
+        self.failed = driven.is_err();
         let Driven { used, ended, written } = driven.map_err(invalid)?;
         self.ended |= ended;
         self.kept.drain(..used);
@@ -263,6 +271,9 @@ impl AsyncRead for Connection {
         let this = self.get_mut();
         if this.tls.is_none() {
             return Pin::new(&mut this.socket).poll_read(cx, room);
+        }
+        if this.failed {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
         }
         if !this.opened.is_empty() {
             let count = this.opened.len().min(room.remaining());

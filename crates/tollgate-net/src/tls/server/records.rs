@@ -23,7 +23,7 @@ pub(super) struct Driven<T> {
 /// `outgoing`; then `write` may seal something, once the handshake is through.
 ///
 /// # Errors
-/// What rustls says; the alert that tells the peer stands in `outgoing`.
+/// What rustls says; the alert that tells the peer stands in `outgoing`, and nothing more may be asked of `tls`.
 pub(super) fn drive<T>(
     tls: &mut UnbufferedServerConnection,
     incoming: &mut [u8],
@@ -64,8 +64,10 @@ pub(super) fn drive<T>(
             }
             Err(error) => {
                 used += discard;
-                while let Ok(ConnectionState::EncodeTlsData(mut alert)) =
-                    tls.process_tls_records(&mut incoming[used..]).state
+                // Only what is ready to go: the rest must not be looked at again.
+                while tls.wants_write()
+                    && let Ok(ConnectionState::EncodeTlsData(mut alert)) =
+                        tls.process_tls_records(&mut incoming[used..]).state
                 {
                     encode(&mut alert, outgoing);
                 }
