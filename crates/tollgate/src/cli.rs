@@ -6,7 +6,7 @@ use std::io::Write;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{completions, link, list, load, password, plan, report, run, schema, serve};
+use crate::commands::{cert, completions, link, list, load, password, plan, report, run, schema, serve};
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -47,6 +47,8 @@ pub(crate) enum Verb {
     Serve(serve::Arguments),
     /// Print a line of a users file, for a password that is read from stdin
     Password(password::Arguments),
+    /// Make certificates for development: an authority, a server's, a client's
+    Cert(cert::Arguments),
     /// Put a distance before a server, and verify that it is as long as was asked
     Link(Box<link::Arguments>),
     /// Print the JSON Schema of an experiment, of a subject, of the gateway's configuration, or of a result
@@ -66,6 +68,7 @@ impl Verb {
             Verb::Load(arguments) => load::run(arguments, out),
             Verb::Serve(arguments) => serve::run(arguments, out),
             Verb::Password(arguments) => password::run(arguments, out),
+            Verb::Cert(arguments) => cert::run(arguments, out),
             Verb::Link(arguments) => link::run(arguments, out),
             Verb::Schema(arguments) => schema::run(arguments, out),
             Verb::Completions(arguments) => completions::run(arguments, out),

@@ -3,6 +3,7 @@
 //!
 //! Deliberately not here: the list of verbs (`cli.rs`), wording failures (`failure.rs`). The last four are what verbs share.
 
+pub(crate) mod cert;
 pub(crate) mod completions;
 pub(crate) mod link;
 pub(crate) mod list;
