@@ -8,7 +8,9 @@ use crate::toll;
 use std::collections::BTreeMap;
 
 mod batching;
+mod encryption;
 pub(crate) use batching::{batching, beside_a_peer};
+pub(crate) use encryption::encryption;
 
 const REQUESTS_PER_PASS: u64 = 401;
 

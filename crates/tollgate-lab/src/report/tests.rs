@@ -213,6 +213,8 @@ fn pictures() {
         ("extreme", fixture::extreme()),
         ("empty", fixture::empty()),
         ("batching", fixture::batching(&LEVELS)),
+        ("peers", fixture::beside_a_peer(&[20, 100, 1000])),
+        ("encryption", fixture::encryption()),
     ] {
         std::fs::write(folder.join(format!("{name}.html")), text("html", &run)).unwrap();
     }

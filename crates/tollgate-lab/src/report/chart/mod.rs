@@ -4,11 +4,13 @@
 //! computes no figure and knows no result: whoever calls it hands over the numbers to draw.
 
 mod axis;
+pub(super) mod histogram;
 pub(super) mod lines;
 pub(super) mod over_time;
 mod palette;
 pub(super) mod percentiles;
 mod scale;
+pub(super) mod sequence;
 mod svg;
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,8 @@ pub(in crate::report) struct Panel<'a> {
     pub(in crate::report) points: Vec<(f64, f64)>,
     /// Stands on top of the first, such as those that wait on those that work; as many points or none.
     pub(in crate::report) above: Vec<(f64, f64)>,
+    /// The moving average, drawn over the points; none where there is none.
+    pub(in crate::report) average: Vec<(f64, f64)>,
 }
 
 /// How the line runs between two points.
@@ -45,12 +47,36 @@ pub(in crate::report) fn joined(points: &[(f64, f64)], slices: &[(f64, f64)]) ->
     points.iter().map(|(time, value)| (own_time(*time), *value)).collect()
 }
 
+/// For each point the mean of all points within `seconds` before it, itself counted.
+pub(in crate::report) fn averaged(points: &[(f64, f64)], seconds: f64) -> Vec<(f64, f64)> {
+    let (mut begin, mut sum) = (0, 0.0);
+    let mut average = Vec::with_capacity(points.len());
+    for (place, (time, value)) in points.iter().enumerate() {
+        sum += value;
+        while points[begin].0 <= time - seconds {
+            sum -= points[begin].1;
+            begin += 1;
+        }
+        average.push((*time, sum / (place + 1 - begin) as f64));
+    }
+    average
+}
+
 /// At most as many points as fit, the largest of each stretch kept.
 pub(in crate::report) fn thinned(points: &[(f64, f64)], panels: usize) -> Vec<(f64, f64)> {
-    let max = (POINTS_MAX / panels.max(1)).max(PANEL_POINTS_MIN);
-    let stretch = points.len().div_ceil(max).max(1);
     let largest = |stretch: &[(f64, f64)]| stretch.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
-    points.chunks(stretch).filter_map(largest).collect()
+    points.chunks(stretch(points, panels)).filter_map(largest).collect()
+}
+
+/// At most as many points as fit, the last of each stretch kept: what is smooth has no peaks to keep.
+pub(in crate::report) fn sampled(points: &[(f64, f64)], panels: usize) -> Vec<(f64, f64)> {
+    points.chunks(stretch(points, panels)).filter_map(|stretch| stretch.last().copied()).collect()
+}
+
+/// Points of which one is drawn.
+fn stretch(points: &[(f64, f64)], panels: usize) -> usize {
+    let max = (POINTS_MAX / panels.max(1)).max(PANEL_POINTS_MIN);
+    points.len().div_ceil(max).max(1)
 }
 
 /// Draws it; `label` says what the values are, with their unit.
@@ -118,4 +144,5 @@ fn draw_values(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale, fil
         canvas.area(&format!("area {key}"), &[outline.collect()]);
     }
     canvas.path(&format!("trace {key}"), &[line]);
+    canvas.path("average", &[places(&panel.average)]);
 }

@@ -153,3 +153,12 @@ fn thinning_keeps_the_peaks() {
 fn text_cannot_leave_its_place() {
     assert_eq!(escape("<a href='x'>\"&\u{1b}\u{202e}\n"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp; ");
 }
+
+#[test]
+fn a_moving_average_is_of_what_lies_so_far_back() {
+    let points = [(0.0, 4.0), (1.0, 2.0), (2.0, 0.0), (9.0, 6.0)];
+    assert_eq!(over_time::averaged(&points, 2.0), [(0.0, 4.0), (1.0, 3.0), (2.0, 1.0), (9.0, 6.0)]);
+    assert!(over_time::averaged(&[], 15.0).is_empty());
+    let many: Vec<(f64, f64)> = (0..10_000).map(|at| (f64::from(at), 1.0)).collect();
+    assert_eq!(over_time::sampled(&many, 6).len(), over_time::thinned(&many, 6).len());
+}

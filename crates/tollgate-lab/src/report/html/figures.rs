@@ -38,26 +38,28 @@ pub(super) fn tolls(view: &View<'_>) -> Option<String> {
     let noun = sentence::unit_noun(experiment);
     let time_title = format!("time of a {noun}");
     let cpu_title = format!("CPU time per {}", sentence::piece(experiment));
-    let panels: Vec<tolls::Panel<'_>> = [
-        (Figure::UnitTime, time_title.as_str()),
-        (Figure::SubjectCpu, cpu_title.as_str()),
-        (Figure::Bytes, "bytes received"),
-    ]
-    .into_iter()
-    .map(|(figure, title)| tolls::Panel {
-        title,
-        bars: variants
-            .iter()
-            .map(|(_, name)| {
-                run.tolls
+    // At equal rate the latency is what is asked for; how many bytes came is then no question.
+    let last = match run.tolls.iter().any(|toll| toll.figure == Figure::MedianAtRate) {
+        true => (Figure::MedianAtRate, "median at equal rate"),
+        false => (Figure::Bytes, "bytes received"),
+    };
+    let panels: Vec<tolls::Panel<'_>> =
+        [(Figure::UnitTime, time_title.as_str()), (Figure::SubjectCpu, cpu_title.as_str()), last]
+            .into_iter()
+            .map(|(figure, title)| tolls::Panel {
+                title,
+                bars: variants
                     .iter()
-                    .find(|toll| toll.variant == *name && toll.level == at && toll.figure == figure)
-                    .map(bar)
+                    .map(|(_, name)| {
+                        run.tolls
+                            .iter()
+                            .find(|toll| toll.variant == *name && toll.level == at && toll.figure == figure)
+                            .map(bar)
+                    })
+                    .collect(),
             })
-            .collect(),
-    })
-    .filter(|panel| panel.bars.iter().any(Option::is_some))
-    .collect();
+            .filter(|panel| panel.bars.iter().any(Option::is_some))
+            .collect();
     let rows: Vec<tolls::Row<'_>> = variants.iter().map(|(key, name)| tolls::Row { name, key: *key }).collect();
     let level = sentence::level(experiment, at);
     let title = format!("Tolls at {level}");
@@ -149,6 +151,13 @@ fn toll_row(view: &View<'_>, toll: &Toll) -> Vec<String> {
 pub(super) fn charts(view: &View<'_>) -> Option<String> {
     if view.rows.is_empty() || inserts::is_shown(view.run) {
         return None;
+    }
+    // Levels that only have names lie on no axis.
+    if !view.run.experiment.named_levels.is_empty() {
+        return Some(format!(
+            "<section><h2>Slowest answers</h2><div class=\"pair\">{}</div></section>",
+            distributions(view)
+        ));
     }
     Some(format!(
         "<section><h2>Against {}</h2><div class=\"pair\">{}{}</div></section><section><h2>Response times</h2>\

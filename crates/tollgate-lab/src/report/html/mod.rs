@@ -5,6 +5,7 @@
 
 mod answer;
 mod cells;
+mod encryption;
 mod figures;
 mod inserts;
 mod method;
@@ -37,16 +38,17 @@ type Section = fn(&View<'_>) -> Option<String>;
 
 /// The sections in the order of the page: the answer first, then what it rests on, then how it came about.
 const SECTIONS: &[Section] = &[
-    answer::head,     // the question, the answer with its interval, whether the run is whole
-    inserts::section, // of inserts: time per record, the wide tables, the fitted costs
-    answer::cards,    // each variant's toll, to be read in a glance
-    figures::tolls,   // the same as a picture, with the table of every level
-    peers::section,   // what peers took by what tollgate took
-    cells::table,     // every figure, and the doubts beside them
-    figures::charts,  // time, throughput, distribution
-    watched::section, // CPU, memory and work processes over time
-    published::table, // what others published for the same question
-    method::section,  // how it was measured, what is hidden, how to repeat it
+    answer::head,        // the question, the answer with its interval, whether the run is whole
+    inserts::section,    // of inserts: time per record, the wide tables, the fitted costs
+    answer::cards,       // each variant's toll, to be read in a glance
+    encryption::section, // of encryption: distributions, messages on the wire
+    figures::tolls,      // the same as a picture, with the table of every level
+    peers::section,      // what peers took by what tollgate took
+    cells::table,        // every figure, and the doubts beside them
+    figures::charts,     // time, throughput, distribution
+    watched::section,    // CPU, memory and work processes over time
+    published::table,    // what others published for the same question
+    method::section,     // how it was measured, what is hidden, how to repeat it
 ];
 
 fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {

@@ -13,8 +13,9 @@ fn page(run: &RunResult) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn pages() -> [(&'static str, String); 5] {
+fn pages() -> [(&'static str, String); 6] {
     [
+        ("encryption", page(&fixture::encryption())),
         ("peers", page(&fixture::beside_a_peer(&[20, 100, 1000]))),
         ("protocol", page(&fixture::protocol())),
         ("partial", page(&fixture::partial())),
@@ -188,4 +189,22 @@ fn a_partial_run_says_so_before_its_figures() {
     let page = page(&fixture::partial());
     let banner = page.find("Partial result: the subject of odata-v2-json ended with signal 9").unwrap();
     assert!(banner < page.find("<table").unwrap());
+}
+
+#[test]
+fn a_run_about_encryption_shows_distributions_messages_and_no_axis_of_names() {
+    let page = page(&fixture::encryption());
+    for part in [
+        "What goes over the wire",
+        "TLS 1.2, full handshake",
+        "Response times at TLS 1.",
+        "at the same rate for all",
+        "median at equal rate",
+        "the average over the 15 s before",
+        "ServerHello,",
+        "≥ ",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("Against encryption"), "names are no numbers");
 }

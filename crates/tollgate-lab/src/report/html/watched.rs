@@ -19,6 +19,8 @@ struct Watched {
     label: &'static str,
     /// Values are divided by this.
     unit: f64,
+    /// A moving average over so many seconds is drawn, too.
+    average_s: Option<f64>,
     filling: Filling,
 }
 
@@ -28,9 +30,10 @@ const WATCHED: [Watched; 4] = [
         series: "subject-cpu-share",
         above: None,
         heading: "CPU of the subject over time",
-        note: "1 is one core busy throughout.",
+        note: "1 is one core busy throughout. Dark: the average over the 15 s before, or all of them where there are fewer.",
         label: "cores",
         unit: 1.0,
+        average_s: Some(15.0),
         filling: Filling::Line,
     },
     Watched {
@@ -41,6 +44,7 @@ const WATCHED: [Watched; 4] = [
         note: "Resident memory of the process.",
         label: "MB",
         unit: 1e6,
+        average_s: None,
         filling: Filling::Line,
     },
     Watched {
@@ -51,6 +55,7 @@ const WATCHED: [Watched; 4] = [
         note: "Coloured: work processes that are busy. Grey: requests that wait for one.",
         label: "work processes and waiting requests",
         unit: 1.0,
+        average_s: None,
         filling: Filling::Area,
     },
     Watched {
@@ -61,6 +66,7 @@ const WATCHED: [Watched; 4] = [
         note: "The longest response time in each stretch: a stall of the subject shows here.",
         label: "ms",
         unit: 1.0,
+        average_s: None,
         filling: Filling::Line,
     },
 ];
@@ -82,12 +88,14 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<String> {
     let all = named(watched.series);
     let level = all.iter().filter(|series| !series.points.is_empty()).map(|series| series.level).max()?;
     let above = watched.above.map(named).unwrap_or_default();
-    let scaled = |variant: &str, points: &[(f64, f64)], panels: usize| -> Vec<(f64, f64)> {
+    let own_time = |variant: &str, points: &[(f64, f64)]| -> Vec<(f64, f64)> {
         let own = run.trials.iter().filter(|trial| trial.variant == variant && trial.level == level);
         let slices: Vec<(f64, f64)> = own.map(|trial| (trial.start_ms / 1000.0, trial.duration_ms / 1000.0)).collect();
         let points: Vec<(f64, f64)> = points.iter().map(|(ms, value)| (ms / 1000.0, value / watched.unit)).collect();
-        over_time::thinned(&over_time::joined(&points, &slices), panels)
+        over_time::joined(&points, &slices)
     };
+    let scaled =
+        |variant: &str, points: &[(f64, f64)], panels: usize| over_time::thinned(&own_time(variant, points), panels);
     let shown: Vec<(usize, &Series)> = run
         .experiment
         .variants
@@ -109,6 +117,13 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<String> {
                 .find(|other| other.variant == series.variant && other.level == level)
                 .map(|other| scaled(&other.variant, &other.points, shown.len()))
                 .unwrap_or_default(),
+            average: match watched.average_s {
+                Some(seconds) => {
+                    let average = over_time::averaged(&own_time(&series.variant, &series.points), seconds);
+                    over_time::sampled(&average, shown.len())
+                }
+                None => Vec::new(),
+            },
         })
         .collect();
     let title = format!("{} at {}", watched.heading, sentence::level(&run.experiment, level));
@@ -154,9 +169,12 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<String> {
 /// The drawn points themselves.
 fn points_link(watched: &Watched, panels: &[Panel<'_>]) -> String {
     let mut table = Table::new(["variant", "seconds", watched.series]);
+    table.head.extend(watched.average_s.map(|seconds| format!("average of {seconds} s")));
     for panel in panels {
-        for (seconds, value) in &panel.points {
-            table.push(vec![panel.name.to_owned(), format!("{seconds:.3}"), format!("{value:.4}")]);
+        for (place, (seconds, value)) in panel.points.iter().enumerate() {
+            let mut row = vec![panel.name.to_owned(), format!("{seconds:.3}"), format!("{value:.4}")];
+            row.extend(panel.average.get(place).map(|(_, average)| format!("{average:.4}")));
+            table.push(row);
         }
     }
     csv_link("Points of this chart as CSV", &format!("{}-points.csv", watched.id), &table.csv())
