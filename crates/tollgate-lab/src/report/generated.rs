@@ -151,6 +151,56 @@ fn doubt() -> impl Strategy<Value = Validity> {
     })
 }
 
+/// What a run about encryption holds beyond others: distributions, messages, speeds and what peers took.
+fn secured() -> impl Strategy<Value = (Option<(Linear, Flow, CryptoSpeed)>, Vec<Comparison>)> {
+    let linear = (number(), proptest::collection::vec(any::<u64>(), 0..40), any::<u64>()).prop_map(
+        |(bin_ms, counts, overflow)| Linear {
+            bin_ms,
+            counts,
+            overflow,
+            overflow_from_ms: bin_ms,
+            share_over_200_ms: bin_ms,
+        },
+    );
+    let side = proptest::sample::select(vec![FlowSide::Client, FlowSide::Server]);
+    let step = (side, any::<String>(), number(), any::<u64>()).prop_map(|(from, what, at_us, bytes)| FlowStep {
+        from,
+        what,
+        at_us,
+        bytes,
+    });
+    let flow = (name(), level(), proptest::collection::vec(step, 0..5)).prop_map(|(title, level, steps)| Flow {
+        title,
+        level,
+        encryption: Encryption::Full,
+        steps,
+        n: 3,
+    });
+    let speed = (name(), number()).prop_map(|(algorithm, value)| CryptoSpeed {
+        operation: algorithm.clone(),
+        unit: algorithm.clone(),
+        algorithm,
+        value,
+        estimate: Some(Estimate { mean: value, low: -value, high: value, n: 2 }),
+        slice_ms: value,
+    });
+    let comparison = (toll(), name()).prop_map(|(toll, peer)| Comparison {
+        variant: toll.variant,
+        peer,
+        against: toll.baseline,
+        level: toll.level,
+        figure: toll.figure,
+        ratio: toll.ratio,
+        low: toll.low,
+        high: toll.high,
+        blocks: 3,
+        p_adjusted: toll.low,
+        verdict: toll.verdict,
+        note: None,
+    });
+    (proptest::option::of((linear, flow, speed)), proptest::collection::vec(comparison, 0..5))
+}
+
 fn run() -> impl Strategy<Value = RunResult> {
     static BASE: OnceLock<RunResult> = OnceLock::new();
     let variants = proptest::collection::vec((name(), proptest::option::of(name())), 0..4);
@@ -161,44 +211,54 @@ fn run() -> impl Strategy<Value = RunResult> {
         proptest::collection::vec(series(), 0..4),
         proptest::collection::vec(doubt(), 0..4),
     );
-    (variants, vectors, any::<String>(), inserts()).prop_map(|(variants, vectors, text, inserts)| {
-        let (levels, cells, tolls, series, validity) = vectors;
-        let (gaps, fits, inserting, inserted) = inserts;
-        let mut run = BASE.get_or_init(fixture::empty).clone();
-        run.experiment.variants = variants
-            .into_iter()
-            .map(|(name, baseline)| Variant {
-                title: name.clone(),
-                subject: name.clone(),
-                name,
-                baseline,
-                inserting: None,
-                distance: Distance::Local,
-                peer: None,
-                connecting: None,
-            })
-            .collect();
-        run.experiment.unit_of_work.clone_from(&text);
-        run.experiment.factor_unit.clone_from(&text);
-        run.started.clone_from(&text);
-        run.command = vec![text];
-        run.experiment.levels = levels;
-        run.cells = cells;
-        run.tolls = tolls;
-        run.series = series;
-        run.validity = validity;
-        if inserted.is_some() {
-            run.experiment.piece = Piece::Record;
-            run.experiment.published_table = Some("cap-ms-per-record".to_owned());
-            for (index, variant) in run.experiment.variants.iter_mut().enumerate() {
-                variant.inserting = inserting.get(index).cloned().flatten();
-                variant.distance = if index % 2 == 0 { Distance::Local } else { Distance::Remote };
+    (variants, vectors, any::<String>(), inserts(), secured()).prop_map(
+        |(variants, vectors, text, inserts, secured)| {
+            let (levels, cells, tolls, series, validity) = vectors;
+            let (gaps, fits, inserting, inserted) = inserts;
+            let mut run = BASE.get_or_init(fixture::empty).clone();
+            run.experiment.variants = variants
+                .into_iter()
+                .map(|(name, baseline)| Variant {
+                    title: name.clone(),
+                    subject: name.clone(),
+                    name,
+                    baseline,
+                    inserting: None,
+                    distance: Distance::Local,
+                    peer: None,
+                    connecting: None,
+                })
+                .collect();
+            run.experiment.unit_of_work.clone_from(&text);
+            run.experiment.factor_unit.clone_from(&text);
+            run.started.clone_from(&text);
+            run.command = vec![text];
+            run.experiment.levels = levels;
+            run.cells = cells;
+            run.tolls = tolls;
+            run.series = series;
+            run.validity = validity;
+            if inserted.is_some() {
+                run.experiment.piece = Piece::Record;
+                run.experiment.published_table = Some("cap-ms-per-record".to_owned());
+                for (index, variant) in run.experiment.variants.iter_mut().enumerate() {
+                    variant.inserting = inserting.get(index).cloned().flatten();
+                    variant.distance = if index % 2 == 0 { Distance::Local } else { Distance::Remote };
+                }
+                run.cells.iter_mut().for_each(|cell| cell.inserted = inserted);
             }
-            run.cells.iter_mut().for_each(|cell| cell.inserted = inserted);
-        }
-        (run.gaps, run.fits) = (gaps, fits);
-        run
-    })
+            (run.gaps, run.fits) = (gaps, fits);
+            let (secured, comparisons) = secured;
+            run.comparisons = comparisons;
+            if let Some((linear, flow, speed)) = secured {
+                let connecting = Connecting { requests_per_connection: Some(1), encryption: Encryption::Full };
+                run.experiment.variants.iter_mut().for_each(|variant| variant.connecting = Some(connecting));
+                run.cells.iter_mut().for_each(|cell| cell.linear = Some(linear.clone()));
+                (run.flows, run.crypto) = (vec![flow], vec![speed]);
+            }
+            run
+        },
+    )
 }
 
 proptest! {

@@ -8,6 +8,7 @@ mod descriptors;
 mod distance;
 mod emptying;
 mod inserting;
+mod observing;
 mod onset;
 mod options;
 mod rate;

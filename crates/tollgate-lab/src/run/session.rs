@@ -152,6 +152,7 @@ impl Session<'_> {
             }
         }
         self.at_equal_rate(&mut subjects)?;
+        self.observe(&subjects);
         Ok(())
     }
 

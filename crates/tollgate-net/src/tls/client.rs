@@ -10,9 +10,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustls::ClientConfig;
 use rustls::client::Resumption as ClientResumption;
 use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -99,6 +99,11 @@ impl Client {
     #[must_use]
     pub fn sessions_ready(&self, host: &str) -> usize {
         ServerName::try_from(host).map_or(0, |name| self.store.ready(&name))
+    }
+
+    /// The protocol by itself, for whoever moves its bytes.
+    pub(super) fn session(&self, host: &str) -> io::Result<ClientConnection> {
+        ClientConnection::new(Arc::clone(&self.config), server_name(host)?).map_err(io::Error::other)
     }
 
     /// Opens TLS over a connection.

@@ -6,7 +6,10 @@ pub mod authority;
 mod certificate;
 pub mod client;
 mod der;
+pub mod flow;
+mod records;
 pub mod server;
+pub mod speed;
 
 pub use certificate::{AlternativeName, PeerCertificate};
 pub use client::{Client, ClientSettings, Handshake, HandshakeKind, Over, Resumption, Sessions, TlsChoice, Upgrade};

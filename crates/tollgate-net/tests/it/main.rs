@@ -5,6 +5,7 @@
 mod both_halves;
 mod connections;
 mod corpus;
+mod flow;
 mod framing;
 mod fuzzed;
 mod limits;

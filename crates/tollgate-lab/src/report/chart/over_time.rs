@@ -49,17 +49,15 @@ pub(in crate::report) fn joined(points: &[(f64, f64)], slices: &[(f64, f64)]) ->
 
 /// For each point the mean of all points within `seconds` before it, itself counted.
 pub(in crate::report) fn averaged(points: &[(f64, f64)], seconds: f64) -> Vec<(f64, f64)> {
-    let (mut begin, mut sum) = (0, 0.0);
-    let mut average = Vec::with_capacity(points.len());
-    for (place, (time, value)) in points.iter().enumerate() {
-        sum += value;
-        while points[begin].0 <= time - seconds {
-            sum -= points[begin].1;
+    let mut begin = 0;
+    let mean_until = |(place, (time, _)): (usize, &(f64, f64))| {
+        while begin < place && points[begin].0 <= time - seconds {
             begin += 1;
         }
-        average.push((*time, sum / (place + 1 - begin) as f64));
-    }
-    average
+        let values = &points[begin..=place];
+        (*time, values.iter().map(|(_, value)| value).sum::<f64>() / values.len() as f64)
+    };
+    points.iter().enumerate().map(mean_until).collect()
 }
 
 /// At most as many points as fit, the largest of each stretch kept.

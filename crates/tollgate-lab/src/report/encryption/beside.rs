@@ -32,11 +32,19 @@ pub(super) fn peaks(run: &RunResult) -> Option<Table> {
 /// How fast the cryptography is.
 pub(super) fn crypto(run: &RunResult) -> Option<Table> {
     let row = |speed: &crate::results::CryptoSpeed| {
-        vec![format!("{} {}", speed.algorithm, speed.operation), number::three_digits(speed.value), speed.unit.clone()]
+        let interval = speed.estimate.filter(|estimate| estimate.n > 1).map_or_else(
+            || NOTHING.to_owned(),
+            |estimate| format!("{} to {}", number::three_digits(estimate.low), number::three_digits(estimate.high)),
+        );
+        let what = format!("{} {}", speed.algorithm, speed.operation);
+        vec![what, number::three_digits(speed.value), interval, speed.unit.clone()]
     };
+    let measured = run.crypto.first().and_then(|speed| Some((speed.slice_ms, speed.estimate?.n)));
+    let measured =
+        measured.map_or_else(String::new, |(slice_ms, slices)| format!(", {slices} slices of {slice_ms} ms each"));
     (!run.crypto.is_empty()).then(|| Table {
-        title: "speed of the cryptography on one core of this machine".to_owned(),
-        head: heads(&["what", "speed", "unit"]),
+        title: format!("speed of the cryptography on one core of this machine{measured}"),
+        head: heads(&["what", "speed", "95 %", "unit"]),
         rows: run.crypto.iter().map(row).collect(),
     })
 }

@@ -107,7 +107,7 @@ fn line(view: &View<'_>, row: &Row<'_>) -> String {
     let _ = write!(
         html,
         "<td class=\"n\">{}</td><td class=\"n\">{}{half}</td><td class=\"toll\">{}</td>",
-        number::whole(cell.level),
+        level(view, cell.level),
         number::three_digits(cell.unit_time_ms.mean),
         toll(row)
     );
@@ -117,6 +117,12 @@ fn line(view: &View<'_>, row: &Row<'_>) -> String {
     }
     html.push_str("</tr>");
     html
+}
+
+/// The level as its column has it: a name where there is one.
+fn level(view: &View<'_>, level: u64) -> String {
+    let named = view.run.experiment.named_levels.iter().find(|named| named.level == level);
+    named.map_or_else(|| number::whole(level), |named| escape(&named.title))
 }
 
 fn marks(row: &Row<'_>) -> String {

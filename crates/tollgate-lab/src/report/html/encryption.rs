@@ -1,10 +1,11 @@
 //! What a run about encryption has on the page beyond other runs: how response times are distributed, what goes over the
 //! wire before the first answer, and the tables of each level.
 
-use super::parts::{Table, by_width, figure};
+use super::parts::{Table, by_width, escape, figure};
 use crate::report::chart::histogram::{self, Bins, Outline};
 use crate::report::chart::sequence::{self, Arrow, Side};
 use crate::report::chart::{Caption, Size};
+use crate::report::encryption;
 use crate::report::number;
 use crate::report::view::{self, View};
 use crate::results::{Cell, Flow, FlowSide, Linear};
@@ -13,10 +14,12 @@ use crate::results::{Cell, Flow, FlowSide, Linear};
 const DRAWN_SHARE: f64 = 0.995;
 /// Fewest bins that are drawn: fewer would look like a whole distribution and be none.
 const BINS_MIN: usize = 10;
+/// Most bins that are drawn and listed.
+const BINS_MAX: usize = 200;
 
 /// The distributions and the messages.
 pub(super) fn section(view: &View<'_>) -> Option<String> {
-    if !is_shown(view) || view.rows.is_empty() {
+    if !encryption::is_shown(view.run) || view.rows.is_empty() {
         return None;
     }
     let pictures = [
@@ -32,16 +35,29 @@ pub(super) fn section(view: &View<'_>) -> Option<String> {
     Some(html)
 }
 
-/// Whether the run is about encryption.
-fn is_shown(view: &View<'_>) -> bool {
-    view.run.experiment.variants.iter().any(|variant| variant.connecting.is_some())
+/// The tables of each level, and what stands beside them.
+pub(super) fn tables(view: &View<'_>) -> Option<String> {
+    if !encryption::is_shown(view.run) || view.rows.is_empty() {
+        return None;
+    }
+    let mut html = String::from("<section><h2>Level by level</h2>");
+    for (place, found) in encryption::tables(view, "×").into_iter().enumerate() {
+        let table = Table { head: found.head, rows: found.rows };
+        html.push_str(&format!("<h3>{}</h3>{}", escape(&found.title), table.html(&found.title)));
+        html.push_str(&super::parts::csv_link("As CSV", &format!("encryption-{}.csv", place + 1), &table.csv()));
+    }
+    for sentence in encryption::legend(view) {
+        html.push_str(&format!("<p class=\"key\">{}</p>", escape(&sentence)));
+    }
+    html.push_str("</section>");
+    Some(html)
 }
 
 /// One picture at the level that stands for the run, else the least that has any answers.
 fn histogram(view: &View<'_>, load: &str, id: &str, of: fn(&Cell) -> Option<&Linear>) -> Option<String> {
     let run = view.run;
     let has = |level: &u64| {
-        run.cells.iter().any(|cell| cell.level == *level && of(cell).is_some_and(|linear| answers(linear) > 0))
+        run.cells.iter().any(|cell| cell.level == *level && of(cell).is_some_and(|linear| answers(linear) > 0.0))
     };
     let level = view::answer_level(run).filter(has).or_else(|| run.experiment.levels.iter().copied().find(has))?;
     let found: Vec<(usize, &str, &Linear)> = run
@@ -51,12 +67,12 @@ fn histogram(view: &View<'_>, load: &str, id: &str, of: fn(&Cell) -> Option<&Lin
         .enumerate()
         .filter_map(|(key, variant)| {
             let cell = run.cells.iter().find(|cell| cell.variant == variant.name && cell.level == level)?;
-            Some((key, variant.name.as_str(), of(cell).filter(|linear| answers(linear) > 0)?))
+            Some((key, variant.name.as_str(), of(cell).filter(|linear| answers(linear) > 0.0)?))
         })
         .collect();
     let bin_ms = found.iter().map(|(_, _, linear)| linear.bin_ms).find(|width| *width > 0.0)?;
     let found: Vec<_> = found.into_iter().filter(|(_, _, linear)| linear.bin_ms.total_cmp(&bin_ms).is_eq()).collect();
-    let count = found.iter().map(|(_, _, linear)| holding(linear)).max().unwrap_or(0).max(BINS_MIN);
+    let count = found.iter().map(|(_, _, linear)| holding(linear)).max().unwrap_or(0).clamp(BINS_MIN, BINS_MAX);
     let outlines =
         || -> Vec<Outline<'_>> { found.iter().map(|(key, name, linear)| outline(*key, name, linear, count)).collect() };
     let title = format!("Response times at {}, {load}", run.experiment.level_title(level));
@@ -88,16 +104,16 @@ fn histogram(view: &View<'_>, load: &str, id: &str, of: fn(&Cell) -> Option<&Lin
     ))
 }
 
-fn answers(linear: &Linear) -> u64 {
-    linear.counts.iter().sum::<u64>() + linear.overflow
+fn answers(linear: &Linear) -> f64 {
+    linear.counts.iter().chain([&linear.overflow]).map(|count| *count as f64).sum()
 }
 
 /// How many bins hold nearly all of it; all bins where the overflow is larger than the rest.
 fn holding(linear: &Linear) -> usize {
-    let enough = (answers(linear) as f64 * DRAWN_SHARE).ceil() as u64;
-    let mut sum = 0;
+    let enough = answers(linear) * DRAWN_SHARE;
+    let mut sum = 0.0;
     for (bin, count) in linear.counts.iter().enumerate() {
-        sum += count;
+        sum += *count as f64;
         if sum >= enough {
             return bin + 1;
         }
@@ -106,10 +122,10 @@ fn holding(linear: &Linear) -> usize {
 }
 
 fn outline<'a>(key: usize, name: &'a str, linear: &Linear, count: usize) -> Outline<'a> {
-    let all = answers(linear) as f64;
+    let all = answers(linear);
     let shares = linear.counts.iter().take(count).map(|bin| *bin as f64 / all).collect();
-    let beyond = linear.counts.iter().skip(count).sum::<u64>() + linear.overflow;
-    Outline { name, key, shares, beyond: beyond as f64 / all }
+    let beyond: f64 = linear.counts.iter().skip(count).chain([&linear.overflow]).map(|bin| *bin as f64).sum();
+    Outline { name, key, shares, beyond: beyond / all }
 }
 
 fn flows(flows: &[Flow]) -> String {

@@ -154,10 +154,9 @@ pub(super) fn charts(view: &View<'_>) -> Option<String> {
     }
     // Levels that only have names lie on no axis.
     if !view.run.experiment.named_levels.is_empty() {
-        return Some(format!(
-            "<section><h2>Slowest answers</h2><div class=\"pair\">{}</div></section>",
-            distributions(view)
-        ));
+        let curves = distributions(view);
+        let section = format!("<section><h2>Slowest answers</h2><div class=\"pair\">{curves}</div></section>");
+        return (!curves.is_empty()).then_some(section);
     }
     Some(format!(
         "<section><h2>Against {}</h2><div class=\"pair\">{}{}</div></section><section><h2>Response times</h2>\

@@ -30,6 +30,11 @@ pub(super) fn section(view: &View<'_>) -> Option<String> {
     Some(html)
 }
 
+/// What is added where response times were also taken at a rate.
+const AT_RATE: &str = "Afterwards all variants of a level were offered the same rate, a stated share of what the slowest of them \
+                       took, whatever their answers did. There a response time counts from when its request was to be \
+                       sent, and only there are response times compared.";
+
 /// What is different where records are inserted.
 const INSERTS: &str = "A transfer puts its records into an empty table. Timed is what lies between the first byte out and \
     the last byte in: connections were open before, and counting, comparing and deleting the rows afterwards goes past any \
@@ -58,6 +63,11 @@ fn words(run: &RunResult) -> Vec<String> {
         ),
         if run.experiment.piece == Piece::Record {
             INSERTS.to_owned()
+        } else {
+            String::new()
+        },
+        if run.cells.iter().any(|cell| cell.equal_rate.is_some()) {
+            AT_RATE.to_owned()
         } else {
             String::new()
         },

@@ -44,6 +44,7 @@ const SECTIONS: &[Section] = &[
     encryption::section, // of encryption: distributions, messages on the wire
     figures::tolls,      // the same as a picture, with the table of every level
     peers::section,      // what peers took by what tollgate took
+    encryption::tables,  // of encryption: each level, first requests, peaks, speeds
     cells::table,        // every figure, and the doubts beside them
     figures::charts,     // time, throughput, distribution
     watched::section,    // CPU, memory and work processes over time

@@ -30,7 +30,7 @@ const WATCHED: [Watched; 4] = [
         series: "subject-cpu-share",
         above: None,
         heading: "CPU of the subject over time",
-        note: "1 is one core busy throughout. Dark: the average over the 15 s before, or all of them where there are fewer.",
+        note: "1 is one core busy throughout. Thick: the average over the 15 s before, or all of them where there are fewer.",
         label: "cores",
         unit: 1.0,
         average_s: Some(15.0),
