@@ -11,6 +11,8 @@ pub(super) enum Form {
     Plain,
     /// Words that a name in kebab case stands for.
     Words,
+    /// A number that is a name.
+    Number,
     /// A number of things.
     Count,
     /// A number of bytes.
@@ -33,6 +35,7 @@ impl Form {
             Form::Text => "text",
             Form::Plain => "plain",
             Form::Words => "words",
+            Form::Number => "number",
             Form::Count => "count",
             Form::Bytes => "bytes",
             Form::BytesPerSecond => "bytes-per-second",
@@ -58,6 +61,7 @@ impl Form {
             (_, Value::Null) => NONE.to_owned(),
             (Form::Words, Value::String(text)) => text.replace(['-', '_'], " "),
             (_, Value::String(text)) => text.clone(),
+            (Form::Number, _) => value.to_string(),
             (Form::Bytes, _) => bytes(number(value)),
             (Form::BytesPerSecond, _) => bytes(number(value)) + "/s",
             (Form::Seconds, _) => seconds(number(value)),
@@ -134,6 +138,7 @@ mod tests {
             (Form::Text, json!(null), "–"),
             (Form::Plain, json!(null), ""),
             (Form::Words, json!("waiting-for-database"), "waiting for database"),
+            (Form::Number, json!(15_598), "15598"),
             (Form::Count, json!(0), "0"),
             (Form::Count, json!(999), "999"),
             (Form::Count, json!(1_234_567), "1,234,567"),

@@ -30,6 +30,7 @@
     if (value === null || value === undefined) return form === "plain" ? "" : "–";
     if (typeof value === "string") return form === "words" ? value.replace(/[-_]/g, " ") : value;
     switch (form) {
+      case "number": return String(value);
       case "bytes": return bytes(value);
       case "bytes-per-second": return `${bytes(value)}/s`;
       case "seconds": return seconds(value);
@@ -88,7 +89,7 @@
     {
       title: "Requests a second",
       series: [["answered", "rate"], ["5xx", "failures"]],
-      write: short,
+      write: (n) => (n < 100 ? short(n) : grouped(n)),
     },
     {
       title: "Work processes",

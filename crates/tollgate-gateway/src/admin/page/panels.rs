@@ -14,7 +14,7 @@ const SERVER: &[Fact] = &[
     ("Memory", "/server/resident_bytes", Form::Bytes),
     ("Threads", "/server/threads", Form::Count),
     ("Open files", "/server/open_files", Form::Count),
-    ("Process", "/server/process", Form::Text),
+    ("Process", "/server/process", Form::Number),
     ("Version", "/server/version", Form::Text),
 ];
 
@@ -98,7 +98,7 @@ fn facts(html: &mut Html<'_>, class: &str, below: &str, facts: &[Fact]) {
 
 fn work_processes(html: &mut Html<'_>) {
     html.raw("<section id=\"work-processes\" aria-labelledby=\"work-processes-title\">");
-    html.raw("<h2 id=\"work-processes-title\">Work processes</h2>");
+    html.raw("<h2 id=\"work-processes-title\">Work processes</h2><div class=\"services\">");
     for service in 0..html.list("/services").len() {
         let at = format!("/services/{service}");
         let name = html.value(&format!("{at}/name")).as_str().unwrap_or_default();
@@ -132,7 +132,7 @@ fn work_processes(html: &mut Html<'_>) {
         }
         html.raw("</tbody></table></div></article>");
     }
-    html.raw("</section>");
+    html.raw("</div></section>");
 }
 
 fn connections(html: &mut Html<'_>) {
