@@ -50,6 +50,7 @@ pub struct Gateway {
     limits: Limits,
     remarks: Vec<String>,
     certificates: Certificates,
+    operator: admin::Operator,
 }
 
 /// Where a gateway listens.
@@ -139,6 +140,10 @@ impl Gateway {
         let policy = Policy::new(rules.clone(), default.clone(), authentication.challenge());
         let Launched { services, mut remarks } = launch::launch(&config, &policy)?;
         remarks.extend(certificates.remarks(SystemTime::now()));
+        let operators = admin::Operator::configuration(&config.admin, &config.authentication);
+        let operators =
+            Authentication::new(&operators, Clock::system(), Arc::clone(&log)).map_err(StartError::Users)?;
+        let operator = admin::Operator::new(&config.admin, Arc::new(operators));
         let shared = Arc::new(Shared::new(&config, services, log, (authentication, &policy), clock));
         let hashes_at_once = config.authentication.hashes_at_once as usize;
         let listen = |address: SocketAddr, threads: usize| {
@@ -162,7 +167,7 @@ impl Gateway {
         let addresses = Addresses { public, tls, admin: admin.local_addr() };
         let counters = servers.iter().map(|_| Arc::new(Counters::new(threads))).collect();
         let limits = config.engine_limits();
-        Ok(Gateway { servers, admin, addresses, shared, counters, limits, remarks, certificates })
+        Ok(Gateway { servers, admin, addresses, shared, counters, limits, remarks, certificates, operator })
     }
 
     /// Where it listens.
@@ -185,6 +190,11 @@ impl Gateway {
         Arc::clone(&self.shared.authentication)
     }
 
+    /// Who may look at the admin listener; it reads the users file again while the gateway runs.
+    pub fn operators(&self) -> Arc<Authentication> {
+        self.operator.authentication()
+    }
+
     /// What its loops share.
     #[cfg(test)]
     pub(crate) fn shared(&self) -> Arc<Shared> {
@@ -196,13 +206,13 @@ impl Gateway {
     /// # Errors
     /// What a listener says when it breaks.
     pub fn run(self, shutdown: &Shutdown) -> io::Result<()> {
-        let Gateway { servers, admin, addresses, shared, counters, limits, .. } = self;
+        let Gateway { servers, admin, addresses, shared, counters, limits, operator, .. } = self;
         // The operator can watch the drain: the admin listener ends after the others.
         let admin_shutdown = Shutdown::new();
         let plain = addresses.public.len();
         let protocols = (0..).map(|index| if index < plain { admin::Protocol::Http } else { admin::Protocol::Https });
         let listeners = servers.iter().zip(&counters).zip(protocols);
-        let page = admin::Page::new(admin::Sources {
+        let sources = admin::Sources {
             shared: Arc::clone(&shared),
             listeners: listeners
                 .map(|((server, counters), protocol)| admin::Listener {
@@ -214,13 +224,14 @@ impl Gateway {
             limits: limits.clone(),
             shutdown: shutdown.clone(),
             began: admin::Began::now(),
-        });
+        };
         thread::scope(|scope| {
             let admin_thread = scope.spawn({
                 let admin_shutdown = admin_shutdown.clone();
                 let counters = Arc::new(Counters::new(1));
                 let limits = limits.clone();
-                move || admin.run(|_| page.clone(), limits, Clock::system(), admin_shutdown, counters)
+                let page = move |_: usize| admin::Page::new(sources.clone(), operator.clone());
+                move || admin.run(page, limits, Clock::system(), admin_shutdown, counters)
             });
             let running: Vec<_> = servers
                 .into_iter()

@@ -1,27 +1,27 @@
 //! The operator's listener: a page to have open all day (`/`), the same as JSON (`/status.json`) and as OpenMetrics
 //! (`/metrics`), `/healthz` (the process answers), `/readyz` (it takes requests: not while it drains).
 //!
-//! A request whose `Host` is not this machine's is refused: a web page in the operator's browser cannot read it under a
-//! name of its own.
+//! Who may look stands in `operator`.
 
 mod authentications;
 mod gather;
 mod limits;
 mod metrics;
 mod openmetrics;
+mod operator;
 mod page;
 mod process;
 mod status;
-
-use std::net::IpAddr;
 
 use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Exchange, ExchangeError, Response, Service};
 use tollgate_wire::format::Format;
 
 pub(crate) use self::gather::{Began, Listener, Protocol, Sources};
+pub(crate) use self::operator::Operator;
 use self::status::Status;
 pub use self::status::schema;
+use crate::auth::Local;
 use crate::error::Fault;
 
 /// What every answer tells the browser, beside what it may do with the page.
@@ -34,23 +34,27 @@ const FIELDS: [(&str, &str); 5] = [
 ];
 
 /// What the operator can ask.
-#[derive(Clone)]
 pub(crate) struct Page {
     sources: Sources,
+    operator: Operator,
+    known: Local,
     content_security_policy: String,
 }
 
 impl Page {
-    /// The page made of `sources`.
-    pub(crate) fn new(sources: Sources) -> Page {
-        Page { sources, content_security_policy: page::content_security_policy() }
+    /// The page made of `sources` for `operator`, on one loop.
+    pub(crate) fn new(sources: Sources, operator: Operator) -> Page {
+        let known = operator.local();
+        Page { sources, operator, known, content_security_policy: page::content_security_policy() }
     }
 
-    fn answer(&self, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
-        let (request, response) = exchange.split();
-        if !request.host().is_some_and(is_local) {
-            return Err(Fault::misdirected("this listener answers only to localhost and loopback addresses"));
+    async fn answer(&self, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
+        self.operator.check_host(exchange)?;
+        // Whoever asks whether it is alive has no password, and learns nothing else.
+        if !matches!(exchange.request().path(), "/healthz" | "/readyz") {
+            self.operator.check(&self.known, exchange).await?;
         }
+        let (request, response) = exchange.split();
         if !matches!(request.method(), Method::Get | Method::Head) {
             return Err(Fault::method_not_allowed(request.method_text(), "GET, HEAD"));
         }
@@ -91,42 +95,9 @@ fn write(response: &mut Response, content_type: &str, body: &[u8]) {
 
 impl Service for Page {
     async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
-        if let Err(fault) = self.answer(exchange) {
+        if let Err(fault) = self.answer(exchange).await {
             fault.answer(Format::RestJson, exchange.respond());
         }
         Ok(())
-    }
-}
-
-/// `localhost`, `127.0.0.1:9090`, `[::1]:9090`.
-fn is_local(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_names_of_this_machine_are_local() {
-        for (host, expected) in [
-            ("localhost", true),
-            ("LOCALHOST:9090", true),
-            ("127.0.0.1:9090", true),
-            ("127.8.8.8", true),
-            ("[::1]:9090", true),
-            ("[::1]", true),
-            ("example.org", false),
-            ("127.0.0.1.example.org", false),
-            ("localhost.example.org:80", false),
-            ("10.0.0.1", false),
-            ("", false),
-        ] {
-            assert_eq!(is_local(host), expected, "{host}");
-        }
     }
 }

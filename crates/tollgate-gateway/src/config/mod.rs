@@ -3,6 +3,7 @@
 //!
 //! It opens no file and no socket: the text comes from the caller, who also lays command line options over the result.
 
+mod admin;
 mod authentication;
 mod cache;
 mod error;
@@ -20,9 +21,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use toml::Spanned;
 
+pub use self::admin::Admin;
 pub use self::authentication::{Authentication, PlainBasic};
 pub use self::cache::Cache;
 pub use self::error::ConfigError;
@@ -72,7 +74,7 @@ struct File {
     #[schemars(with = "Vec<tls::Table>")]
     tls: Vec<Spanned<tls::Table>>,
     /// The operator's own listener.
-    admin: Admin,
+    admin: admin::Table,
     /// The users. Absent: nobody is asked who they are.
     users: Option<authentication::UsersTable>,
     /// How users show who they are.
@@ -120,16 +122,6 @@ pub struct Listen {
     #[serde(deserialize_with = "within::<1, BACKLOG_MAX, u32, _>")]
     #[schemars(range(min = 1, max = BACKLOG_MAX))]
     pub backlog: u32,
-}
-
-/// The operator's own listener: `/metrics`, `/healthz`, `/readyz`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Admin {
-    /// A loopback address; port 0 takes any that is free.
-    #[serde(deserialize_with = "loopback")]
-    #[schemars(with = "String")]
-    pub address: SocketAddr,
 }
 
 /// The bounded pool of work processes. One is a permit and a database connection.
@@ -248,6 +240,8 @@ impl Config {
         let tables = authentication::Tables { users, authentication, certificate_users, rules };
         let authentication = authentication::meaning(tables, text, file_name)
             .map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?;
+        let admin =
+            admin.meaning(&authentication).map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?;
         Ok(Config { listen, tls, admin, authentication, pages, services, fibonacci, cache, limits, drain_seconds })
     }
 
@@ -370,7 +364,7 @@ impl Default for File {
         File {
             listen: Spanned::new(0..0, Listen::default()),
             tls: Vec::new(),
-            admin: Admin::default(),
+            admin: admin::Table::default(),
             users: None,
             authentication: None,
             certificate_users: Vec::new(),
@@ -388,12 +382,6 @@ impl Default for File {
 impl Default for Listen {
     fn default() -> Listen {
         Listen { addresses: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))], threads: None, backlog: 1024 }
-    }
-}
-
-impl Default for Admin {
-    fn default() -> Admin {
-        Admin { address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)) }
     }
 }
 
@@ -422,21 +410,4 @@ impl Default for Limits {
             held_bytes_max: 128 << 20,
         }
     }
-}
-
-fn loopback<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
-    checked_admin(SocketAddr::deserialize(deserializer)?).map_err(serde::de::Error::custom)
-}
-
-/// The address, if the operator's listener may be there.
-///
-/// # Errors
-/// Says why not: it must be loopback.
-pub fn checked_admin(address: SocketAddr) -> Result<SocketAddr, String> {
-    if address.ip().is_loopback() {
-        return Ok(address);
-    }
-    Err(format!(
-        "expected a loopback address such as 127.0.0.1:9090, found {address}: the admin listener asks nobody who they are"
-    ))
 }

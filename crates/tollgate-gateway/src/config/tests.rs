@@ -128,7 +128,7 @@ fn every_key_is_read() {
                 backlog: 10,
             },
             tls: Vec::new(),
-            admin: Admin { address: "127.0.0.1:9090".parse().unwrap() },
+            admin: Admin { address: "127.0.0.1:9090".parse().unwrap(), ..Admin::default() },
             authentication: Authentication::default(),
             pages: Pages { size: 100 },
             services: vec![flights, Service { rules, ..of(Service::records()) }, shop, of(old_shop)],
@@ -261,12 +261,43 @@ fn an_admin_address_off_loopback_is_refused() {
     check_error(
         "admin.address = \"0.0.0.0:9090\"\n",
         r#"
-error: expected a loopback address such as 127.0.0.1:9090, found 0.0.0.0:9090: the admin listener asks nobody who they are
+error: expected a loopback address such as 127.0.0.1:9090, found 0.0.0.0:9090: elsewhere the operator must sign in (`user`)
  --> gateway.toml:1:17
   |
 1 | admin.address = "0.0.0.0:9090"
   |                 ^^^^^^^^^^^^^^
 "#,
+    );
+}
+
+#[test]
+fn an_operator_who_signs_in_may_be_elsewhere_where_passwords_may() {
+    check_error(
+        "[admin]\nuser = \"berta\"\n",
+        r#"
+error: expected a users file (`[users]`) that has the operator
+ --> gateway.toml:2:8
+  |
+2 | user = "berta"
+  |        ^^^^^^^
+"#,
+    );
+    let elsewhere = "[admin]\naddress = \"10.0.0.1:9090\"\nuser = \"berta\"\nhosts = [\"monitor.example\"]\n[users]\nfile = \"users\"\n";
+    check_error(
+        elsewhere,
+        r#"
+error: expected a loopback address such as 127.0.0.1:9090, found 10.0.0.1:9090: the operator's password would cross the network as it is, unless `authentication.plain_basic` allows that
+ --> gateway.toml:2:11
+  |
+2 | address = "10.0.0.1:9090"
+  |           ^^^^^^^^^^^^^^^
+"#,
+    );
+    let config =
+        Config::parse(&format!("{elsewhere}[authentication]\nplain_basic = \"anywhere\""), "gateway.toml").unwrap();
+    assert_eq!(
+        (config.admin.user.as_deref(), &*config.admin.hosts),
+        (Some("berta"), &["monitor.example".to_owned()][..])
     );
 }
 

@@ -52,8 +52,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "tls_listen")]
     pub(super) key: Option<PathBuf>,
 
-    /// Where the operator looks: /metrics, /healthz, /readyz [default: 127.0.0.1:0]
-    #[arg(long, value_name = "ADDRESS", value_parser = admin)]
+    /// Where the operator looks, in a browser at /, or at /status.json, /metrics, /healthz and /readyz [default:
+    /// 127.0.0.1:0]
+    #[arg(long, value_name = "ADDRESS")]
     pub(super) admin: Option<SocketAddr>,
 
     /// Work processes of each service: requests that work at the same time, each with a connection to the database; the
@@ -103,10 +104,6 @@ pub(crate) struct Arguments {
 /// The largest configuration file that is read; a file beyond it is not one.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
-fn admin(text: &str) -> Result<SocketAddr, String> {
-    config::checked_admin(text.parse().map_err(|error| format!("{error}, such as 127.0.0.1:9090"))?)
-}
-
 /// Serves until SIGTERM or SIGINT.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let config = overlaid(read(arguments.config.as_deref())?, arguments)?;
@@ -128,10 +125,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         let _ = writeln!(std::io::stderr(), "tollgate: {remark}");
     }
     let (certificates, authentication) = (gateway.certificates(), gateway.authentication());
+    let operators = gateway.operators();
     signals::on_hangup(move || {
         // The log has been told what is wrong.
         certificates.reload();
         let _ = authentication.reload();
+        let _ = operators.reload();
     })?;
     let addresses = gateway.addresses().clone();
     for address in &addresses.public {
@@ -168,6 +167,7 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
     if let Some(users) = &arguments.users {
         config.authentication.admit_users_of(users.clone());
     }
+    config.admin.check(&config.authentication).map_err(|wrong| refused("--admin", &wrong))?;
     if let Some(threads) = arguments.threads {
         config.listen.threads = Some(threads);
     }

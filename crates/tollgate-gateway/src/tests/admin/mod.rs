@@ -1,6 +1,7 @@
 //! The operator's listener.
 
 mod openmetrics;
+mod operator;
 mod page;
 
 use serde_json::Value;

@@ -13,19 +13,19 @@ use super::client::Running;
 use crate::auth;
 
 /// `ann:secret`, of the group agents.
-const ANN: (&str, &str) = ("Authorization", "Basic YW5uOnNlY3JldA==");
+pub(super) const ANN: (&str, &str) = ("Authorization", "Basic YW5uOnNlY3JldA==");
 /// `bob:secret`, of the group editors.
-const BOB: (&str, &str) = ("Authorization", "Basic Ym9iOnNlY3JldA==");
+pub(super) const BOB: (&str, &str) = ("Authorization", "Basic Ym9iOnNlY3JldA==");
 /// `ann:wrong`
-const WRONG: (&str, &str) = ("Authorization", "Basic YW5uOndyb25n");
+pub(super) const WRONG: (&str, &str) = ("Authorization", "Basic YW5uOndyb25n");
 /// `eve:secret`, who is nobody.
 const NOBODY: (&str, &str) = ("Authorization", "Basic ZXZlOnNlY3JldA==");
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
 /// A gateway whose users are ann and bob.
-struct Guarded {
-    gateway: Running,
+pub(super) struct Guarded {
+    pub(super) gateway: Running,
     users: PathBuf,
     folder: tempfile::TempDir,
 }
@@ -41,7 +41,7 @@ fn lines() -> &'static [String; 2] {
 
 impl Guarded {
     /// Starts a gateway with more configuration behind `[users]`.
-    fn start(more: &str) -> Guarded {
+    pub(super) fn start(more: &str) -> Guarded {
         let folder = tempfile::tempdir().unwrap();
         let users = folder.path().join("users");
         std::fs::write(&users, lines().join("\n")).unwrap();

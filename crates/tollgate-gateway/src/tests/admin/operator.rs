@@ -1,0 +1,48 @@
+//! Who may look at the admin listener.
+
+use super::super::auth::{ANN, BOB, Guarded, WRONG};
+use super::super::client::Running;
+
+#[test]
+fn where_an_operator_is_named_nobody_else_may_look() {
+    let guarded = Guarded::start("authentication.default = [\"anyone\"]\nadmin.user = \"ann\"");
+    let ask = |path: &str, headers: &[(&str, &str)]| guarded.gateway.admin().ask("GET", path, headers);
+    for path in ["/", "/status.json", "/metrics", "/nothing"] {
+        let refused = ask(path, &[]);
+        assert_eq!(refused.status, 401, "{path}");
+        let challenge = refused.header("www-authenticate").unwrap();
+        assert!(challenge.starts_with("Basic realm=\"tollgate monitor\""), "{challenge}");
+        assert_eq!(ask(path, &[WRONG]).status, 401, "{path}");
+        ask(path, &[BOB]).expect(403, "not the operator");
+    }
+    for path in ["/", "/status.json", "/metrics"] {
+        assert_eq!(ask(path, &[ANN]).status, 200, "{path}");
+    }
+    ask("/nothing", &[ANN]).expect(404, "/metrics");
+    // Whoever watches whether it is alive has no password.
+    ask("/healthz", &[]).expect(200, "ok");
+    ask("/readyz", &[]).expect(200, "ready");
+}
+
+#[test]
+fn a_foreign_host_is_refused_before_anybody_is_asked_for_a_password() {
+    let guarded = Guarded::start("[admin]\nuser = \"ann\"\nhosts = [\"monitor.example\"]");
+    for (host, status) in [
+        ("localhost:9", 200),
+        ("127.0.0.1", 200),
+        ("monitor.example", 200),
+        ("Monitor.Example:9090", 200),
+        ("other.example", 421),
+        ("monitor.example.evil.example", 421),
+        ("10.0.0.1", 421),
+    ] {
+        let answer = guarded.gateway.admin().ask("GET", "/status.json", &[("Host", host), ANN]);
+        assert_eq!(answer.status, status, "{host}");
+    }
+    assert_eq!(guarded.gateway.admin().ask("GET", "/", &[("Host", "other.example")]).status, 421);
+}
+
+#[test]
+fn without_an_operator_whoever_reaches_loopback_may_look() {
+    assert_eq!(Running::shared().admin().ask("GET", "/", &[BOB]).status, 200);
+}
