@@ -51,6 +51,7 @@ pub struct Gateway {
     remarks: Vec<String>,
     certificates: Certificates,
     operator: admin::Operator,
+    cache: config::Cache,
 }
 
 /// Where a gateway listens.
@@ -167,7 +168,18 @@ impl Gateway {
         let addresses = Addresses { public, tls, admin: admin.local_addr() };
         let counters = servers.iter().map(|_| Arc::new(Counters::new(threads))).collect();
         let limits = config.engine_limits();
-        Ok(Gateway { servers, admin, addresses, shared, counters, limits, remarks, certificates, operator })
+        Ok(Gateway {
+            servers,
+            admin,
+            addresses,
+            shared,
+            counters,
+            limits,
+            remarks,
+            certificates,
+            operator,
+            cache: config.cache,
+        })
     }
 
     /// Where it listens.
@@ -206,7 +218,7 @@ impl Gateway {
     /// # Errors
     /// What a listener says when it breaks.
     pub fn run(self, shutdown: &Shutdown) -> io::Result<()> {
-        let Gateway { servers, admin, addresses, shared, counters, limits, operator, .. } = self;
+        let Gateway { servers, admin, addresses, shared, counters, limits, operator, cache, .. } = self;
         // The operator can watch the drain: the admin listener ends after the others.
         let admin_shutdown = Shutdown::new();
         let plain = addresses.public.len();
@@ -221,6 +233,7 @@ impl Gateway {
                     counters: Arc::clone(counters),
                 })
                 .collect(),
+            cache,
             limits: limits.clone(),
             shutdown: shutdown.clone(),
             began: admin::Began::now(),

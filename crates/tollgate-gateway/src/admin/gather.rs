@@ -12,14 +12,15 @@ use tollgate_net::tls::HandshakeKind;
 use tollgate_net::tls::server::{HandshakeFailure, Version};
 use tollgate_wire::date;
 
+use super::cached::{self, Listing};
 use super::process::Process;
 use super::status::{
-    CacheStatus, Classes, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus, PoolStatus,
-    Refusals, Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
+    Classes, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus, PoolStatus, Refusals,
+    Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
 };
 use super::{authentications, limits};
 use crate::board::Seen;
-use crate::cache::Statistics;
+use crate::config;
 use crate::dispatcher::Occupancy;
 use crate::fibonacci;
 use crate::hosted::Hosted;
@@ -32,6 +33,8 @@ pub(crate) struct Sources {
     pub(crate) shared: Arc<Shared>,
     /// The public listeners.
     pub(crate) listeners: Vec<Listener>,
+    /// How large the response cache may be.
+    pub(crate) cache: config::Cache,
     /// The limits of the HTTP engine, which hold for each of them.
     pub(crate) limits: Limits,
     /// Ends the public listeners.
@@ -75,8 +78,8 @@ impl Began {
 }
 
 impl Sources {
-    /// What the gateway is doing now.
-    pub(super) fn status(&self) -> Status {
+    /// What the gateway is doing now, with those answers of its cache.
+    pub(super) fn status(&self, listing: &Listing) -> Status {
         let listeners: Vec<_> = self.listeners.iter().map(|listener| self.listener(listener)).collect();
         let mut all = Requests::default();
         listeners.iter().for_each(|listener| all.add(&listener.requests));
@@ -85,9 +88,9 @@ impl Sources {
         let fibonacci =
             fibonacci.map(|pool| one_service(fibonacci::NAME, pool.occupancy(), pool.queue_limits(), pool.board()));
         let services: Vec<_> = of_databases.chain(fibonacci).collect();
-        let limits = limits::table(self, &services, &listeners);
         let authentication = authentications::gather(&self.shared.authentication);
-        let (server, cache) = (self.server(), cache(self.shared.cache.statistics()));
+        let (server, cache) = (self.server(), cached::status(&self.shared.cache, &self.cache, listing));
+        let limits = limits::table(self, &services, &listeners, &cache);
         Status { format: FORMAT, server, requests: all, services, cache, listeners, authentication, limits }
     }
 
@@ -164,21 +167,6 @@ impl Requests {
         self.answered.client_faults += other.answered.client_faults;
         self.answered.server_faults += other.answered.server_faults;
         self.panics += other.panics;
-    }
-}
-
-fn cache(statistics: Statistics) -> CacheStatus {
-    CacheStatus {
-        entries: statistics.entries,
-        bytes: statistics.bytes,
-        hits: statistics.hits_total,
-        misses: statistics.misses_total,
-        waits: statistics.waits_total,
-        stored: statistics.stored_total,
-        evicted: statistics.evicted_total,
-        expired: statistics.expired_total,
-        invalidated: statistics.invalidated_total,
-        too_large: statistics.too_large_total,
     }
 }
 

@@ -7,7 +7,7 @@ use tollgate_net::http1::server::{CloseCause, Counters};
 use tollgate_net::limits::Amount;
 
 use super::gather::Sources;
-use super::status::{LimitStatus, ListenerStatus, ServiceStatus};
+use super::status::{CacheStatus, LimitStatus, ListenerStatus, ServiceStatus};
 use crate::rules::Rules;
 
 /// What all connections have in common.
@@ -15,6 +15,9 @@ const CONNECTIONS: &str = "connections";
 
 /// What all services have in common.
 const SERVICES: &str = "services";
+
+/// The response cache.
+const CACHE: &str = "cache";
 
 /// A limit of a service's rules: its name, unit and value.
 type Rule = (&'static str, &'static str, fn(&Rules) -> u64);
@@ -31,7 +34,12 @@ const RULES: &[Rule] = &[
 ];
 
 /// All limits: of each service, of what they share, of the connections.
-pub(super) fn table(sources: &Sources, services: &[ServiceStatus], listeners: &[ListenerStatus]) -> Vec<LimitStatus> {
+pub(super) fn table(
+    sources: &Sources,
+    services: &[ServiceStatus],
+    listeners: &[ListenerStatus],
+    cache: &CacheStatus,
+) -> Vec<LimitStatus> {
     let mut rows = Vec::new();
     for service in services {
         of_service(&mut rows, service);
@@ -46,6 +54,7 @@ pub(super) fn table(sources: &Sources, services: &[ServiceStatus], listeners: &[
     for (name, limit, now) in shared {
         rows.push(LimitStatus { now: Some(now as u64), ..plain(SERVICES, name, "bytes", limit as u64) });
     }
+    of_cache(&mut rows, sources, cache);
     of_connections(&mut rows, sources, listeners);
     rows
 }
@@ -70,6 +79,21 @@ fn of_service(rows: &mut Vec<LimitStatus>, service: &ServiceStatus) {
         met: Some(pool.refused.waited_too_long),
         ..plain(of, "wait_ms_max", "milliseconds", wait_ms_max)
     });
+}
+
+/// The limits of the response cache.
+fn of_cache(rows: &mut Vec<LimitStatus>, sources: &Sources, cache: &CacheStatus) {
+    let entry_bytes_max = sources.cache.entry_bytes_max as u64;
+    rows.extend([
+        LimitStatus { now: Some(cache.entries), ..plain(CACHE, "entries_max", "count", cache.entries_max) },
+        LimitStatus {
+            now: Some(cache.bytes),
+            met: Some(cache.evicted),
+            ..plain(CACHE, "bytes_max", "bytes", cache.bytes_max)
+        },
+        LimitStatus { met: Some(cache.too_large), ..plain(CACHE, "entry_bytes_max", "bytes", entry_bytes_max) },
+        plain(CACHE, "wait_ms_max", "milliseconds", sources.cache.wait_ms_max.into()),
+    ]);
 }
 
 /// The limits of the engine, which hold for each connection or each listener; used and met of all together.

@@ -4,6 +4,7 @@
 //! Who may look stands in `operator`.
 
 mod authentications;
+mod cached;
 mod gather;
 mod limits;
 mod metrics;
@@ -13,16 +14,17 @@ mod page;
 mod process;
 mod status;
 
-use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Exchange, ExchangeError, Response, Service};
+use tollgate_net::http1::{Method, RequestHead};
 use tollgate_wire::format::Format;
 
+use self::cached::{Listing, Token};
 pub(crate) use self::gather::{Began, Listener, Protocol, Sources};
 pub(crate) use self::operator::Operator;
 use self::status::Status;
 pub use self::status::schema;
 use crate::auth::Local;
-use crate::error::Fault;
+use crate::error::{Failure, Fault};
 
 /// What every answer tells the browser, beside what it may do with the page.
 const FIELDS: [(&str, &str); 5] = [
@@ -38,6 +40,7 @@ pub(crate) struct Page {
     sources: Sources,
     operator: Operator,
     known: Local,
+    token: Token,
     content_security_policy: String,
 }
 
@@ -45,31 +48,55 @@ impl Page {
     /// The page made of `sources` for `operator`, on one loop.
     pub(crate) fn new(sources: Sources, operator: Operator) -> Page {
         let known = operator.local();
-        Page { sources, operator, known, content_security_policy: page::content_security_policy() }
+        let token = Token::new();
+        Page { sources, operator, known, token, content_security_policy: page::content_security_policy() }
     }
 
-    async fn answer(&self, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
+    async fn answer(&self, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
         self.operator.check_host(exchange)?;
         // Whoever asks whether it is alive has no password, and learns nothing else.
         if !matches!(exchange.request().path(), "/healthz" | "/readyz") {
             self.operator.check(&self.known, exchange).await?;
         }
+        if exchange.request().path() == cached::INVALIDATE {
+            return self.invalidate(exchange).await;
+        }
         let (request, response) = exchange.split();
         if !matches!(request.method(), Method::Get | Method::Head) {
-            return Err(Fault::method_not_allowed(request.method_text(), "GET, HEAD"));
+            return Err(Fault::method_not_allowed(request.method_text(), "GET, HEAD").into());
         }
+        Ok(self.show(request, response)?)
+    }
+
+    /// Throws answers of the cache away, and leads back to the page.
+    async fn invalidate(&self, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+        if exchange.request().method() != Method::Post {
+            return Err(Fault::method_not_allowed(exchange.request().method_text(), "POST").into());
+        }
+        exchange.read_body(cached::FORM_BYTES_MAX).await?;
+        let (request, form, response) = exchange.parts();
+        let shared = &self.sources.shared;
+        let count = cached::invalidate(&shared.cache, &self.token, request, form)?;
+        shared.log.line(format_args!("the operator had {count} answers of the cache thrown away"));
+        response.status = 303;
+        response.header("location", "/#cache");
+        Ok(())
+    }
+
+    fn show(&self, request: &RequestHead, response: &mut Response) -> Result<(), Fault> {
         match request.path() {
             "/" => {
-                let page = page::render(&json(&self.sources.status())?);
+                let listing = Listing::of(request.query());
+                let page = page::render(&json(&self.sources.status(&listing))?, self.token.text(), &listing);
                 write(response, "text/html;charset=utf-8", page.as_bytes());
                 response.header("content-security-policy", &self.content_security_policy);
             }
             "/status.json" => {
-                let status = json(&self.sources.status())?.to_string();
+                let status = json(&self.sources.status(&Listing::of(request.query())))?.to_string();
                 write(response, "application/json", status.as_bytes());
             }
             "/metrics" => {
-                let metrics = metrics::render(&self.sources.status());
+                let metrics = metrics::render(&self.sources.status(&Listing::Nothing));
                 write(response, openmetrics::CONTENT_TYPE, metrics.as_bytes());
             }
             "/healthz" => write(response, "text/plain;charset=utf-8", b"ok\n"),
@@ -95,9 +122,13 @@ fn write(response: &mut Response, content_type: &str, body: &[u8]) {
 
 impl Service for Page {
     async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
-        if let Err(fault) = self.answer(exchange).await {
-            fault.answer(Format::RestJson, exchange.respond());
+        match self.answer(exchange).await {
+            Ok(()) => Ok(()),
+            Err(Failure::Broken(error)) => Err(error),
+            Err(Failure::Told(fault)) => {
+                fault.answer(Format::RestJson, exchange.respond());
+                Ok(())
+            }
         }
-        Ok(())
     }
 }

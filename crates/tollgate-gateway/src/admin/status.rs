@@ -103,12 +103,16 @@ pub(super) struct Classes {
 }
 
 /// The response cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct CacheStatus {
     /// Answers that are kept.
     pub(super) entries: u64,
+    /// How many may be.
+    pub(super) entries_max: u64,
     /// Bytes that they take.
     pub(super) bytes: u64,
+    /// How many they may take.
+    pub(super) bytes_max: u64,
     /// Requests that were answered from it.
     pub(super) hits: u64,
     /// Requests whose answer had to be fetched.
@@ -125,6 +129,25 @@ pub(super) struct CacheStatus {
     pub(super) invalidated: u64,
     /// Answers that were too large to be kept.
     pub(super) too_large: u64,
+    /// The answers that are asked for most, at most 100; with `?find=TEXT` those of them whose key holds the text.
+    pub(super) listed: Vec<CacheEntryStatus>,
+}
+
+/// One answer that is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct CacheEntryStatus {
+    /// What it answers: a path and query, with the origin before it where the answer names it.
+    pub(super) key: String,
+    /// Fields of the request that chose it.
+    pub(super) varies: Vec<String>,
+    /// Bytes that it takes.
+    pub(super) bytes: u64,
+    /// How old it is.
+    pub(super) age_seconds: u64,
+    /// How old it may become.
+    pub(super) lifetime_seconds: u64,
+    /// How often it was asked for.
+    pub(super) hits: u64,
 }
 
 /// One service.
@@ -284,7 +307,8 @@ pub(super) struct Counted {
 /// One limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct LimitStatus {
-    /// Whose it is: a service's name, or `connections` for those that hold for each connection or listener.
+    /// Whose it is: a service's name, `services` for what all share, `cache`, or `connections` for those that hold for each
+    /// connection or listener.
     pub(super) of: String,
     /// Its name.
     pub(super) name: &'static str,

@@ -71,7 +71,6 @@ pub(crate) enum Asked {
 }
 
 /// Answers that are to be thrown away.
-#[cfg_attr(not(test), expect(dead_code, reason = "the operator's page is about to ask for it"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which<'a> {
     /// Those with this key, as it is listed.
@@ -149,7 +148,6 @@ impl ResponseCache {
     }
 
     /// The answers that are asked for most, at most so many.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the operator's page is about to show them"))]
     pub(crate) fn entries(&self, limit: usize) -> Vec<EntryInfo> {
         let now = self.clock.now();
         let mut found = Vec::new();
@@ -184,7 +182,6 @@ impl ResponseCache {
     }
 
     /// Throws answers away, and says how many. What is being fetched for them is not kept either.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the operator's page is about to ask for it"))]
     pub(crate) fn invalidate(&self, which: Which<'_>) -> u64 {
         self.shards.iter().map(|shard| lock(shard).invalidate(&which)).sum()
     }

@@ -102,7 +102,7 @@ fn bytes(number: f64) -> String {
 
 /// `0.3 ms`, `45 ms`, `1.5 s`, `3 min 05 s`, `2 h 03 min`, `4 d 05 h`
 fn seconds(number: f64) -> String {
-    if number < 1.0 {
+    if number > 0.0 && number < 1.0 {
         return format!("{} ms", short(number * 1000.0));
     }
     if number < 60.0 {
@@ -147,6 +147,7 @@ mod tests {
             (Form::Bytes, json!(67_108_864), "64 MiB"),
             (Form::Bytes, json!(1u64 << 50), "1024 TiB"),
             (Form::BytesPerSecond, json!(500), "500 B/s"),
+            (Form::Seconds, json!(0), "0 s"),
             (Form::Seconds, json!(0.0003), "0.3 ms"),
             (Form::Seconds, json!(0.9996), "1000 ms"),
             (Form::Seconds, json!(59.94), "59.9 s"),

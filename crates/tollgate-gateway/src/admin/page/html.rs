@@ -62,6 +62,15 @@ impl<'s> Html<'s> {
         self
     }
 
+    /// A button, with these attributes of ours, that sends the figure at `at`.
+    pub(super) fn button(&mut self, attributes: &str, at: &str, label: &str) -> &mut Html<'s> {
+        let sent = Form::Plain.write(self.value(at));
+        let _ = write!(self.text, "<button {attributes} data-value-at=\"{at}\" value=\"");
+        escape(&mut self.text, &sent);
+        let _ = write!(self.text, "\">{label}</button>");
+        self
+    }
+
     /// The beginning of an element `tag` that takes its looks from the word at `at`.
     pub(super) fn state(&mut self, tag: &str, at: &str) -> &mut Html<'s> {
         let state = self.value(at).as_str().unwrap_or_default();

@@ -4,6 +4,7 @@
 //! What each panel shows stands in `panels`. Style and script stand in files of their own and are let through the browser's
 //! content security policy by their hashes: whatever else might get into the page does not run.
 
+mod cache;
 mod form;
 mod html;
 mod panels;
@@ -13,6 +14,7 @@ use serde_json::Value;
 use tollgate_wire::base64;
 
 use self::html::Html;
+use super::cached::Listing;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -29,8 +31,8 @@ pub(super) fn content_security_policy() -> String {
     )
 }
 
-/// The page about `status`.
-pub(super) fn render(status: &Value) -> String {
+/// The page about `status`, whose forms carry `token` and which lists these answers of the cache.
+pub(super) fn render(status: &Value, token: &str, listing: &Listing) -> String {
     let mut html = Html::new(status);
     html.raw("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>tollgate monitor</title>");
     html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">");
@@ -39,7 +41,7 @@ pub(super) fn render(status: &Value) -> String {
     html.raw("\"><style>");
     html.raw(STYLE);
     html.raw("</style></head><body>");
-    panels::render(&mut html);
+    panels::render(&mut html, token, listing);
     html.raw("<script>");
     html.raw(SCRIPT);
     html.raw("</script></body></html>\n");

@@ -19,7 +19,7 @@
     return `${short(n)} TiB`;
   };
   const seconds = (n) => {
-    if (n < 1) return `${short(n * 1000)} ms`;
+    if (n > 0 && n < 1) return `${short(n * 1000)} ms`;
     if (n < 60) return `${short(n)} s`;
     const pair = (large, name, smaller, of) =>
       `${Math.floor(n / large)} ${name} ${String(Math.floor((n % large) / (large / of))).padStart(2, "0")} ${smaller}`;
@@ -42,17 +42,19 @@
   // Figures of the page: each element says where in the status its text stands.
   const at = (data, steps) => steps.reduce((part, step) => part?.[step], data);
   const bound = (root, absolute) =>
-    [...root.querySelectorAll("[data-at], [data-state-at]"), root]
-      .filter((element) => "at" in element.dataset || "stateAt" in element.dataset)
-      .map((element) => {
-        const place = element.dataset.at ?? element.dataset.stateAt;
-        return { element, place, steps: place.split("/").filter(Boolean), state: "stateAt" in element.dataset };
-      })
+    [...root.querySelectorAll("[data-at], [data-state-at], [data-value-at]"), root].flatMap((element) => {
+      const { at, stateAt, valueAt } = element.dataset;
+      const place = at ?? stateAt ?? valueAt;
+      const kind = at !== undefined ? "text" : stateAt !== undefined ? "state" : "value";
+      return place === undefined ? [] : [{ element, place, steps: place.split("/").filter(Boolean), kind }];
+    })
       .filter(({ place }) => place.startsWith("/") === absolute);
   const fill = (figures, data) => {
-    for (const { element, steps, state } of figures) {
+    for (const { element, steps, kind } of figures) {
       const value = at(data, steps);
-      if (state) {
+      if (kind === "value") {
+        element.value = value ?? "";
+      } else if (kind === "state") {
         if (element.dataset.state !== value) element.dataset.state = value ?? "";
       } else {
         const text = write(value, element.dataset.as);
@@ -69,6 +71,8 @@
   }));
   const fillLists = (status) => {
     for (const { element, steps, pattern, rows } of lists) {
+      // A button must not come to mean something else just as it is pressed.
+      if (element.matches(":hover, :focus-within") && element.querySelector("button")) continue;
       const items = at(status, steps) ?? [];
       while (rows.length > items.length) {
         rows.pop();

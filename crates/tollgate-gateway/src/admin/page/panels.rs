@@ -1,10 +1,12 @@
 //! What the page shows, panel by panel: the process, the charts (drawn by the script), work processes, connections, limits.
 
+use super::super::cached::Listing;
+use super::cache;
 use super::form::Form;
 use super::html::Html;
 
 /// A figure with its name.
-type Fact = (&'static str, &'static str, Form);
+pub(super) type Fact = (&'static str, &'static str, Form);
 
 const SERVER: &[Fact] = &[
     ("Up", "/server/uptime_seconds", Form::Seconds),
@@ -62,14 +64,23 @@ const HANDSHAKES: &[Fact] = &[
     ("TLS 1.3", "tls_1_3", Form::Count),
 ];
 
+const HASHING: &[Fact] = &[
+    ("Busy", "busy", Form::Count),
+    ("Limit", "limit", Form::Count),
+    ("Waiting", "waiting", Form::Count),
+    ("Waiting peak", "waiting_peak", Form::Count),
+    ("Verified so far", "admitted", Form::Count),
+];
+
 /// The whole body of the page.
-pub(super) fn render(html: &mut Html<'_>) {
+pub(super) fn render(html: &mut Html<'_>, token: &str, listing: &Listing) {
     header(html);
     html.raw("<main id=\"main\">");
     // Empty, and not shown, until the script draws into it.
     html.raw("<section id=\"charts\" aria-label=\"The last five minutes\" hidden></section>");
     work_processes(html);
     connections(html);
+    cache::render(html, token, listing);
     limits(html);
     html.raw("</main>");
 }
@@ -81,13 +92,13 @@ fn header(html: &mut Html<'_>) {
     html.figure("span", "", "/server/state", Form::Words);
     html.raw("</span></p><button id=\"pause\" type=\"button\" aria-pressed=\"false\" hidden>Pause</button>");
     html.raw("<nav aria-label=\"Panels\"><a href=\"#work-processes\">Work processes</a>");
-    html.raw("<a href=\"#connections\">Connections</a><a href=\"#limits\">Limits</a></nav></div>");
+    html.raw("<a href=\"#connections\">Connections</a><a href=\"#cache\">Cache</a><a href=\"#limits\">Limits</a></nav></div>");
     facts(html, "facts", "", SERVER);
     html.raw("</header>");
 }
 
 /// A list of figures with their names.
-fn facts(html: &mut Html<'_>, class: &str, below: &str, facts: &[Fact]) {
+pub(super) fn facts(html: &mut Html<'_>, class: &str, below: &str, facts: &[Fact]) {
     html.raw("<dl class=\"").raw(class).raw("\">");
     for (name, at, form) in facts {
         html.raw("<div><dt>").raw(name).raw("</dt>");
@@ -159,7 +170,25 @@ fn connections(html: &mut Html<'_>) {
         }
         html.raw("</article>");
     }
+    authentication(html);
     html.raw("</div></section>");
+}
+
+/// How callers showed who they are, where anybody is asked.
+fn authentication(html: &mut Html<'_>) {
+    if html.value("/authentication").is_null() {
+        return;
+    }
+    html.raw("<article class=\"card\"><h3>Signing in</h3>");
+    html.rows("dl", "class=\"rows counted\"", "/authentication/outcomes", |html| {
+        html.raw("<div>").figure("dt", "", "name", Form::Words);
+        html.figure("dd", "", "count", Form::Count).raw("</div>");
+    });
+    if !html.value("/authentication/hashing").is_null() {
+        html.raw("<h4>Passwords being verified</h4>");
+        facts(html, "rows", "/authentication/hashing/", HASHING);
+    }
+    html.raw("</article>");
 }
 
 fn limits(html: &mut Html<'_>) {

@@ -1,5 +1,6 @@
 //! The operator's listener.
 
+mod cache;
 mod openmetrics;
 mod operator;
 mod page;
