@@ -8,6 +8,7 @@ nothing itself, and speaks W3C WebDriver with nothing but Python's own library.
 """
 
 import base64
+import itertools
 import json
 import pathlib
 import sys
@@ -84,7 +85,8 @@ class Browser:
 
 
 class Load:
-    """Requests as fast as they are answered, until it ends."""
+    """Requests as fast as they are answered, until it ends. A `{}` in a path is another number each time, so that no cache
+    answers."""
 
     def __init__(self, service, paths):
         self.ended = threading.Event()
@@ -93,9 +95,10 @@ class Load:
             thread.start()
 
     def ask(self, url):
+        numbers = itertools.count(1000)
         while not self.ended.is_set():
             try:
-                urllib.request.urlopen(url, timeout=60).read()
+                urllib.request.urlopen(url.format(next(numbers)), timeout=60).read()
             except urllib.error.HTTPError:
                 pass
 
@@ -115,7 +118,7 @@ def contact(browser):
 def figures_move(browser, service, folder):
     browser.until("the page is alive", lambda: contact(browser) == "serving")
     before = browser.number("/requests/received")
-    with Load(service, ["/rest/flights/AA/0017/20110601", "/fibonacci?n=33", "/fibonacci?n=34", "/rest/nothing"]):
+    with Load(service, ["/rest/flights/AA/0017/20110601", "/fibonacci?n=33&bytes={}", "/fibonacci?n=34&bytes={}", "/rest/nothing"]):
         browser.until("requests are counted", lambda: browser.number("/requests/received") > before + 20)
         browser.until("a work process shows its request", lambda: browser.run(
             "return [...document.querySelectorAll('.board tr[data-state=working]')]"
@@ -132,14 +135,14 @@ def figures_move(browser, service, folder):
 
 def works_without_a_mouse(browser):
     seen = []
-    for _ in range(14):
+    for _ in range(20):
         browser.press(TAB)
         seen.append(browser.run(
             "const at = document.activeElement, style = getComputedStyle(at);"
             "return [at.id || at.getAttribute('href') || at.getAttribute('aria-label'), style.outlineStyle, style.outlineWidth]"))
     names = [name for name, *_ in seen]
     assert names[0] == "#main", f"the first stop skips to the figures: {names}"
-    for wanted in ("pause", "#work-processes", "#connections", "#limits", "Work processes of flights"):
+    for wanted in ("pause", "#work-processes", "#connections", "#cache", "#limits", "Work processes of flights", "find", "prefix"):
         assert wanted in names, f"{wanted} cannot be reached: {names}"
     # The last stop may be the browser itself.
     unseen = [name for name, style, width in seen if name and (style == "none" or width == "0px")]
@@ -155,6 +158,22 @@ def works_without_a_mouse(browser):
     assert browser.run(slider, "aria-valuenow") == "-2"
     assert browser.run(slider, "aria-valuetext").endswith("5xx"), browser.run(slider, "aria-valuetext")
     browser.press(ESCAPE)
+
+
+def throws_away(browser, service):
+    for number in range(3):
+        urllib.request.urlopen(f"{service}/fibonacci?n=10&bytes={500 + number}").read()
+    browser.ask("POST", "/url", {"url": browser.run("return location.origin") + "/?find=bytes%3D50"})
+    rows = "return document.querySelectorAll('#cache tbody tr').length"
+    browser.until("answers are listed", lambda: browser.run(rows) == 3)
+    browser.run("document.querySelector('#cache tbody button').focus()")
+    browser.press(ENTER)
+    browser.until("the answer is gone", lambda: browser.run("return location.hash") == "#cache" and
+                  browser.run("return document.querySelector('#find').value") == "" and browser.number("/cache/invalidated") > 0)
+    browser.run("document.querySelector('[name=all]').focus()")
+    browser.press(ENTER)
+    browser.until("all are gone", lambda: browser.run("return document.readyState") == "complete" and browser.number("/cache/entries") == 0)
+    browser.until("the page is alive", lambda: contact(browser) == "serving")
 
 
 CONTRAST = """
@@ -230,6 +249,7 @@ def main():
         browser.ask("POST", "/url", {"url": admin + "/"})
         figures_move(browser, service, folder)
         works_without_a_mouse(browser)
+        throws_away(browser, service)
         looks_right(browser, folder)
         asks_nobody_else(browser, admin)
         says_when_nobody_answers(browser)

@@ -31,7 +31,7 @@ fn the_browser_is_told_to_run_nothing_but_what_stands_in_the_page() {
         ("content-type", "text/html;charset=utf-8"),
         ("cache-control", "no-store"),
         ("x-content-type-options", "nosniff"),
-        ("referrer-policy", "no-referrer"),
+        ("referrer-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
     ] {
         assert_eq!(answer.header(name), Some(value), "{name}");
