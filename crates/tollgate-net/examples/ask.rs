@@ -1,8 +1,9 @@
 //! The engine's client with nothing above it: asks one URL over so many connections. For holding it against wrk.
 //!
-//! `cargo run --release -p tollgate-net --example ask -- URL [CONNECTIONS [SECONDS]]`
+//! `cargo run --release -p tollgate-net --example ask -- URL [CONNECTIONS [SECONDS [kept|full|resumed]]]`
 //!
-//! Defaults: 20 connections, 5 seconds, one thread. It prints requests, requests per second, its own CPU-us per request,
+//! Defaults: 20 connections, 5 seconds, kept; `full` opens one for each request with a full handshake, `resumed` takes up
+//! sessions. One thread. It prints requests, requests per second, its own CPU-us per request,
 //! and the mean time of an exchange; a real recorder costs about 11 ns more per request.
 #![allow(clippy::print_stdout, reason = "its figures are its result")]
 
@@ -12,21 +13,42 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, LocalOptions};
 use tollgate_net::http1::client::{Connector, Discard, RequestTemplate, Target};
-use tollgate_net::tls::TlsChoice;
+use tollgate_net::tls::{Resumption, TlsChoice};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let target = Target::parse(&arguments.next().ok_or("a URL is needed")?)?;
     let connections: usize = arguments.next().unwrap_or_else(|| "20".to_owned()).parse()?;
     let seconds: u64 = arguments.next().unwrap_or_else(|| "5".to_owned()).parse()?;
+    let (life, resumption) = match arguments.next().as_deref() {
+        None | Some("kept") => (Life::Kept, Resumption::Allowed),
+        Some("full") => (Life::OneRequest, Resumption::Disabled),
+        Some("resumed") => (Life::OneRequest, Resumption::Allowed),
+        Some(other) => return Err(format!("kept, full or resumed is expected, but `{other}` was given").into()),
+    };
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
-    runtime.block_on(run(target, connections, Duration::from_secs(seconds)))
+    let connector = Connector::new(TlsChoice::Insecure).resumption(resumption);
+    runtime.block_on(run(connector, target, connections, life, Duration::from_secs(seconds)))
 }
 
-async fn run(target: Target, connections: usize, time: Duration) -> Result<(), Box<dyn std::error::Error>> {
-    let connector = Connector::new(TlsChoice::Insecure);
+/// How long a connection lives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Kept,
+    OneRequest,
+}
+
+async fn run(
+    connector: Connector,
+    target: Target,
+    connections: usize,
+    life: Life,
+    time: Duration,
+) -> Result<(), Box<dyn std::error::Error>> {
     let addresses = connector.resolve(&target).await?;
-    let template = RequestTemplate::builder("GET", target.authority()).target_slot().build()?;
+    let template = RequestTemplate::builder("GET", target.authority()).target_slot();
+    let template = if life == Life::OneRequest { template.header("Connection", "close") } else { template };
+    let template = template.build()?;
     let answers = template.answers();
     let mut request = Vec::new();
     template.render(&[target.path_and_query()], &mut request);
@@ -43,13 +65,18 @@ async fn run(target: Target, connections: usize, time: Duration) -> Result<(), B
         .into_iter()
         .map(|mut connection| {
             let (request, requests, took_ns) = (request.clone(), requests.clone(), took_ns.clone());
+            let (connector, target, addresses) = (connector.clone(), target.clone(), addresses.clone());
             tokio::task::spawn_local(async move {
                 loop {
-                    let exchanged = connection.exchange(&request, answers, &mut Discard).await?;
+                    let exchanged = connection.exchange(&request, answers, &mut Discard).await;
+                    let exchanged = exchanged.map_err(|error| error.to_string())?;
                     requests.set(requests.get() + 1);
                     took_ns.set(took_ns.get() + (exchanged.last_byte - exchanged.sent).as_nanos() as u64);
-                    if exchanged.last_byte >= end || !exchanged.reusable {
-                        return Ok::<(), tollgate_net::http1::client::ExchangeError>(());
+                    if exchanged.last_byte >= end || (life == Life::Kept && !exchanged.reusable) {
+                        return Ok::<(), String>(());
+                    }
+                    if life == Life::OneRequest {
+                        connection = connector.open_at(&target, &addresses).await.map_err(|error| error.to_string())?;
                     }
                 }
             })

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustls::client::Resumption as ClientResumption;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection};
+use rustls::{CipherSuite, ClientConfig, ClientConnection};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -70,7 +70,16 @@ impl Client {
     /// # Errors
     /// When there is nobody to trust, with the reason.
     pub fn new(settings: &ClientSettings, protocol: &str) -> Result<Client, String> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut provider = rustls::crypto::ring::default_provider();
+        // What browsers offer first, and what costs both sides less: SHA-384 alone is 15 % of the instructions of a
+        // client's full handshake.
+        provider.cipher_suites.sort_by_key(|suite| match suite.suite() {
+            CipherSuite::TLS13_AES_128_GCM_SHA256
+            | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256
+            | CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 => 0,
+            _ => 1,
+        });
+        let provider = Arc::new(provider);
         let verifier = trust::verifier(settings, &provider)?;
         let versions: Vec<_> = match settings.version {
             None => rustls::DEFAULT_VERSIONS.to_vec(),
