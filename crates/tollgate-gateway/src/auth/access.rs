@@ -81,6 +81,8 @@ pub(crate) struct Grants {
     sets: Vec<(Box<str>, [usize; VERBS])>,
     /// The same for what is no entity set.
     documents: [usize; VERBS],
+    /// Each position that stands in any of them, once.
+    any: Vec<usize>,
     challenge: Option<Arc<str>>,
 }
 
@@ -174,8 +176,13 @@ impl Policy {
                 first.unwrap_or(self.rules.len())
             })
         };
-        let sets = sets.into_iter().map(|(set, path)| (Box::from(set), decided(&path, Some(set)))).collect();
-        Some(Arc::new(Grants { allows, sets, documents: decided(path, None), challenge: self.challenge.clone() }))
+        let sets: Vec<(Box<str>, [usize; VERBS])> =
+            sets.into_iter().map(|(set, path)| (Box::from(set), decided(&path, Some(set)))).collect();
+        let documents = decided(path, None);
+        let mut any: Vec<usize> = sets.iter().map(|(_, row)| row).chain([&documents]).flatten().copied().collect();
+        any.sort_unstable();
+        any.dedup();
+        Some(Arc::new(Grants { allows, sets, documents, any, challenge: self.challenge.clone() }))
     }
 
     /// The rules that are for nothing among these: a path with, where it is one, the entity set below it.
@@ -217,9 +224,7 @@ impl Access {
     /// 401 or 403.
     pub(crate) fn check_any(&self) -> Result<(), Fault> {
         let Some(grants) = &self.grants else { return Ok(()) };
-        let rows = grants.sets.iter().map(|(_, row)| row).chain([&grants.documents]);
-        let mut cells = rows.flatten();
-        match cells.any(|cell| grants.allows[*cell].permits(self.caller.user())) {
+        match grants.any.iter().any(|position| grants.allows[*position].permits(self.caller.user())) {
             true => Ok(()),
             false => Err(self.refusal(grants, None, "use this service")),
         }
