@@ -1,0 +1,91 @@
+//! What is wrong with a document, an expression or a stylesheet, and where: a byte offset and, counted from one, line and
+//! column in characters.
+//!
+//! It does not render sources: whoever shows an error has the text and decides how much of it to show.
+
+use std::fmt;
+
+/// What is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    position: Option<Position>,
+}
+
+/// Whose fault it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The document is not well-formed XML, or uses a namespace wrongly.
+    Document,
+    /// The expression or the stylesheet is wrong: it would fail on any input.
+    Static,
+    /// Evaluation failed on this input.
+    Dynamic,
+    /// A limit of the budget was reached.
+    Budget,
+}
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Bytes before it.
+    pub offset: usize,
+    /// Its line, from one.
+    pub line: u32,
+    /// Its column in characters, from one.
+    pub column: u32,
+}
+
+impl Position {
+    /// The place behind `offset` bytes of `text`.
+    pub fn of(text: &str, offset: usize) -> Position {
+        let offset = text.floor_char_boundary(offset);
+        let before = &text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let count = |number: usize| u32::try_from(number + 1).unwrap_or(u32::MAX);
+        Position {
+            offset,
+            line: count(memchr::memchr_iter(b'\n', before.as_bytes()).count()),
+            column: count(before[line_start..].chars().count()),
+        }
+    }
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error { kind, message: message.into(), position: None }
+    }
+
+    pub(crate) fn at(kind: ErrorKind, text: &str, offset: usize, message: impl Into<String>) -> Error {
+        Error { kind, message: message.into(), position: Some(Position::of(text, offset)) }
+    }
+
+    /// Whose fault it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Where it is wrong, if that can be told.
+    pub fn position(&self) -> Option<Position> {
+        self.position
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)?;
+        match self.position {
+            Some(Position { line, column, .. }) => write!(formatter, " (line {line}, column {column})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,19 @@
+//! XML as a compact tree, XPath 1.0 and XSLT 1.0: compiled once, evaluated often, safe on hostile input.
+//!
+//! What this crate deliberately does not do: open a file or a socket, fetch what a document refers to, know HTTP or SOAP.
+
+pub mod budget;
+mod characters;
+pub mod error;
+mod forest;
+mod names;
+mod parse;
+pub mod tree;
+pub mod xpath;
+
+pub use budget::Budget;
+pub use error::{Error, ErrorKind, Position};
+pub use names::{Name, Namespace, Prefix, XML_NAMESPACE, XMLNS_NAMESPACE};
+pub use parse::{Doctype, Options, Whitespace};
+pub use tree::Document;
+pub use xpath::XPath;

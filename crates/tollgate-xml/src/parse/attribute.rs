@@ -1,0 +1,202 @@
+//! The attributes of one start tag: found, checked and normalized (XML 1.0, section 3.3.3), not yet resolved.
+
+use std::ops::Range;
+
+use super::{Parse, doctype, reference};
+use crate::budget::exceeded;
+use crate::characters::{Bracket, first_forbidden, is_space, split_name};
+use crate::error::Error;
+use crate::names::Name;
+use crate::tree::Value;
+
+/// One attribute, or the declaration of a namespace.
+#[derive(Debug, Clone)]
+pub(super) struct Attribute {
+    /// Where its name stands. Of a default of the document type: where the tag begins.
+    pub(super) name: Range<usize>,
+    /// The prefix's length, its colon included.
+    prefix_length: usize,
+    /// The name of a default, which stands in no tag.
+    default_name: Option<Box<str>>,
+    pub(super) value: Value,
+    /// Its expanded name; absent of declarations of namespaces.
+    pub(super) resolved: Option<Name>,
+}
+
+impl Attribute {
+    /// The name as written.
+    pub(super) fn written<'a>(&'a self, source: &'a str) -> &'a str {
+        self.default_name.as_deref().unwrap_or_else(|| &source[self.name.clone()])
+    }
+
+    pub(super) fn prefix<'a>(&'a self, source: &'a str) -> &'a str {
+        &self.written(source)[..self.prefix_length.saturating_sub(1)]
+    }
+
+    pub(super) fn local<'a>(&'a self, source: &'a str) -> &'a str {
+        &self.written(source)[self.prefix_length..]
+    }
+
+    pub(super) fn value<'a>(&'a self, source: &'a str, beside: &'a str) -> &'a str {
+        match &self.value {
+            Value::Source(span) => &source[span.clone()],
+            Value::Beside(span) => &beside[span.clone()],
+        }
+    }
+}
+
+impl Parse<'_, '_> {
+    /// Finds the attributes in `span`, which begins behind the element's name.
+    pub(super) fn read_attributes(&mut self, span: Range<usize>, found: &mut Vec<Attribute>) -> Result<(), Error> {
+        let bytes = self.source.as_bytes();
+        let mut at = span.start;
+        loop {
+            let blank_start = at;
+            while at < span.end && is_space(bytes[at]) {
+                at += 1;
+            }
+            if at == span.end {
+                return Ok(());
+            }
+            if at == blank_start {
+                return Err(self.wrong(at, "white space was expected before an attribute"));
+            }
+            if found.len() >= self.budget.attributes_max {
+                let error = exceeded("attributes of an element", self.budget.attributes_max as u64);
+                return Err(self.too_much(at, &error));
+            }
+            let name_start = at;
+            while at < span.end && !is_space(bytes[at]) && bytes[at] != b'=' {
+                at += 1;
+            }
+            let name = name_start..at;
+            let written = &self.source[name.clone()];
+            let Some((prefix, _)) = split_name(written) else {
+                return Err(self.wrong(name_start, format!("`{written}` is no name of an attribute")));
+            };
+            let prefix_length = if prefix.is_empty() { 0 } else { prefix.len() + 1 };
+            while at < span.end && is_space(bytes[at]) {
+                at += 1;
+            }
+            if at == span.end || bytes[at] != b'=' {
+                return Err(self.wrong(name_start, format!("attribute `{written}` has no value")));
+            }
+            at += 1;
+            while at < span.end && is_space(bytes[at]) {
+                at += 1;
+            }
+            let quote = if at < span.end { bytes[at] } else { 0 };
+            if !matches!(quote, b'"' | b'\'') {
+                return Err(self.wrong(at, format!("the value of `{written}` stands in no quotes")));
+            }
+            let value_start = at + 1;
+            let Some(length) = memchr::memchr(quote, &bytes[value_start..span.end]) else {
+                return Err(self.wrong(at, format!("the value of `{written}` is not closed")));
+            };
+            at = value_start + length + 1;
+            let is_tokens = match &self.declarations {
+                Some(declarations) => declarations.is_tokens(self.element_name(span.start), written),
+                None => false,
+            };
+            let value = self.value(value_start..value_start + length, is_tokens)?;
+            found.push(Attribute { name, prefix_length, default_name: None, value, resolved: None });
+        }
+    }
+
+    /// The name of the element whose attributes begin at `end`.
+    fn element_name(&self, end: usize) -> &str {
+        let start = self.source[..end].rfind('<').map_or(0, |open| open + 1);
+        &self.source[start..end]
+    }
+
+    /// An attribute's value: line ends and white space become spaces, references what they stand for.
+    fn value(&mut self, span: Range<usize>, is_tokens: bool) -> Result<Value, Error> {
+        let raw = &self.source[span.clone()];
+        if raw.len() > self.budget.text_bytes_max {
+            let error = exceeded("bytes of a value", self.budget.text_bytes_max as u64);
+            return Err(self.too_much(span.start, &error));
+        }
+        let is_plain = !raw.bytes().any(|byte| matches!(byte, b'&' | b'<' | b'\t' | b'\n' | b'\r'));
+        if let Some(at) = first_forbidden(raw, Bracket::Harmless) {
+            return Err(self.forbidden(span.start + at));
+        }
+        if is_plain && !is_tokens {
+            return Ok(Value::Source(span));
+        }
+        let mut text = String::with_capacity(raw.len());
+        let mut rest = raw;
+        while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'&' | b'<' | b'\t' | b'\n' | b'\r')) {
+            let place = span.end - rest.len() + at;
+            text.push_str(&rest[..at]);
+            rest = &rest[at..];
+            match rest.as_bytes()[0] {
+                b'<' => return Err(self.wrong(place, "`<` in a value: write `&lt;`")),
+                b'&' => {
+                    let Some(end) = memchr::memchr(b';', rest.as_bytes()) else {
+                        return Err(self.wrong(place, "`&` that begins no reference"));
+                    };
+                    let name = &rest[1..end];
+                    match reference::predefined(name).map_err(|message| self.wrong(place, message))? {
+                        Some(character) => text.push(character),
+                        None => {
+                            let entity = self.entity(name, place)?;
+                            if entity.contains('<') {
+                                return Err(self.wrong(place, format!("entity `{name}` brings `<` into a value")));
+                            }
+                            self.builder.departs_from_source();
+                            text.extend(entity.chars().map(|character| match character {
+                                '\t' | '\n' | '\r' => ' ',
+                                other => other,
+                            }));
+                        }
+                    }
+                    rest = &rest[end + 1..];
+                }
+                b'\r' if rest.as_bytes().get(1) == Some(&b'\n') => {
+                    text.push(' ');
+                    rest = &rest[2..];
+                }
+                _ => {
+                    text.push(' ');
+                    rest = &rest[1..];
+                }
+            }
+        }
+        text.push_str(rest);
+        if is_tokens {
+            text = doctype::tokens(&text);
+        }
+        if text.len() > self.budget.text_bytes_max {
+            let error = exceeded("bytes of a value", self.budget.text_bytes_max as u64);
+            return Err(self.too_much(span.start, &error));
+        }
+        Ok(self.store(&text))
+    }
+
+    fn store(&mut self, text: &str) -> Value {
+        let beside = self.builder.beside();
+        let start = beside.len();
+        beside.push_str(text);
+        Value::Beside(start..beside.len())
+    }
+
+    /// Adds what the document type says an element has where its tag does not.
+    pub(super) fn add_defaults(&mut self, element: &str, found: &mut Vec<Attribute>, at: usize) -> Result<(), Error> {
+        let Some(declarations) = &self.declarations else { return Ok(()) };
+        let missing: Vec<(Box<str>, Box<str>)> = declarations
+            .defaults(element)
+            .filter(|(name, _)| found.iter().all(|attribute| attribute.written(self.source) != *name))
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        for (name, value) in missing {
+            let Some((prefix, _)) = split_name(&name) else {
+                return Err(self.wrong(at, format!("the document type gives `{element}` an attribute `{name}`")));
+            };
+            let prefix_length = if prefix.is_empty() { 0 } else { prefix.len() + 1 };
+            let value = self.store(&value);
+            self.builder.departs_from_source();
+            found.push(Attribute { name: at..at, prefix_length, default_name: Some(name), value, resolved: None });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! Making a document: nodes are only ever added at its end, in document order. The reader of XML and the writer of result
+//! trees both stand on it.
+//!
+//! It trusts its caller that what is added is well-formed; it keeps the budget.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::scope::{Link, ROOT_SCOPE};
+use super::{Document, NodeId, NodeKind, Place, Record};
+use crate::budget::{Budget, exceeded};
+use crate::error::Error;
+use crate::names::{Name, Names, Namespace, Prefix, number};
+
+/// A document that still grows.
+#[derive(Debug)]
+pub(crate) struct Builder<'s> {
+    document: Document<'s>,
+    open: Vec<Open>,
+    nodes_max: usize,
+    depth_max: usize,
+}
+
+/// An element that is not closed yet, or the root.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    node: NodeId,
+    last_child: Option<NodeId>,
+    scope: u32,
+    /// Whether its source says what it holds.
+    place: Place,
+}
+
+/// Where a value stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// In the source.
+    Source(Range<usize>),
+    /// Among the texts beside it, whose bytes [`Builder::beside`] wrote.
+    Beside(Range<usize>),
+}
+
+impl Value {
+    fn placed(self) -> (Place, Range<usize>) {
+        match self {
+            Value::Source(span) => (Place::Source, span),
+            Value::Beside(span) => (Place::Beside, span),
+        }
+    }
+}
+
+/// Where an element comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It stands in the source.
+    Source,
+    /// It was made.
+    Made,
+}
+
+impl<'s> Builder<'s> {
+    pub(crate) fn new(source: Cow<'s, str>, budget: &Budget) -> Builder<'s> {
+        // A node for each 16 bytes is the density of small messages; large documents have fewer.
+        let expected = (source.len() / 16).clamp(16, 1 << 16);
+        let mut document = Document {
+            source,
+            unescaped: String::new(),
+            records: Vec::with_capacity(expected),
+            names: Names::new(),
+            scopes: vec![Link { prefix: Prefix::XML, namespace: Namespace::XML, outer: ROOT_SCOPE }],
+            identifiers: Vec::new(),
+            unparsed_entities: Vec::new(),
+        };
+        document.records.push(Record {
+            kind: NodeKind::Root,
+            place: Place::Beside,
+            prefix: 0,
+            name: Name(0),
+            parent: NodeId::ROOT,
+            behind: NodeId(1),
+            previous: NodeId::ROOT,
+            start: 0,
+            end: 0,
+            scope: ROOT_SCOPE,
+        });
+        let root = Open { node: NodeId::ROOT, last_child: None, scope: ROOT_SCOPE, place: Place::Beside };
+        let mut open = Vec::with_capacity(16);
+        open.push(root);
+        Builder { document, open, nodes_max: budget.nodes_max, depth_max: budget.depth_max }
+    }
+
+    /// Names of the document.
+    pub(crate) fn names(&mut self) -> &mut Names {
+        &mut self.document.names
+    }
+
+    /// What stands so far.
+    pub(crate) fn document(&self) -> &Document<'s> {
+        &self.document
+    }
+
+    /// Elements that are open.
+    pub(crate) fn depth(&self) -> usize {
+        self.open.len() - 1
+    }
+
+    /// The innermost open element, or the root.
+    pub(crate) fn current(&self) -> NodeId {
+        self.top().node
+    }
+
+    /// The texts beside the source, to be written at their end.
+    pub(crate) fn beside(&mut self) -> &mut String {
+        &mut self.document.unescaped
+    }
+
+    fn top(&self) -> &Open {
+        self.open.last().expect("the root is never closed")
+    }
+
+    fn top_mut(&mut self) -> &mut Open {
+        self.open.last_mut().expect("the root is never closed")
+    }
+
+    fn push(&mut self, kind: NodeKind, prefix: Prefix, name: Name, place: Place, span: Range<usize>) -> Result<NodeId, Error> {
+        let records = &mut self.document.records;
+        if records.len() >= self.nodes_max {
+            return Err(exceeded("nodes of a document", self.nodes_max as u64));
+        }
+        let node = NodeId(number(records.len()));
+        let top = self.open.last_mut().expect("the root is never closed");
+        let previous = match kind {
+            NodeKind::Attribute => node,
+            _ => top.last_child.replace(node).unwrap_or(node),
+        };
+        let prefix = u16::try_from(prefix.0).map_err(|_| exceeded("prefixes of a document", u64::from(u16::MAX)))?;
+        records.push(Record {
+            kind,
+            place,
+            prefix,
+            name,
+            parent: top.node,
+            behind: NodeId(node.0 + 1),
+            previous,
+            start: number(span.start),
+            end: number(span.end),
+            scope: top.scope,
+        });
+        Ok(node)
+    }
+
+    /// Opens an element; its declarations come next, then its name by [`Builder::name_element`], then attributes.
+    pub(crate) fn open_element(&mut self, source_start: usize, origin: Origin) -> Result<(), Error> {
+        if self.depth() >= self.depth_max {
+            return Err(exceeded("elements in each other", self.depth_max as u64));
+        }
+        let place = match origin {
+            Origin::Source => Place::Source,
+            Origin::Made => Place::Beside,
+        };
+        let scope = self.top().scope;
+        let node = self.push(NodeKind::Element, Prefix::NONE, Name(0), place, source_start..source_start)?;
+        self.open.push(Open { node, last_child: None, scope, place });
+        Ok(())
+    }
+
+    /// Adds a declaration to the element just opened.
+    pub(crate) fn declare(&mut self, prefix: Prefix, namespace: Namespace) {
+        let outer = self.top().scope;
+        let scope = number(self.document.scopes.len());
+        self.document.scopes.push(Link { prefix, namespace, outer });
+        let top = self.top_mut();
+        top.scope = scope;
+        let node = top.node;
+        self.document.records[node.index()].scope = scope;
+    }
+
+    /// What a prefix means where the document now grows; `None` if it is not declared. Without a prefix, no namespace is
+    /// the answer too.
+    pub(crate) fn resolve(&self, prefix: Prefix) -> Option<Namespace> {
+        match self.document.resolve(self.top().scope, prefix) {
+            None if prefix == Prefix::NONE => Some(Namespace::NONE),
+            found => found,
+        }
+    }
+
+    /// Names the element just opened.
+    pub(crate) fn name_element(&mut self, prefix: Prefix, name: Name) -> Result<(), Error> {
+        let node = self.top().node;
+        let record = &mut self.document.records[node.index()];
+        record.name = name;
+        record.prefix = u16::try_from(prefix.0).map_err(|_| exceeded("prefixes of a document", u64::from(u16::MAX)))?;
+        Ok(())
+    }
+
+    /// Adds an attribute to the element just opened.
+    pub(crate) fn attribute(&mut self, prefix: Prefix, name: Name, value: Value) -> Result<NodeId, Error> {
+        let (place, span) = value.placed();
+        self.push(NodeKind::Attribute, prefix, name, place, span)
+    }
+
+    /// Adds a text, a comment or a processing instruction (whose target is `name`).
+    pub(crate) fn leaf(&mut self, kind: NodeKind, name: Name, value: Value) -> Result<NodeId, Error> {
+        let (place, span) = value.placed();
+        self.push(kind, Prefix::NONE, name, place, span)
+    }
+
+    /// Says that the source of the open elements does not say what they hold.
+    pub(crate) fn departs_from_source(&mut self) {
+        self.top_mut().place = Place::Beside;
+    }
+
+    /// Closes the innermost element, whose source ends before `source_end`.
+    pub(crate) fn close_element(&mut self, source_end: usize) {
+        let closed = self.open.pop().expect("an element was opened before it is closed");
+        let behind = NodeId(number(self.document.records.len()));
+        let record = &mut self.document.records[closed.node.index()];
+        record.behind = behind;
+        record.place = closed.place;
+        record.end = number(source_end);
+        if closed.place == Place::Beside {
+            self.departs_from_source();
+        }
+    }
+
+    /// The document, once all is closed.
+    pub(crate) fn finish(mut self, identifiers: Vec<(Box<str>, NodeId)>, unparsed_entities: Vec<(Box<str>, Box<str>)>) -> Document<'s> {
+        let behind = NodeId(number(self.document.records.len()));
+        self.document.records[0].behind = behind;
+        self.document.identifiers = identifiers;
+        self.document.unparsed_entities = unparsed_entities;
+        self.document
+    }
+}

@@ -1,0 +1,210 @@
+//! Evaluation: an expression in a context, as whichever type is needed, so that nothing is made only to be looked at.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use super::expression::{Expression, Operation, Path};
+use super::surroundings::Host;
+use super::value::{Text, Value, boolean_text, is_true, string_value};
+use super::walk::{Flow, Stop, ended};
+use super::{Kind, number};
+use crate::budget::exceeded;
+use crate::error::{Error, ErrorKind};
+use crate::forest::{Forest, Item};
+
+/// What all evaluations of one run share.
+pub(crate) struct Environment<'e> {
+    pub(crate) forest: &'e Forest<'e>,
+    pub(crate) host: &'e dyn Host<'e>,
+    steps_left: Cell<u64>,
+    steps_max: u64,
+}
+
+/// Where an expression is evaluated (section 1): the node, its position, and how many there are.
+#[derive(Clone, Copy)]
+pub struct Context<'e, 'x> {
+    pub(crate) environment: &'x Environment<'e>,
+    pub(crate) item: Item,
+    pub(crate) position: usize,
+    pub(crate) size: usize,
+}
+
+impl<'e> Environment<'e> {
+    pub(crate) fn new(forest: &'e Forest<'e>, host: &'e dyn Host<'e>, steps_max: u64) -> Environment<'e> {
+        Environment { forest, host, steps_left: Cell::new(steps_max), steps_max }
+    }
+
+    /// Takes steps off the budget.
+    #[inline]
+    pub(crate) fn spend(&self, steps: u64) -> Result<(), Error> {
+        match self.steps_left.get().checked_sub(steps) {
+            Some(left) => {
+                self.steps_left.set(left);
+                Ok(())
+            }
+            None => Err(exceeded("steps of an evaluation", self.steps_max)),
+        }
+    }
+}
+
+impl<'e> Context<'e, '_> {
+    /// The value, whatever its type.
+    pub(crate) fn value(&self, expression: &'e Expression) -> Result<Value<'e>, Error> {
+        match expression {
+            Expression::Variable(variable) => self.environment.host.variable(*variable),
+            Expression::Foreign(function, arguments) => {
+                let arguments = arguments.iter().map(|argument| self.value(argument)).collect::<Result<_, _>>()?;
+                self.environment.host.call(*function, arguments, self)
+            }
+            _ => match expression.kind() {
+                Some(Kind::Boolean) => Ok(Value::Boolean(self.boolean(expression)?)),
+                Some(Kind::Number) => Ok(Value::Number(self.number(expression)?)),
+                Some(Kind::String) => Ok(Value::String(self.string(expression)?)),
+                Some(Kind::Nodes) | None => Ok(Value::Nodes(self.nodes(expression)?)),
+            },
+        }
+    }
+
+    /// As a condition.
+    pub(crate) fn boolean(&self, expression: &'e Expression) -> Result<bool, Error> {
+        match expression {
+            Expression::Or(left, right) => Ok(self.boolean(left)? || self.boolean(right)?),
+            Expression::And(left, right) => Ok(self.boolean(left)? && self.boolean(right)?),
+            Expression::Compare(comparison, left, right) => self.compare(*comparison, left, right),
+            Expression::Path(_) | Expression::Union(_) => self.visit(expression, &mut |_| ControlFlow::Break(Stop::Enough)),
+            Expression::Literal(text) => Ok(!text.is_empty()),
+            Expression::Number(number) => Ok(is_true(*number)),
+            Expression::Arithmetic(..) | Expression::Negate(_) => Ok(is_true(self.number(expression)?)),
+            Expression::Call(function, arguments) => match function.kind() {
+                Kind::Boolean => self.call_boolean(*function, arguments),
+                Kind::Number => Ok(is_true(self.call_number(*function, arguments)?)),
+                Kind::String => Ok(!self.call_string(*function, arguments)?.is_empty()),
+                Kind::Nodes => Ok(!self.nodes(expression)?.is_empty()),
+            },
+            Expression::Variable(_) | Expression::Foreign(..) => Ok(self.value(expression)?.boolean()),
+        }
+    }
+
+    /// As a number.
+    pub(crate) fn number(&self, expression: &'e Expression) -> Result<f64, Error> {
+        match expression {
+            Expression::Number(number) => Ok(*number),
+            Expression::Negate(inner) => Ok(-self.number(inner)?),
+            Expression::Arithmetic(operation, left, right) => {
+                let (left, right) = (self.number(left)?, self.number(right)?);
+                Ok(match operation {
+                    Operation::Add => left + right,
+                    Operation::Subtract => left - right,
+                    Operation::Multiply => left * right,
+                    Operation::Divide => left / right,
+                    // The sign is that of the dividend, as in the language of this program (section 3.5).
+                    Operation::Remainder => left % right,
+                })
+            }
+            Expression::Call(function, arguments) if function.kind() == Kind::Number => {
+                self.call_number(*function, arguments)
+            }
+            Expression::Or(..) | Expression::And(..) | Expression::Compare(..) => {
+                Ok(f64::from(u8::from(self.boolean(expression)?)))
+            }
+            Expression::Call(function, _) if function.kind() == Kind::Boolean => {
+                Ok(f64::from(u8::from(self.boolean(expression)?)))
+            }
+            Expression::Variable(_) | Expression::Foreign(..) => {
+                Ok(self.value(expression)?.number(self.environment.forest))
+            }
+            Expression::Literal(_) | Expression::Path(_) | Expression::Union(_) | Expression::Call(..) => {
+                Ok(number::from_text(&self.string(expression)?))
+            }
+        }
+    }
+
+    /// As a text.
+    pub(crate) fn string(&self, expression: &'e Expression) -> Result<Text<'e>, Error> {
+        match expression {
+            Expression::Literal(text) => Ok(Text::Borrowed(text)),
+            Expression::Path(_) | Expression::Union(_) => Ok(match self.first(expression)? {
+                Some(first) => string_value(self.environment.forest, first),
+                None => Text::Borrowed(""),
+            }),
+            Expression::Call(function, arguments) if function.kind() == Kind::String => {
+                self.call_string(*function, arguments)
+            }
+            Expression::Variable(_) | Expression::Foreign(..) => {
+                Ok(self.value(expression)?.into_text(self.environment.forest))
+            }
+            _ => match expression.kind() {
+                Some(Kind::Boolean) => Ok(boolean_text(self.boolean(expression)?)),
+                Some(Kind::Number) => Ok(number::to_text(self.number(expression)?).into()),
+                _ => Ok(self.value(expression)?.into_text(self.environment.forest)),
+            },
+        }
+    }
+
+    /// As a set of nodes, in document order and each once.
+    pub(crate) fn nodes(&self, expression: &'e Expression) -> Result<Rc<Vec<Item>>, Error> {
+        let is_ordered = match expression {
+            Expression::Path(path) => path.is_ordered(),
+            Expression::Union(_) => false,
+            Expression::Call(function, arguments) if function.kind() == Kind::Nodes => {
+                return Ok(Rc::new(self.call_nodes(arguments)?));
+            }
+            Expression::Variable(_) | Expression::Foreign(..) => {
+                return match self.value(expression)? {
+                    Value::Nodes(nodes) => Ok(nodes),
+                    _ => Err(Error::new(ErrorKind::Dynamic, "a set of nodes was expected")),
+                };
+            }
+            _ => return Err(Error::new(ErrorKind::Dynamic, "a set of nodes was expected")),
+        };
+        let mut items = Vec::new();
+        self.visit(expression, &mut |item| {
+            items.push(item);
+            ControlFlow::Continue(())
+        })?;
+        if !is_ordered {
+            items.sort_unstable();
+            items.dedup();
+        }
+        Ok(Rc::new(items))
+    }
+
+    /// The first node in document order.
+    pub(crate) fn first(&self, expression: &'e Expression) -> Result<Option<Item>, Error> {
+        let mut first: Option<Item> = None;
+        let is_ordered = matches!(expression, Expression::Path(path) if path.is_ordered());
+        self.visit(expression, &mut |item| {
+            if is_ordered {
+                first = Some(item);
+                return ControlFlow::Break(Stop::Enough);
+            }
+            first = Some(first.map_or(item, |before| before.min(item)));
+            ControlFlow::Continue(())
+        })?;
+        Ok(first)
+    }
+
+    /// Meets the nodes of an expression, in any order and perhaps more than once; whether somebody had enough.
+    pub(crate) fn visit(&self, expression: &'e Expression, meet: &mut dyn FnMut(Item) -> Flow) -> Result<bool, Error> {
+        match expression {
+            Expression::Path(path) => self.visit_path(path, meet),
+            Expression::Union(parts) => {
+                for part in parts {
+                    if self.visit(part, meet)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            _ => {
+                let nodes = self.nodes(expression)?;
+                ended(nodes.iter().try_for_each(|item| meet(*item)))
+            }
+        }
+    }
+
+    fn visit_path(&self, path: &'e Path, meet: &mut dyn FnMut(Item) -> Flow) -> Result<bool, Error> {
+        ended(self.walk_path(path, meet))
+    }
+}

@@ -1,0 +1,146 @@
+//! XPath 1.0, all of it: compiled once, evaluated often.
+//!
+//! An expression knows no document; its names are looked up in each document before it is evaluated, so that walking
+//! compares numbers. What needs only one node stops at it, and conditions and texts are found without allocation.
+
+pub(crate) mod axis;
+mod compare;
+pub(crate) mod evaluate;
+pub(crate) mod expression;
+mod functions;
+mod lexer;
+pub(crate) mod nodes;
+pub(crate) mod number;
+pub(crate) mod parser;
+mod surroundings;
+#[cfg(test)]
+mod tests;
+pub(crate) mod value;
+mod walk;
+
+use self::evaluate::{Context, Environment};
+pub use self::axis::Place;
+pub use self::expression::Kind;
+use self::expression::Expression;
+pub(crate) use self::expression::{NameIndex, NameTable};
+pub use self::surroundings::Prefixes;
+pub(crate) use self::surroundings::{Foreign, Host, StaticContext};
+use self::surroundings::Nothing;
+pub(crate) use self::value::Value;
+use crate::budget::Budget;
+use crate::error::Error;
+use crate::forest::{Forest, Item, NAMES_INLINE};
+use crate::tree::{Document, NodeId};
+
+/// A compiled expression. It can be shared between threads.
+///
+/// ```
+/// use tollgate_xml::{Document, XPath, tree::NodeId};
+///
+/// let symbol = XPath::compile("//s:symbol = 'IBM'", &[("s", "http://services.samples")])?;
+/// let message = Document::parse("<q xmlns='http://services.samples'><symbol>IBM</symbol></q>")?;
+/// assert!(symbol.boolean(&message, NodeId::ROOT)?);
+/// # Ok::<(), tollgate_xml::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct XPath {
+    text: Box<str>,
+    expression: Expression,
+    names: NameTable,
+}
+
+/// What an expression found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// `true` or `false`.
+    Boolean(bool),
+    /// A double.
+    Number(f64),
+    /// A text.
+    String(String),
+    /// Nodes in document order, each once.
+    Nodes(Vec<Place>),
+}
+
+impl XPath {
+    /// Compiles an expression; `prefixes` are pairs of a prefix and its namespace.
+    ///
+    /// # Errors
+    /// What is wrong with it, with the place: also prefixes, variables and functions that are not known.
+    pub fn compile(text: &str, prefixes: &[(&str, &str)]) -> Result<XPath, Error> {
+        let mut names = NameTable::default();
+        let expression = parser::parse(text, &Prefixes(prefixes), &mut names)?;
+        Ok(XPath { text: text.into(), expression, names })
+    }
+
+    /// The expression as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it is true of a node: as `boolean()` makes it.
+    ///
+    /// # Errors
+    /// Where the budget is exceeded.
+    pub fn boolean(&self, document: &Document<'_>, node: NodeId) -> Result<bool, Error> {
+        self.evaluate(document, node, |context, expression| context.boolean(expression))
+    }
+
+    /// The number that it is of a node: as `number()` makes it.
+    ///
+    /// # Errors
+    /// As [`XPath::boolean`].
+    pub fn number(&self, document: &Document<'_>, node: NodeId) -> Result<f64, Error> {
+        self.evaluate(document, node, |context, expression| context.number(expression))
+    }
+
+    /// Appends the text that it is of a node: as `string()` makes it.
+    ///
+    /// # Errors
+    /// As [`XPath::boolean`].
+    pub fn string_into(&self, document: &Document<'_>, node: NodeId, text: &mut String) -> Result<(), Error> {
+        self.evaluate(document, node, |context, expression| {
+            text.push_str(&context.string(expression)?);
+            Ok(())
+        })
+    }
+
+    /// The text that it is of a node: as `string()` makes it.
+    ///
+    /// # Errors
+    /// As [`XPath::boolean`].
+    pub fn string(&self, document: &Document<'_>, node: NodeId) -> Result<String, Error> {
+        let mut text = String::new();
+        self.string_into(document, node, &mut text)?;
+        Ok(text)
+    }
+
+    /// What it finds, whatever its type.
+    ///
+    /// # Errors
+    /// As [`XPath::boolean`].
+    pub fn find(&self, document: &Document<'_>, node: NodeId) -> Result<Found, Error> {
+        self.evaluate(document, node, |context, expression| {
+            Ok(match context.value(expression)? {
+                Value::Boolean(value) => Found::Boolean(value),
+                Value::Number(value) => Found::Number(value),
+                Value::String(text) => Found::String(text.into_string()),
+                Value::Nodes(nodes) => Found::Nodes(nodes.iter().map(|item| item.place).collect()),
+                Value::Fragment(_) => unreachable!("only a stylesheet makes fragments"),
+            })
+        })
+    }
+
+    fn evaluate<T>(
+        &self,
+        document: &Document<'_>,
+        node: NodeId,
+        mut ask: impl for<'e> FnMut(&Context<'e, '_>, &'e Expression) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut room = [None; NAMES_INLINE];
+        let forest = Forest::new(document, &self.names, &mut room);
+        let environment = Environment::new(&forest, &Nothing, Budget::default().instructions_max);
+        let item = Item::of_first(Place::of(node));
+        ask(&Context { environment: &environment, item, position: 1, size: 1 }, &self.expression)
+    }
+}

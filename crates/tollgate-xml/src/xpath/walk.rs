@@ -1,0 +1,295 @@
+//! Location paths walked: steps from a node, each node met at once, so that who needs only one can stop.
+
+use std::ops::ControlFlow;
+
+use super::axis::{Axis, Place, Principal, each};
+use super::evaluate::Context;
+use super::expression::{Needs, NodeTest, Path, Predicate, Start, Step};
+use super::nodes;
+use crate::budget::exceeded;
+use crate::error::Error;
+use crate::forest::{Item, View};
+use crate::tree::NodeKind;
+
+/// Why a walk ended before its last node.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Whoever met the node needs no more.
+    Enough,
+    /// Evaluation failed.
+    Failed(Box<Error>),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Failed(Box::new(error))
+    }
+}
+
+/// Whether a walk goes on.
+pub(crate) type Flow = ControlFlow<Stop>;
+
+/// What a walk came to: whether somebody had enough.
+pub(crate) fn ended(flow: Flow) -> Result<bool, Error> {
+    match flow {
+        ControlFlow::Continue(()) => Ok(false),
+        ControlFlow::Break(Stop::Enough) => Ok(true),
+        ControlFlow::Break(Stop::Failed(error)) => Err(*error),
+    }
+}
+
+fn failed(error: Error) -> Flow {
+    ControlFlow::Break(error.into())
+}
+
+/// Predicates of one step whose positions are counted without allocation.
+const PREDICATES_INLINE: usize = 4;
+
+impl<'e> Context<'e, '_> {
+    /// Meets every node of a path, in the order of its axes; nodes may be met more than once.
+    pub(crate) fn walk_path(&self, path: &'e Path, meet: &mut dyn FnMut(Item) -> Flow) -> Flow {
+        match &path.start {
+            Start::Context => self.walk(&path.steps, self.item, meet),
+            Start::Root => self.walk(&path.steps, self.item.beside(Place::of(crate::tree::NodeId::ROOT)), meet),
+            Start::Nodes(nodes, predicates) => {
+                let mut items = match self.nodes(nodes) {
+                    Ok(items) => items.as_ref().clone(),
+                    Err(error) => return failed(error),
+                };
+                for predicate in predicates {
+                    if let Err(error) = self.filter(&mut items, predicate) {
+                        return failed(error);
+                    }
+                }
+                for item in items {
+                    self.walk(&path.steps, item, meet)?;
+                }
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    /// Meets what `steps` lead to from `from`.
+    fn walk(&self, steps: &'e [Step], from: Item, meet: &mut dyn FnMut(Item) -> Flow) -> Flow {
+        match steps {
+            [] => meet(from),
+            [last] => self.step(last, from, meet),
+            [step, rest @ ..] => self.step(step, from, &mut |item| self.walk(rest, item, meet)),
+        }
+    }
+
+    /// Meets the nodes of one step.
+    fn step(&self, step: &'e Step, from: Item, meet: &mut dyn FnMut(Item) -> Flow) -> Flow {
+        let view = self.environment.forest.view(from.document);
+        let test = match Test::of(step, view) {
+            Some(test) => test,
+            // The document has no such name.
+            None => return ControlFlow::Continue(()),
+        };
+        let spend = || match self.environment.spend(1) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => failed(error),
+        };
+        let needs = step.predicates.iter().map(Predicate::needs).max().unwrap_or(Needs::Node);
+        match (&*step.predicates, needs) {
+            ([], _) => each(view.document, step.axis, from.place, |place| {
+                spend()?;
+                if test.holds(view, place) { meet(from.beside(place)) } else { ControlFlow::Continue(()) }
+            }),
+            (predicates, Needs::Size) => {
+                let mut met = Vec::new();
+                each(view.document, step.axis, from.place, |place| {
+                    spend()?;
+                    if test.holds(view, place) {
+                        met.push(from.beside(place));
+                    }
+                    ControlFlow::Continue(())
+                })?;
+                for predicate in predicates {
+                    if let Err(error) = self.filter(&mut met, predicate) {
+                        return failed(error);
+                    }
+                }
+                met.into_iter().try_for_each(meet)
+            }
+            (predicates, _) => self.step_counted(step, from, view, test, predicates, meet),
+        }
+    }
+
+    /// As [`Context::step`], with predicates that look at the node and its position only.
+    fn step_counted(
+        &self,
+        step: &'e Step,
+        from: Item,
+        view: View<'e>,
+        test: Test<'_>,
+        predicates: &'e [Predicate],
+        meet: &mut dyn FnMut(Item) -> Flow,
+    ) -> Flow {
+        let mut inline = [0_usize; PREDICATES_INLINE];
+        let mut many;
+        let counts = if predicates.len() <= PREDICATES_INLINE {
+            &mut inline[..predicates.len()]
+        } else {
+            many = vec![0; predicates.len()];
+            &mut many
+        };
+        // Behind the position that a first predicate wants, nothing can follow.
+        let last_position = match predicates.first() {
+            Some(Predicate::Position(position)) => *position,
+            _ => f64::INFINITY,
+        };
+        let walked = each(view.document, step.axis, from.place, |place| {
+            if let Err(error) = self.environment.spend(1) {
+                return ControlFlow::Break(Some(error.into()));
+            }
+            if !test.holds(view, place) {
+                return ControlFlow::Continue(());
+            }
+            let item = from.beside(place);
+            let mut holds = true;
+            for (predicate, count) in predicates.iter().zip(counts.iter_mut()) {
+                *count += 1;
+                match self.holds(predicate, item, *count, 0) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        holds = false;
+                        break;
+                    }
+                    Err(error) => return ControlFlow::Break(Some(error.into())),
+                }
+            }
+            if holds && let ControlFlow::Break(stop) = meet(item) {
+                return ControlFlow::Break(Some(stop));
+            }
+            if counts[0] as f64 >= last_position {
+                return ControlFlow::Break(None);
+            }
+            ControlFlow::Continue(())
+        });
+        match walked {
+            ControlFlow::Break(Some(stop)) => ControlFlow::Break(stop),
+            ControlFlow::Break(None) | ControlFlow::Continue(()) => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Leaves the items for which a predicate holds.
+    fn filter(&self, items: &mut Vec<Item>, predicate: &'e Predicate) -> Result<(), Error> {
+        let size = items.len();
+        match predicate {
+            Predicate::Last => {
+                let last = items.pop();
+                items.clear();
+                items.extend(last);
+            }
+            _ => {
+                let mut kept = 0;
+                for index in 0..size {
+                    if self.holds(predicate, items[index], index + 1, size)? {
+                        items[kept] = items[index];
+                        kept += 1;
+                    }
+                }
+                items.truncate(kept);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a predicate holds for a node at its position.
+    fn holds(&self, predicate: &'e Predicate, item: Item, position: usize, size: usize) -> Result<bool, Error> {
+        match predicate {
+            Predicate::Position(expected) => Ok(position as f64 == *expected),
+            Predicate::Last => Ok(position == size),
+            Predicate::Test { expression, kind, .. } => {
+                let context = Context { environment: self.environment, item, position, size };
+                match kind {
+                    Some(super::Kind::Number) => Ok(position as f64 == context.number(expression)?),
+                    Some(_) => context.boolean(expression),
+                    None => match context.value(expression)? {
+                        super::Value::Number(number) => Ok(position as f64 == number),
+                        value => Ok(value.boolean()),
+                    },
+                }
+            }
+        }
+    }
+}
+
+/// A node test with what its name is in one document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Test<'t> {
+    All,
+    Kind(NodeKind),
+    Target(&'t str),
+    Principal(Principal),
+    Namespace(Principal, &'t str),
+    Prefix(&'t str),
+    Element(crate::names::Name),
+    Attribute(crate::names::Name),
+}
+
+impl<'t> Test<'t> {
+    fn of(step: &'t Step, view: View<'_>) -> Option<Test<'t>> {
+        Test::new(&step.test, step.axis, view)
+    }
+
+    /// `None` where no node of the document can pass.
+    pub(crate) fn new(test: &'t NodeTest, axis: Axis, view: View<'_>) -> Option<Test<'t>> {
+        let principal = axis.principal();
+        Some(match test {
+            NodeTest::Node => Test::All,
+            NodeTest::Text => Test::Kind(NodeKind::Text),
+            NodeTest::Comment => Test::Kind(NodeKind::Comment),
+            NodeTest::Instruction(None) => Test::Kind(NodeKind::ProcessingInstruction),
+            NodeTest::Instruction(Some(target)) => Test::Target(target),
+            NodeTest::Any => Test::Principal(principal),
+            NodeTest::Namespace(uri) => Test::Namespace(principal, uri),
+            NodeTest::Prefix(prefix) => Test::Prefix(prefix),
+            NodeTest::Name(index) => match principal {
+                Principal::Element => Test::Element(view.name(*index)?),
+                Principal::Attribute => Test::Attribute(view.name(*index)?),
+                // A name with a prefix means a namespace, in which no namespace node stands.
+                Principal::Namespace => return None,
+            },
+        })
+    }
+
+    /// Whether a node passes.
+    #[inline]
+    pub(crate) fn holds(self, view: View<'_>, place: Place) -> bool {
+        let document = view.document;
+        if place.namespace != 0 {
+            return match self {
+                Test::All | Test::Principal(Principal::Namespace) => true,
+                Test::Prefix(expected) => {
+                    nodes::namespace(document, place).is_some_and(|(prefix, _)| prefix == expected)
+                }
+                _ => false,
+            };
+        }
+        let node = place.node;
+        match self {
+            Test::All => true,
+            Test::Kind(kind) => document.kind(node) == kind,
+            Test::Element(name) => document.is_element_named(node, name),
+            Test::Attribute(name) => document.is_attribute_named(node, name),
+            Test::Target(target) => {
+                document.kind(node) == NodeKind::ProcessingInstruction && document.local_name(node) == target
+            }
+            Test::Principal(principal) => is_principal(document.kind(node), principal),
+            Test::Namespace(principal, uri) => {
+                is_principal(document.kind(node), principal) && document.namespace_uri(node) == uri
+            }
+            Test::Prefix(_) => false,
+        }
+    }
+}
+
+fn is_principal(kind: NodeKind, principal: Principal) -> bool {
+    match principal {
+        Principal::Element => kind == NodeKind::Element,
+        Principal::Attribute => kind == NodeKind::Attribute,
+        Principal::Namespace => false,
+    }
+}
