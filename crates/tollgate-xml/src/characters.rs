@@ -3,23 +3,23 @@
 //! It judges single characters and names; what they stand for is not known here.
 
 /// Whether a document may hold this character (production `Char`).
-pub fn is_character(character: char) -> bool {
+pub(crate) fn is_character(character: char) -> bool {
     matches!(character,
         '\u{9}' | '\u{A}' | '\u{D}' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..='\u{10FFFF}')
 }
 
 /// Whether it is white space (production `S`).
-pub const fn is_space(byte: u8) -> bool {
+pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 /// Whether all of a text is white space.
-pub fn is_blank(text: &str) -> bool {
+pub(crate) fn is_blank(text: &str) -> bool {
     text.bytes().all(is_space)
 }
 
 /// Whether a name may begin with it, the colon aside.
-pub fn is_name_start(character: char) -> bool {
+pub(crate) fn is_name_start(character: char) -> bool {
     matches!(character,
         'A'..='Z' | '_' | 'a'..='z'
         | '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{F6}' | '\u{F8}'..='\u{2FF}' | '\u{370}'..='\u{37D}'
@@ -28,14 +28,14 @@ pub fn is_name_start(character: char) -> bool {
 }
 
 /// Whether a name may hold it behind its first character, the colon aside.
-pub fn is_name_part(character: char) -> bool {
+pub(crate) fn is_name_part(character: char) -> bool {
     is_name_start(character)
         || matches!(character,
             '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
 }
 
 /// Whether a text is a name without a colon (production `NCName`).
-pub fn is_plain_name(text: &str) -> bool {
+pub(crate) fn is_plain_name(text: &str) -> bool {
     let bytes = text.as_bytes();
     if bytes.iter().all(|byte| NAME_BYTES[usize::from(*byte)]) {
         // All ASCII: the usual name.
@@ -46,7 +46,7 @@ pub fn is_plain_name(text: &str) -> bool {
 }
 
 /// Splits `prefix:local`; `None` where either is no name or there is more than one colon.
-pub fn split_name(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_name(text: &str) -> Option<(&str, &str)> {
     let (prefix, local) = match memchr::memchr(b':', text.as_bytes()) {
         Some(colon) => (&text[..colon], &text[colon + 1..]),
         None => return is_plain_name(text).then_some(("", text)),

@@ -11,6 +11,7 @@ pub struct Error {
     kind: ErrorKind,
     message: String,
     position: Option<Position>,
+    source_name: Option<Box<str>>,
 }
 
 /// Whose fault it is.
@@ -55,11 +56,31 @@ impl Position {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), position: None }
+        Error { kind, message: message.into(), position: None, source_name: None }
     }
 
     pub(crate) fn at(kind: ErrorKind, text: &str, offset: usize, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), position: Some(Position::of(text, offset)) }
+        Error { kind, message: message.into(), position: Some(Position::of(text, offset)), source_name: None }
+    }
+
+    /// The same error, in the source of this name.
+    pub(crate) fn within(mut self, source_name: &str) -> Error {
+        self.source_name = Some(source_name.into());
+        self
+    }
+
+    /// The same error at a place of a text, unless it has a place already.
+    pub(crate) fn or_at(mut self, source_name: &str, text: &str, offset: usize) -> Error {
+        if self.position.is_none() {
+            self.position = Some(Position::of(text, offset));
+            self.source_name = Some(source_name.into());
+        }
+        self
+    }
+
+    /// The name of the text that it is about, such as a stylesheet's file, where there are several.
+    pub fn source_name(&self) -> Option<&str> {
+        self.source_name.as_deref()
     }
 
     /// Whose fault it is.
@@ -81,9 +102,11 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.message)?;
-        match self.position {
-            Some(Position { line, column, .. }) => write!(formatter, " (line {line}, column {column})"),
-            None => Ok(()),
+        match (&self.source_name, self.position) {
+            (None, None) => Ok(()),
+            (Some(name), None) => write!(formatter, " ({name})"),
+            (None, Some(Position { line, column, .. })) => write!(formatter, " (line {line}, column {column})"),
+            (Some(name), Some(Position { line, column, .. })) => write!(formatter, " ({name}:{line}:{column})"),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::xpath::{NameIndex, NameTable};
 
 /// A node of one document of a forest. The order of its values is that of the documents and of the nodes in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Item {
+pub(crate) struct Item {
     /// The document, by its number.
     pub(crate) document: u32,
     /// The node in it.
@@ -63,6 +63,14 @@ pub(crate) struct View<'v> {
 pub(crate) const NAMES_INLINE: usize = 16;
 
 impl View<'_> {
+    /// The number of a name of this document among those of the expressions.
+    #[inline]
+    pub(crate) fn index(&self, name: Name) -> Option<NameIndex> {
+        // Few names: a look through them costs less than a table for each document.
+        let position = self.names.iter().position(|known| *known == Some(name))?;
+        Some(NameIndex(number(position)))
+    }
+
     /// What a name of the expression is in this document, if the document has it.
     #[inline]
     pub(crate) fn name(&self, index: NameIndex) -> Option<Name> {

@@ -8,12 +8,16 @@ pub mod error;
 mod forest;
 mod names;
 mod parse;
+mod serialize;
 pub mod tree;
 pub mod xpath;
+mod xslt;
 
 pub use budget::Budget;
 pub use error::{Error, ErrorKind, Position};
 pub use names::{Name, Namespace, Prefix, XML_NAMESPACE, XMLNS_NAMESPACE};
 pub use parse::{Doctype, Options, Whitespace};
+pub use serialize::{Method, OutputSettings};
 pub use tree::Document;
 pub use xpath::XPath;
+pub use xslt::{LoadNothing, Loaded, Loader, Parameter, RunOptions, Stylesheet, Transformed, XSLT};

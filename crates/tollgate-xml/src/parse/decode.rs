@@ -100,9 +100,9 @@ pub(super) fn check_declaration(text: &str) -> Result<(), (usize, String)> {
             return Err((at + blank, format!("`{name}` has no value in quotes")));
         };
         let is_right = match name {
-            "version" => value.strip_prefix("1.").is_some_and(|minor| {
-                !minor.is_empty() && minor.bytes().all(|digit| digit.is_ascii_digit())
-            }),
+            "version" => value
+                .strip_prefix("1.")
+                .is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|digit| digit.is_ascii_digit())),
             "standalone" => matches!(value, "yes" | "no"),
             _ => {
                 value.starts_with(|letter: char| letter.is_ascii_alphabetic())

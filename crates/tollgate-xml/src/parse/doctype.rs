@@ -287,10 +287,7 @@ impl<'t> Subset<'t> {
         let entity = if self.rest().starts_with(['"', '\'']) {
             let start = self.at;
             let value = self.quoted()?;
-            Entity::Internal(replacement(value).map_err(|message| {
-                self.at = start;
-                message
-            })?)
+            Entity::Internal(replacement(value).inspect_err(|_| self.at = start)?)
         } else {
             let system = self.external_identifier()?;
             let has_space = self.space();
@@ -334,11 +331,7 @@ impl<'t> Subset<'t> {
                 }
                 let start = self.at;
                 let value = self.quoted()?;
-                let default = self.default_value(value, kind).map_err(|message| {
-                    self.at = start;
-                    message
-                })?;
-                Some(default)
+                Some(self.default_value(value, kind).inspect_err(|_| self.at = start)?)
             };
             if self.declarations.attribute(element, attribute).is_none() {
                 let declaration =
@@ -370,8 +363,10 @@ impl<'t> Subset<'t> {
     }
 
     fn default_value(&mut self, value: &str, kind: AttributeKind) -> Result<Box<str>, String> {
-        let spaced: String =
-            value.chars().map(|character| if matches!(character, '\t' | '\n' | '\r') { ' ' } else { character }).collect();
+        let spaced: String = value
+            .chars()
+            .map(|character| if matches!(character, '\t' | '\n' | '\r') { ' ' } else { character })
+            .collect();
         let mut text = String::new();
         let mut rest = &*spaced;
         while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {

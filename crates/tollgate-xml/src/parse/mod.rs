@@ -404,7 +404,12 @@ impl<'s, 'o> Parse<'s, 'o> {
         Ok(())
     }
 
-    fn add_attribute(&mut self, attribute: &mut Attribute, element: &str, preserves: &mut Option<bool>) -> Result<(), Error> {
+    fn add_attribute(
+        &mut self,
+        attribute: &mut Attribute,
+        element: &str,
+        preserves: &mut Option<bool>,
+    ) -> Result<(), Error> {
         let (prefix, local) = (attribute.prefix(self.source), attribute.local(self.source));
         if prefix == "xmlns" || (prefix.is_empty() && local == "xmlns") {
             return Ok(());

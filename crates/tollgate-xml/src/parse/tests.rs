@@ -41,7 +41,10 @@ fn refused(source: &str, place: usize, words: &str) {
 #[test]
 fn every_kind_of_node_is_read() {
     check("<a/>", "[a[]]");
-    check("\u{FEFF}<?xml version=\"1.0\"?>\n<!--c--><a b='1' c=\"2\">x<b/>y</a>\n<?pi  data ?>", "[!\"c\" a[@b=\"1\" @c=\"2\" \"x\" b[] \"y\"] ?pi\"data \"]");
+    check(
+        "\u{FEFF}<?xml version=\"1.0\"?>\n<!--c--><a b='1' c=\"2\">x<b/>y</a>\n<?pi  data ?>",
+        "[!\"c\" a[@b=\"1\" @c=\"2\" \"x\" b[] \"y\"] ?pi\"data \"]",
+    );
     check("<a>1&lt;2<![CDATA[<&]]>&#x41;</a>", "[a[\"1<2<&A\"]]");
     check("<a>\r\n b\r</a>", "[a[\"\\n b\\n\"]]");
     check("<a b=' x\n\ty&#10;&quot;'/>", "[a[@b=\" x  y\\n\\\"\"]]");

@@ -122,7 +122,14 @@ impl<'s> Builder<'s> {
         self.open.last_mut().expect("the root is never closed")
     }
 
-    fn push(&mut self, kind: NodeKind, prefix: Prefix, name: Name, place: Place, span: Range<usize>) -> Result<NodeId, Error> {
+    fn push(
+        &mut self,
+        kind: NodeKind,
+        prefix: Prefix,
+        name: Name,
+        place: Place,
+        span: Range<usize>,
+    ) -> Result<NodeId, Error> {
         let records = &mut self.document.records;
         if records.len() >= self.nodes_max {
             return Err(exceeded("nodes of a document", self.nodes_max as u64));
@@ -224,7 +231,11 @@ impl<'s> Builder<'s> {
     }
 
     /// The document, once all is closed.
-    pub(crate) fn finish(mut self, identifiers: Vec<(Box<str>, NodeId)>, unparsed_entities: Vec<(Box<str>, Box<str>)>) -> Document<'s> {
+    pub(crate) fn finish(
+        mut self,
+        identifiers: Vec<(Box<str>, NodeId)>,
+        unparsed_entities: Vec<(Box<str>, Box<str>)>,
+    ) -> Document<'s> {
         let behind = NodeId(number(self.document.records.len()));
         self.document.records[0].behind = behind;
         self.document.identifiers = identifiers;

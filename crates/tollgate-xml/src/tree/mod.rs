@@ -239,6 +239,18 @@ impl<'s> Document<'s> {
             .then(|| &self.source[record.start as usize..record.end as usize])
     }
 
+    /// Where in the source a node begins, or an attribute's value; `None` where it does not stand there as it is.
+    pub fn source_offset(&self, node: NodeId) -> Option<usize> {
+        let record = self.record(node);
+        let is_there = record.kind == NodeKind::Element || record.place == Place::Source;
+        (is_there && !self.source.is_empty()).then_some(record.start as usize)
+    }
+
+    /// The source; empty for trees that were made.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
     /// The texts that are not in the source as they are.
     pub(crate) fn beside(&self) -> &str {
         &self.unescaped

@@ -43,8 +43,7 @@ impl Document<'_> {
             _ => (Some(self.value(node)), None),
         };
         let within = within.into_iter().flatten();
-        own.into_iter()
-            .chain(within.filter(|node| self.kind(*node) == NodeKind::Text).map(|node| self.value(node)))
+        own.into_iter().chain(within.filter(|node| self.kind(*node) == NodeKind::Text).map(|node| self.value(node)))
     }
 
     /// Whether the string-value is `expected`, without putting it together.

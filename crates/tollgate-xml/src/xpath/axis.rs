@@ -42,16 +42,6 @@ impl Axis {
         })
     }
 
-    /// Whether it goes down more than one level.
-    pub(crate) fn is_deep(self) -> bool {
-        matches!(self, Axis::Descendant | Axis::DescendantOrSelf)
-    }
-
-    /// Whether it meets nodes against the order of the document.
-    pub(crate) fn is_reverse(self) -> bool {
-        matches!(self, Axis::Ancestor | Axis::AncestorOrSelf | Axis::Preceding | Axis::PrecedingSibling)
-    }
-
     /// The kind of node that a name on it means.
     pub(crate) fn principal(self) -> Principal {
         match self {

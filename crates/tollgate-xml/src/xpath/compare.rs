@@ -185,7 +185,8 @@ fn sets(forest: &Forest<'_>, comparison: Comparison, left: &[Item], right: &[Ite
                     Some(range.map_or((number, number), |(least, most)| (least.min(number), most.max(number))))
                 })
             };
-            let (Some((left_least, left_most)), Some((right_least, right_most))) = (numbers(left), numbers(right)) else {
+            let (Some((left_least, left_most)), Some((right_least, right_most))) = (numbers(left), numbers(right))
+            else {
                 return false;
             };
             match comparison {

@@ -16,23 +16,23 @@ use crate::forest::{Forest, Item};
 /// What all evaluations of one run share.
 pub(crate) struct Environment<'e> {
     pub(crate) forest: &'e Forest<'e>,
-    pub(crate) host: &'e dyn Host<'e>,
     steps_left: Cell<u64>,
     steps_max: u64,
 }
 
 /// Where an expression is evaluated (section 1): the node, its position, and how many there are.
 #[derive(Clone, Copy)]
-pub struct Context<'e, 'x> {
+pub(crate) struct Context<'e, 'x> {
     pub(crate) environment: &'x Environment<'e>,
+    pub(crate) host: &'x dyn Host<'e>,
     pub(crate) item: Item,
     pub(crate) position: usize,
     pub(crate) size: usize,
 }
 
 impl<'e> Environment<'e> {
-    pub(crate) fn new(forest: &'e Forest<'e>, host: &'e dyn Host<'e>, steps_max: u64) -> Environment<'e> {
-        Environment { forest, host, steps_left: Cell::new(steps_max), steps_max }
+    pub(crate) fn new(forest: &'e Forest<'e>, steps_max: u64) -> Environment<'e> {
+        Environment { forest, steps_left: Cell::new(steps_max), steps_max }
     }
 
     /// Takes steps off the budget.
@@ -52,10 +52,10 @@ impl<'e> Context<'e, '_> {
     /// The value, whatever its type.
     pub(crate) fn value(&self, expression: &'e Expression) -> Result<Value<'e>, Error> {
         match expression {
-            Expression::Variable(variable) => self.environment.host.variable(*variable),
+            Expression::Variable(variable) => self.host.variable(*variable, self),
             Expression::Foreign(function, arguments) => {
                 let arguments = arguments.iter().map(|argument| self.value(argument)).collect::<Result<_, _>>()?;
-                self.environment.host.call(*function, arguments, self)
+                self.host.call(*function, arguments, self)
             }
             _ => match expression.kind() {
                 Some(Kind::Boolean) => Ok(Value::Boolean(self.boolean(expression)?)),
@@ -72,7 +72,9 @@ impl<'e> Context<'e, '_> {
             Expression::Or(left, right) => Ok(self.boolean(left)? || self.boolean(right)?),
             Expression::And(left, right) => Ok(self.boolean(left)? && self.boolean(right)?),
             Expression::Compare(comparison, left, right) => self.compare(*comparison, left, right),
-            Expression::Path(_) | Expression::Union(_) => self.visit(expression, &mut |_| ControlFlow::Break(Stop::Enough)),
+            Expression::Path(_) | Expression::Union(_) => {
+                self.visit(expression, &mut |_| ControlFlow::Break(Stop::Enough))
+            }
             Expression::Literal(text) => Ok(!text.is_empty()),
             Expression::Number(number) => Ok(is_true(*number)),
             Expression::Arithmetic(..) | Expression::Negate(_) => Ok(is_true(self.number(expression)?)),

@@ -162,7 +162,9 @@ impl Expression {
             Expression::Union(parts) => parts.iter().map(Expression::needs).max().unwrap_or(Needs::Node),
             // Predicates have a context of their own; only what a path starts from has ours.
             Expression::Path(Path { start: Start::Nodes(nodes, _), .. }) => nodes.needs(),
-            Expression::Path(_) | Expression::Literal(_) | Expression::Number(_) | Expression::Variable(_) => Needs::Node,
+            Expression::Path(_) | Expression::Literal(_) | Expression::Number(_) | Expression::Variable(_) => {
+                Needs::Node
+            }
             Expression::Call(Function::Last, _) => Needs::Size,
             Expression::Call(Function::Position, _) => Needs::Position,
             Expression::Call(_, arguments) | Expression::Foreign(_, arguments) => {

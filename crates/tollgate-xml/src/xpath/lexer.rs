@@ -35,9 +35,8 @@ struct Lexer<'e> {
 }
 
 /// Longer ones first.
-const SYMBOLS: [&str; 21] = [
-    "..", "::", "//", "!=", "<=", ">=", "(", ")", "[", "]", ".", "@", ",", "/", "|", "+", "-", "=", "<", ">", "$",
-];
+const SYMBOLS: [&str; 21] =
+    ["..", "::", "//", "!=", "<=", ">=", "(", ")", "[", "]", ".", "@", ",", "/", "|", "+", "-", "=", "<", ">", "$"];
 
 impl<'e> Lexer<'e> {
     fn next(&mut self) -> Result<bool, Error> {
@@ -60,11 +59,7 @@ impl<'e> Lexer<'e> {
             b'.' if bytes.get(start + 1).is_some_and(u8::is_ascii_digit) => self.number(),
             b'*' => {
                 self.at += 1;
-                if self.is_behind_operand() {
-                    Token::Symbol("×")
-                } else {
-                    Token::Name { prefix: "", local: "*" }
-                }
+                if self.is_behind_operand() { Token::Symbol("×") } else { Token::Name { prefix: "", local: "*" } }
             }
             _ => match SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
                 Some(symbol) => {

@@ -16,16 +16,16 @@ mod surroundings;
 #[cfg(test)]
 mod tests;
 pub(crate) mod value;
-mod walk;
+pub(crate) mod walk;
 
-use self::evaluate::{Context, Environment};
 pub use self::axis::Place;
-pub use self::expression::Kind;
+use self::evaluate::{Context, Environment};
 use self::expression::Expression;
+pub use self::expression::Kind;
 pub(crate) use self::expression::{NameIndex, NameTable};
-pub use self::surroundings::Prefixes;
-pub(crate) use self::surroundings::{Foreign, Host, StaticContext};
 use self::surroundings::Nothing;
+use self::surroundings::Prefixes;
+pub(crate) use self::surroundings::{Foreign, Host, StaticContext};
 pub(crate) use self::value::Value;
 use crate::budget::Budget;
 use crate::error::Error;
@@ -60,6 +60,11 @@ pub enum Found {
     String(String),
     /// Nodes in document order, each once.
     Nodes(Vec<Place>),
+}
+
+/// Whether XPath itself has a function of this name.
+pub(crate) fn is_function(name: &str) -> bool {
+    functions::Function::named(name).is_some()
 }
 
 impl XPath {
@@ -139,8 +144,8 @@ impl XPath {
     ) -> Result<T, Error> {
         let mut room = [None; NAMES_INLINE];
         let forest = Forest::new(document, &self.names, &mut room);
-        let environment = Environment::new(&forest, &Nothing, Budget::default().instructions_max);
+        let environment = Environment::new(&forest, Budget::default().instructions_max);
         let item = Item::of_first(Place::of(node));
-        ask(&Context { environment: &environment, item, position: 1, size: 1 }, &self.expression)
+        ask(&Context { environment: &environment, host: &Nothing, item, position: 1, size: 1 }, &self.expression)
     }
 }

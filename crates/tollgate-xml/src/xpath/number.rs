@@ -51,14 +51,9 @@ mod tests {
 
     #[test]
     fn texts_become_numbers_as_the_grammar_says() {
-        for (text, expected) in [
-            ("12", 12.0),
-            (" \n-12.50\t", -12.5),
-            (".5", 0.5),
-            ("5.", 5.0),
-            ("-.5", -0.5),
-            ("0010", 10.0),
-        ] {
+        for (text, expected) in
+            [("12", 12.0), (" \n-12.50\t", -12.5), (".5", 0.5), ("5.", 5.0), ("-.5", -0.5), ("0010", 10.0)]
+        {
             assert!((from_text(text) - expected).abs() < f64::EPSILON, "{text}");
         }
         for text in ["", ".", "-", "+1", "1e3", "1 2", "--1", "1.2.3", "Infinity", "NaN", "0x10", "- 1", "\u{A0}1"] {

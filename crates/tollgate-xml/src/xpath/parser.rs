@@ -2,7 +2,9 @@
 //! caller's declarations on the way.
 
 use super::axis::{Axis, Principal};
-use super::expression::{Comparison, Expression, Kind, NameTable, Needs, NodeTest, Operation, Path, Predicate, Start, Step};
+use super::expression::{
+    Comparison, Expression, Kind, NameTable, Needs, NodeTest, Operation, Path, Predicate, Start, Step,
+};
 use super::functions::Function;
 use super::lexer::{Token, tokens};
 use super::surroundings::{Foreign, StaticContext};
@@ -458,7 +460,8 @@ fn finished(mut path: Path) -> Expression {
     let mut index = 0;
     while index + 1 < path.steps.len() {
         let (first, second) = (&path.steps[index], &path.steps[index + 1]);
-        let is_any = first.axis == Axis::DescendantOrSelf && first.test == NodeTest::Node && first.predicates.is_empty();
+        let is_any =
+            first.axis == Axis::DescendantOrSelf && first.test == NodeTest::Node && first.predicates.is_empty();
         let counts = second.predicates.iter().any(|predicate| predicate.needs() != Needs::Node);
         let joined = match second.axis {
             Axis::Child | Axis::Descendant => Some(Axis::Descendant),

@@ -6,7 +6,7 @@ use super::value::Value;
 use crate::error::Error;
 
 /// What an expression is compiled against.
-pub trait StaticContext {
+pub(crate) trait StaticContext {
     /// The namespace that a prefix stands for.
     fn namespace(&self, prefix: &str) -> Option<&str>;
 
@@ -19,7 +19,7 @@ pub trait StaticContext {
 
 /// What a host says of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Foreign {
+pub(crate) enum Foreign {
     /// It is called by this number.
     Known(u32),
     /// It is known, but not so: why.
@@ -29,12 +29,12 @@ pub enum Foreign {
 }
 
 /// What an expression is evaluated with: what the numbers stand for that the [`StaticContext`] gave out.
-pub trait Host<'c> {
+pub(crate) trait Host<'c> {
     /// The value of a variable.
     ///
     /// # Errors
     /// Where it has none.
-    fn variable(&self, number: u32) -> Result<Value<'c>, Error>;
+    fn variable(&self, number: u32, context: &Context<'c, '_>) -> Result<Value<'c>, Error>;
 
     /// Calls a function.
     ///
@@ -45,7 +45,7 @@ pub trait Host<'c> {
 
 /// Prefixes and nothing else.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Prefixes<'p>(pub &'p [(&'p str, &'p str)]);
+pub(crate) struct Prefixes<'p>(pub(crate) &'p [(&'p str, &'p str)]);
 
 impl StaticContext for Prefixes<'_> {
     fn namespace(&self, prefix: &str) -> Option<&str> {
@@ -67,7 +67,7 @@ impl StaticContext for Prefixes<'_> {
 pub(crate) struct Nothing;
 
 impl<'c> Host<'c> for Nothing {
-    fn variable(&self, _number: u32) -> Result<Value<'c>, Error> {
+    fn variable(&self, _number: u32, _context: &Context<'c, '_>) -> Result<Value<'c>, Error> {
         unreachable!("an expression compiled without variables names none")
     }
 

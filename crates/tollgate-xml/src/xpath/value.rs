@@ -11,7 +11,7 @@ use crate::tree::{Document, NodeId};
 
 /// The value of an expression.
 #[derive(Debug, Clone)]
-pub enum Value<'e> {
+pub(crate) enum Value<'e> {
     /// `true` or `false`.
     Boolean(bool),
     /// A double.
@@ -26,7 +26,7 @@ pub enum Value<'e> {
 
 /// A text that is copied only where it must be.
 #[derive(Clone)]
-pub enum Text<'e> {
+pub(crate) enum Text<'e> {
     /// It stands in a document or in the expression.
     Borrowed(&'e str),
     /// It was made.
@@ -37,7 +37,7 @@ pub enum Text<'e> {
 
 impl Text<'_> {
     /// The text as a string of its own.
-    pub fn into_string(self) -> String {
+    pub(crate) fn into_string(self) -> String {
         match self {
             Text::Borrowed(text) => text.to_owned(),
             Text::Owned(text) => text,

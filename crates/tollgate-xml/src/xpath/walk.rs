@@ -6,7 +6,6 @@ use super::axis::{Axis, Place, Principal, each};
 use super::evaluate::Context;
 use super::expression::{Needs, NodeTest, Path, Predicate, Start, Step};
 use super::nodes;
-use crate::budget::exceeded;
 use crate::error::Error;
 use crate::forest::{Item, View};
 use crate::tree::NodeKind;
@@ -79,7 +78,7 @@ impl<'e> Context<'e, '_> {
     }
 
     /// Meets the nodes of one step.
-    fn step(&self, step: &'e Step, from: Item, meet: &mut dyn FnMut(Item) -> Flow) -> Flow {
+    pub(crate) fn step(&self, step: &'e Step, from: Item, meet: &mut dyn FnMut(Item) -> Flow) -> Flow {
         let view = self.environment.forest.view(from.document);
         let test = match Test::of(step, view) {
             Some(test) => test,
@@ -197,12 +196,19 @@ impl<'e> Context<'e, '_> {
     }
 
     /// Whether a predicate holds for a node at its position.
-    fn holds(&self, predicate: &'e Predicate, item: Item, position: usize, size: usize) -> Result<bool, Error> {
+    #[allow(clippy::float_cmp, reason = "a position is compared exactly, whatever number it is compared with")]
+    pub(crate) fn holds(
+        &self,
+        predicate: &'e Predicate,
+        item: Item,
+        position: usize,
+        size: usize,
+    ) -> Result<bool, Error> {
         match predicate {
             Predicate::Position(expected) => Ok(position as f64 == *expected),
             Predicate::Last => Ok(position == size),
             Predicate::Test { expression, kind, .. } => {
-                let context = Context { environment: self.environment, item, position, size };
+                let context = Context { item, position, size, ..*self };
                 match kind {
                     Some(super::Kind::Number) => Ok(position as f64 == context.number(expression)?),
                     Some(_) => context.boolean(expression),

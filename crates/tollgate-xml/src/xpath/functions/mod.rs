@@ -101,11 +101,8 @@ impl Function {
 
     /// Which argument must be a set of nodes.
     pub(crate) fn nodes_argument(self) -> Option<usize> {
-        matches!(
-            self,
-            Function::Count | Function::LocalName | Function::Name | Function::NamespaceUri | Function::Sum
-        )
-        .then_some(0)
+        matches!(self, Function::Count | Function::LocalName | Function::Name | Function::NamespaceUri | Function::Sum)
+            .then_some(0)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::Function;
+use crate::XML_NAMESPACE;
 use crate::error::Error;
 use crate::forest::Item;
 use crate::tree::NodeKind;
@@ -11,7 +12,6 @@ use crate::xpath::evaluate::Context;
 use crate::xpath::expression::Expression;
 use crate::xpath::nodes;
 use crate::xpath::value::{Text, Value, string_value};
-use crate::XML_NAMESPACE;
 
 impl<'e> Context<'e, '_> {
     pub(super) fn count(&self, nodes: &'e Expression) -> Result<f64, Error> {
@@ -73,8 +73,8 @@ impl<'e> Context<'e, '_> {
         let node = self.item.place.node;
         let around = std::iter::once(node).chain(document.ancestors(node));
         let elements = around.filter(|node| document.kind(*node) == NodeKind::Element);
-        let mut languages = elements
-            .filter_map(|element| document.attributes(element).find(|node| document.name(*node) == Some(name)));
+        let mut languages =
+            elements.filter_map(|element| document.attributes(element).find(|node| document.name(*node) == Some(name)));
         let Some(language) = languages.next().map(|attribute| document.value(attribute)) else { return false };
         let is_prefix = language.get(..expected.len()).is_some_and(|start| start.eq_ignore_ascii_case(expected));
         is_prefix && matches!(language.as_bytes().get(expected.len()), None | Some(b'-'))

@@ -1,0 +1,148 @@
+//! XSLT 1.0, all of it, and `exsl:node-set`: a stylesheet is compiled once and transforms any number of documents, in any
+//! number of threads.
+//!
+//! What a stylesheet uses beyond that is refused when it is compiled, with its place, except where the recommendation
+//! defers the error (sections 2.5 and 15). It loads nothing by itself: a [`Loader`] says what references mean.
+
+mod compile;
+mod decimal;
+mod functions;
+mod load;
+mod numbering;
+mod pattern;
+mod program;
+mod result;
+mod rules;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use self::load::{LoadNothing, Loaded, Loader};
+use self::program::Program;
+use crate::budget::Budget;
+use crate::error::Error;
+use crate::parse::{Options, Whitespace};
+use crate::serialize::OutputSettings;
+use crate::tree::Document;
+
+/// The namespace of XSLT.
+pub const XSLT: &str = "http://www.w3.org/1999/XSL/Transform";
+
+/// A compiled stylesheet. Threads share it.
+///
+/// ```
+/// use tollgate_xml::Stylesheet;
+///
+/// let stylesheet = Stylesheet::compile(
+///     br#"<q xsl:version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><s><xsl:value-of select="//code"/></s></q>"#,
+///     "quote.xsl",
+/// )?;
+/// let message = stylesheet.parse("<order><code>IBM</code></order>")?;
+/// let result = stylesheet.transform(&message)?;
+/// assert_eq!(result, b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<q><s>IBM</s></q>");
+/// # Ok::<(), tollgate_xml::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Stylesheet {
+    program: Program,
+}
+
+/// How a stylesheet is run.
+#[derive(Clone, Copy)]
+pub struct RunOptions<'r> {
+    /// Values of the stylesheet's parameters.
+    pub parameters: &'r [(&'r str, Parameter<'r>)],
+    /// What `document()` may load.
+    pub loader: &'r dyn Loader,
+    /// What the run may take; absent: the default.
+    pub budget: Option<&'r Budget>,
+}
+
+/// The value of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Parameter<'p> {
+    /// A text.
+    String(&'p str),
+    /// A double.
+    Number(f64),
+    /// `true` or `false`.
+    Boolean(bool),
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transformed {
+    /// The result, in its encoding.
+    pub bytes: Vec<u8>,
+    /// What `xsl:message` said, in order.
+    pub messages: Vec<String>,
+}
+
+impl Default for RunOptions<'_> {
+    fn default() -> Self {
+        RunOptions { parameters: &[], loader: &LoadNothing, budget: None }
+    }
+}
+
+impl Stylesheet {
+    /// Compiles a stylesheet that refers to no other; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// What is wrong with it, with the place.
+    pub fn compile(source: &[u8], name: &str) -> Result<Stylesheet, Error> {
+        Stylesheet::compile_with(source, name, &LoadNothing, &Budget::default())
+    }
+
+    /// Compiles a stylesheet and what it includes and imports.
+    ///
+    /// # Errors
+    /// What is wrong with it, with the place.
+    pub fn compile_with(source: &[u8], name: &str, loader: &dyn Loader, budget: &Budget) -> Result<Stylesheet, Error> {
+        let (sheet, modules) = load::load(source, name, loader, budget)?;
+        Ok(Stylesheet { program: compile::compile(&sheet, modules, budget)? })
+    }
+
+    /// What it says of its result.
+    pub fn output(&self) -> &OutputSettings {
+        &self.program.output
+    }
+
+    /// Reads a document to be transformed: without the white space that the stylesheet leaves out.
+    ///
+    /// # Errors
+    /// As [`Document::parse`].
+    pub fn parse<'s>(&self, source: &'s str) -> Result<Document<'s>, Error> {
+        self.parse_with(source, &Options::default())
+    }
+
+    /// As [`Stylesheet::parse`], with options; what they say of white space does not count.
+    ///
+    /// # Errors
+    /// As [`Document::parse_with`].
+    pub fn parse_with<'s>(&self, source: &'s str, options: &Options<'_>) -> Result<Document<'s>, Error> {
+        let whitespace = (!self.program.spaces.is_empty()).then_some(&self.program as &dyn Whitespace);
+        Document::parse_with(source, &Options { whitespace, ..*options })
+    }
+
+    /// Transforms a document that [`Stylesheet::parse`] has read.
+    ///
+    /// # Errors
+    /// What failed, with its place in the stylesheet; also a message that terminates.
+    pub fn transform(&self, document: &Document<'_>) -> Result<Vec<u8>, Error> {
+        Ok(self.run(document, &RunOptions::default())?.bytes)
+    }
+
+    /// Transforms a document.
+    ///
+    /// # Errors
+    /// As [`Stylesheet::transform`].
+    pub fn run(&self, document: &Document<'_>, options: &RunOptions<'_>) -> Result<Transformed, Error> {
+        run::run(&self.program, document, options)
+    }
+}
+
+impl Whitespace for Program {
+    fn strips(&self, namespace_uri: &str, local: &str) -> bool {
+        Program::strips(self, namespace_uri, local)
+    }
+}

@@ -1,0 +1,263 @@
+//! Patterns (XSLT 1.0, section 5.2): read as expressions, turned around, and held against a node from its end.
+
+use std::ops::ControlFlow;
+
+use crate::error::{Error, ErrorKind};
+use crate::forest::{Item, View};
+use crate::tree::{NodeId, NodeKind};
+use crate::xpath::Place;
+use crate::xpath::axis::Axis;
+use crate::xpath::evaluate::Context;
+use crate::xpath::expression::{Expression, NameIndex, Needs, NodeTest, Path, Start, Step};
+use crate::xpath::walk::{Stop, Test, ended};
+
+/// A pattern: alternatives, any of which is enough.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern {
+    pub(crate) alternatives: Vec<Alternative>,
+}
+
+/// One alternative.
+#[derive(Debug, Clone)]
+pub(crate) struct Alternative {
+    /// The steps, the last first.
+    steps: Vec<PatternStep>,
+    anchor: Anchor,
+}
+
+/// What stands before the first step.
+#[derive(Debug, Clone)]
+enum Anchor {
+    /// Nothing.
+    Anywhere,
+    /// The root.
+    Root,
+    /// `id()` or `key()`.
+    Nodes(Box<Expression>),
+}
+
+#[derive(Debug, Clone)]
+struct PatternStep {
+    /// The step as it is walked from the parent: a child or an attribute.
+    step: Step,
+    /// How it stands to what is before it: the next step here, or the anchor.
+    link: Link,
+}
+
+/// How two steps stand to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    /// `/`.
+    Parent,
+    /// `//`.
+    Ancestor,
+}
+
+/// Which nodes an alternative can match at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Root,
+    Element(Option<NameIndex>),
+    Attribute(Option<NameIndex>),
+    Text,
+    Comment,
+    ProcessingInstruction,
+    /// Any node but the root and attributes.
+    Child,
+    /// Anything: an `id()` or `key()` by itself.
+    Any,
+}
+
+impl Pattern {
+    /// Makes a pattern of an expression.
+    ///
+    /// # Errors
+    /// Says why it is none.
+    pub(crate) fn of(expression: Expression) -> Result<Pattern, Error> {
+        let parts = match expression {
+            Expression::Union(parts) => parts,
+            single => vec![single],
+        };
+        let alternatives = parts.into_iter().map(Alternative::of).collect::<Result<_, _>>()?;
+        Ok(Pattern { alternatives })
+    }
+
+    /// Whether a node matches.
+    pub(crate) fn matches<'e>(&'e self, context: &Context<'e, '_>, item: Item) -> Result<bool, Error> {
+        for alternative in &self.alternatives {
+            if alternative.matches(context, item)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Alternative {
+    fn of(expression: Expression) -> Result<Alternative, Error> {
+        let wrong = |message: &str| Err(Error::new(ErrorKind::Static, message));
+        let path = match expression {
+            Expression::Path(path) => path,
+            call if is_anchor(&call) => Path { start: Start::Nodes(Box::new(call), Vec::new()), steps: Vec::new() },
+            _ => return wrong("no pattern: a path of child and attribute steps was expected"),
+        };
+        let mut steps = Vec::new();
+        // What a step is linked to is what stands before it.
+        let mut link = Link::Parent;
+        for step in path.steps {
+            let is_gap =
+                step.axis == Axis::DescendantOrSelf && step.test == NodeTest::Node && step.predicates.is_empty();
+            if is_gap {
+                link = Link::Ancestor;
+                continue;
+            }
+            let (axis, linked) = match step.axis {
+                Axis::Child | Axis::Attribute => (step.axis, link),
+                // What the compiler of paths makes of `//name`.
+                Axis::Descendant => (Axis::Child, Link::Ancestor),
+                _ => return wrong("no pattern: its steps go to children or attributes"),
+            };
+            steps.push(PatternStep { step: Step { axis, ..step }, link: linked });
+            link = Link::Parent;
+        }
+        if link == Link::Ancestor {
+            return wrong("no pattern: `//` stands at its end");
+        }
+        steps.reverse();
+        let anchor = match path.start {
+            Start::Context if steps.is_empty() => return wrong("no pattern: it has no step"),
+            Start::Context => Anchor::Anywhere,
+            Start::Root => Anchor::Root,
+            Start::Nodes(nodes, predicates) if predicates.is_empty() && is_anchor(&nodes) => Anchor::Nodes(nodes),
+            Start::Nodes(..) => return wrong("no pattern: only id() and key() of fixed values may begin one"),
+        };
+        Ok(Alternative { steps, anchor })
+    }
+
+    /// The priority that it has by itself (section 5.5).
+    pub(crate) fn default_priority(&self) -> f64 {
+        let (Anchor::Anywhere, [only]) = (&self.anchor, &*self.steps) else {
+            return 0.5;
+        };
+        if !only.step.predicates.is_empty() {
+            return 0.5;
+        }
+        match &only.step.test {
+            NodeTest::Name(_) | NodeTest::Instruction(Some(_)) | NodeTest::Prefix(_) => 0.0,
+            NodeTest::Namespace(_) => -0.25,
+            _ => -0.5,
+        }
+    }
+
+    /// Which nodes it can match.
+    pub(crate) fn subject(&self) -> Subject {
+        let Some(last) = self.steps.first() else {
+            return match self.anchor {
+                Anchor::Root => Subject::Root,
+                Anchor::Nodes(..) | Anchor::Anywhere => Subject::Any,
+            };
+        };
+        match (&last.step.test, last.step.axis) {
+            (NodeTest::Name(name), Axis::Attribute) => Subject::Attribute(Some(*name)),
+            (NodeTest::Name(name), _) => Subject::Element(Some(*name)),
+            (NodeTest::Node | NodeTest::Any | NodeTest::Namespace(_), Axis::Attribute) => Subject::Attribute(None),
+            (NodeTest::Any | NodeTest::Namespace(_) | NodeTest::Prefix(_), _) => Subject::Element(None),
+            (NodeTest::Text, _) => Subject::Text,
+            (NodeTest::Comment, _) => Subject::Comment,
+            (NodeTest::Instruction(_), _) => Subject::ProcessingInstruction,
+            (NodeTest::Node, _) => Subject::Child,
+        }
+    }
+
+    /// Whether a node matches.
+    pub(crate) fn matches<'e>(&'e self, context: &Context<'e, '_>, item: Item) -> Result<bool, Error> {
+        if item.place.namespace != 0 {
+            return Ok(false);
+        }
+        self.matches_from(context, item, 0)
+    }
+
+    /// Whether `item` matches the steps from `index` on, which go outwards.
+    fn matches_from<'e>(&'e self, context: &Context<'e, '_>, item: Item, index: usize) -> Result<bool, Error> {
+        let Some(step) = self.steps.get(index) else {
+            return match &self.anchor {
+                Anchor::Anywhere => Ok(true),
+                Anchor::Root => Ok(item.place.node == NodeId::ROOT),
+                Anchor::Nodes(nodes) => {
+                    let context = Context { item, ..*context };
+                    Ok(context.nodes(nodes)?.binary_search(&item).is_ok())
+                }
+            };
+        };
+        let view = context.environment.forest.view(item.document);
+        if !self.step_matches(context, &step.step, view, item)? {
+            return Ok(false);
+        }
+        let is_first = index + 1 == self.steps.len();
+        if is_first && matches!(self.anchor, Anchor::Anywhere) {
+            return Ok(true);
+        }
+        let mut outer = view.document.parent(item.place.node);
+        while let Some(node) = outer {
+            if self.matches_from(context, item.beside(Place::of(node)), index + 1)? {
+                return Ok(true);
+            }
+            if step.link == Link::Parent {
+                return Ok(false);
+            }
+            context.environment.spend(1)?;
+            outer = view.document.parent(node);
+        }
+        Ok(false)
+    }
+
+    fn step_matches<'e>(
+        &'e self,
+        context: &Context<'e, '_>,
+        step: &'e Step,
+        view: View<'e>,
+        item: Item,
+    ) -> Result<bool, Error> {
+        let node = item.place.node;
+        let is_attribute = view.document.kind(node) == NodeKind::Attribute;
+        if is_attribute != (step.axis == Axis::Attribute) || node == NodeId::ROOT {
+            return Ok(false);
+        }
+        match Test::new(&step.test, step.axis, view) {
+            Some(test) if test.holds(view, item.place) => {}
+            _ => return Ok(false),
+        }
+        if step.predicates.is_empty() {
+            return Ok(true);
+        }
+        if step.predicates.iter().all(|predicate| predicate.needs() == Needs::Node) {
+            for predicate in &step.predicates {
+                if !context.holds(predicate, item, 1, 1)? {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        // Positions are those among the nodes that the step leads to from the parent.
+        let Some(parent) = view.document.parent(node) else { return Ok(false) };
+        let flow = context.step(step, item.beside(Place::of(parent)), &mut |met| {
+            if met == item { ControlFlow::Break(Stop::Enough) } else { ControlFlow::Continue(()) }
+        });
+        ended(flow)
+    }
+}
+
+/// `id('…')` and `key('…', '…')` may begin a pattern.
+fn is_anchor(expression: &Expression) -> bool {
+    match expression {
+        Expression::Call(function, arguments) => {
+            function.kind() == crate::xpath::Kind::Nodes
+                && arguments.iter().all(|argument| matches!(argument, Expression::Literal(_)))
+        }
+        Expression::Foreign(function, arguments) => {
+            super::functions::function_of(*function) == super::functions::KEY
+                && arguments.iter().all(|argument| matches!(argument, Expression::Literal(_)))
+        }
+        _ => false,
+    }
+}

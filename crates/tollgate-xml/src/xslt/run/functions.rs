@@ -1,0 +1,204 @@
+//! The functions of XSLT 1.0 (sections 12 and 15) and `exsl:node-set`.
+
+use std::rc::Rc;
+
+use super::Run;
+use crate::error::{Error, ErrorKind};
+use crate::forest::Item;
+use crate::parse::{Options, Whitespace};
+use crate::tree::{Document, NodeId};
+use crate::xpath::Place;
+use crate::xpath::evaluate::Context;
+use crate::xpath::value::{Text, Value, string_value};
+use crate::xslt::XSLT;
+use crate::xslt::compile::vocabulary;
+use crate::xslt::functions::{
+    CURRENT, DOCUMENT, ELEMENT_AVAILABLE, FORMAT_NUMBER, FUNCTION_AVAILABLE, GENERATE_ID, KEY, NODE_SET, OBJECT_TYPE,
+    SYSTEM_PROPERTY, is_available,
+};
+
+/// Documents that one run may load.
+const DOCUMENTS_MAX: usize = 256;
+
+impl<'e> Run<'e> {
+    pub(super) fn function(
+        &self,
+        function: u32,
+        scope: usize,
+        arguments: Vec<Value<'e>>,
+        context: &Context<'e, '_>,
+    ) -> Result<Value<'e>, Error> {
+        let mut arguments = arguments.into_iter();
+        // How many there are was checked when the program was compiled.
+        let mut next = || arguments.next().unwrap_or(Value::String(Text::Borrowed("")));
+        match function {
+            CURRENT => Ok(Value::Nodes(Rc::new(vec![self.current.get()]))),
+            KEY => {
+                let name = self.given_name(&next().into_text(self.forest), scope)?;
+                Ok(Value::Nodes(Rc::new(self.keyed(&name, next(), context)?)))
+            }
+            FORMAT_NUMBER => {
+                let number = next().number(self.forest);
+                let pattern = next().into_text(self.forest);
+                let name = match arguments.next() {
+                    Some(name) => self.given_name(&name.into_text(self.forest), scope)?,
+                    None => Default::default(),
+                };
+                let Some(format) = self.program.decimal_formats.get(&name) else {
+                    return Err(Error::new(ErrorKind::Dynamic, format!("there is no decimal format `{}`", name.1)));
+                };
+                match format.format(number, &pattern) {
+                    Ok(text) => Ok(Value::String(Text::Owned(text))),
+                    Err(message) => Err(Error::new(ErrorKind::Dynamic, message)),
+                }
+            }
+            GENERATE_ID => Ok(Value::String(match arguments.next() {
+                None => Text::Owned(identifier(context.item)),
+                Some(Value::Nodes(nodes)) => match nodes.first() {
+                    Some(first) => Text::Owned(identifier(*first)),
+                    None => Text::Borrowed(""),
+                },
+                Some(_) => return Err(Error::new(ErrorKind::Dynamic, "`generate-id()` takes a set of nodes")),
+            })),
+            NODE_SET => Ok(match next() {
+                Value::Fragment(fragment) => {
+                    let document = self.forest.add((*fragment).clone());
+                    Value::Nodes(Rc::new(vec![Item { document, place: Place::of(NodeId::ROOT) }]))
+                }
+                nodes @ Value::Nodes(_) => nodes,
+                other => {
+                    // Anything else becomes a text node, as the extension's description says.
+                    let mut output = crate::xslt::result::Output::fragment(self.budget);
+                    output.text(&other.into_text(self.forest), crate::xslt::result::Escaping::Enabled)?;
+                    let tree = output.into_tree()?;
+                    let texts: Vec<NodeId> = tree.children(NodeId::ROOT).collect();
+                    let document = self.forest.add(tree);
+                    let items = texts.into_iter().map(|node| Item { document, place: Place::of(node) });
+                    Value::Nodes(Rc::new(items.collect()))
+                }
+            }),
+            OBJECT_TYPE => Ok(Value::String(Text::Borrowed(match next() {
+                Value::Boolean(_) => "boolean",
+                Value::Number(_) => "number",
+                Value::String(_) => "string",
+                Value::Nodes(_) => "node-set",
+                Value::Fragment(_) => "RTF",
+            }))),
+            SYSTEM_PROPERTY => {
+                let (uri, local) = self.given_name(&next().into_text(self.forest), scope)?;
+                Ok(match (&*uri, &*local) {
+                    (XSLT, "version") => Value::Number(1.0),
+                    (XSLT, "vendor") => Value::String(Text::Borrowed("tollgate")),
+                    (XSLT, "vendor-url") => Value::String(Text::Borrowed("")),
+                    _ => Value::String(Text::Borrowed("")),
+                })
+            }
+            ELEMENT_AVAILABLE => {
+                let (uri, local) = self.given_name(&next().into_text(self.forest), scope)?;
+                Ok(Value::Boolean(*uri == *XSLT && vocabulary::is_instruction(&local)))
+            }
+            FUNCTION_AVAILABLE => {
+                let (uri, local) = self.given_name(&next().into_text(self.forest), scope)?;
+                Ok(Value::Boolean(is_available(&uri, &local)))
+            }
+            DOCUMENT => self.documents(next(), arguments.next(), scope, context),
+            _ => {
+                let name = next().into_text(self.forest);
+                let document = self.view_of(context.item).document;
+                Ok(Value::String(Text::Owned(document.unparsed_entity(&name).unwrap_or_default().to_owned())))
+            }
+        }
+    }
+
+    /// `document()` (section 12.1).
+    fn documents(
+        &self,
+        reference: Value<'e>,
+        base: Option<Value<'e>>,
+        scope: usize,
+        context: &Context<'e, '_>,
+    ) -> Result<Value<'e>, Error> {
+        // Without a node that says otherwise, references are relative to the stylesheet's own text.
+        let module = self.program.scopes[scope].module;
+        let base = match &base {
+            Some(Value::Nodes(nodes)) => nodes.first().and_then(|first| self.base_of(*first)),
+            Some(_) => {
+                return Err(Error::new(ErrorKind::Dynamic, "the second argument of `document()` is a set of nodes"));
+            }
+            None => None,
+        };
+        let stylesheet = self.program.modules[module as usize].name.to_string();
+        let mut found = Vec::new();
+        match reference {
+            Value::Nodes(nodes) => {
+                for node in nodes.iter() {
+                    let text = string_value(self.forest, *node).into_string();
+                    let base = base.clone().or_else(|| self.base_of(*node)).unwrap_or_else(|| stylesheet.clone());
+                    found.push(self.load(&text, &base, context)?);
+                }
+            }
+            value => {
+                let text = value.into_text(self.forest).into_string();
+                found.push(self.load(&text, &base.unwrap_or(stylesheet), context)?);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(Value::Nodes(Rc::new(found)))
+    }
+
+    /// The name of the document that a node stands in, where it was loaded here.
+    fn base_of(&self, item: Item) -> Option<String> {
+        let loaded = self.loaded.borrow();
+        loaded.iter().find(|(_, document)| **document == item.document).map(|(name, _)| name.clone())
+    }
+
+    fn load(&self, reference: &str, base: &str, context: &Context<'e, '_>) -> Result<Item, Error> {
+        let wrong = |message: String| Err(Error::new(ErrorKind::Dynamic, message));
+        let (reference, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        if !fragment.is_empty() {
+            return wrong(format!("`#{fragment}` in the reference to a document means nothing here"));
+        }
+        let loaded = if reference.is_empty() {
+            // The stylesheet itself.
+            let module = self.program.modules.iter().find(|module| *module.name == *base);
+            match module {
+                Some(module) => crate::xslt::Loaded { name: base.to_owned(), bytes: module.text.as_bytes().to_vec() },
+                None => return wrong("an empty reference means a stylesheet, and there is none here".to_owned()),
+            }
+        } else {
+            match self.loader.load(reference, base) {
+                Ok(loaded) => loaded,
+                Err(message) => return wrong(message),
+            }
+        };
+        let known = self.loaded.borrow().get(&loaded.name).copied();
+        let document = match known {
+            Some(document) => document,
+            None => {
+                if self.loaded.borrow().len() >= DOCUMENTS_MAX {
+                    return Err(crate::budget::exceeded("documents of a run", DOCUMENTS_MAX as u64));
+                }
+                context.environment.spend(loaded.bytes.len() as u64 / 64)?;
+                let whitespace = (!self.program.spaces.is_empty()).then_some(self.program as &dyn Whitespace);
+                let options = Options { budget: Some(self.budget), whitespace, ..Options::default() };
+                let document = Document::parse_bytes(&loaded.bytes, &options)
+                    .map_err(|error| error.within(&loaded.name))?
+                    .into_owned();
+                let number = self.forest.add(document);
+                self.loaded.borrow_mut().insert(loaded.name, number);
+                number
+            }
+        };
+        Ok(Item { document, place: Place::of(NodeId::ROOT) })
+    }
+}
+
+/// A name for a node: the same for the same node in one run, another for any other.
+fn identifier(item: Item) -> String {
+    let Item { document, place } = item;
+    match place.namespace {
+        0 => format!("id{document}n{}", place.node.index()),
+        namespace => format!("id{document}n{}s{namespace}", place.node.index()),
+    }
+}

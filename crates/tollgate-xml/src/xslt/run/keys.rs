@@ -1,0 +1,113 @@
+//! `key()` (XSLT 1.0, section 12.2): for each key and document a map from values to nodes, made when it is first asked for.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::Run;
+use crate::error::{Error, ErrorKind};
+use crate::forest::Item;
+use crate::tree::NodeId;
+use crate::xpath::Place;
+use crate::xpath::evaluate::Context;
+use crate::xpath::value::{Value, string_value};
+use crate::xslt::program::ExpandedName;
+
+/// Nodes by their values, in document order and each once.
+type Values = HashMap<String, Vec<Item>>;
+
+/// The maps of one run, by the number of the key and of the document.
+#[derive(Default)]
+pub(super) struct Keys {
+    maps: RefCell<HashMap<(usize, u32), Map>>,
+}
+
+/// The map of one key in one document.
+#[derive(Clone)]
+enum Map {
+    /// Being made: whoever asks now is part of a circle.
+    Underway,
+    Made(Rc<Values>),
+}
+
+impl<'e> Run<'e> {
+    /// The nodes of the context's document that have one of the values of `value` by a key.
+    pub(super) fn keyed(
+        &self,
+        name: &ExpandedName,
+        value: Value<'e>,
+        context: &Context<'e, '_>,
+    ) -> Result<Vec<Item>, Error> {
+        let Some(key) = self.program.keys.iter().position(|key| key.name == *name) else {
+            return Err(Error::new(ErrorKind::Dynamic, format!("there is no key `{}`", name.1)));
+        };
+        let document = context.item.document;
+        let known = self.keys.maps.borrow().get(&(key, document)).cloned();
+        let map = match known {
+            Some(Map::Made(map)) => map,
+            Some(Map::Underway) => {
+                return Err(Error::new(ErrorKind::Dynamic, format!("the key `{}` depends on itself", name.1)));
+            }
+            None => {
+                self.keys.maps.borrow_mut().insert((key, document), Map::Underway);
+                let map = Rc::new(self.key_map(key, document, context)?);
+                self.keys.maps.borrow_mut().insert((key, document), Map::Made(Rc::clone(&map)));
+                map
+            }
+        };
+        let of = |text: &str| map.get(text).map_or(&[][..], |items| items);
+        match value {
+            Value::Nodes(nodes) => {
+                let mut found = Vec::new();
+                for node in nodes.iter() {
+                    found.extend_from_slice(of(&string_value(self.forest, *node)));
+                }
+                found.sort_unstable();
+                found.dedup();
+                Ok(found)
+            }
+            value => Ok(of(&value.into_text(self.forest)).to_vec()),
+        }
+    }
+
+    fn key_map(&self, key: usize, document: u32, context: &Context<'e, '_>) -> Result<Values, Error> {
+        let mut values = Values::new();
+        let tree = self.forest.view(document).document;
+        let before = self.current.get();
+        for (pattern, value) in &self.program.keys[key].declarations {
+            for index in 0..tree.node_count() {
+                context.environment.spend(1)?;
+                let node = NodeId(crate::names::number(index));
+                let item = Item { document, place: Place::of(node) };
+                let context = Context { item, position: 1, size: 1, ..*context };
+                if !pattern.matches(&context, item)? {
+                    continue;
+                }
+                self.current.set(item);
+                match context.value(value)? {
+                    Value::Nodes(nodes) => {
+                        for found in nodes.iter() {
+                            add(&mut values, string_value(self.forest, *found).into_string(), item);
+                        }
+                    }
+                    value => add(&mut values, value.into_text(self.forest).into_string(), item),
+                }
+            }
+        }
+        self.current.set(before);
+        if self.program.keys[key].declarations.len() > 1 {
+            for items in values.values_mut() {
+                items.sort_unstable();
+                items.dedup();
+            }
+        }
+        Ok(values)
+    }
+}
+
+fn add(values: &mut Values, text: String, item: Item) {
+    let items = values.entry(text).or_default();
+    if items.last() != Some(&item) {
+        items.push(item);
+    }
+}

@@ -1,0 +1,252 @@
+//! A program run over a document: templates called, instructions carried out, within the budget.
+
+mod copy;
+mod functions;
+mod instructions;
+mod keys;
+mod names;
+mod number;
+mod sort;
+mod variables;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use self::keys::Keys;
+use self::variables::Variables;
+use super::load::Loader;
+use super::program::{ApplyTemplates, Argument, Block, ExpandedName, Program, Template};
+use super::result::{Escaping, Output};
+use super::{Parameter, RunOptions, Transformed};
+use crate::budget::{Budget, exceeded};
+use crate::error::{Error, ErrorKind};
+use crate::forest::{Forest, Item, NAMES_INLINE};
+use crate::tree::{Document, NodeId, NodeKind};
+use crate::xpath::Place;
+use crate::xpath::evaluate::{Context, Environment};
+use crate::xpath::value::Value;
+
+/// Runs a program.
+pub(super) fn run(program: &Program, document: &Document<'_>, options: &RunOptions<'_>) -> Result<Transformed, Error> {
+    let default = Budget::default();
+    let budget = options.budget.unwrap_or(&default);
+    let mut room = [None; NAMES_INLINE];
+    let forest = Forest::new(document, &program.names, &mut room);
+    let environment = Environment::new(&forest, budget.instructions_max);
+    let run = Run {
+        program,
+        forest: &forest,
+        budget,
+        loader: options.loader,
+        parameters: options.parameters,
+        variables: Variables::new(program.globals.len()),
+        keys: Keys::default(),
+        loaded: RefCell::default(),
+        messages: RefCell::default(),
+        current: Cell::new(Item::of_first(Place::of(NodeId::ROOT))),
+        rule: Cell::new(None),
+        depth: Cell::new(0),
+    };
+    let mut output = Output::document(&program.output, budget)?;
+    let root = Item::of_first(Place::of(NodeId::ROOT));
+    let context = Context { environment: &environment, host: &run, item: root, position: 1, size: 1 };
+    run.check_globals(&context)?;
+    run.apply(&context, 0, Vec::new(), &mut output)?;
+    let bytes = output.into_bytes(&program.output)?;
+    Ok(Transformed { bytes, messages: run.messages.into_inner() })
+}
+
+/// What a run knows.
+struct Run<'e> {
+    program: &'e Program,
+    forest: &'e Forest<'e>,
+    budget: &'e Budget,
+    loader: &'e dyn Loader,
+    parameters: &'e [(&'e str, Parameter<'e>)],
+    variables: Variables<'e>,
+    keys: Keys,
+    /// Documents that were loaded, by their names.
+    loaded: RefCell<HashMap<String, u32>>,
+    messages: RefCell<Vec<String>>,
+    /// What `current()` is.
+    current: Cell<Item>,
+    /// The rule that is being carried out, for `xsl:apply-imports`.
+    rule: Cell<Option<Rule>>,
+    /// Templates that have called each other.
+    depth: Cell<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    template: u32,
+    mode: u32,
+}
+
+/// Values for parameters of a template.
+type Arguments<'e> = Vec<(&'e ExpandedName, Value<'e>)>;
+
+impl<'e> Run<'e> {
+    /// Applies the best rule to the node of a context.
+    fn apply(
+        &self,
+        context: &Context<'e, '_>,
+        mode: u32,
+        arguments: Arguments<'e>,
+        output: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        self.apply_among(context, mode, 0..u32::MAX, arguments, output)
+    }
+
+    fn apply_among(
+        &self,
+        context: &Context<'e, '_>,
+        mode: u32,
+        precedences: std::ops::Range<u32>,
+        arguments: Arguments<'e>,
+        output: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let item = context.item;
+        let before = self.current.replace(item);
+        let rules = &self.program.modes[mode as usize];
+        // A namespace node has the rule of a text that says nothing.
+        let template = match item.place.namespace {
+            0 => rules.template(context, self.forest.view(item.document), item, precedences)?,
+            _ => None,
+        };
+        match template {
+            Some(template) => {
+                let rule = self.rule.replace(Some(Rule { template, mode }));
+                self.call(context, template, arguments, output)?;
+                self.rule.set(rule);
+            }
+            None => self.built_in(context, mode, output)?,
+        }
+        self.current.set(before);
+        Ok(())
+    }
+
+    /// The rules that every stylesheet has (section 5.8).
+    fn built_in(&self, context: &Context<'e, '_>, mode: u32, output: &mut Output<'_>) -> Result<(), Error> {
+        let Item { document, place } = context.item;
+        if place.namespace != 0 {
+            return Ok(());
+        }
+        let document = self.forest.view(document).document;
+        match document.kind(place.node) {
+            NodeKind::Root | NodeKind::Element => {
+                self.deeper()?;
+                self.apply_to_children(context, mode, output)?;
+                self.shallower();
+                Ok(())
+            }
+            NodeKind::Text | NodeKind::Attribute => output.text(document.value(place.node), Escaping::Enabled),
+            NodeKind::Comment | NodeKind::ProcessingInstruction => Ok(()),
+        }
+    }
+
+    /// Applies rules to the children, without sorting and without parameters.
+    fn apply_to_children(&self, context: &Context<'e, '_>, mode: u32, output: &mut Output<'_>) -> Result<(), Error> {
+        let item = context.item;
+        let document = self.forest.view(item.document).document;
+        let node = item.place.node;
+        let size = document.children(node).count();
+        for (index, child) in document.children(node).enumerate() {
+            context.environment.spend(1)?;
+            let context = Context { item: item.beside(Place::of(child)), position: index + 1, size, ..*context };
+            self.apply(&context, mode, Vec::new(), output)?;
+        }
+        Ok(())
+    }
+
+    fn apply_templates(
+        &self,
+        context: &Context<'e, '_>,
+        instruction: &'e ApplyTemplates,
+        output: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        if instruction.select.is_none() && instruction.sorts.is_empty() && instruction.arguments.is_empty() {
+            return match context.item.place.namespace {
+                0 => self.apply_to_children(context, instruction.mode, output),
+                _ => Ok(()),
+            };
+        }
+        let arguments = self.arguments(context, &instruction.arguments)?;
+        let nodes = match &instruction.select {
+            Some(select) => context.nodes(select)?,
+            None => {
+                let Item { document, place } = context.item;
+                let document = self.forest.view(document).document;
+                let children = document.children(place.node);
+                std::rc::Rc::new(children.map(|child| context.item.beside(Place::of(child))).collect())
+            }
+        };
+        let nodes = self.sorted(context, nodes, &instruction.sorts)?;
+        for (index, item) in nodes.iter().enumerate() {
+            context.environment.spend(1)?;
+            let context = Context { item: *item, position: index + 1, size: nodes.len(), ..*context };
+            self.apply(&context, instruction.mode, arguments.clone(), output)?;
+        }
+        Ok(())
+    }
+
+    /// `xsl:apply-imports` (section 5.6).
+    fn apply_imports(&self, context: &Context<'e, '_>, output: &mut Output<'_>) -> Result<(), Error> {
+        let Some(Rule { template, mode }) = self.rule.get() else {
+            return Err(Error::new(ErrorKind::Dynamic, "`xsl:apply-imports` outside of a rule, or in `xsl:for-each`"));
+        };
+        let Template { precedence, least_imported, .. } = self.program.templates[template as usize];
+        self.apply_among(context, mode, least_imported..precedence, Vec::new(), output)
+    }
+
+    /// Carries out a template.
+    fn call(
+        &self,
+        context: &Context<'e, '_>,
+        template: u32,
+        arguments: Arguments<'e>,
+        output: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let template = &self.program.templates[template as usize];
+        self.deeper()?;
+        let frame = self.variables.enter(template.slots);
+        for (name, value) in arguments {
+            if let Some((_, slot)) = template.parameters.iter().find(|(known, _)| known == name) {
+                self.variables.set(*slot, value);
+            }
+        }
+        let outcome = self.block(context, &template.body, output);
+        self.variables.leave(frame);
+        self.shallower();
+        outcome
+    }
+
+    fn deeper(&self) -> Result<(), Error> {
+        let depth = self.depth.get() + 1;
+        if depth > self.budget.template_depth_max {
+            return Err(exceeded("templates that call each other", self.budget.template_depth_max as u64));
+        }
+        self.depth.set(depth);
+        Ok(())
+    }
+
+    fn shallower(&self) {
+        self.depth.set(self.depth.get() - 1);
+    }
+
+    /// The values of `xsl:with-param`, found where they stand.
+    fn arguments(&self, context: &Context<'e, '_>, arguments: &'e [Argument]) -> Result<Arguments<'e>, Error> {
+        let evaluated = arguments.iter().map(|argument| Ok((&argument.name, self.bound(context, &argument.value)?)));
+        evaluated.collect()
+    }
+
+    /// Instructions in order.
+    fn block(&self, context: &Context<'e, '_>, block: &'e Block, output: &mut Output<'_>) -> Result<(), Error> {
+        for instruction in block {
+            context.environment.spend(1)?;
+            if let Err(error) = self.instruction(context, &instruction.action, output) {
+                return Err(self.program.located(error, instruction.spot));
+            }
+        }
+        Ok(())
+    }
+}
