@@ -6,7 +6,7 @@ use std::io::Write;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{cert, completions, link, list, load, password, plan, report, run, schema, serve};
+use crate::commands::{cert, completions, link, list, load, password, plan, report, run, schema, serve, xpath, xslt};
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -49,6 +49,10 @@ pub(crate) enum Verb {
     Password(password::Arguments),
     /// Make certificates for development: an authority, a server's, a client's
     Cert(cert::Arguments),
+    /// Transform a document by an XSLT 1.0 stylesheet
+    Xslt(xslt::Arguments),
+    /// Print what an XPath 1.0 expression finds in a document
+    Xpath(xpath::Arguments),
     /// Put a distance before a server, and verify that it is as long as was asked
     Link(Box<link::Arguments>),
     /// Print the JSON Schema of an experiment, of a subject, of the gateway's configuration, or of a result
@@ -69,6 +73,8 @@ impl Verb {
             Verb::Serve(arguments) => serve::run(arguments, out),
             Verb::Password(arguments) => password::run(arguments, out),
             Verb::Cert(arguments) => cert::run(arguments, out),
+            Verb::Xslt(arguments) => xslt::run(arguments, out),
+            Verb::Xpath(arguments) => xpath::run(arguments, out),
             Verb::Link(arguments) => link::run(arguments, out),
             Verb::Schema(arguments) => schema::run(arguments, out),
             Verb::Completions(arguments) => completions::run(arguments, out),

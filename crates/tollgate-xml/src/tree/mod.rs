@@ -127,6 +127,22 @@ impl<'s> Document<'s> {
         crate::parse::parse_bytes(source, options)
     }
 
+    /// The text of a document's bytes, in the encoding that a byte order mark or its declaration names; UTF-8 is not copied.
+    ///
+    /// # Errors
+    /// Where the encoding is unknown or broken.
+    pub fn decode(source: &[u8]) -> Result<Cow<'_, str>, crate::Error> {
+        crate::parse::decode(source)
+    }
+
+    /// The string-value of what an expression found, a namespace node among it.
+    pub fn place_value(&self, place: crate::xpath::Place) -> Cow<'_, str> {
+        match place.stored() {
+            Some(node) => self.string_value(node),
+            None => Cow::Borrowed(crate::xpath::nodes::namespace(self, place).map_or("", |(_, uri)| uri)),
+        }
+    }
+
     /// The one element under the root; `None` in a fragment without any.
     pub fn document_element(&self) -> Option<NodeId> {
         self.children(NodeId::ROOT).find(|node| self.kind(*node) == NodeKind::Element)

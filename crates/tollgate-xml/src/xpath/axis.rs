@@ -66,12 +66,22 @@ pub(crate) enum Principal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The node; of a namespace its element.
-    pub node: NodeId,
+    pub(crate) node: NodeId,
     /// Zero, or which of the element's namespaces in scope is meant, from one.
-    pub namespace: u16,
+    pub(crate) namespace: u16,
 }
 
 impl Place {
+    /// The node of the tree that it is; `None` for a namespace node, which the tree does not store.
+    pub fn stored(self) -> Option<NodeId> {
+        (self.namespace == 0).then_some(self.node)
+    }
+
+    /// The node, or the element that declares the namespace.
+    pub fn node(self) -> NodeId {
+        self.node
+    }
+
     pub(crate) fn of(node: NodeId) -> Place {
         Place { node, namespace: 0 }
     }

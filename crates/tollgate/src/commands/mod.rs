@@ -19,3 +19,6 @@ mod input;
 mod output;
 mod secrets;
 mod selection;
+mod xml;
+pub(crate) mod xpath;
+pub(crate) mod xslt;
