@@ -30,8 +30,10 @@ pub(super) fn failure(error: &Error, name: &str, text: &str) -> Failure {
         None => format!("{name}: {}", error.message()),
         Some(position) => {
             let start = position.offset.min(text.len());
-            let end = text[start..].find(|character: char| !character.is_alphanumeric() && !":-_$.".contains(character));
-            let end = start + end.unwrap_or(text.len() - start).max(text[start..].chars().next().map_or(0, char::len_utf8));
+            let end =
+                text[start..].find(|character: char| !character.is_alphanumeric() && !":-_$.".contains(character));
+            let end =
+                start + end.unwrap_or(text.len() - start).max(text[start..].chars().next().map_or(0, char::len_utf8));
             let annotation = AnnotationKind::Primary.span(start..end);
             let snippet = Snippet::source(text).path(name).annotation(annotation);
             let report = &[Level::ERROR.primary_title(error.message()).element(snippet)];
@@ -63,9 +65,9 @@ impl Loader for Folder {
         let base = Path::new(base).parent().unwrap_or(Path::new(""));
         let path = normal(&base.join(reference));
         // Whoever wrote the stylesheet need not be who runs it: it reads nothing outside of its own folder.
-        let is_within = path.strip_prefix(normal(&self.root)).is_ok_and(|inside| {
-            !inside.components().any(|part| matches!(part, Component::ParentDir))
-        });
+        let is_within = path
+            .strip_prefix(normal(&self.root))
+            .is_ok_and(|inside| !inside.components().any(|part| matches!(part, Component::ParentDir)));
         if reference.contains("://") || Path::new(reference).is_absolute() || !is_within {
             return Err(format!("`{reference}` is outside of the stylesheet's folder {}", self.root.display()));
         }

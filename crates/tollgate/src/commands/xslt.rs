@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use tollgate_xml::{Budget, Document, Doctype, Options, Parameter, RunOptions, Stylesheet};
+use tollgate_xml::{Budget, Doctype, Document, Options, Parameter, RunOptions, Stylesheet};
 
 use super::{output, xml};
 use crate::failure::{Exit, Failure};
@@ -65,8 +65,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         .map_err(|error| stylesheet_failure(&error))?;
     let input = xml::read(&arguments.input)?;
     let doctype = if arguments.doctype { Doctype::InternalSubset } else { Doctype::Refuse };
-    let text = Document::decode(&input)
-        .map_err(|error| xml::failure(&error, &arguments.input.to_string_lossy(), ""))?;
+    let text =
+        Document::decode(&input).map_err(|error| xml::failure(&error, &arguments.input.to_string_lossy(), ""))?;
     let document = stylesheet
         .parse_with(&text, &Options { doctype, ..Options::default() })
         .map_err(|error| xml::failure(&error, &arguments.input.to_string_lossy(), &text))?;
