@@ -83,6 +83,8 @@ pub(crate) struct Grants {
     documents: [usize; VERBS],
     /// Each position that stands in any of them, once.
     any: Vec<usize>,
+    /// Those of `allows` that decide who may read anything here.
+    reading: Vec<usize>,
     challenge: Option<Arc<str>>,
 }
 
@@ -146,6 +148,13 @@ impl AccessRule {
     }
 }
 
+/// The same positions in their order, each once.
+fn each_once(mut positions: Vec<usize>) -> Vec<usize> {
+    positions.sort_unstable();
+    positions.dedup();
+    positions
+}
+
 /// Whether `path` is `root` or below it.
 fn is_within(path: &str, root: &str) -> bool {
     let (path, root) = (path.trim_end_matches('/'), root.trim_end_matches('/'));
@@ -179,10 +188,10 @@ impl Policy {
         let sets: Vec<(Box<str>, [usize; VERBS])> =
             sets.into_iter().map(|(set, path)| (Box::from(set), decided(&path, Some(set)))).collect();
         let documents = decided(path, None);
-        let mut any: Vec<usize> = sets.iter().map(|(_, row)| row).chain([&documents]).flatten().copied().collect();
-        any.sort_unstable();
-        any.dedup();
-        Some(Arc::new(Grants { allows, sets, documents, any, challenge: self.challenge.clone() }))
+        let rows = || sets.iter().map(|(_, row)| row).chain([&documents]);
+        let any = each_once(rows().flatten().copied().collect());
+        let reading = each_once(rows().map(|row| row[Verb::Get as usize]).collect());
+        Some(Arc::new(Grants { allows, sets, documents, any, reading, challenge: self.challenge.clone() }))
     }
 
     /// The rules that are for nothing among these: a path with, where it is one, the entity set below it.
@@ -204,13 +213,15 @@ impl Access {
         &self.caller
     }
 
-    /// Which of the rules that hold here permit the caller, a bit each: callers for whom these are the same may be told the
-    /// same. `None` where there are more rules than bits.
+    /// Which of the rules by which anything is read here permit the caller, a bit each: callers for whom these are the
+    /// same may be told the same. `None` where there are more rules than bits.
     pub(crate) fn outcome(&self) -> Option<u64> {
         let Some(grants) = &self.grants else { return Some(0) };
-        let user = self.caller.user();
-        let bits = grants.allows.iter().enumerate().map(|(rule, allow)| u64::from(allow.permits(user)) << rule);
-        (grants.allows.len() <= u64::BITS as usize).then(|| bits.sum())
+        if grants.reading.len() > u64::BITS as usize {
+            return None;
+        }
+        let permits = |allow: &usize| grants.allows[*allow].permits(self.caller.user());
+        Some(grants.reading.iter().fold(0, |bits, allow| bits << 1 | u64::from(permits(allow))))
     }
 
     /// Whether there is anything to be checked.
@@ -339,20 +350,28 @@ mod tests {
     }
 
     #[test]
-    fn callers_have_the_same_outcome_where_the_same_rules_permit_them() {
-        let editors = || rule(None, None, None, vec![Principal::Group("editors".into())]);
+    fn callers_have_the_same_outcome_where_the_same_rules_let_them_read() {
         let ann = rule(None, Some(&["Secrets"]), None, vec![Principal::User("ann".into())]);
-        let policy = Policy::new(vec![ann, editors()], Allow::anyone(), None);
-        let grants = policy.grants("/v4/", []);
+        let editors = || rule(None, None, None, vec![Principal::Group("editors".into())]);
+        let writers = rule(None, None, Some(&[Verb::Post]), vec![Principal::Authenticated]);
+        let policy = Policy::new(vec![ann, writers, editors()], Allow::anyone(), None);
+        let grants = policy.grants("/v4/", [("Secrets", "/v4/Secrets".to_owned())]);
         let outcome = |caller: Caller| Access::new(caller, grants.as_ref()).outcome();
-        assert_eq!(outcome(Caller::anonymous()), Some(0b100));
-        assert_eq!(outcome(caller("ann", &["x"])), Some(0b101));
-        assert_eq!(outcome(caller("ann", &["editors"])), Some(0b111));
+        assert_eq!(outcome(Caller::anonymous()), Some(0b00));
+        assert_eq!(outcome(caller("bob", &["x"])), Some(0b00));
+        assert_eq!(outcome(caller("ann", &["x"])), Some(0b10));
+        assert_eq!(outcome(caller("ann", &["editors"])), Some(0b11));
         assert_eq!(outcome(caller("bob", &["editors"])), outcome(caller("zoe", &["x", "editors"])));
+        let elsewhere = policy.grants("/other/", []);
+        let there = |caller: Caller| Access::new(caller, elsewhere.as_ref()).outcome();
+        assert_eq!(there(caller("ann", &["editors"])), there(caller("bob", &["editors"])));
         assert_eq!(Access::default().outcome(), Some(0));
-        for (rules, expected) in [(63, Some(1 << 63)), (64, None)] {
-            let many = Policy::new((0..rules).map(|_| editors()).collect(), Allow::anyone(), None);
-            assert_eq!(Access::new(Caller::anonymous(), many.grants("/", []).as_ref()).outcome(), expected);
+        for (sets, expected) in [(64, Some(0)), (65, None)] {
+            let names: Vec<String> = (1..sets).map(|set| format!("Set{set}")).collect();
+            let rules = names.iter().map(|name| rule(None, Some(&[name.as_str()]), None, vec![])).collect();
+            let many = Policy::new(rules, Allow::authenticated(), None);
+            let grants = many.grants("/", names.iter().map(|name| (name.as_str(), format!("/{name}"))));
+            assert_eq!(Access::new(Caller::anonymous(), grants.as_ref()).outcome(), expected, "{sets}");
         }
     }
 

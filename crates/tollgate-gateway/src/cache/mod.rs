@@ -1,7 +1,7 @@
 //! The response cache, shared by all event loops: answers are kept in memory for as long as their handler states or their
 //! `Cache-Control` allows, and are sent again without a work process, a database or a copy of a large body.
 //!
-//! It is divided into parts, each under a lock of its own that is held for some 30 ns. What it deliberately does not do:
+//! It is divided into parts, each under a lock of its own that is held for one lookup. What it deliberately does not do:
 //! serve anything stale, validate what it keeps, or write to a disk.
 
 pub mod control;

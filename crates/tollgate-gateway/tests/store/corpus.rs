@@ -13,6 +13,7 @@ fn the_corpora_are_replayed() {
         ("postgres_url", fuzzed::postgres_url as fn(&[u8])),
         ("users_file", fuzzed::users_file),
         ("authorization", fuzzed::authorization),
+        ("cache_control", fuzzed::cache_control),
     ] {
         let replayed = std::fs::read_dir(corpora.join(name)).unwrap();
         let replayed = replayed.map(|entry| target(&std::fs::read(entry.unwrap().path()).unwrap()));

@@ -5,6 +5,7 @@
 #![allow(dead_code)]
 
 use tollgate_gateway::auth::{Credentials, Users};
+use tollgate_gateway::cache::control::CacheControl;
 use tollgate_gateway::store::postgres::Address;
 
 /// A URL of a PostgreSQL database: what it means is said without its password, and an error repeats none of its secrets.
@@ -39,4 +40,20 @@ pub(crate) fn authorization(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Some(Credentials { name, password }) = Credentials::parse(text) else { return };
     assert!(!name.contains(':') && !name.chars().chain(password.chars()).any(char::is_control));
+}
+
+/// A `Cache-Control`: in whatever order and case its lines come they say the same, what is added never makes it laxer, and
+/// what an operator may state is what is read.
+pub(crate) fn cache_control(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let control = CacheControl::of([text]);
+    assert_eq!(CacheControl::of([text, text]), control);
+    let upper = text.to_ascii_uppercase();
+    assert_eq!(CacheControl::of([upper.as_str()]), control);
+    let stricter = CacheControl::of([text, "max-age=0, no-store"]);
+    assert_eq!(CacheControl::of(["max-age=0, no-store", text]), stricter);
+    assert_eq!((stricter.max_age, stricter.no_store, stricter.private), (Some(0), true, control.private));
+    if let Ok(stated) = CacheControl::stated(text) {
+        assert_eq!(stated, control);
+    }
 }

@@ -1,6 +1,7 @@
 //! Users, passwords and access rules from outside.
 
 mod by_certificate;
+mod kept;
 mod passwords;
 mod refusals;
 mod rules;
