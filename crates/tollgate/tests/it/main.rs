@@ -10,4 +10,5 @@ mod load;
 mod report;
 mod run;
 mod serve;
+mod tls;
 mod users;
