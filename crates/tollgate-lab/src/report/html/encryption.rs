@@ -161,7 +161,7 @@ fn one_flow(flow: &Flow, place: usize) -> String {
             table.push(vec![step.what.clone(), from.to_owned(), number::whole(step.bytes), at]);
             let bytes = match step.bytes {
                 0 => String::new(),
-                bytes => format!(" · {}\u{a0}B", number::whole(bytes)),
+                bytes => format!(", {}\u{a0}B", number::whole(bytes)),
             };
             Arrow { from: side, text: format!("{}{bytes}", step.what), time: time(step.at_us) }
         })
