@@ -19,6 +19,8 @@ const FOLDER: &str = "gateway";
 const USER: &str = "lab";
 /// Work processes of the service, as in the published measurement.
 const WORK_PROCESSES: u32 = 250;
+/// A password that was verified costs no hash again for so long: the most that there is, lest one falls into a trial.
+const VERIFIED_SECONDS: u32 = 3600;
 /// How the certificates name this machine.
 const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
 
@@ -77,7 +79,7 @@ impl Secured {
             write_private(&users, &line)?;
             let _ = write!(
                 text,
-                "\n[users]\nfile = {}\n\n[authentication]\nbasic = true\n\n[[rule]]\npath = \"/\"\nallow = [\"authenticated\"]\n",
+                "\n[users]\nfile = {}\n\n[authentication]\nbasic = true\ncached_seconds = {VERIFIED_SECONDS}\n\n[[rule]]\npath = \"/\"\nallow = [\"authenticated\"]\n",
                 quoted(&users)
             );
             secured.user = Some((USER.to_owned(), password));

@@ -6,25 +6,29 @@ use crate::report::number::{self, NOTHING};
 use crate::report::view::View;
 use crate::results::{Cell, Figure, Published, RunResult};
 
-/// The most that was seen of what has a limit, over all levels.
+/// The most that was seen of each thing that has a limit, over all variants and levels, and where.
 pub(super) fn peaks(run: &RunResult) -> Option<Table> {
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for variant in &run.experiment.variants {
-        let own = || run.peaks.iter().filter(|peak| peak.variant == variant.name);
-        let mut names: Vec<&str> = own().map(|peak| peak.name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        for name in names {
-            let most = own().filter(|peak| peak.name == name).max_by(|one, other| one.value.total_cmp(&other.value));
-            rows.extend(most.map(|peak| {
-                let limit = peak.limit.map_or_else(|| NOTHING.to_owned(), number::three_digits);
-                vec![variant.name.clone(), format!("{name}, {}", peak.unit), number::three_digits(peak.value), limit]
-            }));
+    let mut names: Vec<&str> = Vec::new();
+    for peak in &run.peaks {
+        if !names.contains(&peak.name.as_str()) {
+            names.push(&peak.name);
         }
     }
+    let row = |name: &str| {
+        let own = run.peaks.iter().filter(|peak| peak.name == name);
+        let most = own.max_by(|one, other| one.value.total_cmp(&other.value))?;
+        let limit = most.limit.map_or_else(|| NOTHING.to_owned(), number::three_digits);
+        // What never happened happened nowhere.
+        let place = match most.value > 0.0 {
+            true => format!("{} at {}", most.variant, run.experiment.level_title(most.level)),
+            false => NOTHING.to_owned(),
+        };
+        Some(vec![name.to_owned(), number::three_digits(most.value), limit, place])
+    };
+    let rows: Vec<Vec<String>> = names.into_iter().filter_map(row).collect();
     (!rows.is_empty()).then(|| Table {
-        title: "the most that was seen, over all levels".to_owned(),
-        head: heads(&["variant", "of what", "peak", "limit"]),
+        title: "the most that was seen, over all variants and levels".to_owned(),
+        head: heads(&["of what", "peak", "limit", "with"]),
         rows,
     })
 }
