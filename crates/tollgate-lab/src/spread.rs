@@ -93,7 +93,7 @@ impl Groups {
 
     /// Adds the answers of one trial; the last one of a block ends it.
     pub fn add(&mut self, times: &Histogram<u64>, is_last_of_block: bool) {
-        for (group, quantile) in self.by_quantile.iter_mut().zip(QUANTILES) {
+        for (position, (group, quantile)) in self.by_quantile.iter_mut().zip(QUANTILES).enumerate() {
             let Some(blocks) = group.blocks else { continue };
             group.times.add(times).expect("all histograms have the same bounds");
             group.filled += u32::from(is_last_of_block);
@@ -103,14 +103,14 @@ impl Groups {
             let requests = group.times.len();
             let found = percentile::is_available(quantile, requests)
                 .then(|| group.times.value_at_quantile(quantile) as f64 / NS_PER_MS);
-            let only = |own: f64| found.filter(|_| own == quantile);
+            let only = |own: usize| found.filter(|_| own == position);
             self.done.push(RateGroup {
                 group: group.number,
                 blocks,
                 requests,
-                p50_ms: only(QUANTILES[0]),
-                p95_ms: only(QUANTILES[1]),
-                p99_ms: only(QUANTILES[2]),
+                p50_ms: only(0),
+                p95_ms: only(1),
+                p99_ms: only(2),
             });
             group.times.reset();
             (group.filled, group.number) = (0, group.number + 1);
