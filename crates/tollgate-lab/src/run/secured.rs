@@ -12,9 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::experiment::{Authentication, Experiment, KeyKind, TlsVersion};
+use crate::subject::{Secrets, TlsListener};
 
 /// The folder inside the run's.
 const FOLDER: &str = "gateway";
+/// What the verb that makes a certificate calls it and its key.
+const CERTIFICATE: &str = "server.pem";
+const KEY: &str = "server.key";
 /// Name of the user who is made for the run.
 const USER: &str = "lab";
 /// Work processes of the service, as in the published measurement.
@@ -30,8 +34,8 @@ pub(super) struct Secured {
     folder: PathBuf,
     /// The gateway's configuration.
     pub(super) configuration: PathBuf,
-    /// Name and password of its user; absent where nobody says who he is.
-    pub(super) user: Option<(String, String)>,
+    /// Its listeners and its user, as a peer is told of them.
+    pub(super) secrets: Secrets,
     levels: Vec<u64>,
 }
 
@@ -56,7 +60,7 @@ impl Secured {
         let Some(encrypting) = &experiment.encrypting else { return Ok(None) };
         let folder = private_folder(run)?;
         let configuration = folder.join("gateway.toml");
-        let mut secured = Secured { folder, configuration, user: None, levels: Vec::new() };
+        let mut secured = Secured { folder, configuration, secrets: Secrets::default(), levels: Vec::new() };
         let mut text = String::from(
             "[listen]\naddresses = [\"127.0.0.1:0\"]\n\n[cache]\nenabled = true\n\n[[service]]\nkind = \"fibonacci\"\n",
         );
@@ -70,6 +74,8 @@ impl Secured {
             let of_level = secured.folder_of(*level);
             ask(program, &certificate_arguments(&of_level, key, chain), "")?;
             text.push_str(&listener(&of_level, version));
+            let (certificate, key) = (of_level.join(CERTIFICATE), of_level.join(KEY));
+            secured.secrets.listeners.push(TlsListener { version: version.name(), certificate, key });
             secured.levels.push(*level);
         }
         if encrypting.authentication == Authentication::Basic {
@@ -82,7 +88,7 @@ impl Secured {
                 "\n[users]\nfile = {}\n\n[authentication]\nbasic = true\ncached_seconds = {VERIFIED_SECONDS}\n\n[[rule]]\npath = \"/\"\nallow = [\"authenticated\"]\n",
                 quoted(&users)
             );
-            secured.user = Some((USER.to_owned(), password));
+            secured.secrets.user = Some((USER.to_owned(), password));
         }
         write_private(&secured.configuration, &text)?;
         Ok(Some(secured))
@@ -138,8 +144,8 @@ fn certificate_arguments(folder: &Path, key: KeyKind, chain: u32) -> Vec<String>
 fn listener(folder: &Path, version: TlsVersion) -> String {
     format!(
         "\n[[tls]]\naddresses = [\"127.0.0.1:0\"]\ncertificate = {}\nkey = {}\nversions = [\"{}\"]\ntickets = true\n",
-        quoted(&folder.join("server.pem")),
-        quoted(&folder.join("server.key")),
+        quoted(&folder.join(CERTIFICATE)),
+        quoted(&folder.join(KEY)),
         version.name()
     )
 }
@@ -205,7 +211,7 @@ mod tests {
         let listeners = configuration["tls"].as_array().unwrap();
         assert_eq!((listeners.len(), listeners[1]["versions"][0].as_str()), (2, Some("1.3")));
         assert_eq!((secured.listener(1), secured.listener(5), secured.listener(2)), (Some(0), Some(1), None));
-        let (user, password) = secured.user.clone().unwrap();
+        let (user, password) = secured.secrets.user.clone().unwrap();
         let users = fs::read_to_string(configuration["users"]["file"].as_str().unwrap()).unwrap();
         assert_eq!(users, format!("{user}:{password}:\n"));
         assert!(!asked.contains(&password), "a password stands on no command line");

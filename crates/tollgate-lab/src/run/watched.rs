@@ -111,7 +111,8 @@ impl Process {
                 Ok(Process { child: None, watched: site.processes.clone(), metrics: None, folder: None })
             }
             Place::Child(_) if let Some(peer) = options.peer(&options.experiment.variants[site.variant])? => {
-                let child = Child::start_peer(peer, cores).map_err(|error| error.to_string())?;
+                let secrets = secured.map(|secured| secured.secrets.clone()).unwrap_or_default();
+                let child = Child::start_peer(peer, &secrets, cores).map_err(|error| error.to_string())?;
                 Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics: None, folder: None })
             }
             Place::Child(_) => {
@@ -254,7 +255,7 @@ fn secured_target(
     let target = match &site.place {
         Place::There(target) => target.clone(),
         Place::Child(path) => {
-            let user = secured.and_then(|secured| secured.user.as_ref());
+            let user = secured.and_then(|secured| secured.secrets.user.as_ref());
             headers
                 .extend(user.map(|(user, password)| ("Authorization".to_owned(), basic_authorization(user, password))));
             tls.authorities = secured.map(|secured| secured.authority(level));

@@ -13,7 +13,10 @@ use std::time::Duration;
 use crate::experiment::{ExperimentError, did_you_mean};
 
 /// The peers that come with tollgate: name and file.
-const BUILT_IN: &[(&str, &str)] = &[("cap", include_str!("../../../../../subjects/cap/subject.toml"))];
+const BUILT_IN: &[(&str, &str)] = &[
+    ("cap", include_str!("../../../../../subjects/cap/subject.toml")),
+    ("nginx", include_str!("../../../../../subjects/nginx/subject.toml")),
+];
 /// The folder of the peers that come with tollgate.
 const FOLDER: &str = "subjects";
 /// The file in each of its folders.
@@ -25,6 +28,11 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 const FOLDER_PLACE: &str = "{folder}";
 /// Stands for a free port.
 const PORT_PLACE: &str = "{port}";
+/// Stands for the ways of encrypting, each an argument of its own.
+const TLS_PLACE: &str = "{tls}";
+/// Stand for whom it is to know.
+const USER_PLACE: &str = "{user}";
+const PASSWORD_PLACE: &str = "{password}";
 /// Stands for where it serves.
 const URL_PLACE: &str = "{url}";
 
@@ -46,6 +54,26 @@ pub struct Peer {
     pub(super) ready: Ready,
     pub(super) ready_within: Duration,
     experiments: Vec<Served>,
+}
+
+/// What an experiment about encryption wants of a subject beside its plain port.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Secrets {
+    /// The ways of encrypting, each with a port.
+    pub listeners: Vec<TlsListener>,
+    /// Name and password of whom it is to know.
+    pub user: Option<(String, String)>,
+}
+
+/// A port with TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsListener {
+    /// The one version that it speaks, such as `1.3`.
+    pub version: &'static str,
+    /// Its certificate and those between it and the authority.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
 }
 
 /// The process that is watched.
@@ -139,7 +167,12 @@ impl Peer {
 
     /// Whether it is to have a port of our choice, since it does not say which one it took.
     pub(super) fn is_told_its_port(&self) -> bool {
-        !matches!(self.ready, Ready::LineWithUrl(..))
+        !matches!(self.ready, Ready::LineWithUrl(..)) || self.is_told_listeners()
+    }
+
+    /// Whether it is told the ways of encrypting, and so all of its ports.
+    pub(super) fn is_told_listeners(&self) -> bool {
+        self.command.iter().any(|argument| argument == TLS_PLACE)
     }
 }
 

@@ -13,7 +13,7 @@ use tollgate_net::listen::free_port;
 use tollgate_net::tls::TlsChoice;
 
 use super::super::child::{Child, StartError};
-use super::{Peer, Ready, Watch, filled};
+use super::{PASSWORD_PLACE, Peer, Ready, Secrets, TLS_PLACE, USER_PLACE, Watch, filled};
 use crate::cores::Cores;
 
 /// Between two questions whether it is ready.
@@ -26,22 +26,24 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 const COMMAND_LENGTH_MAX: usize = 15;
 
 impl Child {
-    /// Starts a peer on the subjects' cores and waits until it is ready.
+    /// Starts a peer on the subjects' cores, with what it is to encrypt by and whom to know, and waits until it is ready.
     ///
     /// # Errors
     /// That it is not installed and the line that installs it, or what it said instead of being ready.
-    pub fn start_peer(peer: &Peer, cores: &Cores) -> Result<Child, StartError> {
+    pub fn start_peer(peer: &Peer, secrets: &Secrets, cores: &Cores) -> Result<Child, StartError> {
         let refused = |message: String| StartError { message: format!("{}: {message}", peer.name) };
         if let Some(missing) = peer.missing() {
             let (missing, install) = (missing.display(), &peer.install);
             return Err(refused(format!("is not installed, as {missing} is missing; this installs it: {install}")));
         }
+        if !secrets.listeners.is_empty() && !peer.is_told_listeners() {
+            return Err(refused(format!("its command has no `{TLS_PLACE}`, so it cannot encrypt")));
+        }
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let port = match peer.is_told_its_port() {
-            true => free_port(any).map_err(|error| refused(format!("there is no port for it: {error}")))?,
-            false => 0,
-        };
-        let command = command(peer, port).map_err(refused)?;
+        let free = || free_port(any).map_err(|error| refused(format!("there is no port for it: {error}")));
+        let port = if peer.is_told_its_port() { free()? } else { 0 };
+        let tls_ports = secrets.listeners.iter().map(|_| free()).collect::<Result<Vec<_>, _>>()?;
+        let command = command(peer, port, &tls_ports, secrets).map_err(refused)?;
         let ready = peer.ready.clone();
         let (child, said) = Child::spawn(command, cores, move |line| heard(&ready, line))?;
         let child = child.once_ready(|child| {
@@ -51,7 +53,13 @@ impl Child {
                     wait_for_answer(child, &url, peer.ready_within)?;
                     base(&url)
                 }
-                Ready::LineWithUrl(..) => wait_for_line(child, &said, peer.ready_within)?,
+                Ready::LineWithUrl(..) => {
+                    let url = wait_for_line(child, &said, peer.ready_within)?;
+                    for _ in &secrets.listeners {
+                        child.further_urls.push(wait_for_line(child, &said, peer.ready_within)?);
+                    }
+                    url
+                }
                 Ready::Line(_) => {
                     wait_for_line(child, &said, peer.ready_within)?;
                     format!("http://127.0.0.1:{port}")
@@ -64,15 +72,27 @@ impl Child {
     }
 }
 
-fn command(peer: &Peer, port: u16) -> Result<Command, String> {
+fn command(peer: &Peer, port: u16, tls_ports: &[u16], secrets: &Secrets) -> Result<Command, String> {
     let folder = std::path::absolute(&peer.folder).map_err(|error| format!("{}: {error}", peer.folder.display()))?;
     let (program, arguments) = peer.command.split_first().ok_or("there is no program to start")?;
     let program = filled(program, port);
     // One without a slash is the system's.
     let mut command =
         if program.contains('/') { Command::new(folder.join(&program)) } else { Command::new(Path::new(&program)) };
-    command.args(arguments.iter().map(|argument| filled(argument, port)));
-    command.envs(peer.environment.iter().map(|(name, value)| (name, filled(value, port))));
+    for argument in arguments {
+        if argument == TLS_PLACE {
+            command.args(secrets.listeners.iter().zip(tls_ports).map(|(listener, port)| {
+                let (certificate, key) = (listener.certificate.display(), listener.key.display());
+                format!("{port}:{}:{certificate}:{key}", listener.version)
+            }));
+        } else {
+            command.arg(filled(argument, port));
+        }
+    }
+    // In the environment only: what stands on a command line, everybody on the machine can read.
+    let (user, password) = secrets.user.as_ref().map_or(("", ""), |(user, password)| (user, password));
+    let known = |value: &str| filled(value, port).replace(USER_PLACE, user).replace(PASSWORD_PLACE, password);
+    command.envs(peer.environment.iter().map(|(name, value)| (name, known(value))));
     command.current_dir(folder);
     Ok(command)
 }
@@ -167,6 +187,7 @@ fn group_and_command(process: u32) -> Option<(u32, String)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TlsListener;
     use super::*;
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -180,11 +201,11 @@ mod tests {
     }
 
     fn start(script: &str, more: &str) -> Child {
-        Child::start_peer(&peer(script, more), &Cores::default()).unwrap()
+        Child::start_peer(&peer(script, more), &Secrets::default(), &Cores::default()).unwrap()
     }
 
     fn refusal(peer: &Peer) -> String {
-        Child::start_peer(peer, &Cores::default()).unwrap_err().to_string()
+        Child::start_peer(peer, &Secrets::default(), &Cores::default()).unwrap_err().to_string()
     }
 
     const LINE: &str = "[ready]\nline = \"serving at {url} now\"";
@@ -205,6 +226,25 @@ mod tests {
     }
 
     #[test]
+    fn one_that_encrypts_is_told_how_and_says_where() {
+        let command = r#"["/bin/sh", "-c", 'for at in "$@"; do echo serving at http://$at:$WHO now; done; exec tail -f /dev/null', "sh", "{port}", "{tls}"]"#;
+        let text = format!(
+            "name = \"mine\"\ntitle = \"a script\"\ninstall = \"none\"\n[start]\ncommand = {command}\nenv = {{ WHO = \"{{user}}-{{password}}\" }}\n{LINE}\n[experiment.mine]\n"
+        );
+        let listener = |version| TlsListener { version, certificate: "c.pem".into(), key: "k.pem".into() };
+        let user = Some(("me".to_owned(), "word".to_owned()));
+        let secrets = Secrets { listeners: vec![listener("1.3"), listener("1.2")], user };
+        let told = Peer::parse(&text, &std::env::temp_dir().join("subject.toml")).unwrap();
+        let child = Child::start_peer(&told, &secrets, &Cores::default()).unwrap();
+        assert!(child.url.ends_with(":me-word"), "{}", child.url);
+        let versions = ["1.3", "1.2"].map(|version| format!(":{version}:c.pem:k.pem:me-word"));
+        let are_told = versions.iter().zip(&child.further_urls).filter(|(end, url)| url.ends_with(end.as_str()));
+        assert_eq!(are_told.count(), 2, "{:?}", child.further_urls);
+        let untold = Child::start_peer(&peer(FOR_EVER, LINE), &secrets, &Cores::default());
+        assert_eq!(untold.unwrap_err().to_string(), "mine: its command has no `{tls}`, so it cannot encrypt");
+    }
+
+    #[test]
     fn an_answer_below_400_says_that_it_is_ready() {
         if Command::new("python3").arg("--version").output().is_err() {
             return;
@@ -218,7 +258,7 @@ mod tests {
         // It is the descendant that says that it is ready, so it has its name by then.
         let script = "{ echo serving at http://127.0.0.1:1 now; tail -f /dev/null; } | cat & wait";
         let named = |name: &str| peer(script, &format!("watch = {{ descendant = \"{name}\" }}\n{LINE}"));
-        let child = Child::start_peer(&named("cat"), &Cores::default()).unwrap();
+        let child = Child::start_peer(&named("cat"), &Secrets::default(), &Cores::default()).unwrap();
         let [cat] = *child.watched() else { panic!("{:?}", child.watched()) };
         assert_ne!(cat, child.process());
         let watched = pidfd_open(Pid::from_raw(cat as i32).unwrap(), PidfdFlags::empty()).unwrap();

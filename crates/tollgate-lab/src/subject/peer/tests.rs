@@ -73,7 +73,7 @@ fn a_line_may_say_where_it_serves() {
 #[test]
 fn the_peers_that_come_with_tollgate_are_right() {
     let known = Peer::known().unwrap();
-    assert_eq!(known.iter().map(|peer| peer.name.as_str()).collect::<Vec<_>>(), ["cap"]);
+    assert_eq!(known.iter().map(|peer| peer.name.as_str()).collect::<Vec<_>>(), ["cap", "nginx"]);
     for (name, text) in BUILT_IN {
         let embedded = parse(text).unwrap();
         assert_eq!(embedded.name, *name);
