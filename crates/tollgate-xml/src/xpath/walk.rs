@@ -51,19 +51,25 @@ impl<'e> Context<'e, '_> {
             Start::Context => self.walk(&path.steps, self.item, meet),
             Start::Root => self.walk(&path.steps, self.item.beside(Place::of(crate::tree::NodeId::ROOT)), meet),
             Start::Nodes(nodes, predicates) => {
-                let mut items = match self.nodes(nodes) {
-                    Ok(items) => items.as_ref().clone(),
+                let all = match self.nodes(nodes) {
+                    Ok(items) => items,
                     Err(error) => return failed(error),
                 };
+                // Of a set that others hold too, only what is left is copied.
+                let (left, predicates) = match &**predicates {
+                    [Predicate::Position(position), rest @ ..] => (at_position(&all, *position), rest),
+                    all_predicates => (&all[..], all_predicates),
+                };
+                if predicates.is_empty() {
+                    return left.iter().try_for_each(|item| self.walk(&path.steps, *item, meet));
+                }
+                let mut items = left.to_vec();
                 for predicate in predicates {
                     if let Err(error) = self.filter(&mut items, predicate) {
                         return failed(error);
                     }
                 }
-                for item in items {
-                    self.walk(&path.steps, item, meet)?;
-                }
-                ControlFlow::Continue(())
+                items.into_iter().try_for_each(|item| self.walk(&path.steps, item, meet))
             }
         }
     }
@@ -181,7 +187,12 @@ impl<'e> Context<'e, '_> {
                 items.clear();
                 items.extend(last);
             }
-            _ => {
+            Predicate::Position(position) => {
+                let found = at_position(items, *position).first().copied();
+                items.clear();
+                items.extend(found);
+            }
+            Predicate::Test { .. } => {
                 let mut kept = 0;
                 for index in 0..size {
                     if self.holds(predicate, items[index], index + 1, size)? {
@@ -220,6 +231,12 @@ impl<'e> Context<'e, '_> {
             }
         }
     }
+}
+
+/// The item at a position, counted from one, if there is one.
+fn at_position(items: &[Item], position: f64) -> &[Item] {
+    let is_one = position >= 1.0 && position <= items.len() as f64 && position.fract() == 0.0;
+    if is_one { std::slice::from_ref(&items[position as usize - 1]) } else { &[] }
 }
 
 /// A node test with what its name is in one document.

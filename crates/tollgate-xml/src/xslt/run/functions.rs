@@ -34,15 +34,19 @@ impl<'e> Run<'e> {
         match function {
             CURRENT => Ok(Value::Nodes(Rc::new(vec![self.current.get()]))),
             KEY => {
-                let name = self.given_name(&next().into_text(self.forest), scope)?;
-                Ok(Value::Nodes(Rc::new(self.keyed(&name, next(), context)?)))
+                let name = next().into_text(self.forest);
+                Ok(Value::Nodes(self.keyed(self.given_name(&name, scope)?, next(), context)?))
             }
             FORMAT_NUMBER => {
                 let number = next().number(self.forest);
                 let pattern = next().into_text(self.forest);
                 let name = match arguments.next() {
-                    Some(name) => self.given_name(&name.into_text(self.forest), scope)?,
-                    None => Default::default(),
+                    Some(name) => {
+                        let name = name.into_text(self.forest);
+                        let (uri, local) = self.given_name(&name, scope)?;
+                        (uri.into(), local.into())
+                    }
+                    None => <(Box<str>, Box<str>)>::default(),
                 };
                 let Some(format) = self.program.decimal_formats.get(&name) else {
                     return Err(Error::new(ErrorKind::Dynamic, format!("there is no decimal format `{}`", name.1)));
@@ -85,8 +89,8 @@ impl<'e> Run<'e> {
                 Value::Fragment(_) => "RTF",
             }))),
             SYSTEM_PROPERTY => {
-                let (uri, local) = self.given_name(&next().into_text(self.forest), scope)?;
-                Ok(match (&*uri, &*local) {
+                let name = next().into_text(self.forest);
+                Ok(match self.given_name(&name, scope)? {
                     (XSLT, "version") => Value::Number(1.0),
                     (XSLT, "vendor") => Value::String(Text::Borrowed("tollgate")),
                     (XSLT, "vendor-url") => Value::String(Text::Borrowed("")),
@@ -94,12 +98,14 @@ impl<'e> Run<'e> {
                 })
             }
             ELEMENT_AVAILABLE => {
-                let (uri, local) = self.given_name(&next().into_text(self.forest), scope)?;
-                Ok(Value::Boolean(*uri == *XSLT && vocabulary::is_instruction(&local)))
+                let name = next().into_text(self.forest);
+                let (uri, local) = self.given_name(&name, scope)?;
+                Ok(Value::Boolean(uri == XSLT && vocabulary::is_instruction(local)))
             }
             FUNCTION_AVAILABLE => {
-                let (uri, local) = self.given_name(&next().into_text(self.forest), scope)?;
-                Ok(Value::Boolean(is_available(&uri, &local)))
+                let name = next().into_text(self.forest);
+                let (uri, local) = self.given_name(&name, scope)?;
+                Ok(Value::Boolean(is_available(uri, local)))
             }
             DOCUMENT => self.documents(next(), arguments.next(), scope, context),
             _ => {

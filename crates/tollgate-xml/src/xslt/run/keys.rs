@@ -11,10 +11,10 @@ use crate::tree::NodeId;
 use crate::xpath::Place;
 use crate::xpath::evaluate::Context;
 use crate::xpath::value::{Value, string_value};
-use crate::xslt::program::ExpandedName;
+use crate::xslt::program::Key;
 
-/// Nodes by their values, in document order and each once.
-type Values = HashMap<String, Vec<Item>>;
+/// Nodes by their values, in document order and each once; handed out as they are.
+type Values = HashMap<String, Rc<Vec<Item>>>;
 
 /// The maps of one run, by the number of the key and of the document.
 #[derive(Default)]
@@ -34,19 +34,20 @@ impl<'e> Run<'e> {
     /// The nodes of the context's document that have one of the values of `value` by a key.
     pub(super) fn keyed(
         &self,
-        name: &ExpandedName,
+        (uri, local): (&str, &str),
         value: Value<'e>,
         context: &Context<'e, '_>,
-    ) -> Result<Vec<Item>, Error> {
-        let Some(key) = self.program.keys.iter().position(|key| key.name == *name) else {
-            return Err(Error::new(ErrorKind::Dynamic, format!("there is no key `{}`", name.1)));
+    ) -> Result<Rc<Vec<Item>>, Error> {
+        let is_meant = |key: &Key| *key.name.1 == *local && *key.name.0 == *uri;
+        let Some(key) = self.program.keys.iter().position(is_meant) else {
+            return Err(Error::new(ErrorKind::Dynamic, format!("there is no key `{local}`")));
         };
         let document = context.item.document;
         let known = self.keys.maps.borrow().get(&(key, document)).cloned();
         let map = match known {
             Some(Map::Made(map)) => map,
             Some(Map::Underway) => {
-                return Err(Error::new(ErrorKind::Dynamic, format!("the key `{}` depends on itself", name.1)));
+                return Err(Error::new(ErrorKind::Dynamic, format!("the key `{local}` depends on itself")));
             }
             None => {
                 self.keys.maps.borrow_mut().insert((key, document), Map::Underway);
@@ -55,18 +56,18 @@ impl<'e> Run<'e> {
                 map
             }
         };
-        let of = |text: &str| map.get(text).map_or(&[][..], |items| items);
+        let of = |text: &str| map.get(text).map(Rc::clone).unwrap_or_default();
         match value {
-            Value::Nodes(nodes) => {
+            Value::Nodes(nodes) if nodes.len() != 1 => {
                 let mut found = Vec::new();
                 for node in nodes.iter() {
-                    found.extend_from_slice(of(&string_value(self.forest, *node)));
+                    found.extend_from_slice(&of(&string_value(self.forest, *node)));
                 }
                 found.sort_unstable();
                 found.dedup();
-                Ok(found)
+                Ok(Rc::new(found))
             }
-            value => Ok(of(&value.into_text(self.forest)).to_vec()),
+            value => Ok(of(&value.into_text(self.forest))),
         }
     }
 
@@ -96,7 +97,7 @@ impl<'e> Run<'e> {
         }
         self.current.set(before);
         if self.program.keys[key].declarations.len() > 1 {
-            for items in values.values_mut() {
+            for items in values.values_mut().map(Rc::make_mut) {
                 items.sort_unstable();
                 items.dedup();
             }
@@ -106,7 +107,7 @@ impl<'e> Run<'e> {
 }
 
 fn add(values: &mut Values, text: String, item: Item) {
-    let items = values.entry(text).or_default();
+    let items = Rc::make_mut(values.entry(text).or_default());
     if items.last() != Some(&item) {
         items.push(item);
     }

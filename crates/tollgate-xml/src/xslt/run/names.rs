@@ -4,7 +4,6 @@ use super::Run;
 use crate::characters::split_name;
 use crate::error::{Error, ErrorKind};
 use crate::names::{XML_NAMESPACE, XMLNS_NAMESPACE};
-use crate::xslt::program::ExpandedName;
 use crate::xslt::result::QualifiedName;
 
 /// What is named.
@@ -53,15 +52,18 @@ impl<'e> Run<'e> {
         declarations.iter().find(|(known, _)| **known == *prefix).map(|(_, uri)| &**uri)
     }
 
-    /// A name that a function is given (section 2.4): without a prefix it is in no namespace.
-    pub(super) fn given_name(&self, text: &str, scope: usize) -> Result<ExpandedName, Error> {
+    /// A name that a function is given (section 2.4), namespace first: without a prefix it is in no namespace.
+    pub(super) fn given_name<'t>(&self, text: &'t str, scope: usize) -> Result<(&'t str, &'t str), Error>
+    where
+        'e: 't,
+    {
         let wrong = |message: String| Err(Error::new(ErrorKind::Dynamic, message));
         let text = text.trim_matches([' ', '\t', '\n', '\r']);
         match split_name(text) {
             None => wrong(format!("`{text}` is no name")),
-            Some(("", local)) => Ok(("".into(), local.into())),
+            Some(("", local)) => Ok(("", local)),
             Some((prefix, local)) => match self.declared(scope, prefix) {
-                Some(uri) => Ok((uri.into(), local.into())),
+                Some(uri) => Ok((uri, local)),
                 None => wrong(format!("prefix `{prefix}` is not declared")),
             },
         }

@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::forest::Item;
 use crate::xpath::evaluate::Context;
 use crate::xpath::number;
+use crate::xpath::value::Text;
 use crate::xslt::program::Sort;
 
 /// How one key is compared.
@@ -28,11 +29,11 @@ enum Cases {
     UpperFirst,
 }
 
-enum Key {
+enum Key<'e> {
     Number(f64),
-    Text(String),
+    Text(Text<'e>),
     /// Without its case, then as it is.
-    Folded(String, String),
+    Folded(String, Text<'e>),
 }
 
 impl<'e> Run<'e> {
@@ -48,30 +49,32 @@ impl<'e> Run<'e> {
         }
         let rules = sorts.iter().map(|sort| self.rule(context, sort)).collect::<Result<Vec<_>, _>>()?;
         let before = self.current.get();
-        let mut keyed = Vec::with_capacity(nodes.len());
+        // The keys of all nodes behind each other.
+        let mut keys = Vec::with_capacity(nodes.len() * sorts.len());
         for (index, item) in nodes.iter().enumerate() {
             context.environment.spend(sorts.len() as u64)?;
             self.current.set(*item);
             let context = Context { item: *item, position: index + 1, size: nodes.len(), ..*context };
-            let mut keys = Vec::with_capacity(sorts.len());
             for (sort, rule) in sorts.iter().zip(&rules) {
                 let text = context.string(&sort.select)?;
                 keys.push(if rule.is_number {
                     Key::Number(number::from_text(&text))
                 } else if rule.cases == Cases::Exact {
-                    Key::Text(text.into_string())
+                    Key::Text(text)
                 } else {
-                    Key::Folded(text.to_lowercase(), text.into_string())
+                    Key::Folded(text.to_lowercase(), text)
                 });
             }
-            keyed.push((keys, *item));
         }
         self.current.set(before);
-        keyed.sort_by(|(left, _), (right, _)| {
-            let compared = left.iter().zip(right).zip(&rules).map(|((left, right), rule)| compare(left, right, rule));
-            compared.fold(Ordering::Equal, Ordering::then)
+        let keys_of = |index: u32| &keys[index as usize * sorts.len()..][..sorts.len()];
+        let mut order: Vec<u32> = (0..crate::names::number(nodes.len())).collect();
+        order.sort_by(|left, right| {
+            let pairs = keys_of(*left).iter().zip(keys_of(*right)).zip(&rules);
+            let mut compared = pairs.map(|((left, right), rule)| compare(left, right, rule));
+            compared.find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
         });
-        Ok(Rc::new(keyed.into_iter().map(|(_, item)| item).collect()))
+        Ok(Rc::new(order.into_iter().map(|index| nodes[index as usize]).collect()))
     }
 
     fn rule(&self, context: &Context<'e, '_>, sort: &'e Sort) -> Result<Rule, Error> {
@@ -100,7 +103,7 @@ impl<'e> Run<'e> {
     }
 }
 
-fn compare(left: &Key, right: &Key, rule: &Rule) -> Ordering {
+fn compare(left: &Key<'_>, right: &Key<'_>, rule: &Rule) -> Ordering {
     let ordering = match (left, right) {
         // What is no number comes before all numbers (section 10).
         (Key::Number(left), Key::Number(right)) => match (left.is_nan(), right.is_nan()) {
@@ -109,10 +112,10 @@ fn compare(left: &Key, right: &Key, rule: &Rule) -> Ordering {
             (false, true) => Ordering::Greater,
             (false, false) => left.partial_cmp(right).unwrap_or(Ordering::Equal),
         },
-        (Key::Text(left), Key::Text(right)) => left.cmp(right),
+        (Key::Text(left), Key::Text(right)) => (**left).cmp(right),
         (Key::Folded(left, left_exact), Key::Folded(right, right_exact)) => {
             // Capital letters have the smaller numbers.
-            let exact = left_exact.cmp(right_exact);
+            let exact = (**left_exact).cmp(right_exact);
             let exact = if rule.cases == Cases::LowerFirst { exact.reverse() } else { exact };
             left.cmp(right).then(exact)
         }
