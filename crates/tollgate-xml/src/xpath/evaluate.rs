@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::expression::{Expression, Operation, Path};
 use super::surroundings::Host;
 use super::value::{Text, Value, boolean_text, is_true, string_value};
-use super::walk::{Flow, Stop, ended};
+use super::walk::{Flow, Gathered, Stop, ended};
 use super::{Kind, number};
 use crate::budget::exceeded;
 use crate::error::{Error, ErrorKind};
@@ -160,16 +160,20 @@ impl<'e> Context<'e, '_> {
             }
             _ => return Err(Error::new(ErrorKind::Dynamic, "a set of nodes was expected")),
         };
-        let mut items = Vec::new();
+        if is_ordered {
+            let mut items = Vec::new();
+            self.visit(expression, &mut |item| {
+                items.push(item);
+                ControlFlow::Continue(())
+            })?;
+            return Ok(Rc::new(items));
+        }
+        let mut gathered = Gathered::default();
         self.visit(expression, &mut |item| {
-            items.push(item);
+            gathered.add(item);
             ControlFlow::Continue(())
         })?;
-        if !is_ordered {
-            items.sort_unstable();
-            items.dedup();
-        }
-        Ok(Rc::new(items))
+        Ok(Rc::new(gathered.into_ordered()))
     }
 
     /// The first node in document order.

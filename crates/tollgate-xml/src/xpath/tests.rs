@@ -132,6 +132,16 @@ fn sets_of_nodes_are_in_order_and_without_doubles() {
 }
 
 #[test]
+fn steps_that_meet_nodes_again_and_again_take_no_time_that_explodes() {
+    let source = format!("{}{}", "<a>".repeat(400), "</a>".repeat(400));
+    let document = Document::parse(&source).unwrap();
+    let find = |expression: &str| found(&document, expression, NodeId::ROOT);
+    assert_eq!(find("count(//a//a//a//a//a)"), "396");
+    assert_eq!(find("//a//a//a//a//a = 'x'"), "false");
+    assert_eq!(find("count(//a/ancestor::a/descendant::a/..)"), "399");
+}
+
+#[test]
 fn values_are_converted_as_the_recommendation_says() {
     check("1 + 2 * 3 - -4", "11");
     check("7 mod -3", "1");

@@ -48,8 +48,11 @@ impl<'e> Context<'e, '_> {
     /// Meets every node of a path, in the order of its axes; nodes may be met more than once.
     pub(crate) fn walk_path(&self, path: &'e Path, meet: &mut dyn FnMut(Item) -> Flow) -> Flow {
         match &path.start {
-            Start::Context => self.walk(&path.steps, self.item, meet),
-            Start::Root => self.walk(&path.steps, self.item.beside(Place::of(crate::tree::NodeId::ROOT)), meet),
+            Start::Context => self.walk_from(path, &[self.item], meet),
+            Start::Root => {
+                let root = self.item.beside(Place::of(crate::tree::NodeId::ROOT));
+                self.walk_from(path, &[root], meet)
+            }
             Start::Nodes(nodes, predicates) => {
                 let all = match self.nodes(nodes) {
                     Ok(items) => items,
@@ -61,7 +64,7 @@ impl<'e> Context<'e, '_> {
                     all_predicates => (&all[..], all_predicates),
                 };
                 if predicates.is_empty() {
-                    return left.iter().try_for_each(|item| self.walk(&path.steps, *item, meet));
+                    return self.walk_from(path, left, meet);
                 }
                 let mut items = left.to_vec();
                 for predicate in predicates {
@@ -69,9 +72,31 @@ impl<'e> Context<'e, '_> {
                         return failed(error);
                     }
                 }
-                items.into_iter().try_for_each(|item| self.walk(&path.steps, item, meet))
+                self.walk_from(path, &items, meet)
             }
         }
+    }
+
+    /// Meets what a path's steps lead to from each of `from`.
+    fn walk_from(&self, path: &'e Path, from: &[Item], meet: &mut dyn FnMut(Item) -> Flow) -> Flow {
+        let (last, before) = match path.steps.split_last() {
+            Some((last, before)) if !before.is_empty() && !path.is_ordered() => (last, before),
+            _ => return from.iter().try_for_each(|item| self.walk(&path.steps, *item, meet)),
+        };
+        // Where a step can lead to a node in more than one way, walking each way takes a time that grows with the power of
+        // the steps (`//a//a//a`): such steps are taken one after another, each node once.
+        let mut items = from.to_vec();
+        for step in before {
+            let mut next = Gathered::default();
+            for item in &items {
+                self.step(step, *item, &mut |met| {
+                    next.add(met);
+                    ControlFlow::Continue(())
+                })?;
+            }
+            items = next.into_ordered();
+        }
+        items.into_iter().try_for_each(|item| self.step(last, item, meet))
     }
 
     /// Meets what `steps` lead to from `from`.
@@ -237,6 +262,39 @@ impl<'e> Context<'e, '_> {
 fn at_position(items: &[Item], position: f64) -> &[Item] {
     let is_one = position >= 1.0 && position <= items.len() as f64 && position.fract() == 0.0;
     if is_one { std::slice::from_ref(&items[position as usize - 1]) } else { &[] }
+}
+
+/// Nodes that are met in any order and more than once, kept in the room that they need once.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    items: Vec<Item>,
+    /// Items that were different when they were last looked at.
+    different: usize,
+}
+
+/// Items that may wait before doubles among them are looked for.
+const WAITING_MAX: usize = 1 << 16;
+
+impl Gathered {
+    #[inline]
+    pub(crate) fn add(&mut self, item: Item) {
+        self.items.push(item);
+        if self.items.len() > 2 * self.different + WAITING_MAX {
+            self.order();
+        }
+    }
+
+    fn order(&mut self) {
+        self.items.sort_unstable();
+        self.items.dedup();
+        self.different = self.items.len();
+    }
+
+    /// In document order, each once.
+    pub(crate) fn into_ordered(mut self) -> Vec<Item> {
+        self.order();
+        self.items
+    }
 }
 
 /// A node test with what its name is in one document.
