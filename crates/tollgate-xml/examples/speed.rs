@@ -68,6 +68,7 @@ fn works(records: &str) -> Vec<(&'static str, Box<dyn FnMut() + '_>)> {
     let (request, response) = (compile(REQUEST, "request.xsl"), compile(RESPONSE, "response.xsl"));
     let grouping = compile(GROUPING, "records.xsl");
     let route = XPath::compile(ROUTE, &[("m0", "http://services.samples")]).expect("the expression is right");
+    let (streaming, options) = (route.clone(), tollgate_xml::Options::default());
     let parse = |text| Document::parse_bytes(text, &tollgate_xml::Options::default()).expect("it is well-formed");
     vec![
         ("parse", Box::new(move || _ = black_box(parse(black_box(GET_QUOTE.as_bytes()))))),
@@ -78,6 +79,7 @@ fn works(records: &str) -> Vec<(&'static str, Box<dyn FnMut() + '_>)> {
                 assert_eq!(route.boolean(&document, NodeId::ROOT), Ok(true));
             }),
         ),
+        ("stream", Box::new(move || assert_eq!(streaming.test(black_box(GET_QUOTE.as_bytes()), &options), Ok(true)))),
         ("request", Box::new(move || transform(&request, black_box(CHECK_PRICE)))),
         ("response", Box::new(move || transform(&response, black_box(QUOTE)))),
         ("records", Box::new(move || transform(&grouping, black_box(records)))),

@@ -33,6 +33,19 @@ pub(crate) fn decode(source: &[u8]) -> Result<Cow<'_, str>, Error> {
     }
 }
 
+/// The length of the declaration at the beginning, if it is right and names no other encoding than UTF-8.
+pub(crate) fn utf8_declaration_length(source: &[u8]) -> Option<usize> {
+    let beginning = &source[..source.len().min(DECLARATION_BYTES_MAX)];
+    let length = memchr::memmem::find(beginning, b"?>")? + b"?>".len();
+    let declaration = std::str::from_utf8(&beginning[..length]).ok()?;
+    check_declaration(declaration).ok()?;
+    let is_utf8 = match pseudo_attribute(declaration, "encoding") {
+        Some(label) => label.eq_ignore_ascii_case("UTF-8"),
+        None => true,
+    };
+    is_utf8.then_some(length)
+}
+
 fn without_mark<'s>(source: &'s [u8], encoding: &'static Encoding) -> &'s [u8] {
     match Encoding::for_bom(source) {
         Some((marked, length)) if marked == encoding => &source[length..],

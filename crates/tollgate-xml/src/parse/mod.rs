@@ -15,7 +15,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use self::attribute::Attribute;
-pub(crate) use self::decode::decode;
+pub(crate) use self::decode::{decode, utf8_declaration_length};
 use self::doctype::Declarations;
 use crate::budget::{Budget, exceeded};
 use crate::characters::{Bracket, first_forbidden, is_blank, is_plain_name, is_space, split_name};

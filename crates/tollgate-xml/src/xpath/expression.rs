@@ -239,6 +239,12 @@ impl NameTable {
         NameIndex(number(index))
     }
 
+    /// A name: its namespace and its local part.
+    pub(crate) fn text(&self, index: NameIndex) -> (&str, &str) {
+        let (uri, local) = &self.names[index.0 as usize];
+        (uri, local)
+    }
+
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.names.len()

@@ -12,6 +12,7 @@ mod lexer;
 pub(crate) mod nodes;
 pub(crate) mod number;
 pub(crate) mod parser;
+pub mod stream;
 mod surroundings;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use self::evaluate::{Context, Environment};
 use self::expression::Expression;
 pub use self::expression::Kind;
 pub(crate) use self::expression::{NameIndex, NameTable};
+use self::stream::Stream;
 use self::surroundings::Nothing;
 use self::surroundings::Prefixes;
 pub(crate) use self::surroundings::{Foreign, Host, StaticContext};
@@ -30,6 +32,7 @@ pub(crate) use self::value::Value;
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::forest::{Forest, Item, NAMES_INLINE};
+use crate::parse::Options;
 use crate::tree::{Document, NodeId};
 
 /// A compiled expression. It can be shared between threads.
@@ -47,6 +50,7 @@ pub struct XPath {
     text: Box<str>,
     expression: Expression,
     names: NameTable,
+    stream: Option<Stream>,
 }
 
 /// What an expression found.
@@ -75,7 +79,38 @@ impl XPath {
     pub fn compile(text: &str, prefixes: &[(&str, &str)]) -> Result<XPath, Error> {
         let mut names = NameTable::default();
         let expression = parser::parse(text, &Prefixes(prefixes), &mut names)?;
-        Ok(XPath { text: text.into(), expression, names })
+        let stream = Stream::of(&expression, &names);
+        Ok(XPath { text: text.into(), expression, names, stream })
+    }
+
+    /// Whether it is true of a message's root, as `boolean()` makes it: answered while the message is read where that can
+    /// be done, else by a tree.
+    ///
+    /// A message that is answered before its end is not read further, and so not refused for what stands there: see
+    /// [`stream`].
+    ///
+    /// ```
+    /// use tollgate_xml::{Options, XPath};
+    ///
+    /// let symbol = XPath::compile("//s:symbol = 'IBM'", &[("s", "http://services.samples")])?;
+    /// assert!(symbol.stream().is_some());
+    /// let message = b"<q xmlns='http://services.samples'><symbol>IBM</symbol></q>";
+    /// assert!(symbol.test(message, &Options::default())?);
+    /// # Ok::<(), tollgate_xml::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Document::parse_bytes`] and [`XPath::boolean`].
+    pub fn test(&self, source: &[u8], options: &Options<'_>) -> Result<bool, Error> {
+        if let Some(answer) = self.stream.as_ref().and_then(|stream| stream.test(source, options)) {
+            return Ok(answer.holds);
+        }
+        self.boolean(&Document::parse_bytes(source, options)?, NodeId::ROOT)
+    }
+
+    /// The expression as a condition that is answered while a message is read, if it is one.
+    pub fn stream(&self) -> Option<&Stream> {
+        self.stream.as_ref()
     }
 
     /// The expression as it was written.
