@@ -12,6 +12,14 @@ use crate::error::{Error, ErrorKind};
 /// Bytes at the beginning in which a declaration is looked for.
 const DECLARATION_BYTES_MAX: usize = 256;
 
+/// How most messages begin: known at a glance, where judging one costs as much as scanning a small message.
+const USUAL_DECLARATIONS: [&str; 4] = [
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+    "<?xml version=\"1.0\" encoding=\"utf-8\"?>",
+    "<?xml version='1.0' encoding='UTF-8'?>",
+    "<?xml version=\"1.0\"?>",
+];
+
 /// The text of a document.
 ///
 /// # Errors
@@ -35,6 +43,9 @@ pub(crate) fn decode(source: &[u8]) -> Result<Cow<'_, str>, Error> {
 
 /// The length of the declaration at the beginning, if it is right and names no other encoding than UTF-8.
 pub(crate) fn utf8_declaration_length(source: &[u8]) -> Option<usize> {
+    if let Some(usual) = USUAL_DECLARATIONS.iter().find(|usual| source.starts_with(usual.as_bytes())) {
+        return Some(usual.len());
+    }
     let beginning = &source[..source.len().min(DECLARATION_BYTES_MAX)];
     let length = memchr::memmem::find(beginning, b"?>")? + b"?>".len();
     let declaration = std::str::from_utf8(&beginning[..length]).ok()?;
@@ -62,6 +73,9 @@ fn encoding_of(source: &[u8]) -> Result<&'static Encoding, Error> {
         [0, b'<', ..] => return Ok(UTF_16BE),
         _ => {}
     }
+    if USUAL_DECLARATIONS.iter().any(|usual| source.starts_with(usual.as_bytes())) {
+        return Ok(UTF_8);
+    }
     let beginning = &source[..source.len().min(DECLARATION_BYTES_MAX)];
     let Some(end) = memchr::memmem::find(beginning, b"?>").filter(|_| beginning.starts_with(b"<?xml")) else {
         return Ok(UTF_8);
@@ -84,6 +98,9 @@ fn pseudo_attribute<'d>(declaration: &'d str, name: &str) -> Option<&'d str> {
 /// # Errors
 /// The place in `text`, and what is wrong there.
 pub(super) fn check_declaration(text: &str) -> Result<(), (usize, String)> {
+    if USUAL_DECLARATIONS.contains(&text) {
+        return Ok(());
+    }
     let inside = text.strip_prefix("<?xml").and_then(|rest| rest.strip_suffix("?>")).unwrap_or_default();
     let offset = "<?xml".len();
     let mut rest = inside;

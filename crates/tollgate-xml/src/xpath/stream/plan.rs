@@ -74,8 +74,15 @@ pub(super) struct Tests {
     any: u64,
     /// Steps to any name of a namespace.
     namespaces: Vec<(u64, Box<[u8]>)>,
-    /// Steps to a name: its namespace and its local part.
-    names: Vec<(u64, Box<[u8]>, Box<[u8]>)>,
+    names: Vec<Named>,
+}
+
+/// Steps to a name.
+#[derive(Debug, Clone)]
+struct Named {
+    steps: u64,
+    uri: Box<[u8]>,
+    local: Box<[u8]>,
 }
 
 impl Plan {
@@ -91,7 +98,7 @@ impl Tests {
     #[inline]
     pub(super) fn matching(&self, wanted: u64, uri: &[u8], local: &[u8]) -> u64 {
         let mut found = wanted & self.any;
-        for (steps, known_uri, known) in &self.names {
+        for Named { steps, uri: known_uri, local: known } in &self.names {
             if wanted & steps != 0 && **known == *local && **known_uri == *uri {
                 found |= wanted & steps;
             }
@@ -111,13 +118,10 @@ impl Tests {
             NodeTest::Namespace(uri) => self.namespaces.push((bit, uri.as_bytes().into())),
             NodeTest::Name(index) => {
                 let (uri, local) = names.text(*index);
-                let known = self
-                    .names
-                    .iter_mut()
-                    .find(|(_, known_uri, known)| **known == *local.as_bytes() && **known_uri == *uri.as_bytes());
-                match known {
-                    Some((steps, ..)) => *steps |= bit,
-                    None => self.names.push((bit, uri.as_bytes().into(), local.as_bytes().into())),
+                let (uri, local) = (uri.as_bytes(), local.as_bytes());
+                match self.names.iter_mut().find(|known| *known.local == *local && *known.uri == *uri) {
+                    Some(known) => known.steps |= bit,
+                    None => self.names.push(Named { steps: bit, uri: uri.into(), local: local.into() }),
                 }
             }
             _ => return None,

@@ -40,6 +40,7 @@ pub(super) fn scan(plan: &Plan, source: &[u8], options: &Options<'_>) -> Option<
         depth: 0,
         declarations: [Declaration::default(); DECLARATIONS_MAX],
         declared: 0,
+        attributes: [Attribute::default(); ATTRIBUTES_MAX],
         seen_element: false,
         pending: 0,
         known: 0,
@@ -58,6 +59,8 @@ struct Scanner<'p, 's> {
     depth: usize,
     declarations: [Declaration<'s>; DECLARATIONS_MAX],
     declared: usize,
+    /// Of the element being begun.
+    attributes: [Attribute<'s>; ATTRIBUTES_MAX],
     seen_element: bool,
     /// Last steps that led to the element just begun and wait for its value.
     pending: u64,
@@ -262,7 +265,6 @@ impl<'s> Scanner<'_, 's> {
         let (prefix, local) = self.name()?;
         let name_end = self.at;
         let declared_before = self.declared;
-        let mut attributes = [Attribute::default(); ATTRIBUTES_MAX];
         let mut count = 0;
         let is_empty = loop {
             let before = self.at;
@@ -285,7 +287,7 @@ impl<'s> Scanner<'_, 's> {
                 // Two prefixes may mean one namespace: a doubt too.
                 other.local == attribute.local && other.prefix.is_empty() == attribute.prefix.is_empty()
             };
-            if count == ATTRIBUTES_MAX || attributes[..count].iter().any(is_twice) {
+            if count == ATTRIBUTES_MAX || self.attributes[..count].iter().any(is_twice) {
                 return None;
             }
             match (attribute.prefix, attribute.local) {
@@ -293,7 +295,7 @@ impl<'s> Scanner<'_, 's> {
                 (b"xmlns", prefix) => self.declare(prefix, attribute.value)?,
                 _ => {}
             }
-            attributes[count] = attribute;
+            self.attributes[count] = attribute;
             count += 1;
         };
         let uri = self.resolve(prefix)?;
@@ -304,7 +306,8 @@ impl<'s> Scanner<'_, 's> {
         let found = self.plan.elements.matching(around & self.plan.elements.all, uri, local);
         let wanted = around & self.plan.deep | (found & !self.plan.last) << 1;
         self.meet(found & self.plan.last, is_empty.then_some(b""))?;
-        for attribute in &attributes[..count] {
+        for index in 0..count {
+            let attribute = self.attributes[index];
             let is_declaration =
                 attribute.prefix == b"xmlns" || (attribute.prefix.is_empty() && attribute.local == b"xmlns");
             if is_declaration {
