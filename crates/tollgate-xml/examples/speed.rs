@@ -63,7 +63,9 @@ fn main() {
 }
 
 /// What is measured, by name.
-fn works(records: &str) -> Vec<(&'static str, Box<dyn FnMut() + '_>)> {
+type Work<'r> = (&'static str, Box<dyn FnMut() + 'r>);
+
+fn works(records: &str) -> Vec<Work<'_>> {
     let compile = |source: &str, name| Stylesheet::compile(source.as_bytes(), name).expect("the stylesheet is right");
     let (request, response) = (compile(REQUEST, "request.xsl"), compile(RESPONSE, "response.xsl"));
     let grouping = compile(GROUPING, "records.xsl");
