@@ -7,7 +7,11 @@ use std::fmt;
 
 /// What is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+pub struct Error(Box<Details>);
+
+/// They stand apart, so that a result is small where nothing is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Details {
     kind: ErrorKind,
     message: String,
     position: Option<Position>,
@@ -56,53 +60,58 @@ impl Position {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), position: None, source_name: None }
+        Error(Box::new(Details { kind, message: message.into(), position: None, source_name: None }))
     }
 
     pub(crate) fn at(kind: ErrorKind, text: &str, offset: usize, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), position: Some(Position::of(text, offset)), source_name: None }
+        Error(Box::new(Details {
+            kind,
+            message: message.into(),
+            position: Some(Position::of(text, offset)),
+            source_name: None,
+        }))
     }
 
     /// The same error, in the source of this name.
     pub(crate) fn within(mut self, source_name: &str) -> Error {
-        self.source_name = Some(source_name.into());
+        self.0.source_name = Some(source_name.into());
         self
     }
 
     /// The same error at a place of a text, unless it has a place already.
     pub(crate) fn or_at(mut self, source_name: &str, text: &str, offset: usize) -> Error {
-        if self.position.is_none() {
-            self.position = Some(Position::of(text, offset));
-            self.source_name = Some(source_name.into());
+        if self.0.position.is_none() {
+            self.0.position = Some(Position::of(text, offset));
+            self.0.source_name = Some(source_name.into());
         }
         self
     }
 
     /// The name of the text that it is about, such as a stylesheet's file, where there are several.
     pub fn source_name(&self) -> Option<&str> {
-        self.source_name.as_deref()
+        self.0.source_name.as_deref()
     }
 
     /// Whose fault it is.
     pub fn kind(&self) -> ErrorKind {
-        self.kind
+        self.0.kind
     }
 
     /// What is wrong, without the place.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// Where it is wrong, if that can be told.
     pub fn position(&self) -> Option<Position> {
-        self.position
+        self.0.position
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)?;
-        match (&self.source_name, self.position) {
+        formatter.write_str(&self.0.message)?;
+        match (&self.0.source_name, self.0.position) {
             (None, None) => Ok(()),
             (Some(name), None) => write!(formatter, " ({name})"),
             (None, Some(Position { line, column, .. })) => write!(formatter, " (line {line}, column {column})"),
