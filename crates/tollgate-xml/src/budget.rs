@@ -24,8 +24,13 @@ pub struct Budget {
     pub output_bytes_max: usize,
     /// Instructions and steps of one transformation or evaluation.
     pub instructions_max: u64,
+    /// Bytes of the values that one transformation may make for its variables and parameters, all together.
+    pub value_bytes_max: usize,
     /// Templates that may call each other in a row.
     pub template_depth_max: usize,
+    /// Bytes of stack that a stylesheet's instructions and expressions may take within each other. Whoever calls has to have
+    /// half a MiB more.
+    pub stack_bytes_max: usize,
 }
 
 impl Default for Budget {
@@ -39,9 +44,43 @@ impl Default for Budget {
             entity_bytes_max: 1024 * 1024,
             output_bytes_max: 64 * 1024 * 1024,
             instructions_max: 100_000_000,
+            value_bytes_max: 512 * 1024 * 1024,
             template_depth_max: 1000,
+            stack_bytes_max: 1024 * 1024 + 512 * 1024,
         }
     }
+}
+
+/// How deep the stack is, as seen from where it was when this was made.
+///
+/// What calls itself asks it, so that no stylesheet and no expression ends the process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stack {
+    begin: usize,
+    bytes_max: usize,
+}
+
+impl Stack {
+    pub(crate) fn new(bytes_max: usize) -> Stack {
+        Stack { begin: here(), bytes_max }
+    }
+
+    /// # Errors
+    /// Where it is deeper than it may be.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.begin.abs_diff(here()) > self.bytes_max {
+            return Err(exceeded("bytes of stack, for what stands in each other", self.bytes_max as u64));
+        }
+        Ok(())
+    }
+}
+
+/// About where the stack ends.
+#[inline]
+fn here() -> usize {
+    let mark = 0_u8;
+    std::ptr::from_ref(&mark).addr()
 }
 
 /// The error for a limit that was reached.

@@ -53,6 +53,7 @@ impl<'e> Context<'e, '_> {
         left: &'e Expression,
         right: &'e Expression,
     ) -> Result<bool, Error> {
+        self.environment.stack.check()?;
         match (left.kind(), right.kind()) {
             (Some(Kind::Nodes), Some(Kind::Nodes)) => {
                 let (left, right) = (self.nodes(left)?, self.nodes(right)?);

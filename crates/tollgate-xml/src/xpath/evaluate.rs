@@ -9,7 +9,7 @@ use super::surroundings::Host;
 use super::value::{Text, Value, boolean_text, is_true, string_value};
 use super::walk::{Flow, Gathered, Stop, ended};
 use super::{Kind, number};
-use crate::budget::exceeded;
+use crate::budget::{Budget, Stack, exceeded};
 use crate::error::{Error, ErrorKind};
 use crate::forest::{Forest, Item};
 
@@ -18,6 +18,9 @@ pub(crate) struct Environment<'e> {
     pub(crate) forest: &'e Forest<'e>,
     steps_left: Cell<u64>,
     steps_max: u64,
+    value_bytes_left: Cell<usize>,
+    budget: &'e Budget,
+    pub(crate) stack: Stack,
 }
 
 /// Where an expression is evaluated (section 1): the node, its position, and how many there are.
@@ -31,8 +34,11 @@ pub(crate) struct Context<'e, 'x> {
 }
 
 impl<'e> Environment<'e> {
-    pub(crate) fn new(forest: &'e Forest<'e>, steps_max: u64) -> Environment<'e> {
-        Environment { forest, steps_left: Cell::new(steps_max), steps_max }
+    pub(crate) fn new(forest: &'e Forest<'e>, budget: &'e Budget) -> Environment<'e> {
+        let steps_max = budget.instructions_max;
+        let stack = Stack::new(budget.stack_bytes_max);
+        let value_bytes_left = Cell::new(budget.value_bytes_max);
+        Environment { forest, steps_left: Cell::new(steps_max), steps_max, value_bytes_left, budget, stack }
     }
 
     /// Takes steps off the budget.
@@ -45,6 +51,27 @@ impl<'e> Environment<'e> {
             }
             None => Err(exceeded("steps of an evaluation", self.steps_max)),
         }
+    }
+}
+
+impl Environment<'_> {
+    /// Takes the bytes of a value that is kept off the budget.
+    pub(crate) fn keep(&self, bytes: usize) -> Result<(), Error> {
+        match self.value_bytes_left.get().checked_sub(bytes) {
+            Some(left) => {
+                self.value_bytes_left.set(left);
+                Ok(())
+            }
+            None => Err(exceeded("bytes of values", self.budget.value_bytes_max as u64)),
+        }
+    }
+
+    /// Whether a text that is being made may be so long.
+    pub(crate) fn check_text(&self, bytes: usize) -> Result<(), Error> {
+        if bytes > self.budget.text_bytes_max {
+            return Err(exceeded("bytes of a text", self.budget.text_bytes_max as u64));
+        }
+        Ok(())
     }
 }
 
@@ -66,11 +93,17 @@ impl<'e> Context<'e, '_> {
         }
     }
 
+    /// This context, if the stack allows for one expression more within others.
+    #[inline]
+    fn deeper(&self) -> Result<&Self, Error> {
+        self.environment.stack.check().map(|()| self)
+    }
+
     /// As a condition.
     pub(crate) fn boolean(&self, expression: &'e Expression) -> Result<bool, Error> {
         match expression {
-            Expression::Or(left, right) => Ok(self.boolean(left)? || self.boolean(right)?),
-            Expression::And(left, right) => Ok(self.boolean(left)? && self.boolean(right)?),
+            Expression::Or(left, right) => Ok(self.deeper()?.boolean(left)? || self.boolean(right)?),
+            Expression::And(left, right) => Ok(self.deeper()?.boolean(left)? && self.boolean(right)?),
             Expression::Compare(comparison, left, right) => self.compare(*comparison, left, right),
             Expression::Path(_) | Expression::Union(_) => {
                 self.visit(expression, &mut |_| ControlFlow::Break(Stop::Enough))
@@ -94,7 +127,7 @@ impl<'e> Context<'e, '_> {
             Expression::Number(number) => Ok(*number),
             Expression::Negate(inner) => Ok(-self.number(inner)?),
             Expression::Arithmetic(operation, left, right) => {
-                let (left, right) = (self.number(left)?, self.number(right)?);
+                let (left, right) = (self.deeper()?.number(left)?, self.number(right)?);
                 Ok(match operation {
                     Operation::Add => left + right,
                     Operation::Subtract => left - right,

@@ -179,7 +179,8 @@ impl XPath {
     ) -> Result<T, Error> {
         let mut room = [None; NAMES_INLINE];
         let forest = Forest::new(document, &self.names, &mut room);
-        let environment = Environment::new(&forest, Budget::default().instructions_max);
+        let budget = Budget::default();
+        let environment = Environment::new(&forest, &budget);
         let item = Item::of_first(Place::of(node));
         ask(&Context { environment: &environment, host: &Nothing, item, position: 1, size: 1 }, &self.expression)
     }

@@ -12,11 +12,13 @@ use crate::error::{Error, ErrorKind};
 
 /// Expressions within expressions: parentheses, predicates, arguments.
 const DEPTH_MAX: usize = 64;
+/// Terms and steps of one expression.
+const TERMS_MAX: usize = 1000;
 
 /// Reads an expression.
 pub(crate) fn parse(text: &str, context: &dyn StaticContext, names: &mut NameTable) -> Result<Expression, Error> {
     let tokens = tokens(text)?;
-    let mut parser = Parser { text, tokens: &tokens, at: 0, context, names, depth: 0 };
+    let mut parser = Parser { text, tokens: &tokens, at: 0, context, names, depth: 0, terms: 0 };
     let expression = parser.expression()?;
     match parser.peek() {
         Token::End => Ok(expression),
@@ -31,6 +33,7 @@ struct Parser<'e, 'c> {
     context: &'c dyn StaticContext,
     names: &'c mut NameTable,
     depth: usize,
+    terms: usize,
 }
 
 impl<'e> Parser<'e, '_> {
@@ -99,14 +102,26 @@ impl<'e> Parser<'e, '_> {
     fn or(&mut self) -> Result<Expression, Error> {
         let mut left = self.and()?;
         while self.eats_operator("or") {
+            self.term()?;
             left = Expression::Or(Box::new(left), Box::new(self.and()?));
         }
         Ok(left)
     }
 
+    /// One term or step more: a chain of them is a tree as deep as it is long.
+    fn term(&mut self) -> Result<(), Error> {
+        self.terms += 1;
+        if self.terms > TERMS_MAX {
+            let message = format!("terms and steps of an expression: more than the limit of {TERMS_MAX}");
+            return Err(Error::at(ErrorKind::Budget, self.text, self.place(), message));
+        }
+        Ok(())
+    }
+
     fn and(&mut self) -> Result<Expression, Error> {
         let mut left = self.equality()?;
         while self.eats_operator("and") {
+            self.term()?;
             left = Expression::And(Box::new(left), Box::new(self.equality()?));
         }
         Ok(left)
@@ -121,6 +136,7 @@ impl<'e> Parser<'e, '_> {
                 _ => return Ok(left),
             };
             self.advance();
+            self.term()?;
             left = Expression::Compare(comparison, Box::new(left), Box::new(self.relation()?));
         }
     }
@@ -136,6 +152,7 @@ impl<'e> Parser<'e, '_> {
                 _ => return Ok(left),
             };
             self.advance();
+            self.term()?;
             left = Expression::Compare(comparison, Box::new(left), Box::new(self.sum()?));
         }
     }
@@ -149,6 +166,7 @@ impl<'e> Parser<'e, '_> {
                 _ => return Ok(left),
             };
             self.advance();
+            self.term()?;
             left = Expression::Arithmetic(operation, Box::new(left), Box::new(self.product()?));
         }
     }
@@ -163,6 +181,7 @@ impl<'e> Parser<'e, '_> {
                 _ => return Ok(left),
             };
             self.advance();
+            self.term()?;
             left = Expression::Arithmetic(operation, Box::new(left), Box::new(self.negation()?));
         }
     }
@@ -272,6 +291,7 @@ impl<'e> Parser<'e, '_> {
             } else if !self.eats("/") {
                 return Ok(());
             }
+            self.term()?;
             steps.push(self.step()?);
         }
     }

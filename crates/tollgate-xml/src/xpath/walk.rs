@@ -104,7 +104,10 @@ impl<'e> Context<'e, '_> {
         match steps {
             [] => meet(from),
             [last] => self.step(last, from, meet),
-            [step, rest @ ..] => self.step(step, from, &mut |item| self.walk(rest, item, meet)),
+            [step, rest @ ..] => match self.environment.stack.check() {
+                Err(error) => failed(error),
+                Ok(()) => self.step(step, from, &mut |item| self.walk(rest, item, meet)),
+            },
         }
     }
 

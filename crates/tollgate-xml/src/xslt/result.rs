@@ -267,7 +267,7 @@ impl<'o> Output<'o> {
                 Escaping::Enabled => writer.text(text),
                 Escaping::Disabled => writer.raw(text),
             },
-            Sink::Tree(tree) => tree.text(text, escaping),
+            Sink::Tree(tree) => tree.text(text, escaping, self.budget.output_bytes_max),
             Sink::Text(gathered) => {
                 gathered.push_str(text);
                 if gathered.len() > self.budget.text_bytes_max {
@@ -496,7 +496,10 @@ impl Tree {
         Tree { builder: Builder::new(std::borrow::Cow::Borrowed(""), budget), text: None, raw: Vec::new() }
     }
 
-    fn text(&mut self, text: &str, escaping: Escaping) -> Result<(), Error> {
+    fn text(&mut self, text: &str, escaping: Escaping, bytes_max: usize) -> Result<(), Error> {
+        if self.builder.beside().len() + text.len() > bytes_max {
+            return Err(crate::budget::exceeded("bytes of a result", bytes_max as u64));
+        }
         if self.text.as_ref().is_some_and(|(_, gathered)| *gathered != escaping) {
             self.end_text()?;
         }

@@ -12,6 +12,7 @@ impl<'e> Context<'e, '_> {
         let mut whole = String::new();
         for argument in arguments {
             whole.push_str(&self.string(argument)?);
+            self.environment.check_text(whole.len())?;
         }
         Ok(Text::Owned(whole))
     }

@@ -42,6 +42,7 @@ impl Compiler<'_> {
         scope: &mut BodyScope,
         skipped: &[&str],
     ) -> Result<Block, Error> {
+        self.stack.check().map_err(|error| self.program.located(error, self.spot(place)))?;
         self.depth += 1;
         if self.depth > self.depth_max {
             return Err(self.wrong(place, "instructions stand too deep in each other"));

@@ -66,7 +66,7 @@ impl<'e> Run<'e> {
             })),
             NODE_SET => Ok(match next() {
                 Value::Fragment(fragment) => {
-                    let document = self.forest.add((*fragment).clone());
+                    let document = self.grown(fragment);
                     Value::Nodes(Rc::new(vec![Item { document, place: Place::of(NodeId::ROOT) }]))
                 }
                 nodes @ Value::Nodes(_) => nodes,
@@ -114,6 +114,17 @@ impl<'e> Run<'e> {
                 Ok(Value::String(Text::Owned(document.unparsed_entity(&name).unwrap_or_default().to_owned())))
             }
         }
+    }
+
+    /// The document that a fragment is: the same one whenever it is asked for.
+    fn grown(&self, fragment: Rc<Document<'static>>) -> u32 {
+        let mut fragments = self.fragments.borrow_mut();
+        // It is kept, so that its address belongs to it as long as the run lasts.
+        let (_, number) = fragments.entry(Rc::as_ptr(&fragment).addr()).or_insert_with(|| {
+            let number = self.forest.add((*fragment).clone());
+            (fragment, number)
+        });
+        *number
     }
 
     /// `document()` (section 12.1).

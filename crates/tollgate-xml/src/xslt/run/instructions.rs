@@ -5,10 +5,36 @@ use super::names::Made;
 use crate::error::{Error, ErrorKind};
 use crate::forest::Item;
 use crate::xpath::evaluate::Context;
+use crate::xpath::expression::Expression;
+use crate::xslt::functions::DEFERRED;
 use crate::xslt::program::{
-    Action, Block, Ending, ForEach, Literal, LiteralName, MadeAttribute, MadeElement, Part, ValueTemplate,
+    Action, Argument, Binding, Block, Ending, ForEach, Literal, LiteralName, MadeAttribute, MadeElement, Part,
+    ValueTemplate,
 };
-use crate::xslt::result::{Output, QualifiedName};
+use crate::xslt::result::{Escaping, Output, QualifiedName};
+
+fn value_of<'e>(
+    context: &Context<'e, '_>,
+    select: &'e Expression,
+    escaping: Escaping,
+    output: &mut Output<'_>,
+) -> Result<(), Error> {
+    output.text(&context.string(select)?, escaping)
+}
+
+/// The first block whose test holds.
+fn chosen<'e>(
+    context: &Context<'e, '_>,
+    whens: &'e [(Expression, Block)],
+    otherwise: &'e Block,
+) -> Result<&'e Block, Error> {
+    for (test, body) in whens {
+        if context.boolean(test)? {
+            return Ok(body);
+        }
+    }
+    Ok(otherwise)
+}
 
 impl LiteralName {
     fn as_name(&self) -> QualifiedName<'_> {
@@ -17,6 +43,8 @@ impl LiteralName {
 }
 
 impl<'e> Run<'e> {
+    /// One instruction. What has values of its own stands apart, so that this costs little of the stack each time that
+    /// templates call each other.
     pub(super) fn instruction(
         &self,
         context: &Context<'e, '_>,
@@ -25,51 +53,56 @@ impl<'e> Run<'e> {
     ) -> Result<(), Error> {
         match action {
             Action::Text(text, escaping) => output.text(text, *escaping),
-            Action::ValueOf(select, escaping) => output.text(&context.string(select)?, *escaping),
+            Action::ValueOf(select, escaping) => value_of(context, select, *escaping, output),
             Action::Literal(literal) => self.literal(context, literal, output),
-            Action::Choose(whens, otherwise) => {
-                for (test, body) in whens {
-                    if context.boolean(test)? {
-                        return self.block(context, body, output);
-                    }
-                }
-                self.block(context, otherwise, output)
-            }
+            Action::Choose(whens, otherwise) => match chosen(context, whens, otherwise) {
+                Ok(body) => self.block(context, body, output),
+                Err(error) => Err(error),
+            },
             Action::ApplyTemplates(instruction) => self.apply_templates(context, instruction, output),
             Action::ApplyImports => self.apply_imports(context, output),
-            Action::CallTemplate(template, arguments) => {
-                let arguments = self.arguments(context, arguments)?;
-                self.call(context, *template, arguments, output)
-            }
+            Action::CallTemplate(template, arguments) => self.call_template(context, *template, arguments, output),
             Action::ForEach(instruction) => self.for_each(context, instruction, output),
             Action::CopyOf(select) => self.copy_of(context, select, output),
             Action::Copy(sets, body) => self.copy(context, sets, body, output),
             Action::Element(element) => self.made_element(context, element, output),
             Action::Attribute(attribute) => self.made_attribute(context, attribute, output),
-            Action::Comment(body) => {
-                let text = self.text_of(context, body)?;
-                output.comment(&text)
-            }
+            Action::Comment(body) => self.comment(context, body, output),
             Action::Instruction(name, body) => self.made_instruction(context, name, body, output),
             Action::Number(instruction) => self.number(context, instruction, output),
-            Action::Variable(slot, binding) => {
-                let value = self.bound(context, binding)?;
-                self.variables.set(*slot, value);
-                Ok(())
-            }
-            Action::Parameter(slot, binding) => {
-                if !self.variables.is_set(*slot) {
-                    let value = self.bound(context, binding)?;
-                    self.variables.set(*slot, value);
-                }
-                Ok(())
-            }
+            Action::Variable(slot, binding) => self.variable_set(context, *slot, binding),
+            Action::Parameter(slot, _) if self.variables.is_set(*slot) => Ok(()),
+            Action::Parameter(slot, binding) => self.variable_set(context, *slot, binding),
             Action::Message(body, ending) => self.message(context, body, *ending),
             Action::Fallback(Some(block), _) => self.block(context, block, output),
-            Action::Fallback(None, error) => {
-                Err(self.program.deferred[(error & !crate::xslt::functions::DEFERRED) as usize].clone())
-            }
+            Action::Fallback(None, error) => Err(self.deferred(*error)),
         }
+    }
+
+    fn call_template(
+        &self,
+        context: &Context<'e, '_>,
+        template: u32,
+        arguments: &'e [Argument],
+        output: &mut Output<'_>,
+    ) -> Result<(), Error> {
+        let arguments = self.arguments(context, arguments)?;
+        self.call(context, template, arguments, output)
+    }
+
+    fn comment(&self, context: &Context<'e, '_>, body: &'e Block, output: &mut Output<'_>) -> Result<(), Error> {
+        let text = self.text_of(context, body)?;
+        output.comment(&text)
+    }
+
+    fn variable_set(&self, context: &Context<'e, '_>, slot: u32, binding: &'e Binding) -> Result<(), Error> {
+        let value = self.bound(context, binding)?;
+        self.variables.set(slot, value);
+        Ok(())
+    }
+
+    fn deferred(&self, number: u32) -> Error {
+        self.program.deferred[(number & !DEFERRED) as usize].clone()
     }
 
     fn literal(&self, context: &Context<'e, '_>, literal: &'e Literal, output: &mut Output<'_>) -> Result<(), Error> {
@@ -219,7 +252,10 @@ impl<'e> Run<'e> {
                 for part in parts {
                     match part {
                         Part::Text(text) => whole.push_str(text),
-                        Part::Value(expression) => whole.push_str(&context.string(expression)?),
+                        Part::Value(expression) => {
+                            whole.push_str(&context.string(expression)?);
+                            context.environment.check_text(whole.len())?;
+                        }
                     }
                 }
                 Ok(whole)

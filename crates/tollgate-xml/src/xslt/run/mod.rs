@@ -11,6 +11,7 @@ mod variables;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use self::keys::Keys;
 use self::variables::Variables;
@@ -32,7 +33,7 @@ pub(super) fn run(program: &Program, document: &Document<'_>, options: &RunOptio
     let budget = options.budget.unwrap_or(&default);
     let mut room = [None; NAMES_INLINE];
     let forest = Forest::new(document, &program.names, &mut room);
-    let environment = Environment::new(&forest, budget.instructions_max);
+    let environment = Environment::new(&forest, budget);
     let run = Run {
         program,
         forest: &forest,
@@ -42,6 +43,7 @@ pub(super) fn run(program: &Program, document: &Document<'_>, options: &RunOptio
         variables: Variables::new(program.globals.len()),
         keys: Keys::default(),
         loaded: RefCell::default(),
+        fragments: RefCell::default(),
         messages: RefCell::default(),
         current: Cell::new(Item::of_first(Place::of(NodeId::ROOT))),
         rule: Cell::new(None),
@@ -67,6 +69,8 @@ struct Run<'e> {
     keys: Keys,
     /// Documents that were loaded, by their names.
     loaded: RefCell<HashMap<String, u32>>,
+    /// Fragments that became documents, by their addresses, with the numbers that they got.
+    fragments: RefCell<HashMap<usize, (Rc<Document<'static>>, u32)>>,
     messages: RefCell<Vec<String>>,
     /// What `current()` is.
     current: Cell<Item>,
@@ -177,7 +181,7 @@ impl<'e> Run<'e> {
                 let Item { document, place } = context.item;
                 let document = self.forest.view(document).document;
                 let children = document.children(place.node);
-                std::rc::Rc::new(children.map(|child| context.item.beside(Place::of(child))).collect())
+                Rc::new(children.map(|child| context.item.beside(Place::of(child))).collect())
             }
         };
         let nodes = self.sorted(context, nodes, &instruction.sorts)?;
@@ -241,6 +245,7 @@ impl<'e> Run<'e> {
 
     /// Instructions in order.
     fn block(&self, context: &Context<'e, '_>, block: &'e Block, output: &mut Output<'_>) -> Result<(), Error> {
+        context.environment.stack.check()?;
         for instruction in block {
             context.environment.spend(1)?;
             if let Err(error) = self.instruction(context, &instruction.action, output) {

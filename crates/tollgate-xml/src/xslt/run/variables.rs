@@ -80,12 +80,24 @@ impl<'e> Run<'e> {
     /// What a variable is bound to.
     pub(super) fn bound(&self, context: &Context<'e, '_>, binding: &'e Binding) -> Result<Value<'e>, Error> {
         match binding {
-            Binding::Select(expression) => context.value(expression),
+            Binding::Select(expression) => {
+                let value = context.value(expression)?;
+                match &value {
+                    Value::String(Text::Owned(text)) => context.environment.keep(text.len())?,
+                    Value::Nodes(nodes) if Rc::strong_count(nodes) == 1 => {
+                        context.environment.keep(size_of_val(&***nodes))?;
+                    }
+                    _ => {}
+                }
+                Ok(value)
+            }
             Binding::Empty => Ok(Value::String(Text::Borrowed(""))),
             Binding::Fragment(block) => {
                 let mut output = Output::fragment(self.budget);
                 self.block(context, block, &mut output)?;
-                Ok(Value::Fragment(Rc::new(output.into_tree()?)))
+                let tree = output.into_tree()?;
+                context.environment.keep(tree.memory_bytes())?;
+                Ok(Value::Fragment(Rc::new(tree)))
             }
         }
     }
