@@ -4,10 +4,11 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 use crate::characters::is_space;
 use crate::error::{Error, ErrorKind};
+use crate::serialize::is_latin1;
 
 /// Bytes at the beginning in which a declaration is looked for.
 const DECLARATION_BYTES_MAX: usize = 256;
@@ -34,6 +35,10 @@ pub(crate) fn decode(source: &[u8]) -> Result<Cow<'_, str>, Error> {
                 Err(Error::at(ErrorKind::Document, valid, valid.len(), "bytes that are no UTF-8"))
             }
         };
+    }
+    if encoding == WINDOWS_1252 && declared(source).is_some_and(|label| is_latin1(&label)) {
+        // The library takes ISO-8859-1 for windows-1252, as browsers do; XML means what it says.
+        return Ok(Cow::Owned(source.iter().map(|byte| char::from(*byte)).collect()));
     }
     match encoding.decode_without_bom_handling_and_without_replacement(without_mark(source, encoding)) {
         Some(text) => Ok(text),
@@ -76,14 +81,17 @@ fn encoding_of(source: &[u8]) -> Result<&'static Encoding, Error> {
     if USUAL_DECLARATIONS.iter().any(|usual| source.starts_with(usual.as_bytes())) {
         return Ok(UTF_8);
     }
-    let beginning = &source[..source.len().min(DECLARATION_BYTES_MAX)];
-    let Some(end) = memchr::memmem::find(beginning, b"?>").filter(|_| beginning.starts_with(b"<?xml")) else {
-        return Ok(UTF_8);
-    };
-    let declaration = String::from_utf8_lossy(&beginning[..end]);
-    let Some(label) = pseudo_attribute(&declaration, "encoding") else { return Ok(UTF_8) };
+    let Some(label) = declared(source) else { return Ok(UTF_8) };
     Encoding::for_label(label.as_bytes())
         .ok_or_else(|| Error::new(ErrorKind::Document, format!("unknown encoding `{label}`")))
+}
+
+/// The encoding that the declaration names.
+fn declared(source: &[u8]) -> Option<String> {
+    let beginning = &source[..source.len().min(DECLARATION_BYTES_MAX)];
+    let end = memchr::memmem::find(beginning, b"?>").filter(|_| beginning.starts_with(b"<?xml"))?;
+    let declaration = String::from_utf8_lossy(&beginning[..end]);
+    pseudo_attribute(&declaration, "encoding").map(str::to_owned)
 }
 
 fn pseudo_attribute<'d>(declaration: &'d str, name: &str) -> Option<&'d str> {

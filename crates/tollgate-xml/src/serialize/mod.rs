@@ -65,6 +65,11 @@ impl OutputSettings {
     }
 }
 
+/// Whether a name is one of those of ISO-8859-1.
+pub(crate) fn is_latin1(encoding: &str) -> bool {
+    ["ISO-8859-1", "ISO_8859-1", "LATIN1", "L1"].iter().any(|name| encoding.eq_ignore_ascii_case(name))
+}
+
 /// Bytes of a result in its encoding, kept within the budget.
 #[derive(Debug)]
 pub(crate) struct Bytes {
@@ -79,6 +84,8 @@ enum Encoding {
     Utf8,
     /// Everything beyond ASCII as a reference.
     Ascii,
+    /// ISO-8859-1: characters up to U+00FF as one byte each. The library takes it for windows-1252, as browsers do.
+    Latin1,
     /// In two or four bytes each, written when all is there.
     Utf16,
     /// As a library does it, with references for what it does not have.
@@ -91,6 +98,8 @@ impl Bytes {
             Encoding::Utf8
         } else if encoding.eq_ignore_ascii_case("US-ASCII") || encoding.eq_ignore_ascii_case("ASCII") {
             Encoding::Ascii
+        } else if is_latin1(encoding) {
+            Encoding::Latin1
         } else if encoding.to_ascii_uppercase().starts_with("UTF-16") {
             Encoding::Utf16
         } else {
@@ -107,6 +116,7 @@ impl Bytes {
         match self.encoding {
             Encoding::Utf8 | Encoding::Utf16 => true,
             Encoding::Ascii => character.is_ascii(),
+            Encoding::Latin1 => u32::from(character) <= 0xFF,
             Encoding::Other(encoding) => character.is_ascii() || !encoding.encode(character.encode_utf8(&mut [0; 4])).2,
         }
     }
@@ -136,6 +146,11 @@ impl Bytes {
         self.check()?;
         Ok(match self.encoding {
             Encoding::Utf8 | Encoding::Ascii => self.text,
+            Encoding::Latin1 => {
+                let text = String::from_utf8_lossy(&self.text);
+                // What is markup as it stands may hold other characters all the same: names, and what is not escaped.
+                text.chars().map(|character| u8::try_from(u32::from(character)).unwrap_or(b'?')).collect()
+            }
             Encoding::Utf16 => {
                 let text = String::from_utf8_lossy(&self.text);
                 let mark = std::iter::once('\u{FEFF}');

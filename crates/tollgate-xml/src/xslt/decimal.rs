@@ -43,6 +43,8 @@ struct Picture {
     fraction_digits_max: usize,
     /// Digits in a group; zero: no groups.
     group: usize,
+    /// Whether the decimal separator stands even where no digit follows it.
+    shows_separator: bool,
     /// 1, 100 or 1000.
     factor: u32,
 }
@@ -120,6 +122,8 @@ impl DecimalFormat {
         }
         let active = &half[start..end];
         let (whole, fraction) = active.split_once(self.decimal_separator).unwrap_or((active, ""));
+        let has_separator = active.contains(self.decimal_separator);
+        picture.shows_separator = has_separator && fraction.is_empty();
         if fraction.contains(self.decimal_separator) {
             return wrong("a second decimal separator");
         }
@@ -156,8 +160,13 @@ impl DecimalFormat {
             }
         }
         picture.fraction_digits_max = picture.fraction_digits_max.min(FRACTION_DIGITS_MAX);
-        if picture.whole_digits_min == 0 && picture.fraction_digits_max == 0 {
-            picture.whole_digits_min = 1;
+        if picture.whole_digits_min == 0 && picture.fraction_digits_min == 0 {
+            // A pattern of optional digits alone still asks for one: before the separator if it has any there.
+            if whole.is_empty() && picture.fraction_digits_max > 0 {
+                picture.fraction_digits_min = 1;
+            } else {
+                picture.whole_digits_min = 1;
+            }
         }
         Ok(picture)
     }
@@ -179,7 +188,7 @@ impl DecimalFormat {
             text.push(self.digit_of(digit));
         }
         let kept = fraction.trim_end_matches('0').len().max(picture.fraction_digits_min);
-        if kept > 0 {
+        if kept > 0 || picture.shows_separator {
             text.push(self.decimal_separator);
             text.extend(fraction.bytes().take(kept).map(|digit| self.digit_of(digit)));
         }
@@ -202,7 +211,11 @@ mod tests {
     #[test]
     fn numbers_are_written_as_their_pattern_shows() {
         check(1234.5, "#,##0.00", "1,234.50");
-        check(0.5, "#.##", ".5");
+        check(0.5, "#.##", "0.5");
+        check(0.5, "#.00", ".50");
+        check(0.5, ".##", ".5");
+        check(0.0, ".##", ".0");
+        check(1234.0, "#,###.", "1,234.");
         check(0.5, "0.##", "0.5");
         check(-3.0, "0", "-3");
         check(-3.0, "0;(0)", "(3)");

@@ -108,7 +108,7 @@ impl<'d> Compiler<'d> {
             let where_ = match role {
                 Role::TopLevel => "at the top of a stylesheet",
                 Role::Instruction => "in a template",
-                Role::Part => "here",
+                Role::Part | Role::Whole => "here",
             };
             return Err(self.wrong(place, format!("`xsl:{name}` has no place {where_}")));
         }

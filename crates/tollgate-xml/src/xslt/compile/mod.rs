@@ -18,7 +18,7 @@ use super::program::{
     AttributeSet, Block, ExpandedName, Global, GlobalKind, Key, Program, ScopeOf, SpaceRule, Spot, Template,
 };
 use super::rules::{Rule, Rules};
-use crate::budget::Budget;
+use crate::budget::{Budget, Stack};
 use crate::error::{Error, ErrorKind};
 use crate::names::number;
 use crate::serialize::OutputSettings;
@@ -53,6 +53,7 @@ pub(super) fn compile(sheet: &Sheet, modules: Modules, budget: &Budget) -> Resul
         output_precedences: HashMap::new(),
         depth: 0,
         depth_max: budget.depth_max,
+        stack: Stack::new(budget.stack_bytes_max),
     };
     let mut next_precedence = 0;
     compiler.collect(sheet, &mut next_precedence);
@@ -76,6 +77,7 @@ struct Compiler<'d> {
     output_precedences: HashMap<&'static str, u32>,
     depth: usize,
     depth_max: usize,
+    stack: Stack,
 }
 
 struct Alias {
@@ -139,6 +141,14 @@ impl<'d> Compiler<'d> {
 
     /// Everything that has a name, before anything that may use it.
     fn names(&mut self) -> Result<(), Error> {
+        for (module, document) in (0_u32..).zip(self.documents) {
+            if let Some(node) = document.document_element() {
+                let place = Place { module, node };
+                if self.is_xslt(place) {
+                    self.is_known(place, vocabulary::Role::Whole)?;
+                }
+            }
+        }
         for index in 0..self.found.len() {
             let TopLevel { place, precedence, .. } = self.found[index];
             if !self.is_xslt(place) {

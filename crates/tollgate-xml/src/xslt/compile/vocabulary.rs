@@ -9,6 +9,8 @@ pub(super) enum Role {
     Instruction,
     /// It stands in certain others only.
     Part,
+    /// It is the stylesheet.
+    Whole,
 }
 
 /// An element of XSLT.
@@ -20,7 +22,7 @@ pub(super) struct Element {
     pub(super) optional: &'static [&'static str],
 }
 
-use Role::{Instruction, Part, TopLevel};
+use Role::{Instruction, Part, TopLevel, Whole};
 
 const fn element(
     name: &'static str,
@@ -98,10 +100,10 @@ const ELEMENTS: [Element; 35] = [
     element("processing-instruction", &[Instruction], &["name"], &[]),
     element("sort", &[Part], &[], &["select", "lang", "data-type", "order", "case-order"]),
     element("strip-space", &[TopLevel], &["elements"], &[]),
-    element("stylesheet", &[], &["version"], &["id", "extension-element-prefixes", "exclude-result-prefixes"]),
+    element("stylesheet", &[Whole], &["version"], &["id", "extension-element-prefixes", "exclude-result-prefixes"]),
     element("template", &[TopLevel], &[], &["match", "name", "priority", "mode"]),
     element("text", &[Instruction], &[], &["disable-output-escaping"]),
-    element("transform", &[], &["version"], &["id", "extension-element-prefixes", "exclude-result-prefixes"]),
+    element("transform", &[Whole], &["version"], &["id", "extension-element-prefixes", "exclude-result-prefixes"]),
     element("value-of", &[Instruction], &["select"], &["disable-output-escaping"]),
     element("variable", &[TopLevel, Instruction], &["name"], &["select"]),
     element("when", &[Part], &["test"], &[]),

@@ -41,7 +41,8 @@ impl<'e> Run<'e> {
         let node = item.place.node;
         let at = |node: NodeId| item.beside(Place::of(node));
         match instruction.level {
-            Level::Any => Ok(self.count_any(context, instruction)?.into_iter().collect()),
+            // A list of one number always, be it zero.
+            Level::Any => Ok(vec![self.count_any(context, instruction)?]),
             Level::Single | Level::Multiple => {
                 let mut counts = Vec::new();
                 for node in std::iter::once(node).chain(document.ancestors(node)) {
@@ -71,7 +72,7 @@ impl<'e> Run<'e> {
     }
 
     /// Nodes that count, among those that come before the node or hold it, back to one that `from` matches.
-    fn count_any(&self, context: &Context<'e, '_>, instruction: &'e NumberInstruction) -> Result<Option<f64>, Error> {
+    fn count_any(&self, context: &Context<'e, '_>, instruction: &'e NumberInstruction) -> Result<f64, Error> {
         let item = context.item;
         let document = self.view_of(item).document;
         let mut count = 0_usize;
@@ -96,7 +97,7 @@ impl<'e> Run<'e> {
                 None => break,
             }
         }
-        Ok((count > 0).then_some(count as f64))
+        Ok(count as f64)
     }
 
     fn is_from(
