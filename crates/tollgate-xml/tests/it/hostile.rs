@@ -1,0 +1,226 @@
+//! Hostile input and hostile stylesheets: each meets a limit and gets an error that names it, in no more than the stack of a
+//! thread.
+
+use tollgate_xml::{Budget, Doctype, Document, Error, ErrorKind, Options, RunOptions, Stylesheet, XPath, tree::NodeId};
+
+/// What a thread gets when nobody says otherwise.
+const STACK_BYTES: usize = 2 * 1024 * 1024;
+
+/// Runs something on a stack of the usual size, whatever size that of the test is.
+fn on_a_usual_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        builder.spawn_scoped(scope, run).unwrap().join().unwrap()
+    })
+}
+
+fn sheet(content: &str) -> String {
+    format!("<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>{content}</xsl:stylesheet>")
+}
+
+fn transformed(content: &str, input: &str) -> Result<Vec<u8>, Error> {
+    on_a_usual_stack(|| {
+        let stylesheet = Stylesheet::compile(sheet(content).as_bytes(), "sheet.xsl")?;
+        stylesheet.transform(&stylesheet.parse(input)?)
+    })
+}
+
+fn check(outcome: Result<Vec<u8>, Error>, kind: ErrorKind, words: &str) {
+    let error = outcome.map(|bytes| bytes.len()).unwrap_err();
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(error.to_string().contains(words), "{error}");
+}
+
+fn parsed(source: &str, doctype: Doctype) -> Result<Vec<u8>, Error> {
+    on_a_usual_stack(|| Document::parse_with(source, &Options { doctype, ..Options::default() }).map(|_| Vec::new()))
+}
+
+fn found(expression: &str, input: &str) -> Result<Vec<u8>, Error> {
+    on_a_usual_stack(|| {
+        let expression = XPath::compile(expression, &[])?;
+        expression.string(&Document::parse(input)?, NodeId::ROOT).map(String::into_bytes)
+    })
+}
+
+/// Evaluates with a budget that a debug build reaches quickly.
+fn counted(expression: &str, input: &str) -> Result<Vec<u8>, Error> {
+    let content = format!("<xsl:template match='/'><xsl:value-of select='{expression}'/></xsl:template>");
+    let budget = Budget { instructions_max: 1_000_000, ..Budget::default() };
+    on_a_usual_stack(|| {
+        let stylesheet = Stylesheet::compile(sheet(&content).as_bytes(), "sheet.xsl")?;
+        let options = RunOptions { budget: Some(&budget), ..RunOptions::default() };
+        stylesheet.run(&stylesheet.parse(input)?, &options).map(|transformed| transformed.bytes)
+    })
+}
+
+/// Elements within elements, as deep as the budget allows.
+fn deep(name: &str) -> String {
+    format!("{}{}", format!("<{name}>").repeat(512), format!("</{name}>").repeat(512))
+}
+
+#[test]
+fn documents_that_grow_when_they_are_read_are_refused() {
+    let laughs: String =
+        (1..10).map(|level| format!("<!ENTITY l{level} \"{}\">", format!("&l{};", level - 1).repeat(10))).collect();
+    let bomb = format!("<!DOCTYPE r [<!ENTITY l0 \"lol\">{laughs}]><r>&l9;</r>");
+    check(parsed(&bomb, Doctype::Refuse), ErrorKind::Document, "document type");
+    check(parsed(&bomb, Doctype::InternalSubset), ErrorKind::Budget, "entit");
+    let quadratic = format!("<!DOCTYPE r [<!ENTITY e \"{}\">]><r>{}</r>", "x".repeat(10_000), "&e;".repeat(10_000));
+    check(parsed(&quadratic, Doctype::InternalSubset), ErrorKind::Budget, "entit");
+    let circle = "<!DOCTYPE r [<!ENTITY a \"&b;\"><!ENTITY b \"&a;\">]><r>&a;</r>";
+    check(parsed(circle, Doctype::InternalSubset), ErrorKind::Budget, "entities within entities");
+    let in_attributes = format!("<!DOCTYPE r [<!ENTITY l0 \"lol\">{laughs}]><r a='&l9;'/>");
+    check(parsed(&in_attributes, Doctype::InternalSubset), ErrorKind::Budget, "entit");
+}
+
+#[test]
+fn nothing_outside_of_a_document_is_read() {
+    let file = "<!DOCTYPE r [<!ENTITY e SYSTEM \"file:///etc/passwd\">]><r>&e;</r>";
+    check(parsed(file, Doctype::InternalSubset), ErrorKind::Document, "never read");
+    check(parsed("<!DOCTYPE r SYSTEM 'http://127.0.0.1/r.dtd'><r/>", Doctype::Refuse), ErrorKind::Document, "");
+}
+
+#[test]
+fn depth_has_a_limit_for_documents_expressions_and_stylesheets() {
+    let deeper = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
+    check(parsed(&deeper, Doctype::Refuse), ErrorKind::Budget, "elements in each other: more than the limit of 512");
+    check(parsed(&"<a>".repeat(100_000), Doctype::Refuse), ErrorKind::Budget, "elements in each other");
+    for (open, close) in [("(", ")"), ("a[", "]"), ("not(", ")"), ("-(", ")")] {
+        let expression = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+        check(found(&expression, "<a/>"), ErrorKind::Budget, "within expressions");
+    }
+    for operator in ["+", " or ", " and ", "=", "<", "*", "/", "//"] {
+        let expression = vec!["a"; 100_000].join(operator);
+        check(found(&expression, "<a/>"), ErrorKind::Budget, "terms and steps");
+    }
+    assert!(found(&format!("{}1", "-".repeat(100_000)), "<a/>").is_ok());
+    let within = |depth: usize| {
+        let (open, close) = ("<xsl:if test='1'>".repeat(depth), "</xsl:if>".repeat(depth));
+        transformed(&format!("<xsl:template match='/'>{open}<r/>{close}</xsl:template>"), "<a/>")
+    };
+    assert!(within(100).is_ok());
+    check(within(500), ErrorKind::Budget, "");
+}
+
+#[test]
+fn chains_of_a_thousand_terms_and_steps_are_evaluated_or_refused() {
+    for operator in ["+", " or ", " and ", "=", "<", "*", "|"] {
+        let expression = vec!["1"; 1000].join(operator).replace('1', if operator == "|" { "a" } else { "1" });
+        match found(&expression, "<a/>") {
+            Ok(_) => {}
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Budget, "{operator}: {error}"),
+        }
+    }
+    for steps in [vec!["."; 1000].join("/"), vec!["a"; 400].join("/")] {
+        match found(&steps, &deep("a")) {
+            Ok(_) => {}
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Budget, "{error}"),
+        }
+    }
+}
+
+#[test]
+fn the_deepest_documents_are_transformed() {
+    let identity =
+        "<xsl:template match='@*|node()'><xsl:copy><xsl:apply-templates select='@*|node()'/></xsl:copy></xsl:template>";
+    for output in ["", "<xsl:output indent='yes'/>", "<xsl:output method='html'/>", "<xsl:output method='text'/>"] {
+        let copy = "<xsl:template match='/'><xsl:copy-of select='.'/></xsl:template>";
+        assert!(transformed(&format!("{output}{copy}"), &deep("a")).is_ok(), "{output}");
+        assert!(transformed(&format!("{output}{copy}"), &deep("p")).is_ok(), "{output}");
+    }
+    let input = format!("{}{}", "<a>".repeat(300), "</a>".repeat(300));
+    assert!(transformed(identity, &input).is_ok());
+    assert!(found("string(//a[not(a)]/ancestor::a[last()])", &deep("a")).is_ok());
+}
+
+#[test]
+fn a_thousand_templates_call_each_other_on_a_usual_stack() {
+    let count = |depth: usize| {
+        format!(
+            "<xsl:template match='/'><xsl:call-template name='t'><xsl:with-param name='n' select='{depth}'/></xsl:call-template></xsl:template>\
+             <xsl:template name='t'><xsl:param name='n'/><xsl:if test='$n &gt; 1'><xsl:call-template name='t'>\
+             <xsl:with-param name='n' select='$n - 1'/></xsl:call-template></xsl:if></xsl:template>"
+        )
+    };
+    transformed(&count(998), "<a/>").unwrap();
+    check(transformed(&count(1001), "<a/>"), ErrorKind::Budget, "templates that call each other");
+}
+
+#[test]
+fn endless_stylesheets_end() {
+    let calls = "<xsl:template match='/'><xsl:call-template name='t'/></xsl:template><xsl:template name='t'><xsl:call-template name='t'/></xsl:template>";
+    check(transformed(calls, "<a/>"), ErrorKind::Budget, "");
+    let applies = "<xsl:template match='a'><r><xsl:apply-templates select='.'/></r></xsl:template>";
+    check(transformed(applies, "<a/>"), ErrorKind::Budget, "");
+    let values = "<xsl:template match='/'><xsl:call-template name='t'/></xsl:template><xsl:template name='t'><xsl:variable name='v'><a b='{1}'><xsl:for-each select='/'><xsl:choose><xsl:when test='1'><xsl:call-template name='t'/></xsl:when></xsl:choose></xsl:for-each></a></xsl:variable><xsl:value-of select='$v'/></xsl:template>";
+    check(transformed(values, "<a/>"), ErrorKind::Budget, "");
+    let sets = "<xsl:attribute-set name='s' use-attribute-sets='s'/><xsl:template match='/'><r xsl:use-attribute-sets='s'/></xsl:template>";
+    check(transformed(sets, "<a/>"), ErrorKind::Budget, "");
+}
+
+#[test]
+fn values_that_double_meet_the_limit_of_a_text() {
+    let doubled: String = (1..40)
+        .map(|level| format!("<xsl:variable name='v{level}' select='concat($v{0}, $v{0})'/>", level - 1))
+        .collect();
+    let start = "<xsl:variable name='v0' select=\"'xxxxxxxxxxxxxxxx'\"/>";
+    check(
+        transformed(&format!("<xsl:template match='/'>{start}{doubled}<r a='{{$v39}}'/></xsl:template>"), "<a/>"),
+        ErrorKind::Budget,
+        "bytes of a text",
+    );
+    let templates: String = (1..40)
+        .map(|level| format!("<xsl:variable name='v{level}'><xsl:value-of select='$v{0}'/><xsl:value-of select='$v{0}'/></xsl:variable>", level - 1))
+        .collect();
+    check(
+        transformed(&format!("<xsl:template match='/'>{start}{templates}<r a='{{$v39}}'/></xsl:template>"), "<a/>"),
+        ErrorKind::Budget,
+        "",
+    );
+    let attributes = "<xsl:template match='/'><r a='{concat(//@x, //@x)}'/></xsl:template>";
+    assert!(transformed(attributes, "<a x='1'/>").is_ok());
+}
+
+#[test]
+fn chains_of_descendants_meet_the_limit_of_steps() {
+    let chain = "//a".repeat(12);
+    check(counted(&format!("count({chain})"), &deep("a")), ErrorKind::Budget, "steps of an evaluation");
+    assert!(counted("count(//a[count(//a)])", &deep("a")).is_ok());
+    let wide = format!("<a>{}</a>", "<b/>".repeat(20_000));
+    check(counted("count(//b[count(following::b) + count(preceding::b) &gt; 0])", &wide), ErrorKind::Budget, "steps");
+}
+
+#[test]
+fn extremes_of_numbers_are_no_danger() {
+    for (expression, expected) in [
+        ("substring('12345', -1e300)", None),
+        ("substring('12345', -999999999999999999999, 1999999999999999999999)", Some("12345")),
+        ("substring('12345', 1, 999999999999999999999)", Some("12345")),
+        ("string-length(string(10000000000 * 10000000000))", Some("21")),
+        ("round(99999999999999999999999)", Some("100000000000000000000000")),
+        ("//a[999999999999999999999]", Some("")),
+        ("//a[-1]", Some("")),
+        ("7 mod 0", Some("NaN")),
+        ("-1 mod (1 div 0)", Some("-1")),
+    ] {
+        match expected {
+            Some(expected) => assert_eq!(found(expression, "<a/>").unwrap(), expected.as_bytes(), "{expression}"),
+            None => assert!(found(expression, "<a/>").is_err(), "{expression}"),
+        }
+    }
+    let huge = format!("1{}", "0".repeat(300));
+    let format = |pattern: &str| {
+        let call = format!(
+            "<xsl:template match='/'><r><xsl:value-of select=\"format-number({huge}, '{pattern}')\"/></r></xsl:template>"
+        );
+        transformed(&call, "<a/>")
+    };
+    assert!(format("#,##0.00").is_ok());
+    assert!(format(&format!("{}.{}", "0".repeat(5000), "0".repeat(5000))).is_ok());
+    for attributes in
+        ["format='a'", "format='i'", "format='1' grouping-size='1' grouping-separator='.'", "format='0000001'"]
+    {
+        let number = format!("<xsl:template match='/'><r><xsl:number value='{huge}' {attributes}/></r></xsl:template>");
+        assert!(transformed(&number, "<a/>").is_ok(), "{attributes}");
+    }
+}

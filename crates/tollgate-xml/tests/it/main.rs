@@ -1,0 +1,9 @@
+//! The library from outside: a corpus held against `xsltproc`, XPath against a naive evaluator, and hostile input.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod canonical;
+mod cases;
+mod corpus;
+mod hostile;
+mod xsltproc;
