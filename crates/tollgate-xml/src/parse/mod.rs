@@ -1,22 +1,21 @@
-//! From text to tree in one pass: quick-xml finds the markup, this module holds it to what XML 1.0 (fifth edition) and
-//! Namespaces in XML 1.0 demand beyond that, and the tree's builder stores it.
+//! From text to tree in one pass: `markup` finds the pieces, this module holds them to XML 1.0 (fifth edition) and to
+//! Namespaces in XML 1.0, and the tree's builder stores them.
 //!
 //! A document type is refused unless [`Doctype::InternalSubset`] asks for it; nothing outside the text is ever read.
 
 mod attribute;
 mod decode;
 mod doctype;
+mod markup;
 mod reference;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::reader::Reader;
-
 use self::attribute::Attribute;
 pub(crate) use self::decode::{decode, utf8_declaration_length};
 use self::doctype::Declarations;
+use self::markup::{Ends, Markup, Markups, Seen};
 use crate::budget::{Budget, exceeded};
 use crate::characters::{Bracket, first_forbidden, is_blank, is_plain_name, is_space, split_name};
 use crate::error::{Error, ErrorKind};
@@ -106,7 +105,7 @@ impl<'s, 'o> Parse<'s, 'o> {
             whitespace: options.whitespace,
             builder: Builder::new(Cow::Borrowed(source), budget),
             text: None,
-            attributes: Vec::new(),
+            attributes: Vec::with_capacity(8),
             spaces: Vec::new(),
             declarations: None,
             identifiers: Vec::new(),
@@ -116,45 +115,35 @@ impl<'s, 'o> Parse<'s, 'o> {
 
     fn document(mut self) -> Result<Document<'s>, Error> {
         let content_start = if self.source.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
-        let mut reader = Reader::from_str(&self.source[content_start..]);
-        let config = reader.config_mut();
-        config.check_comments = true;
-        config.check_end_names = true;
-        config.trim_markup_names_in_closing_tags = true;
-        loop {
-            let start = content_start + place(reader.buffer_position());
-            let event = match reader.read_event() {
-                Ok(event) => event,
-                Err(error) => {
-                    let at = content_start + place(reader.error_position());
-                    return Err(self.wrong(at, told(&error)));
-                }
-            };
-            let end = content_start + place(reader.buffer_position());
-            if !matches!(event, Event::Text(_) | Event::CData(_) | Event::GeneralRef(_)) {
+        let mut markups = Markups::new(self.source, content_start);
+        while let Some((markup, span)) = markups.next().map_err(|(at, message)| self.wrong(at, message))? {
+            if !matches!(markup, Markup::Text(_) | Markup::Section | Markup::Reference) {
                 self.end_text()?;
             }
-            match event {
-                Event::Text(_) => self.characters(start..end)?,
-                Event::CData(_) => {
-                    self.inside(start)?;
-                    self.section(start + "<![CDATA[".len()..end - "]]>".len())?;
+            match markup {
+                Markup::Text(seen) => self.characters(span, seen)?,
+                Markup::Section => {
+                    self.inside(span.start)?;
+                    self.section(span.start + "<![CDATA[".len()..span.end - "]]>".len())?;
                 }
-                Event::GeneralRef(reference) => {
-                    self.inside(start)?;
-                    self.reference(&reference.into_inner(), start)?;
+                Markup::Reference => {
+                    self.inside(span.start)?;
+                    self.reference(&self.source[span.start + 1..span.end - 1], span.start)?;
                 }
-                Event::Start(tag) => self.open(&tag, start)?,
-                Event::Empty(tag) => {
-                    self.open(&tag, start)?;
-                    self.close(end);
+                Markup::Start { name_end, attributes_end, ends } => {
+                    self.open(span.start, name_end, attributes_end)?;
+                    if ends == Ends::Element {
+                        self.close(span.end);
+                    }
                 }
-                Event::End(_) => self.close(end),
-                Event::Comment(_) => self.comment(start + "<!--".len()..end - "-->".len())?,
-                Event::PI(_) => self.instruction(start + "<?".len()..end - "?>".len())?,
-                Event::Decl(_) => self.declaration(start..end, content_start)?,
-                Event::DocType(_) => self.document_type(start..end)?,
-                Event::Eof => break,
+                Markup::End { name_end } => {
+                    self.check_end(span.start, name_end)?;
+                    self.close(span.end);
+                }
+                Markup::Comment => self.comment(span.start + "<!--".len()..span.end - "-->".len())?,
+                Markup::Instruction => self.instruction(span.start + "<?".len()..span.end - "?>".len())?,
+                Markup::Declaration => self.declaration(span, content_start)?,
+                Markup::DocumentType => self.document_type(span)?,
             }
         }
         if self.builder.depth() > 0 {
@@ -188,7 +177,7 @@ impl<'s, 'o> Parse<'s, 'o> {
     }
 
     /// Text as it is, up to the next markup or reference.
-    fn characters(&mut self, span: Range<usize>) -> Result<(), Error> {
+    fn characters(&mut self, span: Range<usize>, seen: Seen) -> Result<(), Error> {
         let text = &self.source[span.clone()];
         if self.builder.depth() == 0 {
             if is_blank(text) {
@@ -197,10 +186,12 @@ impl<'s, 'o> Parse<'s, 'o> {
             let blank = text.bytes().take_while(|byte| is_space(*byte)).count();
             return Err(self.wrong(span.start + blank, "character data outside of the document element"));
         }
-        if let Some(at) = first_forbidden(text, Bracket::MayNotEndSections) {
+        if seen.has_suspects()
+            && let Some(at) = first_forbidden(text, Bracket::MayNotEndSections)
+        {
             return Err(self.forbidden(span.start + at));
         }
-        self.add_text(span)
+        self.add_text(span, seen.has_returns())
     }
 
     /// The content of a CDATA section.
@@ -208,7 +199,8 @@ impl<'s, 'o> Parse<'s, 'o> {
         if let Some(at) = first_forbidden(&self.source[span.clone()], Bracket::Harmless) {
             return Err(self.forbidden(span.start + at));
         }
-        if span.is_empty() { Ok(()) } else { self.add_text(span) }
+        let has_returns = memchr::memchr(b'\r', self.source[span.clone()].as_bytes()).is_some();
+        if span.is_empty() { Ok(()) } else { self.add_text(span, has_returns) }
     }
 
     fn forbidden(&self, at: usize) -> Error {
@@ -220,10 +212,9 @@ impl<'s, 'o> Parse<'s, 'o> {
     }
 
     /// Adds a piece of the source to the text being gathered; line ends become newlines (section 2.11).
-    fn add_text(&mut self, span: Range<usize>) -> Result<(), Error> {
+    fn add_text(&mut self, span: Range<usize>, has_returns: bool) -> Result<(), Error> {
         let piece = &self.source[span.clone()];
-        let has_return = memchr::memchr(b'\r', piece.as_bytes()).is_some();
-        if self.text.is_none() && !has_return {
+        if self.text.is_none() && !has_returns {
             self.text = Some(Value::Source(span.clone()));
         } else {
             self.move_text_beside();
@@ -319,22 +310,20 @@ impl<'s, 'o> Parse<'s, 'o> {
         Ok(())
     }
 
-    fn open(&mut self, tag: &BytesStart<'_>, start: usize) -> Result<(), Error> {
+    fn open(&mut self, start: usize, name_end: usize, attributes_end: usize) -> Result<(), Error> {
         if self.builder.depth() == 0 && std::mem::replace(&mut self.seen_element, true) {
             return Err(self.wrong(start, "a second document element"));
         }
         let name_start = start + 1;
-        let name_end = name_start + tag.name().as_ref().len();
         let written = &self.source[name_start..name_end];
         let Some((prefix, local)) = split_name(written) else {
             return Err(self.wrong(name_start, format!("`{written}` is no name of an element")));
         };
         self.builder.open_element(start, Origin::Source).map_err(|error| self.too_much(start, &error))?;
-        let raw_end = name_end + tag.attributes_raw().len();
         let mut attributes = std::mem::take(&mut self.attributes);
         attributes.clear();
-        if name_end < raw_end {
-            self.read_attributes(name_end..raw_end, &mut attributes)?;
+        if name_end < attributes_end {
+            self.read_attributes(name_end..attributes_end, &mut attributes)?;
         }
         if self.declarations.is_some() {
             self.add_defaults(written, &mut attributes, start)?;
@@ -358,6 +347,24 @@ impl<'s, 'o> Parse<'s, 'o> {
             self.begin_stripping(namespace, local, preserves);
         }
         Ok(())
+    }
+
+    /// An end tag names the innermost open element.
+    fn check_end(&self, start: usize, name_end: usize) -> Result<(), Error> {
+        let written = &self.source[start + "</".len()..name_end];
+        if self.builder.depth() == 0 {
+            return Err(self.wrong(start, format!("`</{written}>` closes nothing")));
+        }
+        let document = self.builder.document();
+        let opened = document.source_offset(self.builder.current()).map_or("", |open| &self.source[open + 1..]);
+        let is_same =
+            opened.as_bytes().get(written.len()).is_some_and(|byte| is_space(*byte) || matches!(byte, b'>' | b'/'))
+                && opened.starts_with(written);
+        if is_same {
+            return Ok(());
+        }
+        let expected = opened.split([' ', '\t', '\n', '\r', '>', '/']).next().unwrap_or_default();
+        Err(self.wrong(start, format!("`</{written}>` where `</{expected}>` was expected")))
     }
 
     fn close(&mut self, end: usize) {
@@ -387,9 +394,16 @@ impl<'s, 'o> Parse<'s, 'o> {
             ("xmlns", prefix) => prefix,
             _ => return Ok(()),
         };
-        let uri = attribute.value(self.source, self.builder.document().beside()).to_owned();
+        let made;
+        let uri = match &attribute.value {
+            Value::Source(span) => &self.source[span.clone()],
+            Value::Beside(_) => {
+                made = attribute.value(self.source, self.builder.document().beside()).to_owned();
+                &made
+            }
+        };
         let wrong = |message: String| Err(self.wrong(attribute.name.start, message));
-        match (prefix, &*uri) {
+        match (prefix, uri) {
             ("xmlns", _) => return wrong("the prefix `xmlns` cannot be declared".to_owned()),
             ("xml", XML_NAMESPACE) => return Ok(()),
             ("xml", _) => return wrong("the prefix `xml` stands for its own namespace only".to_owned()),
@@ -399,7 +413,7 @@ impl<'s, 'o> Parse<'s, 'o> {
             _ => {}
         }
         let prefix = self.builder.names().prefix(prefix);
-        let namespace = self.builder.names().namespace(&uri);
+        let namespace = self.builder.names().namespace(uri);
         self.builder.declare(prefix, namespace);
         Ok(())
     }
@@ -470,9 +484,6 @@ impl<'s, 'o> Parse<'s, 'o> {
         let text = &self.source[span.clone()];
         if let Some(at) = first_forbidden(text, Bracket::Harmless) {
             return Err(self.forbidden(span.start + at));
-        }
-        if text.ends_with('-') {
-            return Err(self.wrong(span.end - 1, "a comment may not end with `--->`"));
         }
         self.leaf(NodeKind::Comment, Name(0), span)
     }
@@ -551,28 +562,6 @@ fn push_with_newlines(text: &mut String, piece: &str) {
         rest = rest.strip_prefix('\n').unwrap_or(rest);
     }
     text.push_str(rest);
-}
-
-fn place(position: u64) -> usize {
-    usize::try_from(position).expect("a place in memory fits")
-}
-
-/// What the reader of markup says, in our words.
-fn told(error: &quick_xml::Error) -> String {
-    use quick_xml::errors::{IllFormedError, SyntaxError};
-    match error {
-        quick_xml::Error::Syntax(SyntaxError::UnclosedComment) => "a comment is not closed".to_owned(),
-        quick_xml::Error::Syntax(SyntaxError::UnclosedCData) => "a CDATA section is not closed".to_owned(),
-        quick_xml::Error::Syntax(SyntaxError::UnclosedDoctype) => "the document type is not closed".to_owned(),
-        quick_xml::Error::Syntax(_) => "markup that is not closed, or no markup at all".to_owned(),
-        quick_xml::Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => {
-            format!("`</{found}>` where `</{expected}>` was expected")
-        }
-        quick_xml::Error::IllFormed(IllFormedError::UnmatchedEndTag(name)) => format!("`</{name}>` closes nothing"),
-        quick_xml::Error::IllFormed(IllFormedError::DoubleHyphenInComment) => "`--` in a comment".to_owned(),
-        quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) => "`&` that begins no reference".to_owned(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

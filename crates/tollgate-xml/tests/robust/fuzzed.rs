@@ -1,6 +1,7 @@
 //! What must hold for any bytes: the bodies of the fuzz targets, which the corpus test replays.
 
-use tollgate_xml::tree::NodeId;
+use quick_xml::events::Event;
+use tollgate_xml::tree::{NodeId, NodeKind};
 use tollgate_xml::{Budget, Doctype, Document, Error, ErrorKind, Options, RunOptions, Stylesheet, XPath};
 
 const IDENTITY: &[u8] = br#"<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
@@ -20,6 +21,9 @@ pub(crate) fn document(bytes: &[u8]) {
                 continue;
             }
         };
+        if doctype == Doctype::Refuse {
+            assert_eq!(pieces(&document), pieces_by_another_reader(document.source()));
+        }
         let run = RunOptions { budget: Some(&budget()), ..RunOptions::default() };
         let Some(written) = within_budget(identity.run(&document, &run)) else { continue };
         let again = Document::parse_bytes(&written.bytes, &Options::default()).unwrap();
@@ -28,6 +32,28 @@ pub(crate) fn document(bytes: &[u8]) {
         for node in document.descendants(NodeId::ROOT) {
             // The source of an element means what the tree holds.
             assert!(document.source_of(node).is_none_or(|source| source.starts_with('<') && source.ends_with('>')));
+        }
+    }
+}
+
+/// Elements, comments and processing instructions of a document.
+fn pieces(document: &Document<'_>) -> [usize; 3] {
+    let count = |kind| document.descendants(NodeId::ROOT).filter(|node| document.kind(*node) == kind).count();
+    [count(NodeKind::Element), count(NodeKind::Comment), count(NodeKind::ProcessingInstruction)]
+}
+
+/// The same as a reader finds them that somebody else wrote: what we read, it reads too.
+fn pieces_by_another_reader(source: &str) -> [usize; 3] {
+    let mut reader = quick_xml::Reader::from_str(source);
+    reader.config_mut().check_comments = true;
+    let mut counts = [0; 3];
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(_) | Event::Empty(_) => counts[0] += 1,
+            Event::Comment(_) => counts[1] += 1,
+            Event::PI(_) => counts[2] += 1,
+            Event::Eof => return counts,
+            _ => {}
         }
     }
 }
