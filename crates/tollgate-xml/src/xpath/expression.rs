@@ -220,6 +220,28 @@ impl Path {
         }
         true
     }
+
+    /// Whether walking the steps meets each node once after every step, in whatever order.
+    pub(crate) fn meets_once(&self) -> bool {
+        let (mut single, mut apart) = match &self.start {
+            Start::Context | Start::Root => (true, true),
+            Start::Nodes(..) => (false, false),
+        };
+        for step in &self.steps {
+            (single, apart) = match step.axis {
+                Axis::SelfNode => (single, apart),
+                Axis::Attribute | Axis::Namespace => (false, true),
+                // A node has one parent, whatever its parent is in.
+                Axis::Child => (false, apart),
+                Axis::Descendant | Axis::DescendantOrSelf if apart => (false, false),
+                Axis::Parent if single => (true, true),
+                Axis::FollowingSibling | Axis::PrecedingSibling if single => (false, true),
+                Axis::Ancestor | Axis::AncestorOrSelf | Axis::Following | Axis::Preceding if single => (false, false),
+                _ => return false,
+            };
+        }
+        true
+    }
 }
 
 /// The expanded names that an expression or a stylesheet names, each once.

@@ -240,3 +240,21 @@ fn what_is_no_expression_is_refused_with_its_place() {
     let deep = "(".repeat(100) + "1" + &")".repeat(100);
     assert_eq!(XPath::compile(&deep, &[]).unwrap_err().kind(), ErrorKind::Budget);
 }
+
+#[test]
+fn nodes_that_are_in_each_other_lead_to_each_node_once() {
+    let document = Document::parse("<a><a><b/><a><b/></a></a><b/></a>").unwrap();
+    for (expression, expected) in [
+        ("count(//a/b)", 3.0),
+        ("count(//a//b)", 3.0),
+        ("count(//a/b/ancestor::a)", 3.0),
+        ("count(//a/b/..)", 3.0),
+        ("count(//a/@*/..)", 0.0),
+        ("count(//b/preceding::b)", 2.0),
+        ("count(/a/preceding-sibling::*/b | //a/following-sibling::b)", 1.0),
+        ("count(//a/descendant-or-self::a/b)", 3.0),
+    ] {
+        let found = XPath::compile(expression, &[]).unwrap().number(&document, NodeId::ROOT);
+        assert_eq!(found, Ok(expected), "{expression}");
+    }
+}

@@ -80,7 +80,7 @@ impl<'e> Context<'e, '_> {
     /// Meets what a path's steps lead to from each of `from`.
     fn walk_from(&self, path: &'e Path, from: &[Item], meet: &mut dyn FnMut(Item) -> Flow) -> Flow {
         let (last, before) = match path.steps.split_last() {
-            Some((last, before)) if !before.is_empty() && !path.is_ordered() => (last, before),
+            Some((last, before)) if !before.is_empty() && !path.meets_once() => (last, before),
             _ => return from.iter().try_for_each(|item| self.walk(&path.steps, *item, meet)),
         };
         // Where a step can lead to a node in more than one way, walking each way takes a time that grows with the power of

@@ -31,7 +31,7 @@ pub(super) fn scan(plan: &Plan, source: &[u8], options: &Options<'_>) -> Option<
     }
     // A text and a node take a byte at least.
     let seen = source.len().min(budget.text_bytes_max).min(budget.nodes_max.saturating_sub(1));
-    let scanner = Scanner {
+    let mut scanner = Scanner {
         plan,
         bytes: &source[..seen],
         is_whole: seen == source.len(),
@@ -94,7 +94,7 @@ struct Attribute<'s> {
 }
 
 impl<'s> Scanner<'_, 's> {
-    fn document(mut self) -> Option<Answer> {
+    fn document(&mut self) -> Option<Answer> {
         self.declaration()?;
         loop {
             let start = self.at;
@@ -217,7 +217,7 @@ impl<'s> Scanner<'_, 's> {
     }
 
     /// The answer of a message that was read to its end: no further nodes come.
-    fn ended(mut self) -> Answer {
+    fn ended(&mut self) -> Answer {
         for (index, truth) in self.plan.truths.iter().enumerate() {
             let bit = 1 << index;
             if self.known & bit == 0 && truth.question.is_first() && truth.question.holds(b"", &truth.literal) {
