@@ -34,6 +34,16 @@ pub struct CellRecord<'a> {
     pub peak: Option<(u64, u32)>,
 }
 
+/// Failed requests by class.
+pub fn errors(tally: &Tally) -> BTreeMap<String, u64> {
+    tally.errors.iter().map(|error| (error.class.name(), error.count)).collect()
+}
+
+/// The first failure's text for each class.
+pub fn error_examples(tally: &Tally) -> BTreeMap<String, String> {
+    tally.errors.iter().map(|error| (error.class.name(), error.example.clone())).collect()
+}
+
 /// The cell of these trials, all of one variant at one level.
 pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
     let tally = record.tally;
@@ -54,8 +64,8 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
         rounds: blocks.values().filter(|trials| trials.len() >= crate::plan::TRIALS_PER_BLOCK as usize).count() as u32,
         trials: trials.len() as u32,
         requests: tally.requests,
-        errors: tally.errors.iter().map(|error| (error.class.name(), error.count)).collect(),
-        error_examples: tally.errors.iter().map(|error| (error.class.name(), error.example.clone())).collect(),
+        errors: errors(tally),
+        error_examples: error_examples(tally),
         requests_per_second: estimate(|trials| {
             let requests: u64 = trials.iter().map(|trial| trial.requests).sum();
             ratio(requests as f64, trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3)

@@ -25,7 +25,7 @@ pub const FIGURES: [Figure; 6] =
     [Figure::UnitTime, Figure::SubjectCpu, Figure::Bytes, Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate];
 
 /// Rules of validity that are about the load at equal rate alone: they say nothing of the closed one.
-pub const RATE_RULES: [&str; 2] = ["lateness", "rate"];
+pub const RATE_RULES: [&str; 4] = ["lateness", "rate", "rate-errors", "rate-handshakes"];
 
 impl Toll {
     /// Whether the ratio may be printed: a refused toll keeps its place, but its numbers say nothing.

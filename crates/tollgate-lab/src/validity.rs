@@ -5,6 +5,8 @@
 
 pub(crate) mod at_rate;
 
+use std::collections::BTreeMap;
+
 use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
 use crate::load::LittlesLaw;
@@ -99,6 +101,8 @@ const RULES: &[(&str, Rule)] = &[
     ("handshakes", at_rate::handshakes),
     ("lateness", at_rate::lateness),
     ("rate", at_rate::rate),
+    ("rate-errors", at_rate::rate_errors),
+    ("rate-handshakes", at_rate::rate_handshakes),
     ("warm-up", warm_up),
     ("steal", steal),
 ];
@@ -145,7 +149,7 @@ fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
     let share = failed as f64 / asked.max(1) as f64;
     let finding = |verdict, remedy| Finding {
         verdict,
-        reason: format!("{failed} of {asked} requests failed ({})", classes(cell)),
+        reason: format!("{failed} of {asked} requests failed ({})", classes(&cell.errors)),
         remedy,
         value: share,
         bound: ERROR_SHARE_MAX,
@@ -384,8 +388,8 @@ fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-fn classes(cell: &Cell) -> String {
-    cell.errors.iter().map(|(class, count)| format!("{class}: {count}")).collect::<Vec<_>>().join(", ")
+fn classes(errors: &BTreeMap<String, u64>) -> String {
+    errors.iter().map(|(class, count)| format!("{class}: {count}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

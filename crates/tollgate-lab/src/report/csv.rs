@@ -61,6 +61,7 @@ const FIELDS: &[Field] = &[
     ("equal_rate_ms_p99", |row| row.cell.equal_rate.as_ref()?.response_time_ms.p99),
     ("equal_rate_lateness_ms_p99", |row| row.cell.equal_rate.as_ref()?.lateness_ms.p99),
     ("equal_rate_unsent", |row| row.cell.equal_rate.as_ref().map(|rate| rate.unsent as f64)),
+    ("equal_rate_errors", |row| row.cell.equal_rate.as_ref().map(|rate| rate.errors.values().sum::<u64>() as f64)),
     ("toll_time", |row| shown(row.tolls.time, |toll| toll.ratio)),
     ("toll_time_low", |row| shown(row.tolls.time, |toll| toll.low)),
     ("toll_time_high", |row| shown(row.tolls.time, |toll| toll.high)),

@@ -7,6 +7,7 @@ use crate::results::{
     Cell, Comparison, Distance, Estimate, Experiment, Figure, Piece, RunResult, Toll, TollVerdict, Validity, Variant,
     Verdict,
 };
+use crate::toll::RATE_RULES;
 
 /// A run, ordered for reading.
 pub(super) struct View<'r> {
@@ -92,15 +93,19 @@ impl<'r> View<'r> {
 
     /// Whether any request failed anywhere.
     pub(super) fn any_errors(&self) -> bool {
-        self.rows.iter().any(|row| row.error_count() > 0)
+        !self.failures().is_empty()
     }
 
-    /// Failed requests by variant and class.
+    /// Failed requests by variant and class, those at equal rate among them.
     pub(super) fn failures(&self) -> Vec<Failure<'r>> {
         let mut failures: Vec<Failure<'r>> = Vec::new();
         for row in &self.rows {
             let cell = row.cell;
-            for (class, &count) in &cell.errors {
+            let rate = cell.equal_rate.as_ref().map(|rate| (&rate.errors, &rate.error_examples));
+            let all = std::iter::once((&cell.errors, &cell.error_examples)).chain(rate);
+            for (class, &count, examples) in
+                all.flat_map(|(errors, examples)| errors.iter().map(move |(class, count)| (class, count, examples)))
+            {
                 let same = |known: &&mut Failure<'r>| known.variant == cell.variant && known.class == class;
                 match failures.iter_mut().find(same) {
                     Some(known) => known.count += count,
@@ -109,7 +114,7 @@ impl<'r> View<'r> {
                         class,
                         count,
                         level: cell.level,
-                        example: cell.error_examples.get(class).map_or("not kept", String::as_str),
+                        example: examples.get(class).map_or("not kept", String::as_str),
                     }),
                 }
             }
@@ -123,9 +128,18 @@ impl Row<'_> {
         self.cell.errors.values().sum()
     }
 
-    /// Whether the cell's figures must not be read.
+    /// Whether any of the cell's figures must not be read.
     pub(super) fn is_refused(&self, doubts: &[Doubt<'_>]) -> bool {
-        self.marks.iter().any(|number| doubts[number - 1].verdict == Verdict::Refused)
+        self.refusals(doubts).next().is_some()
+    }
+
+    /// Whether those of the closed load must not be read.
+    pub(super) fn is_closed_refused(&self, doubts: &[Doubt<'_>]) -> bool {
+        self.refusals(doubts).any(|doubt| !RATE_RULES.contains(&doubt.rule))
+    }
+
+    fn refusals<'d>(&self, doubts: &'d [Doubt<'_>]) -> impl Iterator<Item = &'d Doubt<'d>> {
+        self.marks.iter().map(|number| &doubts[number - 1]).filter(|doubt| doubt.verdict == Verdict::Refused)
     }
 }
 

@@ -1,6 +1,8 @@
 //! What is stored of connections and their encryption: what a level means, how users connect, what handshakes cost, the
 //! response times at a rate that all variants were offered, the messages on the wire, and the speed of the cryptography.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +125,21 @@ pub struct EqualRate {
     pub sent: u64,
     /// Requests that could not be sent, since all users were waiting.
     pub unsent: u64,
+    /// Valid answers.
+    #[serde(default)]
+    pub answered: u64,
+    /// Failed requests by class.
+    #[serde(default)]
+    pub errors: BTreeMap<String, u64>,
+    /// The first failure's text for each class.
+    #[serde(default)]
+    pub error_examples: BTreeMap<String, String>,
+    /// Full handshakes.
+    #[serde(default)]
+    pub handshakes_full: u64,
+    /// Handshakes that resumed an earlier session.
+    #[serde(default)]
+    pub handshakes_resumed: u64,
     /// How long after their intended start requests were sent.
     pub lateness_ms: Percentiles,
     /// From the intended start to the last byte, valid answers only.

@@ -264,7 +264,8 @@ impl Book {
 
 impl AtRate {
     fn found(&self, bin_ms: f64) -> EqualRate {
-        let sends = self.recorder.tally.sends;
+        let tally = &self.recorder.tally;
+        let sends = tally.sends;
         let lateness = self.recorder.lateness.as_ref();
         EqualRate {
             rate_per_second: self.offer.rate_per_second,
@@ -273,6 +274,11 @@ impl AtRate {
             intended: sends.intended,
             sent: sends.intended - sends.unsent,
             unsent: sends.unsent,
+            answered: tally.requests,
+            errors: cells::errors(tally),
+            error_examples: cells::error_examples(tally),
+            handshakes_full: tally.handshakes.full,
+            handshakes_resumed: tally.handshakes.resumed,
             lateness_ms: lateness.map(cells::percentiles).unwrap_or_default(),
             response_time_ms: cells::percentiles(&self.recorder.response),
             linear: spread::linear(&self.recorder.response, bin_ms),

@@ -1,29 +1,57 @@
-//! Rules about handshakes, and about a load at a rate: whether it was offered as it was asked.
+//! Rules about handshakes, and about a load at a rate: whether it was offered as it was asked, and answered.
 
-use super::{Evidence, Finding};
-use crate::results::{Encryption, Verdict};
+use super::{ERROR_SHARE_MAX, Evidence, Finding, classes};
+use crate::results::{Encryption, Percentiles, Verdict};
 
 /// Handshakes of the wrong kind, by all.
 const WRONG_HANDSHAKE_SHARE_MAX: f64 = 0.01;
 /// Sends later than this at the 99th percentile measure the generator; or than [`LATENESS_MEDIAN_SHARE_MAX`].
-pub(crate) const LATENESS_MS_MAX: f64 = 1.0;
+const LATENESS_MS_MAX: f64 = 1.0;
 /// The same as a share of the median response time, whichever is more.
-pub(crate) const LATENESS_MEDIAN_SHARE_MAX: f64 = 0.1;
+const LATENESS_MEDIAN_SHARE_MAX: f64 = 0.1;
 /// Least share of the intended requests that must have been sent.
 pub(crate) const SENT_SHARE_MIN: f64 = 0.99;
 
+/// Sends that were later than they may be.
+pub(crate) struct Late {
+    /// Which share of them, in words.
+    pub(crate) share: &'static str,
+    /// How late at least.
+    pub(crate) late_ms: f64,
+    /// How late they might be.
+    pub(crate) bound_ms: f64,
+}
+
+/// Whether requests were sent too late to be compared with this median: of few, by the highest percentile that they are
+/// enough for.
+pub(crate) fn too_late(lateness_ms: Percentiles, median_ms: f64) -> Option<Late> {
+    let by_share = [(lateness_ms.p99, "1 %"), (lateness_ms.p95, "5 %"), (lateness_ms.p90, "10 %")];
+    let (late_ms, share) = by_share.into_iter().find_map(|(late, share)| Some((late?, share)))?;
+    let bound_ms = LATENESS_MS_MAX.max(LATENESS_MEDIAN_SHARE_MAX * median_ms);
+    (late_ms > bound_ms).then_some(Late { share, late_ms, bound_ms })
+}
+
 pub(super) fn handshakes(evidence: &Evidence<'_>) -> Option<Finding> {
     let connected = evidence.cell.connected?;
+    wrong_handshakes(evidence, "", connected.handshakes_full, connected.handshakes_resumed)
+}
+
+pub(super) fn rate_handshakes(evidence: &Evidence<'_>) -> Option<Finding> {
+    let rate = evidence.cell.equal_rate.as_ref()?;
+    wrong_handshakes(evidence, "at equal rate ", rate.handshakes_full, rate.handshakes_resumed)
+}
+
+fn wrong_handshakes(evidence: &Evidence<'_>, load: &str, full: u64, resumed: u64) -> Option<Finding> {
     let (wrong, kind) = match evidence.connecting?.encryption {
         Encryption::Off => return None,
-        Encryption::Full => (connected.handshakes_resumed, "resumed"),
-        Encryption::Resumed => (connected.handshakes_full, "full"),
+        Encryption::Full => (resumed, "resumed"),
+        Encryption::Resumed => (full, "full"),
     };
-    let all = connected.handshakes_full + connected.handshakes_resumed;
+    let all = full + resumed;
     let share = wrong as f64 / all.max(1) as f64;
     (share > WRONG_HANDSHAKE_SHARE_MAX).then(|| Finding {
         verdict: Verdict::Marked,
-        reason: format!("{wrong} of {all} handshakes were {kind} ones"),
+        reason: format!("{load}{wrong} of {all} handshakes were {kind} ones"),
         remedy: "see whether the server gives tickets, and how many; the figure is of both kinds",
         value: share,
         bound: WRONG_HANDSHAKE_SHARE_MAX,
@@ -32,20 +60,30 @@ pub(super) fn handshakes(evidence: &Evidence<'_>) -> Option<Finding> {
 
 pub(super) fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
     let rate = evidence.cell.equal_rate.as_ref()?;
-    let late = rate.lateness_ms;
-    // Of few requests the highest percentile that they are enough for.
-    let by_share = [(late.p99, "1 %"), (late.p95, "5 %"), (late.p90, "10 %")];
-    let (late, share) = by_share.into_iter().find_map(|(late, share)| Some((late?, share)))?;
     let median = rate.response_time_ms.p50?;
-    let bound = LATENESS_MS_MAX.max(LATENESS_MEDIAN_SHARE_MAX * median);
-    (late > bound).then(|| Finding {
+    let Late { share, late_ms, bound_ms } = too_late(rate.lateness_ms, median)?;
+    Some(Finding {
         verdict: Verdict::Refused,
         reason: format!(
-            "at equal rate {share} of the requests were sent {late:.2} ms late or later, of a median of {median:.2} ms"
+            "at equal rate {share} of the requests were sent {late_ms:.2} ms late or later, of a median of {median:.2} ms"
         ),
         remedy: "give the generator cores of its own, or offer less: `share` of `equal_rate`",
-        value: late,
-        bound,
+        value: late_ms,
+        bound: bound_ms,
+    })
+}
+
+pub(super) fn rate_errors(evidence: &Evidence<'_>) -> Option<Finding> {
+    let rate = evidence.cell.equal_rate.as_ref()?;
+    let failed: u64 = rate.errors.values().sum();
+    let asked = rate.answered + failed;
+    let share = failed as f64 / asked.max(1) as f64;
+    (failed > 0).then(|| Finding {
+        verdict: if share > ERROR_SHARE_MAX { Verdict::Refused } else { Verdict::Marked },
+        reason: format!("at equal rate {failed} of {asked} requests failed ({})", classes(&rate.errors)),
+        remedy: "find out why the subject fails; its failures are counted, their times are not among the answers'",
+        value: share,
+        bound: ERROR_SHARE_MAX,
     })
 }
 
@@ -63,6 +101,8 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::{
         judge,
         tests::{evidence, sound},
@@ -87,6 +127,11 @@ mod tests {
             intended: 1000,
             sent: 1000,
             unsent: 0,
+            answered: 1000,
+            errors: BTreeMap::new(),
+            error_examples: BTreeMap::new(),
+            handshakes_full: 0,
+            handshakes_resumed: 0,
             lateness_ms: times(0.1, 0.9),
             response_time_ms: times(2.0, 5.0),
             linear: Linear::default(),
@@ -111,6 +156,32 @@ mod tests {
         );
         check(|rate| (rate.sent, rate.unsent) = (990, 10), ("all", Verdict::Ok));
         check(|rate| (rate.sent, rate.unsent) = (989, 11), ("rate", Verdict::Refused));
+    }
+
+    #[test]
+    fn failures_at_a_rate_are_told_and_above_one_in_a_thousand_refused() {
+        let check = |answered: u64, failed: u64, expected: (&str, Verdict)| {
+            let errors = BTreeMap::from([("status-503".to_owned(), failed)]);
+            let found = at(EqualRate { answered, errors, ..offered() }, ConnectionUse::default(), Encryption::Off);
+            assert_eq!(found, [(expected.0.to_owned(), expected.1)], "{failed} of {answered}");
+        };
+        check(1000, 0, ("all", Verdict::Ok));
+        check(999, 1, ("rate-errors", Verdict::Marked));
+        check(998, 2, ("rate-errors", Verdict::Refused));
+        check(0, 1, ("rate-errors", Verdict::Refused));
+    }
+
+    #[test]
+    fn handshakes_of_the_wrong_kind_at_a_rate_are_marked_too() {
+        let check = |full: u64, resumed: u64, encryption: Encryption, expected: &str| {
+            let rate = EqualRate { handshakes_full: full, handshakes_resumed: resumed, ..offered() };
+            let found = at(rate, ConnectionUse::default(), encryption);
+            assert_eq!(found, [(expected.to_owned(), if expected == "all" { Verdict::Ok } else { Verdict::Marked })]);
+        };
+        check(2, 98, Encryption::Resumed, "rate-handshakes");
+        check(98, 2, Encryption::Full, "rate-handshakes");
+        check(1, 99, Encryption::Resumed, "all");
+        check(0, 0, Encryption::Off, "all");
     }
 
     #[test]

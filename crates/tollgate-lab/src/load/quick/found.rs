@@ -16,7 +16,7 @@ use crate::load::recorder::{Recorder, Tally};
 use crate::load::worker::Report;
 use crate::results::Percentiles;
 use crate::secret;
-use crate::validity::at_rate::{LATENESS_MEDIAN_SHARE_MAX, LATENESS_MS_MAX, SENT_SHARE_MIN};
+use crate::validity::at_rate::{self, Late, SENT_SHARE_MIN};
 
 /// What a quick load found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -169,8 +169,8 @@ impl QuickResult {
             url: secret::hide(&load.url),
             concurrency: load.concurrency,
             requests: tally.requests,
-            errors: tally.errors.iter().map(|error| (error.class.name(), error.count)).collect(),
-            error_examples: tally.errors.iter().map(|error| (error.class.name(), error.example.clone())).collect(),
+            errors: cells::errors(tally),
+            error_examples: cells::error_examples(tally),
             duration_ms: wall.as_secs_f64() * 1e3,
             requests_per_second: tally.requests as f64 / wall.as_secs_f64().max(1e-9),
             response_time_ms: cells::percentiles(&all.response),
@@ -252,11 +252,10 @@ fn refusals(intended: u64, unsent: u64, lateness_ms: Percentiles, response_ms: P
     if (sent as f64) < SENT_SHARE_MIN * intended as f64 {
         refusals.push(format!("{unsent} of {intended} requests could not be sent: allow more users, or offer less"));
     }
-    let bound = LATENESS_MS_MAX.max(LATENESS_MEDIAN_SHARE_MAX * response_ms.p50.unwrap_or(0.0));
-    if let Some(late) = lateness_ms.p99.filter(|late| *late > bound) {
+    if let Some(Late { share, late_ms, bound_ms }) = at_rate::too_late(lateness_ms, response_ms.p50.unwrap_or(0.0)) {
         refusals.push(format!(
-            "1 % of the requests were sent {late:.2} ms late or later, at most {bound:.2} may be: allow more users, offer \
-             less, or give the generator a core of its own"
+            "{share} of the requests were sent {late_ms:.2} ms late or later, at most {bound_ms:.2} may be: allow more \
+             users, offer less, or give the generator a core of its own"
         ));
     }
     refusals
@@ -279,5 +278,8 @@ mod tests {
         check(11, 0.9, 2.0, &["11 of 1000 requests could not be sent"]);
         check(0, 1.1, 2.0, &["1 % of the requests were sent 1.10 ms late or later, at most 1.00 may be"]);
         check(0, 1.1, 12.0, &[]);
+        let few = Percentiles { p90: Some(1.1), ..Percentiles::default() };
+        let found = refusals(300, 0, few, Percentiles { p50: Some(2.0), ..Percentiles::default() });
+        assert!(found[0].starts_with("10 % of the requests were sent 1.10 ms late"), "{found:?}");
     }
 }

@@ -110,7 +110,7 @@ fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>], times: Times) -> Opt
         let mut texts = vec![name(row)];
         texts.extend([at.p50, at.p95, at.p99].map(number::optional));
         texts.push(percent(rate.linear.share_over_200_ms));
-        texts.push(late(rate.lateness_ms));
+        texts.push(late(rate));
         for figure in [Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate] {
             texts.push(toll_text(run, row, figure, times));
         }
@@ -140,11 +140,17 @@ fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>], times: Times) -> Opt
     })
 }
 
-/// How late requests were sent, by the highest percentile that there are enough for.
-fn late(lateness: Percentiles) -> String {
-    let known = [(lateness.p99, "p99"), (lateness.p95, "p95"), (lateness.p90, "p90")];
+/// How late requests were sent, by the highest percentile that there are enough for, and how many were not.
+fn late(rate: &EqualRate) -> String {
+    let late = rate.lateness_ms;
+    let known = [(late.p99, "p99"), (late.p95, "p95"), (late.p90, "p90")];
     let found = known.into_iter().find_map(|(value, name)| Some((value?, name)));
-    found.map_or_else(|| NOTHING.to_owned(), |(value, name)| format!("{} {name}", number::three_digits(value)))
+    let late =
+        found.map_or_else(|| NOTHING.to_owned(), |(value, name)| format!("{} {name}", number::three_digits(value)));
+    match rate.unsent {
+        0 => late,
+        unsent => format!("{late}, {} unsent", number::whole(unsent)),
+    }
 }
 
 fn first_requests(title: &str, rows: &[&Row<'_>]) -> Option<Table> {

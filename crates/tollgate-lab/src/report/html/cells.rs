@@ -75,7 +75,7 @@ pub(super) fn table(view: &View<'_>) -> Option<String> {
 fn line(view: &View<'_>, row: &Row<'_>) -> String {
     let cell = row.cell;
     let key = view.run.experiment.variants.iter().position(|variant| variant.name == cell.variant).unwrap_or(0);
-    let class = match (row.is_refused(&view.doubts), row.is_bottom) {
+    let class = match (row.is_closed_refused(&view.doubts), row.is_bottom) {
         (true, _) => " class=\"refused\"",
         (false, true) => " class=\"bottom\"",
         (false, false) => "",
