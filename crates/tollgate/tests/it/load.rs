@@ -88,3 +88,36 @@ fn a_posted_file_creates_an_entity_with_every_request() {
     assert_eq!((&figures["requests"], &figures["errors"]), (&20.into(), &serde_json::json!({})), "{figures:#}");
     assert_eq!(get(&format!("{records}/$count")), (200, "20".to_owned()));
 }
+
+#[test]
+fn a_gateway_is_loaded_over_tls_by_the_handshakes_that_were_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    tollgate(["cert", "--out", folder.path().to_str().unwrap()]).finish().check(0, "server.pem", "");
+    let (certificate, key, ca) = (file("server.pem"), file("server.key"), file("ca.pem"));
+    let gateway = serving(&["--tls-listen", "127.0.0.1:0", "--certificate", &certificate, "--key", &key]);
+    let url = format!("{}{FLIGHT}", gateway.url);
+    assert!(url.starts_with("https://"), "{url}");
+    // Handshakes and the times that the client waits for the server until its first answer is there.
+    let check = |line: &[&str], [full, resumed]: [u64; 2], round_trips: f64| {
+        let line = [&["-n", "60", "-c", "3", "--ca", ca.as_str()], line, &[url.as_str()]].concat();
+        let figures = figures(&line, 0);
+        let expected = serde_json::json!({ "full": full, "resumed": resumed, "failed": 0 });
+        assert_eq!((&figures["requests"], &figures["handshakes"]), (&60.into(), &expected), "{line:?} {figures:#}");
+        assert_eq!(figures["first_request"]["round_trips"], round_trips, "{line:?}");
+        assert!(figures["phases"]["tls_ms"]["max"].as_f64().unwrap() > 0.0);
+        let bytes = |name: &str| figures[name].as_u64().unwrap();
+        assert!(
+            bytes("wire_bytes_received") > bytes("bytes_received") && bytes("wire_bytes_sent") > bytes("bytes_sent")
+        );
+    };
+    check(&["--tls", "1.3", "--no-resumption"], [60, 0], 3.0);
+    check(&["--tls", "1.3"], [0, 60], 3.0);
+    check(&["--tls", "1.2", "--no-resumption"], [60, 0], 4.0);
+    check(&["--tls", "1.2"], [0, 60], 3.0);
+    check(&["--tls", "1.3", "--no-resumption", "-k"], [3, 0], 3.0);
+    check(&["--tls", "1.3", "--no-resumption", "--rate", "600/s"], [60, 0], 3.0);
+    let unknown = figures(&["-n", "3", &url], 1);
+    assert_eq!((&unknown["errors"]["tls"], &unknown["handshakes"]["failed"]), (&3.into(), &3.into()), "{unknown:#}");
+    assert_eq!(figures(&["-n", "3", "--insecure", &url], 0)["requests"], 3);
+}
