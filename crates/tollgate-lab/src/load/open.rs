@@ -36,6 +36,8 @@ struct Desk {
     waiting: RefCell<VecDeque<Instant>>,
     /// Users without anything to do, the last one on top: its connection is the freshest.
     idle: RefCell<Vec<Rc<Seat>>>,
+    /// Users who were called and have not looked yet what waits: as many requests do not wait for want of one.
+    called: Cell<usize>,
     is_closed: Cell<bool>,
 }
 
@@ -44,6 +46,7 @@ struct Desk {
 struct Seat {
     waker: RefCell<Option<Waker>>,
     is_idle: Cell<bool>,
+    is_called: Cell<bool>,
 }
 
 /// Asks as the load says, and gives the users back.
@@ -56,7 +59,8 @@ pub(super) async fn run(
 ) -> Vec<User> {
     let rendered = Rendered::new(&asking.target);
     let (waiting, idle) = (RefCell::default(), RefCell::default());
-    let desk = Rc::new(Desk { asking, recorder, rendered, waiting, idle, is_closed: Cell::new(false) });
+    let (called, is_closed) = (Cell::new(0), Cell::new(false));
+    let desk = Rc::new(Desk { asking, recorder, rendered, waiting, idle, called, is_closed });
     let mut tasks = JoinSet::new();
     let mut resting = users;
     let (mut come, mut overdue) = (0, 0);
@@ -76,8 +80,10 @@ pub(super) async fn run(
         if !desk.offer(intended) && come < open.users_max {
             come += 1;
             let (mut user, desk) = (resting.pop().unwrap_or_default(), Rc::clone(&desk));
+            let seat = Rc::new(Seat::default());
+            desk.call(&seat);
             tasks.spawn_local(async move {
-                serve(&mut user, &desk).await;
+                serve(&mut user, &seat, &desk).await;
                 user
             });
         }
@@ -96,10 +102,9 @@ pub(super) async fn run(
 }
 
 /// One user: takes what is due, until nothing more comes.
-async fn serve(user: &mut User, desk: &Desk) {
-    let seat = Rc::new(Seat::default());
+async fn serve(user: &mut User, seat: &Rc<Seat>, desk: &Desk) {
     let mut search = Search::new(desk.asking.target.shape.contains.as_deref());
-    while let Some(intended) = desk.next(&seat).await {
+    while let Some(intended) = desk.next(seat).await {
         desk.recorder.borrow_mut().begun(intended, Instant::now());
         let judged = desk.rendered.ask(user, &desk.asking, &mut search, &desk.recorder).await;
         let mut recorder = desk.recorder.borrow_mut();
@@ -124,15 +129,26 @@ impl Desk {
     fn wake_one(&self) -> bool {
         let Some(seat) = self.idle.borrow_mut().pop() else { return false };
         seat.is_idle.set(false);
+        self.call(&seat);
         if let Some(waker) = seat.waker.borrow_mut().take() {
             waker.wake();
         }
         true
     }
 
-    /// What still waits will not be sent.
+    /// The user of this seat is to look what waits.
+    fn call(&self, seat: &Seat) {
+        seat.is_called.set(true);
+        self.called.set(self.called.get() + 1);
+    }
+
+    /// What still waits will not be sent, but for what was due a moment ago and has its user, who only did not get a turn
+    /// yet: in short trials that would be a share of all.
     fn give_up(&self) {
-        let unsent = std::mem::take(&mut *self.waiting.borrow_mut()).len();
+        let mut waiting = self.waiting.borrow_mut();
+        let unsent = waiting.len().saturating_sub(self.called.get());
+        let sent = waiting.len() - unsent;
+        waiting.truncate(sent);
         self.recorder.borrow_mut().tally.sends.unsent += unsent as u64;
     }
 
@@ -145,6 +161,9 @@ impl Desk {
     /// The next intended start; `None` once no more come.
     async fn next(&self, seat: &Rc<Seat>) -> Option<Instant> {
         poll_fn(|cx| {
+            if seat.is_called.replace(false) {
+                self.called.set(self.called.get() - 1);
+            }
             if let Some(intended) = self.waiting.borrow_mut().pop_front() {
                 return Poll::Ready(Some(intended));
             }

@@ -109,6 +109,19 @@ fn at_a_rate_every_intended_request_is_sent_once() {
 }
 
 #[test]
+fn what_is_due_at_the_end_and_has_a_user_is_sent() {
+    let server = TestServer::start();
+    for seed in 0..20 {
+        let result = load(&server, "/", |load| {
+            load.rate = Some(Rate { per_second: 20_000.0, arrivals: Arrivals::Poisson, seed });
+            (load.requests, load.duration, load.concurrency) = (None, Some(Duration::from_millis(5)), 1000);
+        });
+        let offered = result.offered.unwrap();
+        assert_eq!((offered.unsent, result.requests), (0, offered.intended), "{seed}");
+    }
+}
+
+#[test]
 fn what_users_do_while_they_come_does_not_count() {
     let mut server = TestServer::start();
     let result = load(&server, "/", |load| {
