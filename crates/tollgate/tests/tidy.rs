@@ -81,8 +81,9 @@ const HOSTS: &[&str] = &[
     "schemas.microsoft.com",
     "www.sap.com",
     "www.w3.org",
-    // Namespaces of the common extensions of XSLT, and of the stock quotes that mediators have always been shown with.
+    // Namespaces of the common extensions of XSLT, of SOAP, and of the stock quotes that mediators have always been shown with.
     "exslt.org",
+    "schemas.xmlsoap.org",
     "services.samples",
     // Specifications that comments and documents point to, and the licence's own address.
     "www.apache.org",
