@@ -71,13 +71,14 @@ fn escaped_by_character(bytes: &mut Bytes, text: &str, table: &[bool; 256], plac
     }
 }
 
-/// Writes a text as CDATA sections: `]]>` and characters that the encoding does not have stand outside of them.
+/// Writes a text as CDATA sections: `]]>`, characters that the encoding does not have, and carriage returns, which a reader
+/// would take for line feeds, stand outside of them.
 pub(super) fn sections(bytes: &mut Bytes, text: &str) {
     bytes.push("<![CDATA[");
     let mut rest = text;
     while !rest.is_empty() {
         let end = memchr::memmem::find(rest.as_bytes(), b"]]>").map(|at| at + 2);
-        let strange = if bytes.has_all() { None } else { rest.find(|character| !bytes.has(character)) };
+        let strange = rest.find(|character| character == '\r' || !bytes.has(character));
         match (end, strange) {
             (_, Some(at)) if end.is_none_or(|end| at < end) => {
                 let character = rest[at..].chars().next().unwrap_or_default();
@@ -120,6 +121,7 @@ mod tests {
         check("US-ASCII", "é€<", Some(Place::Content), "&#233;&#8364;&lt;");
         check("ISO-8859-1", "é\u{2603}", Some(Place::Content), "é&#9731;");
         check("UTF-8", "a]]>b", None, "<![CDATA[a]]]]><![CDATA[>b]]>");
+        check("UTF-8", "a\r", None, "<![CDATA[a]]>&#13;<![CDATA[]]>");
         check("US-ASCII", "aéb", None, "<![CDATA[a]]>&#233;<![CDATA[b]]>");
     }
 }
