@@ -5,5 +5,8 @@
 mod canonical;
 mod cases;
 mod corpus;
+mod generated;
 mod hostile;
+mod naive;
+mod properties;
 mod xsltproc;
