@@ -140,9 +140,6 @@ impl Parse<'_, '_> {
                         Some(character) => text.push(character),
                         None => {
                             let entity = self.entity(name, place)?;
-                            if entity.contains('<') {
-                                return Err(self.wrong(place, format!("entity `{name}` brings `<` into a value")));
-                            }
                             self.builder.departs_from_source();
                             text.extend(entity.chars().map(|character| match character {
                                 '\t' | '\n' | '\r' => ' ',

@@ -80,6 +80,10 @@ impl Declarations {
             None => return wrong(format!("entity `{name}` is not declared")),
             Some(Entity::External) => return wrong(format!("entity `{name}` stands outside, which is never read")),
             Some(Entity::Unparsed(_)) => return wrong(format!("entity `{name}` is unparsed: only attributes name it")),
+            // A `<` that the text refers to is a character; one that stands in it would be markup.
+            Some(Entity::Internal(text)) if text.contains('<') => {
+                return wrong(format!("entity `{name}` holds markup, which is not supported"));
+            }
             Some(Entity::Internal(text)) => text,
         };
         let mut rest = &*text;

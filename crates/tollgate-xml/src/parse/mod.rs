@@ -268,9 +268,6 @@ impl<'s, 'o> Parse<'s, 'o> {
             }
             None => {
                 let text = self.entity(name, start)?;
-                if text.contains('<') {
-                    return Err(self.wrong(start, format!("entity `{name}` holds markup, which is not supported")));
-                }
                 self.builder.departs_from_source();
                 self.move_text_beside();
                 self.builder.beside().push_str(&text);
