@@ -8,7 +8,7 @@ use super::canonical;
 use super::cases::{self, Case, Compared};
 use super::xsltproc;
 
-const FILES: [(&str, &str); 10] = [
+pub(crate) const FILES: [(&str, &str); 11] = [
     ("xpath", include_str!("cases/xpath.txt")),
     ("templates", include_str!("cases/templates.txt")),
     ("instructions", include_str!("cases/instructions.txt")),
@@ -18,6 +18,7 @@ const FILES: [(&str, &str); 10] = [
     ("functions", include_str!("cases/functions.txt")),
     ("output", include_str!("cases/output.txt")),
     ("versions", include_str!("cases/versions.txt")),
+    ("mixed", include_str!("cases/mixed.txt")),
     ("errors", include_str!("cases/errors.txt")),
 ];
 

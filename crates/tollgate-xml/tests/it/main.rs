@@ -5,6 +5,7 @@
 mod canonical;
 mod cases;
 mod corpus;
+mod coverage;
 mod generated;
 mod hostile;
 mod naive;
