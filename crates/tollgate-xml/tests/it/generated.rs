@@ -68,7 +68,8 @@ impl<'b> Choices<'b> {
             0 | 1 => self.path(depth.min(1)),
             2 => Expression::Number(self.one(&[1, 2, 3, 0])),
             3 => Expression::Position,
-            4 => self.one(&[true, false]).then_some(Expression::Last).unwrap_or(Expression::Text(self.one(&TEXTS))),
+            4 if self.below(2) == 0 => Expression::Last,
+            4 => Expression::Text(self.one(&TEXTS)),
             5 | 6 => {
                 let operator = self.one(&OPERATORS);
                 let (left, right) = (self.expression(depth - 1), self.expression(depth - 1));
