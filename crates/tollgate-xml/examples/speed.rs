@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Duration;
 
-use tollgate_xml::{Document, Stylesheet, XPath, tree::NodeId};
+use tollgate_xml::{Document, Options, Stylesheet, Workspace, XPath, tree::NodeId};
 
 const GET_QUOTE: &str = include_str!("../../../bench/xslt/messages/get-quote.xml");
 const CHECK_PRICE: &str = include_str!("../../../bench/xslt/messages/check-price.xml");
@@ -70,27 +70,40 @@ fn works(records: &str) -> Vec<Work<'_>> {
     let (request, response) = (compile(REQUEST, "request.xsl"), compile(RESPONSE, "response.xsl"));
     let grouping = compile(GROUPING, "records.xsl");
     let route = XPath::compile(ROUTE, &[("m0", "http://services.samples")]).expect("the expression is right");
-    let (streaming, options) = (route.clone(), tollgate_xml::Options::default());
-    let parse = |text| Document::parse_bytes(text, &tollgate_xml::Options::default()).expect("it is well-formed");
+    let (streaming, options) = (route.clone(), Options::default());
+    // One workspace for each work, as each work process of a mediator would have it.
+    let (mut parsing, mut routing) = (Workspace::default(), Workspace::default());
+    let (mut requests, mut responses, mut groupings) =
+        (Workspace::default(), Workspace::default(), Workspace::default());
     vec![
-        ("parse", Box::new(move || _ = black_box(parse(black_box(GET_QUOTE.as_bytes()))))),
+        (
+            "parse",
+            Box::new(move || {
+                let document = parsing.parse_bytes(black_box(GET_QUOTE.as_bytes()), &options);
+                parsing.recycle(black_box(document).expect("it is well-formed"));
+            }),
+        ),
         (
             "xpath",
             Box::new(move || {
-                let document = parse(black_box(GET_QUOTE.as_bytes()));
+                let document = routing.parse_bytes(black_box(GET_QUOTE.as_bytes()), &options);
+                let document = document.expect("it is well-formed");
                 assert_eq!(route.boolean(&document, NodeId::ROOT), Ok(true));
+                routing.recycle(document);
             }),
         ),
         ("stream", Box::new(move || assert_eq!(streaming.test(black_box(GET_QUOTE.as_bytes()), &options), Ok(true)))),
-        ("request", Box::new(move || transform(&request, black_box(CHECK_PRICE)))),
-        ("response", Box::new(move || transform(&response, black_box(QUOTE)))),
-        ("records", Box::new(move || transform(&grouping, black_box(records)))),
+        ("request", Box::new(move || transform(&request, black_box(CHECK_PRICE), &mut requests))),
+        ("response", Box::new(move || transform(&response, black_box(QUOTE), &mut responses))),
+        ("records", Box::new(move || transform(&grouping, black_box(records), &mut groupings))),
     ]
 }
 
-fn transform(stylesheet: &Stylesheet, message: &str) {
-    let document = stylesheet.parse(message).expect("it is well-formed");
+fn transform(stylesheet: &Stylesheet, message: &str, workspace: &mut Workspace) {
+    let options = stylesheet.reading(&Options::default());
+    let document = workspace.parse_bytes(message.as_bytes(), &options).expect("it is well-formed");
     black_box(stylesheet.transform(&document)).expect("it can be transformed");
+    workspace.recycle(document);
 }
 
 /// 10,000 records of 40 cities, about a megabyte.

@@ -59,6 +59,8 @@ struct Span {
 
 /// Slots that a document begins with: most messages have fewer than half as many names.
 const SLOTS_AT_FIRST: usize = 64;
+/// Slots that are kept for another document.
+const SLOTS_KEPT_MAX: usize = 512;
 
 impl Names {
     pub(crate) fn new() -> Names {
@@ -70,13 +72,42 @@ impl Names {
             seed: seed(),
             slots: vec![0; SLOTS_AT_FIRST],
         };
+        names.begin();
+        names
+    }
+
+    /// What every document has.
+    fn begin(&mut self) {
         for namespace in ["", XML_NAMESPACE] {
-            names.namespace(namespace);
+            self.namespace(namespace);
         }
         for prefix in ["", "xml"] {
-            names.prefix(prefix);
+            self.prefix(prefix);
         }
-        names
+    }
+
+    /// Forgets all names and keeps their memory.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.namespaces.clear();
+        self.prefixes.clear();
+        self.names.clear();
+        self.slots.fill(0);
+        self.begin();
+    }
+
+    /// Bytes that it takes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let spans = (self.namespaces.capacity() + self.prefixes.capacity()) * size_of::<Span>();
+        self.text.capacity()
+            + spans
+            + self.names.capacity() * size_of::<(u32, Span)>()
+            + self.slots.len() * size_of::<u32>()
+    }
+
+    /// Whether it is worth keeping: a table that has grown takes longer to clear than to make.
+    pub(crate) fn is_small(&self) -> bool {
+        self.slots.len() <= SLOTS_KEPT_MAX
     }
 
     fn store(text: &mut String, new: &str) -> Span {

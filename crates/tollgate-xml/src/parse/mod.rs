@@ -8,6 +8,7 @@ mod decode;
 mod doctype;
 mod markup;
 mod reference;
+mod workspace;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,11 +17,12 @@ use self::attribute::Attribute;
 pub(crate) use self::decode::{decode, utf8_declaration_length};
 use self::doctype::Declarations;
 use self::markup::{Ends, Markup, Markups, Seen};
+pub use self::workspace::Workspace;
 use crate::budget::{Budget, exceeded};
 use crate::characters::{Bracket, first_forbidden, is_blank, is_plain_name, is_space, split_name};
 use crate::error::{Error, ErrorKind};
 use crate::names::{Name, Namespace, Prefix, XML_NAMESPACE, XMLNS_NAMESPACE};
-use crate::tree::{Builder, Document, NodeId, NodeKind, Origin, Value};
+use crate::tree::{Builder, Document, NodeId, NodeKind, Origin, Spare, Value};
 
 /// How a document is read.
 #[derive(Clone, Copy, Default)]
@@ -54,6 +56,10 @@ pub trait Whitespace {
 
 /// Reads a document.
 pub(crate) fn parse<'s>(source: &'s str, options: &Options<'_>) -> Result<Document<'s>, Error> {
+    parse_within(source, options, None)
+}
+
+fn parse_within<'s>(source: &'s str, options: &Options<'_>, spare: Option<Spare>) -> Result<Document<'s>, Error> {
     let default = Budget::default();
     let budget = options.budget.unwrap_or(&default);
     // Places in the tree are 32 bits wide.
@@ -61,20 +67,28 @@ pub(crate) fn parse<'s>(source: &'s str, options: &Options<'_>) -> Result<Docume
     if source.len() > bytes_max {
         return Err(exceeded("bytes of a document", bytes_max as u64));
     }
-    Parse::new(source, options, budget).document()
+    Parse::new(source, options, budget, spare).document()
 }
 
 /// Reads a document of any encoding.
 pub(crate) fn parse_bytes<'s>(source: &'s [u8], options: &Options<'_>) -> Result<Document<'s>, Error> {
+    parse_bytes_within(source, options, None)
+}
+
+fn parse_bytes_within<'s>(
+    source: &'s [u8],
+    options: &Options<'_>,
+    spare: Option<Spare>,
+) -> Result<Document<'s>, Error> {
     match decode(source)? {
-        Cow::Borrowed(text) => parse(text, options),
+        Cow::Borrowed(text) => parse_within(text, options, spare),
         Cow::Owned(text) => {
             let default = Budget::default();
             let budget = options.budget.unwrap_or(&default);
             if text.len() > budget.document_bytes_max {
                 return Err(exceeded("bytes of a document", budget.document_bytes_max as u64));
             }
-            Ok(parse(&text, options)?.into_owned())
+            Ok(parse_within(&text, options, spare)?.into_owned())
         }
     }
 }
@@ -97,13 +111,13 @@ struct Parse<'s, 'o> {
 }
 
 impl<'s, 'o> Parse<'s, 'o> {
-    fn new(source: &'s str, options: &Options<'o>, budget: &'o Budget) -> Parse<'s, 'o> {
+    fn new(source: &'s str, options: &Options<'o>, budget: &'o Budget, spare: Option<Spare>) -> Parse<'s, 'o> {
         Parse {
             source,
             budget,
             doctype: options.doctype,
             whitespace: options.whitespace,
-            builder: Builder::new(Cow::Borrowed(source), budget),
+            builder: Builder::within(Cow::Borrowed(source), budget, spare),
             text: None,
             attributes: Vec::with_capacity(8),
             spaces: Vec::new(),

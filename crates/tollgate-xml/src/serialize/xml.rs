@@ -55,8 +55,8 @@ impl XmlWriter {
         Ok(XmlWriter {
             bytes,
             tags: Tags::Ended,
-            names: String::new(),
-            name_starts: Vec::new(),
+            names: String::with_capacity(256),
+            name_starts: Vec::with_capacity(16),
             cdata,
             doctype,
             seen_element: false,

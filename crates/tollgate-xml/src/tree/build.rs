@@ -31,6 +31,33 @@ struct Open {
     place: Place,
 }
 
+/// The memory of a document that nobody needs any more, empty.
+#[derive(Debug)]
+pub(crate) struct Spare {
+    unescaped: String,
+    records: Vec<Record>,
+    names: Names,
+    scopes: Vec<Link>,
+}
+
+impl Spare {
+    /// Bytes that are kept at most: a large document gives its memory back.
+    const BYTES_MAX: usize = 1 << 20;
+
+    /// The memory of a document, if it is worth keeping.
+    pub(crate) fn of(document: Document<'_>) -> Option<Spare> {
+        if document.memory_bytes() > Spare::BYTES_MAX || !document.names.is_small() {
+            return None;
+        }
+        let Document { mut unescaped, mut records, mut names, mut scopes, .. } = document;
+        unescaped.clear();
+        records.clear();
+        names.clear();
+        scopes.clear();
+        Some(Spare { unescaped, records, names, scopes })
+    }
+}
+
 /// Where a value stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
@@ -60,14 +87,25 @@ pub(crate) enum Origin {
 
 impl<'s> Builder<'s> {
     pub(crate) fn new(source: Cow<'s, str>, budget: &Budget) -> Builder<'s> {
-        // A node for each 16 bytes is the density of small messages; large documents have fewer.
-        let expected = (source.len() / 16).clamp(16, 1 << 16);
+        Builder::within(source, budget, None)
+    }
+
+    /// As [`Builder::new`], in the memory of another document.
+    pub(crate) fn within(source: Cow<'s, str>, budget: &Budget, spare: Option<Spare>) -> Builder<'s> {
+        let Spare { unescaped, records, names, mut scopes } = spare.unwrap_or_else(|| Spare {
+            unescaped: String::new(),
+            // A node for each 16 bytes is the density of small messages; large documents have fewer.
+            records: Vec::with_capacity((source.len() / 16).clamp(16, 1 << 16)),
+            names: Names::new(),
+            scopes: Vec::with_capacity(8),
+        });
+        scopes.push(Link { prefix: Prefix::XML, namespace: Namespace::XML, outer: ROOT_SCOPE });
         let mut document = Document {
             source,
-            unescaped: String::new(),
-            records: Vec::with_capacity(expected),
-            names: Names::new(),
-            scopes: vec![Link { prefix: Prefix::XML, namespace: Namespace::XML, outer: ROOT_SCOPE }],
+            unescaped,
+            records,
+            names,
+            scopes,
             identifiers: Vec::new(),
             unparsed_entities: Vec::new(),
         };

@@ -11,7 +11,7 @@ mod text;
 use std::borrow::Cow;
 
 pub use self::axes::{Ancestors, Attributes, Children, Descendants};
-pub(crate) use self::build::{Builder, Origin, Value};
+pub(crate) use self::build::{Builder, Origin, Spare, Value};
 pub use self::scope::{Declaration, NamespacesInScope};
 
 use crate::names::{Name, Names, Namespace, Prefix};
@@ -155,7 +155,8 @@ impl<'s> Document<'s> {
 
     /// Bytes of memory that the document takes, its source aside.
     pub fn memory_bytes(&self) -> usize {
-        self.unescaped.capacity() + self.records.capacity() * size_of::<Record>()
+        let scopes = self.scopes.capacity() * size_of::<scope::Link>();
+        self.unescaped.capacity() + self.records.capacity() * size_of::<Record>() + scopes + self.names.memory_bytes()
     }
 
     /// Which kind of node it is.

@@ -120,8 +120,14 @@ impl Stylesheet {
     /// # Errors
     /// As [`Document::parse_with`].
     pub fn parse_with<'s>(&self, source: &'s str, options: &Options<'_>) -> Result<Document<'s>, Error> {
+        Document::parse_with(source, &self.reading(options))
+    }
+
+    /// How a document is read that this stylesheet will transform: `options`, and without the white space that the
+    /// stylesheet leaves out. For a [`Workspace`](crate::Workspace).
+    pub fn reading<'o>(&'o self, options: &Options<'o>) -> Options<'o> {
         let whitespace = (!self.program.spaces.is_empty()).then_some(&self.program as &dyn Whitespace);
-        Document::parse_with(source, &Options { whitespace, ..*options })
+        Options { whitespace, ..*options }
     }
 
     /// Transforms a document that [`Stylesheet::parse`] has read.

@@ -88,6 +88,16 @@ struct Scope {
 }
 
 impl Pending {
+    /// With room for the usual element, so that it grows in no step.
+    fn roomy() -> Pending {
+        Pending {
+            text: String::with_capacity(256),
+            declarations: Vec::with_capacity(4),
+            attributes: Vec::with_capacity(8),
+            ..Pending::default()
+        }
+    }
+
     fn store(&mut self, text: &str) -> Range<usize> {
         let start = self.text.len();
         self.text.push_str(text);
@@ -109,6 +119,16 @@ impl Pending {
 }
 
 impl Scope {
+    /// With room for the declarations and the depth of the usual message.
+    fn roomy() -> Scope {
+        Scope {
+            text: String::with_capacity(256),
+            declarations: Vec::with_capacity(8),
+            starts: Vec::with_capacity(16),
+            ..Scope::default()
+        }
+    }
+
     /// What a prefix means; without a declaration none means no namespace.
     fn resolve(&self, prefix: &str) -> Option<&str> {
         let declared = self.declarations.iter().rev().find(|(known, _)| self.text[known.clone()] == *prefix);
@@ -162,7 +182,7 @@ impl<'o> Output<'o> {
             Some(Method::Xml) if !indents => Sink::Writer(Box::new(XmlWriter::new(settings, budget.output_bytes_max)?)),
             Some(Method::Xml | Method::Html) => Sink::Tree(Box::new(Tree::new(budget))),
         };
-        Ok(Output { sink, budget, pending: Pending::default(), scope: Scope::default() })
+        Ok(Output { sink, budget, pending: Pending::roomy(), scope: Scope::roomy() })
     }
 
     /// A result tree fragment.
