@@ -16,6 +16,13 @@ const DEPTH_MAX: usize = 32;
 const DECLARATIONS_MAX: usize = 32;
 const ATTRIBUTES_MAX: usize = 16;
 
+// Constants, since copying them costs less than making them anew for each message.
+const NO_ELEMENTS: [Open; DEPTH_MAX] = [Open { name_start: 0, name_end: 0, declared: 0, wanted: 0 }; DEPTH_MAX];
+const NO_DECLARATIONS: [Declaration<'static>; DECLARATIONS_MAX] =
+    [Declaration { prefix: b"", uri: b"" }; DECLARATIONS_MAX];
+const NO_ATTRIBUTES: [Attribute<'static>; ATTRIBUTES_MAX] =
+    [Attribute { prefix: b"", local: b"", value: b"" }; ATTRIBUTES_MAX];
+
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
 /// What a message answers.
@@ -36,11 +43,11 @@ pub(super) fn scan(plan: &Plan, source: &[u8], options: &Options<'_>) -> Option<
         bytes: &source[..seen],
         is_whole: seen == source.len(),
         at: 0,
-        open: [Open::default(); DEPTH_MAX],
+        open: NO_ELEMENTS,
         depth: 0,
-        declarations: [Declaration::default(); DECLARATIONS_MAX],
+        declarations: NO_DECLARATIONS,
         declared: 0,
-        attributes: [Attribute::default(); ATTRIBUTES_MAX],
+        attributes: NO_ATTRIBUTES,
         seen_element: false,
         pending: 0,
         known: 0,
@@ -70,7 +77,7 @@ struct Scanner<'p, 's> {
 }
 
 /// An open element.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Open {
     name_start: u32,
     name_end: u32,
@@ -80,13 +87,13 @@ struct Open {
     wanted: u64,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Declaration<'s> {
     prefix: &'s [u8],
     uri: &'s [u8],
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Attribute<'s> {
     prefix: &'s [u8],
     local: &'s [u8],
