@@ -13,12 +13,62 @@ const VOID: [&str; 14] = [
     "area", "base", "basefont", "br", "col", "embed", "frame", "hr", "img", "input", "isindex", "link", "meta", "param",
 ];
 
-/// Elements beside which white space shows.
-const INLINE: [&str; 38] = [
-    "a", "abbr", "acronym", "applet", "b", "basefont", "bdo", "big", "br", "cite", "code", "dfn", "em", "font", "i",
-    "iframe", "img", "input", "kbd", "label", "map", "object", "q", "s", "samp", "script", "select", "small", "span",
-    "strike", "strong", "sub", "sup", "textarea", "tt", "u", "button", "var",
+/// Elements that begin a line of their own: white space beside them is not seen.
+const BLOCK: [&str; 50] = [
+    "address",
+    "area",
+    "base",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "col",
+    "colgroup",
+    "dd",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "form",
+    "frame",
+    "frameset",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "hr",
+    "html",
+    "isindex",
+    "legend",
+    "li",
+    "link",
+    "menu",
+    "meta",
+    "noframes",
+    "noscript",
+    "ol",
+    "optgroup",
+    "option",
+    "p",
+    "param",
+    "pre",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "th",
+    "thead",
+    "title",
+    "tr",
+    "ul",
 ];
+
+/// Elements in which white space is seen as it stands.
+const LITERAL: [&str; 4] = ["pre", "script", "style", "textarea"];
 
 /// Attributes whose value is their name.
 const BOOLEAN: [&str; 13] = [
@@ -144,12 +194,24 @@ impl<'d> HtmlWriter<'d> {
         parent.is_some_and(|name| matches!(&*name, "script" | "style"))
     }
 
-    /// Whether white space may stand beside a node without being seen.
-    fn is_block(&self, node: NodeId) -> bool {
-        match self.document.kind(node) {
-            NodeKind::Text => false,
-            NodeKind::Element => self.known(node).is_none_or(|name| !INLINE.contains(&&*name)),
-            _ => true,
+    /// Whether an element begins a line of its own.
+    fn is_block(&self, element: NodeId) -> bool {
+        self.known(element).is_some_and(|name| BLOCK.contains(&&*name))
+    }
+
+    /// Whether an element's content stands on lines of its own: a paragraph's never does.
+    fn parts_lines(&self, element: NodeId) -> bool {
+        self.known(element).is_none_or(|name| !name.starts_with('p'))
+    }
+
+    fn is_text(&self, node: NodeId) -> bool {
+        self.document.kind(node) == NodeKind::Text
+    }
+
+    /// Writes a line's end where `indents` says so.
+    fn line(&mut self, is_wanted: bool) {
+        if self.indents && is_wanted {
+            self.bytes.push("\n");
         }
     }
 
@@ -173,33 +235,29 @@ impl<'d> HtmlWriter<'d> {
             self.attribute(attribute, known.is_some());
         }
         self.bytes.push(">");
-        let mut has_content = document.first_child(element).is_some();
-        if is(&["head"]) {
-            has_content = true;
-            self.content_type(element);
-        }
-        if is(&VOID) && !has_content {
+        let is_head = is(&["head"]);
+        let children: Vec<NodeId> =
+            document.children(element).filter(|child| !(is_head && self.is_written_already(*child))).collect();
+        if is(&VOID) && children.is_empty() {
             return Ok(());
         }
-        let may_indent = self.indents && !is(&["pre", "script", "style", "textarea"]);
-        let mut before_is_block =
-            may_indent && self.is_block(element) && !is(&["p", "td", "th", "li", "h1", "h2", "h3"]);
-        let mut wrote_line = false;
-        for child in document.children(element) {
-            if self.is_written_already(element, child) {
-                continue;
-            }
-            let is_block = self.is_block(child);
-            if may_indent && before_is_block && is_block && document.kind(child) == NodeKind::Element {
-                self.bytes.push("\n");
-                wrote_line = true;
-            }
-            self.node(child)?;
-            before_is_block = may_indent && is_block;
+        let has_several = children.len() + usize::from(is_head) > 1;
+        let parts = has_several && self.is_block(element) && self.parts_lines(element);
+        let outer = self.indents;
+        self.indents &= !is(&LITERAL);
+        self.line(parts && (is_head || children.first().is_some_and(|first| !self.is_text(*first))));
+        if is_head {
+            self.content_type();
+            self.line(children.first().is_some_and(|first| !self.is_text(*first)));
         }
-        if wrote_line && before_is_block {
-            self.bytes.push("\n");
+        for (index, child) in children.iter().enumerate() {
+            self.node(*child)?;
+            let is_block = document.kind(*child) == NodeKind::Element && self.is_block(*child);
+            let is_followed = children.get(index + 1).is_some_and(|next| !self.is_text(*next));
+            self.line(is_block && is_followed && self.parts_lines(element));
         }
+        self.line(parts && children.last().map_or(is_head, |last| !self.is_text(*last)));
+        self.indents = outer;
         self.bytes.push("</");
         self.name(element);
         self.bytes.push(">");
@@ -233,22 +291,17 @@ impl<'d> HtmlWriter<'d> {
     }
 
     /// The `meta` that says what the bytes are, right behind the start of `head` (section 16.2).
-    fn content_type(&mut self, head: NodeId) {
-        if self.indents {
-            self.bytes.push("\n");
-        }
+    fn content_type(&mut self) {
         self.bytes.push("<meta http-equiv=\"Content-Type\" content=\"");
         self.bytes.push(self.settings.media_type(Method::Html));
         self.bytes.push("; charset=");
         self.bytes.push(self.settings.encoding());
         self.bytes.push("\">");
-        let _ = head;
     }
 
-    /// Whether a child is the `meta` that [`HtmlWriter::content_type`] has just written in another form.
-    fn is_written_already(&self, parent: NodeId, child: NodeId) -> bool {
-        let is_meta = self.known(child).as_deref() == Some("meta") && self.known(parent).as_deref() == Some("head");
-        is_meta
+    /// Whether a child of `head` is the `meta` that [`HtmlWriter::content_type`] writes in another form.
+    fn is_written_already(&self, child: NodeId) -> bool {
+        self.known(child).as_deref() == Some("meta")
             && self.document.attributes(child).any(|attribute| {
                 self.document.local_name(attribute).eq_ignore_ascii_case("http-equiv")
                     && self.document.value(attribute).eq_ignore_ascii_case("content-type")
