@@ -12,19 +12,19 @@
 //! Stopping early means: all that was read is well-formed, and what stands behind it was not looked at. A message that is
 //! broken only there is answered, where the full engine would refuse it; whoever must know reads the whole message.
 
-mod plan;
+mod automaton;
 mod scan;
 #[cfg(test)]
 mod tests;
 
-use self::plan::Plan;
+use self::automaton::Automaton;
 use super::expression::{Expression, NameTable};
 use crate::parse::Options;
 
 /// A condition that is answered while a message is read. It can be shared between threads.
 #[derive(Debug, Clone)]
 pub struct Stream {
-    plan: Plan,
+    automaton: Automaton,
 }
 
 /// What a scan came to.
@@ -39,13 +39,13 @@ pub struct Answer {
 impl Stream {
     /// `None` where the expression is beyond what can be answered so.
     pub(super) fn of(expression: &Expression, names: &NameTable) -> Option<Stream> {
-        Plan::of(expression, names).map(|plan| Stream { plan })
+        Automaton::of(expression, names).map(|automaton| Stream { automaton })
     }
 
     /// The answer of a message, as of its root; `None` on any doubt.
     ///
     /// The budget of `options` holds: what might go beyond it is a doubt. Where white space is left out, all is.
     pub fn test(&self, source: &[u8], options: &Options<'_>) -> Option<Answer> {
-        scan::scan(&self.plan, source, options)
+        scan::scan(&self.automaton, source, options)
     }
 }

@@ -5,7 +5,7 @@
 use memchr::{memchr, memmem};
 
 use super::Answer;
-use super::plan::{Condition, Plan, Question};
+use super::automaton::{Automaton, Condition, Question};
 use crate::budget::Budget;
 use crate::characters::{Bracket, first_forbidden, is_space};
 use crate::names::{XML_NAMESPACE, XMLNS_NAMESPACE};
@@ -26,7 +26,7 @@ const NO_ATTRIBUTES: [Attribute<'static>; ATTRIBUTES_MAX] =
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
 /// What a message answers.
-pub(super) fn scan(plan: &Plan, source: &[u8], options: &Options<'_>) -> Option<Answer> {
+pub(super) fn scan(automaton: &Automaton, source: &[u8], options: &Options<'_>) -> Option<Answer> {
     let default = Budget::default();
     let budget = options.budget.unwrap_or(&default);
     let fits = source.len() <= budget.document_bytes_max.min(u32::MAX as usize)
@@ -39,7 +39,7 @@ pub(super) fn scan(plan: &Plan, source: &[u8], options: &Options<'_>) -> Option<
     // A text and a node take a byte at least.
     let seen = source.len().min(budget.text_bytes_max).min(budget.nodes_max.saturating_sub(1));
     let mut scanner = Scanner {
-        plan,
+        automaton,
         bytes: &source[..seen],
         is_whole: seen == source.len(),
         at: 0,
@@ -57,7 +57,7 @@ pub(super) fn scan(plan: &Plan, source: &[u8], options: &Options<'_>) -> Option<
 }
 
 struct Scanner<'p, 's> {
-    plan: &'p Plan,
+    automaton: &'p Automaton,
     bytes: &'s [u8],
     /// Whether the message ends where the bytes do.
     is_whole: bool,
@@ -138,7 +138,7 @@ impl<'s> Scanner<'_, 's> {
                 }
             }
             if self.known != 0
-                && let Some(holds) = self.decided(&self.plan.condition)
+                && let Some(holds) = self.decided(&self.automaton.condition)
             {
                 return Some(Answer { holds, read_bytes: self.at });
             }
@@ -177,16 +177,16 @@ impl<'s> Scanner<'_, 's> {
     /// A text node, for the steps that want such here.
     #[inline]
     fn texts(&mut self, text: &[u8]) -> Option<()> {
-        if self.plan.texts == 0 || self.depth == 0 || text.is_empty() {
+        if self.automaton.texts == 0 || self.depth == 0 || text.is_empty() {
             return Some(());
         }
-        let found = self.open[self.depth - 1].wanted & self.plan.texts;
+        let found = self.open[self.depth - 1].wanted & self.automaton.texts;
         if found != 0 { self.value(found, text) } else { Some(()) }
     }
 
     /// Nodes with a value, found by these last steps.
     fn value(&mut self, steps: u64, value: &[u8]) -> Option<()> {
-        for (index, truth) in self.plan.truths.iter().enumerate() {
+        for (index, truth) in self.automaton.truths.iter().enumerate() {
             let bit = 1 << index;
             if truth.step & steps == 0 || self.known & bit != 0 {
                 continue;
@@ -225,14 +225,14 @@ impl<'s> Scanner<'_, 's> {
 
     /// The answer of a message that was read to its end: no further nodes come.
     fn ended(&mut self) -> Answer {
-        for (index, truth) in self.plan.truths.iter().enumerate() {
+        for (index, truth) in self.automaton.truths.iter().enumerate() {
             let bit = 1 << index;
             if self.known & bit == 0 && truth.question.is_first() && truth.question.holds(b"", &truth.literal) {
                 self.holding |= bit;
             }
         }
         self.known = u64::MAX;
-        let holds = self.decided(&self.plan.condition) == Some(true);
+        let holds = self.decided(&self.automaton.condition) == Some(true);
         Answer { holds, read_bytes: self.at }
     }
 
@@ -308,11 +308,11 @@ impl<'s> Scanner<'_, 's> {
         let uri = self.resolve(prefix)?;
         let around = match self.depth.checked_sub(1) {
             Some(parent) => self.open[parent].wanted,
-            None => self.plan.first,
+            None => self.automaton.first,
         };
-        let found = self.plan.elements.matching(around & self.plan.elements.all, uri, local);
-        let wanted = around & self.plan.deep | (found & !self.plan.last) << 1;
-        self.meet(found & self.plan.last, is_empty.then_some(b""))?;
+        let found = self.automaton.elements.matching(around & self.automaton.elements.all, uri, local);
+        let wanted = around & self.automaton.deep | (found & !self.automaton.last) << 1;
+        self.meet(found & self.automaton.last, is_empty.then_some(b""))?;
         for index in 0..count {
             let attribute = self.attributes[index];
             let is_declaration =
@@ -321,9 +321,9 @@ impl<'s> Scanner<'_, 's> {
                 continue;
             }
             let uri = if attribute.prefix.is_empty() { b"" } else { self.resolve(attribute.prefix)? };
-            let steps = wanted & self.plan.attributes.all;
+            let steps = wanted & self.automaton.attributes.all;
             if steps != 0 {
-                let found = self.plan.attributes.matching(steps, uri, attribute.local);
+                let found = self.automaton.attributes.matching(steps, uri, attribute.local);
                 self.meet(found, Some(attribute.value))?;
             }
         }
@@ -351,9 +351,9 @@ impl<'s> Scanner<'_, 's> {
         match value {
             Some(value) => self.value(steps, value),
             None => {
-                self.pending = steps & self.plan.valued;
+                self.pending = steps & self.automaton.valued;
                 // Those that only ask whether there is one.
-                self.value(steps & !self.plan.valued, b"")
+                self.value(steps & !self.automaton.valued, b"")
             }
         }
     }

@@ -10,7 +10,7 @@ const STEPS_MAX: u32 = u64::BITS;
 
 /// What a scanner follows.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Plan {
+pub(super) struct Automaton {
     pub(super) condition: Condition,
     /// The truths under the condition, by their numbers.
     pub(super) truths: Vec<Truth>,
@@ -85,11 +85,11 @@ struct Named {
     local: Box<[u8]>,
 }
 
-impl Plan {
-    pub(super) fn of(expression: &Expression, names: &NameTable) -> Option<Plan> {
-        let mut maker = Maker { plan: Plan::default(), names, steps: 0 };
+impl Automaton {
+    pub(super) fn of(expression: &Expression, names: &NameTable) -> Option<Automaton> {
+        let mut maker = Maker { automaton: Automaton::default(), names, steps: 0 };
         let condition = maker.condition(expression)?;
-        Some(Plan { condition, ..maker.plan })
+        Some(Automaton { condition, ..maker.automaton })
     }
 }
 
@@ -131,7 +131,7 @@ impl Tests {
 }
 
 struct Maker<'n> {
-    plan: Plan,
+    automaton: Automaton,
     names: &'n NameTable,
     steps: u32,
 }
@@ -176,12 +176,12 @@ impl Maker<'_> {
 
     fn truth(&mut self, path: &Path, question: Question, literal: &str) -> Option<Condition> {
         let step = self.path(path)?;
-        self.plan.last |= step;
+        self.automaton.last |= step;
         if question != Question::Exists {
-            self.plan.valued |= step;
+            self.automaton.valued |= step;
         }
-        self.plan.truths.push(Truth { step, question, literal: literal.as_bytes().into() });
-        Some(Condition::Truth(crate::names::number(self.plan.truths.len() - 1)))
+        self.automaton.truths.push(Truth { step, question, literal: literal.as_bytes().into() });
+        Some(Condition::Truth(crate::names::number(self.automaton.truths.len() - 1)))
     }
 
     /// Adds the steps of a path; the last of them.
@@ -193,7 +193,8 @@ impl Maker<'_> {
         let mut last = None;
         let mut gap = false;
         for Step { axis, test, predicates } in &path.steps {
-            if !predicates.is_empty() || last.is_some_and(|bit| (self.plan.attributes.all | self.plan.texts) & bit != 0)
+            if !predicates.is_empty()
+                || last.is_some_and(|bit| (self.automaton.attributes.all | self.automaton.texts) & bit != 0)
             {
                 return None;
             }
@@ -211,16 +212,16 @@ impl Maker<'_> {
             let bit = 1 << self.steps;
             self.steps += 1;
             match (axis, test) {
-                (Axis::Child | Axis::Descendant, NodeTest::Text) => self.plan.texts |= bit,
-                (Axis::Child | Axis::Descendant, test) => self.plan.elements.add(bit, test, self.names)?,
-                (Axis::Attribute, test) => self.plan.attributes.add(bit, test, self.names)?,
+                (Axis::Child | Axis::Descendant, NodeTest::Text) => self.automaton.texts |= bit,
+                (Axis::Child | Axis::Descendant, test) => self.automaton.elements.add(bit, test, self.names)?,
+                (Axis::Attribute, test) => self.automaton.attributes.add(bit, test, self.names)?,
                 _ => return None,
             }
             if gap || *axis == Axis::Descendant {
-                self.plan.deep |= bit;
+                self.automaton.deep |= bit;
             }
             if last.is_none() {
-                self.plan.first |= bit;
+                self.automaton.first |= bit;
             }
             last = Some(bit);
             gap = false;
