@@ -140,6 +140,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
         cx: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        // One piece, as TLS has mostly, goes by the cheaper system call.
+        if let [part] = parts {
+            return self.poll_write(cx, part);
+        }
         let this = self.get_mut();
         let result = ready!(Pin::new(&mut this.socket).poll_write_vectored(cx, parts));
         this.sent(*result.as_ref().unwrap_or(&0));

@@ -31,7 +31,8 @@ pub(super) struct User {
 /// A connection and the end of its last answer.
 #[derive(Debug)]
 struct Kept {
-    connection: ClientConnection,
+    // A pointer, since it is taken and put back for each request, and is part of what each poll of its task returns.
+    connection: Box<ClientConnection>,
     since: Instant,
 }
 
@@ -116,7 +117,7 @@ impl User {
                     })?;
                     tally.connections += 1;
                     tally.handshakes.count(connection.opening());
-                    (connection, None, Some(begun))
+                    (Box::new(connection), None, Some(begun))
                 }
             };
             let exchanged = match connection.exchange(request, asking.target.answers(), sink).await {
@@ -151,7 +152,7 @@ impl User {
                 self.kept = Some(Kept { connection, since: exchanged.last_byte });
             } else if !exchanged.reusable && is_spent {
                 // The server closes it, as it was asked to.
-                asking.closing.take(connection);
+                asking.closing.take(*connection);
             }
             if !(200..300).contains(&exchanged.status) {
                 return Err(Failure::status(exchanged.status));
