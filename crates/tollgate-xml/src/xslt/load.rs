@@ -6,7 +6,7 @@ use super::XSLT;
 use super::program::Module;
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind};
-use crate::parse::{Options, Whitespace};
+use crate::parse::{Doctype, Options, Whitespace};
 use crate::tree::{Document, NodeId, NodeKind};
 
 /// Says what references of stylesheets mean: `xsl:include`, `xsl:import` and `document()`.
@@ -98,8 +98,12 @@ impl Loading<'_> {
                 format!("modules of a stylesheet: more than {MODULES_MAX}, or {MODULE_DEPTH_MAX} in each other");
             return Err(self.wrong(referrer, message));
         }
-        let options =
-            Options { budget: Some(self.budget), whitespace: Some(&StylesheetWhitespace), ..Options::default() };
+        let options = Options {
+            budget: Some(self.budget),
+            whitespace: Some(&StylesheetWhitespace),
+            // Entities for characters are usual in stylesheets; what they expand to keeps the budget.
+            doctype: Doctype::InternalSubset,
+        };
         let document = match Document::parse_bytes(&loaded.bytes, &options) {
             Ok(document) => document.into_owned(),
             Err(error) => return Err(error.within(&loaded.name)),
