@@ -44,7 +44,7 @@ pub(crate) enum Verb {
     /// Load one URL quickly, with ApacheBench's letters
     Load(Box<load::Arguments>),
     /// Serve the flight service as OData V2, OData V4 and plain REST
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Print a line of a users file, for a password that is read from stdin
     Password(password::Arguments),
     /// Make certificates for development: an authority, a server's, a client's

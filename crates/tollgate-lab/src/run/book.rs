@@ -1,7 +1,5 @@
 //! What a run has measured so far, cell by cell, and the result that is made of it at any time.
 
-use hdrhistogram::Histogram;
-
 use super::rate::Offer;
 use super::series::Growing;
 use super::trial::Measured;
@@ -46,6 +44,14 @@ pub(super) struct Book {
     gaps: Vec<Gap>,
     /// Trials at equal rate, which are not kept one by one.
     rate_trials: usize,
+    bins: Bins,
+}
+
+/// Widths of bins in milliseconds: all distributions of one load can be laid over each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Bins {
+    closed_ms: f64,
+    rate_ms: f64,
 }
 
 /// What is known of one cell.
@@ -95,7 +101,14 @@ impl Book {
             found: None,
         };
         let cells = plan.levels.iter().flat_map(|level| plan.variants.iter().map(|variant| entry(*level, *variant)));
-        Book { cells: cells.collect(), trials: Vec::new(), faults: Vec::new(), gaps: Vec::new(), rate_trials: 0 }
+        Book {
+            cells: cells.collect(),
+            trials: Vec::new(),
+            faults: Vec::new(),
+            gaps: Vec::new(),
+            rate_trials: 0,
+            bins: Bins::default(),
+        }
     }
 
     /// Trials so far.
@@ -209,7 +222,12 @@ impl Book {
         result.cells.clear();
         result.validity.clone_from(&self.faults);
         result.gaps.clone_from(&self.gaps);
-        let bin_ms = spread::bin_ms(self.cells.iter().flat_map(Entry::histograms));
+        let bins = self.bins_that_suit();
+        if bins != self.bins {
+            // A cell in bins of another width could not be laid over the others.
+            self.cells.iter_mut().for_each(|entry| entry.found = None);
+            self.bins = bins;
+        }
         let (mut checked, mut requests) = (0, 0);
         for entry in &mut self.cells {
             let variant = &experiment.variants[entry.variant].name;
@@ -224,7 +242,7 @@ impl Book {
                         result.validity.extend(unsettled);
                         continue;
                     }
-                    let cell = entry.cell(variant, &trials, bin_ms);
+                    let cell = entry.cell(variant, &trials, bins);
                     let doubts = validity::judge(&entry.evidence(&cell, plan));
                     (cell, doubts)
                 }
@@ -248,6 +266,13 @@ impl Book {
         result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
         result.tolls = toll::compute(&result.experiment, &Findings::of(result));
         result.comparisons = comparison::compute(&result.experiment, &Findings::of(result));
+    }
+
+    fn bins_that_suit(&self) -> Bins {
+        let connecting = || self.cells.iter().filter(|entry| entry.connecting.is_some());
+        let closed = connecting().map(|entry| &entry.recorder.response);
+        let at_rate = connecting().filter_map(|entry| Some(&entry.rate.as_ref()?.recorder.response));
+        Bins { closed_ms: spread::bin_ms(closed), rate_ms: spread::bin_ms(at_rate) }
     }
 
     fn series(&self, experiment: &Experiment) -> Vec<Series> {
@@ -288,7 +313,7 @@ impl AtRate {
 }
 
 impl Entry {
-    fn cell(&self, variant: &str, trials: &[&Trial], bin_ms: f64) -> Cell {
+    fn cell(&self, variant: &str, trials: &[&Trial], bins: Bins) -> Cell {
         let memory = self.series.peak("subject-resident-memory");
         let threads = self.series.peak("subject-threads");
         let mut cell = cells::cell(
@@ -306,8 +331,8 @@ impl Entry {
         if self.connecting.is_some() {
             let wall_s = trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3;
             cell.connected = Some(cells::connected(&self.recorder, wall_s));
-            cell.linear = Some(spread::linear(&self.recorder.response, bin_ms));
-            cell.equal_rate = self.rate.as_ref().map(|rate| rate.found(bin_ms));
+            cell.linear = Some(spread::linear(&self.recorder.response, bins.closed_ms));
+            cell.equal_rate = self.rate.as_ref().map(|rate| rate.found(bins.rate_ms));
         }
         if let Some(inserted) = &mut cell.inserted {
             inserted.settlement = inserted.settlement.plus(self.surveyed.settlement);
@@ -315,12 +340,6 @@ impl Entry {
             inserted.work_processes_waiting_max = self.series.peak("work-processes-waiting");
         }
         cell
-    }
-
-    /// What is laid over what other cells have.
-    fn histograms(&self) -> impl Iterator<Item = &Histogram<u64>> + Clone {
-        let at_rate = self.rate.iter().map(|rate| &rate.recorder.response);
-        at_rate.chain(self.connecting.is_some().then_some(&self.recorder.response))
     }
 
     /// The most that was seen of what a limit may hold.

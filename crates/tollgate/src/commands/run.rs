@@ -20,6 +20,7 @@ const EXAMPLES: &str = "\
 Examples:
   tollgate run protocol --only odata-v4-json --level 1,20
   tollgate run protocol --quick --out runs/monday --json > monday.json
+  tollgate run encryption --subject http=http://localhost:9000 --subject https=https://localhost:9443
   tollgate run mine.toml --subject theirs=http://127.0.0.1:9000/items --subject-pid theirs=4711
 
 Results go to stdout, progress to stderr (only on a terminal). The run's folder holds result.json, written after every trial, report.html and the histograms. Ctrl-C saves what is done, marks it partial and exits with 130.";

@@ -165,7 +165,7 @@ fn card(view: &View<'_>, variant: &Variant, baseline: &str, index: usize) -> Str
         tolls
             .time
             .filter(|toll| toll.verdict == TollVerdict::Joint)
-            .map(|_| ("time".into(), "joint figure: no toll".into())),
+            .map(|_| ("time".into(), "joint figure, not the layer's".into())),
         ratio(tolls.cpu).map(|text| ("CPU".to_owned(), text)),
         ratio(tolls.bytes).map(|text| ("bytes".to_owned(), text)),
     ];
