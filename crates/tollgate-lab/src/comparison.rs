@@ -1,5 +1,5 @@
-//! What a peer took by what tollgate took for the same work: ratios by the rules of tolls, as a family of claims of their
-//! own.
+//! What a peer took by what tollgate took for the same work: ratios by the rules of tolls, as a family of claims of
+//! their own.
 //!
 //! What it deliberately does not do: compare a peer with another peer, or one mode with another.
 
@@ -13,7 +13,8 @@ impl Variant {
     }
 }
 
-/// Peer by tollgate for every variant of a peer whose like tollgate was measured with, at all levels; empty where none was.
+/// Peer by tollgate for every variant of a peer whose like tollgate was measured with, at all levels; empty where none
+/// was.
 pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Comparison> {
     let own_of = |variant: &Variant| {
         let name = variant.own_name()?;

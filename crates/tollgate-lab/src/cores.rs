@@ -1,7 +1,7 @@
 //! Which cores the generator has and which the subjects: apart, so that neither takes the other's time unseen.
 //!
-//! Affinity is inherited, so a child is pinned by pinning the thread that starts it for that moment. Where there is only
-//! one core nothing is pinned, and the report says so.
+//! Affinity is inherited, so a child is pinned by pinning the thread that starts it for that moment. Where there is
+//! only one core nothing is pinned, and the report says so.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 

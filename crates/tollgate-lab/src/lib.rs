@@ -1,7 +1,8 @@
 //! The measuring half: it drives load at any subject, watches it from outside, repeats in interleaved rounds and prints
 //! each layer's toll with an interval, or refuses a figure that would be false.
 //!
-//! What it deliberately does not do: know the gateway. It sees every subject, ours too, only over the network and /proc.
+//! What it deliberately does not do: know the gateway. It sees every subject, ours too, only over the network and
+//! /proc.
 
 pub mod cells;
 pub mod comparison;

@@ -79,8 +79,8 @@ pub struct Plan {
     pub round_trip: Duration,
     /// Subjects that are warmed up, each by itself: all variants of an insert share one for each peer, and one of ours.
     pub subjects: u32,
-    /// Variants that have no time for their transfers, since those wait for the link too often, each with the least such
-    /// level.
+    /// Variants that have no time for their transfers, since those wait for the link too often, each with the least
+    /// such level.
     pub too_far: Vec<(usize, u64)>,
     /// How long the trials take at least, a survey of inserts among them.
     pub trials_least: Duration,

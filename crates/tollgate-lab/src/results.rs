@@ -230,8 +230,8 @@ pub struct Settings {
     pub network: String,
     /// Whether server certificates were not verified.
     pub insecure: bool,
-    /// Share of answers whose content was checked, 0 to 1; of inserts, of the transfers whose records were read back and
-    /// compared one by one.
+    /// Share of answers whose content was checked, 0 to 1; of inserts, of the transfers whose records were read back
+    /// and compared one by one.
     pub content_checked_share: f64,
     /// Round trip that the link of remote variants adds; absent where none is remote.
     #[serde(default)]

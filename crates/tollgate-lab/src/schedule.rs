@@ -1,8 +1,8 @@
-//! The order of the trials, drawn from a stored seed: blocks that hold each variant twice, there and back (A B C C B A),
-//! so that whatever drifts evenly within a block hits all its variants alike.
+//! The order of the trials, drawn from a stored seed: blocks that hold each variant twice, there and back (A B C C B
+//! A), so that whatever drifts evenly within a block hits all its variants alike.
 //!
-//! Blocks of different levels take turns, so that a run that is stopped early has as many blocks at each level as at any
-//! other. What it deliberately does not do: run anything, or know what a variant is.
+//! Blocks of different levels take turns, so that a run that is stopped early has as many blocks at each level as at
+//! any other. What it deliberately does not do: run anything, or know what a variant is.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -8,8 +8,8 @@ use crate::results::{Linear, RateGroup};
 use crate::stats::percentile;
 
 const NS_PER_MS: f64 = 1e6;
-/// Widths of bins in milliseconds from which the first is taken under which few answers overflow; 2 ms are the published
-/// width.
+/// Widths of bins in milliseconds from which the first is taken under which few answers overflow; 2 ms are the
+/// published width.
 const BINS_MS: [f64; 5] = [0.02, 0.1, 0.5, 2.0, 10.0];
 /// Most bins.
 const BINS_MAX: usize = 150;

@@ -1,7 +1,8 @@
 //! Tolls: what each variant costs over its baseline, from the trials of one run.
 //!
 //! Per block d = mean log(variant) - mean log(baseline); the ratio is exp(mean d) with Student t's interval. It reads
-//! stored trials only and judges no cell: that is `validity`, whose marks it obeys. How two variants are compared stands in
+//! stored trials only and judges no cell: that is `validity`, whose marks it obeys. How two variants are compared
+//! stands in
 //! `pair`; what a peer took by what tollgate took is computed by the same rules in [`crate::comparison`].
 
 mod figure;
@@ -59,8 +60,8 @@ impl<'a> Findings<'a> {
 ///
 /// Blocks that an interruption left incomplete do not count. A figure that was nowhere measured gives no toll; one that
 /// was measured but cannot be compared (a refused cell, a zero, a single block) gives a refused one with the reason,
-/// whose ratio, interval and difference are zero. Where a variant is not what its name says, as it has fewer records than
-/// its batch takes, there is no toll and none in Holm's family.
+/// whose ratio, interval and difference are zero. Where a variant is not what its name says, as it has fewer records
+/// than its batch takes, there is no toll and none in Holm's family.
 pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Toll> {
     let baseline_of = |name: &str| experiment.variants.iter().find(|variant| variant.name == name);
     let pairs = experiment.levels.iter().flat_map(|&level| {

@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release -p tollgate-net --example ask -- URL [CONNECTIONS [SECONDS [kept|full|resumed]]]`
 //!
-//! Defaults: 20 connections, 5 seconds, kept; `full` opens one for each request with a full handshake, `resumed` takes up
-//! sessions. One thread. It prints requests, requests per second, its own CPU-us per request,
-//! and the mean time of an exchange; a real recorder costs about 11 ns more per request.
+//! Defaults: 20 connections, 5 seconds, kept; `full` opens one for each request with a full handshake, `resumed` takes
+//! up sessions. One thread. It prints requests, requests per second, its own CPU-us per request, and the mean time of
+//! an exchange; a real recorder costs about 11 ns more per request.
 #![allow(clippy::print_stdout, reason = "its figures are its result")]
 
 use std::cell::Cell;

@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p tollgate-net --example fixed_answer -- [ADDRESS [BYTES [THREADS]]]`
 //!
-//! Defaults: 127.0.0.1:8090, 1024 bytes, 1 thread. It runs until it is killed. Measure its CPU from outside: the sum over
+//! Defaults: 127.0.0.1:8090, 1024 bytes, 1 thread. It runs until it is killed. Measure its CPU from outside: the sum
+//! over
 //! `/proc/PID/task/*/schedstat` before and after a run of wrk, divided by the requests that wrk counted.
 
 use std::sync::Arc;

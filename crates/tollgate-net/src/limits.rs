@@ -75,8 +75,8 @@ limits! {
     target_bytes_max: usize = 8 * 1024, Some(414), "target-too-long";
     /// Bytes of a request body, gathered or streamed, after chunked decoding.
     body_bytes_max: usize = 16 * 1024 * 1024, Some(413), "body-too-large";
-    /// Bytes that the unfinished requests of one core hold while the rest of them is waited for: incomplete heads, and the
-    /// buffers of exchanges that wait for a body.
+    /// Bytes that the unfinished requests of one core hold while the rest of them is waited for: incomplete heads, and
+    /// the buffers of exchanges that wait for a body.
     held_bytes_max: usize = 64 * 1024 * 1024, Some(503), "memory-full";
     /// Time from the first byte of a head (on a fresh connection: from its acceptance) to its last.
     header_timeout: Duration = Duration::from_secs(10), Some(408), "header-timeout";

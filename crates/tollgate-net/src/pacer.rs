@@ -1,8 +1,8 @@
-//! Waiting until a stated moment to within some 50 us, beside the sockets of a runtime: a timerfd set to absolute times in
-//! the runtime's own epoll.
+//! Waiting until a stated moment to within some 50 us, beside the sockets of a runtime: a timerfd set to absolute times
+//! in the runtime's own epoll.
 //!
-//! The runtime's timers are whole milliseconds. The timer is set earlier by what the machine takes to wake a thread, learnt
-//! as it goes; the last microseconds are spent giving way to other tasks, so that answers are read meanwhile.
+//! The runtime's timers are whole milliseconds. The timer is set earlier by what the machine takes to wake a thread,
+//! learnt as it goes; the last microseconds are spent giving way to other tasks, so that answers are read meanwhile.
 
 use std::io;
 use std::time::Instant;

@@ -81,7 +81,8 @@ const HOSTS: &[&str] = &[
     "schemas.microsoft.com",
     "www.sap.com",
     "www.w3.org",
-    // Namespaces of the common extensions of XSLT, of SOAP, and of the stock quotes that mediators have always been shown with.
+    // Namespaces of the common extensions of XSLT, of SOAP, and of the stock quotes that mediators have always been
+    // shown with.
     "exslt.org",
     "schemas.xmlsoap.org",
     "services.samples",

@@ -1,5 +1,5 @@
-//! What an experiment about encryption says beyond others: ways of encrypting as levels, users who all levels share, how
-//! their connections live, and the rate that all variants of a level are offered.
+//! What an experiment about encryption says beyond others: ways of encrypting as levels, users who all levels share,
+//! how their connections live, and the rate that all variants of a level are offered.
 //!
 //! What it deliberately does not do: make a certificate or open a connection (see [`crate::run`]).
 

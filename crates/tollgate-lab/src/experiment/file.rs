@@ -33,8 +33,8 @@ pub(super) struct ExperimentFile {
     /// How long each extent measures; what is absent has the defaults of `tollgate plan`.
     #[serde(default)]
     pub(super) extent: BTreeMap<ExtentName, ExtentFile>,
-    /// That everything is done once more from afar, through an emulated link; each variant then stands twice, the second
-    /// time with `-remote` behind its name.
+    /// That everything is done once more from afar, through an emulated link; each variant then stands twice, the
+    /// second time with `-remote` behind its name.
     pub(super) remote: Option<RemoteFile>,
     /// How tollgate's own gateway is started.
     #[serde(default)]
@@ -267,8 +267,8 @@ pub(super) struct VariantFile {
     /// How a walk reads the collection's answer.
     #[schemars(with = "Option<ListFormat>")]
     pub(super) format: Option<Spanned<ListFormat>>,
-    /// Where an entity is, relative to `url`, with its properties in braces: `flights/{carrid}/{connid}`. Absent: at the
-    /// links of the collection's answer.
+    /// Where an entity is, relative to `url`, with its properties in braces: `flights/{carrid}/{connid}`. Absent: at
+    /// the links of the collection's answer.
     #[schemars(with = "Option<String>")]
     pub(super) detail: Option<Spanned<String>>,
     /// The properties that say which entity an answer is.

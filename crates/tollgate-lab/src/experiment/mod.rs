@@ -1,4 +1,5 @@
-//! Experiments: what is compared with what, over which levels, by which work. Read from TOML, checked once, right ever after.
+//! Experiments: what is compared with what, over which levels, by which work. Read from TOML, checked once, right ever
+//! after.
 //!
 //! The built-in ones have the same format as a user's. What this module deliberately does not do: decide orders and
 //! durations (see [`crate::plan`] and [`crate::schedule`]) or look at a network.

@@ -1,4 +1,5 @@
-//! The modes in which records are inserted, as their names say: `sequential`, `parallel-10`, `batch-100`, `custom-rest`.
+//! The modes in which records are inserted, as their names say: `sequential`, `parallel-10`, `batch-100`,
+//! `custom-rest`.
 //!
 //! What it deliberately does not do: render a request (see [`crate::load`]).
 

@@ -1,8 +1,8 @@
 //! Connections after their last answer, until the server has closed them too.
 //!
-//! The last request on a connection says `Connection: close`, so the server ends it (RFC 9112, section 9.6) and the port
-//! waits in TIME_WAIT on its side: a client that closed first would use up one of its own ports for every request. What
-//! the wait takes is in no response time.
+//! The last request on a connection says `Connection: close`, so the server ends it (RFC 9112, section 9.6) and the
+//! port waits in TIME_WAIT on its side: a client that closed first would use up one of its own ports for every request.
+//! What the wait takes is in no response time.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! A body's bytes held against those of an earlier answer while they arrive: what is equal to an answer that was read and
-//! found right is right too, for the price of a comparison (about 50 ns for 2.5 KB). Only what differs is kept.
+//! A body's bytes held against those of an earlier answer while they arrive: what is equal to an answer that was read
+//! and found right is right too, for the price of a comparison (about 50 ns for 2.5 KB). Only what differs is kept.
 
 use tollgate_net::http1::client::BodySink;
 

@@ -43,8 +43,8 @@ impl LittlesLaw {
         Some(LittlesLaw { users, found: users as f64 * share, off, bound, holds: off <= bound })
     }
 
-    /// The same, where a thread of the generator had no core for this share of the time: that falls between two reads of
-    /// the clock as often as into a record.
+    /// The same, where a thread of the generator had no core for this share of the time: that falls between two reads
+    /// of the clock as often as into a record.
     pub fn without_core(self, share: f64) -> LittlesLaw {
         let bound = (self.bound + share).min(1.0);
         LittlesLaw { bound, holds: self.off <= bound, ..self }

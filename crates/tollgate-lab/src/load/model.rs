@@ -1,5 +1,6 @@
-//! The load model: who asks, when, and until when. Closed: so many users, each of whom waits for its answer before it asks
-//! again, so that a slow subject is asked less; the report says so. Open: requests at a rate, whatever the subject does.
+//! The load model: who asks, when, and until when. Closed: so many users, each of whom waits for its answer before it
+//! asks again, so that a slow subject is asked less; the report says so. Open: requests at a rate, whatever the subject
+//! does.
 //!
 //! What it deliberately does not do: ask.
 

@@ -1,9 +1,9 @@
-//! The same request at a rate, whatever the subject does: an open load. Response times count from the intended start, so
-//! that a subject which stalls is charged with all that came meanwhile.
+//! The same request at a rate, whatever the subject does: an open load. Response times count from the intended start,
+//! so that a subject which stalls is charged with all that came meanwhile.
 //!
-//! Users are there as many as requests are under way, up to a limit. What is due while all of them wait for answers waits
-//! too, and is late; what still waits at the end is counted as unsent. It deliberately does not judge its own lateness:
-//! [`crate::validity`] does.
+//! Users are there as many as requests are under way, up to a limit. What is due while all of them wait for answers
+//! waits too, and is late; what still waits at the end is counted as unsent. It deliberately does not judge its own
+//! lateness: [`crate::validity`] does.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -142,8 +142,8 @@ impl Desk {
         self.called.set(self.called.get() + 1);
     }
 
-    /// What still waits will not be sent, but for what was due a moment ago and has its user, who only did not get a turn
-    /// yet: in short trials that would be a share of all.
+    /// What still waits will not be sent, but for what was due a moment ago and has its user, who only did not get a
+    /// turn yet: in short trials that would be a share of all.
     fn give_up(&self) {
         let mut waiting = self.waiting.borrow_mut();
         let unsent = waiting.len().saturating_sub(self.called.get());

@@ -1,8 +1,8 @@
 //! Whether the machine has the ports that a load needs: every connection to one server takes one of our own.
 //!
-//! Connections that end with their last request leave the waiting (TIME_WAIT) to the server, which closes first; so what
-//! is needed is those that are open at once, and those that are being closed. Descriptors are looked at by whoever starts
-//! the process.
+//! Connections that end with their last request leave the waiting (TIME_WAIT) to the server, which closes first; so
+//! what is needed is those that are open at once, and those that are being closed. Descriptors are looked at by whoever
+//! starts the process.
 
 use std::fs;
 

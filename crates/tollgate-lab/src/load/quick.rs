@@ -46,8 +46,8 @@ pub struct QuickLoad {
     pub body: Vec<u8>,
     /// How TLS is spoken.
     pub tls: ClientSettings,
-    /// At which rate requests come, whatever the server does; `concurrency` is then the most that are under way. Absent:
-    /// as fast as users are answered.
+    /// At which rate requests come, whatever the server does; `concurrency` is then the most that are under way.
+    /// Absent: as fast as users are answered.
     pub rate: Option<Rate>,
     /// Over which time the users come, before anything counts; only without a rate.
     pub ramp_up: Duration,

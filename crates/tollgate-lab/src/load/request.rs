@@ -1,7 +1,7 @@
 //! The same request again and again: the workload of quick loads, and of variants that are a single URL.
 //!
-//! A request is its own unit of work. Content is checked where the variant says what an answer contains. Here it is asked
-//! by users who wait for their answers; at a rate it is asked in [`super::open`].
+//! A request is its own unit of work. Content is checked where the variant says what an answer contains. Here it is
+//! asked by users who wait for their answers; at a rate it is asked in [`super::open`].
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;

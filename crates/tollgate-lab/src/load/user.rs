@@ -18,8 +18,8 @@ use super::failure::Failure;
 use super::recorder::Recorder;
 use super::target::{Connection, LoadTarget};
 
-/// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a moment
-/// ago and breaks is a failure like any other.
+/// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a
+/// moment ago and breaks is a failure like any other.
 const IDLE_LEAST: Duration = Duration::from_secs(1);
 
 /// One user with the connection that it keeps between trials.

@@ -42,8 +42,8 @@ pub struct Order {
     pub target: Arc<LoadTarget>,
     /// What is asked.
     pub work: Work,
-    /// This worker's share of the load: by how many users or at which rate, and until when. Only single requests come at
-    /// a rate, and only their users come one after another.
+    /// This worker's share of the load: by how many users or at which rate, and until when. Only single requests come
+    /// at a rate, and only their users come one after another.
     pub load: Load,
     /// Whether the course over time is recorded.
     pub course: Course,

@@ -1,4 +1,5 @@
-//! CPU time of processes in nanoseconds, from their CPU clocks: the ticks of /proc/PID/stat are 10 ms, a tenth of a slice.
+//! CPU time of processes in nanoseconds, from their CPU clocks: the ticks of /proc/PID/stat are 10 ms, a tenth of a
+//! slice.
 //!
 //! It counts all threads of a process, living and gone, but not its children.
 

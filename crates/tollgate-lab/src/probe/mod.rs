@@ -1,4 +1,5 @@
-//! What is watched from outside: CPU, memory and threads of a subject, the generator's own threads, the machine, and the
+//! What is watched from outside: CPU, memory and threads of a subject, the generator's own threads, the machine, and
+//! the
 //! `/metrics` of a subject that has them.
 //!
 //! Everything here reads; nothing here judges (see [`crate::validity`]) or runs while a request is being timed on the

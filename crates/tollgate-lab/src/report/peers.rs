@@ -1,5 +1,5 @@
-//! What peers took by what tollgate took: which comparison stands for a mode, the rows of the table, and a sentence for each
-//! peer.
+//! What peers took by what tollgate took: which comparison stands for a mode, the rows of the table, and a sentence for
+//! each peer.
 //!
 //! It orders and words what the result holds; the page's form stands in `html/peers.rs`.
 
@@ -222,8 +222,8 @@ fn value(cell: &Cell, figure: Figure) -> Option<f64> {
     }
 }
 
-/// The highest level at which most of a group's times, else of its CPU times, are clear; of inserts two thirds of the most
-/// do, as the more records the clearer what each costs.
+/// The highest level at which most of a group's times, else of its CPU times, are clear; of inserts two thirds of the
+/// most do, as the more records the clearer what each costs.
 fn level_of(run: &RunResult, group: &Group<'_>) -> Option<u64> {
     let clear_at = |level: u64, figure: Figure| {
         let group = Group { peer: group.peer, distance: group.distance, against: Vec::new(), level };

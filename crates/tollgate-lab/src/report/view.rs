@@ -217,8 +217,8 @@ impl<'r> Group<'r> {
         run.experiment.variants.iter().any(|variant| variant.name == name && Group::of(variant) == self)
     }
 
-    /// The level that stands for it: where most variants have a plain toll on time, else on CPU; of those the highest. Of
-    /// inserts, where two thirds of the most have.
+    /// The level that stands for it: where most variants have a plain toll on time, else on CPU; of those the highest.
+    /// Of inserts, where two thirds of the most have.
     pub(super) fn answer_level(self, run: &RunResult) -> Option<u64> {
         let is_own = |toll: &Toll| self.has(run, &toll.variant);
         let clear = match run.experiment.piece {
@@ -252,8 +252,8 @@ fn level_of_most(run: &RunResult, accepts: &dyn Fn(&Toll) -> bool) -> Option<u64
     best(Figure::UnitTime).or_else(|| best(Figure::SubjectCpu))
 }
 
-/// The level whose tolls stand for a variant: that of its group, if its time is its own there; else the highest at which it
-/// is, else at which its CPU is.
+/// The level whose tolls stand for a variant: that of its group, if its time is its own there; else the highest at
+/// which it is, else at which its CPU is.
 pub(super) fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
     let group = run.experiment.variants.iter().find(|known| known.name == variant).map(Group::of);
     let answer = group.and_then(|group| group.answer_level(run));

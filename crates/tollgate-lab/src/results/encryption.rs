@@ -1,5 +1,6 @@
 //! What is stored of connections and their encryption: what a level means, how users connect, what handshakes cost, the
-//! response times at a rate that all variants were offered, the messages on the wire, and the speed of the cryptography.
+//! response times at a rate that all variants were offered, the messages on the wire, and the speed of the
+//! cryptography.
 
 use std::collections::BTreeMap;
 
@@ -84,8 +85,8 @@ pub struct Phases {
 /// A first request on a connection, from its opening to the last byte of the answer, on average.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FirstRequest {
-    /// Times that the client waited for the server, as it saw them, that for the connection itself counted; absent where
-    /// the kernel does not tell.
+    /// Times that the client waited for the server, as it saw them, that for the connection itself counted; absent
+    /// where the kernel does not tell.
     pub round_trips: Option<f64>,
     /// Bytes sent below the encryption.
     pub wire_bytes_sent: f64,

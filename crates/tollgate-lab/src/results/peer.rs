@@ -35,8 +35,8 @@ pub struct Comparison {
     pub high: f64,
     /// Blocks behind it.
     pub blocks: u32,
-    /// Probability of a ratio as far from 1 by chance, adjusted by Holm over the comparisons of the run of which something
-    /// is claimed; 1 for those that are joint or refused.
+    /// Probability of a ratio as far from 1 by chance, adjusted by Holm over the comparisons of the run of which
+    /// something is claimed; 1 for those that are joint or refused.
     pub p_adjusted: f64,
     /// What may be said: dearer is the peer, cheaper too.
     pub verdict: TollVerdict,

@@ -1,8 +1,8 @@
-//! Whether the link of remote variants is as long as was asked: measured before the first trial and after the last, stored,
-//! and a doubt of every remote cell where it was not.
+//! Whether the link of remote variants is as long as was asked: measured before the first trial and after the last,
+//! stored, and a doubt of every remote cell where it was not.
 //!
-//! What it deliberately does not do: stand between generator and subject. A link of the same kind is measured, so that the
-//! subjects see nothing of it.
+//! What it deliberately does not do: stand between generator and subject. A link of the same kind is measured, so that
+//! the subjects see nothing of it.
 
 use std::time::Duration;
 

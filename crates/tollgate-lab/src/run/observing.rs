@@ -1,5 +1,6 @@
-//! What an experiment about encryption shows beside its figures: the messages of single exchanges on fresh connections, and
-//! the speed of the cryptography on this machine. Looked at once, after everything was measured, while nobody else asks.
+//! What an experiment about encryption shows beside its figures: the messages of single exchanges on fresh connections,
+//! and the speed of the cryptography on this machine. Looked at once, after everything was measured, while nobody else
+//! asks.
 //!
 //! No figure hangs on it: what cannot be observed is left out of the pictures.
 
@@ -24,8 +25,8 @@ const SPEED_SLICE: Duration = Duration::from_millis(30);
 const SPEED_SLICES: u32 = 10;
 
 impl Session<'_> {
-    /// Writes down the messages of single exchanges: of a full handshake at each level, and plain and resumed once for each
-    /// version, as far as there are variants that open a connection for each request.
+    /// Writes down the messages of single exchanges: of a full handshake at each level, and plain and resumed once for
+    /// each version, as far as there are variants that open a connection for each request.
     pub(super) fn observe(&mut self, subjects: &[Option<Watched>]) {
         let experiment = &self.options.experiment;
         if experiment.encrypting.is_none() {

@@ -1,6 +1,6 @@
-//! The load at equal rate: after the closed one has told what every variant of a level can take, all of them are offered
-//! the same, in mirrored blocks again. Response times are compared here alone: users who wait for a slower server offer it
-//! less.
+//! The load at equal rate: after the closed one has told what every variant of a level can take, all of them are
+//! offered the same, in mirrored blocks again. Response times are compared here alone: users who wait for a slower
+//! server offer it less.
 //!
 //! What it deliberately does not do: judge whether the rate was kept (see [`crate::validity`]).
 

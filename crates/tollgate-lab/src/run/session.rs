@@ -1,4 +1,5 @@
-//! The conduct of a run: subjects are begun and warmed up, blocks are measured in their order, and every trial is stored.
+//! The conduct of a run: subjects are begun and warmed up, blocks are measured in their order, and every trial is
+//! stored.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -52,9 +52,9 @@ pub(super) fn sites(options: &RunOptions, plan: &Plan) -> Result<Vec<Site>, RunE
     Ok(sites)
 }
 
-/// Whether two sites are served by one process. Those of one gateway with many listeners are, and those of an insert: a process that had only the easy work would be
-/// another one than that which has all of it. Where the work is reading, each has its own, so that memory and threads
-/// are its own, too.
+/// Whether two sites are served by one process. Those of one gateway with many listeners are, and those of an insert: a
+/// process that had only the easy work would be another one than that which has all of it. Where the work is reading,
+/// each has its own, so that memory and threads are its own, too.
 fn share(experiment: &Experiment, one: &Site, other: &Site) -> bool {
     let (one_variant, other_variant) = (&experiment.variants[one.variant], &experiment.variants[other.variant]);
     (experiment.workload == WorkloadKind::Insert || experiment.encrypting.is_some())

@@ -1,5 +1,5 @@
-//! The survey of a run of inserts: how long a transfer takes and where errors begin, for each variant and level, so that
-//! the blocks can be dealt out before anything is measured.
+//! The survey of a run of inserts: how long a transfer takes and where errors begin, for each variant and level, so
+//! that the blocks can be dealt out before anything is measured.
 //!
 //! It is in no figure but the settlement of its transfers, which are compared record by record at every level.
 

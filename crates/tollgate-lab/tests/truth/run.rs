@@ -131,8 +131,8 @@ fn the_same_thing_twice_has_no_toll() {
     /// So many comparisons of the same with itself, each of trials of its own.
     const COMPARED: u32 = 20;
     const BLOCKS_OF_EACH: u32 = 8;
-    /// An interval of 95 % misses the truth in 1 of 20; in more than 6, once in 30,000 runs of this test. Were intervals
-    /// half as wide as they must be, 6.5 would be expected.
+    /// An interval of 95 % misses the truth in 1 of 20; in more than 6, once in 30,000 runs of this test. Were
+    /// intervals half as wide as they must be, 6.5 would be expected.
     const MISSED_MAX: usize = 6;
     let server = truth_server();
     let experiment = experiment_of(&server, ("burn-100", "burn-0100"), 5);
@@ -270,7 +270,8 @@ fn a_subject_that_stands_still_for_200_ms_shows_in_max_and_over_time() {
     assert!(peak >= least_ms, "the time line's peak is {peak} ms");
 }
 
-/// Waits until a connection of this port on loopback holds bytes that its server has not read; false if none does for long.
+/// Waits until a connection of this port on loopback holds bytes that its server has not read; false if none does for
+/// long.
 fn wait_for_unread_request(port: u16) -> bool {
     const PATIENCE: Duration = Duration::from_secs(20);
     let local = format!("0100007F:{port:04X}");

@@ -1,4 +1,5 @@
-//! The loop of a link: sockets by epoll, time by a timerfd that stands in the same epoll, one thread for all connections.
+//! The loop of a link: sockets by epoll, time by a timerfd that stands in the same epoll, one thread for all
+//! connections.
 //!
 //! Times are absolute, so a late wake-up delays only what was due then, and adds up to nothing.
 

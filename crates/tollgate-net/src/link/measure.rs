@@ -98,8 +98,8 @@ pub fn round_trips(address: SocketAddr, count: usize, spacing: Duration) -> io::
     Ok(RoundTrips::of(times_ns))
 }
 
-/// Sends `bytes` in one stream and says how many bytes a second came back, from the first to the last: how long the first
-/// one was under way is not in it.
+/// Sends `bytes` in one stream and says how many bytes a second came back, from the first to the last: how long the
+/// first one was under way is not in it.
 ///
 /// # Errors
 /// As [`round_trips`].

@@ -1,12 +1,13 @@
 //! The emulated link: a TCP proxy that holds every byte back for as long as the network between two places would.
 //!
-//! A [`LinkSpec`] says how far apart the two places are: the delay of each way, jitter, a rate, and how much may be under
-//! way. Bytes are released at absolute times by a timer of the kernel (timerfd) on a thread of the link's own, since the
-//! timers of the runtime add about 2 ms to every round trip. Order is kept, the end of a side is passed on after its
-//! bytes, a reset is passed on as a reset, and whoever reads too slowly is felt by the sender.
+//! A [`LinkSpec`] says how far apart the two places are: the delay of each way, jitter, a rate, and how much may be
+//! under way. Bytes are released at absolute times by a timer of the kernel (timerfd) on a thread of the link's own,
+//! since the timers of the runtime add about 2 ms to every round trip. Order is kept, the end of a side is passed on
+//! after its bytes, a reset is passed on as a reset, and whoever reads too slowly is felt by the sender.
 //!
 //! What a proxy cannot show: the handshake of TCP and its slow start. Both ends speak TCP with this machine, so a
-//! connection is there at once and its first bytes leave in one burst: 100 kB on a fresh connection at 5 ms one way take
+//! connection is there at once and its first bytes leave in one burst: 100 kB on a fresh connection at 5 ms one way
+//! take
 //! 10.6 ms through a proxy and 51 ms through a real line. Packets are never lost. The link connects to its target one
 //! way after it has accepted, so that the target sees a connection no earlier than it would.
 

@@ -5,7 +5,8 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 
-/// Bytes of a block: large enough that a fast stream needs few, small enough that a thousand waiting requests are cheap.
+/// Bytes of a block: large enough that a fast stream needs few, small enough that a thousand waiting requests are
+/// cheap.
 pub(super) const BLOCK_BYTES: usize = 8 * 1024;
 /// Blocks that one system call fills or empties: 256 KiB.
 const BLOCKS_PER_CALL: usize = 32;

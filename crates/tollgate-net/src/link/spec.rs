@@ -25,8 +25,9 @@ pub struct LinkSpec {
     pub delay_there: Duration,
     /// Delay from the target back to the client.
     pub delay_back: Duration,
-    /// By how much a round trip may differ from [`LinkSpec::round_trip`], up and down; each way takes half of it, evenly
-    /// distributed. What overtakes is held back: order is kept, so a dense stream is delayed a little more on average.
+    /// By how much a round trip may differ from [`LinkSpec::round_trip`], up and down; each way takes half of it,
+    /// evenly distributed. What overtakes is held back: order is kept, so a dense stream is delayed a little more on
+    /// average.
     pub jitter: Duration,
     /// Bytes per second that each way carries, all connections together; `None`: as many as the machine can.
     pub rate_bytes_per_s: Option<NonZeroU64>,

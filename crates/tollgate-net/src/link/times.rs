@@ -15,7 +15,8 @@ const PIECES_PER_S_MAX: u64 = 10_000;
 
 /// By how much the lead changes with a wake-up.
 const LEAD_STEP_NS: u64 = 500;
-/// The most that a wake-up may be expected to take: beyond it the machine is busy, and waiting awake would make it worse.
+/// The most that a wake-up may be expected to take: beyond it the machine is busy, and waiting awake would make it
+/// worse.
 const LEAD_NS_MAX: u64 = 60_000;
 
 /// The monotonic time.
@@ -69,8 +70,8 @@ impl Line {
     }
 }
 
-/// How much earlier than due the timer is set, since the machine takes its time to wake a thread (35 us on a small virtual
-/// one). What is left until the due time is spent asking epoll without waiting.
+/// How much earlier than due the timer is set, since the machine takes its time to wake a thread (35 us on a small
+/// virtual one). What is left until the due time is spent asking epoll without waiting.
 #[derive(Debug, Default)]
 pub(crate) struct Lead {
     ns: u64,
@@ -82,8 +83,8 @@ impl Lead {
         self.ns
     }
 
-    /// The thread was woken so long after the time that was set. Steps up are three times those down, so the lead settles
-    /// where three of four wake-ups are in time.
+    /// The thread was woken so long after the time that was set. Steps up are three times those down, so the lead
+    /// settles where three of four wake-ups are in time.
     pub(crate) fn woken(&mut self, late_ns: u64) {
         self.ns = if late_ns > self.ns {
             (self.ns + 3 * LEAD_STEP_NS).min(LEAD_NS_MAX)

@@ -167,8 +167,8 @@ impl Authority {
         self.issue(kind, Purpose::Server, "tollgate server", names, intermediates, validity)
     }
 
-    /// Makes a key and a certificate for a client of that name, which stands in it as what it looks like: a mail address,
-    /// a URI, or else a host's name.
+    /// Makes a key and a certificate for a client of that name, which stands in it as what it looks like: a mail
+    /// address, a URI, or else a host's name.
     ///
     /// # Errors
     /// When the name is none of these.

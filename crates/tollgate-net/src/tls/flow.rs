@@ -1,8 +1,10 @@
-//! The messages of one exchange on a fresh connection, as the client sees them: who sent what, how many bytes, and when.
+//! The messages of one exchange on a fresh connection, as the client sees them: who sent what, how many bytes, and
+//! when.
 //!
-//! Names come from the headers of records and of handshake messages where they can be read; what is encrypted is called so,
-//! unless the library says what it was. The three messages of TCP are not seen but known: the client's own time at the end
-//! of connecting stands for the last two. One exchange at a time, on a thread that may block: it measures no throughput.
+//! Names come from the headers of records and of handshake messages where they can be read; what is encrypted is called
+//! so, unless the library says what it was. The three messages of TCP are not seen but known: the client's own time at
+//! the end of connecting stands for the last two. One exchange at a time, on a thread that may block: it measures no
+//! throughput.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -94,8 +96,8 @@ pub fn observe(asked: &Asked<'_>, client: Option<&Client>) -> io::Result<Exchang
     Ok(Exchange { steps: wire.steps, kind, status: status(&answer)? })
 }
 
-/// Of exchanges with the same messages the median times and bytes, and how many there were: of the most frequent order of
-/// messages, the first one seen where two are as frequent. `None` of nothing.
+/// Of exchanges with the same messages the median times and bytes, and how many there were: of the most frequent order
+/// of messages, the first one seen where two are as frequent. `None` of nothing.
 pub fn median(exchanges: &[Exchange]) -> Option<(Vec<Step>, usize)> {
     let is_like = |one: &Exchange, other: &Exchange| {
         one.steps.len() == other.steps.len()

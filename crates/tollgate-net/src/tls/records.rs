@@ -1,5 +1,5 @@
-//! The names of TLS messages, as far as the headers of records and of handshake messages say them (RFC 8446 section 5.1,
-//! RFC 5246 section 7.4).
+//! The names of TLS messages, as far as the headers of records and of handshake messages say them (RFC 8446 section
+//! 5.1, RFC 5246 section 7.4).
 //!
 //! It decrypts nothing and keeps nothing of what it read but how much of a message is still to come.
 

@@ -1,8 +1,8 @@
 //! How fast the library that encrypts does its parts here: signatures of a server's key, records under a cipher.
 //!
 //! Measured in CPU time of the calling thread, in short slices that take turns, so that a mood of the machine hits all
-//! alike. The RSA keys are fixed and public: the speed of a signature does not depend on which key of a length it is, and
-//! making one takes seconds. They are good for nothing else.
+//! alike. The RSA keys are fixed and public: the speed of a signature does not depend on which key of a length it is,
+//! and making one takes seconds. They are good for nothing else.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,8 +45,8 @@ pub struct Speed {
     pub per_second: Vec<f64>,
 }
 
-/// Signs with each kind of key and encrypts with each cipher, `slices` times for `slice` of CPU time each, in turns; one
-/// more turn before them is not counted.
+/// Signs with each kind of key and encrypts with each cipher, `slices` times for `slice` of CPU time each, in turns;
+/// one more turn before them is not counted.
 ///
 /// # Errors
 /// What the library refuses, with its words.

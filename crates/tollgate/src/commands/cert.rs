@@ -1,7 +1,7 @@
 //! `tollgate cert`: a development authority, and certificates for a server or a client, as files in PEM.
 //!
-//! Deliberately not here: how keys and certificates are made. What is there already is kept: an authority is used again,
-//! and no key is overwritten unless that is asked for.
+//! Deliberately not here: how keys and certificates are made. What is there already is kept: an authority is used
+//! again, and no key is overwritten unless that is asked for.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -38,7 +38,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u8).range(1..=i64::from(INTERMEDIATES_MAX) + 1))]
     chain: u8,
 
-    /// A name or an address that the server is reached by, given as often as it has names [default: localhost, 127.0.0.1]
+    /// A name or an address that the server is reached by, given as often as it has names [default: localhost,
+    /// 127.0.0.1]
     #[arg(long, value_name = "NAME", conflicts_with = "client")]
     name: Vec<String>,
 

@@ -41,7 +41,8 @@ pub(crate) struct Arguments {
     #[arg(short = 'n', long, value_name = "N", help_heading = "Load")]
     pub(super) requests: Option<NonZeroU64>,
 
-    /// Users at the same time, each with one connection; at a rate the most that there may be [default: 1, at a rate 1000]
+    /// Users at the same time, each with one connection; at a rate the most that there may be [default: 1, at a rate
+    /// 1000]
     #[arg(short = 'c', long, value_name = "N", help_heading = "Load")]
     pub(super) concurrency: Option<NonZeroUsize>,
 

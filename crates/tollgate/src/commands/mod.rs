@@ -1,7 +1,8 @@
-//! The verbs, one file each: its flags, and what it does. A verb writes its result to `out`, progress to stderr, and ends
-//! with an exit code or a failure.
+//! The verbs, one file each: its flags, and what it does. A verb writes its result to `out`, progress to stderr, and
+//! ends with an exit code or a failure.
 //!
-//! Deliberately not here: the list of verbs (`cli.rs`), wording failures (`failure.rs`). The last four are what verbs share.
+//! Deliberately not here: the list of verbs (`cli.rs`), wording failures (`failure.rs`). The last four are what verbs
+//! share.
 
 pub(crate) mod cert;
 pub(crate) mod completions;

@@ -1,4 +1,5 @@
-//! What verbs share when they write results: how wide and coloured a terminal is, and files that appear whole or not at all.
+//! What verbs share when they write results: how wide and coloured a terminal is, and files that appear whole or not at
+//! all.
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};

@@ -46,8 +46,8 @@ pub(crate) struct Selection {
     #[arg(long = "subject", value_name = "VARIANT=URL", help_heading = "Your own subject")]
     pub(super) subjects: Vec<Assignment<String>>,
 
-    /// Several subjects in one table: names of `tollgate list`, `tollgate` for our own gateway, or subject files that end
-    /// in .toml
+    /// Several subjects in one table: names of `tollgate list`, `tollgate` for our own gateway, or subject files that
+    /// end in .toml
     #[arg(long = "subjects", value_name = "NAME,…", value_delimiter = ',', help_heading = "Peers")]
     pub(super) peers: Vec<String>,
 
@@ -79,8 +79,8 @@ pub(crate) struct Selection {
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Your own subject")]
     pub(super) may_load: Vec<String>,
 
-    /// A host whose tables may be emptied: inserts empty the table that they measure, and refuse one of yours that holds
-    /// rows unless its host is named here
+    /// A host whose tables may be emptied: inserts empty the table that they measure, and refuse one of yours that
+    /// holds rows unless its host is named here
     #[arg(long = "i-may-empty", value_name = "HOST", help_heading = "Your own subject")]
     pub(super) may_empty: Vec<String>,
 }

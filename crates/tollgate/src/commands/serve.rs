@@ -44,7 +44,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS", requires_all = ["certificate", "key"])]
     pub(super) tls_listen: Option<SocketAddr>,
 
-    /// With --tls-listen: the certificate in PEM, intermediate certificates behind it (`tollgate cert` makes one to try)
+    /// With --tls-listen: the certificate in PEM, intermediate certificates behind it (`tollgate cert` makes one to
+    /// try)
     #[arg(long, value_name = "FILE", requires = "tls_listen")]
     pub(super) certificate: Option<PathBuf>,
 

@@ -1,5 +1,5 @@
-//! What `tollgate xslt` and `tollgate xpath` share: files that are read, those that a stylesheet may refer to, and errors
-//! shown with the text that they are about.
+//! What `tollgate xslt` and `tollgate xpath` share: files that are read, those that a stylesheet may refer to, and
+//! errors shown with the text that they are about.
 
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};

@@ -1,4 +1,5 @@
-//! One builder to run the binary, one guard that serves with it, and the smallest HTTP client that can ask it something.
+//! One builder to run the binary, one guard that serves with it, and the smallest HTTP client that can ask it
+//! something.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};

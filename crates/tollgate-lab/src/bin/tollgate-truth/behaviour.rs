@@ -130,8 +130,8 @@ pub(crate) fn stalled(arrival: Duration, stall: Duration) -> Duration {
     if left <= stall.as_nanos() { Duration::from_nanos(left as u64) } else { Duration::ZERO }
 }
 
-/// Whether the request with this position (from 0) is one of `per_mille` in a thousand: evenly spread, so that after any
-/// n requests exactly n · per_mille / 1000 of them, rounded down, were hit.
+/// Whether the request with this position (from 0) is one of `per_mille` in a thousand: evenly spread, so that after
+/// any n requests exactly n · per_mille / 1000 of them, rounded down, were hit.
 pub(crate) fn is_hit(position: u64, per_mille: u64) -> bool {
     (position + 1) * per_mille / 1000 > position * per_mille / 1000
 }

@@ -1,6 +1,7 @@
 //! What the server really did: for each class the exact counts, and when each request came and its answer was given.
 //!
-//! It is the truth that figures are held against, so it keeps every request (no histogram) and computes percentiles by sorting.
+//! It is the truth that figures are held against, so it keeps every request (no histogram) and computes percentiles by
+//! sorting.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

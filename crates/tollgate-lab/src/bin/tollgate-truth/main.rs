@@ -1,4 +1,5 @@
-//! A server that is told how to behave and writes down what it did, so that the lab's figures can be held against the truth.
+//! A server that is told how to behave and writes down what it did, so that the lab's figures can be held against the
+//! truth.
 //!
 //! `tollgate-truth [ADDRESS]` listens (on any free port of loopback if no address is given), prints
 //! `listening http://…`, and serves until it is ended. See `behaviour.rs` for what a path asks for.

@@ -1,5 +1,6 @@
 //! The scripted answers: `/CLASS/items` is a list, `/CLASS/items/ID` an entity of it, anything else below a class an
-//! answer that repeats its path; a table to insert into stands below `odata` and `rest`. `/truth/counts` and `/truth/log` tell what was done and are not counted themselves.
+//! answer that repeats its path; a table to insert into stands below `odata` and `rest`. `/truth/counts` and
+//! `/truth/log` tell what was done and are not counted themselves.
 
 use std::collections::HashMap;
 use std::fmt::Write;

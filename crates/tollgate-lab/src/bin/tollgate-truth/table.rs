@@ -1,8 +1,9 @@
-//! A table that records are inserted into, with stated faults: what it acknowledges and what it stores may differ on purpose.
+//! A table that records are inserted into, with stated faults: what it acknowledges and what it stores may differ on
+//! purpose.
 //!
 //! `CLASS/odata/TestRecords` takes a record, `CLASS/odata/$batch` many of them as JSON or multipart, `CLASS/rest/insertAll`
-//! an array; `CLASS/rest/deleteAll` empties the table. `CLASS/odata/TestRecords/$count` and `CLASS/odata/TestRecords` tell
-//! what is stored, the latter in pages. What it deliberately does not do: check a record.
+//! an array; `CLASS/rest/deleteAll` empties the table. `CLASS/odata/TestRecords/$count` and `CLASS/odata/TestRecords`
+//! tell what is stored, the latter in pages. What it deliberately does not do: check a record.
 
 use tollgate_wire::batch::{Requests, Step, json, multipart};
 

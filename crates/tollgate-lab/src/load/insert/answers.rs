@@ -25,7 +25,8 @@ pub(super) enum Standing {
 /// Reads a whole answer with a status of 2xx. A record of which it says nothing may be in the table or not.
 ///
 /// # Errors
-/// The first failure of a part, or an answer that does not answer every part; what was acknowledged is marked all the same.
+/// The first failure of a part, or an answer that does not answer every part; what was acknowledged is marked all the
+/// same.
 pub(super) fn acknowledge(
     mode: Mode,
     body: &[u8],

@@ -1,9 +1,9 @@
 //! The insert: a transfer puts so many records into an empty table, in one mode; one transfer is one unit of work.
 //!
 //! Timed is what lies between the first byte out and the last byte in. All else happens outside of it: requests are
-//! rendered before, connections are open, and afterwards the account is settled (rows counted, and where it is asked for
-//! compared one by one) and the table emptied, past any link. The subject's CPU time is read when it has come to rest
-//! before and after each transfer, so that what it finishes behind its last answer is in, and settling is out.
+//! rendered before, connections are open, and afterwards the account is settled (rows counted, and where it is asked
+//! for compared one by one) and the table emptied, past any link. The subject's CPU time is read when it has come to
+//! rest before and after each transfer, so that what it finishes behind its last answer is in, and settling is out.
 //!
 //! One worker does all of it: as in the published measurement, one client inserts.
 
@@ -317,8 +317,8 @@ async fn send(user: &mut User, shared: &Shared) {
     shared.recorder.borrow_mut().tally.busy_ns += presence.time().as_nanos() as u64;
 }
 
-/// When a connection was at it within one transfer: from what it sent first to what it finished last. What the worker does
-/// before and behind, the transfer is not charged with.
+/// When a connection was at it within one transfer: from what it sent first to what it finished last. What the worker
+/// does before and behind, the transfer is not charged with.
 #[derive(Debug, Default)]
 struct Presence(Option<(Instant, Instant)>);
 
@@ -394,7 +394,8 @@ mod tests {
     fn the_time_between_tiny_transfers_is_nobodys_and_a_lost_record_still_shows() {
         let check = |lost: usize, expected: bool| {
             let (start, mut recorder) = (Instant::now(), Recorder::default());
-            // A transfer of 300 us each 400 us, in ten requests without a pause, on a machine that looks away in between.
+            // A transfer of 300 us each 400 us, in ten requests without a pause, on a machine that looks away in
+            // between.
             for transfer in 0..100_u32 {
                 let mut presence = Presence::default();
                 let at = |step: u32| start + Duration::from_micros(400) * transfer + Duration::from_micros(30) * step;

@@ -1,5 +1,5 @@
-//! The records that are inserted: generated from the run's seed, each different, about 600 bytes as JSON; and how one that
-//! is read back is told from any other.
+//! The records that are inserted: generated from the run's seed, each different, about 600 bytes as JSON; and how one
+//! that is read back is told from any other.
 //!
 //! A record's serial number stands in `integerField`. Keys and managed fields are the server's to fill in. What this
 //! deliberately does not do: send anything.

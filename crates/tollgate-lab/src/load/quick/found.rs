@@ -63,8 +63,8 @@ pub struct QuickResult {
     pub generator_cpu_us_per_request: f64,
     /// CPU time of the generator's busiest thread by wall time: above 0.8 it is the limit.
     pub generator_cpu_share: f64,
-    /// Users as they were asked for, held against what the records find; absent for a load that was cut off, and at a rate,
-    /// which has no users of its own.
+    /// Users as they were asked for, held against what the records find; absent for a load that was cut off, and at a
+    /// rate, which has no users of its own.
     pub littles_law: Option<LittlesLaw>,
     /// Whether it was stopped before its bound.
     pub interrupted: bool,

@@ -1,5 +1,5 @@
-//! Distributions over bins of one width, laid over each other as outlines; what lies beyond the last bin stands in a slot of
-//! its own, so that a tail is seen and not stretched.
+//! Distributions over bins of one width, laid over each other as outlines; what lies beyond the last bin stands in a
+//! slot of its own, so that a tail is seen and not stretched.
 
 use super::axis::{self, Plot, fitted, text_width};
 use super::scale::{Scale, Spacing};

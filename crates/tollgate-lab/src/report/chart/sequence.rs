@@ -1,7 +1,7 @@
 //! Messages between two sides as arrows from top to bottom, each with what it is, its bytes, and when it came.
 //!
-//! Rows are equally far apart whatever the time between them, which stands beside them: most of what happens is over in a
-//! fraction of the rest.
+//! Rows are equally far apart whatever the time between them, which stands beside them: most of what happens is over in
+//! a fraction of the rest.
 
 use super::axis::{CHARACTER_WIDTH, TEXT_HEIGHT};
 use super::svg::{Anchor, Canvas, Caption};

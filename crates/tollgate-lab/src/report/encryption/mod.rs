@@ -1,5 +1,5 @@
-//! A run about encryption as tables: for each level the closed load and the load at equal rate with their tolls, then first
-//! requests on a connection, peaks, the speed of the cryptography, and what was published beside ours.
+//! A run about encryption as tables: for each level the closed load and the load at equal rate with their tolls, then
+//! first requests on a connection, peaks, the speed of the cryptography, and what was published beside ours.
 //!
 //! It orders what the result holds and puts it into words; the terminal and Markdown draw the same tables.
 

@@ -1,5 +1,5 @@
-//! What a run about encryption has on the page beyond other runs: how response times are distributed, what goes over the
-//! wire before the first answer, and the tables of each level.
+//! What a run about encryption has on the page beyond other runs: how response times are distributed, what goes over
+//! the wire before the first answer, and the tables of each level.
 
 use super::parts::{Table, by_width, escape, figure};
 use crate::report::chart::histogram::{self, Bins, Outline};

@@ -12,7 +12,8 @@ use crate::report::view::{self, View};
 use crate::results::{Cell, Estimate, Figure, Toll, TollVerdict, Verdict};
 use crate::toll::JOINT_RULES;
 
-/// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have all.
+/// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have
+/// all.
 pub(super) const SHOWN_MAX: usize = 12;
 /// Tolls of which the table shows every one.
 const TOLLS_MAX: usize = 240;

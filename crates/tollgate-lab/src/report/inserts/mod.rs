@@ -1,5 +1,5 @@
-//! A run of inserts in its wide form: a row for each way of inserting, a column for each number of records, one table for
-//! each distance, and the published rows beneath ours.
+//! A run of inserts in its wide form: a row for each way of inserting, a column for each number of records, one table
+//! for each distance, and the published rows beneath ours.
 //!
 //! It orders what the result holds and formats nothing; the terminal's form stands in `terminal`, that of the page in
 //! `html/inserts.rs`.

@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// A subject that tollgate did not make: how to install it, to start it, and to know that it is ready. `{folder}` stands for
-/// the folder of this file, `{port}` for a free port of 127.0.0.1 (0 where the ready line says which one it took). Where
-/// encryption is swept, an argument `{tls}` becomes one for each way of encrypting, `PORT:VERSION:CERTIFICATE:KEY`, each
-/// with a ready line of its own behind the plain one's; in the environment `{user}` and `{password}` stand for whom it is to
-/// know, and for nothing where nobody is asked.
+/// A subject that tollgate did not make: how to install it, to start it, and to know that it is ready. `{folder}`
+/// stands for the folder of this file, `{port}` for a free port of 127.0.0.1 (0 where the ready line says which one it
+/// took). Where encryption is swept, an argument `{tls}` becomes one for each way of encrypting,
+/// `PORT:VERSION:CERTIFICATE:KEY`, each with a ready line of its own behind the plain one's; in the environment
+/// `{user}` and `{password}` stand for whom it is to know, and for nothing where nobody is asked.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "tollgate subject")]
@@ -86,7 +86,8 @@ pub(super) struct ReadyFile {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ServedFile {
-    /// For paths of the experiment, the paths that this subject has instead; the longest beginning that fits is replaced.
+    /// For paths of the experiment, the paths that this subject has instead; the longest beginning that fits is
+    /// replaced.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     pub(super) paths: BTreeMap<String, Spanned<String>>,

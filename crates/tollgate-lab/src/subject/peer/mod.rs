@@ -1,4 +1,5 @@
-//! Peers: subjects that tollgate did not make and can start itself, each described by a file `subjects/<name>/subject.toml`.
+//! Peers: subjects that tollgate did not make and can start itself, each described by a file
+//! `subjects/<name>/subject.toml`.
 //!
 //! What this module deliberately does not do: install anything (that is one line, by hand), or start it (see
 //! [`super::Child`]).
@@ -197,7 +198,8 @@ fn read(file: &Path) -> Result<Peer, ExperimentError> {
     Peer::parse(&text, file)
 }
 
-/// Where peers that come with tollgate are looked for: here, and above the program, which in a checkout is built below it.
+/// Where peers that come with tollgate are looked for: here, and above the program, which in a checkout is built below
+/// it.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let program = std::env::current_exe().unwrap_or_default();
     let above: Vec<PathBuf> = program.ancestors().skip(1).map(|folder| folder.join(FOLDER)).collect();

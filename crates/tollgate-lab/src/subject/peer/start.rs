@@ -26,7 +26,8 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 const COMMAND_LENGTH_MAX: usize = 15;
 
 impl Child {
-    /// Starts a peer on the subjects' cores, with what it is to encrypt by and whom to know, and waits until it is ready.
+    /// Starts a peer on the subjects' cores, with what it is to encrypt by and whom to know, and waits until it is
+    /// ready.
     ///
     /// # Errors
     /// That it is not installed and the line that installs it, or what it said instead of being ready.

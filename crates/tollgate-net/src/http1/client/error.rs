@@ -1,6 +1,7 @@
 //! What can go wrong between asking and having the answer, in classes with stable names.
 //!
-//! The classes are those of results: counted, exported and compared. An HTTP status, whatever it is, is not an error here.
+//! The classes are those of results: counted, exported and compared. An HTTP status, whatever it is, is not an error
+//! here.
 
 use std::fmt;
 use std::io;

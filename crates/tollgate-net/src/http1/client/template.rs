@@ -78,8 +78,8 @@ impl RequestTemplate {
         if self.method_is_head { super::Answers::Head } else { super::Answers::Ordinary }
     }
 
-    /// Renders the request into `out`, which is cleared first. What is put into the slots is part of a target and must be
-    /// visible ASCII: [`is_target_text`](RequestTemplate::is_target_text) says so for what comes from elsewhere.
+    /// Renders the request into `out`, which is cleared first. What is put into the slots is part of a target and must
+    /// be visible ASCII: [`is_target_text`](RequestTemplate::is_target_text) says so for what comes from elsewhere.
     ///
     /// # Panics
     /// When there are not as many values as slots.

@@ -78,7 +78,8 @@ impl RequestHead {
         self.version
     }
 
-    /// The host with its port if one was given: of an absolute target, else of the `Host` field. `None` only in HTTP/1.0.
+    /// The host with its port if one was given: of an absolute target, else of the `Host` field. `None` only in
+    /// HTTP/1.0.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
         self.host_span.map(|span| self.text(span))
@@ -90,8 +91,8 @@ impl RequestHead {
         self.fields.text(name)
     }
 
-    /// The values of all fields of that name, in any case, that are text: for fields that hold a list, which may stand on
-    /// several lines.
+    /// The values of all fields of that name, in any case, that are text: for fields that hold a list, which may stand
+    /// on several lines.
     pub fn values<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> + Clone + use<'f> {
         self.fields.texts(name)
     }
@@ -133,7 +134,8 @@ impl RequestHead {
 
     /// Parses a head from the start of `input` and returns how many bytes it took; `None` when it is not complete.
     ///
-    /// The outcome is the same for every split of the bytes, but for a head with several faults: then it is one of them.
+    /// The outcome is the same for every split of the bytes, but for a head with several faults: then it is one of
+    /// them.
     ///
     /// # Errors
     /// The fault in the head. What this head holds is then undefined until the next one is parsed.

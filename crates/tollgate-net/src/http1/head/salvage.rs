@@ -1,5 +1,5 @@
-//! What can still be read of a head that is refused: method, path, query and fields, so that the refusal can be told in the
-//! caller's protocol.
+//! What can still be read of a head that is refused: method, path, query and fields, so that the refusal can be told in
+//! the caller's protocol.
 //!
 //! Nothing here decides anything: no framing, no host, no connection option is taken from a head that is none.
 

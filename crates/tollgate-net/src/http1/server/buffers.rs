@@ -129,8 +129,8 @@ impl Input {
         &mut self.bytes[self.end..]
     }
 
-    /// Makes room to read into. Bytes before `keep_from` (at most `start`) are given up for it; the new place of `keep_from`
-    /// is returned.
+    /// Makes room to read into. Bytes before `keep_from` (at most `start`) are given up for it; the new place of
+    /// `keep_from` is returned.
     pub(crate) fn make_room(&mut self, keep_from: usize) -> usize {
         let mut keep_from = keep_from;
         if keep_from == self.end {

@@ -1,7 +1,7 @@
 //! One connection from its acceptance to its end: read a head, have it served, answer, and again.
 //!
-//! While it waits for a request it holds no buffer: those go back to the core's pool. Of a head that has come in part it keeps
-//! the bytes.
+//! While it waits for a request it holds no buffer: those go back to the core's pool. Of a head that has come in part
+//! it keeps the bytes.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};

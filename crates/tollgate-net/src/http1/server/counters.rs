@@ -230,8 +230,8 @@ impl Counters {
         self.sum(|core| &core.connections_open)
     }
 
-    /// The most that were open at once: on each core, added up, since cores do not count together. At least what was open
-    /// on all of them at any moment.
+    /// The most that were open at once: on each core, added up, since cores do not count together. At least what was
+    /// open on all of them at any moment.
     #[must_use]
     pub fn connections_peak(&self) -> u64 {
         self.sum(|core| &core.connections_peak)

@@ -155,8 +155,8 @@ impl<'c> Exchange<'c> {
         self.link.peer_certificate()
     }
 
-    /// The time, as coarse as the engine's own: at most a quarter of a second old. On a clock that is moved by hand it is
-    /// exact.
+    /// The time, as coarse as the engine's own: at most a quarter of a second old. On a clock that is moved by hand it
+    /// is exact.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.link.core.coarse_time()
@@ -170,8 +170,8 @@ impl<'c> Exchange<'c> {
     /// Reads the whole body and keeps it in one piece; called again, it returns the same.
     ///
     /// # Errors
-    /// [`Fault::BodyTooLarge`] beyond `max_bytes` or the server's own limit, and all that can befall a body. The service
-    /// may answer a fault itself; the connection ends then in any case.
+    /// [`Fault::BodyTooLarge`] beyond `max_bytes` or the server's own limit, and all that can befall a body. The
+    /// service may answer a fault itself; the connection ends then in any case.
     pub async fn read_body(&mut self, max_bytes: usize) -> Result<&[u8], ExchangeError> {
         let max_bytes = max_bytes.min(self.link.core.limits.body_bytes_max);
         if self.decoder.remaining().is_some_and(|remaining| remaining > max_bytes as u64) {
@@ -265,9 +265,9 @@ impl<'c> Exchange<'c> {
         result.map_err(ExchangeError::from)
     }
 
-    /// Sends what stands in the body buffer as the last part of the answer, or as the whole of it where nothing was sent
-    /// before, with what ends it in the same write, and clears the buffer. A service that wants its buffer back calls it
-    /// instead of leaving the last part to the engine; nothing can be added afterwards.
+    /// Sends what stands in the body buffer as the last part of the answer, or as the whole of it where nothing was
+    /// sent before, with what ends it in the same write, and clears the buffer. A service that wants its buffer back
+    /// calls it instead of leaving the last part to the engine; nothing can be added afterwards.
     ///
     /// # Errors
     /// When the connection broke or the client takes nothing.

@@ -1,7 +1,7 @@
 //! The first bytes on a TLS listener: a handshake, a request without TLS, something else, or nothing in time.
 //!
-//! It does not know what rustls does within a handshake. Until the first byte has come a connection costs no more than a
-//! plain one: thousands that say nothing hold no state of TLS.
+//! It does not know what rustls does within a handshake. Until the first byte has come a connection costs no more than
+//! a plain one: thousands that say nothing hold no state of TLS.
 
 use std::fmt::Display;
 use std::future::poll_fn;

@@ -49,7 +49,8 @@ pub trait Service: 'static {
     /// A [`Fault`] before anything was sent is answered by [`Service::refusal`]; any other error ends the connection.
     fn serve(&self, exchange: &mut Exchange<'_>) -> impl Future<Output = Result<(), ExchangeError>>;
 
-    /// Fills in the answer to a request that the engine refuses, in the caller's protocol. The status is set beforehand;
+    /// Fills in the answer to a request that the engine refuses, in the caller's protocol. The status is set
+    /// beforehand;
     /// `request` is what could be read of a head, `None` where that was not even the request line. The connection closes
     /// after it.
     fn refusal(&self, fault: Fault, request: Option<&RequestHead>, response: &mut Response) {
@@ -119,9 +120,9 @@ impl Server {
         self.listeners.len()
     }
 
-    /// Serves until `shutdown` begins, then drains: accepts no more, finishes what is in flight, closes what is idle, at
-    /// the latest after [`Limits::drain_timeout`]. Blocks all that time. `make_service` is called once on each thread
-    /// with the thread's index.
+    /// Serves until `shutdown` begins, then drains: accepts no more, finishes what is in flight, closes what is idle,
+    /// at the latest after [`Limits::drain_timeout`]. Blocks all that time. `make_service` is called once on each
+    /// thread with the thread's index.
     ///
     /// # Errors
     /// When a thread's runtime cannot be had from the system.

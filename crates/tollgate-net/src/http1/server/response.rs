@@ -101,8 +101,8 @@ impl Response {
         rendered_fields(&self.fields)
     }
 
-    /// Makes the whole body one that others hold too, in the place of what stands in `body`. It is not copied, unless it is
-    /// so small that one buffer is cheaper to send than two. It is not for answers that are sent in parts.
+    /// Makes the whole body one that others hold too, in the place of what stands in `body`. It is not copied, unless
+    /// it is so small that one buffer is cheaper to send than two. It is not for answers that are sent in parts.
     pub fn share(&mut self, body: Arc<dyn AsRef<[u8]> + Send + Sync>) {
         self.shared = Some(Shared(body));
     }

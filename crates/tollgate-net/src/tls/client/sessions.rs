@@ -1,4 +1,5 @@
-//! Sessions that later connections take up, kept in memory: enough for many users who all connect anew at the same time.
+//! Sessions that later connections take up, kept in memory: enough for many users who all connect anew at the same
+//! time.
 //!
 //! TLS 1.3 wants a ticket used once, and rustls's own store keeps eight for a server: with fifty users most handshakes
 //! would be full ones. It is never written to disk.

@@ -1,7 +1,7 @@
 //! Whom a client trusts: the machine's roots and named authorities, or anybody.
 //!
-//! A chain that was verified is taken again for a short time without verifying it anew. That the server holds the key is
-//! checked in every full handshake.
+//! A chain that was verified is taken again for a short time without verifying it anew. That the server holds the key
+//! is checked in every full handshake.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -1,7 +1,8 @@
 //! One connection of a TLS listener: raw bytes until it is known that TLS comes, then the handshake, then records.
 //!
-//! While it waits it keeps what cannot be given up (half a record) and nothing else. What it must send of its own accord,
-//! such as tickets, leaves with the first answer, or when it would wait otherwise: a system call less per handshake.
+//! While it waits it keeps what cannot be given up (half a record) and nothing else. What it must send of its own
+//! accord, such as tickets, leaves with the first answer, or when it would wait otherwise: a system call less per
+//! handshake.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

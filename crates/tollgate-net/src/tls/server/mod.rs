@@ -1,7 +1,7 @@
 //! TLS as a server: what a listener is told, the connections that it opens, and why some fail.
 //!
-//! One certificate per listener, whatever name the client asks for (SNI): a second one is a second listener. There is no
-//! early data, which could be replayed.
+//! One certificate per listener, whatever name the client asks for (SNI): a second one is a second listener. There is
+//! no early data, which could be replayed.
 
 mod connection;
 mod failure;

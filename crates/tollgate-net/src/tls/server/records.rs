@@ -90,8 +90,8 @@ fn encode(message: &mut EncodeTlsData<'_, ServerConnectionData>, outgoing: &mut 
     }
 }
 
-/// Seals as much of `parts` as goes at once, in records as full as can be: a head and its small body are one. Returns how
-/// much that is.
+/// Seals as much of `parts` as goes at once, in records as full as can be: a head and its small body are one. Returns
+/// how much that is.
 pub(super) fn seal(
     traffic: &mut WriteTraffic<'_, ServerConnectionData>,
     parts: &[IoSlice<'_>],

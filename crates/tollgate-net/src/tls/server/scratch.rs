@@ -1,4 +1,5 @@
-//! The memory in which records are opened and sealed: one set per thread, since a thread works on one connection at a time.
+//! The memory in which records are opened and sealed: one set per thread, since a thread works on one connection at a
+//! time.
 //!
 //! So a connection that waits holds no buffer but what is left over, which is seldom anything.
 

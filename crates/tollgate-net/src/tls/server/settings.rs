@@ -92,7 +92,8 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// Sessions of TLS 1.2 kept for clients without tickets, about 200 bytes each.
 const SESSIONS_MAX: usize = 4096;
 
-/// Tickets that a client of TLS 1.3 gets with a full handshake, as OpenSSL does: one for each of two connections at once.
+/// Tickets that a client of TLS 1.3 gets with a full handshake, as OpenSSL does: one for each of two connections at
+/// once.
 const TICKETS_SENT: usize = 2;
 
 impl FromStr for Version {

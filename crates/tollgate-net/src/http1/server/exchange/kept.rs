@@ -1,5 +1,5 @@
-//! Parts of an answer that are kept back until it is whole, for whoever stands between a service and its client and wants
-//! to see the whole before it is sent.
+//! Parts of an answer that are kept back until it is whole, for whoever stands between a service and its client and
+//! wants to see the whole before it is sent.
 //!
 //! An answer that grows beyond the limit is sent in parts after all: nothing waits for more memory than that.
 
@@ -28,8 +28,8 @@ impl Exchange<'_> {
         self.kept = Some(Kept { bytes: Vec::new(), bytes_max });
     }
 
-    /// Puts what was kept back into the body of the answer, which then stands there whole and unsent, unless it grew beyond
-    /// the limit.
+    /// Puts what was kept back into the body of the answer, which then stands there whole and unsent, unless it grew
+    /// beyond the limit.
     pub fn end_keeping(&mut self) -> Keeping {
         let Some(mut kept) = self.kept.take() else { return Keeping::Sent };
         if !kept.bytes.is_empty() {
