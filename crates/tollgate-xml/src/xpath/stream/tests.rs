@@ -134,12 +134,15 @@ fn budgets_and_white_space_are_kept() {
 }
 
 fn condition() -> impl Strategy<Value = String> {
-    let name = prop_oneof![Just("a"), Just("b"), Just("p:a"), Just("q:b"), Just("*"), Just("p:*")];
-    let separator = prop_oneof![Just("/"), Just("//")];
-    let steps = proptest::collection::vec((separator.clone(), name), 1..4);
-    let end = prop_oneof![3 => Just(""), 1 => Just("/@a"), 1 => Just("//@p:b"), 1 => Just("/@*"), 1 => Just("/text()"), 1 => Just("//text()")];
-    let path = (steps, end).prop_map(|(steps, end)| {
-        steps.into_iter().map(|(separator, name)| format!("{separator}{name}")).collect::<String>() + end
+    let name = || prop_oneof![4 => Just("a"), 4 => Just("b"), 2 => Just("p:a"), 2 => Just("q:b"), 1 => Just("*"), 1 => Just("p:*")];
+    let first = prop_oneof![4 => Just("//"), 1 => Just("/r/"), 1 => Just("/*/"), 1 => Just("r//")];
+    let rest = proptest::collection::vec((prop_oneof![Just("/"), Just("//")], name()), 0..3);
+    let end = prop_oneof![
+        6 => Just(""), 1 => Just("/@a"), 1 => Just("//@p:b"), 1 => Just("/@*"), 1 => Just("/text()"), 1 => Just("//text()"),
+    ];
+    let path = (first, name(), rest, end).prop_map(|(first, name, rest, end)| {
+        let rest: String = rest.into_iter().map(|(separator, name)| format!("{separator}{name}")).collect();
+        format!("{first}{name}{rest}{end}")
     });
     let literal = prop_oneof![Just("x"), Just("y"), Just(""), Just("xy")];
     let atom = (path, literal, 0..7_u8).prop_map(|(path, literal, form)| match form {
@@ -157,28 +160,26 @@ fn condition() -> impl Strategy<Value = String> {
     })
 }
 
-/// Messages, mostly well-formed.
+/// Messages that are well-formed as long as they keep to the prefixes that are declared.
 fn message() -> impl Strategy<Value = String> {
-    let text = prop_oneof![8 => Just("x"), 4 => Just("y"), 4 => Just(" \n"), 4 => Just(""), 2 => Just("ä"), 1 => Just("&lt;"), 1 => Just("]]"), 1 => Just("<![CDATA[x]]>"), 2 => Just("<!--x-->"), 1 => Just("<?x y?>")];
-    let leaf = text.prop_map(str::to_owned);
-    let name = prop_oneof![Just("a"), Just("b"), Just("p:a"), Just("z:b")];
-    let attributes = prop_oneof![
-        6 => Just(""), 1 => Just(" a='x'"), 1 => Just(" b=\"y\" a=''"), 1 => Just(" p:b='x'"), 1 => Just(" xmlns='urn:p'"),
-        1 => Just(" xmlns=''"), 1 => Just(" xmlns:z='urn:p' z:a='x'"), 1 => Just(" xmlns:p='urn:q' p:a='&amp;'"), 1 => Just(" a = 'x>' "),
+    let text = prop_oneof![
+        20 => Just("x"), 10 => Just("y"), 10 => Just(" \n"), 4 => Just("ä"), 4 => Just("<!--x-->"), 1 => Just("&lt;"),
+        1 => Just("]]"), 1 => Just("<![CDATA[x]]>"), 1 => Just("<?x y?>"),
     ];
-    let inner = leaf.prop_recursive(4, 24, 4, move |inner| {
-        let element = (name.clone(), attributes.clone(), proptest::collection::vec(inner, 0..4)).prop_map(
-            |(name, attributes, children)| {
-                let content = children.concat();
-                match content.is_empty() {
-                    true => format!("<{name}{attributes}/>"),
-                    false => format!("<{name}{attributes}>{content}</{name}>"),
-                }
-            },
-        );
-        element.boxed()
+    let name = prop_oneof![4 => Just("a"), 4 => Just("b"), 2 => Just("p:a"), 2 => Just("z:b")];
+    let attributes = prop_oneof![
+        8 => Just(""), 1 => Just(" a='x'"), 1 => Just(" b=\"y\" a=''"), 1 => Just(" p:b='x'"), 3 => Just(" xmlns='urn:p'"),
+        3 => Just(" xmlns=''"), 3 => Just(" xmlns:z='urn:p' z:a='x'"), 3 => Just(" xmlns:p='urn:q' p:b='y'"),
+        1 => Just(" xmlns:p='urn:q' p:a='&amp;'"), 1 => Just(" a = 'x>' "),
+    ];
+    let inner = text.prop_map(str::to_owned).prop_recursive(5, 40, 4, move |inner| {
+        let children = proptest::collection::vec(inner, 0..4);
+        (name.clone(), attributes.clone(), children).prop_map(|(name, attributes, children)| match children.concat() {
+            content if content.is_empty() => format!("<{name}{attributes}/>"),
+            content => format!("<{name}{attributes}>{content}</{name}>"),
+        })
     });
-    proptest::collection::vec(inner, 0..4)
+    proptest::collection::vec(inner, 1..6)
         .prop_map(|content| format!("<r xmlns:p='urn:p' xmlns:z='urn:q'>{}</r>", content.concat()))
 }
 
