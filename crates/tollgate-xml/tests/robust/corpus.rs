@@ -51,7 +51,7 @@ fn the_corpora_hold() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 5000, ..ProptestConfig::default() })]
 
     #[test]
     fn damaged_files_are_read_or_refused((check, bytes) in damaged()) {
