@@ -90,11 +90,12 @@ impl KeyKind {
 }
 
 impl Validity {
-    /// From the day before `now`, so that a clock which is a little behind sees it too, for so many days.
+    /// From the day before `now`, so that a clock which is a little behind sees it too, to the midnight that so many days end
+    /// with: a year so counted is no longer than what is recommended for servers.
     #[must_use]
     pub fn days(now: SystemTime, days: u32) -> Validity {
         let day = Duration::from_secs(24 * 3600);
-        Validity { from: now - day, to: now + day * (days + 1) }
+        Validity { from: now - day, to: now + day * days }
     }
 }
 
@@ -374,7 +375,8 @@ mod tests {
             let found: Vec<_> = chain[0].alternative_names().iter().map(|name| name.text().into_owned()).collect();
             assert_eq!(found, names);
             let (from, to) = chain[0].validity();
-            assert!(from < now && to > now + Duration::from_secs(30 * 24 * 3600));
+            let day = Duration::from_secs(24 * 3600);
+            assert!(from < now && to > now + day * 29 && to <= now + day * 30);
         }
         assert!(authority.server(KeyKind::P256, &names, INTERMEDIATES_MAX + 1, Validity::days(now, 1)).is_err());
         for wrong in ["", "a..b", "with space", "\u{fc}ber"] {
