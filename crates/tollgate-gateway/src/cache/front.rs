@@ -4,6 +4,8 @@
 //! Which requests come here at all, and how long what its own handlers answer stays good, is not decided here: routes say
 //! so. Requests for ranges, those that change only what is in a known state, and those for a CSRF token pass by.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -77,7 +79,8 @@ pub(crate) struct Fetch(Option<Box<Fetching>>);
 
 /// One whose answer may be kept.
 struct Fetching {
-    leader: Leader,
+    /// Gone as soon as it is known that the answer is too large for others.
+    leader: Rc<Cell<Option<Leader>>>,
     key: KeyText,
     asked: policy::Asked,
     conditions: Conditions,
@@ -141,7 +144,10 @@ pub(crate) async fn turn(cache: &Arc<ResponseCache>, cachable: &Cachable<'_>, ex
                     // What is kept is the whole answer, whatever this client has of it.
                     exchange.remove_fields(&CONDITIONS);
                 }
-                exchange.keep_parts(cache.entry_bytes_max);
+                let leader = Rc::new(Cell::new(Some(leader)));
+                // Whoever waits is let go before the first byte is sent: how fast this client reads is not their affair.
+                let outgrown = too_large(Arc::clone(cache), Rc::clone(&leader));
+                exchange.keep_parts(cache.entry_bytes_max, outgrown);
                 let fetching = Fetching { leader, key, asked, conditions, source, began: now };
                 return Turn::Fetch(Fetch(Some(Box::new(fetching))));
             }
@@ -177,17 +183,14 @@ impl Fetch {
     ) {
         let Some(fetching) = self.0 else { return };
         let keeping = exchange.end_keeping();
-        if outcome.is_err() {
-            // The leader is dropped without having landed.
+        if outcome.is_err() || keeping == Keeping::Sent {
+            // The leader is dropped without having landed, or has done so before anything was sent.
             return;
-        }
-        if keeping == Keeping::Sent {
-            cache.count_too_large();
-            return fetching.leader.keep_to_itself();
         }
         let now = exchange.now();
         let (request, response) = exchange.split();
         let Fetching { leader, key, asked, conditions, source, began } = *fetching;
+        let Some(leader) = leader.take() else { return };
         let found = Found::of(response);
         let freshness = match cachable.lifetime {
             _ if response.status != 200 && cachable.lifetime != Lifetime::ByFields => None,
@@ -223,6 +226,16 @@ impl Fetch {
         if not_modified {
             response.status = 304;
             response.body.clear();
+        }
+    }
+}
+
+/// What is done where an answer turns out to be too large to be kept.
+fn too_large(cache: Arc<ResponseCache>, leader: Rc<Cell<Option<Leader>>>) -> impl FnOnce() + 'static {
+    move || {
+        cache.count_too_large();
+        if let Some(leader) = leader.take() {
+            leader.keep_to_itself();
         }
     }
 }

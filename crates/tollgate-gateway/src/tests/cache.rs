@@ -348,6 +348,20 @@ fn a_token_is_never_shared() {
 }
 
 #[test]
+fn nobody_waits_for_a_client_that_reads_slowly_what_is_too_large_to_be_kept() {
+    let gateway =
+        Running::start(&format!("{FLIGHTS}cache_control = \"public, max-age=60\"\n[cache]\nentry_bytes_max = 1000\n"));
+    // More than sockets hold: it cannot all be sent before it is read.
+    let large = format!("{V2}FlightCollection?$expand=flightBookings");
+    let mut slow = gateway.connect();
+    slow.send("GET", &large, &[]);
+    assert_eq!(slow.read_head().status, 200);
+    gateway.get(&large).expect(200, "");
+    assert_eq!(gateway.metric("tollgate_cache_waits_total"), 0);
+    assert_eq!(gateway.metric("tollgate_cache_too_large_total"), 2);
+}
+
+#[test]
 fn a_list_that_leaves_in_parts_is_kept_whole_or_sent_as_it_comes() {
     let list = format!("{V2}FlightCollection");
     let gateway = stating("public, max-age=60");

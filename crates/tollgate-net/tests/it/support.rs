@@ -1,7 +1,9 @@
 //! A server for a test's length, and a client made of nothing but a socket.
 
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown as Side, SocketAddr, TcpStream};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
@@ -261,14 +263,18 @@ impl Service for Scripted {
             }
             // Two parts of ten bytes and a last one, of which so many bytes are kept back.
             "kept" => {
-                exchange.keep_parts(number());
+                let outgrown = Rc::new(Cell::new(false));
+                let told = Rc::clone(&outgrown);
+                exchange.keep_parts(number(), move || told.set(true));
                 for part in [&b"some part\n"[..], b"some part\n"] {
                     exchange.respond().body.extend_from_slice(part);
                     exchange.flush_part().await?;
                 }
                 exchange.respond().body.extend_from_slice(b"last part\n");
                 exchange.flush_last_part().await?;
-                if exchange.end_keeping() == Keeping::Whole {
+                let whole = exchange.end_keeping() == Keeping::Whole;
+                assert_ne!(whole, outgrown.get());
+                if whole {
                     exchange.respond().header("Kept", "whole");
                 }
             }

@@ -1,7 +1,10 @@
 //! Parts of an answer that are kept back until it is whole, for whoever stands between a service and its client and
 //! wants to see the whole before it is sent.
 //!
-//! An answer that grows beyond the limit is sent in parts after all: nothing waits for more memory than that.
+//! An answer that grows beyond the limit is sent in parts after all, and whoever wanted to see it whole is told at once:
+//! how long the sending takes is up to the client.
+
+use std::fmt;
 
 use super::Exchange;
 
@@ -15,40 +18,58 @@ pub enum Keeping {
 }
 
 /// What is kept back.
-#[derive(Debug)]
 pub(super) struct Kept {
     bytes: Vec<u8>,
     bytes_max: usize,
+    outgrown: Box<dyn FnOnce()>,
 }
 
 impl Exchange<'_> {
     /// Keeps back what is sent in parts, up to `bytes_max` altogether, until
-    /// [`end_keeping`](Exchange::end_keeping).
-    pub fn keep_parts(&mut self, bytes_max: usize) {
-        self.kept = Some(Kept { bytes: Vec::new(), bytes_max });
+    /// [`end_keeping`](Exchange::end_keeping). Where that is too little, `outgrown` is told so before anything is sent.
+    pub fn keep_parts(&mut self, bytes_max: usize, outgrown: impl FnOnce() + 'static) {
+        self.kept = Some(Kept { bytes: Vec::new(), bytes_max, outgrown: Box::new(outgrown) });
     }
 
     /// Puts what was kept back into the body of the answer, which then stands there whole and unsent, unless it grew
     /// beyond the limit.
     pub fn end_keeping(&mut self) -> Keeping {
-        let Some(mut kept) = self.kept.take() else { return Keeping::Sent };
-        if !kept.bytes.is_empty() {
-            let body = &mut self.buffers.response.body;
-            kept.bytes.append(body);
-            *body = kept.bytes;
-        }
+        let Some(kept) = self.kept.take() else { return Keeping::Sent };
+        self.put_back(kept.bytes);
         Keeping::Whole
     }
 
     /// Keeps the part that stands in the body buffer back and clears the buffer, or puts all that was kept before it.
     pub(super) fn keep_part(&mut self) -> Keeping {
-        let Some(kept) = &mut self.kept else { return Keeping::Sent };
+        let Some(mut kept) = self.kept.take() else { return Keeping::Sent };
         let body = &mut self.buffers.response.body;
         if kept.bytes.len() + body.len() <= kept.bytes_max {
             kept.bytes.append(body);
+            self.kept = Some(kept);
             return Keeping::Whole;
         }
-        self.end_keeping();
+        self.put_back(kept.bytes);
+        (kept.outgrown)();
         Keeping::Sent
+    }
+
+    /// Puts what was kept before what stands in the body buffer.
+    fn put_back(&mut self, mut bytes: Vec<u8>) {
+        if !bytes.is_empty() {
+            let body = &mut self.buffers.response.body;
+            bytes.append(body);
+            *body = bytes;
+        }
+    }
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Kept { bytes, bytes_max, .. } = self;
+        formatter
+            .debug_struct("Kept")
+            .field("bytes", &bytes.len())
+            .field("bytes_max", bytes_max)
+            .finish_non_exhaustive()
     }
 }
