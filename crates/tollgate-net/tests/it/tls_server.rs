@@ -355,6 +355,17 @@ fn a_broken_certificate_leaves_the_one_that_is_served() {
     wrong(&Settings::new(&empty, &key), Setting::Certificate, "expected a certificate in PEM");
     wrong(&Settings::new(&certificate, &empty), Setting::Key, "expected a private key in PEM");
     wrong(&Settings::new(&key, &key), Setting::Certificate, "expected a certificate in PEM");
+    // Nothing of what may be a key is repeated.
+    let broken = WORLD.path("broken.pem");
+    for (text, message) in [
+        ("-----BEGIN PRIVATE KEY----- c2VjcmV0", "does not end as it should"),
+        ("-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n", "-----END …----- behind it"),
+        ("-----BEGIN PRIVATE KEY-----\nse*ret\n-----END PRIVATE KEY-----\n", "is no base64"),
+    ] {
+        std::fs::write(&broken, text).unwrap();
+        let error = acceptor.replace(&Settings::new(&certificate, &broken)).unwrap_err();
+        assert!(error.setting == Setting::Key && error.to_string().ends_with(message), "{error:?}");
+    }
     wrong(&Settings { versions: vec![], ..settings.clone() }, Setting::Versions, "at least one version");
     let client_certificates = ClientCertificates::Required(none);
     wrong(&Settings { client_certificates, ..settings }, Setting::ClientAuthorities, "cannot be read");

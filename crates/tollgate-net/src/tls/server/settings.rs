@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache, WebPkiClientVerifier};
@@ -229,7 +229,7 @@ pub(crate) fn certificates(file: &Path, setting: Setting) -> Result<Vec<Certific
     let pem = read(file, setting)?;
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
     let wrong = |what: fmt::Arguments<'_>| SettingsError::new(setting, format_args!("{}: {what}", file.display()));
-    let found = read.map_err(|error| wrong(format_args!("not PEM: {error}")))?;
+    let found = read.map_err(|error| wrong(format_args!("not PEM: {}", not_pem(&error))))?;
     if found.is_empty() {
         return Err(wrong(format_args!("expected a certificate in PEM (-----BEGIN CERTIFICATE-----), found none")));
     }
@@ -240,13 +240,27 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, SettingsError> {
     let pem = read(file, Setting::Key)?;
     PrivateKeyDer::from_pem_slice(&pem).map_err(|error| {
         let what = match error {
-            rustls::pki_types::pem::Error::NoItemsFound => {
+            pem::Error::NoItemsFound => {
                 "expected a private key in PEM without a password (-----BEGIN PRIVATE KEY-----), found none".to_owned()
             }
-            error => format!("not PEM: {error}"),
+            error => format!("not PEM: {}", not_pem(&error)),
         };
         SettingsError::new(Setting::Key, format_args!("{}: {what}", file.display()))
     })
+}
+
+/// What is wrong with a file that is to be PEM. It repeats nothing of the file, as the reader's own words do: that may be a
+/// private key, and the words go to a log.
+fn not_pem(error: &pem::Error) -> &'static str {
+    match error {
+        pem::Error::MissingSectionEnd { .. } => "a section has no line -----END …----- behind it",
+        pem::Error::IllegalSectionStart { .. } => "a line -----BEGIN …----- does not end as it should",
+        pem::Error::Base64Decode(_) => {
+            "what stands between the lines -----BEGIN …----- and -----END …----- is no base64"
+        }
+        pem::Error::SectionTooLarge => "a section is too long",
+        _ => "it cannot be read as such",
+    }
 }
 
 fn read(file: &Path, setting: Setting) -> Result<Vec<u8>, SettingsError> {
