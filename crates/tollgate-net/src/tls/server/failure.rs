@@ -74,7 +74,9 @@ impl HandshakeFailure {
                 | Incompatible::Tls12NotOfferedOrEnabled
                 | Incompatible::SupportedVersionsExtensionRequired
                 | Incompatible::ServerTlsVersionIsDisabledByOurConfig
-                | Incompatible::ServerDoesNotSupportTls12Or13,
+                | Incompatible::ServerDoesNotSupportTls12Or13
+                // Only clients of before TLS 1.2 name no signatures; rustls looks for those before it looks at the version.
+                | Incompatible::SignatureAlgorithmsExtensionRequired,
             ) => HandshakeFailure::Version,
             Error::PeerIncompatible(_) => HandshakeFailure::Cipher,
             Error::NoApplicationProtocol => HandshakeFailure::Protocol,
@@ -99,6 +101,19 @@ impl fmt::Display for HandshakeFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_of_before_tls_1_2_is_told_by_its_version_however_rustls_notices() {
+        for noticed in [
+            PeerIncompatible::Tls12NotOffered,
+            PeerIncompatible::SupportedVersionsExtensionRequired,
+            PeerIncompatible::SignatureAlgorithmsExtensionRequired,
+        ] {
+            assert_eq!(HandshakeFailure::of(&Error::PeerIncompatible(noticed)), HandshakeFailure::Version);
+        }
+        let suites = Error::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon);
+        assert_eq!(HandshakeFailure::of(&suites), HandshakeFailure::Cipher);
+    }
 
     #[test]
     fn every_cause_has_a_name_of_its_own_and_stands_at_its_place() {
