@@ -271,6 +271,7 @@ pub fn reason(status: u16) -> &'static str {
         415 => "Unsupported Media Type",
         416 => "Range Not Satisfiable",
         417 => "Expectation Failed",
+        421 => "Misdirected Request",
         422 => "Unprocessable Content",
         426 => "Upgrade Required",
         428 => "Precondition Required",
