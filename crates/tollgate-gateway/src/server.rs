@@ -142,9 +142,8 @@ impl Gateway {
         let Launched { services, mut remarks } = launch::launch(&config, &policy)?;
         remarks.extend(certificates.remarks(SystemTime::now()));
         let operators = admin::Operator::configuration(&config.admin, &config.authentication);
-        let operators =
-            Authentication::new(&operators, Clock::system(), Arc::clone(&log)).map_err(StartError::Users)?;
-        let operator = admin::Operator::new(&config.admin, Arc::new(operators));
+        let operators = authentication.beside(&operators, Clock::system());
+        let operator = admin::Operator::new(&config.admin, operators);
         let shared = Arc::new(Shared::new(&config, services, log, (authentication, &policy), clock));
         let hashes_at_once = config.authentication.hashes_at_once as usize;
         let listen = |address: SocketAddr, threads: usize| {
@@ -197,14 +196,9 @@ impl Gateway {
         self.certificates.clone()
     }
 
-    /// Who may use it; it reads the users file again while the gateway runs.
+    /// Who may use it, and who its operators are; it reads the users file again while the gateway runs.
     pub fn authentication(&self) -> Arc<Authentication> {
         Arc::clone(&self.shared.authentication)
-    }
-
-    /// Who may look at the admin listener; it reads the users file again while the gateway runs.
-    pub fn operators(&self) -> Arc<Authentication> {
-        self.operator.authentication()
     }
 
     /// What its loops share.

@@ -23,7 +23,8 @@ pub(crate) struct Operator {
 
 impl Operator {
     /// As it is configured; passwords are verified by `authentication`, which is made for `configuration`.
-    pub(crate) fn new(admin: &config::Admin, authentication: Arc<Authentication>) -> Operator {
+    pub(crate) fn new(admin: &config::Admin, authentication: Authentication) -> Operator {
+        let authentication = Arc::new(authentication);
         Operator { name: admin.user.as_deref().map(Arc::from), hosts: admin.hosts.clone().into(), authentication }
     }
 
@@ -38,11 +39,6 @@ impl Operator {
             certificate_users: Vec::new(),
             ..services.clone()
         }
-    }
-
-    /// What verifies their passwords.
-    pub(crate) fn authentication(&self) -> Arc<Authentication> {
-        Arc::clone(&self.authentication)
     }
 
     /// What one loop needs to know them again.

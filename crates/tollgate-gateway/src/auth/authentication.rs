@@ -40,7 +40,7 @@ const LOGGED_CHARACTERS_MAX: usize = 64;
 /// Finds out who asks.
 #[derive(Debug)]
 pub struct Authentication {
-    users: CurrentUsers,
+    users: Arc<CurrentUsers>,
     basic: Option<Basic>,
     certificates: Vec<CertificateUser>,
     /// What each loop counted by itself.
@@ -101,6 +101,19 @@ impl Authentication {
         clock: Clock,
         log: Arc<Log>,
     ) -> Result<Authentication, UsersError> {
+        let users = CurrentUsers::read(config.users.clone())?;
+        Ok(Authentication::of(Arc::new(users), config, clock, log))
+    }
+
+    /// Another way for the same users to show who they are. Where their file is read again, that is for both.
+    ///
+    /// # Panics
+    /// As [`new`](Authentication::new).
+    pub(crate) fn beside(&self, config: &config::Authentication, clock: Clock) -> Authentication {
+        Authentication::of(Arc::clone(&self.users), config, clock, Arc::clone(&self.log))
+    }
+
+    fn of(users: Arc<CurrentUsers>, config: &config::Authentication, clock: Clock, log: Arc<Log>) -> Authentication {
         let hashes = vec![(); config.hashes_at_once as usize];
         let basic = config.takes_basic().then(|| Basic {
             challenge: basic::challenge(&config.realm),
@@ -109,15 +122,15 @@ impl Authentication {
             known_to_all: Mutex::new(Verified::new(KNOWN_TO_ALL_MAX)),
             hashing: Dispatcher::new(hashes, config.hashes_waiting_max as usize, WAIT_MAX),
         });
-        Ok(Authentication {
-            users: CurrentUsers::read(config.users.clone())?,
+        Authentication {
+            users,
             basic,
             certificates: config.certificate_users.clone(),
             counted: Mutex::default(),
             outcomes: Outcomes::default(),
             clock,
             log,
-        })
+        }
     }
 
     /// What one loop needs.

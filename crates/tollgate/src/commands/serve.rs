@@ -26,7 +26,7 @@ Examples:
   tollgate serve gateway.toml --work-processes 4
   tollgate serve --records sqlite:records.db --pool 1 --pool-wait-ms 50
 
-One line is printed for each listener as soon as it is ready: `listening http://…`, `listening https://…` and `admin http://…`; port 0 takes any free port. SIGTERM and Ctrl-C let the exchanges in flight finish; SIGHUP has certificates and keys read again.";
+One line is printed for each listener as soon as it is ready: `listening http://…`, `listening https://…` and `admin http://…`; port 0 takes any free port. SIGTERM and Ctrl-C let the exchanges in flight finish; SIGHUP has certificates, keys and the users file read again.";
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -126,12 +126,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         let _ = writeln!(std::io::stderr(), "tollgate: {remark}");
     }
     let (certificates, authentication) = (gateway.certificates(), gateway.authentication());
-    let operators = gateway.operators();
     signals::on_hangup(move || {
         // The log has been told what is wrong.
         certificates.reload();
         let _ = authentication.reload();
-        let _ = operators.reload();
     })?;
     let addresses = gateway.addresses().clone();
     for address in &addresses.public {

@@ -43,6 +43,16 @@ fn a_foreign_host_is_refused_before_anybody_is_asked_for_a_password() {
 }
 
 #[test]
+fn a_new_users_file_counts_for_the_operator_too() {
+    let Guarded { gateway, users, folder: _folder } = Guarded::start("admin.user = \"ann\"");
+    let status = || gateway.admin().ask("GET", "/", &[ANN]).status;
+    assert_eq!(status(), 200);
+    std::fs::write(&users, "ann:*\n").unwrap();
+    gateway.shared.authentication.reload().unwrap();
+    assert_eq!(status(), 401);
+}
+
+#[test]
 fn without_an_operator_whoever_reaches_loopback_may_look() {
     assert_eq!(Running::shared().admin().ask("GET", "/", &[BOB]).status, 200);
 }

@@ -27,8 +27,8 @@ const JSON: (&str, &str) = ("Content-Type", "application/json");
 /// A gateway whose users are ann and bob.
 pub(super) struct Guarded {
     pub(super) gateway: Running,
-    users: PathBuf,
-    folder: tempfile::TempDir,
+    pub(super) users: PathBuf,
+    pub(super) folder: tempfile::TempDir,
 }
 
 /// Lines of a users file; made once, since each costs a hash.
