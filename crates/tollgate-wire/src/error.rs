@@ -1,10 +1,11 @@
-//! Errors as each format tells them: OData V2 and V4, and problem details (RFC 9457) for plain REST.
+//! Errors as each format tells them: OData V2 and V4, problem details (RFC 9457) for plain REST, and faults of SOAP.
 //!
 //! It deliberately does not choose status codes or wording; those come with the error.
 
 use crate::escape;
 use crate::format::Format;
 use crate::number::write_integer;
+use crate::soap::{self, fault};
 use crate::xml;
 
 /// What an error says to the client.
@@ -46,6 +47,28 @@ pub fn write(out: &mut Vec<u8>, format: Format, error: &ErrorBody<'_>) {
         Format::RestJson => write_problem_json(out, error),
         Format::RestXml { .. } => write_problem_xml(out, error),
     }
+}
+
+/// The namespace of the element that tells a program more of an error of the gateway's, in the detail of a fault.
+const DETAIL_NAMESPACE: &str = "urn:tollgate:error";
+
+/// Writes the error as a message of SOAP: a fault of its sender's below status 500, else of its receiver's. The code, the
+/// target and the status stand in its detail.
+pub fn write_soap(out: &mut Vec<u8>, version: soap::Version, error: &ErrorBody<'_>) {
+    let code = if error.status < 500 { soap::Code::Sender } else { soap::Code::Receiver };
+    fault::begin(out, version, code, error.message);
+    fault::detailed(out, version, |out| {
+        xml::open(out, "error", &[("xmlns", DETAIL_NAMESPACE)]);
+        xml::text_element(out, "code", error.code);
+        xml::open(out, "status", &[]);
+        write_integer(out, i64::from(error.status));
+        xml::close(out, "status");
+        if let Some(target) = error.target {
+            xml::text_element(out, "target", target);
+        }
+        xml::close(out, "error");
+    });
+    fault::end(out);
 }
 
 fn write_v2_xml(out: &mut Vec<u8>, error: &ErrorBody<'_>) {
@@ -177,5 +200,19 @@ mod tests {
     fn plain_rest_tells_problem_details() {
         assert_snapshot!(written(Format::RestJson, &[], Some("fldate")), @r#"{"type":"about:blank","title":"Not Found","status":404,"detail":"no property \"PRIZE\" in <Flight>","code":"UnknownProperty","target":"fldate"}"#);
         assert_snapshot!(written(Format::RestXml { padding: Padding::Without }, &[], None), @r#"<?xml version="1.0" encoding="utf-8"?><problem xmlns="urn:ietf:rfc:7807"><type>about:blank</type><title>Not Found</title><status>404</status><detail>no property "PRIZE" in &lt;Flight&gt;</detail><code>UnknownProperty</code></problem>"#);
+    }
+
+    #[test]
+    fn soap_tells_a_fault_with_its_code_in_the_detail() {
+        let fault = |version, status| {
+            let message = "no property \"PRIZE\" in <Flight>";
+            let error =
+                ErrorBody { status, title: "", code: "UnknownProperty", message, target: Some("a&b"), details: &[] };
+            let mut out = Vec::new();
+            write_soap(&mut out, version, &error);
+            String::from_utf8(out).unwrap()
+        };
+        assert_snapshot!(fault(soap::Version::V11, 404), @r#"<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><soap:Fault><faultcode>soap:Client</faultcode><faultstring>no property "PRIZE" in &lt;Flight&gt;</faultstring><detail><error xmlns="urn:tollgate:error"><code>UnknownProperty</code><status>404</status><target>a&amp;b</target></error></detail></soap:Fault></soap:Body></soap:Envelope>"#);
+        assert_snapshot!(fault(soap::Version::V12, 503), @r#"<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://www.w3.org/2003/05/soap-envelope"><soap:Body><soap:Fault><soap:Code><soap:Value>soap:Receiver</soap:Value></soap:Code><soap:Reason><soap:Text xml:lang="en">no property "PRIZE" in &lt;Flight&gt;</soap:Text></soap:Reason><soap:Detail><error xmlns="urn:tollgate:error"><code>UnknownProperty</code><status>503</status><target>a&amp;b</target></error></soap:Detail></soap:Fault></soap:Body></soap:Envelope>"#);
     }
 }

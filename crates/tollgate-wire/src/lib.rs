@@ -25,6 +25,7 @@ pub mod query;
 pub(crate) mod rest;
 #[cfg(test)]
 mod round_trip;
+pub mod soap;
 pub mod stencil;
 mod suggest;
 #[cfg(test)]

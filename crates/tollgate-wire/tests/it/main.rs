@@ -13,4 +13,5 @@ mod fuzzed;
 mod grammar;
 mod option;
 mod reading;
+mod soap;
 mod url;
