@@ -1,5 +1,5 @@
 //! The one file that maps every error to a status and to the caller's protocol: OData V2 as XML or JSON, OData V4 as
-//! JSON, REST as problem JSON (RFC 9457).
+//! JSON, REST as problem JSON (RFC 9457), SOAP as a fault.
 //!
 //! The client gets the outer message. What only the operator should read ([`Fault::inner`]) goes to the log.
 
@@ -9,12 +9,11 @@ use tollgate_net::http1::Fault as ProtocolFault;
 use tollgate_net::http1::server::{ExchangeError, reason};
 use tollgate_wire::batch::{BatchError, BatchErrorKind};
 use tollgate_wire::body::BodyError;
-use tollgate_wire::edm::Version;
-use tollgate_wire::error::{self, ErrorBody};
-use tollgate_wire::format::{DocumentKind, Format};
+use tollgate_wire::error::ErrorBody;
 use tollgate_wire::url::{Place, UrlError};
 
 use crate::dispatcher::{RETRY_AFTER_SECONDS, Refused};
+use crate::error_format::ErrorFormat;
 use crate::odata::versions;
 use crate::operation::Reply;
 use crate::store::{self, Rule, StoreError};
@@ -246,7 +245,8 @@ impl Fault {
     }
 
     /// Makes `reply` tell this in the caller's format.
-    pub(crate) fn answer(&self, format: Format, reply: &mut impl Reply) {
+    pub(crate) fn answer(&self, format: impl Into<ErrorFormat>, reply: &mut impl Reply) {
+        let format = format.into();
         let told = &*self.0;
         reply.begin(told.status);
         match &told.field {
@@ -259,16 +259,16 @@ impl Fault {
             let (name, said) = versions::answered(version);
             reply.field(name, said.as_bytes());
         }
-        if format.version() != Some(Version::V4) {
-            // V4 tells errors in JSON whatever is accepted; 404 and 405 may be cached like answers.
+        if format.is_negotiated() {
+            // 404 and 405 may be cached like answers.
             reply.field("vary", b"Accept");
         }
-        reply.field("content-type", format.content_type(DocumentKind::Error).as_bytes());
+        reply.field("content-type", format.content_type().as_bytes());
         let target = told.target.as_deref();
         let title = reason(told.status);
         let body =
             ErrorBody { status: told.status, title, code: told.code, message: &told.message, target, details: &[] };
-        error::write(reply.body(), format, &body);
+        format.write(reply.body(), &body);
     }
 }
 

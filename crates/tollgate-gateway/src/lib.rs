@@ -13,6 +13,7 @@ pub mod config;
 mod csrf;
 pub mod dispatcher;
 mod error;
+mod error_format;
 mod feed;
 mod fibonacci;
 mod hosted;

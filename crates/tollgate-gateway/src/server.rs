@@ -26,6 +26,7 @@ use crate::cache::ResponseCache;
 use crate::config::{self, Config, PlainBasic};
 use crate::csrf::Tokens;
 use crate::error::Fault;
+use crate::error_format::ErrorFormat;
 use crate::fibonacci::{self, Fibonacci};
 use crate::hosted::{Hosted, is_below};
 use crate::launch::{self, Launched};
@@ -327,12 +328,12 @@ impl Service for Core {
 
 impl Core {
     /// In which format a caller is told what is wrong before it is known whose resource is meant.
-    pub(crate) fn error_format(&self, request: Option<&RequestHead>) -> Format {
+    pub(crate) fn error_format(&self, request: Option<&RequestHead>) -> ErrorFormat {
         let mount = request
             .and_then(|request| self.shared.services.iter().find_map(|service| service.mount_of(request.path())));
         match mount {
-            Some(mount) => odata::error_format(mount, request),
-            None => rest::error_format(request.filter(|request| is_below(request.path(), rest::ROOT))),
+            Some(mount) => odata::error_format(mount, request).into(),
+            None => rest::error_format(request.filter(|request| is_below(request.path(), rest::ROOT))).into(),
         }
     }
 
@@ -391,7 +392,13 @@ impl Core {
     }
 
     /// Tells a fault to the caller, and what is for the operator to the log.
-    pub(crate) fn tell(&self, fault: &Fault, format: Format, request: &RequestHead, response: &mut Response) {
+    pub(crate) fn tell(
+        &self,
+        fault: &Fault,
+        format: impl Into<ErrorFormat>,
+        request: &RequestHead,
+        response: &mut Response,
+    ) {
         self.log_inner(fault, request.method_text(), request.path());
         fault.answer(format, response);
     }
