@@ -12,4 +12,4 @@ pub mod server;
 
 pub use body::{BodyDecoder, Framing, Step};
 pub use error::Fault;
-pub use head::{Method, RequestHead, ResponseHead, Version};
+pub use head::{FieldsIter, Method, RequestHead, ResponseHead, Version};

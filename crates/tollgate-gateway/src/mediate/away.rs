@@ -1,0 +1,78 @@
+//! Large messages are mediated off the loop, on a thread that may take its time, under a work process: as many at once as
+//! there are permits, and a queue of bounded length before them.
+//!
+//! The message is copied for it, which costs little beside reading it as XML.
+
+use tollgate_net::http1::{RequestHead, ResponseHead};
+
+use super::message::{Memory, Origin, Passing, Way};
+use super::{Outcome, Sequence};
+use crate::board::Task;
+use crate::dispatcher::Dispatcher;
+use crate::error::Fault;
+
+/// A message of its own.
+struct Copy {
+    request: RequestHead,
+    answer: Option<ResponseHead>,
+    scheme: String,
+    authority: String,
+    body: Vec<u8>,
+    endpoint: Option<usize>,
+    memory: Memory,
+}
+
+/// Takes a message through a sequence, under one of `processes`.
+///
+/// # Errors
+/// What the client is told instead of an answer; also where no work process was to be had.
+pub(super) async fn run(
+    sequence: &Sequence,
+    passing: &mut Passing<'_>,
+    processes: &Dispatcher<()>,
+) -> Result<Outcome, Fault> {
+    let process = processes.acquire(&Task::of(passing.request)).await?;
+    let (sequence, mut copy) = (sequence.clone(), Box::new(Copy::of(passing)));
+    let job = move || {
+        // Held here: a client that goes away does not make the processor free.
+        let _held = process;
+        let outcome = copy.pass(&sequence);
+        (outcome, copy)
+    };
+    let ended = tokio::task::spawn_blocking(job).await;
+    let (outcome, copy) = ended.map_err(|panic| Fault::internal(format!("a mediation ended badly: {panic}")))?;
+    passing.endpoint = copy.endpoint;
+    *passing.memory = copy.memory;
+    outcome
+}
+
+impl Copy {
+    fn of(passing: &mut Passing<'_>) -> Copy {
+        Copy {
+            request: passing.request.clone(),
+            answer: match passing.way {
+                Way::Request => None,
+                Way::Answer(head) => Some(head.clone()),
+            },
+            scheme: passing.origin.scheme.to_owned(),
+            authority: passing.origin.authority.to_owned(),
+            body: passing.body.to_owned(),
+            endpoint: passing.endpoint,
+            memory: std::mem::take(passing.memory),
+        }
+    }
+
+    fn pass(&mut self, sequence: &Sequence) -> Result<Outcome, Fault> {
+        let mut passing = Passing {
+            request: &self.request,
+            way: self.answer.as_ref().map_or(Way::Request, Way::Answer),
+            origin: Origin { scheme: &self.scheme, authority: &self.authority },
+            body: &self.body,
+            endpoint: self.endpoint,
+            memory: &mut self.memory,
+        };
+        let outcome = sequence.pass(&mut passing);
+        self.endpoint = passing.endpoint;
+        outcome
+    }
+}

@@ -1,0 +1,156 @@
+//! Mediation: what becomes of a message between client and endpoint, as each route's configuration says. A sequence of
+//! mediators for the request, and one for the answer.
+//!
+//! It moves no message: the proxy hands over heads and bodies, and sends what comes back. A route without mediators costs
+//! nothing, and a body is gathered only where a mediator needs it.
+
+mod away;
+mod edits;
+mod message;
+
+use std::sync::Arc;
+
+#[allow(unused_imports, reason = "the proxy path names them")]
+pub(crate) use self::edits::Edits;
+#[allow(unused_imports, reason = "the proxy path names them")]
+pub(crate) use self::message::{Memories, Memory, Origin, Passing, Way};
+use crate::dispatcher::Dispatcher;
+use crate::error::Fault;
+
+/// Messages larger than this are mediated on a work process, where that takes time: 64 KiB are about 150 us of XSLT.
+pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
+
+/// What becomes of the messages of one route.
+#[derive(Debug, Clone)]
+pub(crate) struct Mediation {
+    /// What requests pass.
+    pub(crate) request: Sequence,
+    /// What answers pass.
+    pub(crate) answer: Sequence,
+    /// Permits to mediate large messages.
+    processes: Dispatcher<()>,
+}
+
+/// Mediators in the order in which a message passes them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sequence {
+    mediators: Arc<[Box<dyn Mediator>]>,
+    need: Need,
+}
+
+/// What a mediator needs of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Need {
+    /// Its head.
+    #[default]
+    Head,
+    /// Its body, of which little is read.
+    Body,
+    /// Its body, which is read whole and may be written anew: large ones are work for a work process.
+    WholeBody,
+}
+
+/// What becomes of a message behind a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It goes on, with the edits and the body of its [`Memory`].
+    Continue,
+    /// The client is answered at once: the body is the memory's, the fields are those that its edits set.
+    Respond {
+        /// The answer's status.
+        status: u16,
+    },
+}
+
+/// One step of a sequence. It is compiled when the configuration is read, and shared by all loops.
+pub(crate) trait Mediator: std::fmt::Debug + Send + Sync {
+    /// What it needs of messages.
+    fn need(&self) -> Need;
+
+    /// Does its work on one message.
+    ///
+    /// # Errors
+    /// What the client is told instead of an answer.
+    fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault>;
+}
+
+impl Mediation {
+    /// For a route of these sequences; large messages wait for one of `processes`.
+    pub(crate) fn new(request: Sequence, answer: Sequence, processes: Dispatcher<()>) -> Mediation {
+        Mediation { request, answer, processes }
+    }
+
+    /// Whether requests pass untouched.
+    pub(crate) fn leaves_requests(&self) -> bool {
+        self.request.is_empty() && !self.answer.needs_body()
+    }
+
+    /// Takes a request through its sequence.
+    ///
+    /// # Errors
+    /// What the client is told instead of an answer.
+    pub(crate) async fn mediate_request(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
+        let outcome = self.request.run(passing, &self.processes).await?;
+        if outcome == Outcome::Continue && self.answer.needs_body() {
+            // What is compressed could not be read.
+            passing.memory.edits.remove("accept-encoding");
+        }
+        Ok(outcome)
+    }
+
+    /// Takes an answer through its sequence.
+    ///
+    /// # Errors
+    /// What the client is told instead of the answer.
+    pub(crate) async fn mediate_answer(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
+        self.answer.run(passing, &self.processes).await
+    }
+}
+
+impl Sequence {
+    /// These mediators, in this order.
+    pub(crate) fn new(mediators: Vec<Box<dyn Mediator>>) -> Sequence {
+        let need = mediators.iter().map(|mediator| mediator.need()).max().unwrap_or_default();
+        Sequence { mediators: mediators.into(), need }
+    }
+
+    /// Whether messages pass it untouched.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.mediators.is_empty()
+    }
+
+    /// Whether the body has to be gathered before a message can pass.
+    pub(crate) fn needs_body(&self) -> bool {
+        self.need > Need::Head
+    }
+
+    /// What its mediators need at most.
+    pub(crate) fn need(&self) -> Need {
+        self.need
+    }
+
+    /// Takes a message through: here, or on one of `processes` where it is large.
+    ///
+    /// # Errors
+    /// What the client is told instead of an answer.
+    pub(crate) async fn run(&self, passing: &mut Passing<'_>, processes: &Dispatcher<()>) -> Result<Outcome, Fault> {
+        if self.need == Need::WholeBody && passing.body.len() > INLINE_BYTES_MAX {
+            return away::run(self, passing, processes).await;
+        }
+        self.pass(passing)
+    }
+
+    /// Takes a message through, here.
+    ///
+    /// # Errors
+    /// What the client is told instead of an answer.
+    pub(crate) fn pass(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
+        for mediator in self.mediators.iter() {
+            match mediator.mediate(passing)? {
+                Outcome::Continue => {}
+                respond @ Outcome::Respond { .. } => return Ok(respond),
+            }
+        }
+        Ok(Outcome::Continue)
+    }
+}
