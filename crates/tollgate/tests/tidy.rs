@@ -86,6 +86,10 @@ const HOSTS: &[&str] = &[
     "exslt.org",
     "schemas.xmlsoap.org",
     "services.samples",
+    // Namespaces of the files in which peers are configured.
+    "camel.apache.org",
+    "maven.apache.org",
+    "ws.apache.org",
     // Specifications that comments and documents point to, and the licence's own address.
     "www.apache.org",
     "prometheus.io",
