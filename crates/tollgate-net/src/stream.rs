@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio_rustls::client::TlsStream;
 
 use crate::meter::Metered;
 use crate::tcp::TcpCounts;
+use crate::tls::client;
 use crate::tls::server::{self, Version};
 
 /// How the bytes of a connection travel.
@@ -38,7 +38,7 @@ pub enum Stream {
     /// TCP as it is.
     Plain(Metered<TcpStream>),
     /// TLS, asked for by us.
-    TlsClient(Box<TlsStream<Metered<TcpStream>>>),
+    TlsClient(Box<client::Connection<Metered<TcpStream>>>),
     /// TLS, asked of us.
     TlsServer(Box<server::Connection>),
 }
@@ -54,7 +54,7 @@ impl Stream {
     fn metered(&self) -> &Metered<TcpStream> {
         match self {
             Stream::Plain(socket) => socket,
-            Stream::TlsClient(stream) => stream.get_ref().0,
+            Stream::TlsClient(connection) => connection.socket(),
             Stream::TlsServer(connection) => connection.metered(),
         }
     }
@@ -106,7 +106,7 @@ impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_read(cx, buffer),
-            Stream::TlsClient(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Stream::TlsClient(connection) => Pin::new(&mut **connection).poll_read(cx, buffer),
             Stream::TlsServer(connection) => Pin::new(&mut **connection).poll_read(cx, buffer),
         }
     }
@@ -117,7 +117,7 @@ impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_write(cx, bytes),
-            Stream::TlsClient(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Stream::TlsClient(connection) => Pin::new(&mut **connection).poll_write(cx, bytes),
             Stream::TlsServer(connection) => Pin::new(&mut **connection).poll_write(cx, bytes),
         }
     }
@@ -130,7 +130,7 @@ impl AsyncWrite for Stream {
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, parts),
-            Stream::TlsClient(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Stream::TlsClient(connection) => Pin::new(&mut **connection).poll_write_vectored(cx, parts),
             Stream::TlsServer(connection) => Pin::new(&mut **connection).poll_write_vectored(cx, parts),
         }
     }
@@ -143,7 +143,7 @@ impl AsyncWrite for Stream {
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Stream::Plain(_) => Poll::Ready(Ok(())),
-            Stream::TlsClient(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::TlsClient(connection) => Pin::new(&mut **connection).poll_flush(cx),
             Stream::TlsServer(connection) => Pin::new(&mut **connection).poll_flush(cx),
         }
     }
@@ -151,7 +151,7 @@ impl AsyncWrite for Stream {
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_shutdown(cx),
-            Stream::TlsClient(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::TlsClient(connection) => Pin::new(&mut **connection).poll_shutdown(cx),
             Stream::TlsServer(connection) => Pin::new(&mut **connection).poll_shutdown(cx),
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! It keeps no connections; the serving side stands beside it.
 
+mod connection;
 mod sessions;
 mod settings;
 mod trust;
@@ -15,9 +16,8 @@ use rustls::pki_types::ServerName;
 use rustls::{CipherSuite, ClientConfig, ClientConnection};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 
+pub use connection::Connection;
 pub use sessions::{SERVERS_MAX, TICKETS_MAX};
 pub use settings::{ClientSettings, Resumption, TlsChoice};
 
@@ -125,27 +125,19 @@ impl Client {
         socket: TcpStream,
         sessions: Sessions,
         timeout: Duration,
-    ) -> io::Result<(TlsStream<Metered<TcpStream>>, Handshake)> {
+    ) -> io::Result<(Connection<Metered<TcpStream>>, Handshake)> {
         let start = Instant::now();
         let config = match sessions {
             Sessions::TakenUp => &self.config,
             Sessions::OnlyKept => &self.full,
         };
-        let opening = TlsConnector::from(Arc::clone(config)).connect(server_name(host)?, Metered::new(socket));
-        let stream = tokio::time::timeout(timeout, opening)
+        let opening = Connection::open(Arc::clone(config), server_name(host)?, Metered::new(socket));
+        let connection = tokio::time::timeout(timeout, opening)
             .await
             .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, format!("no TLS handshake within {timeout:?}")))??;
         let took = start.elapsed();
-        let connection = stream.get_ref().1;
-        let kind = match connection.handshake_kind() {
-            Some(rustls::HandshakeKind::Resumed) => HandshakeKind::Resumed,
-            _ => HandshakeKind::Full,
-        };
-        let version = match connection.protocol_version() {
-            Some(rustls::ProtocolVersion::TLSv1_2) => Version::Tls12,
-            _ => Version::Tls13,
-        };
-        Ok((stream, Handshake { took, kind, version }))
+        let (kind, version) = (connection.handshake_kind(), connection.version());
+        Ok((connection, Handshake { took, kind, version }))
     }
 }
 
@@ -154,7 +146,7 @@ impl Client {
 pub struct Upgrade(Client);
 
 /// A connection under TLS.
-pub type Over<S> = TlsStream<S>;
+pub type Over<S> = Connection<S>;
 
 impl Upgrade {
     /// Certificates are judged as `choice` says; `protocol` is the name under which the protocol inside is registered
@@ -171,7 +163,7 @@ impl Upgrade {
     /// # Errors
     /// When the certificate is refused, the protocol fails or the connection ends.
     pub async fn open<S: AsyncRead + AsyncWrite + Unpin>(self, host: String, stream: S) -> io::Result<Over<S>> {
-        TlsConnector::from(self.0.config).connect(server_name(&host)?, stream).await
+        Connection::open(self.0.config, server_name(&host)?, stream).await
     }
 }
 

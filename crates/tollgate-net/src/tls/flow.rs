@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustls::{ClientConnection, ProtocolVersion};
 
-use super::records::Namer;
+use super::names::Namer;
 use super::{Client, HandshakeKind};
 
 /// Most bytes of an answer.

@@ -4,10 +4,13 @@
 
 pub mod authority;
 mod certificate;
+mod channel;
 pub mod client;
 mod der;
 pub mod flow;
+mod names;
 mod records;
+mod scratch;
 pub mod server;
 pub mod speed;
 

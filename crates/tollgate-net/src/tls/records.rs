@@ -1,139 +1,194 @@
-//! The names of TLS messages, as far as the headers of records and of handshake messages say them (RFC 8446 section
-//! 5.1, RFC 5246 section 7.4).
+//! rustls driven record by record: what came is opened, what is to go is sealed, in memory that the caller lends.
 //!
-//! It decrypts nothing and keeps nothing of what it read but how much of a message is still to come.
+//! It touches no socket. rustls's own buffered connection would keep 4 KiB for each one that idles.
 
-/// Bytes of a record's header: type, version, length.
-const RECORD_HEAD: usize = 5;
-/// Bytes of a handshake message's header: type, length.
-const MESSAGE_HEAD: usize = 4;
+use std::io::{self, IoSlice};
 
-const CHANGE_CIPHER_SPEC: u8 = 20;
-const ALERT: u8 = 21;
-const HANDSHAKE: u8 = 22;
+use rustls::CommonState;
+use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
+use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
+use rustls::unbuffered::{ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic};
 
-/// What stands for what cannot be read.
-pub(super) const ENCRYPTED: &str = "encrypted";
+use super::scratch::{Outgoing, RECORD_BYTES_MAX, RECORD_OVERHEAD_BYTES, SEALED_BYTES_MAX};
 
-/// Names the records of one side, in their order.
-#[derive(Debug, Default)]
-pub(super) struct Namer {
-    /// From here on nothing of this side can be read (TLS 1.2).
-    is_encrypted: bool,
-    /// Bytes of a handshake message that stand in the next records.
-    left: usize,
+/// The protocol of one side, as rustls has it without buffers of its own.
+pub(super) trait Protocol {
+    /// What that side alone knows of a connection.
+    type Data;
+
+    /// Works on the records at the beginning of `incoming`, as far as the next thing that the caller has to do.
+    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, Self::Data>;
+
+    /// What both sides know of a connection.
+    fn common(&self) -> &CommonState;
 }
 
-impl Namer {
-    /// The length of the first record, if all of it is there.
-    pub(super) fn first_record(bytes: &[u8]) -> Option<usize> {
-        let &[_, _, _, high, low, ..] = bytes else { return None };
-        let length = RECORD_HEAD + usize::from(u16::from_be_bytes([high, low]));
-        (bytes.len() >= length).then_some(length)
+impl Protocol for UnbufferedClientConnection {
+    type Data = ClientConnectionData;
+
+    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, ClientConnectionData> {
+        self.process_tls_records(incoming)
     }
 
-    /// What a whole record holds.
-    pub(super) fn name(&mut self, record: &[u8], is_1_3: bool) -> String {
-        let Some((head, body)) = record.split_at_checked(RECORD_HEAD) else { return ENCRYPTED.to_owned() };
-        match head[0] {
-            CHANGE_CIPHER_SPEC => {
-                // In TLS 1.3 it means nothing and changes nothing.
-                self.is_encrypted |= !is_1_3;
-                "ChangeCipherSpec".to_owned()
-            }
-            ALERT => "Alert".to_owned(),
-            HANDSHAKE if !self.is_encrypted => self.messages(body),
-            _ => ENCRYPTED.to_owned(),
-        }
-    }
-
-    fn messages(&mut self, mut body: &[u8]) -> String {
-        let mut names = Vec::new();
-        loop {
-            let continued = self.left.min(body.len());
-            (self.left, body) = (self.left - continued, &body[continued..]);
-            let Some((head, rest)) = body.split_at_checked(MESSAGE_HEAD) else { break };
-            names.push(message(head[0]));
-            self.left = usize::from(head[1]) << 16 | usize::from(head[2]) << 8 | usize::from(head[3]);
-            body = rest;
-        }
-        if names.is_empty() { "continued".to_owned() } else { names.join(", ") }
+    fn common(&self) -> &CommonState {
+        self
     }
 }
 
-fn message(kind: u8) -> &'static str {
-    match kind {
-        0 => "HelloRequest",
-        1 => "ClientHello",
-        2 => "ServerHello",
-        4 => "NewSessionTicket",
-        8 => "EncryptedExtensions",
-        11 => "Certificate",
-        12 => "ServerKeyExchange",
-        13 => "CertificateRequest",
-        14 => "ServerHelloDone",
-        15 => "CertificateVerify",
-        16 => "ClientKeyExchange",
-        20 => "Finished",
-        22 => "CertificateStatus",
-        _ => "unknown message",
+impl Protocol for UnbufferedServerConnection {
+    type Data = ServerConnectionData;
+
+    fn process<'c, 'i>(&'c mut self, incoming: &'i mut [u8]) -> UnbufferedStatus<'c, 'i, ServerConnectionData> {
+        self.process_tls_records(incoming)
+    }
+
+    fn common(&self) -> &CommonState {
+        self
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
+/// What came of working on records.
+pub(super) struct Driven<T> {
+    /// Bytes of what came that are done with.
+    pub(super) used: usize,
+    /// The peer said that nothing more comes.
+    pub(super) ended: bool,
+    /// What became of the chance to write; `None` where there is none (yet, or any more).
+    pub(super) written: Option<T>,
+}
 
-    use super::*;
-
-    fn record(kind: u8, body: &[u8]) -> Vec<u8> {
-        let mut record = vec![kind, 3, 3, (body.len() >> 8) as u8, body.len() as u8];
-        record.extend_from_slice(body);
-        record
-    }
-
-    #[test]
-    fn messages_are_named_until_they_are_encrypted() {
-        let mut names = Namer::default();
-        let mut check =
-            |kind, body: &[u8], expected: &str| assert_eq!(names.name(&record(kind, body), false), expected);
-        check(HANDSHAKE, &[2, 0, 0, 1, 9, 14, 0, 0, 0], "ServerHello, ServerHelloDone");
-        check(HANDSHAKE, &[11, 0, 0, 3, 1], "Certificate");
-        check(HANDSHAKE, &[2, 2], "continued");
-        check(HANDSHAKE, &[12, 0, 0, 0], "ServerKeyExchange");
-        check(ALERT, &[1, 0], "Alert");
-        check(CHANGE_CIPHER_SPEC, &[1], "ChangeCipherSpec");
-        check(HANDSHAKE, &[20, 0, 0, 0], "encrypted");
-        check(23, &[20, 0, 0, 0], "encrypted");
-    }
-
-    #[test]
-    fn in_tls_1_3_changing_the_cipher_changes_nothing() {
-        let mut names = Namer::default();
-        assert_eq!(names.name(&record(CHANGE_CIPHER_SPEC, &[1]), true), "ChangeCipherSpec");
-        assert_eq!(names.name(&record(HANDSHAKE, &[1, 0, 0, 0]), true), "ClientHello");
-    }
-
-    #[test]
-    fn a_record_is_first_once_it_is_whole() {
-        let whole = record(23, b"abc");
-        let check = |bytes: &[u8], expected| assert_eq!(Namer::first_record(bytes), expected);
-        check(&whole[..4], None);
-        check(&whole[..7], None);
-        check(&whole, Some(8));
-        check(&[whole.as_slice(), &[22]].concat(), Some(8));
-    }
-
-    proptest! {
-        #[test]
-        fn any_bytes_have_a_name(records in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..8)) {
-            let mut names = Namer::default();
-            for bytes in records {
-                prop_assert!(!names.name(&bytes, false).is_empty());
-                if let Some(length) = Namer::first_record(&bytes) {
-                    prop_assert!(length <= bytes.len());
+/// Works through what came until more is needed. Plaintext goes to `deliver`, records of the protocol's own to
+/// `outgoing`; then `write` may seal something, once the handshake is through.
+///
+/// # Errors
+/// What rustls says; the alert that tells the peer stands in `outgoing`, and nothing more may be asked of `protocol`.
+pub(super) fn drive<P: Protocol, T>(
+    protocol: &mut P,
+    incoming: &mut [u8],
+    outgoing: &mut Outgoing,
+    mut deliver: impl FnMut(&[u8]),
+    write: impl FnOnce(&mut WriteTraffic<'_, P::Data>, &mut Outgoing) -> T,
+) -> Result<Driven<T>, rustls::Error> {
+    let (mut used, mut ended) = (0, false);
+    loop {
+        let status = protocol.process(&mut incoming[used..]);
+        let mut discard = status.discard;
+        match status.state {
+            Ok(ConnectionState::ReadTraffic(mut traffic)) => {
+                while let Some(record) = traffic.next_record() {
+                    let record = record?;
+                    discard += record.discard;
+                    deliver(record.payload);
                 }
             }
+            Ok(ConnectionState::EncodeTlsData(mut message)) => {
+                encode(&mut message, outgoing);
+            }
+            Ok(ConnectionState::TransmitTlsData(sent)) => {
+                // What stands in `outgoing` leaves in order, before anything that comes later.
+                sent.done();
+            }
+            Ok(ConnectionState::PeerClosed) => {
+                ended = true;
+            }
+            Ok(ConnectionState::WriteTraffic(mut traffic)) => {
+                let written = Some(write(&mut traffic, outgoing));
+                return Ok(Driven { used: used + discard, ended, written });
+            }
+            Ok(state) => {
+                // More is needed, or nothing more comes. There is no early data: it is not offered.
+                ended |= matches!(state, ConnectionState::Closed);
+                return Ok(Driven { used: used + discard, ended, written: None });
+            }
+            Err(error) => {
+                used += discard;
+                // Only what is ready to go: the rest must not be looked at again.
+                while protocol.common().wants_write()
+                    && let Ok(ConnectionState::EncodeTlsData(mut alert)) = protocol.process(&mut incoming[used..]).state
+                {
+                    encode(&mut alert, outgoing);
+                }
+                return Err(error);
+            }
+        }
+        used += discard;
+    }
+}
+
+/// Copies a message of the handshake behind what is to go.
+fn encode<D>(message: &mut EncodeTlsData<'_, D>, outgoing: &mut Outgoing) {
+    let mut room = RECORD_OVERHEAD_BYTES;
+    loop {
+        match message.encode(outgoing.room(room)) {
+            Ok(written) => return outgoing.fill(written),
+            Err(EncodeError::InsufficientSize(error)) => room = error.required_size,
+            Err(EncodeError::AlreadyEncoded) => return,
+        }
+    }
+}
+
+/// Seals as much of `parts` as goes at once, in records as full as can be: a head and its small body are one. Returns
+/// how much that is.
+pub(super) fn seal<D>(
+    traffic: &mut WriteTraffic<'_, D>,
+    parts: &[IoSlice<'_>],
+    gathered: &mut Vec<u8>,
+    outgoing: &mut Outgoing,
+) -> io::Result<usize> {
+    gathered.clear();
+    let mut left = SEALED_BYTES_MAX;
+    let mut remaining = parts.iter().filter(|part| !part.is_empty()).peekable();
+    while let Some(part) = remaining.next() {
+        let mut part = &part[..part.len().min(left)];
+        left -= part.len();
+        let is_last = remaining.peek().is_none() || left == 0;
+        while !part.is_empty() {
+            if gathered.is_empty() && (is_last || part.len() >= RECORD_BYTES_MAX) {
+                // Straight from where it stands: whole records, or what is the end anyway.
+                let straight = if is_last { part.len() } else { part.len() / RECORD_BYTES_MAX * RECORD_BYTES_MAX };
+                let (now, later) = part.split_at(straight);
+                encrypt(traffic, now, outgoing)?;
+                part = later;
+                continue;
+            }
+            let (begun, later) = part.split_at(part.len().min(RECORD_BYTES_MAX - gathered.len()));
+            gathered.extend_from_slice(begun);
+            part = later;
+            if gathered.len() == RECORD_BYTES_MAX {
+                encrypt(traffic, gathered, outgoing)?;
+                gathered.clear();
+            }
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    if !gathered.is_empty() {
+        encrypt(traffic, gathered, outgoing)?;
+    }
+    Ok(SEALED_BYTES_MAX - left)
+}
+
+/// Seals the message that nothing more comes.
+pub(super) fn close<D>(traffic: &mut WriteTraffic<'_, D>, outgoing: &mut Outgoing) {
+    // Where the keys are worn out, the end of the connection must do.
+    if let Ok(written) = traffic.queue_close_notify(outgoing.room(RECORD_OVERHEAD_BYTES)) {
+        outgoing.fill(written);
+    }
+}
+
+fn encrypt<D>(traffic: &mut WriteTraffic<'_, D>, plaintext: &[u8], outgoing: &mut Outgoing) -> io::Result<()> {
+    let records = plaintext.len().div_ceil(RECORD_BYTES_MAX);
+    let mut room = plaintext.len() + records * RECORD_OVERHEAD_BYTES;
+    loop {
+        match traffic.encrypt(plaintext, outgoing.room(room)) {
+            Ok(written) => {
+                outgoing.fill(written);
+                return Ok(());
+            }
+            // An answer to a change of keys may go first.
+            Err(EncryptError::InsufficientSize(error)) => room = error.required_size,
+            Err(error @ EncryptError::EncryptExhausted) => return Err(io::Error::other(error)),
         }
     }
 }

@@ -14,5 +14,7 @@ mod properties;
 mod server;
 mod support;
 mod tls;
+mod tls_client;
 mod tls_hostile;
+mod tls_peer;
 mod tls_server;

@@ -1,59 +1,36 @@
-//! The client over TLS, against a rustls server with a certificate that nobody trusts.
-//!
-//! Certificate and key were made for these tests and serve nothing else.
+//! The client over TLS: whom it trusts, which sessions it takes up, and what is counted of it.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tollgate_net::http1::client::{Answers, Connector, ErrorClass, Target};
 use tollgate_net::tls::{ClientSettings, HandshakeKind, Resumption, TlsChoice, Version};
+
+use super::tls_peer::{self, SELF_SIGNED};
+use super::tls_server::BOTH;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-const SELF_SIGNED: [&[u8]; 2] =
-    [include_bytes!("certificates/localhost.pem"), include_bytes!("certificates/localhost.key")];
 /// Issued by `authority.pem`.
 const ISSUED: [&[u8]; 2] = [include_bytes!("certificates/issued.pem"), include_bytes!("certificates/issued.key")];
 
 /// A server with a certificate that nobody trusts.
-async fn serve() -> SocketAddr {
-    serve_with(SELF_SIGNED).await
+fn serve() -> SocketAddr {
+    serve_with(SELF_SIGNED)
 }
 
 /// A server that gives each request the same answer, on as many connections as come.
-async fn serve_with([certificate, key]: [&[u8]; 2]) -> SocketAddr {
-    let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
-    let key = PrivateKeyDer::from_pem_slice(key).unwrap();
-    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate], key)
-        .unwrap();
-    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        loop {
-            let (socket, _) = listener.accept().await.unwrap();
-            let acceptor = acceptor.clone();
-            tokio::spawn(async move {
-                // A client that refuses the certificate ends this early.
-                let Ok(mut stream) = acceptor.accept(socket).await else { return };
-                let mut request = vec![0; REQUEST.len()];
-                while stream.read_exact(&mut request).await.is_ok() {
-                    assert_eq!(request, REQUEST);
-                    stream.write_all(ANSWER).await.unwrap();
-                }
-            });
+fn serve_with(identity: [&[u8]; 2]) -> SocketAddr {
+    tls_peer::serve(tls_peer::config(identity, BOTH), |mut peer| {
+        // A client that refuses the certificate ends this early.
+        if !peer.handshake() {
+            return;
         }
-    });
-    address
+        while let Some(request) = peer.request(REQUEST.len()) {
+            assert_eq!(request, REQUEST);
+            peer.answer(ANSWER);
+        }
+    })
 }
 
 fn block_on<F: Future>(future: F) -> F::Output {
@@ -83,7 +60,7 @@ async fn open_twice(connector: &Connector, target: &Target) -> [Option<Handshake
 #[test]
 fn the_second_handshake_is_a_resumed_one_unless_that_is_disabled() {
     block_on(async {
-        let target = Target::parse(&format!("https://{}/", serve().await)).unwrap();
+        let target = Target::parse(&format!("https://{}/", serve())).unwrap();
         let connector = Connector::new(TlsChoice::Insecure);
         let kinds = open_twice(&connector, &target).await;
         assert_eq!(kinds, [Some(HandshakeKind::Full), Some(HandshakeKind::Resumed)]);
@@ -95,7 +72,7 @@ fn the_second_handshake_is_a_resumed_one_unless_that_is_disabled() {
 #[test]
 fn a_certificate_that_nobody_trusts_is_refused_unless_insecure_was_asked_for() {
     block_on(async {
-        let target = Target::parse(&format!("https://{}/", serve().await)).unwrap();
+        let target = Target::parse(&format!("https://{}/", serve())).unwrap();
         let error = Connector::new(TlsChoice::Verify).open(&target).await.unwrap_err();
         assert_eq!(error.class(), ErrorClass::Tls, "{error}");
     });
@@ -105,7 +82,7 @@ fn a_certificate_that_nobody_trusts_is_refused_unless_insecure_was_asked_for() {
 fn each_of_many_connections_has_a_session_of_its_own_once_there_are_enough() {
     const USERS: usize = 20;
     block_on(async {
-        let target = Target::parse(&format!("https://{}/", serve().await)).unwrap();
+        let target = Target::parse(&format!("https://{}/", serve())).unwrap();
         for version in [Version::Tls12, Version::Tls13] {
             let connector = Connector::new(ClientSettings {
                 choice: TlsChoice::Insecure,
@@ -135,7 +112,7 @@ fn each_of_many_connections_has_a_session_of_its_own_once_there_are_enough() {
 #[test]
 fn round_trips_of_a_first_request_are_those_of_the_protocol() {
     block_on(async {
-        let target = Target::parse(&format!("https://{}/", serve().await)).unwrap();
+        let target = Target::parse(&format!("https://{}/", serve())).unwrap();
         // One for TCP and one for the request; between them RFC 8446 has one, RFC 5246 two, or one if it resumes.
         for (version, full, resumed) in [(Version::Tls12, 4, 3), (Version::Tls13, 3, 3)] {
             let settings = ClientSettings { choice: TlsChoice::Insecure, version: Some(version), ..Default::default() };
@@ -158,7 +135,7 @@ fn authorities_of_a_file_are_trusted_and_a_file_without_any_is_refused_by_its_na
         Connector::new(ClientSettings { authorities: Some(format!("{folder}{file}").into()), ..Default::default() })
     };
     block_on(async {
-        let port = serve_with(ISSUED).await.port();
+        let port = serve_with(ISSUED).port();
         let target = Target::parse(&format!("https://localhost:{port}/")).unwrap();
         let trusting = connector("authority.pem").resumption(Resumption::Disabled);
         // The second handshake finds the chain verified already; another name is verified anew.

@@ -5,8 +5,6 @@
 
 mod connection;
 mod failure;
-mod records;
-mod scratch;
 mod settings;
 
 use std::sync::{Arc, PoisonError, RwLock};

@@ -53,9 +53,12 @@ impl Scratch {
     }
 }
 
-/// Lends the thread's set.
+/// Lends the thread's set; to TLS over TLS, which is inside the work of another, one of its own.
 pub(super) fn with<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
-    SCRATCH.with_borrow_mut(work)
+    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
+        Ok(mut scratch) => work(&mut scratch),
+        Err(_) => work(&mut Scratch::new()),
+    })
 }
 
 impl Outgoing {
@@ -87,5 +90,19 @@ impl Outgoing {
     pub(super) fn append(&mut self, records: &[u8]) {
         self.room(records.len())[..records.len()].copy_from_slice(records);
         self.fill(records.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_works_inside_the_work_of_another_has_a_set_of_its_own() {
+        with(|outer| {
+            outer.room(1)[0] = 1;
+            with(|inner| assert_eq!(inner.room(1), [0]));
+            assert_eq!(outer.room(1), [1]);
+        });
     }
 }
