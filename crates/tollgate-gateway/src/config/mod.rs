@@ -6,10 +6,15 @@
 mod admin;
 mod authentication;
 mod cache;
+mod endpoint;
 mod error;
 mod fibonacci;
 mod location;
 mod number;
+mod origin;
+#[cfg(test)]
+mod proxy_tests;
+mod route;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -18,6 +23,7 @@ mod tls;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -27,10 +33,13 @@ use toml::Spanned;
 pub use self::admin::Admin;
 pub use self::authentication::{Authentication, PlainBasic};
 pub use self::cache::Cache;
+pub use self::endpoint::{Balance, Endpoint, EndpointLimits, Health, Suspension};
 pub use self::error::ConfigError;
 pub use self::fibonacci::Fibonacci;
 pub use self::location::Location;
 use self::number::{optional_within, within};
+pub(crate) use self::route::check as check_routes;
+pub use self::route::{Protocol, Retry, Route};
 use self::service::Meaning;
 pub use self::service::{Kind, Service};
 pub use self::tls::TlsListener;
@@ -54,6 +63,10 @@ pub struct Config {
     pub services: Vec<Service>,
     /// The Fibonacci service, where it is served.
     pub fibonacci: Option<Fibonacci>,
+    /// Places that requests are passed on to.
+    pub endpoints: Vec<Endpoint>,
+    /// Requests that are passed on.
+    pub routes: Vec<Route>,
     /// The answers that are kept for others.
     pub cache: Cache,
     /// What one client may take of the gateway.
@@ -92,10 +105,18 @@ struct File {
     work_processes: WorkProcessesTable,
     /// How answers are cut into pages.
     pages: Pages,
-    /// The services. Absent: the flights and the records, both in memory, and Fibonacci.
+    /// The services. Absent: the flights and the records, both in memory, and Fibonacci; none where there is a route.
     #[serde(rename = "service")]
     #[schemars(with = "Option<Vec<service::Table>>")]
     services: Option<Vec<Spanned<service::Table>>>,
+    /// Places that requests are passed on to: each a group of URLs that answer the same.
+    #[serde(rename = "endpoint")]
+    #[schemars(with = "Vec<endpoint::Table>")]
+    endpoints: Vec<Spanned<endpoint::Table>>,
+    /// Requests that are passed on. Of all routes and services that fit one, the longest path wins.
+    #[serde(rename = "route")]
+    #[schemars(with = "Vec<route::Table>")]
+    routes: Vec<Spanned<route::Table>>,
     /// The answers that are kept for others.
     cache: Cache,
     /// What one client may take of the gateway.
@@ -222,6 +243,7 @@ impl Config {
             Some(tables) => {
                 services(tables, &common).map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?
             }
+            None if !file.routes.is_empty() => (Vec::new(), None),
             None => {
                 let of_database = [Service::flights(), Service::records()];
                 let services = of_database.map(|service| Service { work_processes: common.clone(), ..service });
@@ -229,6 +251,9 @@ impl Config {
             }
         };
         let tls = tls::listeners(file.tls, text, file_name)?;
+        let (shared_text, shared_name): (Arc<str>, Arc<str>) = (text.into(), file_name.into());
+        let endpoints = endpoint::endpoints(file.endpoints, &shared_text, &shared_name)?;
+        let routes = route::routes(file.routes, &endpoints, &shared_text, &shared_name)?;
         if file.listen.get_ref().addresses.is_empty() && tls.is_empty() {
             let wrong = "expected at least one address here, or a `[[tls]]`";
             return Err(ConfigError::at(text, file_name, file.listen.span(), wrong));
@@ -242,13 +267,36 @@ impl Config {
             .map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?;
         let admin =
             admin.meaning(&authentication).map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?;
-        Ok(Config { listen, tls, admin, authentication, pages, services, fibonacci, cache, limits, drain_seconds })
+        Ok(Config {
+            listen,
+            tls,
+            admin,
+            authentication,
+            pages,
+            services,
+            fibonacci,
+            endpoints,
+            routes,
+            cache,
+            limits,
+            drain_seconds,
+        })
     }
 
     /// Every pool of work processes that is configured.
     pub fn work_processes_mut(&mut self) -> impl Iterator<Item = &mut WorkProcesses> {
         let of_databases = self.services.iter_mut().map(|service| &mut service.work_processes);
         of_databases.chain(self.fibonacci.as_mut().map(|fibonacci| &mut fibonacci.work_processes))
+    }
+
+    /// What the operator should know of what is configured and cannot be meant, a line each.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let is_used =
+            |endpoint: &&Endpoint| self.routes.iter().any(|route| route.endpoint.as_ref() == Some(&endpoint.name));
+        let unused = self.endpoints.iter().filter(|endpoint| !is_used(endpoint));
+        unused
+            .map(|endpoint| format!("{}: no route leads to the endpoint `{}`", endpoint.origin.line(), endpoint.name))
+            .collect()
     }
 
     /// How many work processes there are altogether.
@@ -352,6 +400,8 @@ impl Default for Config {
             pages: Pages::default(),
             services: vec![Service::flights(), Service::records()],
             fibonacci: Some(Fibonacci::default()),
+            endpoints: Vec::new(),
+            routes: Vec::new(),
             cache: Cache::default(),
             limits: Limits::default(),
             drain_seconds: DRAIN_SECONDS,
@@ -372,6 +422,8 @@ impl Default for File {
             work_processes: WorkProcessesTable::default(),
             pages: Pages::default(),
             services: None,
+            endpoints: Vec::new(),
+            routes: Vec::new(),
             cache: Cache::default(),
             limits: Limits::default(),
             drain_seconds: DRAIN_SECONDS,

@@ -136,6 +136,8 @@ fn every_key_is_read() {
                 work_processes: WorkProcesses { limit: 250, ..work_processes },
                 lifetime_seconds: 60
             }),
+            endpoints: Vec::new(),
+            routes: Vec::new(),
             cache: Cache { enabled: false, bytes_max: 1, entries_max: 2, entry_bytes_max: 3, wait_ms_max: 4 },
             limits: Limits {
                 connections_max: 10,

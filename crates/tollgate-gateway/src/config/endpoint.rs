@@ -1,0 +1,408 @@
+//! One `[[endpoint]]`: places that answer the same, how requests are shared among them, how long each may take, and when
+//! one is left alone.
+//!
+//! [`Table`] is what stands in the file; [`Endpoint`] is what it means, and cannot be wrong. The file of authorities is
+//! read when the gateway starts, and again with the whole configuration.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tollgate_net::http1::client::Target;
+use toml::Spanned;
+
+use super::ConfigError;
+use super::number::optional_within;
+use super::origin::Origin;
+
+/// Places that answer the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// What routes and mediators call it.
+    pub name: Arc<str>,
+    /// Where the places are; each path stands before that of a request.
+    pub urls: Vec<Target>,
+    /// Which of them gets the next request.
+    pub balance: Balance,
+    /// A file in PEM with authorities that are trusted beside the machine's own.
+    pub ca: Option<PathBuf>,
+    /// How much of one place is used, and how long anything may take there.
+    pub limits: EndpointLimits,
+    /// When a place is left alone, and for how long.
+    pub suspension: Suspension,
+    /// How places are asked whether they are well, if at all.
+    pub health: Option<Health>,
+    /// The name in the file.
+    pub(crate) origin: Origin,
+    /// The file of authorities in the file.
+    pub(crate) ca_origin: Origin,
+}
+
+/// Which place gets the next request, of those that may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Balance {
+    /// Each in turn.
+    #[default]
+    RoundRobin,
+    /// That with the fewest requests in flight.
+    LeastBusy,
+    /// The first in the order of the file: the others stand by.
+    InOrder,
+}
+
+/// How much of one place is used, and how long anything may take there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointLimits {
+    /// Requests in flight; the next goes to another place, or is answered 503.
+    pub in_flight_max: u32,
+    /// How long a connection may take to open, its TLS handshake included; 502 beyond.
+    pub connect_max: Duration,
+    /// How long the first byte of an answer may take, once the request was sent; 504 beyond.
+    pub first_byte_max: Duration,
+    /// How long nothing may come, or be taken, in the middle of a message; 504 beyond, or the answer is cut short.
+    pub stall_max: Duration,
+    /// How long a request may take altogether; 504 beyond, or the answer is cut short.
+    pub request_max: Duration,
+    /// How long a connection may idle before it is closed rather than used again.
+    pub idle_max: Duration,
+    /// How old a connection may get before it is closed rather than used again.
+    pub age_max: Duration,
+    /// Connections that idle, for each event loop.
+    pub connections_idle_max: usize,
+}
+
+/// When a place is left alone, and for how long.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suspension {
+    /// Failures in a row, without an answer between them.
+    pub after_failures: u16,
+    /// How long the first time.
+    pub initial: Duration,
+    /// By how much longer each further time, as long as it did not answer between.
+    pub factor: f64,
+    /// How long at most.
+    pub max: Duration,
+    /// Statuses of answers that are failures as well: 5xx only.
+    pub statuses: Vec<u16>,
+}
+
+// Its factor is a finite number.
+impl Eq for Suspension {}
+
+/// How places are asked whether they are well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// The path that is asked by GET, below that of the place; well is what answers 2xx or 3xx.
+    pub path: String,
+    /// How often.
+    pub interval: Duration,
+    /// How long the answer may take.
+    pub answer_max: Duration,
+}
+
+/// Places that answer the same.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Endpoint")]
+pub(super) struct Table {
+    /// What routes and mediators call it.
+    #[schemars(with = "String", length(min = 1, max = NAME_BYTES_MAX))]
+    name: Spanned<String>,
+    /// Where the places are, such as `http://127.0.0.1:9001` or `https://backend.example/base`; a path stands before
+    /// that of a request. Certificates are verified.
+    #[schemars(with = "Vec<String>", length(min = 1, max = URLS_MAX))]
+    urls: Spanned<Vec<Spanned<String>>>,
+    /// Which place gets the next request: each in turn, the one with the fewest in flight, or the first that may.
+    #[serde(default)]
+    balance: Balance,
+    /// A file in PEM with authorities that are trusted beside the machine's own.
+    #[schemars(with = "Option<PathBuf>")]
+    ca: Option<Spanned<PathBuf>>,
+    /// Requests in flight at one URL; the next goes to another URL, or is answered 503 at once.
+    #[serde(default, deserialize_with = "optional_within::<1, IN_FLIGHT_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = IN_FLIGHT_MAX))]
+    in_flight_max: Option<u32>,
+    /// How long a connection may take to open, its TLS handshake included; 502 beyond.
+    #[serde(default, deserialize_with = "optional_within::<1, CONNECT_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = CONNECT_MS_MAX))]
+    connect_ms_max: Option<u32>,
+    /// How long the first byte of an answer may take, once the request was sent; 504 beyond.
+    #[serde(default, deserialize_with = "optional_within::<1, TIME_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = TIME_MS_MAX))]
+    first_byte_ms_max: Option<u32>,
+    /// How long nothing may come, or be taken, in the middle of a message; 504 beyond, or the answer is cut short.
+    #[serde(default, deserialize_with = "optional_within::<1, TIME_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = TIME_MS_MAX))]
+    stall_ms_max: Option<u32>,
+    /// How long a request may take altogether; 504 beyond, or the answer is cut short.
+    #[serde(default, deserialize_with = "optional_within::<1, TIME_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = TIME_MS_MAX))]
+    request_ms_max: Option<u32>,
+    /// How long a connection may idle before it is closed rather than used again: less than the backend lets it.
+    #[serde(default, deserialize_with = "optional_within::<0, TIME_MS_MAX, u32, _>")]
+    #[schemars(range(min = 0, max = TIME_MS_MAX))]
+    idle_ms_max: Option<u32>,
+    /// How old a connection may get before it is closed rather than used again.
+    #[serde(default, deserialize_with = "optional_within::<0, TIME_MS_MAX, u32, _>")]
+    #[schemars(range(min = 0, max = TIME_MS_MAX))]
+    age_ms_max: Option<u32>,
+    /// Connections that idle at one URL, for each event loop.
+    #[serde(default, deserialize_with = "optional_within::<0, CONNECTIONS_IDLE_MAX, usize, _>")]
+    #[schemars(range(min = 0, max = CONNECTIONS_IDLE_MAX))]
+    connections_idle_max: Option<usize>,
+    /// When a URL is left alone, and for how long.
+    #[serde(default)]
+    suspension: SuspensionTable,
+    /// How URLs are asked whether they are well; absent: what requests meet decides.
+    health: Option<HealthTable>,
+}
+
+/// When a URL is left alone: after failures in a row to connect, to agree on TLS, to answer in time, or to answer with a
+/// whole message. Then one request tries whether it is back.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Suspension")]
+struct SuspensionTable {
+    /// How many failures in a row.
+    #[serde(deserialize_with = "optional_within::<1, AFTER_FAILURES_MAX, u16, _>")]
+    #[schemars(range(min = 1, max = AFTER_FAILURES_MAX))]
+    after_failures: Option<u16>,
+    /// How long the first time.
+    #[schemars(with = "Option<u32>", range(min = 1, max = TIME_MS_MAX))]
+    initial_ms: Option<Spanned<i64>>,
+    /// By how much longer each further time, until it answers.
+    #[schemars(with = "Option<f64>", range(min = 1.0, max = FACTOR_MAX))]
+    factor: Option<Spanned<f64>>,
+    /// How long at most.
+    #[schemars(with = "Option<u32>", range(min = 1, max = TIME_MS_MAX))]
+    max_ms: Option<Spanned<i64>>,
+    /// Statuses of answers that are failures as well, such as 503; 5xx only. Absent: an answer is no failure.
+    #[schemars(with = "Option<Vec<u16>>", length(max = STATUSES_MAX))]
+    statuses: Option<Spanned<Vec<Spanned<i64>>>>,
+}
+
+/// How URLs are asked whether they are well.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Health")]
+struct HealthTable {
+    /// The path that is asked by GET, below that of the URL; well is what answers 2xx or 3xx.
+    #[schemars(with = "String")]
+    path: Spanned<String>,
+    /// How often.
+    #[serde(default, deserialize_with = "optional_within::<INTERVAL_MS_MIN, TIME_MS_MAX, u32, _>")]
+    #[schemars(range(min = INTERVAL_MS_MIN, max = TIME_MS_MAX))]
+    interval_ms: Option<u32>,
+    /// How long the answer may take, connecting included.
+    #[serde(default, deserialize_with = "optional_within::<1, CONNECT_MS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = CONNECT_MS_MAX))]
+    answer_ms_max: Option<u32>,
+}
+
+// What a configuration may ask for at most. What it asks for by itself stands in `EndpointLimits::default` and
+// `Suspension::default`.
+const NAME_BYTES_MAX: usize = 64;
+/// As many as one word has bits, in which a request notes where it was.
+pub(crate) const URLS_MAX: usize = 64;
+const ENDPOINTS_MAX: usize = 1_000;
+const IN_FLIGHT_MAX: i64 = 1_000_000;
+const CONNECT_MS_MAX: i64 = 600_000;
+const TIME_MS_MAX: i64 = 24 * 3_600_000;
+const CONNECTIONS_IDLE_MAX: i64 = 100_000;
+const AFTER_FAILURES_MAX: i64 = 1_000;
+const FACTOR_MAX: f64 = 100.0;
+const STATUSES_MAX: usize = 100;
+const INTERVAL_MS_MIN: i64 = 10;
+const INTERVAL_MS: u32 = 1_000;
+const ANSWER_MS: u32 = 1_000;
+
+type Wrong = (Range<usize>, String);
+
+/// What the tables of a file mean.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub(super) fn endpoints(
+    tables: Vec<Spanned<Table>>,
+    text: &Arc<str>,
+    file_name: &Arc<str>,
+) -> Result<Vec<Endpoint>, ConfigError> {
+    let mut endpoints: Vec<Endpoint> = Vec::with_capacity(tables.len());
+    for (index, table) in tables.into_iter().enumerate() {
+        let origin = Origin::new(text, file_name, table.span());
+        if index == ENDPOINTS_MAX {
+            return Err(origin.wrong(&format!("expected at most {ENDPOINTS_MAX} endpoints")));
+        }
+        let endpoint = table.into_inner().meaning(&origin).map_err(|(at, wrong)| origin.at(at).wrong(&wrong))?;
+        if let Some(other) = endpoints.iter().find(|other| other.name == endpoint.name) {
+            let wrong = format!("the endpoint `{}` is there already: {}", endpoint.name, other.origin.line());
+            return Err(endpoint.origin.wrong(&wrong));
+        }
+        endpoints.push(endpoint);
+    }
+    Ok(endpoints)
+}
+
+impl Table {
+    fn meaning(self, origin: &Origin) -> Result<Endpoint, Wrong> {
+        let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+        let name = self.name.as_ref();
+        if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(is_of_name) {
+            let wrong = format!("expected a name of at most {NAME_BYTES_MAX} letters, digits, `-`, `_` and `.`");
+            return Err((self.name.span(), wrong));
+        }
+        let urls_at = self.urls.span();
+        let urls = self.urls.into_inner();
+        if urls.is_empty() || urls.len() > URLS_MAX {
+            return Err((urls_at, format!("expected from 1 to {URLS_MAX} URLs, found {}", urls.len())));
+        }
+        let mut targets: Vec<Target> = Vec::with_capacity(urls.len());
+        for url in urls {
+            let target = target(url.as_ref()).map_err(|wrong| (url.span(), wrong))?;
+            if targets.contains(&target) {
+                return Err((url.span(), format!("{target} is there already")));
+            }
+            targets.push(target);
+        }
+        let ca_origin = origin.at(self.ca.as_ref().map_or_else(|| self.name.span(), Spanned::span));
+        if self.ca.is_some() && !targets.iter().any(is_https) {
+            let wrong = "`ca` is of no use: no URL begins with https://".to_owned();
+            return Err((self.ca.map_or(0..0, |ca| ca.span()), wrong));
+        }
+        let default = EndpointLimits::default();
+        let ms = |given: Option<u32>, default: Duration| given.map_or(default, milliseconds);
+        let limits = EndpointLimits {
+            in_flight_max: self.in_flight_max.unwrap_or(default.in_flight_max),
+            connect_max: ms(self.connect_ms_max, default.connect_max),
+            first_byte_max: ms(self.first_byte_ms_max, default.first_byte_max),
+            stall_max: ms(self.stall_ms_max, default.stall_max),
+            request_max: ms(self.request_ms_max, default.request_max),
+            idle_max: ms(self.idle_ms_max, default.idle_max),
+            age_max: ms(self.age_ms_max, default.age_max),
+            connections_idle_max: self.connections_idle_max.unwrap_or(default.connections_idle_max),
+        };
+        Ok(Endpoint {
+            origin: origin.at(self.name.span()),
+            ca_origin,
+            name: self.name.into_inner().into(),
+            urls: targets,
+            balance: self.balance,
+            ca: self.ca.map(Spanned::into_inner),
+            limits,
+            suspension: self.suspension.meaning()?,
+            health: self.health.map(HealthTable::meaning).transpose()?,
+        })
+    }
+}
+
+/// A place: a URL whose path stands before that of requests.
+fn target(url: &str) -> Result<Target, String> {
+    let target = Target::parse(url).map_err(|error| {
+        let at = url.char_indices().nth(error.position()).map_or("", |(at, _)| &url[at..]);
+        if at.is_empty() { error.message().to_owned() } else { format!("{}, at `{at}`", error.message()) }
+    })?;
+    if target.path_and_query().contains('?') {
+        return Err("a query does not belong here, but into `to` of a route".to_owned());
+    }
+    Ok(target)
+}
+
+fn is_https(target: &Target) -> bool {
+    target.scheme() == tollgate_net::http1::client::Scheme::Https
+}
+
+impl SuspensionTable {
+    fn meaning(self) -> Result<Suspension, Wrong> {
+        let default = Suspension::default();
+        let ms = |given: &Option<Spanned<i64>>, default: Duration| match given {
+            None => Ok(default),
+            Some(ms) => match u32::try_from(*ms.as_ref()) {
+                Ok(value) if (1..=TIME_MS_MAX).contains(ms.as_ref()) => Ok(milliseconds(value)),
+                _ => Err((ms.span(), format!("expected a number from 1 to {TIME_MS_MAX}, found {}", ms.as_ref()))),
+            },
+        };
+        let initial = ms(&self.initial_ms, default.initial)?;
+        // Whoever says how long the first time means it, also where it is longer than the maximum that nobody spoke of.
+        let max = ms(&self.max_ms, default.max.max(initial))?;
+        if let Some(said) = self.max_ms.as_ref().filter(|_| max < initial) {
+            return Err((said.span(), format!("expected at least `initial_ms`, which is {}", initial.as_millis())));
+        }
+        let factor = match &self.factor {
+            Some(factor) if !(1.0..=FACTOR_MAX).contains(factor.as_ref()) => {
+                let wrong = format!("expected a number from 1.0 to {FACTOR_MAX:.1}, found {}", factor.as_ref());
+                return Err((factor.span(), wrong));
+            }
+            factor => factor.as_ref().map_or(default.factor, |factor| *factor.as_ref()),
+        };
+        let mut statuses = Vec::new();
+        if let Some(said) = self.statuses {
+            if said.as_ref().len() > STATUSES_MAX {
+                return Err((said.span(), format!("expected at most {STATUSES_MAX} statuses")));
+            }
+            for status in said.into_inner() {
+                match u16::try_from(*status.as_ref()) {
+                    Ok(of_server @ 500..=599) => statuses.push(of_server),
+                    _ => {
+                        let wrong = "expected a status from 500 to 599: what a client did wrong suspends nobody";
+                        return Err((status.span(), wrong.to_owned()));
+                    }
+                }
+            }
+        }
+        let after_failures = self.after_failures.unwrap_or(default.after_failures);
+        Ok(Suspension { after_failures, initial, factor, max, statuses })
+    }
+}
+
+impl HealthTable {
+    fn meaning(self) -> Result<Health, Wrong> {
+        let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'#';
+        if !self.path.as_ref().starts_with('/') || !self.path.as_ref().bytes().all(plain) {
+            return Err((self.path.span(), "expected a path such as `/healthz`".to_owned()));
+        }
+        Ok(Health {
+            path: self.path.into_inner(),
+            interval: milliseconds(self.interval_ms.unwrap_or(INTERVAL_MS)),
+            answer_max: milliseconds(self.answer_ms_max.unwrap_or(ANSWER_MS)),
+        })
+    }
+}
+
+fn milliseconds(ms: u32) -> Duration {
+    Duration::from_millis(u64::from(ms))
+}
+
+impl Default for EndpointLimits {
+    fn default() -> EndpointLimits {
+        EndpointLimits {
+            // As many as one listener has connections.
+            in_flight_max: 10_000,
+            connect_max: Duration::from_secs(5),
+            first_byte_max: Duration::from_secs(60),
+            stall_max: Duration::from_secs(30),
+            request_max: Duration::from_secs(300),
+            // Below the least that is usual at backends, the five seconds of Node.
+            idle_max: Duration::from_secs(4),
+            age_max: Duration::from_secs(600),
+            // More than are busy at once on one loop; fewer would be opened anew with every wave of requests.
+            connections_idle_max: 4_096,
+        }
+    }
+}
+
+impl Default for Suspension {
+    fn default() -> Suspension {
+        Suspension {
+            after_failures: 3,
+            initial: Duration::from_millis(250),
+            factor: 2.0,
+            // One request a second tries, which another URL answers if there is one: back within a second of its return.
+            max: Duration::from_secs(1),
+            statuses: Vec::new(),
+        }
+    }
+}

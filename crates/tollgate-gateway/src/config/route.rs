@@ -1,0 +1,253 @@
+//! One `[[route]]`: which requests are passed on, to which endpoint, and how.
+//!
+//! [`Table`] is what stands in the file; [`Route`] is what it means. Whether it collides with a service is known once
+//! those are, also the ones of the command line: see [`check`].
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tollgate_net::http1::Method;
+use toml::Spanned;
+
+use super::ConfigError;
+use super::endpoint::Endpoint;
+use super::number::optional_within;
+use super::origin::Origin;
+
+/// Requests that are passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// The path, without a slash at its end: that and what is below it is meant. Empty: every path.
+    pub path: String,
+    /// The methods; absent: all.
+    pub methods: Option<Vec<Method>>,
+    /// The host that was asked for, in small letters and without a port; absent: any.
+    pub host: Option<String>,
+    /// Where they go; absent: a mediator decides.
+    pub endpoint: Option<Arc<str>>,
+    /// What becomes of the path; absent: it stays.
+    pub to: Option<String>,
+    /// What is spoken.
+    pub protocol: Protocol,
+    /// When a request is sent once more.
+    pub retry: Retry,
+    /// Bytes of a body that is gathered for a mediator; 413 beyond.
+    pub body_bytes_max: usize,
+    /// Where it stands.
+    pub(crate) origin: Origin,
+    /// Where the name of its endpoint stands.
+    pub(crate) endpoint_origin: Origin,
+}
+
+/// What is spoken at a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Protocol {
+    /// HTTP, and nothing more is known of it.
+    #[default]
+    Http,
+    /// SOAP: errors are faults of the request's version, and the addresses in a description (`?wsdl`) are rewritten.
+    Soap,
+}
+
+/// When a request is sent once more, on a fresh connection, since one that was used again ended without a byte of answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Retry {
+    /// Where its method says that doing it twice is doing it once (RFC 9110, section 9.2.2).
+    #[default]
+    Idempotent,
+    /// Always, POST too: the backend is known to bear it.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Requests that are passed on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Route")]
+pub(super) struct Table {
+    /// This path and what is below it; of all routes and services that fit, the longest path wins.
+    #[schemars(with = "String")]
+    path: Spanned<String>,
+    /// The methods, such as `["GET", "POST"]`; absent: all.
+    #[schemars(with = "Option<Vec<String>>", length(min = 1))]
+    methods: Option<Spanned<Vec<Spanned<String>>>>,
+    /// The host that was asked for, without a port; absent: any.
+    #[schemars(with = "Option<String>")]
+    host: Option<Spanned<String>>,
+    /// The name of the `[[endpoint]]` that they go to; absent where a mediator decides.
+    #[schemars(with = "Option<String>")]
+    endpoint: Option<Spanned<String>>,
+    /// What the matched part of the path becomes, such as `/services/Quote` or `/echo?bytes=1024`; absent: the same.
+    #[schemars(with = "Option<String>")]
+    to: Option<Spanned<String>>,
+    /// Whether SOAP is spoken: errors are then faults, and the addresses in `?wsdl` are rewritten.
+    #[serde(default)]
+    soap: bool,
+    /// When a request is sent once more after a connection that was used again ended without a byte of answer.
+    #[serde(default)]
+    retry: Retry,
+    /// Bytes of a body that is gathered for a mediator; 413 beyond. What nobody looks into is not limited by it.
+    #[serde(default, deserialize_with = "optional_within::<1, BODY_BYTES_MAX, usize, _>")]
+    #[schemars(range(min = 1, max = BODY_BYTES_MAX))]
+    body_bytes_max: Option<usize>,
+}
+
+// What a configuration may ask for at most.
+const ROUTES_MAX: usize = 10_000;
+const PATH_BYTES_MAX: usize = 1_024;
+const BODY_BYTES_MAX: i64 = 1 << 30;
+/// What is gathered unless a route says otherwise.
+const BODY_BYTES: usize = 1 << 20;
+
+/// The methods that a route may name.
+const METHODS: [(&str, Method); 9] = [
+    ("GET", Method::Get),
+    ("HEAD", Method::Head),
+    ("POST", Method::Post),
+    ("PUT", Method::Put),
+    ("PATCH", Method::Patch),
+    ("MERGE", Method::Merge),
+    ("DELETE", Method::Delete),
+    ("OPTIONS", Method::Options),
+    ("TRACE", Method::Trace),
+];
+
+type Wrong = (Range<usize>, String);
+
+/// What the tables of a file mean.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub(super) fn routes(
+    tables: Vec<Spanned<Table>>,
+    endpoints: &[Endpoint],
+    text: &Arc<str>,
+    file_name: &Arc<str>,
+) -> Result<Vec<Route>, ConfigError> {
+    let mut routes: Vec<Route> = Vec::with_capacity(tables.len());
+    for (index, table) in tables.into_iter().enumerate() {
+        let whole = Origin::new(text, file_name, table.span());
+        if index == ROUTES_MAX {
+            return Err(whole.wrong(&format!("expected at most {ROUTES_MAX} routes")));
+        }
+        let route = table.into_inner().meaning(&whole).map_err(|(at, wrong)| whole.at(at).wrong(&wrong))?;
+        if let Some(name) = &route.endpoint
+            && !endpoints.iter().any(|endpoint| endpoint.name == *name)
+        {
+            let known: Vec<&str> = endpoints.iter().map(|endpoint| &*endpoint.name).collect();
+            return Err(route.endpoint_origin.unknown("endpoint", name, &known));
+        }
+        if let Some(other) = routes.iter().find(|other| other.overlaps(&route)) {
+            let wrong = format!("requests for this path go elsewhere already: {}", other.origin.line());
+            return Err(route.origin.wrong(&wrong));
+        }
+        routes.push(route);
+    }
+    Ok(routes)
+}
+
+/// Whether no route stands at or below a path of a service (without its last slash), where it would never be asked.
+///
+/// # Errors
+/// The first that does.
+pub(crate) fn check<'s>(
+    routes: &[Route],
+    services: impl Iterator<Item = (&'s str, String)>,
+) -> Result<(), ConfigError> {
+    for (service, taken) in services {
+        let stands_within = |route: &&Route| {
+            route.path.strip_prefix(&*taken).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if let Some(route) = routes.iter().find(stands_within) {
+            let wrong = format!("the service `{service}` is there already, at `{taken}` and below");
+            return Err(route.origin.wrong(&wrong));
+        }
+    }
+    Ok(())
+}
+
+impl Route {
+    /// Whether there is a request that fits both and prefers neither.
+    fn overlaps(&self, other: &Route) -> bool {
+        let shares_a_method = match (&self.methods, &other.methods) {
+            (Some(own), Some(others)) => own.iter().any(|method| others.contains(method)),
+            // Who names methods comes first.
+            (None, None) => true,
+            (None, Some(_)) | (Some(_), None) => false,
+        };
+        self.path == other.path && self.host == other.host && shares_a_method
+    }
+}
+
+impl Table {
+    fn meaning(self, origin: &Origin) -> Result<Route, Wrong> {
+        let path = checked_path(&self.path)?.to_owned();
+        let methods = self.methods.map(|methods| {
+            if methods.as_ref().is_empty() {
+                return Err((methods.span(), "expected at least one method".to_owned()));
+            }
+            methods.into_inner().iter().map(method).collect::<Result<Vec<Method>, Wrong>>()
+        });
+        let host = self.host.map(|host| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
+            let (name, bracketed) = (host.as_ref(), host.as_ref().starts_with('['));
+            if name.is_empty() || !name.bytes().all(plain) || (!bracketed && name.contains(':')) {
+                return Err((host.span(), "expected the name of a host, without a port".to_owned()));
+            }
+            Ok(name.to_ascii_lowercase())
+        });
+        let to = self.to.as_ref().map(checked_target).transpose()?;
+        let at = self.endpoint.as_ref().map_or_else(|| self.path.span(), Spanned::span);
+        Ok(Route {
+            methods: methods.transpose()?,
+            host: host.transpose()?,
+            endpoint_origin: origin.at(at),
+            endpoint: self.endpoint.map(|name| name.into_inner().into()),
+            to,
+            protocol: if self.soap { Protocol::Soap } else { Protocol::Http },
+            retry: self.retry,
+            body_bytes_max: self.body_bytes_max.unwrap_or(BODY_BYTES),
+            origin: origin.at(self.path.span()),
+            path,
+        })
+    }
+}
+
+fn method(said: &Spanned<String>) -> Result<Method, Wrong> {
+    let known = METHODS.iter().find(|(name, _)| name == said.as_ref());
+    known.map(|(_, method)| *method).ok_or_else(|| {
+        let names: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
+        (said.span(), format!("expected one of {}", names.join(", ")))
+    })
+}
+
+/// A path that can be told apart from others byte by byte, without the slash at its end.
+fn checked_path(path: &Spanned<String>) -> Result<&str, Wrong> {
+    let text = path.as_ref();
+    let plain = |byte: u8| byte.is_ascii_graphic() && !b"?#%*\"\\;".contains(&byte);
+    let has_empty_or_dotted = || text[1..].trim_end_matches('/').split('/').any(|part| matches!(part, "." | ".."));
+    if !text.starts_with('/') || !text.bytes().all(plain) || text.contains("//") || has_empty_or_dotted() {
+        let wrong = "expected a path such as `/services/Quote`, without `%`, `;`, `?`, `*`, `//` and `..`";
+        return Err((path.span(), wrong.to_owned()));
+    }
+    if text.len() > PATH_BYTES_MAX {
+        return Err((path.span(), format!("expected at most {PATH_BYTES_MAX} bytes")));
+    }
+    Ok(text.strip_suffix('/').unwrap_or(text))
+}
+
+/// What a path becomes: a path, perhaps with a query.
+fn checked_target(to: &Spanned<String>) -> Result<String, Wrong> {
+    let text = to.as_ref();
+    if !text.starts_with('/') || !text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#') {
+        return Err((to.span(), "expected a path such as `/services/Quote` or `/echo?bytes=1024`".to_owned()));
+    }
+    if text.len() > PATH_BYTES_MAX {
+        return Err((to.span(), format!("expected at most {PATH_BYTES_MAX} bytes")));
+    }
+    Ok(text.to_owned())
+}
