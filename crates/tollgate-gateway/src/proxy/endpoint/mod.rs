@@ -1,0 +1,332 @@
+//! Endpoints: groups of places that answer the same. A group picks the place of a request and learns how it went there:
+//! balance, failover, suspension and the limit of what is in flight.
+//!
+//! What it deliberately does not do: connect, send or wait. Nobody queues for a place: a request that finds none is
+//! answered 503 at once, since a queue before a backend that is late makes it later for all.
+
+mod place;
+mod state;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use tollgate_net::clock::Clock;
+use tollgate_net::http1::client::{Scheme, Target};
+use tollgate_net::tls::{Client, ClientSettings};
+
+use self::place::Closed;
+pub(crate) use self::place::{FAILURES, Look, Place, PlaceId};
+use self::state::Turn;
+pub(crate) use self::state::{Phase, Verdict};
+use crate::config::{Balance, ConfigError, Endpoint, EndpointLimits, Suspension};
+
+/// The name that the protocol inside of TLS is registered under.
+const PROTOCOL: &str = "http/1.1";
+
+/// Places that answer the same.
+#[derive(Debug)]
+pub(crate) struct Group {
+    endpoint: Endpoint,
+    members: Box<[Member]>,
+    /// How TLS is spoken there, with the authorities that were in the file.
+    tls: Option<(Client, Authorities)>,
+    /// Whose turn it is.
+    turn: AtomicUsize,
+    refused: Refused,
+    clock: Clock,
+}
+
+/// One place with its address.
+#[derive(Debug)]
+struct Member {
+    target: Target,
+    place: Arc<Place>,
+}
+
+/// What was read of the file of authorities.
+type Authorities = Option<(PathBuf, Vec<u8>)>;
+
+/// Requests that found no place.
+#[derive(Debug, Default)]
+struct Refused {
+    suspended: AtomicU64,
+    full: AtomicU64,
+}
+
+/// The leave to send one request to one place. Dropped without an ending, it says nothing about the place.
+#[derive(Debug)]
+#[must_use = "a permit takes up one of the requests that may be in flight"]
+pub(crate) struct Permit<'g> {
+    group: &'g Group,
+    index: usize,
+    turn: Turn,
+    has_ended: bool,
+}
+
+/// How a request ended at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It was answered with this status, and the answer was whole.
+    Answered(u16),
+    /// There was no connection.
+    ConnectFailed,
+    /// There was no agreement on TLS, or the certificate was not trusted.
+    TlsFailed,
+    /// It took longer than it may.
+    TimedOut,
+    /// The connection ended before the answer did, or what came was no answer.
+    Broken,
+}
+
+/// Why a request has no place to go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unavailable {
+    /// Every place is suspended.
+    Suspended {
+        /// When to come back, in seconds, at least 1.
+        retry_after_seconds: u32,
+    },
+    /// At each place that is not suspended there is as much in flight as may be.
+    Full {
+        /// When to come back, in seconds.
+        retry_after_seconds: u32,
+    },
+    /// The request was at every place that takes one.
+    Tried,
+}
+
+/// The places where a request has been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Tried(u64);
+
+impl Tried {
+    /// It was there too.
+    pub(crate) fn note(&mut self, index: usize) {
+        self.0 |= 1 << index;
+    }
+
+    fn has(self, index: usize) -> bool {
+        self.0 & 1 << index != 0
+    }
+}
+
+impl Group {
+    /// The places of `endpoint`; those that were in `before` under the same name stay what they are, with all that is
+    /// held against them.
+    ///
+    /// # Errors
+    /// When its file of authorities cannot be used.
+    pub(super) fn new(endpoint: &Endpoint, before: Option<&Group>, clock: &Clock) -> Result<Group, ConfigError> {
+        let tls = tls(endpoint)?;
+        let authorities =
+            |tls: &Option<(Client, Authorities)>| tls.as_ref().map(|(_, authorities)| authorities.clone());
+        // Who is trusted is part of what a connection is: none that was opened under other authorities is used again.
+        let before = before.filter(|before| authorities(&before.tls) == authorities(&tls));
+        let tls = match before {
+            // Its sessions can be taken up.
+            Some(before) => before.tls.clone(),
+            None => tls,
+        };
+        let known: BTreeMap<String, &Arc<Place>> = before
+            .iter()
+            .flat_map(|before| before.members.iter().map(|member| (member.target.to_string(), &member.place)))
+            .collect();
+        let members = endpoint.urls.iter().map(|target| Member {
+            place: known
+                .get(&target.to_string())
+                .map_or_else(|| Arc::new(Place::new(clock.now())), |place| Arc::clone(place)),
+            target: target.clone(),
+        });
+        Ok(Group {
+            members: members.collect(),
+            endpoint: endpoint.clone(),
+            tls,
+            turn: AtomicUsize::new(0),
+            refused: Refused::default(),
+            clock: clock.clone(),
+        })
+    }
+
+    /// What routes call it.
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.endpoint.name
+    }
+
+    /// What it was made of.
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// The places with their addresses.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (&Target, &Arc<Place>)> {
+        self.members.iter().map(|member| (&member.target, &member.place))
+    }
+
+    /// How many requests found every place suspended, and how many found no room.
+    pub(crate) fn refused(&self) -> (u64, u64) {
+        (self.refused.suspended.load(Ordering::Relaxed), self.refused.full.load(Ordering::Relaxed))
+    }
+
+    /// Leave to send a request somewhere, but not where it was already.
+    ///
+    /// # Errors
+    /// Why there is no such place.
+    pub(crate) fn pick(&self, now: Instant, except: &Tried) -> Result<Permit<'_>, Unavailable> {
+        let mut closed = Unavailable::Tried;
+        let count = self.members.len();
+        match self.endpoint.balance {
+            _ if count == 1 => {
+                if let Some(permit) = self.take(0, now, except, &mut closed) {
+                    return Ok(permit);
+                }
+            }
+            Balance::RoundRobin => {
+                let first = self.turn.fetch_add(1, Ordering::Relaxed) % count;
+                for index in (first..count).chain(0..first) {
+                    if let Some(permit) = self.take(index, now, except, &mut closed) {
+                        return Ok(permit);
+                    }
+                }
+            }
+            Balance::InOrder => {
+                for index in 0..count {
+                    if let Some(permit) = self.take(index, now, except, &mut closed) {
+                        return Ok(permit);
+                    }
+                }
+            }
+            Balance::LeastBusy => {
+                // Among equals each in turn.
+                let first = self.turn.fetch_add(1, Ordering::Relaxed) % count;
+                let mut left = *except;
+                loop {
+                    let open = (first..count).chain(0..first).filter(|index| !left.has(*index));
+                    let Some(index) = open.min_by_key(|index| self.members[*index].place.in_flight()) else { break };
+                    if let Some(permit) = self.take(index, now, except, &mut closed) {
+                        return Ok(permit);
+                    }
+                    left.note(index);
+                }
+            }
+        }
+        match closed {
+            Unavailable::Suspended { .. } => self.refused.suspended.fetch_add(1, Ordering::Relaxed),
+            Unavailable::Full { .. } => self.refused.full.fetch_add(1, Ordering::Relaxed),
+            Unavailable::Tried => 0,
+        };
+        Err(closed)
+    }
+
+    /// The place at `index`, if it takes a request; else `closed` knows why, and what is soonest.
+    fn take(&self, index: usize, now: Instant, except: &Tried, closed: &mut Unavailable) -> Option<Permit<'_>> {
+        if except.has(index) {
+            return None;
+        }
+        match self.members[index].place.take(now, self.endpoint.limits.in_flight_max) {
+            Ok(turn) => return Some(Permit { group: self, index, turn, has_ended: false }),
+            Err(Closed::Full) => *closed = Unavailable::Full { retry_after_seconds: 1 },
+            Err(Closed::Suspended { back_in_ms }) => {
+                let seconds = u32::try_from(back_in_ms.div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
+                match closed {
+                    Unavailable::Full { .. } => {}
+                    Unavailable::Suspended { retry_after_seconds } => {
+                        *retry_after_seconds = seconds.min(*retry_after_seconds);
+                    }
+                    Unavailable::Tried => *closed = Unavailable::Suspended { retry_after_seconds: seconds },
+                }
+            }
+        }
+        None
+    }
+}
+
+/// How TLS is spoken at `endpoint`, if it is.
+fn tls(endpoint: &Endpoint) -> Result<Option<(Client, Authorities)>, ConfigError> {
+    if !endpoint.urls.iter().any(|target| target.scheme() == Scheme::Https) {
+        return Ok(None);
+    }
+    let wrong = |wrong: String| endpoint.ca_origin.wrong(&wrong);
+    let authorities = match &endpoint.ca {
+        None => None,
+        Some(file) => {
+            let read = std::fs::read(file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
+            Some((file.clone(), read))
+        }
+    };
+    let settings = ClientSettings { authorities: endpoint.ca.clone(), ..ClientSettings::default() };
+    Ok(Some((Client::new(&settings, PROTOCOL).map_err(wrong)?, authorities)))
+}
+
+impl<'g> Permit<'g> {
+    /// Which of the group's places it is for.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The number that connections to the place are kept under.
+    pub(crate) fn place(&self) -> PlaceId {
+        self.member().place.id()
+    }
+
+    /// Its address; the path stands before that of the request.
+    pub(crate) fn target(&self) -> &'g Target {
+        &self.member().target
+    }
+
+    /// How TLS is spoken there; `None` where it is not.
+    pub(crate) fn tls(&self) -> Option<&'g Client> {
+        let client = self.group.tls.as_ref().map(|(client, _)| client);
+        client.filter(|_| self.target().scheme() == Scheme::Https)
+    }
+
+    /// How much of it is used, and how long anything may take there.
+    pub(crate) fn limits(&self) -> &'g EndpointLimits {
+        &self.group.endpoint.limits
+    }
+
+    /// Tells how the request went.
+    pub(crate) fn ended(mut self, ending: Ending) {
+        self.has_ended = true;
+        let Group { endpoint, clock, .. } = self.group;
+        self.member().place.ended(self.turn, ending, || clock.now(), &endpoint.suspension);
+    }
+
+    fn member(&self) -> &'g Member {
+        &self.group.members[self.index]
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.member().place.given_up(self.turn);
+        }
+    }
+}
+
+impl Ending {
+    /// Which of [`FAILURES`] it is.
+    fn failure(self) -> Option<usize> {
+        match self {
+            Ending::Answered(_) => None,
+            Ending::ConnectFailed => Some(0),
+            Ending::TlsFailed => Some(1),
+            Ending::TimedOut => Some(2),
+            Ending::Broken => Some(3),
+        }
+    }
+
+    /// Whether it is a reason to suspend the place. What a client did wrong (4xx) never is.
+    fn counts_against(self, rules: &Suspension) -> bool {
+        match self {
+            Ending::Answered(status) => rules.statuses.contains(&status),
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

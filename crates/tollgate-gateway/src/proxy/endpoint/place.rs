@@ -1,0 +1,178 @@
+//! One place of an endpoint, shared by all loops: its state, what is in flight there, and what was counted. It outlives a
+//! new configuration as long as that names it under the same endpoint.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::Ending;
+use super::state::{Admission, Phase, State, Turn, Verdict};
+use crate::config::Suspension;
+
+/// A number for each place that ever was in this process: pools of connections are kept under it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct PlaceId(u32);
+
+/// One place of an endpoint. What every request moves has cache lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Place {
+    state: AtomicU64,
+    in_flight: AtomicU32,
+    /// Answers by the class of their status, from 1xx to 5xx.
+    answered: [AtomicU64; CLASSES],
+    failed: [AtomicU64; FAILURES.len()],
+    suspended: AtomicU64,
+    id: PlaceId,
+    began: Instant,
+}
+
+/// Classes of statuses.
+const CLASSES: usize = 5;
+
+/// The names of failures, in the order of [`Ending::failure`].
+pub(crate) const FAILURES: [&str; 4] = ["connect", "tls", "timeout", "broken"];
+
+/// Why a place takes no request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closed {
+    /// As many as may be are in flight there.
+    Full,
+    /// It is suspended, for so long.
+    Suspended { back_in_ms: u64 },
+}
+
+/// What a place looks like from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// Whether it may be asked.
+    pub(crate) phase: Phase,
+    /// How long a suspension still lasts.
+    pub(crate) suspended_for: Duration,
+    /// Failures in a row.
+    pub(crate) failures_in_a_row: u16,
+    /// Requests in flight.
+    pub(crate) in_flight: u32,
+    /// Answers by the class of their status, from 1xx to 5xx.
+    pub(crate) answered: [u64; CLASSES],
+    /// Failures, in the order of [`FAILURES`].
+    pub(crate) failed: [u64; FAILURES.len()],
+    /// How often it was suspended.
+    pub(crate) suspended: u64,
+}
+
+impl Place {
+    /// A place that is ready; nothing happened there before `now`.
+    pub(super) fn new(now: Instant) -> Place {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Place {
+            state: AtomicU64::new(State::default().to_word()),
+            in_flight: AtomicU32::new(0),
+            answered: Default::default(),
+            failed: Default::default(),
+            suspended: AtomicU64::new(0),
+            id: PlaceId(NEXT.fetch_add(1, Ordering::Relaxed)),
+            began: now,
+        }
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> PlaceId {
+        self.id
+    }
+
+    pub(super) fn in_flight(&self) -> u32 {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Takes a request, unless `in_flight_max` are there already or it is suspended at `now`.
+    pub(super) fn take(&self, now: Instant, in_flight_max: u32) -> Result<Turn, Closed> {
+        let more = |in_flight: u32| (in_flight < in_flight_max).then_some(in_flight + 1);
+        let mut word = self.state.load(Ordering::Acquire);
+        loop {
+            let (turn, next) = match State::from_word(word).admit(self.ms(now)) {
+                Admission::Not { back_in_ms } => return Err(Closed::Suspended { back_in_ms }),
+                Admission::Free(turn) => (turn, None),
+                Admission::Trial(turn, next) => (turn, Some(next)),
+            };
+            if self.in_flight.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
+                return Err(Closed::Full);
+            }
+            let Some(next) = next else { return Ok(turn) };
+            match self.state.compare_exchange(word, next.to_word(), Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Ok(turn),
+                Err(changed) => {
+                    self.in_flight.fetch_sub(1, Ordering::Relaxed);
+                    word = changed;
+                }
+            }
+        }
+    }
+
+    /// A request of `turn` ended so; the clock is asked only where that counts against the place.
+    pub(super) fn ended(&self, turn: Turn, ending: Ending, now: impl Fn() -> Instant, rules: &Suspension) {
+        self.in_flight.fetch_sub(1, Ordering::Relaxed);
+        if let Ending::Answered(status) = ending {
+            let class = usize::from(status / 100).clamp(1, CLASSES) - 1;
+            self.answered[class].fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(failure) = ending.failure() {
+            self.failed[failure].fetch_add(1, Ordering::Relaxed);
+        }
+        if ending.counts_against(rules) {
+            let now_ms = self.ms(now());
+            self.change(|state| state.failed(turn, now_ms, rules));
+        } else {
+            self.change(|state| state.answered(turn));
+        }
+    }
+
+    /// A request of `turn` ended without saying anything about the place.
+    pub(super) fn given_up(&self, turn: Turn) {
+        self.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.change(|state| state.given_up(turn));
+    }
+
+    /// A check of its health said that.
+    pub(crate) fn checked(&self, verdict: Verdict, now: Instant, rules: &Suspension) {
+        let now_ms = self.ms(now);
+        self.change(|state| state.checked(verdict, now_ms, rules));
+    }
+
+    /// Makes it ready, whatever was held against it.
+    pub(crate) fn reset(&self) {
+        self.change(|state| (state != State::default()).then(|| state.ready()));
+    }
+
+    /// What it looks like at `now`.
+    pub(crate) fn look(&self, now: Instant) -> Look {
+        let state = State::from_word(self.state.load(Ordering::Acquire));
+        let left_ms = if state.phase == Phase::Suspended { state.until_ms.saturating_sub(self.ms(now)) } else { 0 };
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Look {
+            phase: state.phase,
+            suspended_for: Duration::from_millis(left_ms),
+            failures_in_a_row: state.failures,
+            in_flight: self.in_flight(),
+            answered: std::array::from_fn(|class| count(&self.answered[class])),
+            failed: std::array::from_fn(|failure| count(&self.failed[failure])),
+            suspended: count(&self.suspended),
+        }
+    }
+
+    /// Moves the state on, however many others do so too.
+    fn change(&self, next: impl Fn(State) -> Option<State>) {
+        let moved = self
+            .state
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| next(State::from_word(word)).map(State::to_word));
+        let Ok(before) = moved.map(State::from_word) else { return };
+        // Whoever moved it knows what it became: the same function of what it was.
+        let suspends = next(before).is_some_and(|after| after.phase == Phase::Suspended && after.step > before.step);
+        if suspends {
+            self.suspended.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn ms(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.began).as_millis() as u64
+    }
+}
