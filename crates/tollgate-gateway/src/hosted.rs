@@ -111,6 +111,12 @@ impl Hosted {
         sets.chain(self.mounts.iter().map(|mount| (mount.root.to_string(), None))).collect()
     }
 
+    /// The paths that are its own, with all that is below them.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = String> {
+        let roots = self.mounts.iter().map(|mount| mount.root.trim_end_matches('/').to_owned());
+        roots.chain(self.rest.taken())
+    }
+
     /// The mount that `path` is below.
     pub(crate) fn mount_of(&self, path: &str) -> Option<&Mount> {
         self.mounts.iter().find(|mount| is_below(path, &mount.root))

@@ -10,10 +10,11 @@ use std::time::Duration;
 use tollgate_wire::edm::{Changes, Model, SetId, Version};
 
 use crate::auth::Policy;
-use crate::config::{Config, Kind, Location, Service};
+use crate::config::{self, Config, Kind, Location, Service};
 use crate::fibonacci;
 use crate::hosted::{Hosted, Mount, Opened, count_rows};
 use crate::pool::{Locking, Pool};
+use crate::proxy;
 use crate::rest::Rest;
 use crate::services::{flights, records};
 use crate::start_error::StartError;
@@ -61,9 +62,13 @@ pub(crate) fn launch(config: &Config, policy: &Policy) -> Result<Launched, Start
     for service in &config.services {
         launched.services.push(hosted(service, &mut launched.remarks)?);
     }
+    let taken = launched.services.iter().flat_map(|service| service.taken().map(|path| (&*service.name, path)));
+    let fibonacci_taken = config.fibonacci.iter().map(|_| ("fibonacci", fibonacci::PATH.to_owned()));
+    config::check_routes(&config.routes, taken.chain(fibonacci_taken)).map_err(StartError::Config)?;
     launched.services.iter_mut().for_each(|service| service.govern(policy));
     let mut places: Vec<_> = launched.services.iter().flat_map(Hosted::places).collect();
     places.extend([("/".to_owned(), None), (fibonacci::PATH.to_owned(), None)]);
+    places.extend(proxy::places(&config.routes, policy).map(|path| (path.to_owned(), None)));
     if let Some(rule) = policy.idle(&places).first() {
         return Err(StartError::IdleRule { place: rule.place.clone() });
     }

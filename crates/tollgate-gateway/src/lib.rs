@@ -27,6 +27,7 @@ mod odata;
 mod operation;
 mod parts;
 mod pool;
+mod proxy;
 mod rest;
 mod route;
 mod rules;

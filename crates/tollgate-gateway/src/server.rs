@@ -35,6 +35,7 @@ use crate::odata;
 use crate::odata::batch::Room;
 use crate::operation::{Answer, READING};
 use crate::parts::Buffers;
+use crate::proxy;
 use crate::rest::{self, AheadBytes};
 use crate::route::Route;
 use crate::start_error::StartError;
@@ -74,6 +75,9 @@ pub(crate) struct Shared {
     pub(crate) authentication: Arc<Authentication>,
     /// Who may do what at paths that are no service's with a database.
     pub(crate) elsewhere: Elsewhere,
+    /// What is passed on, and where to.
+    #[allow(dead_code, reason = "what forwards requests comes next")]
+    pub(crate) proxied: proxy::Table,
     /// The answers that are kept for others.
     pub(crate) cache: Arc<ResponseCache>,
     pub(crate) buffers: Buffers,
@@ -142,10 +146,13 @@ impl Gateway {
         let policy = Policy::new(rules.clone(), default.clone(), authentication.challenge());
         let Launched { services, mut remarks } = launch::launch(&config, &policy)?;
         remarks.extend(certificates.remarks(SystemTime::now()));
+        remarks.extend(config.remarks());
+        let proxied = proxy::Table::new((&config.routes, &config.endpoints), &policy, None, &clock);
+        let proxied = proxied.map_err(StartError::Config)?;
         let operators = admin::Operator::configuration(&config.admin, &config.authentication);
         let operators = authentication.beside(&operators, Clock::system());
         let operator = admin::Operator::new(&config.admin, operators);
-        let shared = Arc::new(Shared::new(&config, services, log, (authentication, &policy), clock));
+        let shared = Arc::new(Shared::new(&config, (services, proxied), log, (authentication, &policy), clock));
         let hashes_at_once = config.authentication.hashes_at_once as usize;
         let listen = |address: SocketAddr, threads: usize| {
             let options = ListenOptions { address, backlog: config.listen.backlog, threads };
@@ -419,7 +426,7 @@ impl Shared {
 
     fn new(
         config: &Config,
-        services: Vec<Hosted>,
+        (services, proxied): (Vec<Hosted>, proxy::Table),
         log: Arc<Log>,
         (authentication, policy): (Authentication, &Policy),
         clock: Clock,
@@ -428,6 +435,7 @@ impl Shared {
         Shared {
             batch_room: Room::of(services.iter().map(|service| &service.rules)),
             services,
+            proxied,
             fibonacci: config.fibonacci.as_ref().map(Fibonacci::new),
             authentication: Arc::new(authentication),
             elsewhere: Elsewhere { index: policy.grants("/", []), fibonacci: policy.grants(fibonacci::PATH, []) },

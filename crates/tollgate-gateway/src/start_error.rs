@@ -40,6 +40,8 @@ pub enum StartError {
     },
     /// A mapping file does not fit its database.
     Mapping(ConfigError),
+    /// What stands in the configuration does not fit together, or names a file that cannot be used.
+    Config(ConfigError),
     /// Certificate, key or authorities of a TLS listener cannot be used; with the line that names them.
     Tls(String),
     /// The users file cannot be read.
@@ -66,12 +68,12 @@ impl fmt::Display for StartError {
                 error.source().map_or(Ok(()), |inner| write!(formatter, ": {inner}"))
             }
             StartError::MappingFile { path, error } => write!(formatter, "cannot read {}: {error}", path.display()),
-            StartError::Mapping(error) => write!(formatter, "{error}"),
+            StartError::Mapping(error) | StartError::Config(error) => write!(formatter, "{error}"),
             StartError::Tls(wrong) => formatter.write_str(wrong),
             StartError::Users(error) => write!(formatter, "{error}"),
             StartError::IdleRule { place } => write!(
                 formatter,
-                "{place}: the rule is for nothing: no service has such a path, or no such entity set there"
+                "{place}: the rule is for nothing: no service and no route has such a path, or no such entity set there"
             ),
             StartError::PlainBasic { address } => write!(
                 formatter,
@@ -87,7 +89,7 @@ impl std::error::Error for StartError {
             StartError::Listen { error, .. } => Some(error),
             StartError::Database { error, .. } => Some(error),
             StartError::MappingFile { error, .. } => Some(error),
-            StartError::Mapping(error) => Some(error),
+            StartError::Mapping(error) | StartError::Config(error) => Some(error),
             StartError::Tls(_) => None,
             StartError::Users(error) => Some(error),
             StartError::IdleRule { .. } | StartError::PlainBasic { .. } => None,

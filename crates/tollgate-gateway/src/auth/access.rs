@@ -156,7 +156,7 @@ fn each_once(mut positions: Vec<usize>) -> Vec<usize> {
 }
 
 /// Whether `path` is `root` or below it.
-fn is_within(path: &str, root: &str) -> bool {
+pub(crate) fn is_within(path: &str, root: &str) -> bool {
     let (path, root) = (path.trim_end_matches('/'), root.trim_end_matches('/'));
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -192,6 +192,11 @@ impl Policy {
         let any = each_once(rows().flatten().copied().collect());
         let reading = each_once(rows().map(|row| row[Verb::Get as usize]).collect());
         Some(Arc::new(Grants { allows, sets, documents, any, reading, challenge: self.challenge.clone() }))
+    }
+
+    /// The paths that rules are for.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().filter_map(|rule| rule.path.as_deref())
     }
 
     /// The rules that are for nothing among these: a path with, where it is one, the entity set below it.

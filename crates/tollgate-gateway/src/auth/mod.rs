@@ -12,7 +12,7 @@ mod password;
 mod users;
 mod verified;
 
-pub(crate) use access::{Access, Grants, Policy};
+pub(crate) use access::{Access, Grants, Policy, is_within};
 pub use access::{AccessRule, Allow, Principal, Verb};
 pub use authentication::Authentication;
 pub(crate) use authentication::Local;

@@ -23,6 +23,9 @@ pub(super) enum MassChange {
 
 const METHODS: &str = "OPTIONS, POST";
 
+/// Below the root of plain REST.
+pub(super) const ROOT: &str = "mass-change";
+
 impl MassChange {
     /// What a path below `/rest/` means.
     pub(super) fn of(below: &str) -> Option<MassChange> {

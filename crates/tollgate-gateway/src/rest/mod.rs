@@ -98,6 +98,12 @@ impl Rest {
         self.resources.iter().map(move |resource| (&*model.entity_sets[resource.set.0].name, list(resource)))
     }
 
+    /// The paths that are this service's, with all that is below them.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = String> {
+        let mass_change = self.mass_changed.map(|_| format!("{}{}", self.root, mass_change::ROOT));
+        self.lists().chain(mass_change)
+    }
+
     /// The paths of the lists.
     pub(crate) fn lists(&self) -> impl Iterator<Item = String> {
         self.resources.iter().map(|resource| format!("{}{}", self.root, resource.segment))

@@ -115,6 +115,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let gateway = Gateway::start(config).map_err(|error| match error {
         StartError::Mapping(_)
         | StartError::MappingFile { .. }
+        | StartError::Config(_)
         | StartError::Tls(_)
         | StartError::Users(_)
         | StartError::IdleRule { .. }
