@@ -1,4 +1,5 @@
-//! HTTP/1.1 (RFC 9110, RFC 9112): a codec without I/O, and the server and the client that stand on it side by side.
+//! HTTP/1.1 (RFC 9110, RFC 9112): a codec without I/O; on it stand side by side the server, the client that measures, and
+//! the connections to backends.
 //!
 //! Framing is strict from the first byte: whatever two parsers could read in two ways is refused. Not here: HTTP/2,
 //! Upgrade, and what a body means.
@@ -8,8 +9,10 @@ pub mod chunked;
 pub mod client;
 pub mod error;
 pub mod head;
+mod scratch;
 pub mod server;
+pub mod upstream;
 
 pub use body::{BodyDecoder, Framing, Step};
 pub use error::Fault;
-pub use head::{FieldsIter, Method, RequestHead, ResponseHead, Version};
+pub use head::{FieldsIter, Line, Method, RequestHead, ResponseHead, Version};

@@ -6,6 +6,7 @@ mod both_halves;
 mod connections;
 mod corpus;
 mod flow;
+mod forward;
 mod framing;
 mod fuzzed;
 mod limits;

@@ -41,13 +41,22 @@ impl Running {
     }
 
     fn run(limits: Limits, server: Server) -> Running {
+        Running::serve(limits, server, |_| Scripted)
+    }
+
+    /// Serves what `make_service` makes.
+    pub(crate) fn serve<S: Service>(
+        limits: Limits,
+        server: Server,
+        make_service: impl Fn(usize) -> S + Send + Sync + 'static,
+    ) -> Running {
         let (clock, hand) = Clock::manual(SystemTime::UNIX_EPOCH);
         let (shutdown, counters) = (Shutdown::new(), Arc::new(Counters::new(1)));
         let running = (shutdown.clone(), counters.clone());
         Running {
             address: server.local_addr(),
             thread: Some(std::thread::spawn(move || {
-                server.run(|_| Scripted, limits, clock, running.0, running.1).unwrap();
+                server.run(make_service, limits, clock, running.0, running.1).unwrap();
             })),
             shutdown,
             counters,
@@ -57,10 +66,8 @@ impl Running {
 
     pub(crate) fn connect(&self) -> Client {
         let socket = TcpStream::connect(self.address).unwrap();
-        socket.set_read_timeout(Some(GUARD)).unwrap();
-        socket.set_write_timeout(Some(GUARD)).unwrap();
         socket.set_nodelay(true).unwrap();
-        Client { socket, unread: Vec::new() }
+        Client::of(socket)
     }
 
     /// Sends `request`, ends our side and returns all that comes.
@@ -134,6 +141,13 @@ impl Client {
         let _ = self.socket.shutdown(Side::Write);
     }
 
+    /// A connection that was accepted.
+    pub(crate) fn of(socket: TcpStream) -> Client {
+        socket.set_read_timeout(Some(GUARD)).unwrap();
+        socket.set_write_timeout(Some(GUARD)).unwrap();
+        Client { socket, unread: Vec::new() }
+    }
+
     /// Everything up to the end of the connection.
     pub(crate) fn rest(&mut self) -> String {
         let mut bytes = std::mem::take(&mut self.unread);
@@ -164,17 +178,35 @@ impl Client {
         }
     }
 
+    /// Exactly so many bytes.
+    pub(crate) fn read_bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        let have = count.min(self.unread.len());
+        bytes[..have].copy_from_slice(&self.unread[..have]);
+        self.unread.drain(..have);
+        self.socket.read_exact(&mut bytes[have..]).unwrap();
+        bytes
+    }
+
+    /// Exactly so many bytes of text.
+    pub(crate) fn read_exactly(&mut self, count: usize) -> String {
+        String::from_utf8(self.read_bytes(count)).unwrap()
+    }
+
+    /// Sends back what was read and not yet looked at; says how many bytes.
+    pub(crate) fn echo_unread(&mut self) -> usize {
+        let unread = std::mem::take(&mut self.unread);
+        self.socket.write_all(&unread).unwrap();
+        unread.len()
+    }
+
     /// Reads one answer with a length.
     pub(crate) fn answer(&mut self) -> Answer {
         let head = self.read_until("\r\n\r\n");
         let status = head[9..12].parse().unwrap();
         let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
-        let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
-        let have = body.len().min(self.unread.len());
-        body[..have].copy_from_slice(&self.unread[..have]);
-        self.unread.drain(..have);
-        self.socket.read_exact(&mut body[have..]).unwrap();
-        Answer { status, head, body: String::from_utf8(body).unwrap() }
+        let body = self.read_exactly(length.map_or(0, |length| length.parse().unwrap()));
+        Answer { status, head, body }
     }
 
     /// Asks for a path and reads the answer.

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::super::head::{Answers, ResponseHead};
+use super::super::scratch::Scratch;
 use super::answer::{Answer, AnswerReader};
 use super::connector::Opening;
 use super::error::{ExchangeError, Stage};
-use super::scratch::Scratch;
 use super::sink::BodySink;
 use super::timeout::Timeout;
 use crate::stream::Stream;

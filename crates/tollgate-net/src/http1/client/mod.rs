@@ -6,7 +6,6 @@ mod answer;
 mod connection;
 mod connector;
 mod error;
-mod scratch;
 mod sink;
 mod target;
 mod template;

@@ -30,6 +30,45 @@ pub struct FieldsIter<'f> {
     spans: std::slice::Iter<'f, Span>,
 }
 
+/// A field as it stands in a head.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'f> {
+    /// From the first byte of the name to the last of the value.
+    bytes: &'f [u8],
+    name_bytes: usize,
+    value_at: usize,
+}
+
+impl<'f> Line<'f> {
+    /// The name.
+    #[inline]
+    #[must_use]
+    pub fn name(&self) -> &'f [u8] {
+        &self.bytes[..self.name_bytes]
+    }
+
+    /// The value, without the white space around it.
+    #[inline]
+    #[must_use]
+    pub fn value(&self) -> &'f [u8] {
+        self.bytes.get(self.value_at..).unwrap_or_default()
+    }
+
+    /// Writes name, colon, space, value and line end.
+    #[inline]
+    pub fn write(&self, out: &mut Vec<u8>) {
+        // Mostly it stands so already.
+        if self.value_at == self.name_bytes + 2 && self.bytes.get(self.name_bytes + 1) == Some(&b' ') {
+            out.extend_from_slice(self.bytes);
+        } else {
+            out.extend_from_slice(self.name());
+            out.extend_from_slice(b": ");
+            out.extend_from_slice(self.value());
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
 impl Fields {
     /// The first field of that name, in any case, if its value is text.
     #[must_use]
@@ -61,6 +100,15 @@ impl Fields {
     #[must_use]
     pub fn iter(&self) -> FieldsIter<'_> {
         FieldsIter { bytes: &self.bytes, spans: self.spans.iter() }
+    }
+
+    /// All fields as their lines.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        self.spans.iter().map(|span| Line {
+            bytes: &self.bytes[span.name_start as usize..span.value_end.max(span.name_end + 1) as usize],
+            name_bytes: (span.name_end - span.name_start) as usize,
+            value_at: (span.value_start - span.name_start) as usize,
+        })
     }
 
     /// How many there are.

@@ -10,7 +10,7 @@ mod response;
 mod salvage;
 
 pub(crate) use authority::is_authority;
-pub use fields::{Fields, FieldsIter};
+pub use fields::{Fields, FieldsIter, Line};
 pub use request::RequestHead;
 pub use response::{Answers, ResponseHead};
 

@@ -9,7 +9,7 @@ use httparse::{Header, Status};
 use super::super::body::Framing;
 use super::super::chunked::is_token_byte;
 use super::super::error::Fault;
-use super::fields::{ConnectionOptions, Fields, FieldsIter, content_length, offset_in, transfer_encoding};
+use super::fields::{ConnectionOptions, Fields, FieldsIter, Line, content_length, offset_in, transfer_encoding};
 use super::salvage::salvage;
 use super::{Method, Version, is_authority};
 use crate::limits::{HEADERS_CEILING, Limits};
@@ -107,6 +107,11 @@ impl RequestHead {
     #[must_use]
     pub fn headers(&self) -> FieldsIter<'_> {
         self.fields.iter()
+    }
+
+    /// All fields as their lines, in their order.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        self.fields.lines()
     }
 
     /// Forgets all fields of these names, in any case. What was understood of them when they were parsed stays so.

@@ -9,7 +9,7 @@ use httparse::{Header, Status};
 use super::super::body::Framing;
 use super::super::error::Fault;
 use super::Version;
-use super::fields::{ConnectionOptions, Fields, FieldsIter, content_length, transfer_encoding};
+use super::fields::{ConnectionOptions, Fields, FieldsIter, Line, content_length, transfer_encoding};
 use crate::limits::{HEADERS_CEILING, Limits};
 
 /// Which kind of request an answer belongs to.
@@ -58,6 +58,11 @@ impl ResponseHead {
         self.fields.iter()
     }
 
+    /// All fields as their lines, in their order.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        self.fields.lines()
+    }
+
     /// What the field says; of an answer to HEAD the length that GET would have brought.
     #[must_use]
     pub fn content_length(&self) -> Option<u64> {
@@ -74,6 +79,11 @@ impl ResponseHead {
     #[must_use]
     pub fn keep_alive(&self) -> bool {
         self.keep_alive
+    }
+
+    /// Gives back memory beyond `bytes_max`.
+    pub(crate) fn shrink(&mut self, bytes_max: usize) {
+        self.fields.shrink(bytes_max);
     }
 
     /// Parses a head from the start of `input` and returns how many bytes it took; `None` when it is not complete.

@@ -2,7 +2,7 @@
 //!
 //! Last given, first lent: a few sets serve any number of connections and stay in the processor's cache.
 
-use super::super::head::RequestHead;
+use super::super::head::{RequestHead, ResponseHead};
 use super::response::Response;
 
 /// Bytes that a fresh read buffer holds; heads of real clients stay far below it.
@@ -17,8 +17,15 @@ const LARGE_BYTES_KEPT: usize = 256 * 1024;
 /// How many sets may keep them.
 const LARGE_SETS_KEPT: usize = 4;
 
-/// Sets kept for the next connection.
-const SETS_KEPT: usize = 64;
+/// Sets kept for the next connection with all their memory.
+const WHOLE_SETS_KEPT: usize = 64;
+
+/// Sets kept altogether. Those beyond the whole ones have but what the copies of heads take, about 2 KiB: as many
+/// exchanges as wait for backends end at once, and others begin.
+const SETS_KEPT: usize = 1024;
+
+/// What of a set without memory may stay in it, in bytes each.
+const SMALL_BYTES_KEPT: usize = 2 * 1024;
 
 /// What one exchange works with.
 #[derive(Debug, Default)]
@@ -28,6 +35,19 @@ pub(crate) struct Buffers {
     pub(crate) response: Response,
     /// The rendered head, and small bodies behind it.
     pub(crate) output: Vec<u8>,
+    /// What goes to a backend, kept for as long as it may have to be sent again.
+    pub(crate) outbound: Vec<u8>,
+    /// The head of a backend's answer.
+    pub(crate) answer: ResponseHead,
+}
+
+/// The memory of a set that an exchange needs only while it runs, not while it waits for others.
+#[derive(Debug, Default)]
+struct Spare {
+    input: Vec<u8>,
+    output: Vec<u8>,
+    body: Vec<u8>,
+    fields: Vec<u8>,
 }
 
 /// Bytes read and not yet used, between `start` and `end`.
@@ -38,33 +58,98 @@ pub(crate) struct Input {
     end: usize,
 }
 
-/// Sets that wait for a connection.
+/// Sets that wait for a connection, and memory without a set.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     #[expect(
         clippy::vec_box,
-        reason = "a set is lent by its box: moving its 300 bytes twice a request would cost more"
+        reason = "a set is lent by its box: moving its 500 bytes twice a request would cost more"
     )]
     sets: Vec<Box<Buffers>>,
+    spares: Vec<Spare>,
 }
 
 impl Pool {
+    /// A set with all the memory that there is for one.
     pub(crate) fn take(&mut self) -> Box<Buffers> {
-        self.sets.pop().unwrap_or_default()
+        let mut buffers = self.sets.pop().unwrap_or_default();
+        self.lend(&mut buffers);
+        buffers
     }
 
     pub(crate) fn give(&mut self, mut buffers: Box<Buffers>) {
+        if self.sets.len() >= WHOLE_SETS_KEPT {
+            buffers.response.clear();
+            buffers.output.clear();
+            self.park(&mut buffers);
+            buffers.shrink(SMALL_BYTES_KEPT);
+        } else {
+            buffers.shrink(bytes_kept(self.sets.len()));
+        }
         if self.sets.len() < SETS_KEPT {
-            buffers.shrink(if self.sets.len() < LARGE_SETS_KEPT { LARGE_BYTES_KEPT } else { BUFFER_BYTES_KEPT });
             self.sets.push(buffers);
         }
+    }
+
+    /// Takes from a set what is empty in it, for as long as its exchange waits for others. A set with unused bytes of
+    /// the client in it stays as it is.
+    pub(crate) fn park(&mut self, buffers: &mut Buffers) {
+        if !buffers.input.is_empty() || buffers.input.bytes.is_empty() {
+            return;
+        }
+        buffers.input.clear();
+        let when_empty = |bytes: &mut Vec<u8>| if bytes.is_empty() { std::mem::take(bytes) } else { Vec::new() };
+        let spare = Spare {
+            input: std::mem::take(&mut buffers.input.bytes),
+            output: when_empty(&mut buffers.output),
+            body: when_empty(&mut buffers.response.body),
+            fields: when_empty(buffers.response.fields_memory()),
+        };
+        if self.spares.len() < WHOLE_SETS_KEPT {
+            self.spares.push(spare.within(bytes_kept(self.spares.len())));
+        }
+    }
+
+    /// Gives a set memory again, if it was taken.
+    pub(crate) fn lend(&mut self, buffers: &mut Buffers) {
+        if buffers.input.bytes.is_empty()
+            && let Some(spare) = self.spares.pop()
+        {
+            let when_none = |own: &mut Vec<u8>, lent: Vec<u8>| {
+                if own.capacity() == 0 {
+                    *own = lent;
+                }
+            };
+            buffers.input.bytes = spare.input;
+            when_none(&mut buffers.output, spare.output);
+            when_none(&mut buffers.response.body, spare.body);
+            when_none(buffers.response.fields_memory(), spare.fields);
+        }
+    }
+}
+
+/// What a buffer may keep that is given back where so many lie already.
+fn bytes_kept(lying: usize) -> usize {
+    if lying < LARGE_SETS_KEPT { LARGE_BYTES_KEPT } else { BUFFER_BYTES_KEPT }
+}
+
+impl Spare {
+    /// Gives back what is larger than that.
+    fn within(mut self, bytes_max: usize) -> Spare {
+        for bytes in [&mut self.input, &mut self.output, &mut self.body, &mut self.fields] {
+            if bytes.capacity() > bytes_max {
+                *bytes = Vec::new();
+            }
+        }
+        self
     }
 }
 
 impl Buffers {
     /// About how many bytes the set takes while it is lent.
     pub(crate) fn size(&self) -> usize {
-        self.input.bytes.len() + self.output.capacity() + self.response.body.capacity()
+        let sent = self.output.capacity() + self.response.body.capacity() + self.outbound.capacity();
+        self.input.bytes.len() + sent
     }
 
     fn shrink(&mut self, bytes_max: usize) {
@@ -74,7 +159,11 @@ impl Buffers {
         if self.output.capacity() > bytes_max {
             self.output = Vec::new();
         }
+        if self.outbound.capacity() > bytes_max {
+            self.outbound = Vec::new();
+        }
         self.head.shrink(bytes_max);
+        self.answer.shrink(bytes_max);
         self.response.shrink(bytes_max);
     }
 }
@@ -89,6 +178,12 @@ impl Input {
     /// Forgets all bytes.
     pub(crate) fn clear(&mut self) {
         (self.start, self.end) = (0, 0);
+    }
+
+    /// Whether its memory was taken, or it never had any.
+    #[inline]
+    pub(crate) fn is_without_memory(&self) -> bool {
+        self.bytes.is_empty()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -235,5 +330,36 @@ mod tests {
             pool.give(Box::default());
         }
         assert_eq!(pool.sets.len(), SETS_KEPT);
+    }
+
+    #[test]
+    fn who_waits_for_others_holds_only_what_is_in_use() {
+        let mut pool = Pool::default();
+        let mut first = pool.take();
+        read(&mut first.input, b"abc");
+        first.input.advance(3);
+        first.response.body = Vec::with_capacity(100);
+        first.outbound = b"request".to_vec();
+        pool.park(&mut first);
+        assert_eq!((first.size(), pool.spares.len()), (b"request".len(), 1));
+        let second = pool.take();
+        assert_eq!((second.input.bytes.len(), second.response.body.capacity()), (INPUT_BYTES, 100));
+        pool.give(second);
+        pool.lend(&mut first);
+        read(&mut first.input, b"def");
+        pool.park(&mut first);
+        assert_eq!(first.input.unused(), b"def", "bytes of the client are never taken away");
+    }
+
+    #[test]
+    fn sets_beyond_the_whole_ones_are_kept_without_their_memory() {
+        let mut pool = Pool::default();
+        for _ in 0..2 * WHOLE_SETS_KEPT + 1 {
+            let mut buffers = Box::<Buffers>::default();
+            buffers.input.make_room(0);
+            pool.give(buffers);
+        }
+        assert_eq!((pool.sets.len(), pool.spares.len()), (2 * WHOLE_SETS_KEPT + 1, WHOLE_SETS_KEPT));
+        assert!(pool.sets[WHOLE_SETS_KEPT..].iter().all(|set| set.size() == 0));
     }
 }

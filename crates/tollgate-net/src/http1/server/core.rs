@@ -107,6 +107,18 @@ impl Core {
         self.pool.borrow_mut().give(buffers);
     }
 
+    /// Takes from a set the memory that it does not need while its exchange waits for others.
+    pub(super) fn park(&self, buffers: &mut Buffers) {
+        self.pool.borrow_mut().park(buffers);
+    }
+
+    /// Gives a set memory again that was taken.
+    pub(super) fn lend(&self, buffers: &mut Buffers) {
+        if buffers.input.is_without_memory() {
+            self.pool.borrow_mut().lend(buffers);
+        }
+    }
+
     /// Adds a connection.
     pub(super) fn enter(&self) -> Rc<Watch> {
         let mut watches = self.watches.borrow_mut();

@@ -186,6 +186,37 @@ impl Link {
         .await
     }
 
+    /// Writes what the socket takes of `parts` behind the first `sent` bytes of them, and counts that in `sent`.
+    pub(super) fn poll_write_parts(
+        &mut self,
+        cx: &mut Context<'_>,
+        parts: [&[u8]; 3],
+        sent: &mut usize,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            let mut skipped = *sent;
+            let mut slices = parts.map(|part| {
+                let skips = skipped.min(part.len());
+                skipped -= skips;
+                IoSlice::new(&part[skips..])
+            });
+            // In front of those that are left, none is empty; behind them that does not matter.
+            let mut left = &mut slices[..];
+            IoSlice::advance_slices(&mut left, 0);
+            let polled = match &*left {
+                [] => return Pin::new(&mut self.stream).poll_flush(cx),
+                [only] => Pin::new(&mut self.stream).poll_write(cx, only),
+                several => Pin::new(&mut self.stream).poll_write_vectored(cx, several),
+            };
+            match polled {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(written)) => *sent += written,
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
     /// Says goodbye in the way of TLS, where that costs no waiting.
     pub(super) fn say_goodbye(&mut self) {
         if let Some(connection) = self.tls() {

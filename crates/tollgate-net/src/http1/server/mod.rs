@@ -14,7 +14,7 @@ mod response;
 mod shutdown;
 
 pub use counters::{CloseCause, ConnectionState, Counters};
-pub use exchange::{Abort, Exchange, ExchangeError, Keeping};
+pub use exchange::{Abort, Asking, Body, Enclosed, Exchange, ExchangeError, ForwardError, Gathered, Keeping, Patience};
 pub(crate) use response::write_decimal;
 pub use response::{Delimiter, Response, reason};
 pub use shutdown::Shutdown;
@@ -25,6 +25,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::runtime::{Builder, LocalOptions};
 
@@ -61,6 +62,11 @@ pub trait Service: 'static {
         }
         response.body.extend_from_slice(fault.to_string().as_bytes());
         response.body.push(b'\n');
+    }
+
+    /// Hears a few times a second what time it is: for what a service has to clean up.
+    fn tick(&self, now: Instant) {
+        let _ = now;
     }
 
     /// Hears of a TLS handshake that failed, for a log: `detail` is more than the cause says, where there is more. A
@@ -195,11 +201,12 @@ async fn serve_core<S: Service>(
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let core = &door.core;
     let ticking = {
-        let (core, mut ticker) = (core.clone(), clock.ticker(TICK));
+        let (core, service, mut ticker) = (core.clone(), door.service.clone(), clock.ticker(TICK));
         tokio::task::spawn_local(async move {
             loop {
                 ticker.tick().await;
                 core.tick();
+                service.tick(core.now());
             }
         })
     };

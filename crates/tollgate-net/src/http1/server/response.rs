@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::super::chunked::{is_control, is_token_byte};
-use super::super::head::Version;
+use super::super::head::{Line, Version};
 
 /// An answer in the making; its buffers are used again for the next one.
 #[derive(Debug)]
@@ -96,6 +96,16 @@ impl Response {
         self.fields.extend_from_slice(rendered);
     }
 
+    /// Adds a field of a head that was parsed.
+    #[inline]
+    pub fn pass_on(&mut self, line: Line<'_>) {
+        debug_assert!(
+            std::str::from_utf8(line.name()).is_ok_and(|name| !is_engines_own(name)),
+            "framing, connection and date are set by the engine"
+        );
+        line.write(&mut self.fields);
+    }
+
     /// The fields that the service has said, in their order.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
         rendered_fields(&self.fields)
@@ -137,6 +147,11 @@ impl Response {
     /// Lets go of a body that others hold too.
     pub(super) fn let_go(&mut self) {
         self.shared = None;
+    }
+
+    /// The memory of the fields.
+    pub(super) fn fields_memory(&mut self) -> &mut Vec<u8> {
+        &mut self.fields
     }
 
     /// Gives back memory beyond `bytes_max`.

@@ -10,15 +10,15 @@ thread_local! {
 }
 
 /// The thread's read buffer, given back when dropped.
-pub(super) struct Scratch(Option<Box<[u8]>>);
+pub(in crate::http1) struct Scratch(Option<Box<[u8]>>);
 
 impl Scratch {
     /// Takes the buffer; a second taker on the same thread gets one of its own.
-    pub(super) fn take() -> Scratch {
+    pub(in crate::http1) fn take() -> Scratch {
         Scratch(Some(SCRATCH.take().unwrap_or_else(|| vec![0; SCRATCH_BYTES].into_boxed_slice())))
     }
 
-    pub(super) fn bytes(&mut self) -> &mut [u8] {
+    pub(in crate::http1) fn bytes(&mut self) -> &mut [u8] {
         self.0.as_mut().expect("it is given back only when dropped")
     }
 }

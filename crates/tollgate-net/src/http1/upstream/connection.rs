@@ -1,0 +1,87 @@
+//! One connection to a backend.
+//!
+//! What goes over it, and how long that may take, is not decided here.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::pool::{Counts, PoolLimits};
+use crate::stream::Stream;
+
+/// Whether a connection was opened for the request that it is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was: that it fails says something of the backend.
+    Fresh,
+    /// It waited for another request: the backend may have closed it in the meantime, which says nothing.
+    Reused,
+}
+
+/// A connection to a backend.
+#[derive(Debug)]
+pub struct Connection {
+    stream: Stream,
+    origin: Origin,
+    opened: Instant,
+    idle_since: Instant,
+    counts: Arc<Counts>,
+}
+
+impl Connection {
+    pub(super) fn new(stream: Stream, now: Instant, counts: &Arc<Counts>) -> Connection {
+        counts.opened();
+        Connection { stream, origin: Origin::Fresh, opened: now, idle_since: now, counts: Arc::clone(counts) }
+    }
+
+    /// Whether it was opened for this request.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Begins to wait for another request.
+    pub(super) fn rest(&mut self, now: Instant) {
+        self.origin = Origin::Reused;
+        self.idle_since = now;
+    }
+
+    /// Whether it may be used for another request: it is not too old, has not waited too long, and nothing came while it
+    /// waited, neither its end nor bytes that nobody asked for. That is no system call unless something did come.
+    pub(super) fn is_usable(&mut self, now: Instant, limits: &PoolLimits) -> bool {
+        let young = now.saturating_duration_since(self.opened) < limits.age_max;
+        let lively = now.saturating_duration_since(self.idle_since) < limits.idle_max;
+        // Whoever it was used by must not be woken for it; TLS reads its tickets here.
+        let mut byte = [0];
+        young && lively && self.poll_read(&mut Context::from_waker(Waker::noop()), &mut byte).is_pending()
+    }
+
+    /// Reads once; no bytes mean that the backend ended its side.
+    #[inline]
+    pub(in crate::http1) fn poll_read(&mut self, cx: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
+        let mut buffer = ReadBuf::new(room);
+        Pin::new(&mut self.stream).poll_read(cx, &mut buffer).map_ok(|()| buffer.filled().len())
+    }
+
+    /// Writes what the socket takes.
+    #[inline]
+    pub(in crate::http1) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    /// Sends what TLS holds back.
+    #[inline]
+    pub(in crate::http1) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.counts.closed();
+    }
+}

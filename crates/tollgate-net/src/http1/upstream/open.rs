@@ -1,0 +1,53 @@
+//! Where connections to a backend lead, and opening one: name, TCP, TLS.
+//!
+//! How long that may take is up to whoever waits for it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::error::UpstreamError;
+use crate::connect::{connect, resolve};
+use crate::stream::Stream;
+use crate::tls::{Client, Sessions};
+
+/// A ceiling for each step: whoever waits gives up long before.
+const STEP_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Where connections lead.
+#[derive(Clone, Debug)]
+pub struct Place {
+    host: String,
+    port: u16,
+    tls: Option<Client>,
+}
+
+impl Place {
+    /// A host, an address or name (without the brackets of an IPv6 address), and its port.
+    #[must_use]
+    pub fn new(host: impl Into<String>, port: u16) -> Place {
+        Place { host: host.into(), port, tls: None }
+    }
+
+    /// The same, over TLS: the certificate must be for the host.
+    #[must_use]
+    pub fn with_tls(self, client: Client) -> Place {
+        Place { tls: Some(client), ..self }
+    }
+
+    pub(super) async fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
+        resolve(&self.host, self.port).await
+    }
+
+    /// Opens a connection to the first of `addresses` that answers.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) async fn open(&self, addresses: &[SocketAddr]) -> Result<Stream, UpstreamError> {
+        let (socket, _, _) = connect(addresses, STEP_TIMEOUT).await.map_err(UpstreamError::unconnected)?;
+        let Some(client) = &self.tls else { return Ok(Stream::plain(socket)) };
+        let opened = client.handshake(&self.host, socket, Sessions::TakenUp, STEP_TIMEOUT).await;
+        let (stream, _) = opened.map_err(UpstreamError::unencrypted)?;
+        Ok(Stream::TlsClient(Box::new(stream)))
+    }
+}

@@ -1,0 +1,207 @@
+//! Connections that wait for a request, of one event loop to one place: the last given is the first taken, so that those
+//! which are not needed grow old and go.
+//!
+//! How many requests a backend takes at once is not decided here: that is for all event loops together.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::connection::Connection;
+use super::error::UpstreamError;
+use super::open::Place;
+use crate::meter::Tally;
+
+/// How long names stay resolved: a backend that moves is found again within this, and at once when it is not there.
+const RESOLVED_FOR: Duration = Duration::from_secs(30);
+
+/// How long connections wait and live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolLimits {
+    /// Connections that may wait.
+    pub idle_connections_max: usize,
+    /// How long each may wait: less than the backend lets it.
+    pub idle_max: Duration,
+    /// How long each may live.
+    pub age_max: Duration,
+}
+
+/// What a pool counts; any thread may read it.
+#[derive(Debug, Default)]
+pub struct Counts {
+    opened: Tally,
+    open: Tally,
+    idle: Tally,
+    reused: Tally,
+    stale: Tally,
+    retried: Tally,
+}
+
+/// Connections of one event loop to one place.
+#[derive(Debug)]
+pub struct Pool {
+    place: Place,
+    limits: Cell<PoolLimits>,
+    idle: RefCell<Vec<Connection>>,
+    resolved: RefCell<Resolved>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Resolved {
+    addresses: Vec<SocketAddr>,
+    until: Option<Instant>,
+}
+
+impl Pool {
+    /// A pool without connections.
+    #[must_use]
+    pub fn new(place: Place, limits: PoolLimits) -> Pool {
+        Pool {
+            place,
+            limits: Cell::new(limits),
+            idle: RefCell::default(),
+            resolved: RefCell::default(),
+            counts: Arc::default(),
+        }
+    }
+
+    /// Where its connections lead.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// What it counts.
+    #[must_use]
+    pub fn counts(&self) -> &Arc<Counts> {
+        &self.counts
+    }
+
+    /// Changes its limits, for what waits already too.
+    pub fn limit(&self, limits: PoolLimits) {
+        self.limits.set(limits);
+    }
+
+    /// The connection that was given last, of those that may still be used.
+    pub fn take(&self, now: Instant) -> Option<Connection> {
+        let mut idle = self.idle.borrow_mut();
+        while let Some(mut connection) = idle.pop() {
+            self.counts.idle.subtract(1);
+            if connection.is_usable(now, &self.limits.get()) {
+                self.counts.reused.add(1);
+                return Some(connection);
+            }
+            self.counts.stale.add(1);
+        }
+        None
+    }
+
+    /// Keeps a connection for another request, unless enough of them wait.
+    pub fn give(&self, mut connection: Connection, now: Instant) {
+        let mut idle = self.idle.borrow_mut();
+        if idle.len() < self.limits.get().idle_connections_max {
+            connection.rest(now);
+            self.counts.idle.add(1);
+            idle.push(connection);
+        }
+    }
+
+    /// Closes what may not be used any more.
+    pub fn clean(&self, now: Instant) {
+        let limits = self.limits.get();
+        let mut idle = self.idle.borrow_mut();
+        let before = idle.len();
+        idle.retain_mut(|connection| connection.is_usable(now, &limits));
+        let gone = (before - idle.len()) as u64;
+        self.counts.idle.subtract(gone);
+        self.counts.stale.add(gone);
+    }
+
+    /// Counts that a request was sent again over a fresh connection.
+    pub fn count_retry(&self) {
+        self.counts.retried.add(1);
+    }
+
+    /// Opens a connection.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(in crate::http1) async fn open(&self, now: Instant) -> Result<Connection, UpstreamError> {
+        let addresses = self.addresses(now).await?;
+        let stream = self.place.open(&addresses).await.inspect_err(|_| self.forget_addresses())?;
+        Ok(Connection::new(stream, now, &self.counts))
+    }
+
+    async fn addresses(&self, now: Instant) -> Result<Vec<SocketAddr>, UpstreamError> {
+        let known = {
+            let resolved = self.resolved.borrow();
+            resolved.until.is_some_and(|until| now < until).then(|| resolved.addresses.clone())
+        };
+        if let Some(addresses) = known {
+            return Ok(addresses);
+        }
+        let addresses = self.place.resolve().await.map_err(|error: io::Error| UpstreamError::unresolved(error))?;
+        *self.resolved.borrow_mut() = Resolved { addresses: addresses.clone(), until: Some(now + RESOLVED_FOR) };
+        Ok(addresses)
+    }
+
+    fn forget_addresses(&self) {
+        self.resolved.borrow_mut().until = None;
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.counts.idle.subtract(self.idle.get_mut().len() as u64);
+    }
+}
+
+impl Counts {
+    /// Connections opened since the start.
+    #[must_use]
+    pub fn connections_opened(&self) -> u64 {
+        self.opened.value()
+    }
+
+    /// Connections open now.
+    #[must_use]
+    pub fn connections_open(&self) -> u64 {
+        self.open.value()
+    }
+
+    /// Connections that wait for a request now.
+    #[must_use]
+    pub fn connections_idle(&self) -> u64 {
+        self.idle.value()
+    }
+
+    /// Requests over connections that had waited.
+    #[must_use]
+    pub fn reused(&self) -> u64 {
+        self.reused.value()
+    }
+
+    /// Connections that were not used any more: too old, or closed by the backend while they waited.
+    #[must_use]
+    pub fn stale(&self) -> u64 {
+        self.stale.value()
+    }
+
+    /// Requests that were sent again.
+    #[must_use]
+    pub fn retried(&self) -> u64 {
+        self.retried.value()
+    }
+
+    pub(super) fn opened(&self) {
+        self.opened.add(1);
+        self.open.add(1);
+    }
+
+    pub(super) fn closed(&self) {
+        self.open.subtract(1);
+    }
+}
