@@ -2,17 +2,17 @@
 //!
 //! It deliberately describes nothing: each service tells of itself below its own root.
 
-use std::sync::Arc;
-
 use tollgate_net::http1::Method;
 use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::Version;
 
 use crate::accept;
+use crate::echo;
 use crate::error::Fault;
-use crate::fibonacci::{self, Fibonacci};
-use crate::hosted::Hosted;
+use crate::fibonacci;
 use crate::operation::READING;
+use crate::server::Shared;
+use crate::stock_quote;
 
 #[derive(Debug, Clone, Copy)]
 enum Form {
@@ -23,11 +23,8 @@ enum Form {
 const OFFERS: &[(&str, Form)] = &[("application/json", Form::Json), ("text/html", Form::Html)];
 
 /// Answers the index of what is served.
-pub(crate) fn answer(
-    exchange: &mut Exchange<'_>,
-    services: &[Arc<Hosted>],
-    fibonacci: Option<&Fibonacci>,
-) -> Result<(), Fault> {
+pub(crate) fn answer(exchange: &mut Exchange<'_>, shared: &Shared) -> Result<(), Fault> {
+    let services = &shared.services;
     let (request, response) = exchange.split();
     if !matches!(request.method(), Method::Get | Method::Head) {
         return Err(Fault::method_not_allowed(request.method_text(), READING));
@@ -37,8 +34,13 @@ pub(crate) fn answer(
     let mounts = services.iter().flat_map(|service| &service.mounts);
     let odata = mounts.map(|mount| (name(mount.version), mount.root.to_string()));
     let lists = services.iter().flat_map(|service| service.rest.lists()).map(|list| ("REST", list));
-    let fibonacci = fibonacci.map(|_| ("HTTP", fibonacci::EXAMPLE.to_owned()));
-    let links: Vec<_> = odata.chain(lists).chain(fibonacci).collect();
+    let others = [
+        shared.fibonacci.as_ref().map(|_| ("HTTP", fibonacci::EXAMPLE)),
+        shared.echo.as_ref().map(|_| ("HTTP", echo::EXAMPLE)),
+        shared.stock_quote.as_ref().map(|_| ("SOAP", stock_quote::EXAMPLE)),
+    ];
+    let others = others.into_iter().flatten().map(|(protocol, path)| (protocol, path.to_owned()));
+    let links: Vec<_> = odata.chain(lists).chain(others).collect();
     response.header("vary", "Accept");
     let (content_type, [before, between, after]) = match form {
         Form::Json => ("application/json", ["{\"services\":[", ",", "]}"]),

@@ -11,6 +11,7 @@ use tollgate_wire::edm::{Changes, Model, SetId, Version};
 
 use crate::auth::Policy;
 use crate::config::{self, Config, Kind, Location, Service};
+use crate::echo;
 use crate::fibonacci;
 use crate::hosted::{Hosted, Mount, Opened, count_rows};
 use crate::pool::{Locking, Pool};
@@ -18,6 +19,7 @@ use crate::proxy;
 use crate::rest::Rest;
 use crate::services::{flights, records};
 use crate::start_error::StartError;
+use crate::stock_quote;
 use crate::store::introspect::{self, Catalog, Customisation, Introspected};
 use crate::store::postgres::Address;
 use crate::store::{Connection, Database, Mapping, StoreError, postgres, sqlite};
@@ -39,8 +41,18 @@ const FLIGHTS_REST: [(&str, &str); 4] =
 const RECORDS: [(&str, Version); 2] = [("/odata/v4/refsvc/", Version::V4), ("/sap/opu/odata/refsvc/", Version::V2)];
 
 /// Names that a database's service cannot have: those of the other services, and what stands in their URLs.
-pub(crate) const RESERVED_NAMES: [&str; 8] =
-    ["flights", "carriers", "bookings", "travelagencies", "records", "refsvc", "mass-change", "fibonacci"];
+pub(crate) const RESERVED_NAMES: [&str; 10] = [
+    "flights",
+    "carriers",
+    "bookings",
+    "travelagencies",
+    "records",
+    "refsvc",
+    "mass-change",
+    "fibonacci",
+    "echo",
+    "stock-quote",
+];
 
 /// Bytes of a mapping file; one beyond it is none.
 const MAPPING_BYTES_MAX: u64 = 1 << 20;
@@ -63,11 +75,16 @@ pub(crate) fn launch(config: &Config, policy: &Policy) -> Result<Launched, Start
         launched.services.push(hosted(service, &mut launched.remarks)?);
     }
     let taken = launched.services.iter().flat_map(|service| service.taken().map(|path| (&*service.name, path)));
-    let fibonacci_taken = config.fibonacci.iter().map(|_| ("fibonacci", fibonacci::PATH.to_owned()));
-    config::check_routes(&config.routes, taken.chain(fibonacci_taken)).map_err(StartError::Config)?;
+    let others = [
+        (config.fibonacci.is_some(), fibonacci::NAME, fibonacci::PATH),
+        (config.backends.echo.is_some(), echo::NAME, echo::PATH),
+        (config.backends.stock_quote.is_some(), stock_quote::NAME, stock_quote::PATH),
+    ];
+    let others = others.into_iter().filter(|(served, ..)| *served).map(|(_, name, path)| (name, path.to_owned()));
+    config::check_routes(&config.routes, taken.chain(others)).map_err(StartError::Config)?;
     launched.services.iter_mut().for_each(|service| service.govern(policy));
     let mut places: Vec<_> = launched.services.iter().flat_map(Hosted::places).collect();
-    places.extend([("/".to_owned(), None), (fibonacci::PATH.to_owned(), None)]);
+    places.extend(["/", fibonacci::PATH, echo::PATH, stock_quote::PATH].map(|path| (path.to_owned(), None)));
     places.extend(proxy::places(&config.routes, policy).map(|path| (path.to_owned(), None)));
     if let Some(rule) = policy.idle(&places).first() {
         return Err(StartError::IdleRule { place: rule.place.clone() });

@@ -12,6 +12,7 @@ mod conditions;
 pub mod config;
 mod csrf;
 pub mod dispatcher;
+mod echo;
 mod error;
 mod error_format;
 mod feed;
@@ -36,6 +37,7 @@ pub mod services;
 mod single;
 mod start_error;
 mod stencils;
+mod stock_quote;
 pub mod store;
 #[cfg(test)]
 mod tests;

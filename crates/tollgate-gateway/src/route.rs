@@ -12,6 +12,7 @@ use tollgate_net::stream::Transport;
 
 use crate::auth::{Grants, Verb};
 use crate::cache::{self, Cachable, Dependence, Identity, Lifetime, Turn};
+use crate::echo::{self, Echo};
 use crate::error::{Failure, Fault};
 use crate::fibonacci::{self, Fibonacci};
 use crate::hosted::{Hosted, Mount, is_below};
@@ -19,6 +20,7 @@ use crate::index;
 use crate::odata;
 use crate::rest;
 use crate::server::Shared;
+use crate::stock_quote::{self, StockQuote};
 use crate::visit::Visit;
 
 /// Whose a request is.
@@ -29,6 +31,10 @@ pub(crate) enum Route<'s> {
     Rest(&'s Arc<Hosted>),
     /// The Fibonacci service's.
     Fibonacci(&'s Fibonacci),
+    /// The echo's.
+    Echo(&'s Echo),
+    /// The stock quotes'.
+    StockQuote(&'s StockQuote),
     /// The index, or nobody's.
     Bare,
 }
@@ -45,8 +51,10 @@ impl<'s> Route<'s> {
         if let Some(service) = services.iter().find(|service| service.rest.has(path)) {
             return Route::Rest(service);
         }
-        match &shared.fibonacci {
-            Some(fibonacci) if path == fibonacci::PATH => Route::Fibonacci(fibonacci),
+        match (&shared.fibonacci, &shared.echo, &shared.stock_quote) {
+            (Some(fibonacci), ..) if path == fibonacci::PATH => Route::Fibonacci(fibonacci),
+            (_, Some(echo), _) if path == echo::PATH => Route::Echo(echo),
+            (.., Some(stock_quote)) if path == stock_quote::PATH => Route::StockQuote(stock_quote),
             _ => Route::Bare,
         }
     }
@@ -57,6 +65,8 @@ impl<'s> Route<'s> {
             Route::OData(_, mount) => mount.grants.as_ref(),
             Route::Rest(service) => service.rest.grants(),
             Route::Fibonacci(_) => shared.elsewhere.fibonacci.as_ref(),
+            Route::Echo(_) => shared.elsewhere.echo.as_ref(),
+            Route::StockQuote(_) => shared.elsewhere.stock_quote.as_ref(),
             Route::Bare => shared.elsewhere.index.as_ref(),
         }
     }
@@ -102,7 +112,8 @@ impl<'s> Route<'s> {
             Route::OData(service, _) => of_rows(service, odata::CHOOSING_FIELDS)?,
             Route::Rest(service) => of_rows(service, rest::CHOOSING_FIELDS)?,
             Route::Fibonacci(fibonacci) => of_fibonacci(fibonacci, request)?,
-            Route::Bare => return None,
+            // They stand for what is behind a mediator: each request is to reach them.
+            Route::Echo(_) | Route::StockQuote(_) | Route::Bare => return None,
         };
         let identity = if visit.access.caller().user().is_some() { Identity::Said } else { cachable.identity };
         let scheme = match exchange.transport() {
@@ -120,14 +131,18 @@ impl<'s> Route<'s> {
             // The same rows without the protocol.
             Route::Rest(service) => return rest::serve(visit, service, exchange).await,
             // Nothing but the processor's work.
-            Route::Fibonacci(fibonacci) => match fibonacci.answer(visit, exchange).await {
-                Ok(()) => Ok(()),
-                Err(Failure::Broken(error)) => return Err(error),
-                Err(Failure::Told(fault)) => Err(fault),
-            },
-            Route::Bare => bare(visit, exchange),
+            Route::Fibonacci(fibonacci) => fibonacci.answer(visit, exchange).await,
+            // Bytes, and nothing looked at.
+            Route::Echo(echo) => echo.answer(visit, exchange).await,
+            // Envelope, headers, operation, figures: see stock_quote/.
+            Route::StockQuote(stock_quote) => stock_quote.answer(visit, exchange).await,
+            Route::Bare => bare(visit, exchange).map_err(Failure::Told),
         };
-        if let Err(fault) = told {
+        if let Err(failure) = told {
+            let fault = match failure {
+                Failure::Told(fault) => fault,
+                Failure::Broken(error) => return Err(error),
+            };
             let (request, response) = exchange.split();
             visit.tell(&fault, visit.error_format(Some(request)), request, response);
         }
@@ -142,7 +157,7 @@ fn bare(visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
     let services = &visit.shared.services;
     match request.path() {
         // For whoever opens the bare address.
-        "/" => index::answer(exchange, services, visit.shared.fibonacci.as_ref()),
+        "/" => index::answer(exchange, &visit.shared),
         path if is_below(path, rest::ROOT) => Err(rest::unknown(services, path)),
         _ => Err(Fault::not_found("no service is mounted here: / lists those that are")),
     }

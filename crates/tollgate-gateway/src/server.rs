@@ -19,12 +19,14 @@ use tollgate_net::stream::Transport;
 use tollgate_net::tls::server::HandshakeFailure;
 use tollgate_wire::date;
 use tollgate_wire::format::Format;
+use tollgate_xml::Workspace;
 
 use crate::admin;
 use crate::auth::{Authentication, Grants, Local, Policy};
 use crate::cache::ResponseCache;
 use crate::config::{self, Config, PlainBasic};
 use crate::csrf::Tokens;
+use crate::echo::{self, Echo};
 use crate::error::Fault;
 use crate::error_format::ErrorFormat;
 use crate::fibonacci::{self, Fibonacci};
@@ -39,6 +41,7 @@ use crate::proxy;
 use crate::rest::{self, AheadBytes};
 use crate::route::Route;
 use crate::start_error::StartError;
+use crate::stock_quote::{self, StockQuote};
 use crate::tls::{Certificates, FailureLog};
 use crate::visit::Visit;
 
@@ -71,6 +74,8 @@ pub struct Addresses {
 pub(crate) struct Shared {
     pub(crate) services: Vec<Arc<Hosted>>,
     pub(crate) fibonacci: Option<Fibonacci>,
+    pub(crate) echo: Option<Echo>,
+    pub(crate) stock_quote: Option<StockQuote>,
     /// Who asks.
     pub(crate) authentication: Arc<Authentication>,
     /// Who may do what at paths that are no service's with a database.
@@ -102,6 +107,10 @@ pub(crate) struct Elsewhere {
     pub(crate) index: Option<Arc<Grants>>,
     /// At the Fibonacci service.
     pub(crate) fibonacci: Option<Arc<Grants>>,
+    /// At the echo.
+    pub(crate) echo: Option<Arc<Grants>>,
+    /// At the stock quotes.
+    pub(crate) stock_quote: Option<Arc<Grants>>,
 }
 
 /// What one event loop holds.
@@ -113,6 +122,8 @@ pub(crate) struct Core {
     texts: RefCell<Vec<String>>,
     // Answers to requests that write, used again too.
     answers: RefCell<Vec<Answer>>,
+    /// Memory of the last message, for the next. Not to be borrowed across a wait.
+    pub(crate) workspace: RefCell<Workspace>,
 }
 
 /// Texts and answers kept by a loop: more requests than that seldom wait at once.
@@ -258,6 +269,7 @@ impl Gateway {
                         known: shared.authentication.local(),
                         texts: RefCell::default(),
                         answers: RefCell::default(),
+                        workspace: RefCell::default(),
                     };
                     scope.spawn(move || server.run(core, limits, shared.clock.clone(), shutdown, counters))
                 })
@@ -340,8 +352,13 @@ impl Core {
             .and_then(|request| self.shared.services.iter().find_map(|service| service.mount_of(request.path())));
         match mount {
             Some(mount) => odata::error_format(mount, request).into(),
+            None if self.is_of_stock_quotes(request) => ErrorFormat::of_soap(request),
             None => rest::error_format(request.filter(|request| is_below(request.path(), rest::ROOT))).into(),
         }
+    }
+
+    fn is_of_stock_quotes(&self, request: Option<&RequestHead>) -> bool {
+        self.shared.stock_quote.is_some() && request.is_some_and(|request| request.path() == stock_quote::PATH)
     }
 
     /// `http://host/root/`, or `https://…`, as the client sees it: from its `Host`, which the engine has checked to be a name or an
@@ -438,7 +455,14 @@ impl Shared {
             proxied,
             fibonacci: config.fibonacci.as_ref().map(Fibonacci::new),
             authentication: Arc::new(authentication),
-            elsewhere: Elsewhere { index: policy.grants("/", []), fibonacci: policy.grants(fibonacci::PATH, []) },
+            echo: config.backends.echo.as_ref().map(Echo::new),
+            stock_quote: config.backends.stock_quote.map(|config::StockQuote| StockQuote::new()),
+            elsewhere: Elsewhere {
+                index: policy.grants("/", []),
+                fibonacci: policy.grants(fibonacci::PATH, []),
+                echo: policy.grants(echo::PATH, []),
+                stock_quote: policy.grants(stock_quote::PATH, []),
+            },
             buffers: Buffers::default(),
             ahead: AheadBytes::default(),
             page_size: u64::from(config.pages.size),

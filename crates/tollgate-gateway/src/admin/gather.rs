@@ -25,6 +25,7 @@ use crate::dispatcher::Occupancy;
 use crate::fibonacci;
 use crate::hosted::Hosted;
 use crate::server::Shared;
+use crate::stock_quote::StockQuote;
 
 /// What the operator's page is made of.
 #[derive(Clone)]
@@ -89,9 +90,20 @@ impl Sources {
             fibonacci.map(|pool| one_service(fibonacci::NAME, pool.occupancy(), pool.queue_limits(), pool.board()));
         let services: Vec<_> = of_databases.chain(fibonacci).collect();
         let authentication = authentications::gather(&self.shared.authentication);
+        let stock_orders = self.shared.stock_quote.as_ref().map(StockQuote::orders);
         let (server, cache) = (self.server(), cached::status(&self.shared.cache, &self.cache, listing));
         let limits = limits::table(self, &services, &listeners, &cache);
-        Status { format: FORMAT, server, requests: all, services, cache, listeners, authentication, limits }
+        Status {
+            format: FORMAT,
+            server,
+            requests: all,
+            services,
+            cache,
+            listeners,
+            authentication,
+            stock_orders,
+            limits,
+        }
     }
 
     fn server(&self) -> ServerStatus {

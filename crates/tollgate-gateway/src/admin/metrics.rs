@@ -84,6 +84,9 @@ pub(super) fn render(status: &Status) -> String {
     }
     listeners(&mut text, &status.listeners);
     handshakes(&mut text, &status.listeners);
+    if let Some(orders) = status.stock_orders {
+        text.family(Kind::Counter, "tollgate_stock_orders", "Orders placed at the stock quotes.").sample(orders);
+    }
     if let Some(status) = &status.authentication {
         authentications::write(&mut text, status);
     }

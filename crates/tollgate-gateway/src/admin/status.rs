@@ -30,6 +30,8 @@ pub(super) struct Status {
     pub(super) listeners: Vec<ListenerStatus>,
     /// How callers showed who they are; null where nobody is asked.
     pub(super) authentication: Option<AuthenticationStatus>,
+    /// Orders that were placed at the stock quotes; null where these are not served.
+    pub(super) stock_orders: Option<u64>,
     /// Every limit, with what is used of it and how often it was met.
     pub(super) limits: Vec<LimitStatus>,
 }

@@ -5,6 +5,7 @@
 
 mod admin;
 mod authentication;
+mod backends;
 mod cache;
 mod endpoint;
 mod error;
@@ -32,6 +33,7 @@ use toml::Spanned;
 
 pub use self::admin::Admin;
 pub use self::authentication::{Authentication, PlainBasic};
+pub use self::backends::{Backends, BuiltIn, Echo, StockQuote};
 pub use self::cache::Cache;
 pub use self::endpoint::{Balance, Endpoint, EndpointLimits, Health, Suspension};
 pub use self::error::ConfigError;
@@ -44,6 +46,7 @@ use self::service::Meaning;
 pub use self::service::{Kind, Service};
 pub use self::tls::TlsListener;
 pub use crate::rules::{Csrf, IfMatch, Rules};
+use crate::stock_quote;
 pub use crate::store::sqlite::Synchronous;
 
 /// The gateway's configuration.
@@ -63,6 +66,8 @@ pub struct Config {
     pub services: Vec<Service>,
     /// The Fibonacci service, where it is served.
     pub fibonacci: Option<Fibonacci>,
+    /// What stands behind mediators.
+    pub backends: Backends,
     /// Places that requests are passed on to.
     pub endpoints: Vec<Endpoint>,
     /// Requests that are passed on.
@@ -239,15 +244,19 @@ impl Config {
     pub fn parse(text: &str, file_name: &str) -> Result<Config, ConfigError> {
         let file: File = toml::from_str(text).map_err(|fault| ConfigError::new(text, file_name, &fault))?;
         let common = file.work_processes.over(&WorkProcesses::default());
-        let (services, fibonacci) = match file.services {
+        let Services { of_databases: services, fibonacci, backends } = match file.services {
             Some(tables) => {
                 services(tables, &common).map_err(|(at, wrong)| ConfigError::at(text, file_name, at, &wrong))?
             }
-            None if !file.routes.is_empty() => (Vec::new(), None),
+            None if !file.routes.is_empty() => Services::default(),
             None => {
                 let of_database = [Service::flights(), Service::records()];
                 let services = of_database.map(|service| Service { work_processes: common.clone(), ..service });
-                (services.into(), Some(Fibonacci { work_processes: common.clone(), ..Fibonacci::default() }))
+                Services {
+                    of_databases: services.into(),
+                    fibonacci: Some(Fibonacci { work_processes: common.clone(), ..Fibonacci::default() }),
+                    backends: Backends::default(),
+                }
             }
         };
         let tls = tls::listeners(file.tls, text, file_name)?;
@@ -275,6 +284,7 @@ impl Config {
             pages,
             services,
             fibonacci,
+            backends,
             endpoints,
             routes,
             cache,
@@ -315,38 +325,44 @@ impl Config {
     }
 }
 
-/// The services over databases, and that without one.
-type Services = (Vec<Service>, Option<Fibonacci>);
+/// The services that tables ask for.
+#[derive(Default)]
+struct Services {
+    of_databases: Vec<Service>,
+    fibonacci: Option<Fibonacci>,
+    backends: Backends,
+}
 
 /// What the tables mean together.
 fn services(tables: Vec<Spanned<service::Table>>, common: &WorkProcesses) -> Result<Services, (Range<usize>, String)> {
-    let mut services: Vec<Service> = Vec::with_capacity(tables.len());
-    let mut fibonacci = None;
+    let mut services = Services::default();
     for table in tables {
         let whole = table.span();
         let meaning = table.into_inner().meaning(common).map_err(|(at, wrong)| (at.unwrap_or(whole.clone()), wrong))?;
-        let service = match meaning {
-            Meaning::Service(service) => service,
-            Meaning::Fibonacci(_) if fibonacci.is_some() => {
-                return Err((whole, "the service `fibonacci` is there already".to_owned()));
-            }
-            Meaning::Fibonacci(meant) => {
-                fibonacci = Some(meant);
+        let there = |name: &str| (whole.clone(), format!("the service `{name}` is there already"));
+        let (name, another) = match meaning {
+            Meaning::Fibonacci(meant) => ("fibonacci", services.fibonacci.replace(meant).is_some()),
+            Meaning::Echo(meant) => ("echo", services.backends.echo.replace(meant).is_some()),
+            Meaning::StockQuote(meant) => ("stock-quote", services.backends.stock_quote.replace(meant).is_some()),
+            Meaning::Service(service) => {
+                if services.of_databases.iter().any(|other| other.name == service.name) {
+                    return Err(match service.kind {
+                        Kind::Database { .. } => {
+                            let name = service.name;
+                            (whole, format!("another service is named `{name}` too: give this one a `name`"))
+                        }
+                        Kind::Flights { .. } | Kind::Records => there(&service.name),
+                    });
+                }
+                services.of_databases.push(service);
                 continue;
             }
         };
-        if services.iter().any(|other| other.name == service.name) {
-            let wrong = match service.kind {
-                Kind::Database { .. } => {
-                    format!("another service is named `{}` too: give this one a `name`", service.name)
-                }
-                Kind::Flights { .. } | Kind::Records => format!("the service `{}` is there already", service.name),
-            };
-            return Err((whole, wrong));
+        if another {
+            return Err(there(name));
         }
-        services.push(service);
     }
-    Ok((services, fibonacci))
+    Ok(services)
 }
 
 impl Config {
@@ -361,9 +377,19 @@ impl Config {
             drain_timeout: Duration::from_secs(u64::from(self.drain_seconds)),
             held_bytes_max: self.limits.held_bytes_max,
             // The services hold each body to a limit of its own; the engine's must not stand in their way.
-            body_bytes_max: self.services.iter().map(|service| service.rules.largest_body()).max().unwrap_or_default(),
+            body_bytes_max: self.largest_body(),
             ..tollgate_net::limits::Limits::default()
         }
+    }
+}
+
+impl Config {
+    /// Bytes of the largest body that any service takes.
+    fn largest_body(&self) -> usize {
+        let of_databases = self.services.iter().map(|service| service.rules.largest_body());
+        let echo = self.backends.echo.iter().map(|echo| echo.body_bytes_max);
+        let stock_quote = self.backends.stock_quote.iter().map(|_| stock_quote::MESSAGE_BYTES_MAX);
+        of_databases.chain(echo).chain(stock_quote).max().unwrap_or_default()
     }
 }
 
@@ -400,6 +426,7 @@ impl Default for Config {
             pages: Pages::default(),
             services: vec![Service::flights(), Service::records()],
             fibonacci: Some(Fibonacci::default()),
+            backends: Backends::default(),
             endpoints: Vec::new(),
             routes: Vec::new(),
             cache: Cache::default(),

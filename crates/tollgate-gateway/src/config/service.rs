@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::backends::{Echo, StockQuote};
 use super::fibonacci::{Fibonacci, LIFETIME_SECONDS_MAX};
 use super::location::Location;
 use super::number::optional_within;
@@ -106,10 +107,12 @@ pub(super) struct Table {
 pub(super) enum Meaning {
     Service(Service),
     Fibonacci(Fibonacci),
+    Echo(Echo),
+    StockQuote(StockQuote),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 enum KindName {
     /// The flight service: carriers, flights, bookings and travel agencies.
     Flights,
@@ -119,6 +122,10 @@ enum KindName {
     Database,
     /// A number that is computed badly on purpose: something worth caching.
     Fibonacci,
+    /// What was sent, or as many bytes as were asked for: something to stand behind a mediator.
+    Echo,
+    /// Made-up stock quotes over SOAP 1.1 and 1.2, described in WSDL: the same.
+    StockQuote,
 }
 
 /// How much a service takes from a client at once; each is answered 413 beyond, unless it says otherwise.
@@ -225,31 +232,52 @@ impl Table {
     pub(super) fn meaning(self, common: &WorkProcesses) -> Result<Meaning, Wrong> {
         match self.kind {
             KindName::Fibonacci => self.fibonacci(common).map(Meaning::Fibonacci),
+            KindName::Echo => self.echo().map(Meaning::Echo),
+            KindName::StockQuote => {
+                self.has_only("stock-quote", &[])?;
+                Ok(Meaning::StockQuote(StockQuote))
+            }
             KindName::Flights | KindName::Records | KindName::Database => self.service(common).map(Meaning::Service),
         }
     }
 
-    fn fibonacci(self, common: &WorkProcesses) -> Result<Fibonacci, Wrong> {
-        let of_others = [
-            ("name", self.name.as_ref().map(Spanned::span)),
-            ("database", self.database.as_ref().map(Spanned::span)),
-            ("seed", self.seed.as_ref().map(Spanned::span)),
-            ("mapping", self.mapping.as_ref().map(Spanned::span)),
-            ("synchronous", self.synchronous.as_ref().map(Spanned::span)),
-            ("cache_control", self.cache_control.as_ref().map(Spanned::span)),
+    /// Refuses keys that mean nothing for a service without database.
+    fn has_only(&self, kind: &str, keys: &[&str]) -> Result<(), Wrong> {
+        let limits = self.limits.as_ref();
+        let own_limits =
+            self.work_processes.limit.or(self.work_processes.queue_max).or(self.work_processes.wait_ms_max);
+        let foreign = [
+            ("name", self.name.is_some(), self.name.as_ref().map(Spanned::span)),
+            ("database", self.database.is_some(), self.database.as_ref().map(Spanned::span)),
+            ("seed", self.seed.is_some(), self.seed.as_ref().map(Spanned::span)),
+            ("mapping", self.mapping.is_some(), self.mapping.as_ref().map(Spanned::span)),
+            ("synchronous", self.synchronous.is_some(), self.synchronous.as_ref().map(Spanned::span)),
+            ("cache_control", self.cache_control.is_some(), self.cache_control.as_ref().map(Spanned::span)),
+            ("read_ms_max", self.read_ms_max.is_some(), None),
+            ("csrf", self.csrf.is_some(), None),
+            ("if_match", self.if_match.is_some(), None),
+            ("user", self.user.is_some(), None),
+            ("lifetime_seconds", self.lifetime_seconds.is_some(), None),
+            ("work_processes", own_limits.is_some(), None),
+            ("limits.body_bytes_max", limits.is_some_and(|limits| limits.body_bytes_max.is_some()), None),
+            ("limits", limits.is_some_and(LimitsTable::is_for_databases), None),
         ];
-        let plain = [
-            ("read_ms_max", self.read_ms_max.is_some()),
-            ("csrf", self.csrf.is_some()),
-            ("if_match", self.if_match.is_some()),
-            ("user", self.user.is_some()),
-            ("limits", self.limits.is_some()),
-        ];
-        let plain = plain.into_iter().filter(|(_, stands)| *stands).map(|(key, _)| (key, None));
-        let spanned = of_others.into_iter().filter(|(_, span)| span.is_some());
-        if let Some((key, span)) = spanned.chain(plain).next() {
-            return Err((span, format!("`{key}` is not for services of kind `fibonacci`, which have no database")));
+        match foreign.into_iter().find(|(key, stands, _)| *stands && !keys.contains(key)) {
+            None => Ok(()),
+            Some((key, _, span)) => {
+                Err((span, format!("`{key}` is not for services of kind `{kind}`, which have no database")))
+            }
         }
+    }
+
+    fn echo(self) -> Result<Echo, Wrong> {
+        self.has_only("echo", &["limits.body_bytes_max"])?;
+        let stated = self.limits.and_then(|limits| limits.body_bytes_max);
+        Ok(stated.map_or_else(Echo::default, |body_bytes_max| Echo { body_bytes_max }))
+    }
+
+    fn fibonacci(self, common: &WorkProcesses) -> Result<Fibonacci, Wrong> {
+        self.has_only("fibonacci", &["lifetime_seconds", "work_processes"])?;
         let default = Fibonacci::default();
         Ok(Fibonacci {
             work_processes: self.work_processes.over(common),
@@ -276,7 +304,7 @@ impl Table {
         let location = location.transpose()?;
         let mut service = match self.kind {
             KindName::Flights => Service::flights(),
-            KindName::Records | KindName::Fibonacci => Service::records(),
+            KindName::Records | KindName::Fibonacci | KindName::Echo | KindName::StockQuote => Service::records(),
             KindName::Database => {
                 let (location, span) = location.clone().ok_or_else(|| {
                     let wrong = "a service of kind `database` needs `database = \"sqlite:FILE\"` or `\"postgres://…\"`";
@@ -330,6 +358,16 @@ impl Table {
             cache_control: cache_control.transpose()?,
         };
         Ok(service)
+    }
+}
+
+impl LimitsTable {
+    /// Whether it says anything that only services over databases keep to.
+    fn is_for_databases(&self) -> bool {
+        let counts = [self.batch_requests_max, self.batch_bytes_max, self.batch_answer_bytes_max];
+        let times = [self.batch_ms_max, self.array_ms_max];
+        let arrays = [self.array_bytes_max, self.array_rows_max];
+        counts.iter().any(Option::is_some) || times.iter().any(Option::is_some) || arrays.iter().any(Option::is_some)
     }
 }
 

@@ -88,6 +88,11 @@ fn every_key_is_read() {
             kind = "fibonacci"
             lifetime_seconds = 60
             work_processes.limit = 250
+            [[service]]
+            kind = "echo"
+            limits.body_bytes_max = 9
+            [[service]]
+            kind = "stock-quote"
         "#;
     let config = Config::parse(text, "gateway.toml").unwrap();
     let work_processes = WorkProcesses { limit: 3, queue_max: 0, wait_ms_max: 50 };
@@ -136,6 +141,7 @@ fn every_key_is_read() {
                 work_processes: WorkProcesses { limit: 250, ..work_processes },
                 lifetime_seconds: 60
             }),
+            backends: Backends { echo: Some(Echo { body_bytes_max: 9 }), stock_quote: Some(StockQuote) },
             endpoints: Vec::new(),
             routes: Vec::new(),
             cache: Cache { enabled: false, bytes_max: 1, entries_max: 2, entry_bytes_max: 3, wait_ms_max: 4 },
@@ -174,6 +180,12 @@ fn what_a_service_cannot_be_is_shown_with_file_line_and_text() {
         ("kind = \"records\"\ncache_control = \"max-age\"", 3, "such as `max-age=60`"),
         ("kind = \"records\"\ncache_control = \"pubic\"", 3, "`pubic` is no directive of an answer's Cache-Control"),
         ("kind = \"fibonacci\"\ncache_control = \"public\"", 3, "`cache_control` is not for services of kind"),
+        ("kind = \"echo\"\nwork_processes.limit = 3", 1, "`work_processes` is not for services of kind `echo`"),
+        ("kind = \"echo\"\nlimits.array_rows_max = 3", 1, "`limits` is not for services of kind `echo`"),
+        ("kind = \"echo\"\n[[service]]\nkind = \"echo\"", 3, "the service `echo` is there already"),
+        ("kind = \"stock-quote\"\nseed = 1", 3, "`seed` is not for services of kind `stock-quote`"),
+        ("kind = \"stock-quote\"\nlimits.body_bytes_max = 1", 1, "`limits.body_bytes_max` is not for services of"),
+        ("kind = \"stock_quote\"", 2, "did you mean `stock-quote`?"),
         ("kind = \"records\"\nusr = \"me\"", 3, "did you mean `user`?"),
         ("kind = \"records\"\nwork_processes.limit = 0", 3, "expected a number from 1 to 1000, found 0"),
         ("kind = \"records\"\nlimits.array_rows_max = 0", 3, "found 0"),
@@ -325,4 +337,22 @@ fn the_schema_names_every_key() {
     {
         assert!(schema.contains(&format!("\"{key}\"")), "{key} is missing in {schema}");
     }
+}
+
+#[test]
+fn just_the_named_services_are_served() {
+    let text = "[[service]]\nkind = \"flights\"\nseed = 7\n[[service]]\nkind = \"echo\"\nlimits.body_bytes_max = 9\n";
+    let serving = |services: &[BuiltIn]| {
+        let mut config = Config::parse(text, "gateway.toml").unwrap();
+        config.serve_only(services);
+        let kinds: Vec<_> = config.services.into_iter().map(|service| service.kind).collect();
+        (kinds, config.fibonacci.is_some(), config.backends)
+    };
+    let none = Backends::default();
+    let echo = Backends { echo: Some(Echo { body_bytes_max: 9 }), ..none.clone() };
+    assert_eq!(serving(&[BuiltIn::Echo]), (vec![], false, echo));
+    let stock_quote = Backends { stock_quote: Some(StockQuote), ..none.clone() };
+    assert_eq!(serving(&[BuiltIn::StockQuote, BuiltIn::Fibonacci]), (vec![], true, stock_quote));
+    let of_databases = vec![Kind::Flights { seed: 7 }, Kind::Records];
+    assert_eq!(serving(&[BuiltIn::Records, BuiltIn::Flights]), (of_databases, false, none));
 }

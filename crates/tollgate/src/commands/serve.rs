@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::path::PathBuf;
 
-use clap::{Args, value_parser};
-use tollgate_gateway::config::{self, Kind, Location, Service, TlsListener};
+use clap::{Args, ValueEnum, value_parser};
+use tollgate_gateway::config::{self, BuiltIn, Kind, Location, Service, TlsListener};
 use tollgate_gateway::{Config, Gateway, StartError};
 use tollgate_net::http1::server::Shutdown;
 use tollgate_net::tls::server::Settings;
@@ -25,6 +25,7 @@ Examples:
   tollgate serve --tls-listen 127.0.0.1:8443 --certificate server.pem --key server.key
   tollgate serve gateway.toml --work-processes 4
   tollgate serve --records sqlite:records.db --pool 1 --pool-wait-ms 50
+  tollgate serve --service echo --service stock-quote   what stands behind a mediator, and nothing else
 
 One line is printed for each listener as soon as it is ready: `listening http://…`, `listening https://…` and `admin http://…`; port 0 takes any free port. SIGTERM and Ctrl-C let the exchanges in flight finish; SIGHUP has certificates, keys and the users file read again.";
 
@@ -84,6 +85,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "database")]
     pub(super) mapping: Option<PathBuf>,
 
+    /// Serve just this built-in service, and with the flag again just those that are named
+    #[arg(long, value_name = "NAME", value_enum, conflicts_with = "database")]
+    pub(super) service: Vec<Name>,
+
     /// Where the flights lie; they are made where they are not there yet [default: sqlite::memory:]
     #[arg(long, value_name = "URL")]
     pub(super) flights: Option<String>,
@@ -100,6 +105,33 @@ pub(crate) struct Arguments {
     /// mapping file) [default: anonymous]
     #[arg(long, value_name = "NAME")]
     pub(super) user: Option<String>,
+}
+
+/// A built-in service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Name {
+    /// Carriers, flights, bookings and travel agencies: OData V2, V4 and REST
+    Flights,
+    /// One set with a property of every common type: OData V2, V4 and REST
+    Records,
+    /// A number that is computed badly on purpose: /fibonacci?n=30
+    Fibonacci,
+    /// What was sent, or so many bytes: /echo?bytes=1024
+    Echo,
+    /// Made-up stock quotes over SOAP: /services/SimpleStockQuoteService?wsdl
+    StockQuote,
+}
+
+impl From<Name> for BuiltIn {
+    fn from(name: Name) -> BuiltIn {
+        match name {
+            Name::Flights => BuiltIn::Flights,
+            Name::Records => BuiltIn::Records,
+            Name::Fibonacci => BuiltIn::Fibonacci,
+            Name::Echo => BuiltIn::Echo,
+            Name::StockQuote => BuiltIn::StockQuote,
+        }
+    }
 }
 
 /// The largest configuration file that is read; a file beyond it is not one.
@@ -175,6 +207,10 @@ fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure
         let service = database_service(url, arguments)?;
         config.services = vec![service];
         config.fibonacci = None;
+    }
+    if !arguments.service.is_empty() {
+        let services: Vec<BuiltIn> = arguments.service.iter().copied().map(BuiltIn::from).collect();
+        config.serve_only(&services);
     }
     for (flag, url, service) in [
         ("--flights", &arguments.flights, Service::flights as fn() -> Service),
