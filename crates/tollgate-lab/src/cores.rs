@@ -28,7 +28,8 @@ impl Cores {
         Cores::of((0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
     }
 
-    fn of(all: Vec<usize>) -> Cores {
+    /// Divides these cores.
+    pub(crate) fn of(all: Vec<usize>) -> Cores {
         if all.len() < 2 {
             return Cores { all, ..Cores::default() };
         }

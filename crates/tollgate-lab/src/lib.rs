@@ -7,6 +7,7 @@
 pub mod cells;
 pub mod comparison;
 pub mod cores;
+pub mod doctor;
 pub mod experiment;
 pub mod fit;
 pub mod load;

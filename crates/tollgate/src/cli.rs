@@ -6,7 +6,9 @@ use std::io::Write;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{cert, completions, link, list, load, password, plan, report, run, schema, serve, xpath, xslt};
+use crate::commands::{
+    cert, completions, doctor, link, list, load, password, plan, report, run, schema, serve, xpath, xslt,
+};
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -53,6 +55,8 @@ pub(crate) enum Verb {
     Xslt(xslt::Arguments),
     /// Print what an XPath 1.0 expression finds in a document
     Xpath(xpath::Arguments),
+    /// Say what of this machine makes figures false or wide, and what mends it
+    Doctor(doctor::Arguments),
     /// Put a distance before a server, and verify that it is as long as was asked
     Link(Box<link::Arguments>),
     /// Print the JSON Schema of an experiment, of a subject, of the gateway's configuration, or of a result
@@ -75,6 +79,7 @@ impl Verb {
             Verb::Cert(arguments) => cert::run(arguments, out),
             Verb::Xslt(arguments) => xslt::run(arguments, out),
             Verb::Xpath(arguments) => xpath::run(arguments, out),
+            Verb::Doctor(arguments) => doctor::run(arguments, out),
             Verb::Link(arguments) => link::run(arguments, out),
             Verb::Schema(arguments) => schema::run(arguments, out),
             Verb::Completions(arguments) => completions::run(arguments, out),

@@ -33,7 +33,7 @@ fn sum(processes: &[u32], field: &str) -> Option<u64> {
 }
 
 /// The first number behind `field` at the start of a line.
-pub(super) fn number(text: &str, field: &str) -> Option<u64> {
+pub(crate) fn number(text: &str, field: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     line.split_whitespace().next()?.parse().ok()
 }

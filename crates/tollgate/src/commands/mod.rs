@@ -6,6 +6,7 @@
 
 pub(crate) mod cert;
 pub(crate) mod completions;
+pub(crate) mod doctor;
 pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod load;

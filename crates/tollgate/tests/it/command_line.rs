@@ -13,7 +13,9 @@ const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 #[test]
 fn help_names_every_verb_with_examples_and_exit_codes() {
     let help = tollgate(["--help"]).finish();
-    for verb in ["run", "plan", "list", "report", "load", "serve", "password", "link", "schema", "completions"] {
+    for verb in
+        ["run", "plan", "list", "report", "load", "serve", "password", "doctor", "link", "schema", "completions"]
+    {
         help.check(0, &format!("\n  {verb} "), "");
         tollgate([verb, "--help"]).finish().check(0, "Usage: tollgate", "");
     }
@@ -104,6 +106,17 @@ fn the_list_shows_each_experiment_with_its_variants() {
     let list = tollgate(["list"]).finish();
     list.check(0, "protocol  What does OData cost over plain REST?", "").check(0, "odata-v4-json-full", "");
     list.check(0, "SAP CAP 10 on Node 24", "").check(0, "for batching", "");
+}
+
+#[test]
+fn the_doctor_tells_every_finding_with_what_mends_it() {
+    let doctor = tollgate(["doctor", "--json"]).finish();
+    let told: serde_json::Value = serde_json::from_str(&doctor.out).unwrap();
+    let findings = told["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["name"] == "port-range"), "{told}");
+    assert!(findings.iter().all(|finding| (finding["verdict"] == "ok") == finding["mend"].is_null()), "{told}");
+    // Whatever machine this is, the exit code says the same as the worst finding.
+    assert_eq!(doctor.code, if told["verdict"] == "bad" { 3 } else { 0 });
 }
 
 #[test]

@@ -1,0 +1,37 @@
+//! Memory that is left for generator and subjects.
+
+use super::system::Version;
+use super::{Diagnosis, System, Verdict};
+use crate::probe::memory::number;
+
+const MIB: u64 = 1 << 20;
+/// Generator, gateway and backends at their largest level.
+const FEWEST_BYTES: u64 = 512 * MIB;
+/// Beside them a subject on a JVM, which takes up to 700 MB warmed up.
+const ENOUGH_BYTES: u64 = 2_048 * MIB;
+
+pub(super) fn memory(system: &System) -> Diagnosis {
+    let kibibytes = system.text("/proc/meminfo").and_then(|text| number(&text, "MemAvailable:"));
+    let Some(available) = kibibytes.map(|kibibytes| kibibytes.saturating_mul(1024)) else { return Diagnosis::untold() };
+    let limits = system.control_groups("memory").into_iter().filter_map(|group| {
+        let (limit, used) = match group.version {
+            Version::Two => ("memory.max", "memory.current"),
+            Version::One => ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        };
+        let limit = system.number(group.folder.join(limit))?;
+        Some(limit.saturating_sub(system.number(group.folder.join(used)).unwrap_or(0)))
+    });
+    let limit = limits.min().filter(|limit| *limit < available);
+    let left = limit.unwrap_or(available);
+    let found = match limit {
+        Some(limit) => format!("{} MiB are left of what the container may use", limit / MIB),
+        None => format!("{} MiB are left", available / MIB),
+    };
+    let (verdict, costs) = match left {
+        0..FEWEST_BYTES => (Verdict::Bad, "a run may be ended by the kernel, or meet pages that come from the disk"),
+        FEWEST_BYTES..ENOUGH_BYTES => (Verdict::Warns, "subjects on a JVM may not have room beside the rest"),
+        _ => return Diagnosis::ok(found),
+    };
+    let mend = if limit.is_some() { "give the container more (`--memory`)" } else { "end what else holds memory" };
+    Diagnosis::worse(verdict, found, costs, mend)
+}

@@ -1,0 +1,113 @@
+//! The cores: how many there are for both sides, whether they are shared, and whether their clock stays the same.
+
+use super::system::{Version, numbers};
+use super::{Diagnosis, System, Verdict};
+use crate::cores::Cores;
+
+/// With fewer, generator and subject have a core each, and the kernel's own work has none.
+const CORES_ENOUGH: usize = 4;
+
+const CPU: &str = "/sys/devices/system/cpu";
+
+pub(super) fn cores(system: &System) -> Diagnosis {
+    let usable = system.cores();
+    let online = system.text(format!("{CPU}/online")).map_or(usable.len(), |list| numbers(&list).len());
+    let found = format!("{} of {online} cores may be used", usable.len());
+    let mend = if usable.len() < online {
+        "start it without `taskset`, or give the container more cores (`--cpuset-cpus`)"
+    } else {
+        "a machine with at least 4 cores"
+    };
+    let (verdict, costs) = match usable.len() {
+        0 => return Diagnosis::untold(),
+        1 => (
+            Verdict::Bad,
+            "generator and subject take each other's time: response times and throughput are those of both together",
+        ),
+        2..CORES_ENOUGH => (
+            Verdict::Warns,
+            "generator and subject fill the machine: throughput is a joint figure, CPU time per request is the one to read",
+        ),
+        _ => return Diagnosis::ok(found),
+    };
+    Diagnosis::worse(verdict, found, costs, mend)
+}
+
+/// A quota stops every thread of the group for the rest of a period (100 ms) once it is used up.
+pub(super) fn quota(system: &System) -> Diagnosis {
+    let quotas = system.control_groups("cpu").into_iter().filter_map(|group| {
+        let (quota, period) = match group.version {
+            Version::Two => {
+                let text = system.text(group.folder.join("cpu.max"))?;
+                let (quota, period) = text.split_once(' ')?;
+                (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?)
+            }
+            Version::One => {
+                let read = |name: &str| system.text(group.folder.join(name))?.parse::<f64>().ok();
+                (read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?)
+            }
+        };
+        (quota > 0.0 && period > 0.0).then_some(quota / period)
+    });
+    let Some(quota) = quotas.reduce(f64::min) else { return Diagnosis::ok("none") };
+    let cores = system.cores().len();
+    let found = format!("{quota:.1} cores' time for {cores} cores");
+    if quota >= cores as f64 {
+        return Diagnosis::ok(found);
+    }
+    let costs = "everything stands still for up to 100 ms once it is used up: high percentiles are those of the quota";
+    let mend = "give the container whole cores (`--cpuset-cpus`) and no `--cpus`; of a unit of systemd: `CPUQuota=`";
+    Diagnosis::worse(Verdict::Bad, found, costs, mend)
+}
+
+/// Two threads of one core share its arithmetic: either is slower while the other works.
+pub(super) fn sibling_threads(system: &System) -> Diagnosis {
+    let sides = Cores::of(system.cores());
+    let shared = sides.generator.iter().find_map(|core| {
+        let list = system.text(format!("{CPU}/cpu{core}/topology/thread_siblings_list"))?;
+        let sibling = numbers(&list).into_iter().find(|sibling| sides.subjects.contains(sibling))?;
+        Some((*core, sibling))
+    });
+    let Some((generator, subject)) = shared else {
+        return Diagnosis::ok("generator and subject share no core");
+    };
+    Diagnosis::worse(
+        Verdict::Warns,
+        format!("{generator} of the generator and {subject} of the subject are threads of one core"),
+        "the subject is slower while the generator works: CPU time per request is too high, and varies",
+        "echo off > /sys/devices/system/cpu/smt/control",
+    )
+}
+
+pub(super) fn governor(system: &System) -> Diagnosis {
+    let governors = system.cores().into_iter().filter_map(|core| {
+        let governor = system.text(format!("{CPU}/cpu{core}/cpufreq/scaling_governor"))?;
+        Some((core, governor))
+    });
+    let governors: Vec<(usize, String)> = governors.collect();
+    match governors.iter().find(|(_, governor)| governor != "performance") {
+        Some((core, governor)) => Diagnosis::worse(
+            Verdict::Warns,
+            format!("`{governor}` on core {core}"),
+            "the clock follows the load: CPU time per request falls as the load rises, whatever the subject does",
+            "cpupower frequency-set -g performance",
+        ),
+        None if governors.is_empty() => Diagnosis::ok("none: the clock is not this system's to choose"),
+        None => Diagnosis::ok("`performance`"),
+    }
+}
+
+pub(super) fn turbo(system: &System) -> Diagnosis {
+    let never = system.number(format!("{CPU}/intel_pstate/no_turbo"));
+    let boost = system.number(format!("{CPU}/cpufreq/boost"));
+    let (is_on, mend) = match (never, boost) {
+        (Some(never), _) => (never == 0, "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo"),
+        (None, Some(boost)) => (boost != 0, "echo 0 > /sys/devices/system/cpu/cpufreq/boost"),
+        (None, None) => return Diagnosis::ok("none: the clock is not this system's to choose"),
+    };
+    if !is_on {
+        return Diagnosis::ok("off");
+    }
+    let costs = "the clock depends on how many cores are busy and on how warm they are: intervals are wider";
+    Diagnosis::worse(Verdict::Warns, "on".to_owned(), costs, mend)
+}

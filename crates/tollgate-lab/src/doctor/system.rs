@@ -1,0 +1,132 @@
+//! The files of /proc and /sys that the checks read, below a root of one's choice, and what was seen over a while.
+//!
+//! It deliberately judges nothing; a file that is missing or strange is `None`.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use crate::cores::Cores;
+use crate::probe::system::Ticks;
+
+/// So long the hypervisor is watched: a hundred ticks of each core, so that one in a hundred can be seen.
+const WATCHED: Duration = Duration::from_secs(1);
+/// So much of a file is read: none of those that are looked at is larger.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// A machine to look at.
+#[derive(Debug, Clone)]
+pub struct System {
+    root: PathBuf,
+    /// Share of the time of the cores that the hypervisor took, 0 to 1.
+    pub(super) steal_share: f64,
+}
+
+impl System {
+    /// This machine, watched for a second.
+    #[expect(clippy::disallowed_methods, reason = "what was stolen in a second is only known once it is over")]
+    pub fn here() -> System {
+        let cores = Cores::divide().all;
+        let before = Ticks::now(&cores);
+        thread::sleep(WATCHED);
+        System::below("/", Ticks::now(&cores).since(before).steal_share())
+    }
+
+    /// A machine whose /proc and /sys stand below `root`, and what was seen of it.
+    pub fn below(root: impl Into<PathBuf>, steal_share: f64) -> System {
+        System { root: root.into(), steal_share }
+    }
+
+    /// A file's text without the white space around it; `path` begins with `/`.
+    pub(super) fn text(&self, path: impl AsRef<Path>) -> Option<String> {
+        let file = self.root.join(path.as_ref().strip_prefix("/").ok()?);
+        let mut text = String::new();
+        fs::File::open(file).ok()?.take(FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// A file that is one number.
+    pub(super) fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
+        self.text(path)?.parse().ok()
+    }
+
+    /// What stands behind `name` at the beginning of a line.
+    pub(super) fn field(&self, path: &str, name: &str) -> Option<String> {
+        let text = self.text(path)?;
+        text.lines().find_map(|line| line.strip_prefix(name)).map(|rest| rest.trim().to_owned())
+    }
+
+    /// The cores that this process may use.
+    pub(super) fn cores(&self) -> Vec<usize> {
+        self.field("/proc/self/status", "Cpus_allowed_list:").map(|list| numbers(&list)).unwrap_or_default()
+    }
+
+    /// The folders of this process's control group, its own first and the root last, for a controller: of the one tree
+    /// of version 2, or of the controller's own tree.
+    pub(super) fn control_groups(&self, controller: &str) -> Vec<ControlGroup> {
+        let Some(text) = self.text("/proc/self/cgroup") else { return Vec::new() };
+        let mut found = Vec::new();
+        for line in text.lines() {
+            let mut parts = line.splitn(3, ':').skip(1);
+            let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+            let (mount, version) = if controllers.is_empty() {
+                ("/sys/fs/cgroup".to_owned(), Version::Two)
+            } else if controllers.split(',').any(|name| name == controller) {
+                (format!("/sys/fs/cgroup/{controllers}"), Version::One)
+            } else {
+                continue;
+            };
+            // A container sees its own group as the root, or paths of its host that are not there: those say nothing.
+            let above = Path::new(path).ancestors();
+            let folder = |path: &Path| Path::new(&mount).join(path.strip_prefix("/").unwrap_or(path));
+            found.extend(above.map(|path| ControlGroup { folder: folder(path), version }));
+        }
+        found
+    }
+}
+
+/// A folder with the limits of a control group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ControlGroup {
+    pub(super) folder: PathBuf,
+    pub(super) version: Version,
+}
+
+/// The two interfaces of control groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version {
+    One,
+    Two,
+}
+
+/// A list such as `0-3,7`.
+pub(super) fn numbers(list: &str) -> Vec<usize> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse::<usize>().ok()?..=last.trim().parse::<usize>().ok()?)
+    };
+    list.split(',').filter_map(range).flatten().take(rustix::thread::CpuSet::MAX_CPU).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cores_are_ranges_and_numbers() {
+        let check = |list: &str, expected: &[usize]| assert_eq!(numbers(list), expected, "{list}");
+        check("0-3,7", &[0, 1, 2, 3, 7]);
+        check("5", &[5]);
+        check("", &[]);
+        check("3-1,x,2", &[2]);
+        assert_eq!(numbers("0-18446744073709551615").len(), rustix::thread::CpuSet::MAX_CPU);
+    }
+
+    #[test]
+    fn this_machine_tells_its_cores() {
+        assert_eq!(System::below("/", 0.0).cores(), Cores::divide().all);
+    }
+}
