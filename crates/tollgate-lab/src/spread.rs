@@ -20,7 +20,7 @@ const SLOW_MS: f64 = 200.0;
 /// Answers in a group beyond what a percentile needs: trials at random arrivals differ.
 const RESERVE: f64 = 1.15;
 /// Fewest groups of which a toll is made: fewer have no interval worth printing.
-const GROUPS_MIN: u32 = 3;
+pub const GROUPS_MIN: u32 = 3;
 
 /// A width of bins that suits all of these histograms, so that they can be laid over each other.
 pub fn bin_ms<'a>(all: impl Iterator<Item = &'a Histogram<u64>> + Clone) -> f64 {

@@ -38,6 +38,11 @@ fn inserts_stand_in_their_wide_form_with_the_published_rows_beneath() {
 }
 
 #[test]
+fn a_run_about_encryption_has_its_tables_and_says_why_a_percentile_has_no_toll() {
+    insta::assert_snapshot!("terminal_encryption", text("terminal", &fixture::encryption()));
+}
+
+#[test]
 fn what_a_peer_took_by_what_tollgate_took_stands_in_every_form() {
     let run = fixture::beside_a_peer(&[20, 100, 1000]);
     let terminal = text("terminal", &run);

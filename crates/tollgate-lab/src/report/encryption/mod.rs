@@ -8,7 +8,9 @@ mod beside;
 use super::number::{self, NOTHING};
 use super::sentence::{self, Times};
 use super::view::{Row, View};
-use crate::results::{Cell, Encryption, EqualRate, Figure, Percentiles, RunResult, Toll, TollVerdict};
+use crate::results::{Cell, Encryption, EqualRate, Figure, Percentiles, RateGroup, RunResult, Toll, TollVerdict};
+use crate::spread::GROUPS_MIN;
+use crate::stats::percentile;
 use crate::toll::JOINT_RULES;
 
 /// A table of words.
@@ -33,6 +35,7 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
         "times in ms; [..]: 95 % interval; CPU: subject's time for one request; toll on time: of a request with all users waiting for theirs, the inverse of throughput".to_owned(),
         "tolls on times of single answers are only given at equal rate: who waits for a slower server offers it less".to_owned(),
     ];
+    texts.extend(too_few_answers(run));
     let has = |verdict| run.tolls.iter().any(|toll| toll.verdict == verdict);
     if has(TollVerdict::NoToll) {
         texts.push(format!("= no toll: the whole interval inside ± {:.0} %", crate::toll::NO_TOLL_BAND * 100.0));
@@ -49,6 +52,27 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
         texts.push("no request failed".to_owned());
     }
     texts
+}
+
+/// Why there is no toll on the higher percentiles, where there is none for want of answers.
+fn too_few_answers(run: &RunResult) -> Option<String> {
+    let is_short = |quantile: f64, of_group: fn(&RateGroup) -> Option<f64>| {
+        let mut rates = run.cells.iter().filter_map(|cell| cell.equal_rate.as_ref());
+        rates
+            .any(|rate| rate.groups.iter().filter_map(of_group).count() < GROUPS_MIN as usize)
+            .then(|| (format!("p{:.0}", quantile * 100.0), number::whole(percentile::samples_needed(quantile))))
+    };
+    let short = [is_short(0.95, |group| group.p95_ms), is_short(0.99, |group| group.p99_ms)];
+    let (names, needed): (Vec<String>, Vec<String>) = short.into_iter().flatten().unzip();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{NOTHING} for a toll on {}: too few answers. It takes {GROUPS_MIN} groups of blocks with {} answers each, so \
+             that {} lie beyond the percentile; the default run has more of them than --quick, --full the most",
+            names.join(" or "),
+            needed.join(" or "),
+            percentile::SAMPLES_BEYOND_MIN,
+        )
+    })
 }
 
 /// All tables in their order.
