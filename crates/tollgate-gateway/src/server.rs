@@ -423,8 +423,7 @@ impl Core {
         request: &RequestHead,
         response: &mut Response,
     ) {
-        self.log_inner(fault, request.method_text(), request.path());
-        fault.answer(format, response);
+        self.shared.tell(fault, format, request, response);
     }
 
     /// Tells the log what only the operator should read of a request.
@@ -434,6 +433,18 @@ impl Core {
 }
 
 impl Shared {
+    /// Tells a fault to whoever asked, on whichever listener, and what is for the operator to the log.
+    pub(crate) fn tell(
+        &self,
+        fault: &Fault,
+        format: impl Into<ErrorFormat>,
+        request: &RequestHead,
+        response: &mut Response,
+    ) {
+        self.log_inner(fault, request.method_text(), request.path());
+        fault.answer(format, response);
+    }
+
     /// Tells the log what only the operator should read of a request; its query may hold what nobody should.
     pub(crate) fn log_inner(&self, fault: &Fault, method: &str, path: &str) {
         if let Some((status, code, inner)) = fault.inner() {

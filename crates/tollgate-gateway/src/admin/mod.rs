@@ -127,7 +127,8 @@ impl Service for Page {
             Ok(()) => Ok(()),
             Err(Failure::Broken(error)) => Err(error),
             Err(Failure::Told(fault)) => {
-                fault.answer(Format::RestJson, exchange.respond());
+                let (request, response) = exchange.split();
+                self.sources.shared.tell(&fault, Format::RestJson, request, response);
                 Ok(())
             }
         }
