@@ -76,6 +76,11 @@ impl Fault {
         self
     }
 
+    fn with_inner(mut self, inner: impl Into<String>) -> Fault {
+        self.0.inner = Some(inner.into());
+        self
+    }
+
     fn with_retry_after(self) -> Fault {
         self.with_field("retry-after", Field::Number(RETRY_AFTER_SECONDS))
     }
@@ -237,11 +242,46 @@ impl Fault {
         Fault::new(503, "Draining", "the gateway is shutting down")
     }
 
+    /// 502: the backend gave no answer that could be passed on; why is for the operator.
+    pub(crate) fn backend_failed(inner: impl Into<String>) -> Fault {
+        Fault::new(502, "BadGateway", "the backend gave no answer that could be passed on").with_inner(inner)
+    }
+
+    /// 504: the backend took too long; at what is for the operator.
+    pub(crate) fn backend_late(inner: impl Into<String>) -> Fault {
+        Fault::new(504, "GatewayTimeout", "the backend did not answer in time").with_inner(inner)
+    }
+
+    /// 503: the backend is left alone for a while.
+    pub(crate) fn backend_away(retry_after_seconds: u32) -> Fault {
+        let message = "the backend did not answer others, and is left alone for a while";
+        Fault::new(503, "BackendAway", message).with_field("retry-after", Field::Number(retry_after_seconds))
+    }
+
+    /// 503: the backend has as much to do as it may have at once.
+    pub(crate) fn backend_full(retry_after_seconds: u32) -> Fault {
+        let message = "the backend has as many requests as it may have at once";
+        Fault::new(503, "BackendFull", message).with_field("retry-after", Field::Number(retry_after_seconds))
+    }
+
+    /// 400: a path that may be read in two ways.
+    pub(crate) fn ambiguous_path() -> Fault {
+        Fault::new(
+            400,
+            "BadPath",
+            "the path may mean another one: expected it without `..`, `//`, `;` and encoded slashes",
+        )
+    }
+
+    /// 405: what is there takes other methods.
+    pub(crate) fn other_methods(method: &str, allow: String) -> Fault {
+        let message = format!("{method} is not for this path, but {allow}");
+        Fault::new(405, "MethodNotAllowed", message).with_field("allow", Field::Shared(allow.into()))
+    }
+
     /// 500: our fault, told to the operator.
     pub(crate) fn internal(inner: impl Into<String>) -> Fault {
-        let mut fault = Fault::new(500, "InternalError", "the server failed at this request; the log says why");
-        fault.0.inner = Some(inner.into());
-        fault
+        Fault::new(500, "InternalError", "the server failed at this request; the log says why").with_inner(inner)
     }
 
     /// Makes `reply` tell this in the caller's format.

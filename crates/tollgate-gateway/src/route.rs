@@ -18,6 +18,7 @@ use crate::fibonacci::{self, Fibonacci};
 use crate::hosted::{Hosted, Mount, is_below};
 use crate::index;
 use crate::odata;
+use crate::proxy::{self, Found, ProxyRoute};
 use crate::rest;
 use crate::server::Shared;
 use crate::stock_quote::{self, StockQuote};
@@ -35,14 +36,19 @@ pub(crate) enum Route<'s> {
     Echo(&'s Echo),
     /// The stock quotes'.
     StockQuote(&'s StockQuote),
+    /// A backend's, with who may do what there.
+    Proxied(&'s ProxyRoute, Option<&'s Arc<Grants>>),
+    /// Nobody's, for this reason.
+    Refused(Fault),
     /// The index, or nobody's.
     Bare,
 }
 
 impl<'s> Route<'s> {
-    /// Whose `path` is. Prefixes are few and told apart by their first bytes: comparing them all costs less than a hash.
-    pub(crate) fn of(shared: &'s Shared, path: &str) -> Route<'s> {
-        let services = &shared.services;
+    /// Whose a request is. Prefixes are few and told apart by their first bytes: comparing them all costs less than a
+    /// hash.
+    pub(crate) fn of(shared: &'s Shared, request: &RequestHead) -> Route<'s> {
+        let (services, path) = (&shared.services, request.path());
         for service in services {
             if let Some(mount) = service.mount_of(path) {
                 return Route::OData(service, mount);
@@ -52,10 +58,17 @@ impl<'s> Route<'s> {
             return Route::Rest(service);
         }
         match (&shared.fibonacci, &shared.echo, &shared.stock_quote) {
-            (Some(fibonacci), ..) if path == fibonacci::PATH => Route::Fibonacci(fibonacci),
-            (_, Some(echo), _) if path == echo::PATH => Route::Echo(echo),
-            (.., Some(stock_quote)) if path == stock_quote::PATH => Route::StockQuote(stock_quote),
-            _ => Route::Bare,
+            (Some(fibonacci), ..) if path == fibonacci::PATH => return Route::Fibonacci(fibonacci),
+            (_, Some(echo), _) if path == echo::PATH => return Route::Echo(echo),
+            (.., Some(stock_quote)) if path == stock_quote::PATH => return Route::StockQuote(stock_quote),
+            _ => {}
+        }
+        // Services stand within the paths of routes, and no route within that of a service: they are the longer ones.
+        match shared.proxied.find(request.host(), request.method(), path) {
+            Found::Route { route, grants } => Route::Proxied(route, grants),
+            Found::Nothing => Route::Bare,
+            Found::OtherMethods(allow) => Route::Refused(Fault::other_methods(request.method_text(), allow)),
+            Found::Ambiguous => Route::Refused(Fault::ambiguous_path()),
         }
     }
 
@@ -67,7 +80,8 @@ impl<'s> Route<'s> {
             Route::Fibonacci(_) => shared.elsewhere.fibonacci.as_ref(),
             Route::Echo(_) => shared.elsewhere.echo.as_ref(),
             Route::StockQuote(_) => shared.elsewhere.stock_quote.as_ref(),
-            Route::Bare => shared.elsewhere.index.as_ref(),
+            Route::Proxied(_, grants) => *grants,
+            Route::Bare | Route::Refused(_) => shared.elsewhere.index.as_ref(),
         }
     }
 
@@ -113,7 +127,8 @@ impl<'s> Route<'s> {
             Route::Rest(service) => of_rows(service, rest::CHOOSING_FIELDS)?,
             Route::Fibonacci(fibonacci) => of_fibonacci(fibonacci, request)?,
             // They stand for what is behind a mediator: each request is to reach them.
-            Route::Echo(_) | Route::StockQuote(_) | Route::Bare => return None,
+            Route::Echo(_) | Route::StockQuote(_) => return None,
+            Route::Proxied(..) | Route::Bare | Route::Refused(_) => return None,
         };
         let identity = if visit.access.caller().user().is_some() { Identity::Said } else { cachable.identity };
         let scheme = match exchange.transport() {
@@ -137,6 +152,12 @@ impl<'s> Route<'s> {
             // Envelope, headers, operation, figures: see stock_quote/.
             Route::StockQuote(stock_quote) => stock_quote.answer(visit, exchange).await,
             Route::Bare => bare(visit, exchange).map_err(Failure::Told),
+            // A place of an endpoint, and its answer back: see proxy/.
+            Route::Proxied(route, _) => return proxy::forward(visit, route, exchange).await,
+            Route::Refused(fault) => {
+                let may = visit.access.check_document(Verb::of(exchange.request().method()));
+                Err(Failure::Told(may.err().unwrap_or_else(|| fault.clone())))
+            }
         };
         if let Err(failure) = told {
             let fault = match failure {

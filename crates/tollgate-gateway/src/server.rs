@@ -8,7 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::server::{Counters, Exchange, ExchangeError, Response, Server, Service, Shutdown};
@@ -24,7 +24,7 @@ use tollgate_xml::Workspace;
 use crate::admin;
 use crate::auth::{Authentication, Grants, Local, Policy};
 use crate::cache::ResponseCache;
-use crate::config::{self, Config, PlainBasic};
+use crate::config::{self, Config, PlainBasic, Protocol};
 use crate::csrf::Tokens;
 use crate::echo::{self, Echo};
 use crate::error::Fault;
@@ -37,7 +37,7 @@ use crate::odata;
 use crate::odata::batch::Room;
 use crate::operation::{Answer, READING};
 use crate::parts::Buffers;
-use crate::proxy;
+use crate::proxy::{self, Connections, Found, Pools};
 use crate::rest::{self, AheadBytes};
 use crate::route::Route;
 use crate::start_error::StartError;
@@ -83,6 +83,8 @@ pub(crate) struct Shared {
     /// What is passed on, and where to.
     #[allow(dead_code, reason = "what forwards requests comes next")]
     pub(crate) proxied: proxy::Table,
+    /// What connections to places there are.
+    pub(crate) connections: Connections,
     /// The answers that are kept for others.
     pub(crate) cache: Arc<ResponseCache>,
     pub(crate) buffers: Buffers,
@@ -124,6 +126,8 @@ pub(crate) struct Core {
     answers: RefCell<Vec<Answer>>,
     /// Memory of the last message, for the next. Not to be borrowed across a wait.
     pub(crate) workspace: RefCell<Workspace>,
+    /// Connections to the places of endpoints.
+    pub(crate) pools: Pools,
 }
 
 /// Texts and answers kept by a loop: more requests than that seldom wait at once.
@@ -270,6 +274,7 @@ impl Gateway {
                         texts: RefCell::default(),
                         answers: RefCell::default(),
                         workspace: RefCell::default(),
+                        pools: Pools::new(&shared.connections),
                     };
                     scope.spawn(move || server.run(core, limits, shared.clock.clone(), shutdown, counters))
                 })
@@ -331,13 +336,17 @@ impl Service for Core {
                 return Ok(());
             }
         };
-        let route = Route::of(&self.shared, path);
+        let route = Route::of(&self.shared, exchange.request());
         let visit = Visit::new(self, caller, route.grants(&self.shared));
         route.serve(&visit, exchange).await
     }
 
     fn refusal(&self, fault: ProtocolFault, request: Option<&RequestHead>, response: &mut Response) {
         Fault::from(fault).answer(self.error_format(request), response);
+    }
+
+    fn tick(&self, now: Instant) {
+        self.pools.clean(now);
     }
 
     fn handshake_failed(&self, failure: HandshakeFailure, peer: SocketAddr, detail: Option<&dyn fmt::Display>) {
@@ -352,13 +361,17 @@ impl Core {
             .and_then(|request| self.shared.services.iter().find_map(|service| service.mount_of(request.path())));
         match mount {
             Some(mount) => odata::error_format(mount, request).into(),
-            None if self.is_of_stock_quotes(request) => ErrorFormat::of_soap(request),
+            None if request.is_some_and(|request| self.speaks_soap(request)) => ErrorFormat::of_soap(request),
             None => rest::error_format(request.filter(|request| is_below(request.path(), rest::ROOT))).into(),
         }
     }
 
-    fn is_of_stock_quotes(&self, request: Option<&RequestHead>) -> bool {
-        self.shared.stock_quote.is_some() && request.is_some_and(|request| request.path() == stock_quote::PATH)
+    /// Whether SOAP is spoken where a request goes that is for no service with a database.
+    fn speaks_soap(&self, request: &RequestHead) -> bool {
+        let Shared { stock_quote, proxied, .. } = &*self.shared;
+        let found = proxied.find(request.host(), request.method(), request.path());
+        matches!(found, Found::Route { route, .. } if route.protocol == Protocol::Soap)
+            || (stock_quote.is_some() && request.path() == stock_quote::PATH)
     }
 
     /// `http://host/root/`, or `https://…`, as the client sees it: from its `Host`, which the engine has checked to be a name or an
@@ -464,6 +477,7 @@ impl Shared {
             batch_room: Room::of(services.iter().map(|service| &service.rules)),
             services,
             proxied,
+            connections: Connections::default(),
             fibonacci: config.fibonacci.as_ref().map(Fibonacci::new),
             authentication: Arc::new(authentication),
             echo: config.backends.echo.as_ref().map(Echo::new),

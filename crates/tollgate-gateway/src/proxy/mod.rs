@@ -1,9 +1,16 @@
-//! Requests that are passed on: which ones, and where they may go.
+//! Requests that are passed on: which ones, where they may go, and passing them on.
 
-#![allow(dead_code, unused_imports, reason = "what forwards requests comes next")]
+#![allow(dead_code, unused_imports, reason = "the monitor and the reload come next")]
 
+mod connections;
 pub(crate) mod endpoint;
+mod fields;
+mod forward;
 mod path;
+mod pools;
 mod table;
 
+pub(crate) use connections::{ConnectionCounts, Connections};
+pub(crate) use forward::forward;
+pub(crate) use pools::Pools;
 pub(crate) use table::{Found, ProxyRoute, Table, places};

@@ -12,6 +12,13 @@ use crate::config::Suspension;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PlaceId(u32);
 
+impl PlaceId {
+    /// Its place in tables of all places.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// One place of an endpoint. What every request moves has cache lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]

@@ -1,0 +1,262 @@
+//! A request that is passed on: to a place of its endpoint, and its answer back to the client. The hot path.
+//!
+//! Bodies up to 64 KiB go with their head in one write, larger ones as they come, both ways at the same time; nothing is
+//! gathered for longer than that unless a mediator wants it. What becomes of fields stands in `fields`, who is asked in
+//! `endpoint`, and how bytes move in the engine.
+
+use std::rc::Rc;
+use std::time::Instant;
+
+use tollgate_net::http1::server::{
+    Asking, Body, Delimiter, Enclosed, Exchange, ExchangeError, ForwardError, Gathered, Patience,
+};
+use tollgate_net::http1::upstream::{Connection, Kind, Origin, Pool, UpstreamError};
+use tollgate_net::http1::{Framing, Method};
+use tollgate_net::stream::Transport;
+
+use super::ProxyRoute;
+use super::endpoint::{Ending, Group, Permit, Tried, Unavailable};
+use super::fields::{self, Came, Credentials};
+use crate::auth::Verb;
+use crate::config::{EndpointLimits, Retry};
+use crate::error::{Failure, Fault};
+use crate::mediate::Edits;
+use crate::visit::Visit;
+
+/// Bodies up to this are sent with their head, and can be sent again.
+const GATHERED_BYTES_MAX: usize = 64 * 1024;
+
+/// Passes a request on, or tells the client why not.
+///
+/// # Errors
+/// Only where the exchange breaks.
+pub(crate) async fn forward(
+    visit: &Visit<'_>,
+    route: &ProxyRoute,
+    exchange: &mut Exchange<'_>,
+) -> Result<(), ExchangeError> {
+    let outcome = pass(visit, route, exchange).await;
+    let told = match outcome {
+        Ok(()) => Ok(()),
+        Err(Failure::Broken(error)) => return Err(error),
+        // Half of an answer cannot be taken back: its client sees that it is half.
+        Err(Failure::Told(fault)) if exchange.has_begun() => {
+            let request = exchange.request();
+            visit.log_inner(&fault, request.method_text(), request.path());
+            return Err(exchange.cut_short());
+        }
+        Err(Failure::Told(fault)) => Err(fault),
+    };
+    if let Err(fault) = told {
+        let (request, response) = exchange.split();
+        response.clear();
+        visit.tell(&fault, visit.error_format(Some(request)), request, response);
+    }
+    route.count(exchange.respond().status);
+    Ok(())
+}
+
+async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+    visit.access.check_document(Verb::of(exchange.request().method()))?;
+    let group = route.endpoint.as_deref();
+    let gathered = exchange.gather_body(GATHERED_BYTES_MAX).await?;
+    let group = group.ok_or_else(|| Fault::internal("a route without endpoint has no mediator that names one"))?;
+    let mut asked = ask(visit, route, group, exchange, gathered).await?;
+    answer(exchange);
+    let relayed = exchange.relay(&mut asked.asking).await;
+    if let Err(error) = relayed {
+        return Err(asked.failed(error));
+    }
+    asked.end(exchange).await.map_err(Failure::Broken)
+}
+
+/// A request that a backend began to answer.
+struct Asked<'g> {
+    asking: Asking,
+    pool: Rc<Pool>,
+    permit: Permit<'g>,
+}
+
+/// Sends the request to one place after the other, until one begins to answer.
+async fn ask<'g>(
+    visit: &Visit<'_>,
+    route: &ProxyRoute,
+    group: &'g Group,
+    exchange: &mut Exchange<'_>,
+    gathered: Gathered,
+) -> Result<Asked<'g>, Failure> {
+    let began = exchange.now();
+    let mut tried = Tried::default();
+    let mut failed: Option<Fault> = None;
+    loop {
+        let permit = match group.pick(exchange.now(), &tried) {
+            Ok(permit) => permit,
+            // What is told is what was met, and not that there is nobody else.
+            Err(unavailable) => return Err(failed.unwrap_or_else(|| no_place(unavailable)).into()),
+        };
+        let limits = permit.limits();
+        let pool = visit.pools.of(&permit);
+        let mut connection = match exchange.connection(&pool, limits.connect_max).await {
+            Ok(connection) => connection,
+            Err(error) => {
+                // Nothing was sent: whatever the method, another place may be asked.
+                tried.note(permit.index());
+                failed = Some(unanswered(&permit, &error));
+                permit.ended(ending(error.kind()));
+                continue;
+            }
+        };
+        let body = write_request(visit, route, exchange, &permit, gathered);
+        let patience = patience(limits, began);
+        loop {
+            let may_ask_again = may_ask_again(route, exchange.request().method(), &connection, body);
+            let mut asking = exchange.begin_asking(connection, patience, body);
+            let error = match exchange.ask(&mut asking).await {
+                Ok(()) => return Ok(Asked { asking, pool, permit }),
+                Err(ForwardError::Client(error)) => return Err(error.into()),
+                Err(ForwardError::Backend(error)) => error,
+            };
+            let again = may_ask_again && error.kind() == Kind::ClosedBeforeAnswer;
+            let fresh = if again { fresh_connection(exchange, &pool, limits).await } else { Err(error) };
+            match fresh {
+                Ok(fresh) => connection = fresh,
+                Err(error) => {
+                    let fault = unanswered(&permit, &error);
+                    permit.ended(ending(error.kind()));
+                    return Err(fault.into());
+                }
+            }
+        }
+    }
+}
+
+/// A connection to ask a second time: the backend closed the first while it waited, which says nothing.
+async fn fresh_connection(
+    exchange: &mut Exchange<'_>,
+    pool: &Rc<Pool>,
+    limits: &EndpointLimits,
+) -> Result<Connection, UpstreamError> {
+    pool.count_retry();
+    exchange.fresh_connection(pool, limits.connect_max).await
+}
+
+/// Whether a request that no byte of an answer came for may be sent once more: it was sent over a connection that had
+/// waited, there is all of it, and doing it twice is no harm (RFC 9110, section 9.2.2).
+fn may_ask_again(route: &ProxyRoute, method: Method, connection: &Connection, body: Body) -> bool {
+    let harmless = match route.retry {
+        Retry::Always => true,
+        Retry::Never => false,
+        Retry::Idempotent => match method {
+            Method::Get | Method::Head | Method::Put | Method::Delete | Method::Options | Method::Trace => true,
+            Method::Post | Method::Patch | Method::Merge | Method::Other => false,
+        },
+    };
+    harmless && connection.origin() == Origin::Reused && body == Body::Whole
+}
+
+/// Writes head and body for a place; says whether the body is whole.
+fn write_request(
+    visit: &Visit<'_>,
+    route: &ProxyRoute,
+    exchange: &mut Exchange<'_>,
+    permit: &Permit<'_>,
+    gathered: Gathered,
+) -> Body {
+    let (peer, transport) = (exchange.peer(), exchange.transport());
+    let (request, _, out) = exchange.outbound();
+    let target = permit.target();
+    out.clear();
+    out.extend_from_slice(request.method_text().as_bytes());
+    out.push(b' ');
+    route.write_target(target.path_and_query(), request.path(), request.query(), out);
+    out.extend_from_slice(b" HTTP/1.1\r\n");
+    let came = Came {
+        peer,
+        scheme: scheme(transport),
+        credentials: match visit.shared.authentication.is_on() {
+            true => Credentials::Ours,
+            false => Credentials::TheBackends,
+        },
+        host: request.host(),
+    };
+    fields::write_request(out, request, &came, target.authority(), &Edits::default());
+    match gathered {
+        Gathered::Whole => exchange.enclose(Enclosed::Gathered),
+        Gathered::Beginning => exchange.enclose(Enclosed::Streamed),
+    }
+}
+
+/// Makes the answer to the client of that of the backend, but for its body.
+fn answer(exchange: &mut Exchange<'_>) {
+    let (_, head, response) = exchange.answered();
+    response.status = head.status();
+    fields::write_answer(response, head, &Edits::default());
+    match (head.framing(), head.content_length()) {
+        // Of an answer to HEAD too, which has none of them.
+        (Framing::Length(length), _) | (Framing::None, Some(length)) => response.delimit(Delimiter::Length(length)),
+        (Framing::None | Framing::Chunked | Framing::UntilClose, _) => {}
+    }
+}
+
+impl Asked<'_> {
+    /// Ends an exchange that went well.
+    async fn end(self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
+        let (request, head, _) = exchange.answered();
+        let (is_head, status) = (request.method() == Method::Head, head.status());
+        exchange.release(self.asking, &self.pool);
+        self.permit.ended(Ending::Answered(status));
+        // The length that is told is the one that GET would bring.
+        if is_head { exchange.flush_part().await } else { Ok(()) }
+    }
+
+    /// Ends an exchange that broke within the answer.
+    fn failed(self, error: ForwardError) -> Failure {
+        match error {
+            ForwardError::Client(error) => error.into(),
+            ForwardError::Backend(error) => {
+                let fault = unanswered(&self.permit, &error);
+                self.permit.ended(ending(error.kind()));
+                fault.into()
+            }
+        }
+    }
+}
+
+fn patience(limits: &EndpointLimits, began: Instant) -> Patience {
+    Patience { first_byte: limits.first_byte_max, stall: limits.stall_max, whole_by: began + limits.request_max }
+}
+
+/// How a client reached us, as URLs have it.
+pub(super) fn scheme(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Plain => "http",
+        Transport::Tls { .. } => "https",
+    }
+}
+
+/// How what went wrong counts at its place.
+fn ending(kind: Kind) -> Ending {
+    match kind {
+        Kind::Unresolved | Kind::Unconnected | Kind::ConnectTimedOut => Ending::ConnectFailed,
+        Kind::Tls => Ending::TlsFailed,
+        Kind::AnswerTimedOut | Kind::Stalled | Kind::ExchangeTimedOut => Ending::TimedOut,
+        Kind::ClosedBeforeAnswer | Kind::ClosedWithinAnswer | Kind::Malformed(_) | Kind::TooLarge => Ending::Broken,
+    }
+}
+
+/// What a client is told of a place that did not answer.
+fn unanswered(permit: &Permit<'_>, error: &UpstreamError) -> Fault {
+    let inner = format!("{}: {error}", permit.target());
+    match error.kind() {
+        Kind::AnswerTimedOut | Kind::Stalled | Kind::ExchangeTimedOut => Fault::backend_late(inner),
+        _ => Fault::backend_failed(inner),
+    }
+}
+
+fn no_place(unavailable: Unavailable) -> Fault {
+    match unavailable {
+        Unavailable::Suspended { retry_after_seconds } => Fault::backend_away(retry_after_seconds),
+        Unavailable::Full { retry_after_seconds } => Fault::backend_full(retry_after_seconds),
+        Unavailable::Tried => Fault::internal("a group of places has none"),
+    }
+}
