@@ -15,6 +15,8 @@ fn nothing_is_the_default() {
 #[test]
 fn the_examples_for_users_are_read() {
     Config::parse(include_str!("../../../../examples/gateway.toml"), "gateway.toml").unwrap();
+    let backends = Config::parse(include_str!("../../../../examples/backends.toml"), "backends.toml").unwrap().backends;
+    assert_eq!(backends, Backends { echo: Some(Echo::default()), stock_quote: Some(StockQuote) });
     let config = include_str!("../../../../examples/your-own-database.toml");
     let config = Config::parse(config, "your-own-database.toml").unwrap();
     let names: Vec<&str> = config.services.iter().map(|service| service.name.as_str()).collect();
