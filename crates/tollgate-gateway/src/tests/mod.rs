@@ -17,6 +17,7 @@ mod found;
 mod paging;
 mod pool;
 mod postgres;
+mod proxy;
 mod references;
 mod rest;
 mod rest_arrays;

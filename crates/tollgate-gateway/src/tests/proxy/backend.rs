@@ -1,0 +1,128 @@
+//! A backend that does as a test says: a script for each connection, in the order in which they come.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Longer than any test should take: a guard against hanging, not a measure.
+const GUARD: Duration = Duration::from_secs(30);
+
+/// What is done with one connection.
+pub(super) type Script = Box<dyn FnOnce(&mut Peer) + Send>;
+
+/// A backend.
+pub(super) struct Backend {
+    pub(super) address: SocketAddr,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The backend's end of a connection.
+pub(super) struct Peer {
+    pub(super) socket: TcpStream,
+    unread: Vec<u8>,
+}
+
+/// A script.
+pub(super) fn script(script: impl FnOnce(&mut Peer) + Send + 'static) -> Script {
+    Box::new(script)
+}
+
+/// A script that answers each request with the same, until the connection ends.
+pub(super) fn always(answer: impl Into<String>) -> Script {
+    let answer = answer.into();
+    script(move |peer| {
+        while peer.try_head().is_some() {
+            peer.send(&answer);
+        }
+    })
+}
+
+/// An answer with this text.
+pub(super) fn answer(text: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nContent-Type: text/plain\r\n\r\n{text}", text.len())
+}
+
+impl Backend {
+    /// Listens, and takes as many connections as there are scripts.
+    pub(super) fn start(scripts: Vec<Script>) -> Backend {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let thread = std::thread::spawn(move || {
+            let running = scripts.into_iter().map(|script| {
+                let (socket, _) = listener.accept().unwrap();
+                socket.set_read_timeout(Some(GUARD)).unwrap();
+                socket.set_write_timeout(Some(GUARD)).unwrap();
+                std::thread::spawn(move || script(&mut Peer { socket, unread: Vec::new() }))
+            });
+            for script in running.collect::<Vec<_>>() {
+                script.join().unwrap();
+            }
+        });
+        Backend { address, thread: Some(thread) }
+    }
+
+    /// One that nobody listens at.
+    pub(super) fn away() -> Backend {
+        Backend { address: TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap(), thread: None }
+    }
+
+    /// Whether all scripts are done.
+    pub(super) fn is_done(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits until all scripts are done.
+    pub(super) fn join(mut self) {
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Peer {
+    /// The next request's head, with its empty line.
+    pub(super) fn head(&mut self) -> String {
+        self.try_head().expect("a request comes")
+    }
+
+    /// The same; `None` where the connection ends before it.
+    pub(super) fn try_head(&mut self) -> Option<String> {
+        let mut buffer = [0; 4096];
+        loop {
+            if let Some(at) = self.unread.windows(4).position(|window| window == b"\r\n\r\n") {
+                let rest = self.unread.split_off(at + 4);
+                return Some(String::from_utf8(std::mem::replace(&mut self.unread, rest)).unwrap());
+            }
+            match self.socket.read(&mut buffer) {
+                Ok(0) | Err(_) => return None,
+                Ok(count) => self.unread.extend_from_slice(&buffer[..count]),
+            }
+        }
+    }
+
+    /// So many bytes of a body.
+    pub(super) fn body(&mut self, count: usize) -> String {
+        let mut body = vec![0; count];
+        let have = count.min(self.unread.len());
+        body[..have].copy_from_slice(&self.unread[..have]);
+        self.unread.drain(..have);
+        self.socket.read_exact(&mut body[have..]).unwrap();
+        String::from_utf8(body).unwrap()
+    }
+
+    /// Says something, to whoever is still there.
+    pub(super) fn send(&mut self, text: &str) {
+        let _ = self.socket.write_all(text.as_bytes());
+    }
+
+    /// Ends our side.
+    pub(super) fn end(&mut self) {
+        let _ = self.socket.shutdown(Shutdown::Write);
+    }
+
+    /// Reads until the other side ends.
+    pub(super) fn until_end(&mut self) {
+        let _ = self.socket.read_to_end(&mut self.unread);
+    }
+}

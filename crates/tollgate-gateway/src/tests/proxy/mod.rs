@@ -1,0 +1,34 @@
+//! Requests that are passed on, over real sockets: what backends get, what clients get, and what happens where either does
+//! not do what it should.
+
+mod backend;
+mod encrypted;
+mod failing;
+mod passing;
+
+use std::time::SystemTime;
+
+use tollgate_net::clock::{Clock, ManualClock};
+
+use self::backend::Backend;
+use super::client::Running;
+
+/// A gateway with one endpoint of these backends, and a route to it.
+fn before(backends: &[&Backend], endpoint: &str, route: &str) -> Running {
+    Running::start(&config(backends, endpoint, route))
+}
+
+/// The same by a clock that is moved by hand.
+fn before_by_hand(backends: &[&Backend], endpoint: &str, route: &str) -> (Running, ManualClock) {
+    let (clock, hand) = Clock::manual(SystemTime::UNIX_EPOCH);
+    (Running::start_by(&config(backends, endpoint, route), clock), hand)
+}
+
+fn config(backends: &[&Backend], endpoint: &str, route: &str) -> String {
+    let urls: Vec<String> = backends.iter().map(|backend| format!("\"http://{}\"", backend.address)).collect();
+    format!(
+        "[[endpoint]]\nname = \"backend\"\nurls = [{}]\n{endpoint}\n\
+         [[route]]\npath = \"/passed\"\nendpoint = \"backend\"\n{route}\n",
+        urls.join(", ")
+    )
+}
