@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use super::encryption;
 use super::number::{self, NOTHING};
 use super::sentence::{self, Times};
 use super::terminal::{one_line, wrapped};
@@ -17,6 +18,7 @@ pub(super) const HEAD: [&str; 9] =
     ["mode", "level", "figure", "peer", "tollgate", "peer / tollgate", "blocks", "verdict", "note"];
 
 /// Variants of one peer at one distance, by the names of their like on tollgate, and the level that stands for them.
+#[derive(Clone)]
 pub(super) struct Group<'r> {
     pub(super) peer: &'r str,
     pub(super) distance: Distance,
@@ -136,30 +138,42 @@ fn answer(run: &RunResult, group: &Group<'_>, times: Times) -> Option<String> {
     (!parts.is_empty()).then(|| format!("At {level}{far}, {} takes {said} of tollgate.", group.peer))
 }
 
-/// Writes, for a terminal or a pipe, one line for each mode at the level that stands for its group.
+/// Writes, for a terminal or a pipe, one line for each mode at the level that stands for its group; at every level where
+/// those are no sizes, so that none stands for the others.
 pub(super) fn write(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> {
     let run = view.run;
     for group in groups(run) {
         let afar = if group.distance == Distance::Remote { ", from afar" } else { "" };
         let heading = format!("{} ({}) by tollgate, in the same blocks{afar}", title(run, group.peer), group.peer);
         wrapped(out, "", &one_line(&heading), width)?;
-        let name_width = group.against.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let level = sentence::level(&run.experiment, group.level);
-        for name in &group.against {
-            let figures: Vec<String> = figures(run, &group)
-                .into_iter()
-                .filter_map(|figure| Some((figure, find(run, &group, name, figure)?)))
-                .map(|(figure, found)| format!("{} {}", word(figure), text(found)))
-                .collect();
-            // Below its batch a mode is another one by another name.
-            if figures.is_empty() {
-                continue;
-            }
-            let figures: Vec<String> = figures.iter().map(|text| format!("{text:<36}")).collect();
-            let line = format!("{:name_width$}  at {level}  {}", one_line(name), figures.join(" "));
-            wrapped(out, "", line.trim_end(), width)?;
+        let levels = match encryption::is_shown(run) {
+            true => run.experiment.levels.clone(),
+            false => vec![group.level],
+        };
+        for level in levels {
+            write_level(run, &Group { level, ..group.clone() }, out, width)?;
         }
         writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_level(run: &RunResult, group: &Group<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> {
+    let name_width = group.against.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let level = sentence::level(&run.experiment, group.level);
+    for name in &group.against {
+        let figures: Vec<String> = figures(run, group)
+            .into_iter()
+            .filter_map(|figure| Some((figure, find(run, group, name, figure)?)))
+            .map(|(figure, found)| format!("{} {}", word(figure), text(found)))
+            .collect();
+        // Below its batch a mode is another one by another name.
+        if figures.is_empty() {
+            continue;
+        }
+        let figures: Vec<String> = figures.iter().map(|text| format!("{text:<36}")).collect();
+        let line = format!("{:name_width$}  at {level}  {}", one_line(name), figures.join(" "));
+        wrapped(out, "", line.trim_end(), width)?;
     }
     Ok(())
 }

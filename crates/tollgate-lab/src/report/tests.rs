@@ -1,7 +1,7 @@
 //! Reporters on the fixtures.
 
 use super::{Colour, REPORTERS, RenderError, RenderOptions, find, fixture, render};
-use crate::results::RunResult;
+use crate::results::{Comparison, Figure, RunResult, TollVerdict, Variant};
 
 fn rendered(name: &str, run: &RunResult, options: &RenderOptions) -> String {
     let mut out = Vec::new();
@@ -40,6 +40,36 @@ fn inserts_stand_in_their_wide_form_with_the_published_rows_beneath() {
 #[test]
 fn a_run_about_encryption_has_its_tables_and_says_why_a_percentile_has_no_toll() {
     insta::assert_snapshot!("terminal_encryption", text("terminal", &fixture::encryption()));
+}
+
+#[test]
+fn a_peer_stands_beside_us_at_each_way_of_encrypting() {
+    let mut run = fixture::encryption();
+    run.experiment.variants.push(Variant {
+        name: "nginx-https".into(),
+        peer: Some("nginx".into()),
+        ..run.experiment.variants[2].clone()
+    });
+    run.comparisons = [(1, 1.5), (4, 0.8)]
+        .map(|(level, ratio)| Comparison {
+            variant: "nginx-https".into(),
+            peer: "nginx".into(),
+            against: "https".into(),
+            level,
+            figure: Figure::SubjectCpu,
+            ratio,
+            low: ratio * 0.9,
+            high: ratio * 1.1,
+            blocks: 16,
+            p_adjusted: 0.001,
+            verdict: if ratio > 1.0 { TollVerdict::Dearer } else { TollVerdict::Cheaper },
+            note: None,
+        })
+        .into();
+    let terminal = text("terminal", &run);
+    for line in ["https  at TLS 1.3, P-256  CPU 1.50x", "https  at TLS 1.2, RSA-2048  CPU 0.80x"] {
+        assert!(terminal.lines().any(|found| found.starts_with(line)), "{line}:\n{terminal}");
+    }
 }
 
 #[test]
