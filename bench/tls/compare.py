@@ -9,12 +9,14 @@ the geometric mean over the rounds with its 95 % interval (Student's t on the lo
   kept        CPU per request of the gateway's cached 1 KiB over TLS 1.3, 20 connections, against nginx's `return 200`
   handshakes  CPU per full handshake: a connection for each request, no session taken up
   idle        resident memory of connections that had one answer each and wait, with TLS and without
+  silent      2,000 connections that send nothing, half a first message, or all of it and never the second: how long fresh
+              clients (a connection, a full handshake, a request) wait beforehand and meanwhile, and what closes when
   generator   CPU per request of `tollgate load` and of the engine alone (the example `ask`) against wrk, on nginx
 
 Needs nginx, wrk and taskset (Debian: nginx-light wrk util-linux) and release builds.
 
     cargo build --release && cargo build --release -p tollgate-net --example ask
-    python3 bench/tls/compare.py [kept] [handshakes] [idle] [generator] [--rounds 9] [--seconds 2]
+    python3 bench/tls/compare.py [kept] [handshakes] [idle] [silent] [generator] [--rounds 9] [--seconds 2]
 """
 import argparse
 import base64
@@ -22,6 +24,7 @@ import math
 import pathlib
 import re
 import resource
+import select
 import signal
 import socket
 import ssl
@@ -29,6 +32,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -40,6 +44,9 @@ USER, PASSWORD = "ann", "a password of some length"
 BASIC = "Authorization: Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 CLOSE = "Connection: close"
 IDLE_CONNECTIONS = 2560
+SILENT_CONNECTIONS = 2000
+# They are closed after 10 s; beyond this they count as left open.
+SILENT_S = 20
 # Student's t, 97.5 %, by degrees of freedom from 1.
 T = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09]
 
@@ -218,6 +225,8 @@ def open_and_ask(url):
     host, path = re.match(r"https?://([^/]+)(/.*)", url).groups()
     address, port = host.split(":")
     connection = socket.create_connection((address, int(port)), 10)
+    # Else the request waits 40 ms for what acknowledges the handshake.
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if url.startswith("https:"):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -227,6 +236,59 @@ def open_and_ask(url):
     while b"\r\n\r\n" not in answer or not answer.endswith(b"\n"):
         answer += connection.recv(4096)
     return connection
+
+
+def first_message():
+    """What a client begins a handshake with."""
+    outgoing = ssl.MemoryBIO()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        context.wrap_bio(ssl.MemoryBIO(), outgoing).do_handshake()
+    except ssl.SSLWantReadError:
+        return outgoing.read()
+
+
+def fresh_ms(url):
+    begun = time.monotonic()
+    open_and_ask(url).close()
+    return (time.monotonic() - begun) * 1e3
+
+
+def silent(binary, folder):
+    hello = first_message()
+    kinds = [b"", hello[: len(hello) // 2], hello]
+    gateway = start_tollgate(binary, folder)
+    try:
+        host, port = re.match(r"https://([^:]+):(\d+)", gateway.full).groups()
+        fresh_ms(gateway.full)
+        beforehand = [fresh_ms(gateway.full) for _ in range(50)]
+        before, begun = gateway.resident_bytes(), time.monotonic()
+        poll, left = select.poll(), {}
+        for index in range(SILENT_CONNECTIONS):
+            connection = socket.create_connection((host, int(port)), 10)
+            connection.sendall(kinds[index % len(kinds)])
+            left[connection.fileno()] = connection
+            poll.register(connection, select.POLLIN)
+        grown, meanwhile, closed = gateway.resident_bytes() - before, [], []
+        while left and time.monotonic() - begun < SILENT_S:
+            meanwhile.append(fresh_ms(gateway.full))
+            for number, _ in poll.poll(20):
+                # What answers a whole first message is read as well; the end is what counts.
+                if not left[number].recv(65536):
+                    poll.unregister(number)
+                    left.pop(number).close()
+                    closed.append(time.monotonic() - begun)
+        metrics = urllib.request.urlopen(gateway.admin + "/metrics", timeout=5).read().decode()
+    finally:
+        gateway.stop()
+    print(f"\n## {SILENT_CONNECTIONS} silent connections\n\n| fresh clients | n | median ms | slowest ms |\n|---|---|---|---|")
+    for name, times in (("beforehand", beforehand), ("meanwhile", meanwhile)):
+        print(f"| {name} | {len(times)} | {statistics.median(times):.1f} | {max(times):.1f} |")
+    span = f"{closed[0]:.1f} to {closed[-1]:.1f} s after the first was opened" if closed else "never"
+    print(f"\nThey took {grown / 1e6:.1f} MB; {len(closed)} were closed {span}, {len(left)} not. Failed handshakes counted:")
+    for line in re.findall(r"^\w*handshake\w*fail\w*\{.*\} [1-9]\d*$", metrics, re.M):
+        print(f"  {line}")
 
 
 def generator(nginx, binary, ask_binary, rounds, seconds):
@@ -246,7 +308,7 @@ def generator(nginx, binary, ask_binary, rounds, seconds):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = ["kept", "handshakes", "idle", "generator"]
+    parts = ["kept", "handshakes", "idle", "silent", "generator"]
     arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     arguments.add_argument("--rounds", type=int, default=9)
     arguments.add_argument("--seconds", type=int, default=2)
@@ -273,6 +335,8 @@ def main():
                 generator(nginx, arguments.binary, arguments.ask, rounds, seconds)
             if "idle" in chosen:
                 idle(arguments.binary, folder)
+            if "silent" in chosen:
+                silent(arguments.binary, folder)
         finally:
             for subject in started:
                 subject.stop()
