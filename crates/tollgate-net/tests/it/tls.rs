@@ -1,12 +1,14 @@
 //! The client over TLS: whom it trusts, which sessions it takes up, and what is counted of it.
 
 use std::net::SocketAddr;
+use std::time::{Duration, SystemTime};
 
 use tollgate_net::http1::client::{Answers, Connector, ErrorClass, Target};
+use tollgate_net::tls::authority::{KeyKind, Validity};
 use tollgate_net::tls::{ClientSettings, HandshakeKind, Resumption, TlsChoice, Version};
 
 use super::tls_peer::{self, SELF_SIGNED};
-use super::tls_server::BOTH;
+use super::tls_server::{BOTH, WORLD};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -152,4 +154,25 @@ fn authorities_of_a_file_are_trusted_and_a_file_without_any_is_refused_by_its_na
             assert!(refused.contains(file) && refused.contains(expected), "{refused}");
         }
     });
+}
+
+#[test]
+fn a_certificate_out_of_its_days_is_refused_however_trusted_its_authority_is() {
+    let day = Duration::from_secs(86_400);
+    let check = |from: SystemTime, expected: Result<(), &str>| {
+        let names = ["localhost".to_owned()];
+        let issued = WORLD.authority.server(KeyKind::P256, &names, 0, Validity::days(from, 2)).unwrap();
+        let port = serve_with([issued.certificate.as_bytes(), issued.key.as_bytes()]).port();
+        let target = Target::parse(&format!("https://localhost:{port}/")).unwrap();
+        let settings = ClientSettings { authorities: Some(WORLD.path("ca.pem")), ..Default::default() };
+        let opened = block_on(Connector::new(settings).open(&target)).map(drop).map_err(|error| error.to_string());
+        match expected {
+            Ok(()) => opened.unwrap(),
+            Err(reason) => assert!(opened.as_ref().is_err_and(|error| error.contains(reason)), "{opened:?}"),
+        }
+    };
+    let now = SystemTime::now();
+    check(now - day, Ok(()));
+    check(now - 10 * day, Err("certificate expired"));
+    check(now + 10 * day, Err("certificate not valid yet"));
 }

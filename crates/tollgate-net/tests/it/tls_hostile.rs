@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rustls::ClientConnection;
 use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use tollgate_net::http1::Fault;
 use tollgate_net::http1::server::{CloseCause, ConnectionState};
 use tollgate_net::limits::Limits;
@@ -65,6 +65,46 @@ fn what_only_looks_like_a_handshake_is_answered_by_an_alert() {
         counters.handshakes_failed(HandshakeFailure::Misbehaved) + counters.handshakes_failed(HandshakeFailure::Closed)
     };
     server.wait_until(|counters| failed(counters) == 3);
+}
+
+#[test]
+fn a_client_with_unknown_ciphers_only_gets_an_alert_and_is_counted() {
+    let server = start(Limits::default());
+    let mut hello = hello();
+    // Behind the heads of record and message (5 + 4), version and random (2 + 32): the session, then the suites.
+    let suites = 44 + usize::from(hello[43]);
+    let length = usize::from(u16::from_be_bytes([hello[suites], hello[suites + 1]]));
+    for suite in hello[suites + 2..][..length].chunks_exact_mut(2) {
+        // RSA key exchange with RC4, of which nothing here knows.
+        suite.copy_from_slice(&[0x00, 0x05]);
+    }
+    let mut client = server.connect();
+    client.send(hello);
+    client.end();
+    let mut answer = Vec::new();
+    std::io::Read::read_to_end(&mut client.socket, &mut answer).unwrap();
+    assert_eq!(answer, b"\x15\x03\x03\x00\x02\x02\x28", "handshake_failure");
+    server.wait_until(|counters| counters.handshakes_failed(HandshakeFailure::Cipher) == 1);
+}
+
+#[test]
+fn a_client_that_does_not_go_on_is_counted_by_its_reason() {
+    let check = |client: ClientConfig, expected: HandshakeFailure| {
+        let server = start(Limits::default());
+        assert!(Client::connect(server.address, &Arc::new(client)).ask("/").is_err());
+        server.wait_until(|counters| counters.handshakes_failed(expected) == 1);
+        assert_eq!(server.counters.handshakes(HandshakeKind::Full), 0, "{expected:?}");
+    };
+    let mut only_http_2 = (*WORLD.client(TLS13, None)).clone();
+    only_http_2.alpn_protocols = vec![b"h2".to_vec()];
+    check(only_http_2, HandshakeFailure::Protocol);
+    let ring = Arc::new(rustls::crypto::ring::default_provider());
+    let trusts_nobody = ClientConfig::builder_with_provider(ring)
+        .with_protocol_versions(TLS12)
+        .unwrap()
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    check(trusts_nobody, HandshakeFailure::RefusedByClient);
 }
 
 #[test]

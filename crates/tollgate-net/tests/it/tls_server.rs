@@ -201,6 +201,13 @@ fn clients_show_certificates_as_far_as_they_are_asked() {
         server.wait_until(|counters| counters.handshakes_failed(HandshakeFailure::CertificateMissing) == 1);
         server.wait_until(|counters| counters.handshakes_failed(HandshakeFailure::CertificateRejected) == 1);
     }
+    // What was valid once counts as nobody's.
+    let validity = Validity::days(SystemTime::now() - Duration::from_secs(10 * 86_400), 1);
+    let expired = WORLD.authority.client(KeyKind::P256, "alice", validity).unwrap();
+    let client_certificates = ClientCertificates::Optional(ca.clone());
+    let server = WORLD.start(&Settings { client_certificates, ..WORLD.settings() });
+    Client::connect(server.address, &WORLD.client_as(TLS13, Some(&expired))).ask("/transport").unwrap_err();
+    server.wait_until(|counters| counters.handshakes_failed(HandshakeFailure::CertificateRejected) == 1);
     // Whoever takes up a session is who opened it.
     let server = WORLD.start(&Settings { client_certificates: ClientCertificates::Required(ca), ..WORLD.settings() });
     let alice = WORLD.client(TLS13, Some("alice"));

@@ -22,9 +22,12 @@ fn the_flights_are_served_at_once_in_every_protocol() {
 #[test]
 fn just_the_named_services_are_served() {
     let gateway = serving(&["--service", "echo", "--service", "fibonacci"]);
-    for (path, status) in
-        [("/echo?bytes=5", 200), ("/fibonacci?n=3", 200), ("/rest/flights", 404), ("/services/SimpleStockQuoteService", 404)]
-    {
+    for (path, status) in [
+        ("/echo?bytes=5", 200),
+        ("/fibonacci?n=3", 200),
+        ("/rest/flights", 404),
+        ("/services/SimpleStockQuoteService", 404),
+    ] {
         assert_eq!(get(&format!("{}{path}", gateway.url)).0, status, "{path}");
     }
     tollgate(["serve", "--service", "stockquote"]).finish().check(2, "", "stock-quote");
