@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 
 use crate::load::recorder::{Recorder, Tally};
 use crate::results::{
-    Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Percentiles, Phases, SubjectUse, Trial,
+    BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Percentiles, Phases, SubjectUse, Trial,
 };
 use crate::stats::{self, percentile};
 
@@ -32,6 +32,8 @@ pub struct CellRecord<'a> {
     pub tally: &'a Tally,
     /// Largest resident memory seen in bytes, and most threads.
     pub peak: Option<(u64, u32)>,
+    /// Mean of the resident memory that was seen.
+    pub memory_bytes_mean: Option<f64>,
 }
 
 /// Failed requests by class.
@@ -57,6 +59,7 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
     let answers = (tally.requests + tally.failures()).max(1);
     let generator_us: f64 = trials.iter().map(|trial| trial.generator_cpu_us).sum();
     let busiest_us: f64 = trials.iter().map(|trial| trial.generator_busiest_cpu_us).sum();
+    let behind_us: Option<f64> = trials.iter().map(|trial| trial.backend_cpu_us).sum();
     let queue_us: f64 = trials.iter().map(|trial| trial.generator_run_queue_us).sum();
     Cell {
         variant: record.variant.to_owned(),
@@ -89,6 +92,7 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
                 cpu_us_per_request: estimate(subject_cpu_us_per_request),
                 cpu_share: ratio(used_us? / 1e3, wall_ms)?,
                 resident_memory_bytes_max,
+                resident_memory_bytes_mean: record.memory_bytes_mean,
                 threads_max,
             })
         }),
@@ -116,6 +120,12 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
         connected: None,
         linear: None,
         equal_rate: None,
+        backend: behind_us.and_then(|used_us| {
+            Some(BackendUse {
+                cpu_us_per_request: estimate(backend_cpu_us_per_request),
+                cpu_share: ratio(used_us / 1e3, wall_ms)?,
+            })
+        }),
     }
 }
 
@@ -182,6 +192,11 @@ pub fn curve(times: &Histogram<u64>) -> Vec<(f64, f64)> {
     points
 }
 
+fn backend_cpu_us_per_request(trials: &[&Trial]) -> Option<f64> {
+    let used_us: f64 = trials.iter().map(|trial| trial.backend_cpu_us).sum::<Option<f64>>()?;
+    ratio(used_us, trials.iter().map(|trial| trial.requests).sum::<u64>() as f64)
+}
+
 fn subject_cpu_us_per_request(trials: &[&Trial]) -> Option<f64> {
     let used_us: Option<f64> = trials.iter().map(|trial| trial.subject_cpu_us).sum();
     ratio(used_us?, trials.iter().map(|trial| trial.requests).sum::<u64>() as f64)
@@ -232,6 +247,7 @@ mod tests {
             bytes_sent: 1,
             response_time_mean_ms: 0.1,
             subject_cpu_us,
+            backend_cpu_us: None,
             generator_cpu_us: 400.0,
             generator_busiest_cpu_us: 300.0,
             generator_run_queue_us: 10.0,
@@ -270,6 +286,7 @@ mod tests {
             response: &recorder.response,
             service: &recorder.service,
             tally: &recorder.tally,
+            memory_bytes_mean: None,
             peak: Some((5, 2)),
         };
         let cell = cell(&record, &trials);

@@ -16,6 +16,7 @@ pub mod probe;
 pub mod report;
 pub mod results;
 pub mod run;
+pub mod scaling;
 pub mod schedule;
 pub mod secret;
 pub mod spread;

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::experiment::{Distance, Experiment, ExtentOverride, WorkloadKind};
+use crate::experiment::{Connections, Distance, Experiment, ExtentOverride, WorkloadKind};
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -167,7 +167,8 @@ impl Plan {
         let cell = overrides.cell_ms.map_or(CELL_DEFAULT, |milliseconds| Duration::from_millis(milliseconds.into()));
         let round_trip_ms = overrides.round_trip_ms.or(experiment.round_trip_ms).unwrap_or(0);
         let round_trip = Duration::from_millis(round_trip_ms.into());
-        let settle_ms = experiment.encrypting.as_ref().map(|_| overrides.settle_ms.unwrap_or(SETTLE_MS_DEFAULT));
+        let settles = experiment.encrypting.is_some() || experiment.connections == Connections::PerTrial;
+        let settle_ms = settles.then(|| overrides.settle_ms.unwrap_or(SETTLE_MS_DEFAULT));
         let offers = experiment.encrypting.as_ref().is_some_and(|encrypting| encrypting.equal_rate.is_some());
         let equal_rate = offers.then(|| RatePlan {
             blocks: options.rounds.or(overrides.rate_blocks).unwrap_or(blocks),

@@ -5,6 +5,7 @@
 mod encryption;
 mod insert;
 mod link;
+mod mediation;
 mod peer;
 
 pub use encryption::{
@@ -13,6 +14,7 @@ pub use encryption::{
 };
 pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use link::{LinkCheck, Moment};
+pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use peer::{Comparison, Peer};
 
 use schemars::JsonSchema;
@@ -81,6 +83,12 @@ pub struct RunResult {
     /// The peers that were measured beside tollgate.
     #[serde(default)]
     pub peers: Vec<Peer>,
+    /// How throughput grows with the users, one for each variant, where there are users to sweep.
+    #[serde(default)]
+    pub scalings: Vec<Scaling>,
+    /// Throughput of subjects while they were warmed up.
+    #[serde(default)]
+    pub warm_ups: Vec<WarmUp>,
     /// What each peer took by what tollgate took, where both were measured in the same blocks.
     #[serde(default)]
     pub comparisons: Vec<Comparison>,
@@ -163,6 +171,9 @@ pub struct Variant {
     /// How its users connect; absent where connections are kept and no part of the question.
     #[serde(default)]
     pub connecting: Option<Connecting>,
+    /// The backend that did the work, past any subject; absent where there was none to be past of.
+    #[serde(default)]
+    pub backend: Option<String>,
 }
 
 impl Experiment {
@@ -296,6 +307,9 @@ pub struct Cell {
     /// What was found at a rate that all variants of the level were offered alike; absent where none was offered.
     #[serde(default)]
     pub equal_rate: Option<EqualRate>,
+    /// What the servers behind the subject used; absent where there are none of ours.
+    #[serde(default)]
+    pub backend: Option<BackendUse>,
 }
 
 /// A planned cell without figures.
@@ -364,6 +378,9 @@ pub struct SubjectUse {
     pub cpu_share: f64,
     /// Largest resident memory seen.
     pub resident_memory_bytes_max: u64,
+    /// Mean of the resident memory that was seen; absent in results that do not have it.
+    #[serde(default)]
+    pub resident_memory_bytes_mean: Option<f64>,
     /// Most threads seen.
     pub threads_max: u32,
 }
@@ -518,6 +535,9 @@ pub struct Trial {
     pub response_time_mean_ms: f64,
     /// CPU time of the subject, if it could be watched.
     pub subject_cpu_us: Option<f64>,
+    /// CPU time of the servers behind it, where there are any of ours.
+    #[serde(default)]
+    pub backend_cpu_us: Option<f64>,
     /// CPU time of all threads of the generator.
     pub generator_cpu_us: f64,
     /// CPU time of its busiest thread.

@@ -19,7 +19,7 @@ pub const NO_TOLL_BAND: f64 = 0.03;
 
 /// Rules of validity that say that the generator or the machine was at its limit together with the subject: a time
 /// then belongs to both, and nothing is claimed of it.
-pub const JOINT_RULES: [&str; 3] = ["client-saturation", "run-queue", "joint"];
+pub const JOINT_RULES: [&str; 4] = ["client-saturation", "run-queue", "joint", "backend"];
 
 /// Every figure that is compared, in the order in which tolls are listed.
 pub const FIGURES: [Figure; 6] =

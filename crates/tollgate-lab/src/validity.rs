@@ -22,6 +22,10 @@ pub const GENERATOR_SHARE_MAX: f64 = 0.8;
 pub const RUN_QUEUE_SHARE_MAX: f64 = 0.05;
 /// With more than this of all cores' time used, generator and subject were at the limit together.
 pub const CORES_BUSY_MAX: f64 = 0.95;
+/// With more than this of the subjects' cores used, the subject and the server behind it wait for each other.
+pub const SUBJECT_CORES_BUSY_MAX: f64 = 0.9;
+/// A backend that uses less than this of what the subject uses does not limit it.
+const BACKEND_PART_MIN: f64 = 0.1;
 /// Stolen time above this share is marked.
 pub const STEAL_SHARE_MAX: f64 = 0.01;
 /// Connections opened beyond the users' own, by requests.
@@ -52,6 +56,8 @@ pub struct Evidence<'a> {
     pub unsettled: Option<&'a str>,
     /// How users were to connect; absent where connections are no part of the question.
     pub connecting: Option<Connecting>,
+    /// Cores on which subjects and what is behind them run; 0 where they are not pinned.
+    pub subject_cores: usize,
     /// Blocks that were planned: of an insert, those that its time did not suffice for are missing.
     pub blocks_planned: u32,
 }
@@ -69,6 +75,9 @@ pub enum Systems {
 
 /// The rule whose finding refuses the tolls of the cell on time and CPU: they would compare two backends.
 pub const DIFFERENT_BACKEND: &str = "different-backend";
+
+/// The rule whose finding says that the time of an answer is that of the server behind the subject, too.
+const BACKEND: &str = "backend";
 
 /// The rule that holds the rows of a table against what was acknowledged.
 const SETTLEMENT: &str = "settlement";
@@ -97,6 +106,7 @@ const RULES: &[(&str, Rule)] = &[
     ("client-saturation", client_saturation),
     ("run-queue", run_queue),
     ("joint", joint),
+    (BACKEND, backend),
     ("fresh-connections", fresh_connections),
     ("handshakes", at_rate::handshakes),
     ("lateness", at_rate::lateness),
@@ -350,6 +360,25 @@ fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
+fn backend(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (backend, subject) = (evidence.cell.backend?, evidence.cell.subject?);
+    let cores = evidence.subject_cores as f64;
+    let busy = (backend.cpu_share + subject.cpu_share) / cores.max(1.0);
+    (cores > 0.0 && busy > SUBJECT_CORES_BUSY_MAX && backend.cpu_share > subject.cpu_share * BACKEND_PART_MIN).then(|| {
+        Finding {
+            verdict: Verdict::Marked,
+            reason: format!(
+                "subject and backend used {:.0} % of their {cores:.0} core(s), the backend alone {:.0} %: the time is both's",
+                busy * 100.0,
+                backend.cpu_share / cores * 100.0
+            ),
+            remedy: "read the subject's CPU per request instead of times, or run on a machine with more cores",
+            value: busy,
+            bound: SUBJECT_CORES_BUSY_MAX,
+        }
+    })
+}
+
 fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
     if evidence.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some()) {
         // To open them is what is measured.
@@ -396,7 +425,7 @@ fn classes(errors: &BTreeMap<String, u64>) -> String {
 mod tests {
     use super::*;
     use crate::report::fixture;
-    use crate::results::Inserted;
+    use crate::results::{BackendUse, Inserted, SubjectUse};
 
     /// A cell without any fault, and the evidence that shows it.
     pub(super) fn sound() -> Cell {
@@ -423,6 +452,7 @@ mod tests {
             systems: Systems::Same,
             unsettled: None,
             connecting: None,
+            subject_cores: 1,
             blocks_planned: 16,
         }
     }
@@ -510,6 +540,19 @@ mod tests {
         check(|cell, _| cell.generator.cpu_share = 0.81, &[("client-saturation", Verdict::Marked)]);
         check(|cell, _| cell.generator.run_queue_share = 0.051, &[("run-queue", Verdict::Marked)]);
         check(|_, evidence| evidence.ticks.idle = 40, &[("joint", Verdict::Marked)]);
+    }
+
+    #[test]
+    fn a_backend_that_shares_cores_that_are_full_is_marked() {
+        let use_of = |backend: f64, subject: f64| {
+            move |cell: &mut Cell, _: &mut Evidence<'_>| {
+                cell.backend = Some(BackendUse { cpu_share: backend, ..BackendUse::default() });
+                cell.subject = Some(SubjectUse { cpu_share: subject, ..SubjectUse::default() });
+            }
+        };
+        check(use_of(0.3, 0.65), &[("backend", Verdict::Marked)]);
+        check(use_of(0.3, 0.6), &[("all", Verdict::Ok)]);
+        check(use_of(0.05, 0.94), &[("all", Verdict::Ok)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! From an experiment's text to an [`Experiment`]: every rule about names and numbers stands here.
 //!
-//! It deliberately does not look at anything outside the text.
+//! It deliberately does not look at anything outside the text but for the files that it names.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,6 +15,7 @@ use super::file::{
     ExperimentFile, ExtentFile, ExtentName, FactorName, ListFormat, VariantFile, WorkloadFile, WorkloadKind,
 };
 use super::insert::{self, InsertPlaces};
+use super::mediation::Files;
 use super::mode::Mode;
 use super::{Distance, Experiment, ExtentOverride, Location, RequestShape, Variant};
 use crate::results::Published;
@@ -35,14 +36,15 @@ const ROUND_TRIP_MS_MAX: u32 = 1000;
 const NAME_LENGTH_MAX: usize = 64;
 
 /// Reads and checks.
-pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment, ExperimentError> {
+pub(super) fn experiment(text: &str, file: &str, files: &Files) -> Result<Experiment, ExperimentError> {
     let parsed: ExperimentFile = toml::from_str(text).map_err(|error| ExperimentError::of_toml(&error, text, file))?;
-    Checker { text, file }.experiment(parsed)
+    Checker { text, file, files }.experiment(parsed)
 }
 
 pub(super) struct Checker<'a> {
     text: &'a str,
     file: &'a str,
+    pub(super) files: &'a Files,
 }
 
 impl Checker<'_> {
@@ -68,6 +70,8 @@ impl Checker<'_> {
             let help = "`insert` is swept over `records`, the others over `concurrency`";
             return Err(self.fault(parsed.workload.span(), "factor and workload do not fit", help));
         }
+        let backends = self.backends(&parsed.backends)?;
+        let connections = self.connections(&parsed.workload, factor)?;
         let mut variants = self.variants(&parsed, places.as_ref(), factor)?;
         let round_trip_ms = match &parsed.remote {
             Some(remote) => {
@@ -86,7 +90,10 @@ impl Checker<'_> {
             workload,
             places,
             round_trip_ms,
+            configuration: self.configuration(&parsed.subject, &backends)?,
             subject_arguments: parsed.subject.arguments,
+            backends,
+            connections,
             variants,
             quick: ExtentOverride::default(),
             default: ExtentOverride::default(),
@@ -122,7 +129,7 @@ impl Checker<'_> {
         Ok(experiment)
     }
 
-    fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {
+    pub(super) fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {
         let text = name.as_ref();
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if text.is_empty() || text.len() > NAME_LENGTH_MAX || !text.bytes().all(plain) {
@@ -303,6 +310,7 @@ impl Checker<'_> {
                 connecting,
                 distance: Distance::Local,
                 peer: None,
+                backend: self.backend(file, &parsed.backends)?,
             });
         }
         self.no_circle(files, &variants)?;
@@ -427,8 +435,9 @@ impl Checker<'_> {
             key: file.key.clone(),
             method,
             headers,
-            body: file.body.clone().unwrap_or_default().into_bytes(),
+            body: self.body(file, workload)?,
             contains: file.contains.clone().or_else(|| workload.contains.clone()),
+            answer: self.answer(file)?,
         })
     }
 

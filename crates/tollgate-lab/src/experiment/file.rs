@@ -39,6 +39,9 @@ pub(super) struct ExperimentFile {
     /// How tollgate's own gateway is started.
     #[serde(default)]
     pub(super) subject: SubjectFile,
+    /// Servers behind the subjects, each a `tollgate serve` of its own that is started before them.
+    #[serde(default, rename = "backend")]
+    pub(super) backends: Vec<BackendFile>,
     /// The ways of doing the work.
     #[serde(default, rename = "variant")]
     #[schemars(with = "Vec<VariantFile>", length(min = 1))]
@@ -73,6 +76,26 @@ pub(super) struct RemoteFile {
 pub(super) struct SubjectFile {
     /// Further arguments of `tollgate serve`. `{folder}` in one of them is a folder of that process alone, which is
     /// removed when it ends.
+    #[serde(default)]
+    pub(super) arguments: Vec<String>,
+    /// A file beside this one that becomes its configuration, as the last argument. A backend's name in braces in it
+    /// stands for that backend's URL. All variants without a `backend` are then served by one process.
+    #[schemars(with = "Option<String>")]
+    pub(super) configuration: Option<Spanned<String>>,
+    /// Files beside this one that the configuration names: they are laid beside it.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub(super) files: Vec<Spanned<String>>,
+}
+
+/// A server behind the subjects.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BackendFile {
+    /// Short name, unique in the file.
+    #[schemars(with = "String")]
+    pub(super) name: Spanned<String>,
+    /// Further arguments of `tollgate serve`.
     #[serde(default)]
     pub(super) arguments: Vec<String>,
 }
@@ -175,6 +198,21 @@ pub(super) struct WorkloadFile {
     /// Whether users say who they are. For tollgate's own gateway a user is made for the run; for yours say `--basic`.
     #[schemars(with = "Option<AuthenticationName>")]
     pub(super) authentication: Option<Spanned<AuthenticationName>>,
+    /// For `request` over `concurrency`: how long connections stay open; absent: `"kept"`.
+    #[schemars(with = "Option<ConnectionsName>")]
+    pub(super) connections: Option<Spanned<ConnectionsName>>,
+}
+
+/// How long the connections of users stay open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConnectionsName {
+    /// From trial to trial: those of all variants are open all the time.
+    #[default]
+    Kept,
+    /// For one trial: they are opened in the settling time before it, and closed behind it, so that a subject never has
+    /// others than those of the level at which it is measured.
+    PerTrial,
 }
 
 /// How users say who they are.
@@ -287,6 +325,38 @@ pub(super) struct VariantFile {
     pub(super) method: Option<Spanned<String>>,
     /// The body of a `request` workload.
     pub(super) body: Option<String>,
+    /// A file beside this one that is the body of a `request` workload.
+    #[schemars(with = "Option<String>")]
+    pub(super) body_file: Option<Spanned<String>>,
+    /// What every valid answer of a `request` workload is, beyond what it contains.
+    #[serde(default)]
+    pub(super) answer: AnswerFile,
+    /// The backend that serves it, past any subject.
+    #[schemars(with = "Option<String>")]
+    pub(super) backend: Option<Spanned<String>>,
+}
+
+/// What a valid answer is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AnswerFile {
+    /// Its length.
+    pub(super) bytes: Option<u64>,
+    /// An element that it has as XML, and what stands in it.
+    #[schemars(with = "Option<ElementFile>")]
+    pub(super) element: Option<Spanned<ElementFile>>,
+}
+
+/// An element of an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ElementFile {
+    /// Local names from the outermost element on, such as `Envelope/Body/getQuoteResponse/return/symbol`.
+    pub(super) path: String,
+    /// Namespace of the innermost one.
+    pub(super) namespace: String,
+    /// Its text.
+    pub(super) text: String,
 }
 
 /// How long connections live.

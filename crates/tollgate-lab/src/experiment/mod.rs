@@ -9,13 +9,16 @@ mod encryption;
 mod error;
 mod file;
 mod insert;
+mod mediation;
 mod mode;
 
 pub use check::LEVEL_MAX;
 pub use encryption::{Authentication, Encrypting, EncryptionLevel, EqualRateShape, KeyKind, TlsVersion};
 pub use error::{ExperimentError, did_you_mean};
-pub use file::{FactorName, ListFormat, PublishedTable, WorkloadKind};
+pub use file::{ConnectionsName as Connections, FactorName, ListFormat, PublishedTable, WorkloadKind};
 pub use insert::InsertPlaces;
+pub(crate) use mediation::place;
+pub use mediation::{AnswerShape, Backend, Configuration, Element, Files};
 pub use mode::{BATCH_RECORDS_MAX, BatchForm, CONNECTIONS_MAX, Mode};
 
 use tollgate_wire::links::Template;
@@ -27,6 +30,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("protocol", include_str!("../../experiments/protocol.toml")),
     ("encryption", include_str!("../../experiments/encryption.toml")),
     ("batching", include_str!("../../experiments/batching.toml")),
+    ("mediation", include_str!("../../experiments/mediation.toml")),
 ];
 
 /// The subject that is tollgate itself, among those of `--subjects`.
@@ -54,6 +58,12 @@ pub struct Experiment {
     pub round_trip_ms: Option<u32>,
     /// Further arguments of `tollgate serve`; `{folder}` in one is a folder of that process alone.
     pub subject_arguments: Vec<String>,
+    /// Its configuration; absent where it needs none of ours.
+    pub configuration: Option<Configuration>,
+    /// Servers behind the subjects.
+    pub backends: Vec<Backend>,
+    /// How long the connections of users stay open.
+    pub connections: Connections,
     /// The ways of doing it, in the order of the file.
     pub variants: Vec<Variant>,
     /// What the file says of `--quick`.
@@ -114,6 +124,8 @@ pub struct Variant {
     pub distance: Distance,
     /// The peer that does the work instead of what the file names, as its subject file is called.
     pub peer: Option<String>,
+    /// The backend that does the work, past any subject.
+    pub backend: Option<String>,
 }
 
 /// From how far away a variant is asked.
@@ -162,15 +174,17 @@ pub struct RequestShape {
     pub body: Vec<u8>,
     /// What every valid answer of a `request` workload contains.
     pub contains: Option<String>,
+    /// What else it is.
+    pub answer: AnswerShape,
 }
 
 impl Experiment {
-    /// Reads an experiment. `file` names the text in errors.
+    /// Reads an experiment. `file` names the text in errors, and the files that it names stand beside it.
     ///
     /// # Errors
     /// The first fault, with its place.
     pub fn parse(text: &str, file: &str) -> Result<Experiment, ExperimentError> {
-        check::experiment(text, file)
+        check::experiment(text, file, &Files::beside(file))
     }
 
     /// The built-in experiment of that name.
@@ -190,40 +204,86 @@ impl Experiment {
                 span: None,
             });
         };
-        Experiment::parse(text, &format!("{name}.toml"))
+        check::experiment(text, &format!("{name}.toml"), &Files::BuiltIn)
     }
 
     /// The same experiment on several subjects at once: `tollgate` is what the file names, any other a peer, whose
-    /// variants have its name before their own. The order is kept.
+    /// variants have its name before their own. What a backend does past any subject stands once, before all of them.
+    /// The order is kept.
     ///
     /// # Errors
     /// A subject that stands twice.
     pub fn on_subjects(mut self, subjects: &[String]) -> Result<Experiment, String> {
-        let own = std::mem::take(&mut self.variants);
-        let mut first = Vec::with_capacity(subjects.len());
-        for (position, subject) in subjects.iter().enumerate() {
-            if subjects[..position].contains(subject) {
+        let all = std::mem::take(&mut self.variants);
+        // Of each position in the file its position on the subject at hand.
+        let mut places: Vec<Option<usize>> = vec![None; all.len()];
+        for (position, variant) in all.iter().enumerate().filter(|(_, variant)| variant.backend.is_some()) {
+            places[position] = Some(self.variants.len());
+            self.variants.push(variant.clone());
+        }
+        let shared = places.clone();
+        let mut of_all: Vec<Vec<Option<usize>>> = Vec::with_capacity(subjects.len());
+        for (number, subject) in subjects.iter().enumerate() {
+            if subjects[..number].contains(subject) {
                 return Err(format!("subject `{subject}` stands twice"));
             }
-            let base = self.variants.len();
-            first.push(base);
-            self.variants.extend(own.iter().map(|variant| {
+            let mut places = shared.clone();
+            let own = (0..all.len()).filter(|position| shared[*position].is_none());
+            own.zip(self.variants.len()..).for_each(|(position, place)| places[position] = Some(place));
+            for variant in all.iter().filter(|variant| variant.backend.is_none()) {
                 let is_own = subject == TOLLGATE;
-                Variant {
+                self.variants.push(Variant {
                     name: if is_own { variant.name.clone() } else { format!("{subject}-{}", variant.name) },
-                    baseline: variant.baseline.map(|baseline| base + baseline),
                     peer: (!is_own).then(|| subject.clone()),
                     ..variant.clone()
-                }
-            }));
+                });
+            }
+            of_all.push(places);
+        }
+        for (position, places) in
+            (0..all.len()).flat_map(|position| of_all.iter().map(move |places| (position, places)))
+        {
+            let Some(place) = places[position] else { continue };
+            self.variants[place].baseline = all[position].baseline.and_then(|baseline| places[baseline]);
         }
         for extent in [&mut self.quick, &mut self.default, &mut self.full] {
             if let Some(variants) = &mut extent.variants {
-                let of_all = first.iter().flat_map(|base| variants.iter().map(move |position| base + position));
-                *variants = of_all.collect();
+                let on_all = of_all.iter().flat_map(|places| variants.iter().filter_map(|position| places[*position]));
+                let mut chosen: Vec<usize> = on_all.collect();
+                chosen.sort_unstable();
+                chosen.dedup();
+                *variants = chosen;
             }
         }
         Ok(self)
+    }
+
+    /// The same without the variants that `refuses` takes out, and without those that are compared with them.
+    #[must_use]
+    pub fn without(mut self, refuses: impl Fn(&Variant) -> bool) -> Experiment {
+        let all = std::mem::take(&mut self.variants);
+        let is_out = |position: usize| {
+            let mut next = Some(position);
+            // Baselines lead in no circle.
+            while let Some(at) = next.filter(|at| !refuses(&all[*at])) {
+                next = all[at].baseline;
+            }
+            next.is_some()
+        };
+        let mut places = vec![None; all.len()];
+        for position in (0..all.len()).filter(|position| !is_out(*position)) {
+            places[position] = Some(self.variants.len());
+            self.variants.push(all[position].clone());
+        }
+        for variant in &mut self.variants {
+            variant.baseline = variant.baseline.and_then(|baseline| places[baseline]);
+        }
+        for extent in [&mut self.quick, &mut self.default, &mut self.full] {
+            if let Some(variants) = &mut extent.variants {
+                *variants = variants.iter().filter_map(|position| places[*position]).collect();
+            }
+        }
+        self
     }
 
     /// The same at the one level of a server that is there already, which has the certificate and the versions that it

@@ -7,6 +7,7 @@ mod arrivals;
 mod closing;
 mod compare;
 pub mod connections;
+mod content;
 mod failure;
 mod header;
 pub mod insert;

@@ -16,9 +16,10 @@ use tokio::task::JoinSet;
 use tollgate_net::pacer::Pacer;
 
 use super::arrivals::Schedule;
+use super::content::{Known, Search};
 use super::model::Open;
 use super::recorder::Recorder;
-use super::request::{Rendered, Search};
+use super::request::Rendered;
 use super::user::{Asking, User};
 
 /// Requests that are due and wait for a user, at most: 16 MB. More are unsent at once.
@@ -32,6 +33,8 @@ struct Desk {
     asking: Rc<Asking>,
     recorder: Rc<RefCell<Recorder>>,
     rendered: Rendered,
+    /// The answer that was last found to be right.
+    known: Known,
     /// Intended starts that no user has taken yet.
     waiting: RefCell<VecDeque<Instant>>,
     /// Users without anything to do, the last one on top: its connection is the freshest.
@@ -60,7 +63,8 @@ pub(super) async fn run(
     let rendered = Rendered::new(&asking.target);
     let (waiting, idle) = (RefCell::default(), RefCell::default());
     let (called, is_closed) = (Cell::new(0), Cell::new(false));
-    let desk = Rc::new(Desk { asking, recorder, rendered, waiting, idle, called, is_closed });
+    let known = Known::default();
+    let desk = Rc::new(Desk { asking, recorder, rendered, known, waiting, idle, called, is_closed });
     let mut tasks = JoinSet::new();
     let mut resting = users;
     let (mut come, mut overdue) = (0, 0);
@@ -103,7 +107,7 @@ pub(super) async fn run(
 
 /// One user: takes what is due, until nothing more comes.
 async fn serve(user: &mut User, seat: &Rc<Seat>, desk: &Desk) {
-    let mut search = Search::new(desk.asking.target.shape.contains.as_deref());
+    let mut search = Search::new(&desk.asking.target.shape, &desk.known);
     while let Some(intended) = desk.next(seat).await {
         desk.recorder.borrow_mut().begun(intended, Instant::now());
         let judged = desk.rendered.ask(user, &desk.asking, &mut search, &desk.recorder).await;

@@ -112,6 +112,7 @@ pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError>
         headers: load.headers.clone(),
         body: load.body.clone(),
         contains: None,
+        answer: crate::experiment::AnswerShape::default(),
     };
     let target = Arc::new(
         LoadTarget::new(target, shape, &[], load.connection)

@@ -110,6 +110,7 @@ mod tests {
             headers: Vec::new(),
             body: Vec::new(),
             contains: None,
+            answer: crate::experiment::AnswerShape::default(),
         }
     }
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use super::connections::{FirstRequests, Handshakes, Opened, Phases};
+use super::content::Verdict;
 use super::failure::{ErrorClass, Failure};
-use super::request::Verdict;
 use super::user::Answer;
 use crate::results::Settlement;
 

@@ -8,9 +8,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use tollgate_net::http1::client::{BodySink, Scheme};
+use tollgate_net::http1::client::Scheme;
 use tollgate_net::tls::Resumption;
 
+use super::content::{Known, Search};
 use super::failure::Failure;
 use super::model::{Closed, Load};
 use super::recorder::Recorder;
@@ -21,8 +22,6 @@ use super::user::{Answer, Asking, User};
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
 /// Full handshakes by which sessions are prepared, at most: an RSA key takes milliseconds for each.
 const PRIMED_MAX: usize = 512;
-/// Bytes of an answer in which its text is looked for.
-const SEARCHED_BYTES_MAX: usize = 1024 * 1024;
 
 /// The request, as it is sent while its connection goes on and as the last one.
 pub(super) struct Rendered {
@@ -71,6 +70,8 @@ struct Shared {
     /// Where it is written down what happens before anything counts.
     uncounted: OnceCell<RefCell<Recorder>>,
     rendered: Rendered,
+    /// The answer that was last found to be right.
+    known: Known,
     /// Requests begun that count: with a bound on their number none is begun beyond it.
     begun: Cell<u64>,
     /// When the first user came.
@@ -93,7 +94,8 @@ pub(super) async fn run(
     let start = Instant::now();
     let counted_from = Cell::new(load.ramp_up.is_zero().then_some(start));
     let (uncounted, begun) = (OnceCell::new(), Cell::new(0));
-    let shared = Rc::new(Shared { asking, recorder, uncounted, rendered, begun, start, counted_from, load });
+    let known = Known::default();
+    let shared = Rc::new(Shared { asking, recorder, uncounted, rendered, known, begun, start, counted_from, load });
     let mut tasks = JoinSet::new();
     for (number, mut user) in users.into_iter().enumerate() {
         let shared = Rc::clone(&shared);
@@ -128,7 +130,7 @@ async fn repeat(user: &mut User, shared: &Shared, number: usize) -> Option<Insta
     }
     let mut previous = shared.start + comes_after;
     let mut entered = None;
-    let mut search = Search::new(shared.asking.target.shape.contains.as_deref());
+    let mut search = Search::new(&shared.asking.target.shape, &shared.known);
     loop {
         let recorder = match shared.counted_from.get() {
             None => shared.uncounted.get_or_init(RefCell::default),
@@ -169,88 +171,5 @@ async fn repeat(user: &mut User, shared: &Shared, number: usize) -> Option<Insta
             recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
             previous = now;
         }
-    }
-}
-
-/// Whether the content of answers is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It was, and was right.
-    Right,
-    /// Nothing is known of it.
-    Unknown,
-}
-
-/// Looks for a text in an answer while it arrives.
-pub(super) struct Search<'a> {
-    wanted: Option<&'a [u8]>,
-    tail: Vec<u8>,
-    is_found: bool,
-}
-
-impl<'a> Search<'a> {
-    /// A search for `wanted`, if anything is.
-    pub(super) fn new(wanted: Option<&'a str>) -> Search<'a> {
-        Search { wanted: wanted.map(str::as_bytes), tail: Vec::new(), is_found: false }
-    }
-
-    fn begin(&mut self) {
-        self.tail.clear();
-        self.is_found = false;
-    }
-
-    /// What is known of an answer that was not refused.
-    pub(super) fn verdict(&self) -> Verdict {
-        if self.wanted.is_some() { Verdict::Right } else { Verdict::Unknown }
-    }
-
-    fn judge(&self) -> Result<(), Failure> {
-        match self.wanted {
-            Some(wanted) if !self.is_found => {
-                let wanted = String::from_utf8_lossy(wanted);
-                Err(Failure::content(format!("the answer does not contain `{wanted}`")))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl BodySink for Search<'_> {
-    fn part(&mut self, bytes: &[u8]) {
-        let Some(wanted) = self.wanted else { return };
-        if self.is_found || self.tail.len() + bytes.len() > SEARCHED_BYTES_MAX {
-            return;
-        }
-        if self.tail.is_empty() && contains(bytes, wanted) {
-            self.is_found = true;
-            return;
-        }
-        self.tail.extend_from_slice(bytes);
-        self.is_found = contains(&self.tail, wanted);
-    }
-}
-
-fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
-    wanted.is_empty() || bytes.windows(wanted.len()).any(|window| window == wanted)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_found_across_parts() {
-        let check = |parts: &[&str], expected: bool| {
-            let mut search = Search::new(Some("flight"));
-            search.begin();
-            for part in parts {
-                search.part(part.as_bytes());
-            }
-            assert_eq!(search.judge().is_ok(), expected, "{parts:?}");
-        };
-        check(&["a flight"], true);
-        check(&["a fli", "ght"], true);
-        check(&["a fli", "t"], false);
-        check(&[], false);
     }
 }

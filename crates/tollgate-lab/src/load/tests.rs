@@ -210,6 +210,7 @@ fn walk(
         headers: Vec::new(),
         body: Vec::new(),
         contains: None,
+        answer: crate::experiment::AnswerShape::default(),
     };
     let target = Target::parse(&server.url(path)).unwrap();
     let target = Arc::new(LoadTarget::new(target, shape, &[], Connection::KeepAlive).unwrap());

@@ -46,6 +46,7 @@ pub(crate) fn protocol() -> RunResult {
                 distance: Distance::Local,
                 peer: None,
                 connecting: None,
+                backend: None,
             })
             .collect(),
         unit_of_work: "pass of 401 requests".into(),
@@ -107,6 +108,8 @@ pub(crate) fn protocol() -> RunResult {
         flows: Vec::new(),
         crypto: Vec::new(),
         peaks: Vec::new(),
+        scalings: Vec::new(),
+        warm_ups: Vec::new(),
     }
 }
 
@@ -152,6 +155,7 @@ pub(crate) fn extreme() -> RunResult {
         distance: Distance::Local,
         peer: None,
         connecting: None,
+        backend: None,
     });
     run.cells.iter_mut().for_each(|cell| rename(&mut cell.variant));
     run.trials.iter_mut().for_each(|trial| rename(&mut trial.variant));
@@ -250,6 +254,7 @@ pub(crate) fn cell(variant: &str, level: u64) -> Cell {
         connected: None,
         linear: None,
         equal_rate: None,
+        backend: None,
     }
 }
 
@@ -291,6 +296,7 @@ fn trials(experiment: &Experiment, blocks: u32) -> Vec<Trial> {
                     bytes_sent: 48_120 * units as u64,
                     response_time_mean_ms: duration_ms * level as f64 / requests as f64,
                     subject_cpu_us: Some(cpu_us * f64::exp(wander / 2.0 + 0.01 * noise.normal()) * requests as f64),
+                    backend_cpu_us: None,
                     generator_cpu_us: 7.1 * requests as f64,
                     generator_busiest_cpu_us: 7.1 * requests as f64,
                     generator_run_queue_us: 0.004 * duration_ms * 1000.0,
@@ -353,6 +359,7 @@ fn measured(variant: &(&str, &str, f64, f64, f64), level: u64, trials: &[Trial])
             })),
             cpu_share: (cpu_us / (mean_ms * 1000.0 / level as f64)).min(0.99),
             resident_memory_bytes_max: 17_400_000 + level * 21_000 + bytes as u64 / 4,
+            resident_memory_bytes_mean: None,
             threads_max: 3,
         }),
         generator: GeneratorUse {

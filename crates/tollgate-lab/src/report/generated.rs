@@ -227,6 +227,7 @@ fn run() -> impl Strategy<Value = RunResult> {
                     distance: Distance::Local,
                     peer: None,
                     connecting: None,
+                    backend: None,
                 })
                 .collect();
             run.experiment.unit_of_work.clone_from(&text);

@@ -5,6 +5,7 @@ use super::series::Growing;
 use super::trial::Measured;
 use crate::cells::{self, CellRecord};
 use crate::comparison;
+use crate::cores::Cores;
 use crate::experiment::Experiment;
 use crate::fit;
 use crate::load::LittlesLaw;
@@ -67,6 +68,8 @@ struct Entry {
     opened_before: u64,
     unsteady_starts: u32,
     systems: Systems,
+    /// Cores on which subjects and what is behind them run; 0 where they are not pinned.
+    subject_cores: usize,
     /// Users of its trials: as many as the level says, or for an insert as many as its mode has connections.
     users: u64,
     /// How an insert's transfers were settled in the survey, and what did not agree there.
@@ -81,7 +84,7 @@ struct Entry {
 
 impl Book {
     /// An empty book.
-    pub(super) fn new(experiment: &Experiment, plan: &Plan, systems: impl Fn(usize) -> Systems) -> Book {
+    pub(super) fn new(experiment: &Experiment, plan: &Plan, cores: &Cores, systems: impl Fn(usize) -> Systems) -> Book {
         let entry = |level: u64, variant: usize| Entry {
             variant,
             name: experiment.variants[variant].name.clone(),
@@ -92,6 +95,7 @@ impl Book {
             opened_before: 0,
             unsteady_starts: 0,
             systems: systems(variant),
+            subject_cores: cores.subjects.len(),
             users: experiment.variants[variant]
                 .mode
                 .map_or(experiment.users(level), |mode| mode.connections_for(level)),
@@ -142,6 +146,10 @@ impl Book {
         if let Some(subject_cpu_us) = trial.subject_cpu_us {
             let value = subject_cpu_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
             entry.series.add(trial.start_ms, Reading { name: "subject-cpu-share", unit: "cores", value });
+        }
+        if let Some(backend_cpu_us) = trial.backend_cpu_us {
+            let value = backend_cpu_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
+            entry.series.add(trial.start_ms, Reading { name: "backend-cpu-share", unit: "cores", value });
         }
         // Single times of units are in the trial already, and would grow without end here.
         entry.recorder.tally.unit_times.clear();
@@ -324,6 +332,7 @@ impl Entry {
                 service: &self.recorder.service,
                 tally: &self.recorder.tally,
                 peak: memory.zip(threads).map(|(memory, threads)| (memory as u64, threads as u32)),
+                memory_bytes_mean: self.series.mean("subject-resident-memory"),
             },
             trials,
         );
@@ -369,6 +378,7 @@ impl Entry {
             connections_entitled: self.opened_before,
             unsteady_starts: self.unsteady_starts,
             connecting: self.connecting,
+            subject_cores: self.subject_cores,
             systems: self.systems,
             blocks_planned: plan.blocks,
         }

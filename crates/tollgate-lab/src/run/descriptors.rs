@@ -1,11 +1,11 @@
-//! The file descriptors that a run needs: every variant keeps the connections of its largest level open, and a run that
-//! went out of them would blame the subject.
+//! The file descriptors that a run needs: every variant keeps the connections of its largest level open, or has them for
+//! a trial, and a run that went out of them would blame the subject.
 //!
 //! The soft limit is raised to the hard one, which the subjects inherit; the hard one is the machine's business.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::experiment::{Distance, Experiment};
+use crate::experiment::{Connections, Distance, Experiment};
 use crate::plan::Plan;
 
 /// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.
@@ -34,6 +34,10 @@ fn needed(experiment: &Experiment, plan: &Plan) -> u64 {
         let places = if experiment.encrypting.is_some() { plan.levels.len() as u64 } else { 1 };
         variant.mode.map_or(places * experiment.users(level), |mode| ends * mode.connections_for(level) + 1)
     };
+    if experiment.connections == Connections::PerTrial {
+        // One variant at a time; a mediator has one connection to its backend for each of a user.
+        return 2 * experiment.users(level) + OTHERS;
+    }
     plan.variants.iter().map(of).fold(OTHERS, u64::saturating_add)
 }
 

@@ -3,6 +3,7 @@
 //!
 //! What it deliberately does not do: print (an [`Observer`] is told), compute tolls, or render.
 
+mod backends;
 mod book;
 mod descriptors;
 mod distance;
@@ -121,7 +122,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         observer,
         stop,
         generator: trial::Generator::new(workers, cores.all.clone()),
-        book: book::Book::new(&options.experiment, &plan, |variant| {
+        book: book::Book::new(&options.experiment, &plan, &cores, |variant| {
             sites::systems(&sites, &options.experiment, variant)
         }),
         store,
@@ -129,6 +130,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         inserting: (options.experiment.workload == WorkloadKind::Insert)
             .then(|| Inserting::new(seed, plan.levels.iter().copied().max().unwrap_or(0))),
         secured,
+        starts: 0,
     };
     // Only now: the result says how many cores the machine lent us, not how many this thread keeps.
     let _on_generator_cores = cores.pin_to_generator();
@@ -221,6 +223,7 @@ fn blank(
             },
             peer: variant.peer.clone(),
             connecting: variant.connecting,
+            backend: variant.backend.clone(),
         }
     });
     let network = if is_loopback { "loopback" } else { "network" };
@@ -282,5 +285,7 @@ fn blank(
         flows: Vec::new(),
         crypto: Vec::new(),
         peaks: Vec::new(),
+        scalings: Vec::new(),
+        warm_ups: Vec::new(),
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::experiment::{Authentication, Experiment, KeyKind, TlsVersion};
-use crate::subject::{Secrets, TlsListener};
+use crate::subject::{Surroundings, TlsListener};
 
 /// The folder inside the run's.
 const FOLDER: &str = "gateway";
@@ -35,7 +35,7 @@ pub(super) struct Secured {
     /// The gateway's configuration.
     pub(super) configuration: PathBuf,
     /// Its listeners and its user, as a peer is told of them.
-    pub(super) secrets: Secrets,
+    pub(super) surroundings: Surroundings,
     levels: Vec<u64>,
 }
 
@@ -60,7 +60,7 @@ impl Secured {
         let Some(encrypting) = &experiment.encrypting else { return Ok(None) };
         let folder = private_folder(run)?;
         let configuration = folder.join("gateway.toml");
-        let mut secured = Secured { folder, configuration, secrets: Secrets::default(), levels: Vec::new() };
+        let mut secured = Secured { folder, configuration, surroundings: Surroundings::default(), levels: Vec::new() };
         let mut text = String::from(
             "[listen]\naddresses = [\"127.0.0.1:0\"]\n\n[cache]\nenabled = true\n\n[[service]]\nkind = \"fibonacci\"\n",
         );
@@ -75,7 +75,7 @@ impl Secured {
             ask(program, &certificate_arguments(&of_level, key, chain), "")?;
             text.push_str(&listener(&of_level, version));
             let (certificate, key) = (of_level.join(CERTIFICATE), of_level.join(KEY));
-            secured.secrets.listeners.push(TlsListener { version: version.name(), certificate, key });
+            secured.surroundings.listeners.push(TlsListener { version: version.name(), certificate, key });
             secured.levels.push(*level);
         }
         if encrypting.authentication == Authentication::Basic {
@@ -88,7 +88,7 @@ impl Secured {
                 "\n[users]\nfile = {}\n\n[authentication]\nbasic = true\ncached_seconds = {VERIFIED_SECONDS}\n\n[[rule]]\npath = \"/\"\nallow = [\"authenticated\"]\n",
                 quoted(&users)
             );
-            secured.secrets.user = Some((USER.to_owned(), password));
+            secured.surroundings.user = Some((USER.to_owned(), password));
         }
         write_private(&secured.configuration, &text)?;
         Ok(Some(secured))
@@ -211,7 +211,7 @@ mod tests {
         let listeners = configuration["tls"].as_array().unwrap();
         assert_eq!((listeners.len(), listeners[1]["versions"][0].as_str()), (2, Some("1.3")));
         assert_eq!((secured.listener(1), secured.listener(5), secured.listener(2)), (Some(0), Some(1), None));
-        let (user, password) = secured.secrets.user.clone().unwrap();
+        let (user, password) = secured.surroundings.user.clone().unwrap();
         let users = fs::read_to_string(configuration["users"]["file"].as_str().unwrap()).unwrap();
         assert_eq!(users, format!("{user}:{password}:\n"));
         assert!(!asked.contains(&password), "a password stands on no command line");

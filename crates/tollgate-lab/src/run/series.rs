@@ -25,6 +25,12 @@ impl Growing {
         points.iter().map(|(_, value)| *value).reduce(f64::max)
     }
 
+    /// The mean of a series.
+    pub(super) fn mean(&self, name: &str) -> Option<f64> {
+        let (_, points) = self.0.iter().find(|(known, _)| known.name == name)?;
+        (!points.is_empty()).then(|| points.iter().map(|(_, value)| value).sum::<f64>() / points.len() as f64)
+    }
+
     /// As it is stored.
     pub(super) fn stored(&self, variant: &str, level: u64) -> impl Iterator<Item = Series> {
         self.0.iter().map(move |(reading, points)| Series {

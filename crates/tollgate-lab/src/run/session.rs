@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use super::backends::Backends;
 use super::book::Book;
 use super::distance;
 use super::inserting::Inserting;
@@ -19,11 +20,12 @@ use super::trial::{Asked, Asking, Broken, Generator, Measured};
 use super::watched::{Process, Watched};
 use super::{Ending, WARM_UP_LEAST, WARM_UP_LEAST_SHARED, WARM_UP_MOST, WARM_UP_REQUESTS};
 use crate::cores::Cores;
-use crate::experiment::WorkloadKind;
+use crate::experiment::{Connections, WorkloadKind};
 use crate::load::model::{Closed, End};
 use crate::load::recorder::{BIN, Course};
 use crate::plan::Plan;
-use crate::results::{Moment, RunResult, State, Trial};
+use crate::results::{self, Moment, RunResult, State, Trial};
+use crate::scaling;
 use crate::schedule::{self, Block};
 use crate::secret;
 use crate::stats::warm_up::{WarmUp, mser5};
@@ -33,6 +35,9 @@ use crate::validity;
 const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// Length of one part of the warm-up: ten bins.
 const WARM_UP_PART: Duration = Duration::from_millis(500);
+
+/// A warm-up by users whose connections are open for a trial only has at most so many.
+const WARM_UP_USERS_MOST: u64 = 320;
 
 /// A run under way.
 pub(super) struct Session<'a> {
@@ -51,6 +56,8 @@ pub(super) struct Session<'a> {
     pub(super) inserting: Option<Inserting>,
     /// Certificates, user and configuration of our own gateway; absent where it needs none.
     pub(super) secured: Option<Secured>,
+    /// How often the subjects were started.
+    pub(super) starts: u32,
 }
 
 /// Why a run ends before its plan.
@@ -88,6 +95,7 @@ impl Session<'_> {
             // What cannot be stored any more was stored as far as it could be.
             Err(Halt::Ours(reason)) => return Err(Halt::Ours(reason.clone())),
         };
+        self.result.scalings = scaling::scalings(&self.result, self.result.seed);
         self.result.state = state;
         self.result.reason = reason;
         self.result.finished = Some(super::now_text());
@@ -116,7 +124,8 @@ impl Session<'_> {
 
     fn measure(&mut self) -> Result<(), Halt> {
         let mut subjects: Vec<Option<Watched>> = self.sites.iter().map(|_| None).collect();
-        self.begin_all(&mut subjects)?;
+        // They end behind the subjects, of which each waits for its connections to them.
+        let mut backends = self.begin_all(&mut subjects)?;
         self.warm_up_all(&mut subjects)?;
         // What is cold takes longer than it will, and a cell would be skipped for it.
         let blocks = match self.inserting {
@@ -130,7 +139,8 @@ impl Session<'_> {
         for block in &blocks {
             if start != block.start {
                 let began = Instant::now();
-                self.begin_all(&mut subjects)?;
+                let fresh = self.begin_all(&mut subjects)?;
+                drop(std::mem::replace(&mut backends, fresh));
                 self.warm_up_all(&mut subjects)?;
                 warming += began.elapsed();
                 start = block.start;
@@ -158,7 +168,7 @@ impl Session<'_> {
     }
 
     /// Begins every subject, or begins it anew.
-    fn begin_all(&mut self, subjects: &mut [Option<Watched>]) -> Result<(), Halt> {
+    fn begin_all(&mut self, subjects: &mut [Option<Watched>]) -> Result<Backends, Halt> {
         for (slot, subject) in subjects.iter_mut().enumerate() {
             if subject.as_ref().is_some_and(Watched::is_ours) {
                 *subject = None;
@@ -167,25 +177,29 @@ impl Session<'_> {
                 self.generator.forget(slot);
             }
         }
+        let backends = Backends::begin(self.options, self.sites, self.store.directory(), self.cores);
+        let backends = backends.map_err(|(variant, how)| self.failed(variant, how))?;
         let mut processes: HashMap<usize, Rc<RefCell<Process>>> = HashMap::new();
         for (slot, site) in self.sites.iter().enumerate() {
             let variant = &self.options.experiment.variants[site.variant];
             self.observer.progress(&Progress::Starting { variant: &variant.name });
             if subjects[slot].is_none() {
                 let failed = |how| self.failed(site.variant, how);
-                let process = match processes.get(&site.process) {
-                    Some(process) => Rc::clone(process),
+                let known = backends.of(site, variant).or_else(|| processes.get(&site.process).map(Rc::clone));
+                let process = match known {
+                    Some(process) => process,
                     None => {
                         let folder = self.store.directory().join(format!("subject-{}", site.process));
                         let secured = self.secured.as_ref();
-                        let begun = Process::begin(site, self.options, secured, &folder, self.cores).map_err(failed)?;
+                        let around = (secured, &backends);
+                        let begun = Process::begin(site, self.options, around, &folder, self.cores).map_err(failed)?;
                         let begun = Rc::new(RefCell::new(begun));
                         processes.insert(site.process, Rc::clone(&begun));
                         begun
                     }
                 };
                 let asked = (self.options, self.headers);
-                let planned = (self.plan, self.secured.as_ref());
+                let planned = (self.plan, self.secured.as_ref(), &backends);
                 let begun = Watched::begin(site, variant, &process, asked, planned, self.cores);
                 subjects[slot] = Some(begun.map_err(failed)?);
             }
@@ -193,7 +207,7 @@ impl Session<'_> {
                 return Err(Halt::Stopped);
             }
         }
-        Ok(())
+        Ok(backends)
     }
 
     /// Warms every subject up.
@@ -201,6 +215,8 @@ impl Session<'_> {
         if self.inserting.is_some() {
             return self.warm_up_inserts(subjects);
         }
+        let start = self.starts;
+        self.starts += 1;
         for (slot, site) in self.sites.iter().enumerate() {
             let Some(subject) = &mut subjects[slot] else { continue };
             let name = &self.options.experiment.variants[site.variant].name;
@@ -209,8 +225,9 @@ impl Session<'_> {
             for level in self.places() {
                 self.first_answer(slot, site.variant, subject, level)?;
             }
-            let is_steady = self.warm_up(slot, site.variant, subject)?;
+            let is_steady = self.warm_up(slot, site.variant, subject, start)?;
             self.book.started(site.variant, is_steady);
+            self.part(slot);
         }
         Ok(())
     }
@@ -234,11 +251,18 @@ impl Session<'_> {
     }
 
     /// Loads until response times are steady; says whether they became so.
-    fn warm_up(&mut self, slot: usize, variant: usize, subject: &mut Watched) -> Result<bool, Halt> {
-        let encrypting = self.options.experiment.encrypting.as_ref();
+    fn warm_up(&mut self, slot: usize, variant: usize, subject: &mut Watched, start: u32) -> Result<bool, Halt> {
+        let experiment = &self.options.experiment;
+        let encrypting = experiment.encrypting.as_ref();
+        let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
+        let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
         // Of one gateway with many listeners the first place warms all of it up.
         let (level, ramp_up, least) = match encrypting {
             Some(encrypting) => (self.plan.levels[0], encrypting.ramp_up, WARM_UP_LEAST_SHARED),
+            None if experiment.connections == Connections::PerTrial => {
+                let level = self.plan.levels.iter().rev().find(|level| **level <= WARM_UP_USERS_MOST);
+                (*level.unwrap_or(&self.plan.levels[0]), Duration::ZERO, WARM_UP_LEAST_SHARED.max(wanted))
+            }
             None => (*self.plan.levels.last().expect("a plan has a level"), Duration::ZERO, WARM_UP_LEAST),
         };
         let users = self.options.experiment.users(level) as usize;
@@ -246,12 +270,15 @@ impl Session<'_> {
         let began = Instant::now();
         let mut course = Vec::new();
         let mut requests = 0;
+        let mut points = Vec::new();
         loop {
             let ramp_up = ramp_up.take().unwrap_or_default();
             let load = Closed { ramp_up, ..Closed::new(users, End::after(WARM_UP_PART)) }.into();
             let asked = Asked { work: self.reading(), load, level };
             let measured = self.load(slot, variant, subject, asked, Course::Binned)?;
             requests += measured.recorder.tally.requests;
+            let answered = measured.recorder.tally.requests as f64;
+            points.push((began.elapsed().as_secs_f64(), answered / measured.wall.as_secs_f64().max(1e-9)));
             let bins = measured.recorder.course_ns();
             // A part ends on a whole pass, within a bin: that last one is not comparable.
             let whole = (measured.wall.as_nanos() / BIN.as_nanos()) as usize;
@@ -262,12 +289,15 @@ impl Session<'_> {
                 return Err(self.failed(variant, "answers no more while it is warmed up".to_owned()));
             }
             let elapsed = began.elapsed();
-            let is_enough = elapsed >= least || requests >= WARM_UP_REQUESTS;
-            match mser5(&course) {
-                WarmUp::Cut { .. } if is_enough => return Ok(true),
-                _ if elapsed >= WARM_UP_MOST => return Ok(false),
-                _ => {}
-            }
+            let is_enough = elapsed >= least || (requests >= WARM_UP_REQUESTS && elapsed >= wanted);
+            let is_steady = match mser5(&course) {
+                WarmUp::Cut { .. } if is_enough => true,
+                _ if elapsed >= WARM_UP_MOST + wanted => false,
+                _ => continue,
+            };
+            let name = experiment.variants[variant].name.clone();
+            self.result.warm_ups.push(results::WarmUp { variant: name, level, start, points, is_steady });
+            return Ok(is_steady);
         }
     }
 
@@ -298,6 +328,7 @@ impl Session<'_> {
         self.book.add(variant, trial, &measured);
         self.generator.keep(measured.recorder);
         stored.map_err(Halt::Ours)?;
+        self.part(slot);
         if self.inserting.is_some() {
             if let Some(failed) = failed {
                 self.note_onset(variant, block.level, &failed);
@@ -323,6 +354,13 @@ impl Session<'_> {
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         self.generator.keep(measured.recorder);
         Ok(())
+    }
+
+    /// Closes the connections of a variant where they are open for one trial only.
+    fn part(&self, slot: usize) {
+        if self.options.experiment.connections == Connections::PerTrial {
+            self.generator.forget(slot);
+        }
     }
 
     /// A level for each place that a variant is asked at.
@@ -411,6 +449,7 @@ fn trial_of(name: &str, block: &Block, place: usize, measured: &Measured) -> Tri
         bytes_sent: tally.sent_bytes,
         response_time_mean_ms: response_ns / 1e6,
         subject_cpu_us: measured.subject_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
+        backend_cpu_us: measured.backend_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
         generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
         generator_busiest_cpu_us: measured.used.busiest_cpu_ns as f64 / 1e3,
         generator_run_queue_us: measured.used.run_queue_max_ns as f64 / 1e3,

@@ -52,14 +52,18 @@ pub(super) fn sites(options: &RunOptions, plan: &Plan) -> Result<Vec<Site>, RunE
     Ok(sites)
 }
 
-/// Whether two sites are served by one process. Those of one gateway with many listeners are, and those of an insert: a
+/// Whether two sites are served by one process. Those of one gateway with many listeners are, those of one configuration,
+/// and those of an insert: a
 /// process that had only the easy work would be another one than that which has all of it. Where the work is reading,
 /// each has its own, so that memory and threads are its own, too.
 fn share(experiment: &Experiment, one: &Site, other: &Site) -> bool {
     let (one_variant, other_variant) = (&experiment.variants[one.variant], &experiment.variants[other.variant]);
-    (experiment.workload == WorkloadKind::Insert || experiment.encrypting.is_some())
+    let is_one = experiment.workload == WorkloadKind::Insert
+        || experiment.encrypting.is_some()
+        || experiment.configuration.is_some();
+    is_one
         && matches!((&one.place, &other.place), (Place::Child(_), Place::Child(_)))
-        && one_variant.peer == other_variant.peer
+        && (&one_variant.peer, &one_variant.backend) == (&other_variant.peer, &other_variant.backend)
 }
 
 /// Whether this variant and its baseline are measured on the same system.

@@ -70,6 +70,8 @@ pub(super) struct Measured {
     pub(super) wall: Duration,
     /// CPU time of the subject, if it is watched.
     pub(super) subject_cpu_ns: Option<u64>,
+    /// CPU time of the servers behind the subject, if there are any of ours.
+    pub(super) backend_cpu_ns: Option<u64>,
     /// What the generator used.
     pub(super) used: ThreadsUsed,
     /// What all cores did.
@@ -107,6 +109,7 @@ impl Generator {
         let shares = self.shares(&work, load);
         let ticks = Ticks::now(&self.cores);
         let cpu_before = subject.clocks.read_ns();
+        let behind_before = subject.behind_ns();
         let mut cancels = Vec::new();
         let pass = Arc::new(Pass::new(load.users(), shares.len()));
         for (worker, load) in &shares {
@@ -153,6 +156,7 @@ impl Generator {
             samples.iter_mut().for_each(|(_, readings)| drop_idle_gauges(readings));
         }
         let cpu_after = subject.clocks.read_ns();
+        let behind_after = subject.behind_ns();
         let cancelled = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
         let mut measured = self.merge(reports);
         if let Some(how) = subject.death() {
@@ -170,6 +174,7 @@ impl Generator {
                 cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before))
             }
         };
+        measured.backend_cpu_ns = behind_before.zip(behind_after).map(|(before, after)| after.saturating_sub(before));
         measured.ticks = Ticks::now(&self.cores).since(ticks);
         measured.samples = samples;
         Ok(measured)
@@ -217,6 +222,7 @@ impl Generator {
             start: started.duration_since(self.began),
             wall: finished.duration_since(started),
             subject_cpu_ns: None,
+            backend_cpu_ns: None,
             used,
             ticks: Ticks::default(),
             samples: Vec::new(),

@@ -14,6 +14,7 @@ use tollgate_net::http1::client::Target;
 use tollgate_net::link::{Link, LinkSpec};
 use tollgate_net::tls::{ClientSettings, Resumption};
 
+use super::backends::Backends;
 use super::emptying;
 use super::options::RunOptions;
 use super::secured::Secured;
@@ -40,6 +41,10 @@ pub(super) struct Watched {
     aims: Vec<(u64, Aim)>,
     /// Its CPU clocks.
     pub(super) clocks: CpuClocks,
+    /// Those of the servers behind it; absent where there are none of ours.
+    pub(super) backend_clocks: Option<CpuClocks>,
+    /// Those servers with their names.
+    backends: Vec<(String, Rc<RefCell<Process>>)>,
     /// What an insert asks beside its transfers, past any link.
     pub(super) beside: Option<Beside>,
     process: Rc<RefCell<Process>>,
@@ -95,6 +100,25 @@ impl Drop for Process {
 }
 
 impl Process {
+    /// Starts a server behind the subjects with these arguments.
+    ///
+    /// # Errors
+    /// Why it could not be started.
+    pub(super) fn begin_backend(program: &Path, arguments: &[String], cores: &Cores) -> Result<Process, String> {
+        let child = Child::start(program, arguments, cores).map_err(|error| error.to_string())?;
+        Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics: None, folder: None })
+    }
+
+    /// Where it serves; empty for a server that was there.
+    pub(super) fn url(&self) -> &str {
+        self.child.as_ref().map_or("", |child| child.url.as_str())
+    }
+
+    /// The processes that are it.
+    pub(super) fn processes(&self) -> &[u32] {
+        &self.watched
+    }
+
     /// Starts tollgate's own gateway or a peer, or watches the processes of a server that is there.
     ///
     /// # Errors
@@ -102,7 +126,7 @@ impl Process {
     pub(super) fn begin(
         site: &Site,
         options: &RunOptions,
-        secured: Option<&Secured>,
+        (secured, backends): (Option<&Secured>, &Backends),
         folder: &Path,
         cores: &Cores,
     ) -> Result<Process, String> {
@@ -111,13 +135,15 @@ impl Process {
                 Ok(Process { child: None, watched: site.processes.clone(), metrics: None, folder: None })
             }
             Place::Child(_) if let Some(peer) = options.peer(&options.experiment.variants[site.variant])? => {
-                let secrets = secured.map(|secured| secured.secrets.clone()).unwrap_or_default();
-                let child = Child::start_peer(peer, &secrets, cores).map_err(|error| error.to_string())?;
+                let mut surroundings = secured.map(|secured| secured.surroundings.clone()).unwrap_or_default();
+                surroundings.backends = backends.urls();
+                let child = Child::start_peer(peer, &surroundings, cores).map_err(|error| error.to_string())?;
                 Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics: None, folder: None })
             }
             Place::Child(_) => {
                 let (mut arguments, folder) = arguments(options, folder)?;
-                arguments.extend(secured.map(|secured| secured.configuration.display().to_string()));
+                let configuration = secured.map(|secured| secured.configuration.as_path()).or(backends.configuration());
+                arguments.extend(configuration.map(|file| file.display().to_string()));
                 let child = Child::start(Path::new(&options.serve_program), &arguments, cores)
                     .map_err(|error| error.to_string())?;
                 let metrics = child.admin_url.as_deref().and_then(Metrics::new);
@@ -149,7 +175,7 @@ impl Watched {
         variant: &Variant,
         process: &Rc<RefCell<Process>>,
         (options, headers): (&RunOptions, &[(String, String)]),
-        (plan, secured): (&Plan, Option<&Secured>),
+        (plan, secured, backends): (&Plan, Option<&Secured>, &Backends),
         cores: &Cores,
     ) -> Result<Watched, String> {
         let direct = match &site.place {
@@ -195,13 +221,27 @@ impl Watched {
             }
         };
         let clocks = CpuClocks::new(&process.borrow().watched)?;
-        Ok(Watched { aims, clocks, beside, process: Rc::clone(process), _link: link })
+        // Whoever is asked at a server of the user's has the backends that the user gave it.
+        let behind = match (&site.place, &variant.backend) {
+            (Place::Child(_), None) => backends.all().to_vec(),
+            (Place::Child(_), Some(_)) | (Place::There(_), _) => Vec::new(),
+        };
+        let processes: Vec<u32> =
+            behind.iter().flat_map(|(_, process)| process.borrow().processes().to_vec()).collect();
+        let backend_clocks = if processes.is_empty() { None } else { Some(CpuClocks::new(&processes)?) };
+        let process = Rc::clone(process);
+        Ok(Watched { aims, clocks, backend_clocks, backends: behind, beside, process, _link: link })
     }
 
     /// What is loaded at a level.
     pub(super) fn aim(&self, level: u64) -> &Aim {
         let own = self.aims.iter().find(|(known, _)| *known == level).or(self.aims.first());
         own.map(|(_, aim)| aim).expect("a subject is loaded at one place at least")
+    }
+
+    /// CPU time of the servers behind it until now.
+    pub(super) fn behind_ns(&self) -> Option<u64> {
+        self.backend_clocks.as_ref().and_then(CpuClocks::read_ns)
     }
 
     /// Whether the run started it, and so may start it anew.
@@ -211,6 +251,11 @@ impl Watched {
 
     /// How it ended, if it did.
     pub(super) fn death(&mut self) -> Option<String> {
+        for (name, process) in &self.backends {
+            if let Some(death) = process.borrow_mut().child.as_mut().and_then(Child::death) {
+                return Some(format!("has lost its backend `{name}`, which {death}"));
+            }
+        }
         let process = &mut *self.process.borrow_mut();
         if let Some(child) = &mut process.child {
             return child.death().map(|death| death.to_string());
@@ -255,7 +300,7 @@ fn secured_target(
     let target = match &site.place {
         Place::There(target) => target.clone(),
         Place::Child(path) => {
-            let user = secured.and_then(|secured| secured.secrets.user.as_ref());
+            let user = secured.and_then(|secured| secured.surroundings.user.as_ref());
             headers
                 .extend(user.map(|(user, password)| ("Authorization".to_owned(), basic_authorization(user, password))));
             tls.authorities = secured.map(|secured| secured.authority(level));
@@ -319,6 +364,7 @@ pub(super) fn beside(
         headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         body: body.to_vec(),
         contains: None,
+        answer: crate::experiment::AnswerShape::default(),
     };
     let reading = shape("GET", &[("Accept", "application/json, text/plain")], b"");
     let emptying = shape("POST", &[("Content-Type", "application/json"), ("Accept", "application/json")], b"{}");

@@ -5,6 +5,7 @@
 pub mod holm;
 pub mod interval;
 pub mod percentile;
+pub mod scalability;
 pub mod signed_rank;
 pub mod warm_up;
 

@@ -8,4 +8,4 @@ pub mod peer;
 
 pub use child::{Child, Death, StartError};
 pub use guard::{GuardError, check_loadable, is_named};
-pub use peer::{Peer, Secrets, TlsListener};
+pub use peer::{Peer, Surroundings, TlsListener};

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tollgate_lab::experiment::{Experiment, TOLLGATE};
+use tollgate_lab::experiment::{Experiment, TOLLGATE, Variant};
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::run::{Certificates, RunError, RunOptions};
 use tollgate_lab::subject::Peer;
@@ -117,6 +117,11 @@ fn on_peers(experiment: Experiment, subjects: &[String]) -> Result<(Experiment, 
     }
     let experiment =
         experiment.on_subjects(&names).map_err(|error| Failure::usage(format_args!("--subjects: {error}")))?;
+    let name = experiment.name.clone();
+    let cannot = |peer: &Peer, variant: &Variant| {
+        variant.peer.as_ref() == Some(&peer.name) && !peer.can_do(&name, variant.base_name())
+    };
+    let experiment = experiment.without(|variant| peers.iter().any(|peer| cannot(peer, variant)));
     Ok((experiment, peers))
 }
 

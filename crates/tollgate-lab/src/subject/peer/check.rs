@@ -18,6 +18,8 @@ use crate::subject::check_loadable;
 const READY_WITHIN_S: u64 = 20;
 /// The longest that a file may say.
 const READY_WITHIN_S_MAX: u64 = 600;
+/// The longest warm-up that a file may ask for.
+const WARM_UP_S_MAX: u32 = 300;
 /// Longest name.
 const NAME_LENGTH_MAX: usize = 64;
 
@@ -63,7 +65,8 @@ impl Checker<'_> {
                 }
             }
             let paths = served.paths.iter().map(|(theirs, own)| (theirs.clone(), own.as_ref().clone()));
-            experiments.push(Served { experiment: experiment.as_ref().clone(), paths: paths.collect() });
+            let (experiment, variants) = (experiment.as_ref().clone(), served.variants.clone());
+            experiments.push(Served { experiment, paths: paths.collect(), variants });
         }
         Ok(Peer {
             install: here(parsed.install.as_ref()),
@@ -77,6 +80,7 @@ impl Checker<'_> {
             },
             ready: self.ready(&parsed.ready)?,
             ready_within: self.ready_within(parsed.ready.as_ref())?,
+            warm_up: self.warm_up(parsed.warm_up_s.as_ref())?,
             experiments,
             name: parsed.name.into_inner(),
             title: parsed.title.into_inner(),
@@ -116,6 +120,15 @@ impl Checker<'_> {
                 Err(self.fault(within.span(), &format!("`within_s` is {seconds}"), &help))
             }
         }
+    }
+
+    fn warm_up(&self, seconds: Option<&Spanned<u32>>) -> Result<Duration, ExperimentError> {
+        let Some(seconds) = seconds else { return Ok(Duration::ZERO) };
+        if *seconds.as_ref() > WARM_UP_S_MAX {
+            let help = format!("it is at most {WARM_UP_S_MAX}");
+            return Err(self.fault(seconds.span(), &format!("`warm_up_s` is {}", seconds.as_ref()), &help));
+        }
+        Ok(Duration::from_secs(u64::from(*seconds.as_ref())))
     }
 
     fn name(&self, name: &Spanned<String>) -> Result<(), ExperimentError> {

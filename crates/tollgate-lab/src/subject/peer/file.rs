@@ -12,7 +12,8 @@ use toml::Spanned;
 /// stands for the folder of this file, `{port}` for a free port of 127.0.0.1 (0 where the ready line says which one it
 /// took). Where encryption is swept, an argument `{tls}` becomes one for each way of encrypting,
 /// `PORT:VERSION:CERTIFICATE:KEY`, each with a ready line of its own behind the plain one's; in the environment
-/// `{user}` and `{password}` stand for whom it is to know, and for nothing where nobody is asked.
+/// `{user}` and `{password}` stand for whom it is to know, and for nothing where nobody is asked. `{echo}` and `{quote}`
+/// stand for the URLs of the backends of `mediation`, and for nothing elsewhere.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "tollgate subject")]
@@ -32,6 +33,10 @@ pub(super) struct SubjectFile {
     pub(super) installed: Vec<Spanned<String>>,
     /// How it is started.
     pub(super) start: StartFile,
+    /// It is loaded for so many seconds at least, by each variant, before a figure counts: what compiles its code while
+    /// it runs needs longer. Absent: as long as our own.
+    #[schemars(with = "Option<u32>")]
+    pub(super) warm_up_s: Option<Spanned<u32>>,
     /// When it is ready.
     #[schemars(with = "ReadyFile")]
     pub(super) ready: Spanned<ReadyFile>,
@@ -91,4 +96,6 @@ pub(super) struct ServedFile {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     pub(super) paths: BTreeMap<String, Spanned<String>>,
+    /// The variants of the experiment that it can do; absent: all.
+    pub(super) variants: Option<Vec<String>>,
 }

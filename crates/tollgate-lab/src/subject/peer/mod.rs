@@ -11,12 +11,16 @@ mod start;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::experiment::{ExperimentError, did_you_mean};
+use crate::experiment::{ExperimentError, did_you_mean, place};
 
 /// The peers that come with tollgate: name and file.
 const BUILT_IN: &[(&str, &str)] = &[
+    ("camel", include_str!("../../../../../subjects/camel/subject.toml")),
     ("cap", include_str!("../../../../../subjects/cap/subject.toml")),
+    ("haproxy", include_str!("../../../../../subjects/haproxy/subject.toml")),
     ("nginx", include_str!("../../../../../subjects/nginx/subject.toml")),
+    ("nginx-xslt", include_str!("../../../../../subjects/nginx-xslt/subject.toml")),
+    ("synapse", include_str!("../../../../../subjects/synapse/subject.toml")),
 ];
 /// The folder of the peers that come with tollgate.
 const FOLDER: &str = "subjects";
@@ -34,6 +38,8 @@ const TLS_PLACE: &str = "{tls}";
 /// Stand for whom it is to know.
 const USER_PLACE: &str = "{user}";
 const PASSWORD_PLACE: &str = "{password}";
+/// Stand for the backends of `mediation`, also where an experiment has none.
+const BACKEND_PLACES: [&str; 2] = ["{echo}", "{quote}"];
 /// Stands for where it serves.
 const URL_PLACE: &str = "{url}";
 
@@ -54,16 +60,20 @@ pub struct Peer {
     pub(super) watch: Watch,
     pub(super) ready: Ready,
     pub(super) ready_within: Duration,
+    /// For how long it is loaded at least before a figure counts, by each variant; zero: as our own.
+    pub(crate) warm_up: Duration,
     experiments: Vec<Served>,
 }
 
-/// What an experiment about encryption wants of a subject beside its plain port.
+/// What an experiment wants of a subject beside its plain port.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Secrets {
+pub struct Surroundings {
     /// The ways of encrypting, each with a port.
     pub listeners: Vec<TlsListener>,
     /// Name and password of whom it is to know.
     pub user: Option<(String, String)>,
+    /// Names and URLs of the servers behind it.
+    pub backends: Vec<(String, String)>,
 }
 
 /// A port with TLS.
@@ -103,6 +113,8 @@ struct Served {
     experiment: String,
     /// Beginnings of the experiment's paths and what stands there instead.
     paths: Vec<(String, String)>,
+    /// The variants that it can do; absent: all.
+    variants: Option<Vec<String>>,
 }
 
 impl Peer {
@@ -166,6 +178,13 @@ impl Peer {
         })
     }
 
+    /// Whether it can do a variant of an experiment, by the name that the file gives it.
+    pub fn can_do(&self, experiment: &str, variant: &str) -> bool {
+        let served = self.experiments.iter().find(|served| served.experiment == experiment);
+        let variants = served.and_then(|served| served.variants.as_ref());
+        variants.is_none_or(|variants| variants.iter().any(|known| known == variant))
+    }
+
     /// Whether it is to have a port of our choice, since it does not say which one it took.
     pub(super) fn is_told_its_port(&self) -> bool {
         !matches!(self.ready, Ready::LineWithUrl(..)) || self.is_told_listeners()
@@ -175,6 +194,12 @@ impl Peer {
     pub(super) fn is_told_listeners(&self) -> bool {
         self.command.iter().any(|argument| argument == TLS_PLACE)
     }
+}
+
+/// A text of the file with the backends filled in; those that an experiment does not have are nothing.
+pub(super) fn with_backends(text: &str, backends: &[(String, String)]) -> String {
+    let known = backends.iter().fold(text.to_owned(), |text, (name, url)| text.replace(&place(name), url));
+    BACKEND_PLACES.iter().fold(known, |text, place| text.replace(place, ""))
 }
 
 /// A text of the file with the port filled in.

@@ -13,7 +13,7 @@ use tollgate_net::listen::free_port;
 use tollgate_net::tls::TlsChoice;
 
 use super::super::child::{Child, StartError};
-use super::{PASSWORD_PLACE, Peer, Ready, Secrets, TLS_PLACE, USER_PLACE, Watch, filled};
+use super::{PASSWORD_PLACE, Peer, Ready, Surroundings, TLS_PLACE, USER_PLACE, Watch, filled, with_backends};
 use crate::cores::Cores;
 
 /// Between two questions whether it is ready.
@@ -31,20 +31,20 @@ impl Child {
     ///
     /// # Errors
     /// That it is not installed and the line that installs it, or what it said instead of being ready.
-    pub fn start_peer(peer: &Peer, secrets: &Secrets, cores: &Cores) -> Result<Child, StartError> {
+    pub fn start_peer(peer: &Peer, surroundings: &Surroundings, cores: &Cores) -> Result<Child, StartError> {
         let refused = |message: String| StartError { message: format!("{}: {message}", peer.name) };
         if let Some(missing) = peer.missing() {
             let (missing, install) = (missing.display(), &peer.install);
             return Err(refused(format!("is not installed, as {missing} is missing; this installs it: {install}")));
         }
-        if !secrets.listeners.is_empty() && !peer.is_told_listeners() {
+        if !surroundings.listeners.is_empty() && !peer.is_told_listeners() {
             return Err(refused(format!("its command has no `{TLS_PLACE}`, so it cannot encrypt")));
         }
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let free = || free_port(any).map_err(|error| refused(format!("there is no port for it: {error}")));
         let port = if peer.is_told_its_port() { free()? } else { 0 };
-        let tls_ports = secrets.listeners.iter().map(|_| free()).collect::<Result<Vec<_>, _>>()?;
-        let command = command(peer, port, &tls_ports, secrets).map_err(refused)?;
+        let tls_ports = surroundings.listeners.iter().map(|_| free()).collect::<Result<Vec<_>, _>>()?;
+        let command = command(peer, port, &tls_ports, surroundings).map_err(refused)?;
         let ready = peer.ready.clone();
         let (child, said) = Child::spawn(command, cores, move |line| heard(&ready, line))?;
         let child = child.once_ready(|child| {
@@ -56,7 +56,7 @@ impl Child {
                 }
                 Ready::LineWithUrl(..) => {
                     let url = wait_for_line(child, &said, peer.ready_within)?;
-                    for _ in &secrets.listeners {
+                    for _ in &surroundings.listeners {
                         child.further_urls.push(wait_for_line(child, &said, peer.ready_within)?);
                     }
                     url
@@ -73,7 +73,7 @@ impl Child {
     }
 }
 
-fn command(peer: &Peer, port: u16, tls_ports: &[u16], secrets: &Secrets) -> Result<Command, String> {
+fn command(peer: &Peer, port: u16, tls_ports: &[u16], surroundings: &Surroundings) -> Result<Command, String> {
     let folder = std::path::absolute(&peer.folder).map_err(|error| format!("{}: {error}", peer.folder.display()))?;
     let (program, arguments) = peer.command.split_first().ok_or("there is no program to start")?;
     let program = filled(program, port);
@@ -82,17 +82,21 @@ fn command(peer: &Peer, port: u16, tls_ports: &[u16], secrets: &Secrets) -> Resu
         if program.contains('/') { Command::new(folder.join(&program)) } else { Command::new(Path::new(&program)) };
     for argument in arguments {
         if argument == TLS_PLACE {
-            command.args(secrets.listeners.iter().zip(tls_ports).map(|(listener, port)| {
+            command.args(surroundings.listeners.iter().zip(tls_ports).map(|(listener, port)| {
                 let (certificate, key) = (listener.certificate.display(), listener.key.display());
                 format!("{port}:{}:{certificate}:{key}", listener.version)
             }));
         } else {
-            command.arg(filled(argument, port));
+            command.arg(filled(&with_backends(argument, &surroundings.backends), port));
         }
     }
     // In the environment only: what stands on a command line, everybody on the machine can read.
-    let (user, password) = secrets.user.as_ref().map_or(("", ""), |(user, password)| (user, password));
-    let known = |value: &str| filled(value, port).replace(USER_PLACE, user).replace(PASSWORD_PLACE, password);
+    let (user, password) = surroundings.user.as_ref().map_or(("", ""), |(user, password)| (user, password));
+    let known = |value: &str| {
+        with_backends(&filled(value, port), &surroundings.backends)
+            .replace(USER_PLACE, user)
+            .replace(PASSWORD_PLACE, password)
+    };
     command.envs(peer.environment.iter().map(|(name, value)| (name, known(value))));
     command.current_dir(folder);
     Ok(command)
@@ -202,11 +206,11 @@ mod tests {
     }
 
     fn start(script: &str, more: &str) -> Child {
-        Child::start_peer(&peer(script, more), &Secrets::default(), &Cores::default()).unwrap()
+        Child::start_peer(&peer(script, more), &Surroundings::default(), &Cores::default()).unwrap()
     }
 
     fn refusal(peer: &Peer) -> String {
-        Child::start_peer(peer, &Secrets::default(), &Cores::default()).unwrap_err().to_string()
+        Child::start_peer(peer, &Surroundings::default(), &Cores::default()).unwrap_err().to_string()
     }
 
     const LINE: &str = "[ready]\nline = \"serving at {url} now\"";
@@ -234,14 +238,15 @@ mod tests {
         );
         let listener = |version| TlsListener { version, certificate: "c.pem".into(), key: "k.pem".into() };
         let user = Some(("me".to_owned(), "word".to_owned()));
-        let secrets = Secrets { listeners: vec![listener("1.3"), listener("1.2")], user };
+        let surroundings =
+            Surroundings { listeners: vec![listener("1.3"), listener("1.2")], user, ..Surroundings::default() };
         let told = Peer::parse(&text, &std::env::temp_dir().join("subject.toml")).unwrap();
-        let child = Child::start_peer(&told, &secrets, &Cores::default()).unwrap();
+        let child = Child::start_peer(&told, &surroundings, &Cores::default()).unwrap();
         assert!(child.url.ends_with(":me-word"), "{}", child.url);
         let versions = ["1.3", "1.2"].map(|version| format!(":{version}:c.pem:k.pem:me-word"));
         let are_told = versions.iter().zip(&child.further_urls).filter(|(end, url)| url.ends_with(end.as_str()));
         assert_eq!(are_told.count(), 2, "{:?}", child.further_urls);
-        let untold = Child::start_peer(&peer(FOR_EVER, LINE), &secrets, &Cores::default());
+        let untold = Child::start_peer(&peer(FOR_EVER, LINE), &surroundings, &Cores::default());
         assert_eq!(untold.unwrap_err().to_string(), "mine: its command has no `{tls}`, so it cannot encrypt");
     }
 
@@ -259,7 +264,7 @@ mod tests {
         // It is the descendant that says that it is ready, so it has its name by then.
         let script = "{ echo serving at http://127.0.0.1:1 now; tail -f /dev/null; } | cat & wait";
         let named = |name: &str| peer(script, &format!("watch = {{ descendant = \"{name}\" }}\n{LINE}"));
-        let child = Child::start_peer(&named("cat"), &Secrets::default(), &Cores::default()).unwrap();
+        let child = Child::start_peer(&named("cat"), &Surroundings::default(), &Cores::default()).unwrap();
         let [cat] = *child.watched() else { panic!("{:?}", child.watched()) };
         assert_ne!(cat, child.process());
         let watched = pidfd_open(Pid::from_raw(cat as i32).unwrap(), PidfdFlags::empty()).unwrap();
