@@ -37,9 +37,54 @@ fn the_built_in_experiments_are_right() {
         assert_eq!(experiment.name, *name);
         for distance in [Distance::Local, Distance::Remote] {
             let mut bottoms = experiment.variants.iter().filter(|variant| variant.baseline.is_none());
-            assert!(bottoms.by_ref().filter(|variant| variant.distance == distance).count() <= 1);
+            let bottoms = bottoms.by_ref().filter(|variant| variant.distance == distance && variant.backend.is_none());
+            assert!(bottoms.count() <= 1);
         }
     }
+}
+
+#[test]
+fn mediation_is_the_one_that_was_specified() {
+    let mediation = Experiment::builtin("mediation").unwrap();
+    assert_eq!(mediation.levels, [20, 40, 80, 160, 320, 640, 1280, 2560]);
+    let of = |name: &str| &mediation.variants[mediation.variant(name).unwrap()];
+    let check = |name: &str, baseline: &str, bytes: usize| {
+        let (variant, baseline) = (of(name), of(baseline));
+        assert_eq!(variant.baseline.map(|at| &mediation.variants[at]), Some(baseline));
+        assert_eq!((variant.request.body.len(), variant.backend.is_none()), (bytes, baseline.backend.is_some()));
+        assert_eq!((&variant.request.method, variant.request.headers.len() > 0), (&"POST".to_owned(), true));
+    };
+    check("pass-through-1k", "direct-1k", 1024);
+    check("pass-through-5k", "direct-5k", 5120);
+    check("routing", "direct-quote", 310);
+    check("transformation", "direct-quote", 305);
+    assert_eq!(of("direct-quote").request.body, of("routing").request.body);
+    let urls = ["echo", "quote"].map(|name| (name.to_owned(), format!("http://127.0.0.1:1/{name}")));
+    let configuration = mediation.configuration.unwrap().filled(&urls);
+    assert!(configuration.contains("[\"http://127.0.0.1:1/quote\"]"), "{configuration}");
+}
+
+#[test]
+fn what_a_backend_does_past_any_subject_stands_once_and_is_everybodys_baseline() {
+    let subjects = ["tollgate", "nginx"].map(str::to_owned);
+    let both = Experiment::builtin("mediation").unwrap().on_subjects(&subjects).unwrap();
+    let names = |experiment: &Experiment| -> Vec<(String, String)> {
+        let baseline = |variant: &Variant| variant.baseline.map_or("", |at| experiment.variants[at].name.as_str());
+        let pair = |variant: &Variant| (variant.name.clone(), baseline(variant).to_owned());
+        experiment.variants.iter().map(pair).collect()
+    };
+    let found = names(&both);
+    assert_eq!(found.len(), 3 + 4 + 4);
+    let pair = |name: &str, baseline: &str| (name.to_owned(), baseline.to_owned());
+    assert_eq!(found[2], pair("direct-quote", ""));
+    assert_eq!(found[4], pair("pass-through-5k", "direct-5k"));
+    assert_eq!(found[9], pair("nginx-routing", "direct-quote"));
+    let less = both.clone().without(|variant| variant.name == "nginx-routing");
+    assert_eq!(less.variants.len(), 10);
+    assert_eq!(names(&less)[9], pair("nginx-transformation", "direct-quote"));
+    let none = both.without(|variant| variant.name == "direct-quote");
+    assert!(names(&none).iter().all(|(_, baseline)| baseline != "direct-quote"));
+    assert_eq!(none.variants.len(), 6, "who is compared with what is not there goes, too");
 }
 
 #[test]

@@ -73,14 +73,33 @@ fn a_line_may_say_where_it_serves() {
 #[test]
 fn the_peers_that_come_with_tollgate_are_right() {
     let known = Peer::known().unwrap();
-    assert_eq!(known.iter().map(|peer| peer.name.as_str()).collect::<Vec<_>>(), ["cap", "nginx"]);
+    assert_eq!(
+        known.iter().map(|peer| peer.name.as_str()).collect::<Vec<_>>(),
+        ["camel", "cap", "haproxy", "nginx", "nginx-xslt", "synapse"]
+    );
     for (name, text) in BUILT_IN {
         let embedded = parse(text).unwrap();
         assert_eq!(embedded.name, *name);
         // What is refused elsewhere cannot be measured: a peer serves at least one experiment of ours.
         let ours = crate::experiment::BUILT_IN.iter().any(|(experiment, _)| embedded.path(experiment, "/").is_some());
         assert!(ours, "{name}");
+        for served in &embedded.experiments {
+            let experiment = crate::experiment::Experiment::builtin(&served.experiment).unwrap();
+            for variant in served.variants.iter().flatten() {
+                assert!(experiment.variant(variant).is_ok(), "{name} {variant}");
+            }
+        }
     }
+}
+
+#[test]
+fn a_peer_says_what_it_can_do_and_gets_the_backends_urls() {
+    let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == "haproxy").unwrap();
+    let haproxy = parse(text).unwrap();
+    assert!(haproxy.can_do("mediation", "pass-through-1k") && !haproxy.can_do("mediation", "routing"));
+    assert_eq!(haproxy.path("mediation", "/routing").as_deref(), Some("/routing"));
+    let urls = [("echo".to_owned(), "http://127.0.0.1:7".to_owned())];
+    assert_eq!(with_backends("a {echo} b {quote} {folder}", &urls), "a http://127.0.0.1:7 b  {folder}");
 }
 
 #[test]
