@@ -28,6 +28,10 @@ pub(crate) const NAME: &str = "stock-quote";
 /// A request for whoever follows links.
 pub(crate) const EXAMPLE: &str = "/services/SimpleStockQuoteService?wsdl";
 
+/// In capitals, though any would do: Synapse 3.0.1 looks for the content type of an answer by this spelling, and takes a
+/// message without it for bytes that it cannot transform.
+const CONTENT_TYPE: &str = "Content-Type";
+
 const ALLOW: &str = "GET, HEAD, OPTIONS, POST";
 
 // The table of limits.
@@ -135,7 +139,7 @@ impl StockQuote {
             response.status = 202;
             return Next::Nothing;
         }
-        response.header("content-type", version.content_type());
+        response.header(CONTENT_TYPE, version.content_type());
         let out = &mut response.body;
         begin(out, version, message, operation.name());
         if *operation == Operation::GetFullQuote {
@@ -167,7 +171,7 @@ fn describe(visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault>
     }
     let address = visit.service_root(exchange, PATH);
     let response = exchange.respond();
-    response.header("content-type", "text/xml; charset=utf-8");
+    response.header(CONTENT_TYPE, "text/xml; charset=utf-8");
     stock_quote::write_description(&mut response.body, &address);
     visit.give_text(address);
     Ok(())
@@ -200,7 +204,7 @@ fn write(out: &mut Vec<u8>, texts: &[&str]) {
 impl Refusal<'_> {
     /// Answers with a fault.
     fn tell(&self, version: Version, response: &mut Response) {
-        response.header("content-type", version.content_type());
+        response.header(CONTENT_TYPE, version.content_type());
         let code = match self {
             Refusal::Fault { code, reason } => {
                 soap::write_fault(&mut response.body, version, &soap::Fault { code: *code, reason, detail: None });
