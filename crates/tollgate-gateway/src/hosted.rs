@@ -2,6 +2,7 @@
 //!
 //! What it deliberately does not do: choose which services there are (the configuration), or answer (the protocols).
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use tollgate_wire::body;
@@ -18,17 +19,23 @@ use crate::stencils::Stencils;
 use crate::store::{Connection, Database, Flow, RowSink, Store, StoreError};
 use crate::weight::{Place, Rows};
 
-/// A service that is served.
-#[derive(Debug)]
+/// A service that is served, and who may do what there.
+#[derive(Debug, Clone)]
 pub(crate) struct Hosted {
-    /// Its name for the operator, unique in the gateway.
-    pub(crate) name: String,
-    /// What it serves.
-    pub(crate) model: Arc<Model>,
     /// Where it is served by OData.
     pub(crate) mounts: Vec<Mount>,
     /// What it serves by plain REST.
     pub(crate) rest: Rest,
+    lasting: Arc<Lasting>,
+}
+
+/// What of a service stays the same while access rules change.
+#[derive(Debug)]
+pub(crate) struct Lasting {
+    /// Its name for the operator, unique in the gateway.
+    pub(crate) name: String,
+    /// What it serves.
+    pub(crate) model: Arc<Model>,
     /// Where its entities lie.
     pub(crate) database: Database,
     /// The work processes over its database.
@@ -69,10 +76,8 @@ impl Opened {
     pub(crate) fn hosted(self, name: String, rules: Rules, mounts: Vec<Mount>, rest: Rest) -> Hosted {
         let Opened { model, database, pool, rows } = self;
         let model = Arc::new(model);
-        Hosted {
+        let lasting = Lasting {
             name,
-            mounts,
-            rest,
             database,
             pool,
             stencils: Stencils::new(&model),
@@ -81,7 +86,16 @@ impl Opened {
             rows,
             rules,
             model,
-        }
+        };
+        Hosted { mounts, rest, lasting: Arc::new(lasting) }
+    }
+}
+
+impl Deref for Hosted {
+    type Target = Lasting;
+
+    fn deref(&self) -> &Lasting {
+        &self.lasting
     }
 }
 
@@ -96,7 +110,7 @@ impl Hosted {
 
     /// Lets everything be done as `policy` says.
     pub(crate) fn govern(&mut self, policy: &Policy) {
-        let model = &*self.model;
+        let model = &*self.lasting.model;
         for mount in &mut self.mounts {
             mount.grants = policy.grants(&mount.root, mount.places(model));
         }

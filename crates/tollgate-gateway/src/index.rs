@@ -11,7 +11,7 @@ use crate::echo;
 use crate::error::Fault;
 use crate::fibonacci;
 use crate::operation::READING;
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::stock_quote;
 
 #[derive(Debug, Clone, Copy)]

@@ -74,7 +74,31 @@ pub(crate) fn launch(config: &Config, policy: &Policy) -> Result<Launched, Start
     for service in &config.services {
         launched.services.push(hosted(service, &mut launched.remarks)?);
     }
-    let taken = launched.services.iter().flat_map(|service| service.taken().map(|path| (&*service.name, path)));
+    launched.services.iter_mut().for_each(|service| service.govern(policy));
+    check(config, launched.services.iter(), policy, Idle::Refused)?;
+    Ok(launched)
+}
+
+/// Whether access rules may be for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Idle {
+    /// They may: services that they are for are not served yet.
+    Allowed,
+    /// They may not.
+    Refused,
+}
+
+/// Whether the routes and the access rules of `config` fit `services`.
+///
+/// # Errors
+/// A route that no request would ever reach, or a rule that is for nothing.
+pub(crate) fn check<'h>(
+    config: &Config,
+    services: impl Iterator<Item = &'h Hosted> + Clone,
+    policy: &Policy,
+    idle: Idle,
+) -> Result<(), StartError> {
+    let taken = services.clone().flat_map(|service| service.taken().map(|path| (&*service.name, path)));
     let others = [
         (config.fibonacci.is_some(), fibonacci::NAME, fibonacci::PATH),
         (config.backends.echo.is_some(), echo::NAME, echo::PATH),
@@ -82,14 +106,16 @@ pub(crate) fn launch(config: &Config, policy: &Policy) -> Result<Launched, Start
     ];
     let others = others.into_iter().filter(|(served, ..)| *served).map(|(_, name, path)| (name, path.to_owned()));
     config::check_routes(&config.routes, taken.chain(others)).map_err(StartError::Config)?;
-    launched.services.iter_mut().for_each(|service| service.govern(policy));
-    let mut places: Vec<_> = launched.services.iter().flat_map(Hosted::places).collect();
+    if idle == Idle::Allowed {
+        return Ok(());
+    }
+    let mut places: Vec<_> = services.flat_map(Hosted::places).collect();
     places.extend(["/", fibonacci::PATH, echo::PATH, stock_quote::PATH].map(|path| (path.to_owned(), None)));
     places.extend(proxy::places(&config.routes, policy).map(|path| (path.to_owned(), None)));
-    if let Some(rule) = policy.idle(&places).first() {
-        return Err(StartError::IdleRule { place: rule.place.clone() });
+    match policy.idle(&places).first() {
+        Some(rule) => Err(StartError::IdleRule { place: rule.place.clone() }),
+        None => Ok(()),
     }
-    Ok(launched)
 }
 
 fn hosted(service: &Service, remarks: &mut Vec<String>) -> Result<Hosted, StartError> {

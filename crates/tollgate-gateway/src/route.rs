@@ -20,7 +20,7 @@ use crate::index;
 use crate::odata;
 use crate::proxy::{self, Found, ProxyRoute};
 use crate::rest;
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::stock_quote::{self, StockQuote};
 use crate::visit::Visit;
 
@@ -178,7 +178,7 @@ fn bare(visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
     let services = &visit.shared.services;
     match request.path() {
         // For whoever opens the bare address.
-        "/" => index::answer(exchange, &visit.shared),
+        "/" => index::answer(exchange, visit.shared),
         path if is_below(path, rest::ROOT) => Err(rest::unknown(services, path)),
         _ => Err(Fault::not_found("no service is mounted here: / lists those that are")),
     }

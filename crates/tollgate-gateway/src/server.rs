@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -22,27 +23,23 @@ use tollgate_wire::format::Format;
 use tollgate_xml::Workspace;
 
 use crate::admin;
-use crate::auth::{Authentication, Grants, Local, Policy};
+use crate::auth::{Authentication, Local};
 use crate::cache::ResponseCache;
-use crate::config::{self, Config, PlainBasic, Protocol};
-use crate::csrf::Tokens;
-use crate::echo::{self, Echo};
+use crate::config::{Config, PlainBasic};
 use crate::error::Fault;
 use crate::error_format::ErrorFormat;
-use crate::fibonacci::{self, Fibonacci};
-use crate::hosted::{Hosted, is_below};
+use crate::hosted::is_below;
 use crate::launch::{self, Launched};
 use crate::log::Log;
 use crate::odata;
-use crate::odata::batch::Room;
 use crate::operation::{Answer, READING};
-use crate::parts::Buffers;
-use crate::proxy::{self, Connections, Found, Pools};
-use crate::rest::{self, AheadBytes};
+use crate::proxy::{self, Pools};
+use crate::reload::Reloader;
+use crate::rest;
 use crate::route::Route;
+use crate::shared::{Current, Elsewhere, Lasting, Shared};
 use crate::start_error::StartError;
-use crate::stock_quote::{self, StockQuote};
-use crate::tls::{Certificates, FailureLog};
+use crate::tls::Certificates;
 use crate::visit::Visit;
 
 /// A gateway that listens. It answers once it is run.
@@ -50,13 +47,12 @@ pub struct Gateway {
     servers: Vec<Server>,
     admin: Server,
     addresses: Addresses,
-    shared: Arc<Shared>,
+    current: Arc<Current>,
     counters: Vec<Arc<Counters>>,
     limits: Limits,
     remarks: Vec<String>,
-    certificates: Certificates,
+    reloader: Reloader,
     operator: admin::Operator,
-    cache: config::Cache,
 }
 
 /// Where a gateway listens.
@@ -70,56 +66,11 @@ pub struct Addresses {
     pub admin: SocketAddr,
 }
 
-/// What all event loops share.
-pub(crate) struct Shared {
-    pub(crate) services: Vec<Arc<Hosted>>,
-    pub(crate) fibonacci: Option<Fibonacci>,
-    pub(crate) echo: Option<Echo>,
-    pub(crate) stock_quote: Option<StockQuote>,
-    /// Who asks.
-    pub(crate) authentication: Arc<Authentication>,
-    /// Who may do what at paths that are no service's with a database.
-    pub(crate) elsewhere: Elsewhere,
-    /// What is passed on, and where to.
-    #[allow(dead_code, reason = "what forwards requests comes next")]
-    pub(crate) proxied: proxy::Table,
-    /// What connections to places there are.
-    pub(crate) connections: Connections,
-    /// The answers that are kept for others.
-    pub(crate) cache: Arc<ResponseCache>,
-    pub(crate) buffers: Buffers,
-    /// The memory for batches.
-    pub(crate) batch_room: Room,
-    /// The memory for arrays.
-    pub(crate) ahead: AheadBytes,
-    pub(crate) page_size: u64,
-    /// What those who write must show, where a service wants it.
-    pub(crate) tokens: Tokens,
-    /// What managed fields are stamped by.
-    pub(crate) clock: Clock,
-    pub(crate) log: Arc<Log>,
-    /// Which failed handshakes the log was told of.
-    handshakes: FailureLog,
-}
-
-/// Who may do what at paths that are no service's with a database.
-#[derive(Debug, Default)]
-pub(crate) struct Elsewhere {
-    /// At the index, and at what is nobody's.
-    pub(crate) index: Option<Arc<Grants>>,
-    /// At the Fibonacci service.
-    pub(crate) fibonacci: Option<Arc<Grants>>,
-    /// At the echo.
-    pub(crate) echo: Option<Arc<Grants>>,
-    /// At the stock quotes.
-    pub(crate) stock_quote: Option<Arc<Grants>>,
-}
-
 /// What one event loop holds.
 pub(crate) struct Core {
-    pub(crate) shared: Arc<Shared>,
-    // Whose credentials were verified a moment ago.
-    known: Local,
+    current: Arc<Current>,
+    // Of this loop alone: counting who holds it then disturbs no other core.
+    held: RefCell<Rc<Held>>,
     // Texts of service roots, used again: a request then allocates none.
     texts: RefCell<Vec<String>>,
     // Answers to requests that write, used again too.
@@ -128,6 +79,13 @@ pub(crate) struct Core {
     pub(crate) workspace: RefCell<Workspace>,
     /// Connections to the places of endpoints.
     pub(crate) pools: Pools,
+}
+
+/// What one event loop holds of what is in force.
+pub(crate) struct Held {
+    pub(crate) shared: Arc<Shared>,
+    // Whose credentials were verified a moment ago.
+    known: Rc<Local>,
 }
 
 /// Texts and answers kept by a loop: more requests than that seldom wait at once.
@@ -157,8 +115,7 @@ impl Gateway {
         check_plain_basic(&config)?;
         let authentication =
             Authentication::new(&config.authentication, clock.clone(), Arc::clone(&log)).map_err(StartError::Users)?;
-        let config::Authentication { rules, default, .. } = &config.authentication;
-        let policy = Policy::new(rules.clone(), default.clone(), authentication.challenge());
+        let policy = authentication.policy(&config.authentication);
         let Launched { services, mut remarks } = launch::launch(&config, &policy)?;
         remarks.extend(certificates.remarks(SystemTime::now()));
         remarks.extend(config.remarks());
@@ -167,7 +124,18 @@ impl Gateway {
         let operators = admin::Operator::configuration(&config.admin, &config.authentication);
         let operators = authentication.beside(&operators, Clock::system());
         let operator = admin::Operator::new(&config.admin, operators);
-        let shared = Arc::new(Shared::new(&config, (services, proxied), log, (authentication, &policy), clock));
+        let lasting = Lasting::new(&config, &services, clock.clone(), log);
+        let shared = Shared {
+            generation: 1,
+            services: services.into_iter().map(Arc::new).collect(),
+            authentication: Arc::new(authentication),
+            elsewhere: Elsewhere::new(&policy),
+            proxied,
+            cache: ResponseCache::new(&config.cache, clock),
+            page_size: u64::from(config.pages.size),
+            lasting: Arc::new(lasting),
+        };
+        let current = Arc::new(Current::new(shared));
         let hashes_at_once = config.authentication.hashes_at_once as usize;
         let listen = |address: SocketAddr, threads: usize| {
             let options = ListenOptions { address, backlog: config.listen.backlog, threads };
@@ -182,7 +150,8 @@ impl Gateway {
         let public = servers.iter().map(Server::local_addr).collect();
         let over_tls = certificates.listeners();
         let over_tls = over_tls
-            .map(|(address, acceptor)| listen(address, threads).map(|server| server.with_tls(acceptor.clone())))
+            .into_iter()
+            .map(|(address, acceptor)| listen(address, threads).map(|server| server.with_tls(acceptor)))
             .collect::<Result<Vec<_>, _>>()?;
         let tls = over_tls.iter().map(Server::local_addr).collect();
         servers.extend(over_tls);
@@ -190,18 +159,8 @@ impl Gateway {
         let addresses = Addresses { public, tls, admin: admin.local_addr() };
         let counters = servers.iter().map(|_| Arc::new(Counters::new(threads))).collect();
         let limits = config.engine_limits();
-        Ok(Gateway {
-            servers,
-            admin,
-            addresses,
-            shared,
-            counters,
-            limits,
-            remarks,
-            certificates,
-            operator,
-            cache: config.cache,
-        })
+        let reloader = Reloader::new(config, Arc::clone(&current), certificates);
+        Ok(Gateway { servers, admin, addresses, current, counters, limits, remarks, reloader, operator })
     }
 
     /// Where it listens.
@@ -214,20 +173,15 @@ impl Gateway {
         &self.remarks
     }
 
-    /// What gives its TLS listeners new certificates while it runs.
-    pub fn certificates(&self) -> Certificates {
-        self.certificates.clone()
-    }
-
-    /// Who may use it, and who its operators are; it reads the users file again while the gateway runs.
-    pub fn authentication(&self) -> Arc<Authentication> {
-        Arc::clone(&self.shared.authentication)
+    /// What gives it a new configuration while it runs.
+    pub fn reloader(&self) -> Reloader {
+        self.reloader.clone()
     }
 
     /// What its loops share.
     #[cfg(test)]
     pub(crate) fn shared(&self) -> Arc<Shared> {
-        Arc::clone(&self.shared)
+        self.current.shared()
     }
 
     /// Serves until `shutdown` begins and what was in flight has ended. Blocks.
@@ -235,14 +189,16 @@ impl Gateway {
     /// # Errors
     /// What a listener says when it breaks.
     pub fn run(self, shutdown: &Shutdown) -> io::Result<()> {
-        let Gateway { servers, admin, addresses, shared, counters, limits, operator, cache, .. } = self;
+        let Gateway { servers, admin, addresses, current, counters, limits, reloader, operator, .. } = self;
+        let clock = current.shared().clock.clone();
         // The operator can watch the drain: the admin listener ends after the others.
         let admin_shutdown = Shutdown::new();
         let plain = addresses.public.len();
         let protocols = (0..).map(|index| if index < plain { admin::Protocol::Http } else { admin::Protocol::Https });
         let listeners = servers.iter().zip(&counters).zip(protocols);
         let sources = admin::Sources {
-            shared: Arc::clone(&shared),
+            current: Arc::clone(&current),
+            reloader,
             listeners: listeners
                 .map(|((server, counters), protocol)| admin::Listener {
                     address: server.local_addr(),
@@ -250,7 +206,6 @@ impl Gateway {
                     counters: Arc::clone(counters),
                 })
                 .collect(),
-            cache,
             limits: limits.clone(),
             shutdown: shutdown.clone(),
             began: admin::Began::now(),
@@ -267,16 +222,10 @@ impl Gateway {
                 .into_iter()
                 .zip(counters)
                 .map(|(server, counters)| {
-                    let (shared, limits, shutdown) = (&shared, limits.clone(), shutdown.clone());
-                    let core = move |_: usize| Core {
-                        shared: Arc::clone(shared),
-                        known: shared.authentication.local(),
-                        texts: RefCell::default(),
-                        answers: RefCell::default(),
-                        workspace: RefCell::default(),
-                        pools: Pools::new(&shared.connections),
-                    };
-                    scope.spawn(move || server.run(core, limits, shared.clock.clone(), shutdown, counters))
+                    let (current, limits, clock) = (&current, limits.clone(), clock.clone());
+                    let core = move |_: usize| Core::new(current);
+                    let shutdown = shutdown.clone();
+                    scope.spawn(move || server.run(core, limits, clock, shutdown, counters))
                 })
                 .collect();
             let mut outcome = Ok(());
@@ -290,7 +239,7 @@ impl Gateway {
 }
 
 /// Whether names and passwords come only where they may.
-fn check_plain_basic(config: &Config) -> Result<(), StartError> {
+pub(crate) fn check_plain_basic(config: &Config) -> Result<(), StartError> {
     let authentication = &config.authentication;
     if !authentication.takes_basic() || authentication.plain_basic == PlainBasic::Anywhere {
         return Ok(());
@@ -327,8 +276,9 @@ impl Service for Core {
         }
         // Who asks, before anything is said of what there is. What they may do is asked by each protocol for what a
         // request reaches: see operation/reach.rs.
-        let authentication = &self.shared.authentication;
-        let caller = match authentication.caller(&self.known, exchange).await {
+        let held = self.held();
+        let shared = &held.shared;
+        let caller = match shared.authentication.caller(&held.known, exchange).await {
             Ok(caller) => caller,
             Err(fault) => {
                 let (request, response) = exchange.split();
@@ -336,8 +286,8 @@ impl Service for Core {
                 return Ok(());
             }
         };
-        let route = Route::of(&self.shared, exchange.request());
-        let visit = Visit::new(self, caller, route.grants(&self.shared));
+        let route = Route::of(shared, exchange.request());
+        let visit = Visit::new(self, shared, caller, route.grants(shared));
         route.serve(&visit, exchange).await
     }
 
@@ -350,28 +300,48 @@ impl Service for Core {
     }
 
     fn handshake_failed(&self, failure: HandshakeFailure, peer: SocketAddr, detail: Option<&dyn fmt::Display>) {
-        self.shared.handshakes.note(&self.shared.log, failure, peer, detail);
+        let shared = &self.held().shared;
+        shared.handshakes.note(&shared.log, failure, peer, detail);
     }
 }
 
 impl Core {
-    /// In which format a caller is told what is wrong before it is known whose resource is meant.
-    pub(crate) fn error_format(&self, request: Option<&RequestHead>) -> ErrorFormat {
-        let mount = request
-            .and_then(|request| self.shared.services.iter().find_map(|service| service.mount_of(request.path())));
-        match mount {
-            Some(mount) => odata::error_format(mount, request).into(),
-            None if request.is_some_and(|request| self.speaks_soap(request)) => ErrorFormat::of_soap(request),
-            None => rest::error_format(request.filter(|request| is_below(request.path(), rest::ROOT))).into(),
+    /// What a loop begins with.
+    fn new(current: &Arc<Current>) -> Core {
+        let shared = current.shared();
+        Core {
+            current: Arc::clone(current),
+            pools: Pools::new(&shared.connections),
+            held: RefCell::new(Rc::new(Held::new(shared))),
+            texts: RefCell::default(),
+            answers: RefCell::default(),
+            workspace: RefCell::default(),
         }
     }
 
-    /// Whether SOAP is spoken where a request goes that is for no service with a database.
-    fn speaks_soap(&self, request: &RequestHead) -> bool {
-        let Shared { stock_quote, proxied, .. } = &*self.shared;
-        let found = proxied.find(request.host(), request.method(), request.path());
-        matches!(found, Found::Route { route, .. } if route.protocol == Protocol::Soap)
-            || (stock_quote.is_some() && request.path() == stock_quote::PATH)
+    /// What is in force now.
+    fn held(&self) -> Rc<Held> {
+        let held = Rc::clone(&self.held.borrow());
+        if held.shared.generation == self.current.generation() {
+            return held;
+        }
+        let shared = self.current.shared();
+        let held = Rc::new(held.under(shared));
+        *self.held.borrow_mut() = Rc::clone(&held);
+        self.pools.keep(|place| held.shared.proxied.has(place));
+        held
+    }
+
+    /// In which format a caller is told what is wrong before it is known whose resource is meant.
+    pub(crate) fn error_format(&self, request: Option<&RequestHead>) -> ErrorFormat {
+        let held = self.held();
+        let services = &held.shared.services;
+        let mount = request.and_then(|request| services.iter().find_map(|service| service.mount_of(request.path())));
+        match mount {
+            Some(mount) => odata::error_format(mount, request).into(),
+            None if request.is_some_and(|request| held.shared.speaks_soap(request)) => ErrorFormat::of_soap(request),
+            None => rest::error_format(request.filter(|request| is_below(request.path(), rest::ROOT))).into(),
+        }
     }
 
     /// `http://host/root/`, or `https://…`, as the client sees it: from its `Host`, which the engine has checked to be a name or an
@@ -436,66 +406,25 @@ impl Core {
         request: &RequestHead,
         response: &mut Response,
     ) {
-        self.shared.tell(fault, format, request, response);
+        self.held().shared.tell(fault, format, request, response);
     }
 
     /// Tells the log what only the operator should read of a request.
     pub(crate) fn log_inner(&self, fault: &Fault, method: &str, path: &str) {
-        self.shared.log_inner(fault, method, path);
+        self.held().shared.log_inner(fault, method, path);
     }
 }
 
-impl Shared {
-    /// Tells a fault to whoever asked, on whichever listener, and what is for the operator to the log.
-    pub(crate) fn tell(
-        &self,
-        fault: &Fault,
-        format: impl Into<ErrorFormat>,
-        request: &RequestHead,
-        response: &mut Response,
-    ) {
-        self.log_inner(fault, request.method_text(), request.path());
-        fault.answer(format, response);
+impl Held {
+    fn new(shared: Arc<Shared>) -> Held {
+        Held { known: Rc::new(shared.authentication.local()), shared }
     }
 
-    /// Tells the log what only the operator should read of a request; its query may hold what nobody should.
-    pub(crate) fn log_inner(&self, fault: &Fault, method: &str, path: &str) {
-        if let Some((status, code, inner)) = fault.inner() {
-            self.log.line(format_args!("{status} {code} for {method} {path}: {inner}"));
+    /// The same loop under another configuration: whoever was verified stays so, if nothing about that is another.
+    fn under(&self, shared: Arc<Shared>) -> Held {
+        if Arc::ptr_eq(&self.shared.authentication, &shared.authentication) {
+            return Held { known: Rc::clone(&self.known), shared };
         }
-    }
-
-    fn new(
-        config: &Config,
-        (services, proxied): (Vec<Hosted>, proxy::Table),
-        log: Arc<Log>,
-        (authentication, policy): (Authentication, &Policy),
-        clock: Clock,
-    ) -> Shared {
-        let services: Vec<_> = services.into_iter().map(Arc::new).collect();
-        Shared {
-            batch_room: Room::of(services.iter().map(|service| &service.rules)),
-            services,
-            proxied,
-            connections: Connections::default(),
-            fibonacci: config.fibonacci.as_ref().map(Fibonacci::new),
-            authentication: Arc::new(authentication),
-            echo: config.backends.echo.as_ref().map(Echo::new),
-            stock_quote: config.backends.stock_quote.map(|config::StockQuote| StockQuote::new()),
-            elsewhere: Elsewhere {
-                index: policy.grants("/", []),
-                fibonacci: policy.grants(fibonacci::PATH, []),
-                echo: policy.grants(echo::PATH, []),
-                stock_quote: policy.grants(stock_quote::PATH, []),
-            },
-            buffers: Buffers::default(),
-            ahead: AheadBytes::default(),
-            page_size: u64::from(config.pages.size),
-            tokens: Tokens::new(),
-            cache: ResponseCache::new(&config.cache, clock.clone()),
-            clock,
-            log,
-            handshakes: FailureLog::new(),
-        }
+        Held::new(shared)
     }
 }

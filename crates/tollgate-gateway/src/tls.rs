@@ -5,8 +5,8 @@
 
 use std::fmt::Display;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use tollgate_net::tls::server::{Acceptor, HandshakeFailure};
@@ -20,8 +20,8 @@ const FAILURES_LOGGED_EVERY: Duration = Duration::from_secs(60);
 
 /// Lets the TLS listeners of a gateway read their files again.
 #[derive(Debug, Clone)]
-pub struct Certificates {
-    listeners: Arc<[(TlsListener, Acceptor)]>,
+pub(crate) struct Certificates {
+    listeners: Arc<Mutex<Vec<(TlsListener, Acceptor)>>>,
     log: Arc<Log>,
 }
 
@@ -40,14 +40,16 @@ impl Certificates {
             Ok(acceptor) => Ok((listener, acceptor)),
             Err(error) => Err(StartError::Tls(listener.wrong(&error))),
         });
-        Ok(Certificates { listeners: opened.collect::<Result<_, _>>()?, log })
+        Ok(Certificates { listeners: Arc::new(Mutex::new(opened.collect::<Result<_, _>>()?)), log })
     }
 
     /// The addresses to listen on, each with what opens its connections.
-    pub(crate) fn listeners(&self) -> impl Iterator<Item = (SocketAddr, &Acceptor)> {
-        self.listeners
-            .iter()
-            .flat_map(|(listener, acceptor)| listener.addresses.iter().map(move |address| (*address, acceptor)))
+    pub(crate) fn listeners(&self) -> Vec<(SocketAddr, Acceptor)> {
+        let listeners = self.lock();
+        let each = listeners.iter().flat_map(|(listener, acceptor)| {
+            listener.addresses.iter().map(move |address| (*address, acceptor.clone()))
+        });
+        each.collect()
     }
 
     /// What the operator should know of the certificates at `now`.
@@ -60,27 +62,44 @@ impl Certificates {
             (certificate.not_before > now)
                 .then(|| format!("the certificate in {file} is not valid yet: clients will refuse it"))
         };
-        self.listeners.iter().filter_map(remark).collect()
+        self.lock().iter().filter_map(remark).collect()
     }
 
-    /// Reads certificates, keys and authorities again, for the connections to come. Where something is wrong with them,
-    /// that listener goes on with what it has; the log is told, and the reasons are returned.
-    pub fn reload(&self) -> Vec<String> {
-        let mut wrongs = Vec::new();
-        for (listener, acceptor) in &*self.listeners {
-            let file = listener.settings.certificate.display();
-            match acceptor.replace(&listener.settings) {
-                Ok(()) => self.log.line(format_args!("the certificate in {file} is served from now on")),
+    /// Whether everything that `listeners` name can be used.
+    ///
+    /// # Errors
+    /// What cannot, with its line.
+    pub(crate) fn check(&self, listeners: &[TlsListener]) -> Result<(), String> {
+        listeners.iter().try_for_each(|listener| match Acceptor::new(&listener.settings) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(listener.wrong(&error)),
+        })
+    }
+
+    /// Serves what `listeners`, which have the same addresses, say and name, for the connections to come. Where a file was
+    /// broken since it was checked, that listener goes on with what it has, and the log is told.
+    pub(crate) fn replace(&self, listeners: &[TlsListener]) {
+        let mut opened = self.lock();
+        for ((listener, acceptor), new) in opened.iter_mut().zip(listeners) {
+            let file = new.settings.certificate.display();
+            match acceptor.replace(&new.settings) {
+                Ok(()) => {
+                    self.log.line(format_args!("the certificate in {file} is served from now on"));
+                    *listener = new.clone();
+                }
                 Err(error) => {
                     self.log.line(format_args!("the certificate that was served before {file} stays: {error}"));
-                    wrongs.push(error.to_string());
                 }
             }
         }
+        drop(opened);
         for remark in self.remarks(SystemTime::now()) {
             self.log.line(format_args!("{remark}"));
         }
-        wrongs
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(TlsListener, Acceptor)>> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

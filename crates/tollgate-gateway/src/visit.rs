@@ -12,18 +12,26 @@ use crate::board::Task;
 use crate::hosted::Hosted;
 use crate::operation::{Author, Headers};
 use crate::server::Core;
+use crate::shared::Shared;
 
 /// One request at its loop.
 pub(crate) struct Visit<'c> {
     core: &'c Core,
+    /// What is in force for it, as it began.
+    pub(crate) shared: &'c Arc<Shared>,
     /// What the caller may do.
     pub(crate) access: Access,
 }
 
 impl<'c> Visit<'c> {
     /// A request of `caller` where `grants` hold.
-    pub(crate) fn new(core: &'c Core, caller: Caller, grants: Option<&Arc<Grants>>) -> Visit<'c> {
-        Visit { core, access: Access::new(caller, grants) }
+    pub(crate) fn new(
+        core: &'c Core,
+        shared: &'c Arc<Shared>,
+        caller: Caller,
+        grants: Option<&Arc<Grants>>,
+    ) -> Visit<'c> {
+        Visit { core, shared, access: Access::new(caller, grants) }
     }
 
     /// In whose name something is written: the caller's. Where nobody is asked who they are, a name that is said all the

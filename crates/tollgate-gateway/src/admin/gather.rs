@@ -15,27 +15,27 @@ use tollgate_wire::date;
 use super::cached::{self, Listing};
 use super::process::Process;
 use super::status::{
-    Classes, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus, PoolStatus, Refusals,
-    Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
+    Classes, ConfigurationStatus, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus,
+    PoolStatus, Refusals, Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
 };
 use super::{authentications, limits};
 use crate::board::Seen;
-use crate::config;
 use crate::dispatcher::Occupancy;
 use crate::fibonacci;
 use crate::hosted::Hosted;
-use crate::server::Shared;
+use crate::reload::{Reading, Reloader};
+use crate::shared::Current;
 use crate::stock_quote::StockQuote;
 
 /// What the operator's page is made of.
 #[derive(Clone)]
 pub(crate) struct Sources {
-    /// What the loops share.
-    pub(crate) shared: Arc<Shared>,
+    /// What the loops share, as it is in force.
+    pub(crate) current: Arc<Current>,
+    /// How reading the configuration went.
+    pub(crate) reloader: Reloader,
     /// The public listeners.
     pub(crate) listeners: Vec<Listener>,
-    /// How large the response cache may be.
-    pub(crate) cache: config::Cache,
     /// The limits of the HTTP engine, which hold for each of them.
     pub(crate) limits: Limits,
     /// Ends the public listeners.
@@ -84,15 +84,18 @@ impl Sources {
         let listeners: Vec<_> = self.listeners.iter().map(|listener| self.listener(listener)).collect();
         let mut all = Requests::default();
         listeners.iter().for_each(|listener| all.add(&listener.requests));
-        let of_databases = self.shared.services.iter().map(|service| of_database(service));
-        let fibonacci = self.shared.fibonacci.as_ref().map(|service| &service.work_processes);
+        let shared = self.current.shared();
+        let of_databases = shared.services.iter().map(|service| of_database(service));
+        let fibonacci = shared.fibonacci.as_ref().map(|service| &service.work_processes);
         let fibonacci =
             fibonacci.map(|pool| one_service(fibonacci::NAME, pool.occupancy(), pool.queue_limits(), pool.board()));
         let services: Vec<_> = of_databases.chain(fibonacci).collect();
-        let authentication = authentications::gather(&self.shared.authentication);
-        let stock_orders = self.shared.stock_quote.as_ref().map(StockQuote::orders);
-        let (server, cache) = (self.server(), cached::status(&self.shared.cache, &self.cache, listing));
-        let limits = limits::table(self, &services, &listeners, &cache);
+        let authentication = authentications::gather(&shared.authentication);
+        let stock_orders = shared.stock_quote.as_ref().map(StockQuote::orders);
+        let cache_limits = self.reloader.cache();
+        let (server, cache) = (self.server(), cached::status(&shared.cache, &cache_limits, listing));
+        let limits = limits::table(self, &shared, &cache_limits, (&services, &listeners, &cache));
+        let configuration = self.configuration(shared.generation);
         Status {
             format: FORMAT,
             server,
@@ -100,20 +103,25 @@ impl Sources {
             services,
             cache,
             listeners,
+            configuration,
             authentication,
             stock_orders,
             limits,
         }
     }
 
+    fn configuration(&self, generation: u64) -> ConfigurationStatus {
+        let Reading { read, needs_restart, refused } = self.reloader.reading();
+        let (refused, error) = refused.map(|(at, why)| (written(at), why)).unzip();
+        ConfigurationStatus { generation, read: written(read), needs_restart, refused, error }
+    }
+
     fn server(&self) -> ServerStatus {
         let process = Process::now();
-        let since_epoch = self.began.wall.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let whole_seconds_ms = i64::try_from(since_epoch.as_secs()).unwrap_or_default().saturating_mul(1000);
         ServerStatus {
             version: env!("CARGO_PKG_VERSION"),
             process: std::process::id(),
-            started: date::from_epoch_ms(whole_seconds_ms).unwrap_or_default() + "Z",
+            started: written(self.began.wall),
             uptime_seconds: seconds(self.began.instant.elapsed()),
             state: if self.shutdown.has_begun() { ServerState::Draining } else { ServerState::Serving },
             cpu_seconds: seconds(process.cpu),
@@ -245,6 +253,13 @@ fn work_process(number: u64, seen: Seen) -> WorkProcessStatus {
 /// Those that happened.
 fn counted(all: impl Iterator<Item = (&'static str, u64)>) -> Vec<Counted> {
     all.filter(|(_, count)| *count > 0).map(|(name, count)| Counted { name, count }).collect()
+}
+
+/// In UTC, by seconds (RFC 3339).
+fn written(time: SystemTime) -> String {
+    let since_epoch = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let whole_seconds_ms = i64::try_from(since_epoch.as_secs()).unwrap_or_default().saturating_mul(1000);
+    date::from_epoch_ms(whole_seconds_ms).unwrap_or_default() + "Z"
 }
 
 /// Microseconds are all that an operator can use.

@@ -8,7 +8,9 @@ use tollgate_net::limits::Amount;
 
 use super::gather::Sources;
 use super::status::{CacheStatus, LimitStatus, ListenerStatus, ServiceStatus};
+use crate::config;
 use crate::rules::Rules;
+use crate::shared::Shared;
 
 /// What all connections have in common.
 const CONNECTIONS: &str = "connections";
@@ -36,25 +38,25 @@ const RULES: &[Rule] = &[
 /// All limits: of each service, of what they share, of the connections.
 pub(super) fn table(
     sources: &Sources,
-    services: &[ServiceStatus],
-    listeners: &[ListenerStatus],
-    cache: &CacheStatus,
+    shared: &Shared,
+    cache_limits: &config::Cache,
+    (services, listeners, cache): (&[ServiceStatus], &[ListenerStatus], &CacheStatus),
 ) -> Vec<LimitStatus> {
     let mut rows = Vec::new();
     for service in services {
         of_service(&mut rows, service);
-        if let Some(hosted) = sources.shared.services.iter().find(|hosted| hosted.name == service.name) {
+        if let Some(hosted) = shared.services.iter().find(|hosted| hosted.name == service.name) {
             rows.extend(RULES.iter().map(|(name, unit, value)| plain(&service.name, name, unit, value(&hosted.rules))));
         }
     }
-    let shared = [
-        ("batch_room_bytes", sources.shared.batch_room.limit_bytes(), sources.shared.batch_room.held_bytes()),
-        ("array_room_bytes", sources.shared.ahead.limit_bytes(), sources.shared.ahead.held_bytes()),
+    let rooms = [
+        ("batch_room_bytes", shared.batch_room.limit_bytes(), shared.batch_room.held_bytes()),
+        ("array_room_bytes", shared.ahead.limit_bytes(), shared.ahead.held_bytes()),
     ];
-    for (name, limit, now) in shared {
+    for (name, limit, now) in rooms {
         rows.push(LimitStatus { now: Some(now as u64), ..plain(SERVICES, name, "bytes", limit as u64) });
     }
-    of_cache(&mut rows, sources, cache);
+    of_cache(&mut rows, cache_limits, cache);
     of_connections(&mut rows, sources, listeners);
     rows
 }
@@ -82,8 +84,8 @@ fn of_service(rows: &mut Vec<LimitStatus>, service: &ServiceStatus) {
 }
 
 /// The limits of the response cache.
-fn of_cache(rows: &mut Vec<LimitStatus>, sources: &Sources, cache: &CacheStatus) {
-    let entry_bytes_max = sources.cache.entry_bytes_max as u64;
+fn of_cache(rows: &mut Vec<LimitStatus>, limits: &config::Cache, cache: &CacheStatus) {
+    let entry_bytes_max = limits.entry_bytes_max as u64;
     rows.extend([
         LimitStatus { now: Some(cache.entries), ..plain(CACHE, "entries_max", "count", cache.entries_max) },
         LimitStatus {
@@ -92,7 +94,7 @@ fn of_cache(rows: &mut Vec<LimitStatus>, sources: &Sources, cache: &CacheStatus)
             ..plain(CACHE, "bytes_max", "bytes", cache.bytes_max)
         },
         LimitStatus { met: Some(cache.too_large), ..plain(CACHE, "entry_bytes_max", "bytes", entry_bytes_max) },
-        plain(CACHE, "wait_ms_max", "milliseconds", sources.cache.wait_ms_max.into()),
+        plain(CACHE, "wait_ms_max", "milliseconds", limits.wait_ms_max.into()),
     ]);
 }
 

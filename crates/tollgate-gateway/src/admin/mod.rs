@@ -76,7 +76,7 @@ impl Page {
         }
         exchange.read_body(cached::FORM_BYTES_MAX).await?;
         let (request, form, response) = exchange.parts();
-        let shared = &self.sources.shared;
+        let shared = self.sources.current.shared();
         let count = cached::invalidate(&shared.cache, &self.token, request, form)?;
         shared.log.line(format_args!("the operator had {count} answers of the cache thrown away"));
         response.status = 303;
@@ -128,7 +128,7 @@ impl Service for Page {
             Err(Failure::Broken(error)) => Err(error),
             Err(Failure::Told(fault)) => {
                 let (request, response) = exchange.split();
-                self.sources.shared.tell(&fault, Format::RestJson, request, response);
+                self.sources.current.shared().tell(&fault, Format::RestJson, request, response);
                 Ok(())
             }
         }

@@ -28,6 +28,8 @@ pub(super) struct Status {
     pub(super) cache: CacheStatus,
     /// The listeners, in the order of the configuration.
     pub(super) listeners: Vec<ListenerStatus>,
+    /// What is in force of the configuration.
+    pub(super) configuration: ConfigurationStatus,
     /// How callers showed who they are; null where nobody is asked.
     pub(super) authentication: Option<AuthenticationStatus>,
     /// Orders that were placed at the stock quotes; null where these are not served.
@@ -61,6 +63,21 @@ pub(super) struct ServerStatus {
     pub(super) open_files: Option<u64>,
     /// How many may be open.
     pub(super) open_files_max: Option<u64>,
+}
+
+/// What is in force of the configuration, which SIGHUP has read again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct ConfigurationStatus {
+    /// How often one was put in force, the first time included.
+    pub(super) generation: u64,
+    /// When that was read, in UTC (RFC 3339).
+    pub(super) read: String,
+    /// Parts of it that wait for a restart.
+    pub(super) needs_restart: Vec<&'static str>,
+    /// When one was read since that was refused; null where none was.
+    pub(super) refused: Option<String>,
+    /// Why it was.
+    pub(super) error: Option<String>,
 }
 
 /// Whether it takes requests.

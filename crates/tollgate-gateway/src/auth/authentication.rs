@@ -13,11 +13,12 @@ use ring::rand::SystemRandom;
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::server::Exchange;
 
+use super::access::Policy;
 use super::basic::{self, Credentials};
 use super::caller::Caller;
 use super::certificate::{self, CertificateUser, Owners};
 use super::current::CurrentUsers;
-use super::users::{UsersError, Verdict};
+use super::users::{Users, UsersError, Verdict};
 use super::verified::{Digest, Kept, Verified};
 use crate::board::Task;
 use crate::config;
@@ -43,9 +44,7 @@ pub struct Authentication {
     users: Arc<CurrentUsers>,
     basic: Option<Basic>,
     certificates: Vec<CertificateUser>,
-    /// What each loop counted by itself.
-    counted: Mutex<Vec<Arc<Counted>>>,
-    outcomes: Outcomes,
+    tally: Arc<Tally>,
     clock: Clock,
     log: Arc<Log>,
 }
@@ -68,6 +67,7 @@ pub(crate) struct Local {
     verified: RefCell<Verified>,
     owners: RefCell<Owners>,
     counted: Arc<Counted>,
+    tally: Arc<Tally>,
 }
 
 /// On cache lines of its own: each loop counts whom it knew.
@@ -78,9 +78,20 @@ struct Counted {
     certified: AtomicU64,
 }
 
+/// What was counted, by whatever configuration.
+#[derive(Debug, Default)]
+struct Tally {
+    /// What each loop counts by itself.
+    counted: Mutex<Vec<Arc<Counted>>>,
+    outcomes: Outcomes,
+}
+
 /// How many attempts ended in which way, but for those that a loop counts by itself.
 #[derive(Debug, Default)]
 struct Outcomes {
+    /// Counted by loops that have others to count by now.
+    known: AtomicU64,
+    certified: AtomicU64,
     verified: AtomicU64,
     shared: AtomicU64,
     refused: AtomicU64,
@@ -101,19 +112,52 @@ impl Authentication {
         clock: Clock,
         log: Arc<Log>,
     ) -> Result<Authentication, UsersError> {
-        let users = CurrentUsers::read(config.users.clone())?;
-        Ok(Authentication::of(Arc::new(users), config, clock, log))
+        let users = Arc::new(CurrentUsers::new(Authentication::read_users(config)?));
+        Ok(Authentication::of(users, config, Arc::default(), clock, log))
     }
 
-    /// Another way for the same users to show who they are. Where their file is read again, that is for both.
+    /// The users as their file says they are now; none where there is no file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn read_users(config: &config::Authentication) -> Result<Users, UsersError> {
+        Ok(config.users.as_deref().map(Users::read).transpose()?.unwrap_or_default())
+    }
+
+    /// Another way for the same users to show who they are. Where they are replaced, that is for both.
     ///
     /// # Panics
     /// As [`new`](Authentication::new).
     pub(crate) fn beside(&self, config: &config::Authentication, clock: Clock) -> Authentication {
-        Authentication::of(Arc::clone(&self.users), config, clock, Arc::clone(&self.log))
+        Authentication::of(Arc::clone(&self.users), config, Arc::default(), clock, Arc::clone(&self.log))
     }
 
-    fn of(users: Arc<CurrentUsers>, config: &config::Authentication, clock: Clock, log: Arc<Log>) -> Authentication {
+    /// The same users under another configuration, which goes on counting.
+    ///
+    /// # Panics
+    /// As [`new`](Authentication::new).
+    pub(crate) fn under(&self, config: &config::Authentication) -> Authentication {
+        let (users, tally) = (Arc::clone(&self.users), Arc::clone(&self.tally));
+        Authentication::of(users, config, tally, self.clock.clone(), Arc::clone(&self.log))
+    }
+
+    /// Lets these be the users from now on.
+    pub(crate) fn replace_users(&self, users: Users) {
+        self.users.replace(users);
+    }
+
+    /// What the rules of `config` say for those whom this authenticates.
+    pub(crate) fn policy(&self, config: &config::Authentication) -> Policy {
+        Policy::new(config.rules.clone(), config.default.clone(), self.challenge())
+    }
+
+    fn of(
+        users: Arc<CurrentUsers>,
+        config: &config::Authentication,
+        tally: Arc<Tally>,
+        clock: Clock,
+        log: Arc<Log>,
+    ) -> Authentication {
         let hashes = vec![(); config.hashes_at_once as usize];
         let basic = config.takes_basic().then(|| Basic {
             challenge: basic::challenge(&config.realm),
@@ -122,23 +166,15 @@ impl Authentication {
             known_to_all: Mutex::new(Verified::new(KNOWN_TO_ALL_MAX)),
             hashing: Dispatcher::new(hashes, config.hashes_waiting_max as usize, WAIT_MAX),
         });
-        Authentication {
-            users,
-            basic,
-            certificates: config.certificate_users.clone(),
-            counted: Mutex::default(),
-            outcomes: Outcomes::default(),
-            clock,
-            log,
-        }
+        Authentication { users, basic, certificates: config.certificate_users.clone(), tally, clock, log }
     }
 
     /// What one loop needs.
     pub(crate) fn local(&self) -> Local {
         let counted = Arc::new(Counted::default());
-        lock(&self.counted).push(Arc::clone(&counted));
+        lock(&self.tally.counted).push(Arc::clone(&counted));
         let verified = RefCell::new(Verified::new(KNOWN_TO_A_LOOP_MAX));
-        Local { verified, owners: RefCell::default(), counted }
+        Local { verified, owners: RefCell::default(), counted, tally: Arc::clone(&self.tally) }
     }
 
     /// What those are asked for who have not said who they are.
@@ -149,24 +185,6 @@ impl Authentication {
     /// Whether anybody is asked who they are; else a name is only noted.
     pub(crate) fn is_on(&self) -> bool {
         self.basic.is_some() || !self.certificates.is_empty()
-    }
-
-    /// Reads the users file again; the log is told. What was verified before counts no more.
-    ///
-    /// # Errors
-    /// What is wrong with the file: the users before it stay.
-    pub fn reload(&self) -> Result<(), UsersError> {
-        match self.users.reload() {
-            Ok(None) => Ok(()),
-            Ok(Some(count)) => {
-                self.log.line(format_args!("the users file was read again: {count} users"));
-                Ok(())
-            }
-            Err(error) => {
-                self.log.line(format_args!("the users that there were before stay: {error}"));
-                Err(error)
-            }
-        }
     }
 
     /// Who asks. A name and a password count before a certificate.
@@ -201,13 +219,12 @@ impl Authentication {
     /// How many attempts ended in which way.
     pub(crate) fn outcomes(&self) -> [(&'static str, u64); 6] {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let counted = lock(&self.counted);
-        let known: u64 = counted.iter().map(|counted| count(&counted.known)).sum();
-        let certified: u64 = counted.iter().map(|counted| count(&counted.certified)).sum();
-        let Outcomes { verified, shared, refused, malformed, overloaded } = &self.outcomes;
+        let counted = lock(&self.tally.counted);
+        let by_loops = |of: fn(&Counted) -> &AtomicU64| counted.iter().map(|counted| count(of(counted))).sum::<u64>();
+        let Outcomes { known, certified, verified, shared, refused, malformed, overloaded } = &self.tally.outcomes;
         [
-            ("known", known + count(shared)),
-            ("certificate", certified),
+            ("known", by_loops(|counted| &counted.known) + count(known) + count(shared)),
+            ("certificate", by_loops(|counted| &counted.certified) + count(certified)),
             ("verified", count(verified)),
             ("refused", count(refused)),
             ("malformed", count(malformed)),
@@ -236,7 +253,7 @@ impl Authentication {
         if let Some(caller) = self.known_to_all(basic, local, &digest) {
             return Ok(caller);
         }
-        let outcomes = &self.outcomes;
+        let outcomes = &self.tally.outcomes;
         let Some(Credentials { name, password }) = Credentials::parse(text) else {
             outcomes.malformed.fetch_add(1, Ordering::Relaxed);
             let message = "expected a name and a password in base64, with a colon between them";
@@ -285,7 +302,7 @@ impl Authentication {
     /// Whose credentials these are, if another loop, or another request while this one waited, found it out.
     fn known_to_all(&self, basic: &Basic, local: &Local, digest: &Digest) -> Option<Caller> {
         let kept = lock(&basic.known_to_all).find(digest, self.clock.now(), self.users.edition()).cloned()?;
-        self.outcomes.shared.fetch_add(1, Ordering::Relaxed);
+        self.tally.outcomes.shared.fetch_add(1, Ordering::Relaxed);
         Some(self.keep(local, *digest, kept))
     }
 
@@ -294,6 +311,17 @@ impl Authentication {
         let user = Arc::new((*kept.user).clone());
         local.verified.borrow_mut().keep(digest, Kept { user: Arc::clone(&user), ..kept }, self.clock.now());
         Caller::known(user)
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let mut counted = lock(&self.tally.counted);
+        // Under the lock: nobody adds it up twice, or not at all.
+        counted.retain(|other| !Arc::ptr_eq(other, &self.counted));
+        let outcomes = &self.tally.outcomes;
+        outcomes.known.fetch_add(self.counted.known.load(Ordering::Relaxed), Ordering::Relaxed);
+        outcomes.certified.fetch_add(self.counted.certified.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 

@@ -1,49 +1,37 @@
-//! The users as their file says they are now: read at the start, and again on demand.
+//! The users as their file said they are when it was read last.
 //!
-//! A file that is broken when it is read again changes nothing.
+//! It deliberately reads no file: whoever replaces the users has read theirs already, and nothing can be wrong with it.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::users::{Users, UsersError};
+use super::users::Users;
 use super::verified::Edition;
 
 /// The users of the moment.
 #[derive(Debug)]
 pub(super) struct CurrentUsers {
-    /// Absent where users are known by their certificates only.
-    file: Option<PathBuf>,
     users: RwLock<(Arc<Users>, Edition)>,
     /// The same edition, to be read without the lock.
     edition: AtomicU64,
 }
 
 impl CurrentUsers {
-    /// The users of `file`, or none.
-    ///
-    /// # Errors
-    /// What is wrong with the file.
-    pub(super) fn read(file: Option<PathBuf>) -> Result<CurrentUsers, UsersError> {
-        let users = file.as_deref().map(Users::read).transpose()?.unwrap_or_default();
-        let users = RwLock::new((Arc::new(users), Edition::default()));
-        Ok(CurrentUsers { file, users, edition: AtomicU64::new(0) })
+    /// These.
+    pub(super) fn new(users: Users) -> CurrentUsers {
+        CurrentUsers { users: RwLock::new((Arc::new(users), Edition::default())), edition: AtomicU64::new(0) }
     }
 
-    /// Reads the file again, if there is one; how many users there are now.
-    ///
-    /// # Errors
-    /// What is wrong with the file: the users before it stay.
-    pub(super) fn reload(&self) -> Result<Option<usize>, UsersError> {
-        let Some(file) = &self.file else { return Ok(None) };
-        let users = Users::read(file)?;
-        let count = users.count();
+    /// Others from now on. Where they are the same, whoever was verified stays so.
+    pub(super) fn replace(&self, users: Users) {
         let mut current = self.users.write().unwrap_or_else(PoisonError::into_inner);
+        if *current.0 == users {
+            return;
+        }
         let edition = Edition(current.1.0 + 1);
         *current = (Arc::new(users), edition);
         // Under the lock: whoever sees the new edition finds the new users.
         self.edition.store(edition.0, Ordering::Release);
-        Ok(Some(count))
     }
 
     /// The users, and which reading of the file they are.

@@ -24,7 +24,7 @@ pub struct Users {
     chance: RandomState,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Kept {
     user: Arc<User>,
     hash: Option<Hash>,
@@ -55,6 +55,12 @@ const GROUPS_MAX: usize = 64;
 
 /// What stands in the place of a hash that no password has.
 const NO_PASSWORD: &str = "*";
+
+impl PartialEq for Users {
+    fn eq(&self, other: &Users) -> bool {
+        self.users == other.users
+    }
+}
 
 impl Users {
     /// Reads a file.

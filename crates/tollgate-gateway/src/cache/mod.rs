@@ -48,6 +48,8 @@ pub(crate) struct ResponseCache {
     state: State,
     entry_bytes_max: usize,
     wait_max: Duration,
+    /// What those did that it stands in the place of.
+    done_before: Statistics,
     clock: Clock,
 }
 
@@ -84,6 +86,18 @@ pub(crate) enum Which<'a> {
 impl ResponseCache {
     /// An empty cache.
     pub(crate) fn new(config: &config::Cache, clock: Clock) -> Arc<ResponseCache> {
+        ResponseCache::begin(config, Statistics::default(), clock)
+    }
+
+    /// An empty one in the place of another, which goes on counting. What is on its way into that one never comes into this.
+    pub(crate) fn instead_of(before: &ResponseCache, config: &config::Cache) -> Arc<ResponseCache> {
+        let done = before.statistics();
+        let invalidated_total = done.invalidated_total + done.entries;
+        let done = Statistics { entries: 0, bytes: 0, invalidated_total, ..done };
+        ResponseCache::begin(config, done, before.clock.clone())
+    }
+
+    fn begin(config: &config::Cache, done_before: Statistics, clock: Clock) -> Arc<ResponseCache> {
         let largest = config.entry_bytes_max.saturating_mul(LARGEST_IN_SHARD_MIN);
         let by_bytes = config.bytes_max / largest.max(1);
         let by_entries = config.entries_max / ENTRIES_IN_SHARD_MIN;
@@ -97,6 +111,7 @@ impl ResponseCache {
             state: if config.enabled { State::On } else { State::Off },
             entry_bytes_max: config.entry_bytes_max,
             wait_max: config.wait_max(),
+            done_before,
             clock,
         })
     }
@@ -174,7 +189,7 @@ impl ResponseCache {
 
     /// What it holds and has done.
     pub(crate) fn statistics(&self) -> Statistics {
-        let mut all = Statistics::default();
+        let mut all = self.done_before;
         for shard in &self.shards {
             all += lock(shard).statistics;
         }

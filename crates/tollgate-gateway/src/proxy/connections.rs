@@ -10,7 +10,10 @@ use super::endpoint::PlaceId;
 
 /// The counts of every pool.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Connections(Arc<Mutex<Vec<(PlaceId, Arc<Counts>)>>>);
+pub(crate) struct Connections(Arc<Mutex<Vec<OfPool>>>);
+
+/// The counts of one pool, and the number of its place.
+type OfPool = (PlaceId, Arc<Counts>);
 
 /// The connections of all event loops to one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,6 +36,12 @@ impl Connections {
     /// Adds a pool.
     pub(super) fn add(&self, place: PlaceId, counts: &Arc<Counts>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((place, Arc::clone(counts)));
+    }
+
+    /// Takes a pool away that is given up.
+    pub(super) fn remove(&self, gone: &Arc<Counts>) {
+        let mut pools = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.retain(|(_, counts)| !Arc::ptr_eq(counts, gone));
     }
 
     /// Those to one place.

@@ -1,7 +1,6 @@
 //! The connections of one event loop to all places of endpoints, a pool for each.
 //!
-//! A new configuration leaves them alone: a place that it does not know is not asked any more, and what waited for it
-//! grows old and goes.
+//! A new configuration leaves those alone whose places it knows; the others are given up, with what waited in them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +9,7 @@ use std::time::Instant;
 use tollgate_net::http1::upstream::{Place, Pool, PoolLimits};
 
 use super::connections::Connections;
-use super::endpoint::Permit;
+use super::endpoint::{Permit, PlaceId};
 
 /// The pools of one event loop.
 #[derive(Debug)]
@@ -46,6 +45,15 @@ impl Pools {
         }
         pools[index] = Some(Rc::clone(&pool));
         pool
+    }
+
+    /// Gives up the pools of places that are not `known` any more. Requests under way there keep theirs.
+    pub(crate) fn keep(&self, known: impl Fn(PlaceId) -> bool) {
+        for (index, pool) in self.pools.borrow_mut().iter_mut().enumerate() {
+            if let Some(gone) = pool.take_if(|_| !known(PlaceId::of(index))) {
+                self.connections.remove(gone.counts());
+            }
+        }
     }
 
     /// Closes connections that may not be used any more.

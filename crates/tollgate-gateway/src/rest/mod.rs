@@ -42,7 +42,7 @@ const OFFERS: &[(&str, Format)] =
     &[("application/json", Format::RestJson), ("application/xml", XML), ("text/xml", XML)];
 
 /// What REST names of one service.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Rest {
     root: Box<str>,
     resources: Vec<Resource>,

@@ -11,7 +11,9 @@ use tollgate_net::http1::server::Shutdown;
 
 use crate::board::Task;
 use crate::config::Config;
-use crate::server::{Addresses, Gateway, Shared};
+use crate::reload::Reloader;
+use crate::server::{Addresses, Gateway};
+use crate::shared::Shared;
 
 /// The seed's service below its first name.
 pub(super) const V2: &str = "/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/";
@@ -29,6 +31,8 @@ pub(super) struct Running {
     pub(super) shared: Arc<Shared>,
     pub(super) shutdown: Shutdown,
     pub(super) remarks: Vec<String>,
+    reloader: Reloader,
+    config: Config,
     thread: Option<JoinHandle<std::io::Result<()>>>,
 }
 
@@ -54,10 +58,9 @@ impl Running {
 
     /// The same by another clock.
     pub(super) fn start_by(config: &str, clock: Clock) -> Running {
-        let mut config = Config::parse(config, "test.toml").unwrap();
-        config.listen.addresses = vec!["127.0.0.1:0".parse().unwrap()];
-        config.listen.threads = config.listen.threads.or(Some(1));
-        let gateway = Gateway::start_by(config, clock).unwrap();
+        let config = Running::config(config).unwrap();
+        let gateway = Gateway::start_by(config.clone(), clock).unwrap();
+        let reloader = gateway.reloader();
         let addresses = gateway.addresses().clone();
         let shared = gateway.shared();
         let remarks = gateway.remarks().to_vec();
@@ -66,7 +69,27 @@ impl Running {
             let shutdown = shutdown.clone();
             move || gateway.run(&shutdown)
         });
-        Running { addresses, shared, shutdown, remarks, thread: Some(thread) }
+        Running { addresses, shared, shutdown, remarks, reloader, config, thread: Some(thread) }
+    }
+
+    fn config(text: &str) -> Result<Config, String> {
+        let mut config = Config::parse(text, "test.toml").map_err(|error| error.to_string())?;
+        config.listen.addresses = vec!["127.0.0.1:0".parse().unwrap()];
+        config.listen.threads = config.listen.threads.or(Some(1));
+        Ok(config)
+    }
+
+    /// Gives it another configuration while it runs.
+    pub(super) fn reload(&self, config: &str) -> Result<(), String> {
+        self.reloader.reload(Running::config(config))
+    }
+
+    /// Gives it the configuration that it began with once more: files that it names are read again.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(super) fn reload_the_same(&self) -> Result<(), String> {
+        self.reloader.reload(Ok(self.config.clone()))
     }
 
     /// A gateway as it is without configuration, shared by the tests that only read.

@@ -19,6 +19,7 @@ mod pool;
 mod postgres;
 mod proxy;
 mod references;
+mod reload;
 mod rest;
 mod rest_arrays;
 mod rest_writing;

@@ -27,10 +27,10 @@ Examples:
   tollgate serve --records sqlite:records.db --pool 1 --pool-wait-ms 50
   tollgate serve --service echo --service stock-quote   what stands behind a mediator, and nothing else
 
-One line is printed for each listener as soon as it is ready: `listening http://…`, `listening https://…` and `admin http://…`; port 0 takes any free port. SIGTERM and Ctrl-C let the exchanges in flight finish; SIGHUP has certificates, keys and the users file read again.";
+One line is printed for each listener as soon as it is ready: `listening http://…`, `listening https://…` and `admin http://…`; port 0 takes any free port. SIGTERM and Ctrl-C let the exchanges in flight finish; SIGHUP has the configuration read again, with all files that it names: what is wrong with it changes nothing, and what needs a restart is said.";
 
 /// Arguments of `serve`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The gateway's configuration (`tollgate schema config`); the flags below come before what stands in it
@@ -158,11 +158,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         // Where nobody reads stderr, there is nobody to tell.
         let _ = writeln!(std::io::stderr(), "tollgate: {remark}");
     }
-    let (certificates, authentication) = (gateway.certificates(), gateway.authentication());
+    let (reloader, again) = (gateway.reloader(), arguments.clone());
     signals::on_hangup(move || {
+        let read = read(again.config.as_deref()).and_then(|config| overlaid(config, &again));
         // The log has been told what is wrong.
-        certificates.reload();
-        let _ = authentication.reload();
+        let _ = reloader.reload(read.map_err(|failure| failure.to_string()));
     })?;
     let addresses = gateway.addresses().clone();
     for address in &addresses.public {

@@ -20,7 +20,7 @@ use super::versions;
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
 use crate::operation::Author;
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::store::{Connection, Store};
 use crate::visit::Visit;
 use crate::weight::Place;
@@ -102,7 +102,7 @@ pub(super) async fn answer(
         root_url: visit.service_root(exchange, &mount.root),
         root_path: mount.root.clone(),
         author,
-        shared: Arc::clone(&visit.shared),
+        shared: Arc::clone(visit.shared),
     };
     let buffer = visit.shared.buffers.take();
     let (batch, done) = match scanned.access {

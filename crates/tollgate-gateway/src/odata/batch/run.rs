@@ -19,7 +19,7 @@ use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::odata::negotiation;
 use crate::operation::{self, Answer, Author, ContentIds, Headers, Performed, Request, values};
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::store::{Connection, Store};
 
 /// What an error means for the requests behind it.

@@ -7,7 +7,6 @@
 mod place;
 mod state;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -35,15 +34,19 @@ pub(crate) struct Group {
     tls: Option<(Client, Authorities)>,
     /// Whose turn it is.
     turn: AtomicUsize,
-    refused: Refused,
+    refused: Arc<Refused>,
     clock: Clock,
 }
 
 /// One place with its address.
 #[derive(Debug)]
-struct Member {
-    target: Target,
-    place: Arc<Place>,
+pub(crate) struct Member {
+    /// Where it is.
+    pub(crate) target: Target,
+    /// What is known of it.
+    pub(crate) place: Arc<Place>,
+    /// The number that connections to it are kept under.
+    pub(crate) id: PlaceId,
 }
 
 /// What was read of the file of authorities.
@@ -121,31 +124,35 @@ impl Group {
     /// When its file of authorities cannot be used.
     pub(super) fn new(endpoint: &Endpoint, before: Option<&Group>, clock: &Clock) -> Result<Group, ConfigError> {
         let tls = tls(endpoint)?;
-        let authorities =
-            |tls: &Option<(Client, Authorities)>| tls.as_ref().map(|(_, authorities)| authorities.clone());
-        // Who is trusted is part of what a connection is: none that was opened under other authorities is used again.
-        let before = before.filter(|before| authorities(&before.tls) == authorities(&tls));
-        let tls = match before {
+        let trusts_the_same = |before: &&Group| match (&before.tls, &tls) {
+            (Some((_, before)), Some((_, now))) => before == now,
+            (before, now) => before.is_none() && now.is_none(),
+        };
+        // Who is trusted, and how long they live, is part of what connections are: others are not used again.
+        let keeps_connections = before.is_some_and(|before| {
+            let lives = |limits: &EndpointLimits| (limits.idle_max, limits.age_max, limits.connections_idle_max);
+            trusts_the_same(&before) && lives(&before.endpoint.limits) == lives(&endpoint.limits)
+        });
+        let members = endpoint.urls.iter().map(|target| {
+            let known = before.and_then(|before| before.members.iter().find(|member| member.target == *target));
+            Member {
+                target: target.clone(),
+                place: known.map_or_else(|| Arc::new(Place::new(clock.now())), |known| Arc::clone(&known.place)),
+                id: known.filter(|_| keeps_connections).map_or_else(PlaceId::next, |known| known.id),
+            }
+        });
+        let members: Box<[Member]> = members.collect();
+        let tls = match before.filter(trusts_the_same) {
             // Its sessions can be taken up.
             Some(before) => before.tls.clone(),
             None => tls,
         };
-        let known: BTreeMap<String, &Arc<Place>> = before
-            .iter()
-            .flat_map(|before| before.members.iter().map(|member| (member.target.to_string(), &member.place)))
-            .collect();
-        let members = endpoint.urls.iter().map(|target| Member {
-            place: known
-                .get(&target.to_string())
-                .map_or_else(|| Arc::new(Place::new(clock.now())), |place| Arc::clone(place)),
-            target: target.clone(),
-        });
         Ok(Group {
-            members: members.collect(),
+            members,
             endpoint: endpoint.clone(),
             tls,
             turn: AtomicUsize::new(0),
-            refused: Refused::default(),
+            refused: before.map_or_else(Arc::default, |before| Arc::clone(&before.refused)),
             clock: clock.clone(),
         })
     }
@@ -161,8 +168,8 @@ impl Group {
     }
 
     /// The places with their addresses.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (&Target, &Arc<Place>)> {
-        self.members.iter().map(|member| (&member.target, &member.place))
+    pub(crate) fn members(&self) -> &[Member] {
+        &self.members
     }
 
     /// How many requests found every place suspended, and how many found no room.
@@ -268,7 +275,7 @@ impl<'g> Permit<'g> {
 
     /// The number that connections to the place are kept under.
     pub(crate) fn place(&self) -> PlaceId {
-        self.member().place.id()
+        self.member().id
     }
 
     /// Its address; the path stands before that of the request.

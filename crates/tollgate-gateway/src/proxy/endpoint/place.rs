@@ -8,11 +8,23 @@ use super::Ending;
 use super::state::{Admission, Phase, State, Turn, Verdict};
 use crate::config::Suspension;
 
-/// A number for each place that ever was in this process: pools of connections are kept under it.
+/// The number that connections to a place are kept under: another one as soon as they are to be others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PlaceId(u32);
 
 impl PlaceId {
+    /// One that was never there before.
+    pub(super) fn next() -> PlaceId {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        PlaceId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The one with this place in tables.
+    pub(crate) fn of(index: usize) -> PlaceId {
+        // No table is larger than the number of those that were made.
+        PlaceId(index as u32)
+    }
+
     /// Its place in tables of all places.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
@@ -29,7 +41,6 @@ pub(crate) struct Place {
     answered: [AtomicU64; CLASSES],
     failed: [AtomicU64; FAILURES.len()],
     suspended: AtomicU64,
-    id: PlaceId,
     began: Instant,
 }
 
@@ -70,21 +81,14 @@ pub(crate) struct Look {
 impl Place {
     /// A place that is ready; nothing happened there before `now`.
     pub(super) fn new(now: Instant) -> Place {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
         Place {
             state: AtomicU64::new(State::default().to_word()),
             in_flight: AtomicU32::new(0),
             answered: Default::default(),
             failed: Default::default(),
             suspended: AtomicU64::new(0),
-            id: PlaceId(NEXT.fetch_add(1, Ordering::Relaxed)),
             began: now,
         }
-    }
-
-    /// Its number.
-    pub(crate) fn id(&self) -> PlaceId {
-        self.id
     }
 
     pub(super) fn in_flight(&self) -> u32 {

@@ -149,10 +149,13 @@ fn a_place_stays_what_it_is_in_a_new_configuration_that_has_it() {
     let after = Group::new(&endpoint(other), Some(&world.group), &world.clock).unwrap();
     let look = |index: usize| after.members[index].place.look(world.clock.now());
     assert_eq!((look(0).phase, look(1).phase), (Phase::Suspended, Phase::Ready));
-    assert_eq!(after.members[0].place.id(), world.group.members[1].place.id());
-    assert_ne!(after.members[1].place.id(), world.group.members[0].place.id());
+    assert_eq!(after.members[0].id, world.group.members[1].id);
+    assert_ne!(after.members[1].id, world.group.members[0].id);
     assert_eq!(after.pick(world.clock.now(), &Tried::default()).unwrap().index(), 1);
     drop(held);
+    let shorter = Group::new(&endpoint(&format!("{other}idle_ms_max = 1")), Some(&after), &world.clock).unwrap();
+    assert_eq!(shorter.members[0].place.look(world.clock.now()).phase, Phase::Suspended);
+    assert_ne!(shorter.members[0].id, after.members[0].id, "connections that may wait for less long are others");
 }
 
 #[test]

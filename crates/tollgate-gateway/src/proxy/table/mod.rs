@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::Method;
 
-use super::endpoint::Group;
+use super::endpoint::{Group, PlaceId};
 use super::path;
 use crate::auth::{Grants, Policy, is_within};
 use crate::config::{ConfigError, Endpoint, Protocol, Retry, Route};
@@ -164,6 +164,11 @@ impl Table {
     /// Every endpoint, by name.
     pub(crate) fn groups(&self) -> impl Iterator<Item = &Arc<Group>> {
         self.groups.values()
+    }
+
+    /// Whether connections are kept under that number.
+    pub(crate) fn has(&self, place: PlaceId) -> bool {
+        self.groups.values().any(|group| group.members().iter().any(|member| member.id == place))
     }
 
     /// The endpoint of a name.

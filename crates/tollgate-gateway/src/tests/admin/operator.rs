@@ -48,7 +48,7 @@ fn a_new_users_file_counts_for_the_operator_too() {
     let status = || gateway.admin().ask("GET", "/", &[ANN]).status;
     assert_eq!(status(), 200);
     std::fs::write(&users, "ann:*\n").unwrap();
-    gateway.shared.authentication.reload().unwrap();
+    gateway.reload_the_same().unwrap();
     assert_eq!(status(), 401);
 }
 

@@ -114,7 +114,7 @@ fn what_a_request_says_counts_before_the_certificate_of_its_connection() {
     assert_eq!(gateway.metric("tollgate_authentications_total{outcome=\"certificate\"}"), 2);
     // Who is in no group any more, or in no file, is a user all the same.
     std::fs::write(&users, &lines()[1]).unwrap();
-    gateway.shared.authentication.reload().unwrap();
+    gateway.reload_the_same().unwrap();
     let requests: &[(&str, &[(&str, &str)])] = &[(BOOKINGS, &[]), (CARRIER, &[])];
     assert_eq!(statuses(&gateway, Some("ann"), requests), [403, 200]);
 }

@@ -75,17 +75,16 @@ fn a_new_users_file_counts_at_once_and_a_broken_one_not_at_all() {
     let Guarded { gateway, users, folder: _folder } = Guarded::start("");
     let statuses = || [ANN, BOB].map(|user| gateway.get_with("/rest/carriers/AA", &[user]).status);
     assert_eq!(statuses(), [200, 200]);
-    let authentication = &gateway.shared.authentication;
     std::fs::write(&users, &lines()[1]).unwrap();
     assert_eq!(statuses(), [200, 200]);
-    authentication.reload().unwrap();
+    gateway.reload_the_same().unwrap();
     assert_eq!(statuses(), [401, 200]);
     std::fs::write(&users, "ann:secret").unwrap();
-    let error = authentication.reload().unwrap_err().to_string();
+    let error = gateway.reload_the_same().unwrap_err();
     assert!(error.contains("users:1: expected a hash") && !error.contains("secret"), "{error}");
     assert_eq!(statuses(), [401, 200]);
     std::fs::write(&users, lines().join("\n")).unwrap();
-    authentication.reload().unwrap();
+    gateway.reload_the_same().unwrap();
     assert_eq!(statuses(), [200, 200]);
 }
 

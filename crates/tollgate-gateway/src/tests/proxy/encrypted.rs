@@ -34,7 +34,7 @@ fn a_backend_whose_certificate_is_trusted_is_asked_over_tls_again_and_again() {
     for _ in 0..3 {
         client.ask("GET", "/passed/carriers/AA", &[]).expect(200, "AA");
     }
-    let place = gateway.shared.proxied.groups().next().unwrap().places().next().unwrap().1.id();
+    let place = gateway.shared.proxied.groups().next().unwrap().members()[0].id;
     let counted = gateway.shared.connections.to(place);
     assert_eq!((counted.opened, counted.reused), (1, 2), "{counted:?}");
 }
@@ -44,7 +44,6 @@ fn a_backend_whose_certificate_nobody_trusted_vouches_for_is_not_asked() {
     let backend = backend();
     let gateway = before(&backend, "");
     gateway.get("/passed/carriers/AA").expect(502, "BadGateway");
-    let place =
-        gateway.shared.proxied.groups().next().unwrap().places().next().unwrap().1.look(std::time::Instant::now());
+    let place = gateway.shared.proxied.groups().next().unwrap().members()[0].place.look(std::time::Instant::now());
     assert_eq!(place.failed, [0, 1, 0, 0], "by TLS");
 }
