@@ -51,6 +51,11 @@ impl Default for Budget {
     }
 }
 
+// Limits that nobody needs to set, since they bound what is ours and not what is asked for.
+
+/// Different prefixes of a document's elements and attributes: what two bytes of each node tell apart.
+pub(crate) const PREFIXES_MAX: u16 = u16::MAX;
+
 /// How deep the stack is, as seen from where it was when this was made.
 ///
 /// What calls itself asks it, so that no stylesheet and no expression ends the process.

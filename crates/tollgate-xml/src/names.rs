@@ -42,8 +42,8 @@ pub const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
 pub(crate) struct Names {
     // All texts behind each other; the entries point into it.
     text: String,
-    namespaces: Vec<Span>,
-    prefixes: Vec<Span>,
+    namespaces: Distinct,
+    prefixes: Distinct,
     names: Vec<(u32, Span)>,
     // So that nobody can build names that all meet in one slot.
     seed: u64,
@@ -57,6 +57,86 @@ struct Span {
     end: u32,
 }
 
+/// Texts of which each is stored once: namespaces, or prefixes.
+#[derive(Debug, Clone, Default)]
+struct Distinct {
+    spans: Vec<Span>,
+    /// As those of the names, and empty while the texts are few.
+    slots: Vec<u32>,
+}
+
+/// So many are looked through: comparing lengths first makes this cheaper than a hash.
+const FEW: usize = 16;
+
+impl Distinct {
+    fn with_room() -> Distinct {
+        Distinct { spans: Vec::with_capacity(8), slots: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.spans.clear();
+        self.slots.clear();
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.spans.capacity() * size_of::<Span>() + self.slots.capacity() * size_of::<u32>()
+    }
+
+    /// The number of a text; `all` is what the spans point into.
+    #[inline]
+    fn find(&self, wanted: &str, all: &str, seed: u64) -> Option<u32> {
+        if self.slots.is_empty() {
+            return self.spans.iter().position(|span| span.of(all) == wanted).map(number);
+        }
+        let mut slot = hash(seed, Namespace::NONE, wanted) & (self.slots.len() - 1);
+        while self.slots[slot] != 0 {
+            let index = self.slots[slot] - 1;
+            if self.spans[index as usize].of(all) == wanted {
+                return Some(index);
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        None
+    }
+
+    /// Stores a text that is new; its number.
+    fn add(&mut self, new: &str, all: &mut String, seed: u64) -> u32 {
+        self.spans.push(Span::store(all, new));
+        let count = self.spans.len();
+        if count > FEW {
+            if count * 2 > self.slots.len() {
+                self.slots.clear();
+                self.slots.resize((count * 4).next_power_of_two(), 0);
+                (0..count).for_each(|index| self.enter(index, all, seed));
+            } else {
+                self.enter(count - 1, all, seed);
+            }
+        }
+        number(count - 1)
+    }
+
+    fn enter(&mut self, index: usize, all: &str, seed: u64) {
+        let mut slot = hash(seed, Namespace::NONE, self.spans[index].of(all)) & (self.slots.len() - 1);
+        while self.slots[slot] != 0 {
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        self.slots[slot] = number(index) + 1;
+    }
+}
+
+impl Span {
+    fn store(all: &mut String, new: &str) -> Span {
+        let start = all.len();
+        all.push_str(new);
+        Span { start: number(start), end: number(all.len()) }
+    }
+
+    #[inline]
+    fn of(self, all: &str) -> &str {
+        &all[self.start as usize..self.end as usize]
+    }
+}
+
 /// Slots that a document begins with: most messages have fewer than half as many names.
 const SLOTS_AT_FIRST: usize = 64;
 /// Slots that are kept for another document.
@@ -66,8 +146,8 @@ impl Names {
     pub(crate) fn new() -> Names {
         let mut names = Names {
             text: String::with_capacity(512),
-            namespaces: Vec::with_capacity(8),
-            prefixes: Vec::with_capacity(8),
+            namespaces: Distinct::with_room(),
+            prefixes: Distinct::with_room(),
             names: Vec::with_capacity(SLOTS_AT_FIRST / 2),
             seed: seed(),
             slots: vec![0; SLOTS_AT_FIRST],
@@ -98,9 +178,9 @@ impl Names {
 
     /// Bytes that it takes.
     pub(crate) fn memory_bytes(&self) -> usize {
-        let spans = (self.namespaces.capacity() + self.prefixes.capacity()) * size_of::<Span>();
         self.text.capacity()
-            + spans
+            + self.namespaces.memory_bytes()
+            + self.prefixes.memory_bytes()
             + self.names.capacity() * size_of::<(u32, Span)>()
             + self.slots.len() * size_of::<u32>()
     }
@@ -110,38 +190,33 @@ impl Names {
         self.slots.len() <= SLOTS_KEPT_MAX
     }
 
-    fn store(text: &mut String, new: &str) -> Span {
-        let start = text.len();
-        text.push_str(new);
-        Span { start: number(start), end: number(text.len()) }
-    }
-
     fn at(&self, span: Span) -> &str {
-        &self.text[span.start as usize..span.end as usize]
+        span.of(&self.text)
     }
 
     /// The namespace of this name, stored if it is new.
     pub(crate) fn namespace(&mut self, uri: &str) -> Namespace {
-        if let Some(known) = self.find_namespace(uri) {
-            return known;
+        match self.find_namespace(uri) {
+            Some(known) => known,
+            None => Namespace(self.namespaces.add(uri, &mut self.text, self.seed)),
         }
-        self.namespaces.push(Names::store(&mut self.text, uri));
-        Namespace(number(self.namespaces.len() - 1))
     }
 
     /// The namespace of this name, if the document has it.
     pub(crate) fn find_namespace(&self, uri: &str) -> Option<Namespace> {
-        // A handful: comparing lengths first makes this cheaper than a hash.
-        let position = self.namespaces.iter().position(|span| self.at(*span) == uri)?;
-        Some(Namespace(number(position)))
+        self.namespaces.find(uri, &self.text, self.seed).map(Namespace)
     }
 
     pub(crate) fn prefix(&mut self, prefix: &str) -> Prefix {
-        if let Some(known) = self.prefixes.iter().position(|span| self.at(*span) == prefix) {
-            return Prefix(number(known));
+        match self.find_prefix(prefix) {
+            Some(known) => known,
+            None => Prefix(self.prefixes.add(prefix, &mut self.text, self.seed)),
         }
-        self.prefixes.push(Names::store(&mut self.text, prefix));
-        Prefix(number(self.prefixes.len() - 1))
+    }
+
+    /// This prefix, if the document has it.
+    pub(crate) fn find_prefix(&self, prefix: &str) -> Option<Prefix> {
+        self.prefixes.find(prefix, &self.text, self.seed).map(Prefix)
     }
 
     /// The expanded name, stored if it is new.
@@ -155,7 +230,7 @@ impl Names {
             }
             slot = (slot + 1) & (self.slots.len() - 1);
         }
-        let span = Names::store(&mut self.text, local);
+        let span = Span::store(&mut self.text, local);
         self.names.push((namespace.0, span));
         let new = number(self.names.len() - 1);
         self.slots[slot] = new + 1;
@@ -192,11 +267,11 @@ impl Names {
     }
 
     pub(crate) fn namespace_text(&self, namespace: Namespace) -> &str {
-        self.at(self.namespaces[namespace.0 as usize])
+        self.at(self.namespaces.spans[namespace.0 as usize])
     }
 
     pub(crate) fn prefix_text(&self, prefix: Prefix) -> &str {
-        self.at(self.prefixes[prefix.0 as usize])
+        self.at(self.prefixes.spans[prefix.0 as usize])
     }
 
     pub(crate) fn local_text(&self, name: Name) -> &str {
@@ -220,19 +295,24 @@ fn seed() -> u64 {
 }
 
 /// A hash over eight bytes at a time: names are short.
+///
+/// Both halves of each product count, so that which names meet depends on the seed.
 fn hash(seed: u64, namespace: Namespace, local: &str) -> usize {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    let folded = |state: u64| {
+        let product = u128::from(state) * u128::from(FACTOR);
+        (product as u64) ^ (product >> 64) as u64
+    };
     let mut state = seed ^ u64::from(namespace.0) ^ (local.len() as u64) << 32;
     let (words, rest) = local.as_bytes().as_chunks::<8>();
     for word in words {
-        state = (state ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR).rotate_left(23);
+        state = folded(state ^ u64::from_le_bytes(*word)) ^ seed;
     }
     let mut last = 0;
     for byte in rest {
         last = last << 8 | u64::from(*byte);
     }
-    state = (state ^ last).wrapping_mul(FACTOR);
-    (state >> 32) as usize
+    folded(state ^ last) as usize
 }
 
 /// Sizes are bounded by the budget's bytes, which are fewer than 4 GiB.
@@ -243,6 +323,24 @@ pub(crate) fn number(size: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prefixes_and_namespaces_are_stored_once_however_many_there_are() {
+        let mut names = Names::new();
+        for round in 0..2 {
+            for index in 0..500 {
+                let (prefix, uri) = (format!("p{index}"), format!("urn:{index}"));
+                assert_eq!(names.find_prefix(&prefix).is_some(), round == 1);
+                let (known_prefix, known_uri) = (names.prefix(&prefix), names.namespace(&uri));
+                // The empty one and that of `xml` come first.
+                assert_eq!((known_prefix.0, known_uri.0), (index + 2, index + 2));
+                assert_eq!((names.prefix_text(known_prefix), names.namespace_text(known_uri)), (&*prefix, &*uri));
+            }
+        }
+        names.clear();
+        assert_eq!((names.find_prefix("p1"), names.find_namespace("urn:1")), (None, None));
+        assert_eq!(names.prefix("xml"), Prefix::XML);
+    }
 
     #[test]
     fn a_name_is_stored_once_however_many_there_are() {

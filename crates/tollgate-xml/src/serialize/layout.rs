@@ -4,7 +4,6 @@ use super::html::HtmlWriter;
 use super::xml::XmlWriter;
 use super::{Method, OutputSettings};
 use crate::error::Error;
-use crate::names::Namespace;
 use crate::tree::{Document, NodeId, NodeKind};
 
 /// Writes a result tree.
@@ -113,23 +112,7 @@ impl Layout<'_> {
 
 /// The declarations that an element adds to those of its parent, taken-back default namespace included.
 pub(super) fn own_declarations<'d>(document: &'d Document<'d>, element: NodeId) -> Vec<(&'d str, &'d str)> {
-    let Some(parent) = document.parent(element) else { return Vec::new() };
-    if document.shares_scope(element, parent) {
-        return Vec::new();
-    }
-    let of_parent: Vec<_> = document.namespaces_in_scope(parent).collect();
-    let own: Vec<_> = document.namespaces_in_scope(element).collect();
-    let mut declarations: Vec<_> = own
-        .iter()
-        .filter(|declaration| !of_parent.contains(declaration) && declaration.namespace != Namespace::XML)
-        .map(|declaration| (document.prefix_text(declaration.prefix), document.namespace_text(declaration.namespace)))
-        .collect();
-    let has_default = |declared: &[crate::tree::Declaration]| {
-        declared.iter().any(|declaration| declaration.prefix == crate::names::Prefix::NONE)
-    };
-    if has_default(&of_parent) && !has_default(&own) {
-        declarations.push(("", ""));
-    }
-    declarations.reverse();
-    declarations
+    let own = document.own_declarations(element).into_iter().rev();
+    own.map(|declaration| (document.prefix_text(declaration.prefix), document.namespace_text(declaration.namespace)))
+        .collect()
 }

@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::scope::{Link, ROOT_SCOPE};
+use super::scope::{Link, NO_LINK, ROOT_SCOPE};
 use super::{Document, NodeId, NodeKind, Place, Record};
-use crate::budget::{Budget, exceeded};
+use crate::budget::{Budget, PREFIXES_MAX, exceeded};
 use crate::error::Error;
 use crate::names::{Name, Names, Namespace, Prefix, number};
 
@@ -17,6 +17,8 @@ use crate::names::{Name, Names, Namespace, Prefix, number};
 pub(crate) struct Builder<'s> {
     document: Document<'s>,
     open: Vec<Open>,
+    /// For each prefix the number of its innermost declaration; empty while there are few declarations.
+    innermost: Vec<u32>,
     nodes_max: usize,
     depth_max: usize,
 }
@@ -30,6 +32,9 @@ struct Open {
     /// Whether its source says what it holds.
     place: Place,
 }
+
+/// So many declarations are looked through for what a prefix means; a message has a handful.
+const DECLARATIONS_FEW: usize = 16;
 
 /// The memory of a document that nobody needs any more, empty.
 #[derive(Debug)]
@@ -85,6 +90,11 @@ pub(crate) enum Origin {
     Made,
 }
 
+/// A prefix as it is stored with each node.
+fn narrow(prefix: Prefix) -> Result<u16, Error> {
+    u16::try_from(prefix.0).map_err(|_| exceeded("prefixes of a document", u64::from(PREFIXES_MAX)))
+}
+
 impl<'s> Builder<'s> {
     pub(crate) fn new(source: Cow<'s, str>, budget: &Budget) -> Builder<'s> {
         Builder::within(source, budget, None)
@@ -99,7 +109,7 @@ impl<'s> Builder<'s> {
             names: Names::new(),
             scopes: Vec::with_capacity(8),
         });
-        scopes.push(Link { prefix: Prefix::XML, namespace: Namespace::XML, outer: ROOT_SCOPE });
+        scopes.push(Link { prefix: Prefix::XML, namespace: Namespace::XML, outer: ROOT_SCOPE, hidden: NO_LINK });
         let mut document = Document {
             source,
             unescaped,
@@ -124,7 +134,13 @@ impl<'s> Builder<'s> {
         let root = Open { node: NodeId::ROOT, last_child: None, scope: ROOT_SCOPE, place: Place::Beside };
         let mut open = Vec::with_capacity(16);
         open.push(root);
-        Builder { document, open, nodes_max: budget.nodes_max, depth_max: budget.depth_max }
+        Builder {
+            document,
+            open,
+            innermost: Vec::new(),
+            nodes_max: budget.nodes_max,
+            depth_max: budget.depth_max,
+        }
     }
 
     /// Names of the document.
@@ -178,7 +194,7 @@ impl<'s> Builder<'s> {
             NodeKind::Attribute => node,
             _ => top.last_child.replace(node).unwrap_or(node),
         };
-        let prefix = u16::try_from(prefix.0).map_err(|_| exceeded("prefixes of a document", u64::from(u16::MAX)))?;
+        let prefix = narrow(prefix)?;
         records.push(Record {
             kind,
             place,
@@ -213,17 +229,59 @@ impl<'s> Builder<'s> {
     pub(crate) fn declare(&mut self, prefix: Prefix, namespace: Namespace) {
         let outer = self.top().scope;
         let scope = number(self.document.scopes.len());
-        self.document.scopes.push(Link { prefix, namespace, outer });
+        self.document.scopes.push(Link { prefix, namespace, outer, hidden: NO_LINK });
         let top = self.top_mut();
         top.scope = scope;
         let node = top.node;
         self.document.records[node.index()].scope = scope;
+        if !self.innermost.is_empty() {
+            self.enter(scope);
+        } else if self.document.scopes.len() > DECLARATIONS_FEW {
+            self.enter_all(scope);
+        }
+    }
+
+    /// Makes the table of the innermost declarations, of those in scope.
+    fn enter_all(&mut self, innermost: u32) {
+        let mut chain = vec![innermost];
+        let mut at = innermost;
+        while at != ROOT_SCOPE {
+            at = self.document.scopes[at as usize].outer;
+            chain.push(at);
+        }
+        chain.into_iter().rev().for_each(|link| self.enter(link));
+    }
+
+    /// A declaration becomes the innermost of its prefix.
+    fn enter(&mut self, link: u32) {
+        let declared = &mut self.document.scopes[link as usize];
+        let prefix = declared.prefix.0 as usize;
+        if prefix >= self.innermost.len() {
+            self.innermost.resize((prefix + 1).next_power_of_two(), NO_LINK);
+        }
+        declared.hidden = std::mem::replace(&mut self.innermost[prefix], link);
+    }
+
+    /// The declarations of an element hold no longer: from `innermost` out to `outer`, which does.
+    fn leave(&mut self, innermost: u32, outer: u32) {
+        let mut at = innermost;
+        while at != outer {
+            let link = self.document.scopes[at as usize];
+            self.innermost[link.prefix.0 as usize] = link.hidden;
+            at = link.outer;
+        }
     }
 
     /// What a prefix means where the document now grows; `None` if it is not declared. Without a prefix, no namespace is
     /// the answer too.
     pub(crate) fn resolve(&self, prefix: Prefix) -> Option<Namespace> {
-        match self.document.resolve(self.top().scope, prefix) {
+        let found = if self.innermost.is_empty() {
+            self.document.resolve(self.top().scope, prefix)
+        } else {
+            let link = self.innermost.get(prefix.0 as usize).filter(|link| **link != NO_LINK);
+            link.map(|link| self.document.scopes[*link as usize].namespace)
+        };
+        match found {
             None if prefix == Prefix::NONE => Some(Namespace::NONE),
             found => found,
         }
@@ -234,7 +292,7 @@ impl<'s> Builder<'s> {
         let node = self.top().node;
         let record = &mut self.document.records[node.index()];
         record.name = name;
-        record.prefix = u16::try_from(prefix.0).map_err(|_| exceeded("prefixes of a document", u64::from(u16::MAX)))?;
+        record.prefix = narrow(prefix)?;
         Ok(())
     }
 
@@ -265,6 +323,9 @@ impl<'s> Builder<'s> {
         record.end = number(source_end);
         if closed.place == Place::Beside {
             self.departs_from_source();
+        }
+        if !self.innermost.is_empty() {
+            self.leave(closed.scope, self.top().scope);
         }
     }
 
