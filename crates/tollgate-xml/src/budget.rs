@@ -3,6 +3,8 @@
 //! Hostile input meets a limit and gets an [`Error`] of the kind [`ErrorKind::Budget`] that names it; nothing here measures
 //! time.
 
+use std::cell::Cell;
+
 use crate::error::{Error, ErrorKind};
 
 /// The limits. All of them hold for each document or run by itself.
@@ -22,7 +24,8 @@ pub struct Budget {
     pub entity_bytes_max: usize,
     /// Bytes of a result.
     pub output_bytes_max: usize,
-    /// Instructions and steps of one transformation or evaluation.
+    /// Steps of one transformation or evaluation: a step is a node looked at, a part of an instruction, or some bytes of a
+    /// text, and takes about ten nanoseconds. Of a document, it holds for each expression that is evaluated on it.
     pub instructions_max: u64,
     /// Bytes of the values that one transformation may make for its variables and parameters, all together.
     pub value_bytes_max: usize,
@@ -55,6 +58,69 @@ impl Default for Budget {
 
 /// Different prefixes of a document's elements and attributes: what two bytes of each node tell apart.
 pub(crate) const PREFIXES_MAX: u16 = u16::MAX;
+
+/// What is left of the steps that one evaluation or run may take.
+///
+/// All work is told here whose amount a document decides: nodes that are walked or passed over, bytes that are copied,
+/// searched or taken apart.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    left: Cell<u64>,
+    steps_max: u64,
+}
+
+/// Bytes that are copied or compared in one step.
+const COPIED_BYTES: usize = 64;
+/// Bytes that are searched for a text in one step.
+const SEARCHED_BYTES: usize = 16;
+/// Bytes that are looked at one by one in one step.
+const WALKED_BYTES: usize = 8;
+
+impl Meter {
+    pub(crate) fn new(steps_max: u64) -> Meter {
+        Meter { left: Cell::new(steps_max), steps_max }
+    }
+
+    /// Takes steps off what is left.
+    ///
+    /// # Errors
+    /// Where so many are not left.
+    #[inline]
+    pub(crate) fn spend(&self, steps: u64) -> Result<(), Error> {
+        match self.left.get().checked_sub(steps) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => Err(self.exceeded()),
+        }
+    }
+
+    #[cold]
+    fn exceeded(&self) -> Error {
+        // Nothing that comes after it finds any left.
+        self.left.set(0);
+        exceeded("steps of an evaluation", self.steps_max)
+    }
+
+    /// Bytes are copied or compared.
+    #[inline]
+    pub(crate) fn copy(&self, bytes: usize) -> Result<(), Error> {
+        self.spend((bytes / COPIED_BYTES) as u64)
+    }
+
+    /// Bytes are searched for others, of which a table is made.
+    #[inline]
+    pub(crate) fn search(&self, bytes: usize, part_bytes: usize) -> Result<(), Error> {
+        self.spend((bytes / SEARCHED_BYTES + part_bytes / (SEARCHED_BYTES / 4)) as u64)
+    }
+
+    /// Characters are looked at one by one.
+    #[inline]
+    pub(crate) fn walk(&self, bytes: usize) -> Result<(), Error> {
+        self.spend((bytes / WALKED_BYTES) as u64)
+    }
+}
 
 /// How deep the stack is, as seen from where it was when this was made.
 ///

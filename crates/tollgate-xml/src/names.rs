@@ -86,8 +86,14 @@ impl Distinct {
     #[inline]
     fn find(&self, wanted: &str, all: &str, seed: u64) -> Option<u32> {
         if self.slots.is_empty() {
-            return self.spans.iter().position(|span| span.of(all) == wanted).map(number);
+            // There are sixteen at most.
+            return self.spans.iter().position(|span| span.of(all) == wanted).map(|index| index as u32);
         }
+        self.find_among_many(wanted, all, seed)
+    }
+
+    #[cold]
+    fn find_among_many(&self, wanted: &str, all: &str, seed: u64) -> Option<u32> {
         let mut slot = hash(seed, Namespace::NONE, wanted) & (self.slots.len() - 1);
         while self.slots[slot] != 0 {
             let index = self.slots[slot] - 1;
@@ -100,6 +106,7 @@ impl Distinct {
     }
 
     /// Stores a text that is new; its number.
+    #[cold]
     fn add(&mut self, new: &str, all: &mut String, seed: u64) -> u32 {
         self.spans.push(Span::store(all, new));
         let count = self.spans.len();
@@ -162,7 +169,7 @@ impl Names {
             self.namespace(namespace);
         }
         for prefix in ["", "xml"] {
-            self.prefix(prefix);
+            self.prefixes.add(prefix, &mut self.text, self.seed);
         }
     }
 
@@ -207,7 +214,11 @@ impl Names {
         self.namespaces.find(uri, &self.text, self.seed).map(Namespace)
     }
 
+    #[inline]
     pub(crate) fn prefix(&mut self, prefix: &str) -> Prefix {
+        if prefix.is_empty() {
+            return Prefix::NONE;
+        }
         match self.find_prefix(prefix) {
             Some(known) => known,
             None => Prefix(self.prefixes.add(prefix, &mut self.text, self.seed)),
@@ -306,7 +317,7 @@ fn hash(seed: u64, namespace: Namespace, local: &str) -> usize {
     let mut state = seed ^ u64::from(namespace.0) ^ (local.len() as u64) << 32;
     let (words, rest) = local.as_bytes().as_chunks::<8>();
     for word in words {
-        state = folded(state ^ u64::from_le_bytes(*word)) ^ seed;
+        state = folded(state ^ u64::from_le_bytes(*word));
     }
     let mut last = 0;
     for byte in rest {

@@ -9,6 +9,18 @@ impl Document<'_> {
         self.record(node).behind
     }
 
+    /// Nodes of a subtree, attributes among them.
+    #[inline]
+    pub(crate) fn size(&self, node: NodeId) -> u32 {
+        self.record(node).behind.0 - node.0
+    }
+
+    /// An element's attributes, as how many there are.
+    #[inline]
+    pub(crate) fn attribute_count(&self, node: NodeId) -> u32 {
+        self.behind_attributes(node) - node.0 - 1
+    }
+
     /// The first node behind an element's attributes: its first child, if it has any.
     #[inline]
     fn behind_attributes(&self, node: NodeId) -> u32 {
@@ -62,10 +74,10 @@ impl Document<'_> {
         Descendants { document: self, next: node.0 + 1, end: self.behind(node).0 }
     }
 
-    /// Every node from `first` on, to the end of the document, attributes aside.
+    /// Every node from `first` on and before `behind`, attributes among them.
     #[inline]
-    pub(crate) fn nodes_from(&self, first: NodeId) -> Descendants<'_> {
-        Descendants { document: self, next: first.0, end: self.behind(NodeId::ROOT).0 }
+    pub(crate) fn all_nodes(&self, first: NodeId, behind: NodeId) -> impl Iterator<Item = NodeId> + use<> {
+        (first.0..behind.0).map(NodeId)
     }
 
     /// The parent, its parent and so on, to the root.

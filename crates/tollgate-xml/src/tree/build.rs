@@ -118,6 +118,7 @@ impl<'s> Builder<'s> {
             scopes,
             identifiers: Vec::new(),
             unparsed_entities: Vec::new(),
+            steps_max: budget.instructions_max,
         };
         document.records.push(Record {
             kind: NodeKind::Root,
@@ -134,13 +135,7 @@ impl<'s> Builder<'s> {
         let root = Open { node: NodeId::ROOT, last_child: None, scope: ROOT_SCOPE, place: Place::Beside };
         let mut open = Vec::with_capacity(16);
         open.push(root);
-        Builder {
-            document,
-            open,
-            innermost: Vec::new(),
-            nodes_max: budget.nodes_max,
-            depth_max: budget.depth_max,
-        }
+        Builder { document, open, innermost: Vec::new(), nodes_max: budget.nodes_max, depth_max: budget.depth_max }
     }
 
     /// Names of the document.

@@ -61,6 +61,8 @@ pub struct Document<'s> {
     identifiers: Vec<(Box<str>, NodeId)>,
     /// Unparsed entities of the document type: name and system identifier.
     unparsed_entities: Vec<(Box<str>, Box<str>)>,
+    /// Steps that an evaluation on it may take: what the budget said that it was read with.
+    steps_max: u64,
 }
 
 /// What is stored of a node: 32 bytes.
@@ -275,9 +277,14 @@ impl<'s> Document<'s> {
 
     /// The same document with a source of its own.
     pub fn into_owned(self) -> Document<'static> {
-        let Document { source, unescaped, records, names, scopes, identifiers, unparsed_entities } = self;
+        let Document { source, unescaped, records, names, scopes, identifiers, unparsed_entities, steps_max } = self;
         let source = Cow::Owned(source.into_owned());
-        Document { source, unescaped, records, names, scopes, identifiers, unparsed_entities }
+        Document { source, unescaped, records, names, scopes, identifiers, unparsed_entities, steps_max }
+    }
+
+    /// Steps that an evaluation on it may take.
+    pub(crate) fn steps_max(&self) -> u64 {
+        self.steps_max
     }
 
     #[inline]

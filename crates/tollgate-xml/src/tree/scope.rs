@@ -71,6 +71,16 @@ impl Document<'_> {
         self.names.prefix_text(prefix)
     }
 
+    /// The declarations of an element and of those around it, hidden ones among them: what looking through them costs.
+    pub(crate) fn declarations_around(&self, element: NodeId) -> u32 {
+        let (mut count, mut at) = (1, self.record(element).scope);
+        while at != ROOT_SCOPE {
+            count += 1;
+            at = self.scopes[at as usize].outer;
+        }
+        count
+    }
+
     pub(super) fn resolve(&self, scope: u32, prefix: Prefix) -> Option<Namespace> {
         let mut at = scope;
         loop {

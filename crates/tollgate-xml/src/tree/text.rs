@@ -49,13 +49,24 @@ impl Document<'_> {
     /// Whether the string-value is `expected`, without putting it together.
     #[inline]
     pub fn string_value_is(&self, node: NodeId, expected: &str) -> bool {
+        self.string_value_compared(node, expected).0
+    }
+
+    /// As [`Document::string_value_is`], with how many nodes were looked at.
+    #[inline]
+    pub(crate) fn string_value_compared(&self, node: NodeId, expected: &str) -> (bool, u32) {
+        if !matches!(self.kind(node), NodeKind::Root | NodeKind::Element) {
+            return (self.value(node) == expected, 1);
+        }
         let mut rest = expected;
-        for text in self.texts(node) {
-            match rest.strip_prefix(text) {
-                Some(left) => rest = left,
-                None => return false,
+        for inner in self.descendants(node) {
+            if self.kind(inner) == NodeKind::Text {
+                match rest.strip_prefix(self.value(inner)) {
+                    Some(left) => rest = left,
+                    None => return (false, inner.0 - node.0),
+                }
             }
         }
-        rest.is_empty()
+        (rest.is_empty(), self.size(node))
     }
 }

@@ -87,23 +87,30 @@ impl Place {
     }
 }
 
-/// Calls `meet` for each node on `axis` as seen from `from`, until it breaks.
+/// Calls `meet` for each node on `axis` as seen from `from`, until it breaks; `pass` is told how many others were passed
+/// over to find them.
 #[inline]
 pub(crate) fn each<B>(
     document: &Document<'_>,
     axis: Axis,
     from: Place,
+    pass: impl Fn(u32) -> ControlFlow<B>,
     mut meet: impl FnMut(Place) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     let node = from.node;
     let mut meet_node = |node: NodeId| meet(Place::of(node));
     if from.namespace != 0 {
-        return each_from_namespace(document, axis, from, meet);
+        return each_from_namespace(document, axis, from, pass, meet);
     }
     match axis {
         Axis::SelfNode => meet_node(node)?,
         Axis::Child => {
-            for child in document.children(node) {
+            let children = document.children(node);
+            match document.attribute_count(node) {
+                0 => {}
+                attributes => pass(attributes)?,
+            }
+            for child in children {
                 meet_node(child)?;
             }
         }
@@ -114,16 +121,10 @@ pub(crate) fn each<B>(
                 }
             }
         }
-        Axis::Descendant => {
-            for descendant in document.descendants(node) {
-                meet_node(descendant)?;
-            }
-        }
+        Axis::Descendant => each_within(document, NodeId(node.0 + 1), document.behind(node), pass, meet_node)?,
         Axis::DescendantOrSelf => {
             meet_node(node)?;
-            for descendant in document.descendants(node) {
-                meet_node(descendant)?;
-            }
+            each_within(document, NodeId(node.0 + 1), document.behind(node), pass, meet_node)?;
         }
         Axis::Parent => {
             if let Some(parent) = document.parent(node) {
@@ -153,17 +154,15 @@ pub(crate) fn each<B>(
             }
         }
         Axis::Following => {
-            for following in document.nodes_from(document.behind(node)) {
-                meet_node(following)?;
-            }
+            each_within(document, document.behind(node), document.behind(NodeId::ROOT), pass, meet_node)?;
         }
-        Axis::Preceding => each_before(document, node, meet_node)?,
+        Axis::Preceding => each_before(document, node, pass, meet_node)?,
         Axis::Namespace => {
             if document.kind(node) == NodeKind::Element {
                 let count = document.namespaces_in_scope(node).count();
                 for namespace in 1..=count {
-                    // An element has no more namespaces than the budget has attributes, times its depth.
-                    let namespace = u16::try_from(namespace).unwrap_or(u16::MAX);
+                    // Nodes hold 16 bits of it: an element with more has no namespace nodes beyond them.
+                    let Ok(namespace) = u16::try_from(namespace) else { break };
                     meet(Place { node, namespace })?;
                 }
             }
@@ -172,24 +171,53 @@ pub(crate) fn each<B>(
     ControlFlow::Continue(())
 }
 
+/// All nodes from `first` on and before `behind`, without attributes.
+#[inline]
+fn each_within<B>(
+    document: &Document<'_>,
+    first: NodeId,
+    behind: NodeId,
+    pass: impl Fn(u32) -> ControlFlow<B>,
+    mut meet: impl FnMut(NodeId) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let mut passed = 0;
+    for node in document.all_nodes(first, behind) {
+        if document.kind(node) == NodeKind::Attribute {
+            passed += 1;
+            continue;
+        }
+        if passed > 0 {
+            pass(std::mem::take(&mut passed))?;
+        }
+        meet(node)?;
+    }
+    pass(passed)
+}
+
 /// All nodes before `node`, from the last to the first, without its ancestors and without attributes.
 fn each_before<B>(
     document: &Document<'_>,
     node: NodeId,
+    pass: impl Fn(u32) -> ControlFlow<B>,
     mut meet: impl FnMut(NodeId) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     let mut ancestor = document.parent(node);
-    let mut at = node.index();
+    let mut at = node.0;
+    let mut passed = 0;
     while at > 0 {
         at -= 1;
-        let before = NodeId(at as u32);
+        let before = NodeId(at);
         if Some(before) == ancestor {
             ancestor = document.parent(before);
-        } else if document.kind(before) != NodeKind::Attribute {
+            passed += 1;
+        } else if document.kind(before) == NodeKind::Attribute {
+            passed += 1;
+        } else {
+            pass(std::mem::take(&mut passed))?;
             meet(before)?;
         }
     }
-    ControlFlow::Continue(())
+    pass(passed)
 }
 
 /// A namespace node has a parent, ancestors and whatever stands around its element, but no siblings and nothing in it.
@@ -197,6 +225,7 @@ fn each_from_namespace<B>(
     document: &Document<'_>,
     axis: Axis,
     from: Place,
+    pass: impl Fn(u32) -> ControlFlow<B>,
     mut meet: impl FnMut(Place) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     let element = from.node;
@@ -214,11 +243,10 @@ fn each_from_namespace<B>(
         }
         Axis::Following => {
             // What is in its element comes behind it and is not in it.
-            for following in document.nodes_from(NodeId(element.0 + 1)) {
-                meet(Place::of(following))?;
-            }
+            let (first, behind) = (NodeId(element.0 + 1), document.behind(NodeId::ROOT));
+            each_within(document, first, behind, pass, |node| meet(Place::of(node)))?;
         }
-        Axis::Preceding => each_before(document, element, |node| meet(Place::of(node)))?,
+        Axis::Preceding => each_before(document, element, pass, |node| meet(Place::of(node)))?,
         Axis::Attribute
         | Axis::Child
         | Axis::Descendant

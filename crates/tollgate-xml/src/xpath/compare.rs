@@ -1,16 +1,16 @@
 //! Comparisons (XPath 1.0, section 3.4): with sets of nodes they mean "some node", and stop at the first that decides.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use super::evaluate::Context;
+use super::Kind;
+use super::evaluate::{Context, Environment};
 use super::expression::{Comparison, Expression};
-use super::value::{Text, Value, string_value};
+use super::value::{Value, fragment_text};
 use super::walk::Stop;
-use super::{Kind, number};
 use crate::error::Error;
-use crate::forest::{Forest, Item};
-use crate::tree::NodeId;
+use crate::forest::Item;
 
 impl Comparison {
     /// The same comparison with its sides exchanged.
@@ -57,7 +57,7 @@ impl<'e> Context<'e, '_> {
         match (left.kind(), right.kind()) {
             (Some(Kind::Nodes), Some(Kind::Nodes)) => {
                 let (left, right) = (self.nodes(left)?, self.nodes(right)?);
-                Ok(sets(self.environment.forest, comparison, &left, &right))
+                sets(self.environment, comparison, &left, &right)
             }
             (Some(Kind::Nodes), Some(_)) => self.compare_nodes(comparison, left, &self.value(right)?),
             (Some(_), Some(Kind::Nodes)) => self.compare_nodes(comparison.turned(), right, &self.value(left)?),
@@ -70,23 +70,27 @@ impl<'e> Context<'e, '_> {
             (Some(Kind::Number), Some(_)) | (Some(_), Some(Kind::Number)) => {
                 Ok(comparison.numbers(self.number(left)?, self.number(right)?))
             }
-            (Some(_), Some(_)) => Ok(comparison.sameness(*self.string(left)? == *self.string(right)?)),
+            (Some(_), Some(_)) => {
+                let (left, right) = (self.string(left)?, self.string(right)?);
+                self.environment.meter.copy(left.len().min(right.len()))?;
+                Ok(comparison.sameness(*left == *right))
+            }
             _ => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
-                Ok(values(self.environment.forest, comparison, &left, &right))
+                values(self.environment, comparison, &left, &right)
             }
         }
     }
 
     /// A set of nodes that need not be put together, and a value that is none.
     fn compare_nodes(&self, comparison: Comparison, nodes: &'e Expression, value: &Value<'e>) -> Result<bool, Error> {
-        let forest = self.environment.forest;
+        let environment = self.environment;
         if let Value::Boolean(boolean) = value {
             return Ok(booleans(comparison, self.boolean(nodes)?, *boolean));
         }
         let number = match value {
             Value::Number(number) => Some(*number),
-            value if !comparison.is_equality() => Some(value.number(forest)),
+            value if !comparison.is_equality() => Some(value.number(environment)?),
             _ => None,
         };
         let text = match value {
@@ -95,10 +99,14 @@ impl<'e> Context<'e, '_> {
         };
         self.visit(nodes, &mut |item| {
             let holds = match number {
-                Some(number) => comparison.numbers(number_of(forest, item), number),
-                None => comparison.sameness(is_text(forest, item, text)),
+                Some(number) => environment.number_of(item).map(|value| comparison.numbers(value, number)),
+                None => environment.is_text(item, text).map(|is_same| comparison.sameness(is_same)),
             };
-            if holds { ControlFlow::Break(Stop::Enough) } else { ControlFlow::Continue(()) }
+            match holds {
+                Ok(true) => ControlFlow::Break(Stop::Enough),
+                Ok(false) => ControlFlow::Continue(()),
+                Err(error) => ControlFlow::Break(error.into()),
+            }
         })
     }
 }
@@ -107,93 +115,126 @@ fn booleans(comparison: Comparison, left: bool, right: bool) -> bool {
     comparison.numbers(f64::from(u8::from(left)), f64::from(u8::from(right)))
 }
 
-fn number_of(forest: &Forest<'_>, item: Item) -> f64 {
-    number::from_text(&string_value(forest, item))
-}
-
-fn is_text(forest: &Forest<'_>, item: Item, text: &str) -> bool {
-    match item.place.namespace {
-        0 => forest.view(item.document).document.string_value_is(item.place.node, text),
-        _ => *string_value(forest, item) == *text,
+/// Whether any of some nodes is as asked.
+fn any<'i>(items: &'i [Item], mut holds: impl FnMut(&'i Item) -> Result<bool, Error>) -> Result<bool, Error> {
+    for item in items {
+        if holds(item)? {
+            return Ok(true);
+        }
     }
+    Ok(false)
 }
 
 /// Two values, whatever they are.
-fn values(forest: &Forest<'_>, comparison: Comparison, left: &Value<'_>, right: &Value<'_>) -> bool {
+fn values<'e>(
+    environment: &Environment<'e>,
+    comparison: Comparison,
+    left: &Value<'e>,
+    right: &Value<'e>,
+) -> Result<bool, Error> {
     match (left, right) {
-        (Value::Nodes(left), Value::Nodes(right)) => sets(forest, comparison, left, right),
-        (Value::Nodes(nodes), other) => nodes_and_value(forest, comparison, nodes, other),
-        (other, Value::Nodes(nodes)) => nodes_and_value(forest, comparison.turned(), nodes, other),
-        (left, right) if !comparison.is_equality() => comparison.numbers(left.number(forest), right.number(forest)),
-        (Value::Boolean(_), _) | (_, Value::Boolean(_)) => comparison.sameness(left.boolean() == right.boolean()),
-        (Value::Number(_), _) | (_, Value::Number(_)) => comparison.numbers(left.number(forest), right.number(forest)),
-        (left, right) => comparison.sameness(*plain_text(left) == *plain_text(right)),
+        (Value::Nodes(left), Value::Nodes(right)) => sets(environment, comparison, left, right),
+        (Value::Nodes(nodes), other) => nodes_and_value(environment, comparison, nodes, other),
+        (other, Value::Nodes(nodes)) => nodes_and_value(environment, comparison.turned(), nodes, other),
+        (Value::Boolean(_), _) | (_, Value::Boolean(_)) if comparison.is_equality() => {
+            Ok(comparison.sameness(left.boolean() == right.boolean()))
+        }
+        (Value::String(_) | Value::Fragment(_), Value::String(_) | Value::Fragment(_)) if comparison.is_equality() => {
+            let (left, right) = (plain_text(environment, left)?, plain_text(environment, right)?);
+            environment.meter.copy(left.len().min(right.len()))?;
+            Ok(comparison.sameness(*left == *right))
+        }
+        (left, right) => Ok(comparison.numbers(left.number(environment)?, right.number(environment)?)),
     }
 }
 
 /// The text of a value that is a text or a fragment.
-fn plain_text<'v>(value: &'v Value<'_>) -> Text<'v> {
+fn plain_text<'v>(environment: &Environment<'_>, value: &'v Value<'_>) -> Result<Cow<'v, str>, Error> {
     match value {
-        Value::String(text) => Text::Borrowed(text),
+        Value::String(text) => Ok(Cow::Borrowed(text)),
         // A fragment is compared as a set with its root alone would be (XSLT 1.0, section 11.1).
-        Value::Fragment(fragment) => fragment.string_value(NodeId::ROOT).into(),
-        Value::Boolean(_) | Value::Number(_) | Value::Nodes(_) => Text::Borrowed(""),
+        Value::Fragment(fragment) => fragment_text(fragment, environment),
+        Value::Boolean(_) | Value::Number(_) | Value::Nodes(_) => Ok(Cow::Borrowed("")),
     }
 }
 
-fn nodes_and_value(forest: &Forest<'_>, comparison: Comparison, nodes: &[Item], value: &Value<'_>) -> bool {
+fn nodes_and_value<'e>(
+    environment: &Environment<'e>,
+    comparison: Comparison,
+    nodes: &[Item],
+    value: &Value<'e>,
+) -> Result<bool, Error> {
     match value {
-        Value::Boolean(boolean) => booleans(comparison, !nodes.is_empty(), *boolean),
-        Value::Number(number) => nodes.iter().any(|item| comparison.numbers(number_of(forest, *item), *number)),
-        value if !comparison.is_equality() => {
-            let number = value.number(forest);
-            nodes.iter().any(|item| comparison.numbers(number_of(forest, *item), number))
+        Value::Boolean(boolean) => Ok(booleans(comparison, !nodes.is_empty(), *boolean)),
+        value if matches!(value, Value::Number(_)) || !comparison.is_equality() => {
+            let number = value.number(environment)?;
+            any(nodes, |item| Ok(comparison.numbers(environment.number_of(*item)?, number)))
         }
         value => {
-            let text = plain_text(value);
-            nodes.iter().any(|item| comparison.sameness(is_text(forest, *item, &text)))
+            let text = plain_text(environment, value)?;
+            any(nodes, |item| Ok(comparison.sameness(environment.is_text(*item, &text)?)))
         }
     }
 }
 
+/// Steps that it takes to keep a text in a table.
+const KEPT_TEXT_STEPS: u64 = 8;
+
 /// Two sets of nodes: some node of the one with some node of the other, in time that grows with their sum.
-fn sets(forest: &Forest<'_>, comparison: Comparison, left: &[Item], right: &[Item]) -> bool {
-    let text = |item: &Item| string_value(forest, *item);
+fn sets(environment: &Environment<'_>, comparison: Comparison, left: &[Item], right: &[Item]) -> Result<bool, Error> {
     match comparison {
         Comparison::Equal => {
             let (few, many) = if left.len() <= right.len() { (left, right) } else { (right, left) };
             const FEW: usize = 4;
             if few.len() <= FEW {
-                return few.iter().any(|item| {
-                    let text = text(item);
-                    many.iter().any(|other| is_text(forest, *other, &text))
+                return any(few, |item| {
+                    let text = environment.string_value(*item)?;
+                    any(many, |other| environment.is_text(*other, &text))
                 });
             }
-            let texts: HashSet<String> = few.iter().map(|item| text(item).into_string()).collect();
-            many.iter().any(|item| texts.contains(&*text(item)))
+            let mut texts = HashSet::new();
+            for item in few {
+                let text = environment.string_value(*item)?;
+                environment.spend(KEPT_TEXT_STEPS)?;
+                environment.meter.walk(text.len())?;
+                texts.insert(text.into_string());
+            }
+            any(many, |item| {
+                let text = environment.string_value(*item)?;
+                environment.meter.walk(text.len())?;
+                Ok(texts.contains(&*text))
+            })
         }
         Comparison::Unequal => {
             // Only where all are one and the same text is there no such pair.
-            let Some(first) = left.first().filter(|_| !right.is_empty()) else { return false };
-            let first = text(first);
-            right.iter().any(|item| !is_text(forest, *item, &first))
-                || left.iter().any(|item| !is_text(forest, *item, &first))
+            let Some(first) = left.first().filter(|_| !right.is_empty()) else { return Ok(false) };
+            let first = environment.string_value(*first)?;
+            let differs = |item: &Item| Ok(!environment.is_text(*item, &first)?);
+            Ok(any(right, differs)? || any(left, differs)?)
         }
         _ => {
-            let numbers = |items: &[Item]| {
-                let numbers = items.iter().map(|item| number_of(forest, *item)).filter(|number| !number.is_nan());
-                numbers.fold(None, |range: Option<(f64, f64)>, number| {
-                    Some(range.map_or((number, number), |(least, most)| (least.min(number), most.max(number))))
-                })
-            };
-            let (Some((left_least, left_most)), Some((right_least, right_most))) = (numbers(left), numbers(right))
+            let (Some((left_least, left_most)), Some((right_least, right_most))) =
+                (range(environment, left)?, range(environment, right)?)
             else {
-                return false;
+                return Ok(false);
             };
-            match comparison {
+            Ok(match comparison {
                 Comparison::Less | Comparison::LessOrEqual => comparison.numbers(left_least, right_most),
                 _ => comparison.numbers(left_most, right_least),
-            }
+            })
         }
     }
+}
+
+/// The least and the most of the numbers that nodes are, of those that are any.
+fn range(environment: &Environment<'_>, items: &[Item]) -> Result<Option<(f64, f64)>, Error> {
+    let mut range: Option<(f64, f64)> = None;
+    for item in items {
+        let number = environment.number_of(*item)?;
+        if !number.is_nan() {
+            let (least, most) = range.unwrap_or((number, number));
+            range = Some((least.min(number), most.max(number)));
+        }
+    }
+    Ok(range)
 }

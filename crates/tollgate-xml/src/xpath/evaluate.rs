@@ -6,18 +6,17 @@ use std::rc::Rc;
 
 use super::expression::{Expression, Operation, Path};
 use super::surroundings::Host;
-use super::value::{Text, Value, boolean_text, is_true, string_value};
+use super::value::{Text, Value, boolean_text, is_true};
 use super::walk::{Flow, Gathered, Stop, ended};
-use super::{Kind, number};
-use crate::budget::{Budget, Stack, exceeded};
+use super::{Kind, nodes, number};
+use crate::budget::{Budget, Meter, Stack, exceeded};
 use crate::error::{Error, ErrorKind};
 use crate::forest::{Forest, Item};
 
 /// What all evaluations of one run share.
 pub(crate) struct Environment<'e> {
     pub(crate) forest: &'e Forest<'e>,
-    steps_left: Cell<u64>,
-    steps_max: u64,
+    pub(crate) meter: Meter,
     value_bytes_left: Cell<usize>,
     budget: &'e Budget,
     pub(crate) stack: Stack,
@@ -35,24 +34,73 @@ pub(crate) struct Context<'e, 'x> {
 
 impl<'e> Environment<'e> {
     pub(crate) fn new(forest: &'e Forest<'e>, budget: &'e Budget) -> Environment<'e> {
-        let steps_max = budget.instructions_max;
         let stack = Stack::new(budget.stack_bytes_max);
         let value_bytes_left = Cell::new(budget.value_bytes_max);
-        Environment { forest, steps_left: Cell::new(steps_max), steps_max, value_bytes_left, budget, stack }
+        Environment { forest, meter: Meter::new(budget.instructions_max), value_bytes_left, budget, stack }
     }
 
     /// Takes steps off the budget.
     #[inline]
     pub(crate) fn spend(&self, steps: u64) -> Result<(), Error> {
-        match self.steps_left.get().checked_sub(steps) {
-            Some(left) => {
-                self.steps_left.set(left);
-                Ok(())
-            }
-            None => Err(exceeded("steps of an evaluation", self.steps_max)),
+        self.meter.spend(steps)
+    }
+
+    /// The string-value of a node, a namespace node among them (section 5).
+    pub(crate) fn string_value(&self, item: Item) -> Result<Text<'e>, Error> {
+        let document = self.forest.view(item.document).document;
+        let node = item.place.node;
+        if item.place.namespace != 0 {
+            self.spend(u64::from(document.declarations_around(node)))?;
+            return Ok(Text::Borrowed(nodes::namespace(document, item.place).map_or("", |(_, uri)| uri)));
         }
+        self.spend(u64::from(document.size(node)))?;
+        let text = Text::from(document.string_value(node));
+        if let Text::Owned(text) = &text {
+            self.meter.copy(text.len())?;
+        }
+        Ok(text)
+    }
+
+    /// The number that a node's string-value is.
+    pub(crate) fn number_of(&self, item: Item) -> Result<f64, Error> {
+        self.read_number(&self.string_value(item)?)
+    }
+
+    /// The number that a text is.
+    pub(crate) fn read_number(&self, text: &str) -> Result<f64, Error> {
+        if text.len() > DIGITS_FEW {
+            // More digits than a double has are weighed against each other, up to some hundreds of them.
+            self.spend(text.len().min(DIGITS_WEIGHED_MAX) as u64)?;
+            self.meter.walk(text.len())?;
+        }
+        Ok(number::from_text(text))
+    }
+
+    /// A number as a text.
+    pub(crate) fn number_text(&self, number: f64) -> Result<Text<'e>, Error> {
+        self.spend(NUMBER_TEXT_STEPS)?;
+        Ok(number::to_text(number).into())
+    }
+
+    /// Whether the string-value of a node is a text.
+    pub(crate) fn is_text(&self, item: Item, text: &str) -> Result<bool, Error> {
+        if item.place.namespace != 0 {
+            return Ok(*self.string_value(item)? == *text);
+        }
+        let document = self.forest.view(item.document).document;
+        let (is_same, walked) = document.string_value_compared(item.place.node, text);
+        self.spend(u64::from(walked))?;
+        self.meter.copy(text.len())?;
+        Ok(is_same)
     }
 }
+
+/// Bytes of a number whose digits a double holds.
+const DIGITS_FEW: usize = 24;
+/// Digits that are weighed where a text has more than a double holds.
+const DIGITS_WEIGHED_MAX: usize = 800;
+/// Steps that writing a number takes.
+const NUMBER_TEXT_STEPS: u64 = 16;
 
 impl Environment<'_> {
     /// Takes the bytes of a value that is kept off the budget.
@@ -146,11 +194,9 @@ impl<'e> Context<'e, '_> {
             Expression::Call(function, _) if function.kind() == Kind::Boolean => {
                 Ok(f64::from(u8::from(self.boolean(expression)?)))
             }
-            Expression::Variable(_) | Expression::Foreign(..) => {
-                Ok(self.value(expression)?.number(self.environment.forest))
-            }
+            Expression::Variable(_) | Expression::Foreign(..) => self.value(expression)?.number(self.environment),
             Expression::Literal(_) | Expression::Path(_) | Expression::Union(_) | Expression::Call(..) => {
-                Ok(number::from_text(&self.string(expression)?))
+                self.environment.read_number(&self.string(expression)?)
             }
         }
     }
@@ -159,20 +205,18 @@ impl<'e> Context<'e, '_> {
     pub(crate) fn string(&self, expression: &'e Expression) -> Result<Text<'e>, Error> {
         match expression {
             Expression::Literal(text) => Ok(Text::Borrowed(text)),
-            Expression::Path(_) | Expression::Union(_) => Ok(match self.first(expression)? {
-                Some(first) => string_value(self.environment.forest, first),
-                None => Text::Borrowed(""),
-            }),
+            Expression::Path(_) | Expression::Union(_) => match self.first(expression)? {
+                Some(first) => self.environment.string_value(first),
+                None => Ok(Text::Borrowed("")),
+            },
             Expression::Call(function, arguments) if function.kind() == Kind::String => {
                 self.call_string(*function, arguments)
             }
-            Expression::Variable(_) | Expression::Foreign(..) => {
-                Ok(self.value(expression)?.into_text(self.environment.forest))
-            }
+            Expression::Variable(_) | Expression::Foreign(..) => self.value(expression)?.into_text(self.environment),
             _ => match expression.kind() {
                 Some(Kind::Boolean) => Ok(boolean_text(self.boolean(expression)?)),
-                Some(Kind::Number) => Ok(number::to_text(self.number(expression)?).into()),
-                _ => Ok(self.value(expression)?.into_text(self.environment.forest)),
+                Some(Kind::Number) => self.environment.number_text(self.number(expression)?),
+                _ => self.value(expression)?.into_text(self.environment),
             },
         }
     }
@@ -238,6 +282,7 @@ impl<'e> Context<'e, '_> {
             }
             _ => {
                 let nodes = self.nodes(expression)?;
+                self.environment.spend(nodes.len() as u64)?;
                 ended(nodes.iter().try_for_each(|item| meet(*item)))
             }
         }

@@ -121,7 +121,7 @@ impl XPath {
     /// Whether it is true of a node: as `boolean()` makes it.
     ///
     /// # Errors
-    /// Where the budget is exceeded.
+    /// Where it takes more steps than the budget allows that the document was read with.
     pub fn boolean(&self, document: &Document<'_>, node: NodeId) -> Result<bool, Error> {
         self.evaluate(document, node, |context, expression| context.boolean(expression))
     }
@@ -179,7 +179,7 @@ impl XPath {
     ) -> Result<T, Error> {
         let mut room = [None; NAMES_INLINE];
         let forest = Forest::new(document, &self.names, &mut room);
-        let budget = Budget::default();
+        let budget = Budget { instructions_max: document.steps_max(), ..Budget::default() };
         let environment = Environment::new(&forest, &budget);
         let item = Item::of_first(Place::of(node));
         ask(&Context { environment: &environment, host: &Nothing, item, position: 1, size: 1 }, &self.expression)

@@ -1,12 +1,14 @@
 //! Values of expressions: the four types of XPath 1.0 (section 1) and the result tree fragments of XSLT 1.0 (section 11.1),
 //! and how one becomes another.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::number;
-use crate::forest::{Forest, Item};
+use super::evaluate::Environment;
+use crate::error::Error;
+use crate::forest::Item;
 use crate::tree::{Document, NodeId};
 
 /// The value of an expression.
@@ -65,11 +67,11 @@ impl fmt::Debug for Text<'_> {
     }
 }
 
-impl<'e> From<std::borrow::Cow<'e, str>> for Text<'e> {
-    fn from(text: std::borrow::Cow<'e, str>) -> Text<'e> {
+impl<'e> From<Cow<'e, str>> for Text<'e> {
+    fn from(text: Cow<'e, str>) -> Text<'e> {
         match text {
-            std::borrow::Cow::Borrowed(text) => Text::Borrowed(text),
-            std::borrow::Cow::Owned(text) => Text::Owned(text),
+            Cow::Borrowed(text) => Text::Borrowed(text),
+            Cow::Owned(text) => Text::Owned(text),
         }
     }
 }
@@ -88,32 +90,43 @@ impl<'e> Value<'e> {
     }
 
     /// As `number()` makes it (section 4.4).
-    pub(crate) fn number(&self, forest: &Forest<'_>) -> f64 {
+    pub(crate) fn number(&self, environment: &Environment<'e>) -> Result<f64, Error> {
         match self {
-            Value::Boolean(value) => f64::from(u8::from(*value)),
-            Value::Number(value) => *value,
-            Value::String(text) => number::from_text(text),
+            Value::Boolean(value) => Ok(f64::from(u8::from(*value))),
+            Value::Number(value) => Ok(*value),
+            Value::String(text) => environment.read_number(text),
             Value::Nodes(nodes) => match nodes.first() {
-                Some(first) => number::from_text(&string_value(forest, *first)),
-                None => f64::NAN,
+                Some(first) => environment.number_of(*first),
+                None => Ok(f64::NAN),
             },
-            Value::Fragment(fragment) => number::from_text(&fragment.string_value(NodeId::ROOT)),
+            Value::Fragment(fragment) => environment.read_number(&fragment_text(fragment, environment)?),
         }
     }
 
     /// As `string()` makes it (section 4.2).
-    pub(crate) fn into_text(self, forest: &'e Forest<'_>) -> Text<'e> {
+    pub(crate) fn into_text(self, environment: &Environment<'e>) -> Result<Text<'e>, Error> {
         match self {
-            Value::Boolean(value) => boolean_text(value),
-            Value::Number(value) => number::to_text(value).into(),
-            Value::String(text) => text,
+            Value::Boolean(value) => Ok(boolean_text(value)),
+            Value::Number(value) => environment.number_text(value),
+            Value::String(text) => Ok(text),
             Value::Nodes(nodes) => match nodes.first() {
-                Some(first) => string_value(forest, *first),
-                None => Text::Borrowed(""),
+                Some(first) => environment.string_value(*first),
+                None => Ok(Text::Borrowed("")),
             },
-            Value::Fragment(fragment) => Text::Owned(fragment.string_value(NodeId::ROOT).into_owned()),
+            Value::Fragment(fragment) => Ok(Text::Owned(fragment_text(&fragment, environment)?.into_owned())),
         }
     }
+}
+
+/// The string-value of a fragment.
+pub(crate) fn fragment_text<'f>(
+    fragment: &'f Document<'_>,
+    environment: &Environment<'_>,
+) -> Result<Cow<'f, str>, Error> {
+    environment.spend(fragment.node_count() as u64)?;
+    let text = fragment.string_value(NodeId::ROOT);
+    environment.meter.copy(text.len())?;
+    Ok(text)
 }
 
 /// What a number is as a condition.
@@ -123,13 +136,4 @@ pub(crate) fn is_true(number: f64) -> bool {
 
 pub(crate) fn boolean_text<'e>(value: bool) -> Text<'e> {
     Text::Borrowed(if value { "true" } else { "false" })
-}
-
-/// The string-value of a node, a namespace node among them (section 5).
-pub(crate) fn string_value<'e>(forest: &'e Forest<'_>, item: Item) -> Text<'e> {
-    let document = forest.view(item.document).document;
-    match item.place.namespace {
-        0 => document.string_value(item.place.node).into(),
-        _ => Text::Borrowed(super::nodes::namespace(document, item.place).map_or("", |(_, uri)| uri)),
-    }
 }

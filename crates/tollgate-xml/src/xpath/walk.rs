@@ -58,6 +58,9 @@ impl<'e> Context<'e, '_> {
                     Ok(items) => items,
                     Err(error) => return failed(error),
                 };
+                if let Err(error) = self.environment.spend(all.len() as u64) {
+                    return failed(error);
+                }
                 // Of a set that others hold too, only what is left is copied.
                 let (left, predicates) = match &**predicates {
                     [Predicate::Position(position), rest @ ..] => (at_position(&all, *position), rest),
@@ -119,20 +122,24 @@ impl<'e> Context<'e, '_> {
             // The document has no such name.
             None => return ControlFlow::Continue(()),
         };
-        let spend = || match self.environment.spend(1) {
+        let spend = |steps: u32| match self.environment.spend(u64::from(steps)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => failed(error),
         };
+        if step.axis == Axis::Namespace {
+            // They are counted before any is met.
+            spend(view.document.declarations_around(from.place.node))?;
+        }
         let needs = step.predicates.iter().map(Predicate::needs).max().unwrap_or(Needs::Node);
         match (&*step.predicates, needs) {
-            ([], _) => each(view.document, step.axis, from.place, |place| {
-                spend()?;
+            ([], _) => each(view.document, step.axis, from.place, spend, |place| {
+                spend(1)?;
                 if test.holds(view, place) { meet(from.beside(place)) } else { ControlFlow::Continue(()) }
             }),
             (predicates, Needs::Size) => {
                 let mut met = Vec::new();
-                each(view.document, step.axis, from.place, |place| {
-                    spend()?;
+                each(view.document, step.axis, from.place, spend, |place| {
+                    spend(1)?;
                     if test.holds(view, place) {
                         met.push(from.beside(place));
                     }
@@ -172,7 +179,11 @@ impl<'e> Context<'e, '_> {
             Some(Predicate::Position(position)) => *position,
             _ => f64::INFINITY,
         };
-        let walked = each(view.document, step.axis, from.place, |place| {
+        let pass = |steps: u32| match self.environment.spend(u64::from(steps)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(Some(error.into())),
+        };
+        let walked = each(view.document, step.axis, from.place, pass, |place| {
             if let Err(error) = self.environment.spend(1) {
                 return ControlFlow::Break(Some(error.into()));
             }
@@ -209,6 +220,7 @@ impl<'e> Context<'e, '_> {
     /// Leaves the items for which a predicate holds.
     fn filter(&self, items: &mut Vec<Item>, predicate: &'e Predicate) -> Result<(), Error> {
         let size = items.len();
+        self.environment.spend(size as u64)?;
         match predicate {
             Predicate::Last => {
                 let last = items.pop();

@@ -1,19 +1,28 @@
 //! The result being made (XSLT 1.0, section 7): elements whose attributes may still come, namespaces that must be declared
 //! where they are used, and where it all goes.
 
+use std::cell::Cell;
 use std::ops::Range;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Meter};
 use crate::characters::is_blank;
 use crate::error::{Error, ErrorKind};
 use crate::names::{Name, Namespace, XML_NAMESPACE};
 use crate::serialize::{Method, OutputSettings, XmlWriter, write_tree};
 use crate::tree::{Builder, Document, NodeId, NodeKind, Origin, Value};
 
+/// Steps that the tag of an element takes.
+const TAG_STEPS: u64 = 8;
+/// Steps that it takes to begin a tree.
+const TREE_STEPS: u64 = 64;
+/// Names that are compared in a step.
+const COMPARED_IN_A_STEP: usize = 4;
+
 /// A result being made.
 pub(crate) struct Output<'o> {
     sink: Sink<'o>,
     budget: &'o Budget,
+    meter: &'o Meter,
     pending: Pending,
     scope: Scope,
 }
@@ -85,6 +94,8 @@ struct Scope {
     /// For each open element, where its own begin.
     starts: Vec<(usize, usize)>,
     generated: u32,
+    /// Declarations that were looked through and are not paid for yet.
+    looked: Cell<usize>,
 }
 
 impl Pending {
@@ -131,6 +142,7 @@ impl Scope {
 
     /// What a prefix means; without a declaration none means no namespace.
     fn resolve(&self, prefix: &str) -> Option<&str> {
+        self.looked.set(self.looked.get() + self.declarations.len());
         let declared = self.declarations.iter().rev().find(|(known, _)| self.text[known.clone()] == *prefix);
         match declared {
             Some((_, uri)) => Some(&self.text[uri.clone()]),
@@ -142,6 +154,7 @@ impl Scope {
 
     /// A prefix that means this namespace here.
     fn prefix_of(&self, uri: &str) -> Option<&str> {
+        self.looked.set(self.looked.get() + self.declarations.len());
         let declared = self.declarations.iter().rev().filter(|(_, known)| self.text[known.clone()] == *uri);
         let prefixes = declared.map(|(prefix, _)| &self.text[prefix.clone()]);
         prefixes.filter(|prefix| !prefix.is_empty()).find(|prefix| self.resolve(prefix) == Some(uri))
@@ -158,7 +171,13 @@ impl Scope {
     /// Whether the innermost element itself declares a prefix.
     fn declares_itself(&self, prefix: &str) -> bool {
         let first = self.starts.last().map_or(0, |(first, _)| *first);
+        self.looked.set(self.looked.get() + self.declarations.len() - first);
         self.declarations[first..].iter().any(|(known, _)| self.text[known.clone()] == *prefix)
+    }
+
+    /// Takes what looking cost off the steps.
+    fn pay(&self, meter: &Meter) -> Result<(), Error> {
+        meter.spend((self.looked.take() / COMPARED_IN_A_STEP) as u64)
     }
 
     fn generate(&mut self) -> String {
@@ -174,7 +193,11 @@ impl Scope {
 
 impl<'o> Output<'o> {
     /// A result that will be bytes.
-    pub(crate) fn document(settings: &'o OutputSettings, budget: &'o Budget) -> Result<Output<'o>, Error> {
+    pub(crate) fn document(
+        settings: &'o OutputSettings,
+        budget: &'o Budget,
+        meter: &'o Meter,
+    ) -> Result<Output<'o>, Error> {
         let indents = settings.indent == Some(true);
         let sink = match settings.method {
             None => Sink::Undecided(settings, Vec::new()),
@@ -182,18 +205,22 @@ impl<'o> Output<'o> {
             Some(Method::Xml) if !indents => Sink::Writer(Box::new(XmlWriter::new(settings, budget.output_bytes_max)?)),
             Some(Method::Xml | Method::Html) => Sink::Tree(Box::new(Tree::new(budget))),
         };
-        Ok(Output { sink, budget, pending: Pending::roomy(), scope: Scope::roomy() })
+        Ok(Output { sink, budget, meter, pending: Pending::roomy(), scope: Scope::roomy() })
     }
 
     /// A result tree fragment.
-    pub(crate) fn fragment(budget: &'o Budget) -> Output<'o> {
+    ///
+    /// # Errors
+    /// Where the steps do not suffice for it.
+    pub(crate) fn fragment(budget: &'o Budget, meter: &'o Meter) -> Result<Output<'o>, Error> {
+        meter.spend(TREE_STEPS)?;
         let sink = Sink::Tree(Box::new(Tree::new(budget)));
-        Output { sink, budget, pending: Pending::default(), scope: Scope::default() }
+        Ok(Output { sink, budget, meter, pending: Pending::default(), scope: Scope::default() })
     }
 
     /// The text of an attribute, a comment or a processing instruction.
-    pub(crate) fn text_only(budget: &'o Budget) -> Output<'o> {
-        Output { sink: Sink::Text(String::new()), budget, pending: Pending::default(), scope: Scope::default() }
+    pub(crate) fn text_only(budget: &'o Budget, meter: &'o Meter) -> Output<'o> {
+        Output { sink: Sink::Text(String::new()), budget, meter, pending: Pending::default(), scope: Scope::default() }
     }
 
     /// Whether only texts count here.
@@ -211,6 +238,7 @@ impl<'o> Output<'o> {
         if self.is_text_only() {
             return Ok(());
         }
+        self.meter.spend(TAG_STEPS)?;
         self.pending.text.clear();
         self.pending.declarations.clear();
         self.pending.attributes.clear();
@@ -237,6 +265,9 @@ impl<'o> Output<'o> {
         if value.len() > self.budget.text_bytes_max {
             return Err(crate::budget::exceeded("bytes of a value", self.budget.text_bytes_max as u64));
         }
+        // It is compared with all before it.
+        self.meter.spend(1 + (self.pending.attributes.len() / COMPARED_IN_A_STEP) as u64)?;
+        self.meter.walk(value.len())?;
         let same = self.pending.attributes.iter().position(|(known, _)| {
             let known = self.pending.name(known);
             known.local == name.local && known.uri == name.uri
@@ -279,6 +310,7 @@ impl<'o> Output<'o> {
             return Ok(());
         }
         self.end_tag()?;
+        self.meter.walk(text.len())?;
         if matches!(self.sink, Sink::Undecided(..)) && !is_blank(text) {
             self.decide(Method::Xml)?;
         }
@@ -305,6 +337,7 @@ impl<'o> Output<'o> {
     /// Adds a comment. A space breaks `--` and an ending `-` (section 7.4).
     pub(crate) fn comment(&mut self, text: &str) -> Result<(), Error> {
         self.end_tag()?;
+        self.meter.walk(text.len())?;
         let text = broken(text, "--", "- -");
         let text = if text.ends_with('-') { format!("{text} ") } else { text };
         match &mut self.sink {
@@ -321,6 +354,7 @@ impl<'o> Output<'o> {
     /// Adds a processing instruction. A space breaks `?>` (section 7.3).
     pub(crate) fn instruction(&mut self, target: &str, text: &str) -> Result<(), Error> {
         self.end_tag()?;
+        self.meter.walk(text.len())?;
         let text = broken(text, "?>", "? >");
         match &mut self.sink {
             Sink::Writer(writer) => writer.instruction(target, &text),
@@ -339,13 +373,16 @@ impl<'o> Output<'o> {
         let source = if is_writer { document.source_of(element) } else { None };
         let Some(source) = source else { return Ok(false) };
         self.end_tag()?;
+        self.meter.spend(u64::from(document.declarations_around(element)))?;
         // What the source leaves to the declarations around it must stand around it here too, and nothing else.
         let mut has_default = false;
         for declaration in document.namespaces_in_scope(element) {
             let (prefix, uri) =
                 (document.prefix_text(declaration.prefix), document.namespace_text(declaration.namespace));
             has_default |= prefix.is_empty();
-            if self.scope.resolve(prefix) != Some(uri) {
+            let means_the_same = self.scope.resolve(prefix) == Some(uri);
+            self.scope.pay(self.meter)?;
+            if !means_the_same {
                 return Ok(false);
             }
         }
@@ -353,7 +390,10 @@ impl<'o> Output<'o> {
             return Ok(false);
         }
         match &mut self.sink {
-            Sink::Writer(writer) => writer.raw(source)?,
+            Sink::Writer(writer) => {
+                self.meter.copy(source.len())?;
+                writer.raw(source)?;
+            }
             Sink::Tree(_) | Sink::Text(_) | Sink::Undecided(..) => return Ok(false),
         }
         Ok(true)
@@ -378,6 +418,7 @@ impl<'o> Output<'o> {
             if self.scope.resolve(prefix) != Some(uri) && !contradicts {
                 self.scope.declare(prefix, uri);
             }
+            self.scope.pay(self.meter)?;
         }
         for index in 0..pending.attributes.len() {
             let name = pending.name(&pending.attributes[index].0);
@@ -386,6 +427,7 @@ impl<'o> Output<'o> {
                 pending.attributes[index].0.prefix = 0..0;
                 continue;
             }
+            self.scope.pay(self.meter)?;
             if !name.prefix.is_empty() && self.scope.resolve(name.prefix) == Some(name.uri) {
                 continue;
             }

@@ -1,7 +1,9 @@
 //! Hostile input and hostile stylesheets: each meets a limit and gets an error that names it, in no more than the stack of a
 //! thread.
 
-use tollgate_xml::{Budget, Doctype, Document, Error, ErrorKind, Options, RunOptions, Stylesheet, XPath, tree::NodeId};
+use tollgate_xml::{
+    Budget, Doctype, Document, Error, ErrorKind, Options, RunOptions, Stylesheet, Transformed, XPath, tree::NodeId,
+};
 
 /// What a thread gets when nobody says otherwise.
 const STACK_BYTES: usize = 2 * 1024 * 1024;
@@ -42,15 +44,20 @@ fn found(expression: &str, input: &str) -> Result<Vec<u8>, Error> {
     })
 }
 
+/// Transforms with so many steps.
+fn run_with(content: &str, input: &str, instructions_max: u64) -> Result<Transformed, Error> {
+    let budget = Budget { instructions_max, ..Budget::default() };
+    on_a_usual_stack(|| {
+        let stylesheet = Stylesheet::compile(sheet(content).as_bytes(), "sheet.xsl")?;
+        let options = RunOptions { budget: Some(&budget), ..RunOptions::default() };
+        stylesheet.run(&stylesheet.parse(input)?, &options)
+    })
+}
+
 /// Evaluates with a budget that a debug build reaches quickly.
 fn counted(expression: &str, input: &str) -> Result<Vec<u8>, Error> {
     let content = format!("<xsl:template match='/'><xsl:value-of select='{expression}'/></xsl:template>");
-    let budget = Budget { instructions_max: 1_000_000, ..Budget::default() };
-    on_a_usual_stack(|| {
-        let stylesheet = Stylesheet::compile(sheet(&content).as_bytes(), "sheet.xsl")?;
-        let options = RunOptions { budget: Some(&budget), ..RunOptions::default() };
-        stylesheet.run(&stylesheet.parse(input)?, &options).map(|transformed| transformed.bytes)
-    })
+    run_with(&content, input, 1_000_000).map(|transformed| transformed.bytes)
 }
 
 /// Elements within elements, as deep as the budget allows.
@@ -188,6 +195,132 @@ fn chains_of_descendants_meet_the_limit_of_steps() {
     assert!(counted("count(//a[count(//a)])", &deep("a")).is_ok());
     let wide = format!("<a>{}</a>", "<b/>".repeat(20_000));
     check(counted("count(//b[count(following::b) + count(preceding::b) &gt; 0])", &wide), ErrorKind::Budget, "steps");
+}
+
+/// A text of so many bytes beside so many elements `a`.
+fn beside_a_text(bytes: usize, elements: usize) -> String {
+    format!("<r><t>{}</t><u>{}</u>{}</r>", "x".repeat(bytes), "0123456789".repeat(100), "<a b='1'/>".repeat(elements))
+}
+
+#[test]
+fn work_on_texts_counts_as_steps() {
+    let input = beside_a_text(100_000, 1_000);
+    for work in [
+        "string-length(translate(/r/t, \"x\", \"y\")) = 3",
+        "string-length(/r/t) = 3",
+        "normalize-space(/r/t) = 3",
+        "substring(/r/t, 99999) = 3",
+        "contains(/r/t, \"xxxxxxxy\")",
+        "substring-before(/r/t, \"y\") = 3",
+        "substring-after(/r/t, \"y\") = 3",
+        "concat(/r/t, /r/t) = 3",
+        "/r/t = concat(., /r/t)",
+        "/r = 3",
+        "number(/r/t) = 3",
+        "translate(/r/u, /r/t, \"\") = 3",
+        "sum(/r/t) = 3",
+        "key(\"k\", /r/t)",
+    ] {
+        let content = format!(
+            "<xsl:key name='k' match='a' use='@b'/><xsl:template match='/'><xsl:value-of select='count(//a[{work}])'/></xsl:template>"
+        );
+        check(run_with(&content, &input, 200_000).map(|out| out.bytes), ErrorKind::Budget, "steps of an evaluation");
+    }
+    // What stands behind the part that is asked for is not looked at.
+    assert!(counted("count(//a[substring(/r/t, 1, 1) = 3])", &input).is_ok());
+    assert!(counted("string-length(translate(/r/t, translate(/r/t, \"0123456789\", \"\"), \"\"))", &input).is_ok());
+}
+
+#[test]
+fn work_on_results_counts_as_steps() {
+    let input = beside_a_text(100_000, 1_000);
+    let each = |body: &str| {
+        format!("<xsl:template match='/'><r><xsl:for-each select='//a'>{body}</xsl:for-each></r></xsl:template>")
+    };
+    for body in [
+        "<xsl:value-of select='/r/t'/>",
+        "<xsl:copy-of select='/r/t'/>",
+        "<xsl:comment><xsl:value-of select='/r/t'/></xsl:comment>",
+        "<b c='{/r/t}'/>",
+        "<xsl:variable name='v'><xsl:copy-of select='/'/></xsl:variable><xsl:value-of select='$v'/>",
+        "<xsl:for-each select='/r/t | /r/u'><xsl:sort select='/r/t'/><b/></xsl:for-each>",
+    ] {
+        check(run_with(&each(body), &input, 200_000).map(|out| out.bytes), ErrorKind::Budget, "steps of an evaluation");
+    }
+}
+
+#[test]
+fn nodes_that_are_passed_over_count_as_steps() {
+    let attributes: String = (0..1000).map(|index| format!(" a{index}=''")).collect();
+    let input = format!("<r{attributes}>{}</r>", "<a/>".repeat(2000));
+    for expression in ["count(//a[../a])", "count(//a[/descendant::a])", "count(//a[lang(\"en\")])"] {
+        let input = if expression.contains("lang") {
+            input.replace("<a/></r>", "<a xml:lang='de'/></r>")
+        } else {
+            input.clone()
+        };
+        check(counted(expression, &input), ErrorKind::Budget, "steps of an evaluation");
+    }
+    let kept = "<xsl:template match='/'><xsl:variable name='all' select='//a'/><xsl:for-each select='$all'><xsl:if test='$all[position() = 0]'/></xsl:for-each></xsl:template>";
+    check(run_with(kept, &input, 1_000_000).map(|out| out.bytes), ErrorKind::Budget, "steps of an evaluation");
+}
+
+/// Declarations of so many prefixes, each with a namespace of its own.
+fn declarations(count: usize) -> String {
+    (0..count).map(|index| format!(" xmlns:p{index}='u{index}'")).collect()
+}
+
+#[test]
+fn prefixes_and_namespaces_may_be_many() {
+    let each = |text: &dyn Fn(usize) -> String| format!("<a>{}</a>", (0..60_000).map(text).collect::<String>());
+    assert!(parsed(&each(&|index| format!("<b xmlns:p{index}='u'/>")), Doctype::Refuse).is_ok());
+    assert!(parsed(&each(&|index| format!("<b xmlns='u{index}'/>")), Doctype::Refuse).is_ok());
+    let used: String = (0..66_000).map(|index| format!("<p{index}:b xmlns:p{index}='u'/>")).collect();
+    check(parsed(&format!("<a>{used}</a>"), Doctype::Refuse), ErrorKind::Budget, "prefixes of a document");
+    // Looked up through all declarations in scope for each element, this would take minutes.
+    let outer = declarations(1000);
+    let inner = "<p0:b p1:c=''/>".repeat(30_000);
+    assert!(parsed(&format!("<a{outer}><b xmlns:p2='v'>{inner}</b>{inner}</a>"), Doctype::Refuse).is_ok());
+}
+
+#[test]
+fn what_a_prefix_means_does_not_depend_on_how_many_there_are() {
+    let many = declarations(100);
+    let input = format!("<a{many}><b xmlns:p3='inner'><p3:c/><p4:c/></b><p3:c/><d xmlns='own'><e/></d><e/></a>");
+    let document = Document::parse(&input).unwrap();
+    let uris: Vec<&str> = document.descendants(NodeId::ROOT).map(|node| document.namespace_uri(node)).collect();
+    assert_eq!(uris, ["", "", "inner", "u4", "u3", "own", "own", ""]);
+    let b = document.descendants(NodeId::ROOT).nth(1).unwrap();
+    assert_eq!((document.lookup(b, "p3"), document.lookup(b, "p99")), (Some("inner"), Some("u99")));
+    assert_eq!(document.lookup(b, "nobody"), None);
+    // One for each prefix, and that of `xml`.
+    assert_eq!(document.namespaces_in_scope(b).count(), 101);
+    let taken_back = format!("<a{many} xmlns='x'><b xmlns=''/></a>");
+    let document = Document::parse(&taken_back).unwrap();
+    let b = document.descendants(NodeId::ROOT).nth(1).unwrap();
+    assert_eq!((document.lookup(b, ""), document.namespaces_in_scope(b).count()), (None, 101));
+}
+
+#[test]
+fn namespaces_that_are_walked_or_copied_count_as_steps() {
+    let input = format!("<a{}>{}</a>", declarations(1000), "<b/>".repeat(2_000));
+    check(counted("count(//b/namespace::*)", &input), ErrorKind::Budget, "steps of an evaluation");
+    check(counted("count(//b[name(namespace::*[900]) = 1])", &input), ErrorKind::Budget, "steps of an evaluation");
+    let copies = "<xsl:template match='/'><r><xsl:for-each select='//b'><xsl:copy/></xsl:for-each></r></xsl:template>";
+    check(run_with(copies, &input, 1_000_000).map(|out| out.bytes), ErrorKind::Budget, "steps of an evaluation");
+}
+
+#[test]
+fn a_document_says_how_many_steps_an_expression_may_take_on_it() {
+    let budget = Budget { instructions_max: 1000, ..Budget::default() };
+    let options = Options { budget: Some(&budget), ..Options::default() };
+    let source = format!("<a>{}</a>", "<b/>".repeat(600));
+    let document = Document::parse_with(&source, &options).unwrap();
+    let ask = |expression: &str| XPath::compile(expression, &[]).unwrap().number(&document, NodeId::ROOT);
+    assert!(ask("count(//b)").is_ok());
+    assert_eq!(ask("count(//b) + count(//b)").unwrap_err().kind(), ErrorKind::Budget);
+    let twice = XPath::compile("count(//b) + count(//b) = 1", &[]).unwrap();
+    assert_eq!(twice.test(source.as_bytes(), &options).unwrap_err().kind(), ErrorKind::Budget);
 }
 
 #[test]

@@ -115,13 +115,15 @@ impl<'e> Context<'e, '_> {
             Function::Boolean => self.boolean(&arguments[0]),
             Function::Contains => {
                 let (text, part) = (self.string(&arguments[0])?, self.string(&arguments[1])?);
+                self.environment.meter.search(text.len(), part.len())?;
                 Ok(memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some())
             }
             Function::StartsWith => {
                 let (text, part) = (self.string(&arguments[0])?, self.string(&arguments[1])?);
+                self.environment.meter.copy(part.len())?;
                 Ok(text.starts_with(&*part))
             }
-            Function::Lang => Ok(self.is_language(&self.string(&arguments[0])?)),
+            Function::Lang => self.is_language(&self.string(&arguments[0])?),
             _ => unreachable!("the table says which functions are conditions"),
         }
     }
@@ -134,12 +136,16 @@ impl<'e> Context<'e, '_> {
             Function::Sum => self.sum(&arguments[0]),
             Function::Number => match arguments.first() {
                 Some(argument) => self.number(argument),
-                None => Ok(super::number::from_text(&self.own_text())),
+                None => self.environment.number_of(self.item),
             },
             Function::Floor => Ok(self.number(&arguments[0])?.floor()),
             Function::Ceiling => Ok(self.number(&arguments[0])?.ceil()),
             Function::Round => Ok(super::number::round(self.number(&arguments[0])?)),
-            Function::StringLength => Ok(self.text_argument(arguments)?.chars().count() as f64),
+            Function::StringLength => {
+                let text = self.text_argument(arguments)?;
+                self.environment.meter.walk(text.len())?;
+                Ok(text.chars().count() as f64)
+            }
             _ => unreachable!("the table says which functions are numbers"),
         }
     }
@@ -149,22 +155,37 @@ impl<'e> Context<'e, '_> {
             Function::String => self.text_argument(arguments),
             Function::LocalName | Function::Name | Function::NamespaceUri => self.name_of(function, arguments.first()),
             Function::Concat => self.concat(arguments),
-            Function::NormalizeSpace => Ok(strings::normalize_space(self.text_argument(arguments)?)),
+            Function::NormalizeSpace => {
+                let text = self.text_argument(arguments)?;
+                // It is looked at, and then it may be made.
+                self.environment.meter.walk(2 * text.len())?;
+                Ok(strings::normalize_space(text))
+            }
             Function::Substring => {
                 let text = self.string(&arguments[0])?;
                 let start = self.number(&arguments[1])?;
                 let length = arguments.get(2).map(|length| self.number(length)).transpose()?;
-                Ok(strings::substring(&text, start, length))
+                let part = strings::substring(&text, start, length);
+                // What stands behind it is not looked at.
+                self.environment.meter.walk(part.end)?;
+                Ok(Text::Owned(text[part].to_owned()))
             }
             Function::SubstringBefore => {
-                Ok(strings::before(&self.string(&arguments[0])?, &self.string(&arguments[1])?))
+                let (text, part) = (self.string(&arguments[0])?, self.string(&arguments[1])?);
+                self.environment.meter.search(text.len(), part.len())?;
+                Ok(strings::before(&text, &part))
             }
-            Function::SubstringAfter => Ok(strings::after(&self.string(&arguments[0])?, &self.string(&arguments[1])?)),
-            Function::Translate => Ok(strings::translate(
-                &self.string(&arguments[0])?,
-                &self.string(&arguments[1])?,
-                &self.string(&arguments[2])?,
-            )),
+            Function::SubstringAfter => {
+                let (text, part) = (self.string(&arguments[0])?, self.string(&arguments[1])?);
+                self.environment.meter.search(text.len(), part.len())?;
+                Ok(strings::after(&text, &part))
+            }
+            Function::Translate => {
+                let text = self.string(&arguments[0])?;
+                let (from, to) = (self.string(&arguments[1])?, self.string(&arguments[2])?);
+                let replaced = strings::Replaced::new(&from, &to, &self.environment.meter)?;
+                replaced.translate(&text, &self.environment.meter)
+            }
             _ => unreachable!("the table says which functions are texts"),
         }
     }
@@ -178,12 +199,8 @@ impl<'e> Context<'e, '_> {
     fn text_argument(&self, arguments: &'e [Expression]) -> Result<Text<'e>, Error> {
         match arguments.first() {
             Some(argument) => self.string(argument),
-            None => Ok(self.own_text()),
+            None => self.environment.string_value(self.item),
         }
-    }
-
-    fn own_text(&self) -> Text<'e> {
-        super::value::string_value(self.environment.forest, self.item)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::xpath::axis::Place;
 use crate::xpath::evaluate::Context;
 use crate::xpath::expression::Expression;
 use crate::xpath::nodes;
-use crate::xpath::value::{Text, Value, string_value};
+use crate::xpath::value::{Text, Value};
 
 impl<'e> Context<'e, '_> {
     pub(super) fn count(&self, nodes: &'e Expression) -> Result<f64, Error> {
@@ -38,28 +38,39 @@ impl<'e> Context<'e, '_> {
             None => self.item,
         };
         let document = self.environment.forest.view(item.document).document;
+        if item.place.namespace != 0 {
+            self.environment.spend(u64::from(document.declarations_around(item.place.node)))?;
+        }
         Ok(match function {
             Function::LocalName => Text::Borrowed(nodes::local_name(document, item.place)),
             Function::NamespaceUri => Text::Borrowed(nodes::namespace_uri(document, item.place)),
-            _ => nodes::qualified_name(document, item.place).into(),
+            _ => {
+                let name = Text::from(nodes::qualified_name(document, item.place));
+                self.environment.meter.copy(name.len())?;
+                name
+            }
         })
     }
 
     /// `id()`: the elements with these identifiers, each text of a set of nodes being a list of its own.
     pub(super) fn with_identifiers(&self, argument: &'e Expression) -> Result<Vec<Item>, Error> {
-        let forest = self.environment.forest;
-        let document = forest.view(self.item.document).document;
+        let environment = self.environment;
+        let document = environment.forest.view(self.item.document).document;
         let mut found = Vec::new();
         let mut look_up = |text: &str| {
+            environment.meter.walk(text.len())?;
             for identifier in text.split_ascii_whitespace() {
+                // A search among sorted texts.
+                environment.spend(u64::from(usize::BITS))?;
                 if let Some(element) = document.element_by_id(identifier) {
                     found.push(self.item.beside(Place::of(element)));
                 }
             }
+            Ok(())
         };
         match self.value(argument)? {
-            Value::Nodes(nodes) => nodes.iter().for_each(|node| look_up(&string_value(forest, *node))),
-            value => look_up(&value.into_text(forest)),
+            Value::Nodes(nodes) => nodes.iter().try_for_each(|node| look_up(&environment.string_value(*node)?))?,
+            value => look_up(&value.into_text(environment)?)?,
         }
         found.sort_unstable();
         found.dedup();
@@ -67,16 +78,22 @@ impl<'e> Context<'e, '_> {
     }
 
     /// `lang()`: whether the nearest `xml:lang` is this language or a dialect of it.
-    pub(super) fn is_language(&self, expected: &str) -> bool {
+    pub(super) fn is_language(&self, expected: &str) -> Result<bool, Error> {
         let document = self.environment.forest.view(self.item.document).document;
-        let Some(name) = document.find_name(XML_NAMESPACE, "lang") else { return false };
+        let Some(name) = document.find_name(XML_NAMESPACE, "lang") else { return Ok(false) };
         let node = self.item.place.node;
-        let around = std::iter::once(node).chain(document.ancestors(node));
-        let elements = around.filter(|node| document.kind(*node) == NodeKind::Element);
-        let mut languages =
-            elements.filter_map(|element| document.attributes(element).find(|node| document.name(*node) == Some(name)));
-        let Some(language) = languages.next().map(|attribute| document.value(attribute)) else { return false };
-        let is_prefix = language.get(..expected.len()).is_some_and(|start| start.eq_ignore_ascii_case(expected));
-        is_prefix && matches!(language.as_bytes().get(expected.len()), None | Some(b'-'))
+        for element in std::iter::once(node).chain(document.ancestors(node)) {
+            if document.kind(element) != NodeKind::Element {
+                continue;
+            }
+            self.environment.spend(1 + u64::from(document.attribute_count(element)))?;
+            let Some(attribute) = document.attributes(element).find(|node| document.name(*node) == Some(name)) else {
+                continue;
+            };
+            let language = document.value(attribute);
+            let is_prefix = language.get(..expected.len()).is_some_and(|start| start.eq_ignore_ascii_case(expected));
+            return Ok(is_prefix && matches!(language.as_bytes().get(expected.len()), None | Some(b'-')));
+        }
+        Ok(false)
     }
 }

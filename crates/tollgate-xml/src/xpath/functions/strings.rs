@@ -1,5 +1,10 @@
 //! Functions of texts (XPath 1.0, section 4.2). Positions count characters, from one.
 
+use std::ops::Range;
+
+use memchr::memmem;
+
+use crate::budget::Meter;
 use crate::characters::is_space;
 use crate::error::Error;
 use crate::xpath::evaluate::Context;
@@ -11,7 +16,9 @@ impl<'e> Context<'e, '_> {
     pub(super) fn concat(&self, arguments: &'e [Expression]) -> Result<Text<'e>, Error> {
         let mut whole = String::new();
         for argument in arguments {
-            whole.push_str(&self.string(argument)?);
+            let text = self.string(argument)?;
+            self.environment.meter.copy(text.len())?;
+            whole.push_str(&text);
             self.environment.check_text(whole.len())?;
         }
         Ok(Text::Owned(whole))
@@ -39,43 +46,109 @@ pub(super) fn normalize_space(text: Text<'_>) -> Text<'_> {
     Text::Owned(normal)
 }
 
-/// The characters at the positions `p` with `p >= round(start)` and, where a length is given,
-/// `p < round(start) + round(length)`.
-pub(super) fn substring<'e>(text: &str, start: f64, length: Option<f64>) -> Text<'e> {
+/// Where the characters at the positions `p` with `p >= round(start)` and, where a length is given,
+/// `p < round(start) + round(length)` stand.
+pub(super) fn substring(text: &str, start: f64, length: Option<f64>) -> Range<usize> {
     let first = round(start);
     let end = length.map_or(f64::INFINITY, |length| first + round(length));
-    let mut part = String::new();
-    for (index, character) in text.chars().enumerate() {
-        let position = (index + 1) as f64;
-        // Comparisons with NaN are false, as the recommendation wants.
-        if position >= first && position < end {
-            part.push(character);
-        }
+    let mut places = text.char_indices().map(|(place, _)| place).zip(1_u64..);
+    // Comparisons with NaN are false, as the recommendation wants.
+    let Some((from, position)) = places.find(|(_, position)| *position as f64 >= first) else {
+        return text.len()..text.len();
+    };
+    let is_within = (position as f64) < end;
+    if !is_within {
+        return from..from;
     }
-    Text::Owned(part)
+    if end == f64::INFINITY {
+        return from..text.len();
+    }
+    let to = places.find(|(_, position)| *position as f64 >= end).map_or(text.len(), |(place, _)| place);
+    from..to
 }
 
 pub(super) fn before<'e>(text: &str, part: &str) -> Text<'e> {
-    Text::Owned(text.split_once(part).map_or("", |(before, _)| before).to_owned())
+    let end = memmem::find(text.as_bytes(), part.as_bytes()).unwrap_or(0);
+    Text::Owned(text[..end].to_owned())
 }
 
 pub(super) fn after<'e>(text: &str, part: &str) -> Text<'e> {
-    Text::Owned(text.split_once(part).map_or("", |(_, after)| after).to_owned())
+    let start = memmem::find(text.as_bytes(), part.as_bytes()).map_or(text.len(), |start| start + part.len());
+    Text::Owned(text[start..].to_owned())
 }
 
-/// Each character of `from` becomes the one at its place in `to`, or nothing where `to` is shorter; the first occurrence
-/// in `from` counts.
-pub(super) fn translate<'e>(text: &str, from: &str, to: &str) -> Text<'e> {
-    let to: Vec<char> = to.chars().collect();
-    let mut translated = String::with_capacity(text.len());
-    for character in text.chars() {
-        match from.chars().position(|replaced| replaced == character) {
-            None => translated.push(character),
-            Some(index) => translated.extend(to.get(index)),
+/// What each character becomes: the one at its place in `to`, or nothing where `to` is shorter; the first occurrence in
+/// `from` counts.
+#[derive(Debug)]
+pub(super) struct Replaced {
+    ascii: [Becomes; 128],
+    /// Those beyond ASCII, in order.
+    others: Vec<(char, Becomes)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Becomes {
+    Itself,
+    Nothing,
+    Other(char),
+}
+
+/// Steps that making the table takes, beside its characters.
+const TABLE_STEPS: u64 = 8;
+
+impl Replaced {
+    pub(super) fn new(from: &str, to: &str, meter: &Meter) -> Result<Replaced, Error> {
+        meter.spend(TABLE_STEPS)?;
+        meter.walk(from.len())?;
+        let mut table = Replaced { ascii: [Becomes::Itself; 128], others: Vec::new() };
+        let mut to = to.chars();
+        for character in from.chars() {
+            let becomes = to.next().map_or(Becomes::Nothing, Becomes::Other);
+            match table.ascii.get_mut(character as usize) {
+                Some(known @ Becomes::Itself) => *known = becomes,
+                Some(_) => {}
+                None => table.others.push((character, becomes)),
+            }
+        }
+        if !table.others.is_empty() {
+            meter.spend((table.others.len() * SORTED_STEPS) as u64)?;
+            // The order of equal ones is kept: the first of them stays.
+            table.others.sort_by_key(|(character, _)| *character);
+            table.others.dedup_by_key(|(character, _)| *character);
+        }
+        Ok(table)
+    }
+
+    pub(super) fn translate<'e>(&self, text: &str, meter: &Meter) -> Result<Text<'e>, Error> {
+        meter.walk(text.len())?;
+        if !self.others.is_empty() {
+            // Each of them is searched for.
+            meter.spend(text.len() as u64)?;
+        }
+        let mut translated = String::with_capacity(text.len());
+        for character in text.chars() {
+            match self.becomes(character) {
+                Becomes::Itself => translated.push(character),
+                Becomes::Nothing => {}
+                Becomes::Other(other) => translated.push(other),
+            }
+        }
+        Ok(Text::Owned(translated))
+    }
+
+    fn becomes(&self, character: char) -> Becomes {
+        match self.ascii.get(character as usize) {
+            Some(becomes) => *becomes,
+            None => match self.others.binary_search_by_key(&character, |(known, _)| *known) {
+                Ok(found) => self.others[found].1,
+                Err(_) => Becomes::Itself,
+            },
         }
     }
-    Text::Owned(translated)
 }
+
+/// Steps for each of the things that are sorted.
+const SORTED_STEPS: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -84,7 +157,7 @@ mod tests {
     #[test]
     fn substrings_follow_the_examples_of_the_recommendation() {
         let check = |start: f64, length: Option<f64>, expected: &str| {
-            assert_eq!(&*substring("12345", start, length), expected, "{start} {length:?}");
+            assert_eq!(&"12345"[substring("12345", start, length)], expected, "{start} {length:?}");
         };
         check(2.0, Some(3.0), "234");
         check(2.0, None, "2345");
@@ -103,8 +176,14 @@ mod tests {
         assert_eq!(&*after("1999/04/01", "19"), "99/04/01");
         assert_eq!(&*after("abc", ""), "abc");
         assert_eq!(&*before("abc", "x"), "");
-        assert_eq!(&*translate("--aaa--", "abc-", "ABC"), "AAA");
-        assert_eq!(&*translate("aab", "aa", "xy"), "xxb");
+        let meter = Meter::new(1000);
+        let translate = |text: &str, from: &str, to: &str| {
+            Replaced::new(from, to, &meter).unwrap().translate(text, &meter).unwrap().into_string()
+        };
+        assert_eq!(translate("--aaa--", "abc-", "ABC"), "AAA");
+        assert_eq!(translate("aab", "aa", "xy"), "xxb");
+        assert_eq!(translate("aéöéz", "öéé", "oe"), "aeoez");
+        assert_eq!(translate("aéöé", "xéö", "y"), "a");
         assert_eq!(&*normalize_space(Text::Borrowed(" a \t\n b  c ")), "a b c");
         assert!(matches!(normalize_space(Text::Borrowed("a b")), Text::Borrowed("a b")));
     }

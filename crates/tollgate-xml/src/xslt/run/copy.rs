@@ -1,6 +1,7 @@
 //! Nodes of a source copied to the result (XSLT 1.0, sections 7.5 and 11.3).
 
 use super::Run;
+use crate::budget::Meter;
 use crate::error::Error;
 use crate::forest::Item;
 use crate::names::Namespace;
@@ -28,14 +29,14 @@ impl<'e> Run<'e> {
             (0, NodeKind::Root) => self.block(context, body, output),
             (0, NodeKind::Element) => {
                 output.start_element(name_of(document, node))?;
-                declare_all(document, node, output);
+                declare_all(document, node, &context.environment.meter, output)?;
                 for set in sets {
                     self.attribute_set(context, *set, output)?;
                 }
                 self.block(context, body, output)?;
                 output.end_element()
             }
-            _ => copy_item(document, item, output),
+            _ => copy_item(document, item, &context.environment.meter, output),
         }
     }
 
@@ -56,11 +57,11 @@ impl<'e> Run<'e> {
             }
             Value::Fragment(fragment) => {
                 for child in fragment.children(NodeId::ROOT) {
-                    copy_subtree(&fragment, child, output, &mut || context.environment.spend(1))?;
+                    copy_subtree(&fragment, child, output, &context.environment.meter)?;
                 }
                 Ok(())
             }
-            value => output.text(&value.into_text(self.forest), Escaping::Enabled),
+            value => output.text(&value.into_text(context.environment)?, Escaping::Enabled),
         }
     }
 
@@ -68,14 +69,14 @@ impl<'e> Run<'e> {
         let document = self.view_of(item).document;
         let node = item.place.node;
         match (item.place.namespace, document.kind(node)) {
-            (0, NodeKind::Element) => copy_subtree(document, node, output, &mut || context.environment.spend(1)),
+            (0, NodeKind::Element) => copy_subtree(document, node, output, &context.environment.meter),
             (0, NodeKind::Root) => {
                 for child in document.children(node) {
-                    copy_subtree(document, child, output, &mut || context.environment.spend(1))?;
+                    copy_subtree(document, child, output, &context.environment.meter)?;
                 }
                 Ok(())
             }
-            _ => copy_item(document, item, output),
+            _ => copy_item(document, item, &context.environment.meter, output),
         }
     }
 }
@@ -85,16 +86,19 @@ fn name_of<'d>(document: &'d Document<'_>, node: NodeId) -> QualifiedName<'d> {
 }
 
 /// The namespaces in scope of an element are copied with it.
-fn declare_all(document: &Document<'_>, element: NodeId, output: &mut Output<'_>) {
+fn declare_all(document: &Document<'_>, element: NodeId, meter: &Meter, output: &mut Output<'_>) -> Result<(), Error> {
+    meter.spend(u64::from(document.declarations_around(element)))?;
     for found in document.namespaces_in_scope(element).filter(|found| found.namespace != Namespace::XML) {
         output.namespace(document.prefix_text(found.prefix), document.namespace_text(found.namespace));
     }
+    Ok(())
 }
 
 /// A node that has nothing in it.
-fn copy_item(document: &Document<'_>, item: Item, output: &mut Output<'_>) -> Result<(), Error> {
+fn copy_item(document: &Document<'_>, item: Item, meter: &Meter, output: &mut Output<'_>) -> Result<(), Error> {
     let node = item.place.node;
     if item.place.namespace != 0 {
+        meter.spend(u64::from(document.declarations_around(node)))?;
         if let Some((prefix, uri)) = nodes::namespace(document, item.place) {
             output.namespace(prefix, uri);
         }
@@ -110,14 +114,9 @@ fn copy_item(document: &Document<'_>, item: Item, output: &mut Output<'_>) -> Re
 }
 
 /// A node with all that is in it. It walks the arena instead of calling itself: depth costs nothing.
-fn copy_subtree(
-    document: &Document<'_>,
-    top: NodeId,
-    output: &mut Output<'_>,
-    spend: &mut dyn FnMut() -> Result<(), Error>,
-) -> Result<(), Error> {
+fn copy_subtree(document: &Document<'_>, top: NodeId, output: &mut Output<'_>, meter: &Meter) -> Result<(), Error> {
     if document.kind(top) != NodeKind::Element {
-        return copy_item(document, Item::of_first(crate::xpath::Place::of(top)), output);
+        return copy_item(document, Item::of_first(crate::xpath::Place::of(top)), meter, output);
     }
     if output.copy_source(document, top)? {
         return Ok(());
@@ -125,7 +124,7 @@ fn copy_subtree(
     let mut open: Vec<NodeId> = Vec::new();
     let mut next = Some(top);
     while let Some(node) = next {
-        spend()?;
+        meter.spend(1)?;
         while let Some(innermost) = open.last()
             && document.behind(*innermost) <= node
         {
@@ -137,7 +136,7 @@ fn copy_subtree(
             let declares =
                 open.is_empty() || document.parent(node).is_none_or(|parent| !document.shares_scope(node, parent));
             if declares {
-                declare_all(document, node, output);
+                declare_all(document, node, meter, output)?;
             }
             for attribute in document.attributes(node) {
                 output.attribute(name_of(document, attribute), document.value(attribute))?;
@@ -145,7 +144,7 @@ fn copy_subtree(
             open.push(node);
             next = document.first_child(node).or_else(|| behind(document, node, top));
         } else {
-            copy_item(document, Item::of_first(crate::xpath::Place::of(node)), output)?;
+            copy_item(document, Item::of_first(crate::xpath::Place::of(node)), meter, output)?;
             next = behind(document, node, top);
         }
     }

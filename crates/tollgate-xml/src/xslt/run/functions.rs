@@ -1,5 +1,6 @@
 //! The functions of XSLT 1.0 (sections 12 and 15) and `exsl:node-set`.
 
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use super::Run;
@@ -9,13 +10,17 @@ use crate::parse::{Options, Whitespace};
 use crate::tree::{Document, NodeId};
 use crate::xpath::Place;
 use crate::xpath::evaluate::Context;
-use crate::xpath::value::{Text, Value, string_value};
+use crate::xpath::value::{Text, Value};
 use crate::xslt::XSLT;
 use crate::xslt::compile::vocabulary;
 use crate::xslt::functions::{
     CURRENT, DOCUMENT, ELEMENT_AVAILABLE, FORMAT_NUMBER, FUNCTION_AVAILABLE, GENERATE_ID, KEY, NODE_SET, OBJECT_TYPE,
     SYSTEM_PROPERTY, is_available,
 };
+use crate::xslt::result::{Escaping, Output};
+
+/// Steps that it takes to write a number by a pattern.
+const FORMATTED_STEPS: u64 = 32;
 
 /// Documents that one run may load.
 const DOCUMENTS_MAX: usize = 256;
@@ -34,15 +39,16 @@ impl<'e> Run<'e> {
         match function {
             CURRENT => Ok(Value::Nodes(Rc::new(vec![self.current.get()]))),
             KEY => {
-                let name = next().into_text(self.forest);
+                let name = next().into_text(context.environment)?;
                 Ok(Value::Nodes(self.keyed(self.given_name(&name, scope)?, next(), context)?))
             }
             FORMAT_NUMBER => {
-                let number = next().number(self.forest);
-                let pattern = next().into_text(self.forest);
+                let number = next().number(context.environment)?;
+                context.environment.spend(FORMATTED_STEPS)?;
+                let pattern = next().into_text(context.environment)?;
                 let name = match arguments.next() {
                     Some(name) => {
-                        let name = name.into_text(self.forest);
+                        let name = name.into_text(context.environment)?;
                         let (uri, local) = self.given_name(&name, scope)?;
                         (uri.into(), local.into())
                     }
@@ -66,14 +72,14 @@ impl<'e> Run<'e> {
             })),
             NODE_SET => Ok(match next() {
                 Value::Fragment(fragment) => {
-                    let document = self.grown(fragment);
+                    let document = self.grown(fragment, context)?;
                     Value::Nodes(Rc::new(vec![Item { document, place: Place::of(NodeId::ROOT) }]))
                 }
                 nodes @ Value::Nodes(_) => nodes,
                 other => {
                     // Anything else becomes a text node, as the extension's description says.
-                    let mut output = crate::xslt::result::Output::fragment(self.budget);
-                    output.text(&other.into_text(self.forest), crate::xslt::result::Escaping::Enabled)?;
+                    let mut output = Output::fragment(self.budget, &context.environment.meter)?;
+                    output.text(&other.into_text(context.environment)?, Escaping::Enabled)?;
                     let tree = output.into_tree()?;
                     let texts: Vec<NodeId> = tree.children(NodeId::ROOT).collect();
                     let document = self.forest.add(tree);
@@ -89,7 +95,7 @@ impl<'e> Run<'e> {
                 Value::Fragment(_) => "RTF",
             }))),
             SYSTEM_PROPERTY => {
-                let name = next().into_text(self.forest);
+                let name = next().into_text(context.environment)?;
                 Ok(match self.given_name(&name, scope)? {
                     (XSLT, "version") => Value::Number(1.0),
                     (XSLT, "vendor") => Value::String(Text::Borrowed("tollgate")),
@@ -98,18 +104,18 @@ impl<'e> Run<'e> {
                 })
             }
             ELEMENT_AVAILABLE => {
-                let name = next().into_text(self.forest);
+                let name = next().into_text(context.environment)?;
                 let (uri, local) = self.given_name(&name, scope)?;
                 Ok(Value::Boolean(uri == XSLT && vocabulary::is_instruction(local)))
             }
             FUNCTION_AVAILABLE => {
-                let name = next().into_text(self.forest);
+                let name = next().into_text(context.environment)?;
                 let (uri, local) = self.given_name(&name, scope)?;
                 Ok(Value::Boolean(is_available(uri, local)))
             }
             DOCUMENT => self.documents(next(), arguments.next(), scope, context),
             _ => {
-                let name = next().into_text(self.forest);
+                let name = next().into_text(context.environment)?;
                 let document = self.view_of(context.item).document;
                 Ok(Value::String(Text::Owned(document.unparsed_entity(&name).unwrap_or_default().to_owned())))
             }
@@ -117,14 +123,19 @@ impl<'e> Run<'e> {
     }
 
     /// The document that a fragment is: the same one whenever it is asked for.
-    fn grown(&self, fragment: Rc<Document<'static>>) -> u32 {
+    fn grown(&self, fragment: Rc<Document<'static>>, context: &Context<'e, '_>) -> Result<u32, Error> {
         let mut fragments = self.fragments.borrow_mut();
         // It is kept, so that its address belongs to it as long as the run lasts.
-        let (_, number) = fragments.entry(Rc::as_ptr(&fragment).addr()).or_insert_with(|| {
-            let number = self.forest.add((*fragment).clone());
-            (fragment, number)
-        });
-        *number
+        let number = match fragments.entry(Rc::as_ptr(&fragment).addr()) {
+            Entry::Occupied(known) => known.get().1,
+            Entry::Vacant(free) => {
+                // It is copied, names and all.
+                context.environment.meter.copy(fragment.memory_bytes())?;
+                let number = self.forest.add((*fragment).clone());
+                free.insert((fragment, number)).1
+            }
+        };
+        Ok(number)
     }
 
     /// `document()` (section 12.1).
@@ -149,13 +160,13 @@ impl<'e> Run<'e> {
         match reference {
             Value::Nodes(nodes) => {
                 for node in nodes.iter() {
-                    let text = string_value(self.forest, *node).into_string();
+                    let text = context.environment.string_value(*node)?.into_string();
                     let base = base.clone().or_else(|| self.base_of(*node)).unwrap_or_else(|| stylesheet.clone());
                     found.push(self.load(&text, &base, context)?);
                 }
             }
             value => {
-                let text = value.into_text(self.forest).into_string();
+                let text = value.into_text(context.environment)?.into_string();
                 found.push(self.load(&text, &base.unwrap_or(stylesheet), context)?);
             }
         }

@@ -234,7 +234,7 @@ impl<'e> Run<'e> {
 
     /// The text that instructions make.
     pub(super) fn text_of(&self, context: &Context<'e, '_>, body: &'e Block) -> Result<String, Error> {
-        let mut output = Output::text_only(self.budget);
+        let mut output = Output::text_only(self.budget, &context.environment.meter);
         self.block(context, body, &mut output)?;
         Ok(output.into_text())
     }

@@ -10,7 +10,7 @@ use crate::forest::Item;
 use crate::tree::NodeId;
 use crate::xpath::Place;
 use crate::xpath::evaluate::Context;
-use crate::xpath::value::{Value, string_value};
+use crate::xpath::value::{Text, Value};
 use crate::xslt::program::Key;
 
 /// Nodes by their values, in document order and each once; handed out as they are.
@@ -61,13 +61,21 @@ impl<'e> Run<'e> {
             Value::Nodes(nodes) if nodes.len() != 1 => {
                 let mut found = Vec::new();
                 for node in nodes.iter() {
-                    found.extend_from_slice(&of(&string_value(self.forest, *node)));
+                    let text = context.environment.string_value(*node)?;
+                    context.environment.meter.walk(text.len())?;
+                    let items = of(&text);
+                    context.environment.spend(1 + items.len() as u64)?;
+                    found.extend_from_slice(&items);
                 }
                 found.sort_unstable();
                 found.dedup();
                 Ok(Rc::new(found))
             }
-            value => Ok(of(&value.into_text(self.forest))),
+            value => {
+                let text = value.into_text(context.environment)?;
+                context.environment.meter.walk(text.len())?;
+                Ok(of(&text))
+            }
         }
     }
 
@@ -88,10 +96,10 @@ impl<'e> Run<'e> {
                 match context.value(value)? {
                     Value::Nodes(nodes) => {
                         for found in nodes.iter() {
-                            add(&mut values, string_value(self.forest, *found).into_string(), item);
+                            add(&mut values, context.environment.string_value(*found)?, item, &context)?;
                         }
                     }
-                    value => add(&mut values, value.into_text(self.forest).into_string(), item),
+                    value => add(&mut values, value.into_text(context.environment)?, item, &context)?,
                 }
             }
         }
@@ -106,9 +114,16 @@ impl<'e> Run<'e> {
     }
 }
 
-fn add(values: &mut Values, text: String, item: Item) {
-    let items = Rc::make_mut(values.entry(text).or_default());
+/// Steps that it takes to keep a value.
+const KEPT_STEPS: u64 = 16;
+
+fn add(values: &mut Values, text: Text<'_>, item: Item, context: &Context<'_, '_>) -> Result<(), Error> {
+    context.environment.spend(KEPT_STEPS)?;
+    context.environment.meter.walk(text.len())?;
+    context.environment.keep(text.len() + size_of::<Item>())?;
+    let items = Rc::make_mut(values.entry(text.into_string()).or_default());
     if items.last() != Some(&item) {
         items.push(item);
     }
+    Ok(())
 }

@@ -27,9 +27,14 @@ use crate::xpath::Place;
 use crate::xpath::evaluate::{Context, Environment};
 use crate::xpath::value::Value;
 
+/// Steps that it takes to find a node's rule.
+const APPLIED_STEPS: u64 = 4;
+/// Steps that it takes to carry out an instruction, beside those of what is in it.
+const INSTRUCTION_STEPS: u64 = 4;
+
 /// Runs a program.
 pub(super) fn run(program: &Program, document: &Document<'_>, options: &RunOptions<'_>) -> Result<Transformed, Error> {
-    let default = Budget::default();
+    let default = Budget { instructions_max: document.steps_max(), ..Budget::default() };
     let budget = options.budget.unwrap_or(&default);
     let mut room = [None; NAMES_INLINE];
     let forest = Forest::new(document, &program.names, &mut room);
@@ -49,7 +54,7 @@ pub(super) fn run(program: &Program, document: &Document<'_>, options: &RunOptio
         rule: Cell::new(None),
         depth: Cell::new(0),
     };
-    let mut output = Output::document(&program.output, budget)?;
+    let mut output = Output::document(&program.output, budget, &environment.meter)?;
     let root = Item::of_first(Place::of(NodeId::ROOT));
     let context = Context { environment: &environment, host: &run, item: root, position: 1, size: 1 };
     run.check_globals(&context)?;
@@ -153,9 +158,10 @@ impl<'e> Run<'e> {
         let item = context.item;
         let document = self.forest.view(item.document).document;
         let node = item.place.node;
+        context.environment.spend(u64::from(document.attribute_count(node)))?;
         let size = document.children(node).count();
         for (index, child) in document.children(node).enumerate() {
-            context.environment.spend(1)?;
+            context.environment.spend(APPLIED_STEPS)?;
             let context = Context { item: item.beside(Place::of(child)), position: index + 1, size, ..*context };
             self.apply(&context, mode, Vec::new(), output)?;
         }
@@ -186,7 +192,7 @@ impl<'e> Run<'e> {
         };
         let nodes = self.sorted(context, nodes, &instruction.sorts)?;
         for (index, item) in nodes.iter().enumerate() {
-            context.environment.spend(1)?;
+            context.environment.spend(APPLIED_STEPS)?;
             let context = Context { item: *item, position: index + 1, size: nodes.len(), ..*context };
             self.apply(&context, instruction.mode, arguments.clone(), output)?;
         }
@@ -247,7 +253,7 @@ impl<'e> Run<'e> {
     fn block(&self, context: &Context<'e, '_>, block: &'e Block, output: &mut Output<'_>) -> Result<(), Error> {
         context.environment.stack.check()?;
         for instruction in block {
-            context.environment.spend(1)?;
+            context.environment.spend(INSTRUCTION_STEPS)?;
             if let Err(error) = self.instruction(context, &instruction.action, output) {
                 return Err(self.program.located(error, instruction.spot));
             }

@@ -10,7 +10,6 @@ use super::Run;
 use crate::error::{Error, ErrorKind};
 use crate::forest::Item;
 use crate::xpath::evaluate::Context;
-use crate::xpath::number;
 use crate::xpath::value::Text;
 use crate::xslt::program::Sort;
 
@@ -51,22 +50,28 @@ impl<'e> Run<'e> {
         let before = self.current.get();
         // The keys of all nodes behind each other.
         let mut keys = Vec::with_capacity(nodes.len() * sorts.len());
+        let mut key_bytes = 0;
         for (index, item) in nodes.iter().enumerate() {
             context.environment.spend(sorts.len() as u64)?;
             self.current.set(*item);
             let context = Context { item: *item, position: index + 1, size: nodes.len(), ..*context };
             for (sort, rule) in sorts.iter().zip(&rules) {
                 let text = context.string(&sort.select)?;
+                key_bytes += text.len() as u64;
                 keys.push(if rule.is_number {
-                    Key::Number(number::from_text(&text))
+                    Key::Number(context.environment.read_number(&text)?)
                 } else if rule.cases == Cases::Exact {
                     Key::Text(text)
                 } else {
+                    context.environment.meter.walk(text.len())?;
                     Key::Folded(text.to_lowercase(), text)
                 });
             }
         }
         self.current.set(before);
+        // Each is compared with as many as its number has bits, at worst over its whole length.
+        let rounds = u64::from((nodes.len() as u64 + 1).ilog2());
+        context.environment.spend((key_bytes / 64 + nodes.len() as u64) * rounds)?;
         let keys_of = |index: u32| &keys[index as usize * sorts.len()..][..sorts.len()];
         let mut order: Vec<u32> = (0..crate::names::number(nodes.len())).collect();
         order.sort_by(|left, right| {

@@ -93,7 +93,7 @@ impl<'e> Run<'e> {
             }
             Binding::Empty => Ok(Value::String(Text::Borrowed(""))),
             Binding::Fragment(block) => {
-                let mut output = Output::fragment(self.budget);
+                let mut output = Output::fragment(self.budget, &context.environment.meter)?;
                 self.block(context, block, &mut output)?;
                 let tree = output.into_tree()?;
                 context.environment.keep(tree.memory_bytes())?;
