@@ -151,6 +151,33 @@ impl Expression {
         }
     }
 
+    /// Whether it calls a function of the host of which `is_meant` holds.
+    pub(crate) fn calls(&self, is_meant: &dyn Fn(u32) -> bool) -> bool {
+        match self {
+            Expression::Or(left, right)
+            | Expression::And(left, right)
+            | Expression::Compare(_, left, right)
+            | Expression::Arithmetic(_, left, right) => left.calls(is_meant) || right.calls(is_meant),
+            Expression::Negate(inner) => inner.calls(is_meant),
+            Expression::Union(parts) => parts.iter().any(|part| part.calls(is_meant)),
+            Expression::Path(path) => {
+                let starts = match &path.start {
+                    Start::Context | Start::Root => false,
+                    Start::Nodes(nodes, predicates) => {
+                        nodes.calls(is_meant) || predicates.iter().any(|predicate| predicate.calls(is_meant))
+                    }
+                };
+                let mut predicates = path.steps.iter().flat_map(|step| &step.predicates);
+                starts || predicates.any(|predicate| predicate.calls(is_meant))
+            }
+            Expression::Literal(_) | Expression::Number(_) | Expression::Variable(_) => false,
+            Expression::Call(_, arguments) => arguments.iter().any(|argument| argument.calls(is_meant)),
+            Expression::Foreign(function, arguments) => {
+                is_meant(*function) || arguments.iter().any(|argument| argument.calls(is_meant))
+            }
+        }
+    }
+
     /// What of its context it looks at.
     pub(crate) fn needs(&self) -> Needs {
         match self {
@@ -185,6 +212,14 @@ impl Predicate {
                 let least = if matches!(kind, None | Some(Kind::Number)) { Needs::Position } else { Needs::Node };
                 Predicate::Test { needs: expression.needs().max(least), kind, expression }
             }
+        }
+    }
+
+    /// As [`Expression::calls`].
+    pub(crate) fn calls(&self, is_meant: &dyn Fn(u32) -> bool) -> bool {
+        match self {
+            Predicate::Position(_) | Predicate::Last => false,
+            Predicate::Test { expression, .. } => expression.calls(is_meant),
         }
     }
 

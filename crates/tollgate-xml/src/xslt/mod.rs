@@ -10,6 +10,7 @@ mod functions;
 mod load;
 mod numbering;
 mod pattern;
+mod positions;
 mod program;
 mod result;
 mod rules;

@@ -9,7 +9,10 @@ use crate::xpath::Place;
 use crate::xpath::axis::Axis;
 use crate::xpath::evaluate::Context;
 use crate::xpath::expression::{Expression, NameIndex, Needs, NodeTest, Path, Start, Step};
-use crate::xpath::walk::{Stop, Test, ended};
+use crate::xpath::walk::{Test, ended};
+
+use super::functions::{CURRENT, function_of};
+use super::positions::Positions;
 
 /// A pattern: alternatives, any of which is enough.
 #[derive(Debug, Clone)]
@@ -42,6 +45,8 @@ struct PatternStep {
     step: Step,
     /// How it stands to what is before it: the next step here, or the anchor.
     link: Link,
+    /// Whether it leads to the same nodes whenever it is asked: it does not call `current()`.
+    is_stable: bool,
 }
 
 /// How two steps stand to each other.
@@ -83,13 +88,23 @@ impl Pattern {
     }
 
     /// Whether a node matches.
-    pub(crate) fn matches<'e>(&'e self, context: &Context<'e, '_>, item: Item) -> Result<bool, Error> {
+    pub(crate) fn matches<'e>(
+        &'e self,
+        context: &Context<'e, '_>,
+        positions: &Positions,
+        item: Item,
+    ) -> Result<bool, Error> {
         for alternative in &self.alternatives {
-            if alternative.matches(context, item)? {
+            if alternative.matches(context, positions, item)? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether a node that matches once does so in the whole run.
+    pub(crate) fn is_stable(&self) -> bool {
+        self.alternatives.iter().flat_map(|alternative| &alternative.steps).all(|step| step.is_stable)
     }
 }
 
@@ -117,7 +132,9 @@ impl Alternative {
                 Axis::Descendant => (Axis::Child, Link::Ancestor),
                 _ => return wrong("no pattern: its steps go to children or attributes"),
             };
-            steps.push(PatternStep { step: Step { axis, ..step }, link: linked });
+            let is_stable =
+                !step.predicates.iter().any(|predicate| predicate.calls(&|called| function_of(called) == CURRENT));
+            steps.push(PatternStep { step: Step { axis, ..step }, link: linked, is_stable });
             link = Link::Parent;
         }
         if link == Link::Ancestor {
@@ -170,15 +187,26 @@ impl Alternative {
     }
 
     /// Whether a node matches.
-    pub(crate) fn matches<'e>(&'e self, context: &Context<'e, '_>, item: Item) -> Result<bool, Error> {
+    pub(crate) fn matches<'e>(
+        &'e self,
+        context: &Context<'e, '_>,
+        positions: &Positions,
+        item: Item,
+    ) -> Result<bool, Error> {
         if item.place.namespace != 0 {
             return Ok(false);
         }
-        self.matches_from(context, item, 0)
+        self.matches_from(context, positions, item, 0)
     }
 
     /// Whether `item` matches the steps from `index` on, which go outwards.
-    fn matches_from<'e>(&'e self, context: &Context<'e, '_>, item: Item, index: usize) -> Result<bool, Error> {
+    fn matches_from<'e>(
+        &'e self,
+        context: &Context<'e, '_>,
+        positions: &Positions,
+        item: Item,
+        index: usize,
+    ) -> Result<bool, Error> {
         let Some(step) = self.steps.get(index) else {
             return match &self.anchor {
                 Anchor::Anywhere => Ok(true),
@@ -190,7 +218,7 @@ impl Alternative {
             };
         };
         let view = context.environment.forest.view(item.document);
-        if !self.step_matches(context, &step.step, view, item)? {
+        if !step.matches(context, positions, view, item)? {
             return Ok(false);
         }
         let is_first = index + 1 == self.steps.len();
@@ -199,7 +227,7 @@ impl Alternative {
         }
         let mut outer = view.document.parent(item.place.node);
         while let Some(node) = outer {
-            if self.matches_from(context, item.beside(Place::of(node)), index + 1)? {
+            if self.matches_from(context, positions, item.beside(Place::of(node)), index + 1)? {
                 return Ok(true);
             }
             if step.link == Link::Parent {
@@ -210,15 +238,17 @@ impl Alternative {
         }
         Ok(false)
     }
+}
 
-    fn step_matches<'e>(
+impl PatternStep {
+    fn matches<'e>(
         &'e self,
         context: &Context<'e, '_>,
-        step: &'e Step,
+        positions: &Positions,
         view: View<'e>,
         item: Item,
     ) -> Result<bool, Error> {
-        let node = item.place.node;
+        let (step, node) = (&self.step, item.place.node);
         let is_attribute = view.document.kind(node) == NodeKind::Attribute;
         if is_attribute != (step.axis == Axis::Attribute) || node == NodeId::ROOT {
             return Ok(false);
@@ -240,10 +270,19 @@ impl Alternative {
         }
         // Positions are those among the nodes that the step leads to from the parent.
         let Some(parent) = view.document.parent(node) else { return Ok(false) };
-        let flow = context.step(step, item.beside(Place::of(parent)), &mut |met| {
-            if met == item { ControlFlow::Break(Stop::Enough) } else { ControlFlow::Continue(()) }
-        });
-        ended(flow)
+        let address = std::ptr::from_ref(self).addr();
+        if let Some(known) = positions.known(address, item.document, parent, node) {
+            return Ok(known);
+        }
+        let mut found = Vec::new();
+        ended(context.step(step, item.beside(Place::of(parent)), &mut |met| {
+            found.push(met.place.node);
+            ControlFlow::Continue(())
+        }))?;
+        if self.is_stable {
+            positions.keep(address, item.document, view.document.node_count(), parent, &found);
+        }
+        Ok(found.binary_search(&node).is_ok())
     }
 }
 

@@ -7,6 +7,8 @@ use crate::xpath::NameIndex;
 use crate::xpath::evaluate::Context;
 
 use super::pattern::{Alternative, Subject};
+use super::positions::Positions;
+use super::program::{Program, Spot};
 
 /// The rules of one mode.
 #[derive(Debug, Default)]
@@ -32,6 +34,8 @@ pub(crate) struct Rule {
     pub(crate) priority: f64,
     /// Its place among all templates: of two that are equal otherwise, the later one is preferred.
     pub(crate) order: u32,
+    /// Where the template stands.
+    pub(crate) spot: Spot,
 }
 
 impl Rules {
@@ -76,7 +80,9 @@ impl Rules {
     /// The template for a node among those of the precedences `least..below`; `None`: the built-in rule.
     pub(crate) fn template<'e>(
         &'e self,
+        program: &Program,
         context: &Context<'e, '_>,
+        positions: &Positions,
         view: View<'_>,
         item: Item,
         precedences: std::ops::Range<u32>,
@@ -102,8 +108,10 @@ impl Rules {
             if !precedences.contains(&rule.precedence) {
                 continue;
             }
-            if rule.alternative.matches(context, item)? {
-                return Ok(Some(rule.template));
+            match rule.alternative.matches(context, positions, item) {
+                Ok(true) => return Ok(Some(rule.template)),
+                Ok(false) => {}
+                Err(error) => return Err(program.located(error, rule.spot)),
             }
         }
         Ok(None)

@@ -310,6 +310,35 @@ fn namespaces_that_are_walked_or_copied_count_as_steps() {
     check(run_with(copies, &input, 1_000_000).map(|out| out.bytes), ErrorKind::Budget, "steps of an evaluation");
 }
 
+/// Rows that patterns with positions and numbers are asked of: with the square of them the steps would not suffice.
+#[test]
+fn patterns_with_positions_and_numbers_take_steps_as_there_are_nodes() {
+    let rows: String = (0..3000).map(|row| format!("<row n='{row}'/>")).collect();
+    let input = format!("<t>{rows}</t>");
+    for pattern in ["row[last()]", "row[position() mod 2 = 1]", "row[3]", "row[position() = last() - 1]", "@n[1]"] {
+        let rules = format!(
+            "<xsl:template match='{pattern}' priority='1'>!</xsl:template><xsl:template match='row'><xsl:apply-templates select='@*'/></xsl:template><xsl:template match='@*'/>"
+        );
+        run_with(&rules, &input, 200_000).unwrap();
+    }
+    for attributes in ["", "level='any'", "level='multiple'", "count='row'", "count='row' from='t' level='any'"] {
+        for select in ["//row", "//row[last()] | //row"] {
+            let number = format!(
+                "<xsl:template match='/'><r><xsl:for-each select='{select}'><xsl:sort select='@n' order='descending'/><xsl:number {attributes}/>.</xsl:for-each></r></xsl:template>"
+            );
+            run_with(&number, &input, 400_000).unwrap();
+        }
+    }
+}
+
+#[test]
+fn an_error_of_a_pattern_says_where_its_template_stands() {
+    let rules = "<xsl:template match='/'><xsl:apply-templates/></xsl:template>\n<xsl:template match='row[position() mod 2 = count(//row)]'/>";
+    let input = format!("<t>{}</t>", "<row/>".repeat(2000));
+    let error = run_with(rules, &input, 100_000).unwrap_err();
+    assert_eq!((error.kind(), error.position().map(|at| at.line)), (ErrorKind::Budget, Some(2)), "{error}");
+}
+
 #[test]
 fn a_document_says_how_many_steps_an_expression_may_take_on_it() {
     let budget = Budget { instructions_max: 1000, ..Budget::default() };

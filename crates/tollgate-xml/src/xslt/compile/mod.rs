@@ -302,9 +302,10 @@ impl<'d> Compiler<'d> {
         order: u32,
     ) -> Result<(), Error> {
         let template = number(self.program.templates.len() - 1);
+        let spot = self.spot(top.place);
         for alternative in pattern.alternatives {
             let priority = priority.unwrap_or_else(|| alternative.default_priority());
-            let rule = Rule { alternative, template, precedence: top.precedence, priority, order };
+            let rule = Rule { alternative, template, precedence: top.precedence, priority, order, spot };
             self.modes[mode as usize].1.push(rule);
         }
         Ok(())

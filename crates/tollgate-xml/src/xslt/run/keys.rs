@@ -89,7 +89,7 @@ impl<'e> Run<'e> {
                 let node = NodeId(crate::names::number(index));
                 let item = Item { document, place: Place::of(node) };
                 let context = Context { item, position: 1, size: 1, ..*context };
-                if !pattern.matches(&context, item)? {
+                if !pattern.matches(&context, &self.positions, item)? {
                     continue;
                 }
                 self.current.set(item);

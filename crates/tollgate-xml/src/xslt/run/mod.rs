@@ -14,8 +14,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use self::keys::Keys;
+use self::number::Counts;
 use self::variables::Variables;
 use super::load::Loader;
+use super::positions::Positions;
 use super::program::{ApplyTemplates, Argument, Block, ExpandedName, Program, Template};
 use super::result::{Escaping, Output};
 use super::{Parameter, RunOptions, Transformed};
@@ -47,6 +49,8 @@ pub(super) fn run(program: &Program, document: &Document<'_>, options: &RunOptio
         parameters: options.parameters,
         variables: Variables::new(program.globals.len()),
         keys: Keys::default(),
+        positions: Positions::default(),
+        counts: Counts::default(),
         loaded: RefCell::default(),
         fragments: RefCell::default(),
         messages: RefCell::default(),
@@ -72,6 +76,9 @@ struct Run<'e> {
     parameters: &'e [(&'e str, Parameter<'e>)],
     variables: Variables<'e>,
     keys: Keys,
+    /// What patterns that look at positions lead to.
+    positions: Positions,
+    counts: Counts,
     /// Documents that were loaded, by their names.
     loaded: RefCell<HashMap<String, u32>>,
     /// Fragments that became documents, by their addresses, with the numbers that they got.
@@ -119,7 +126,10 @@ impl<'e> Run<'e> {
         let rules = &self.program.modes[mode as usize];
         // A namespace node has the rule of a text that says nothing.
         let template = match item.place.namespace {
-            0 => rules.template(context, self.forest.view(item.document), item, precedences)?,
+            0 => {
+                let view = self.forest.view(item.document);
+                rules.template(self.program, context, &self.positions, view, item, precedences)?
+            }
             _ => None,
         };
         match template {
