@@ -49,6 +49,10 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
         headlines(run, out, options.width)?;
     }
     peers::write(&view, out, options.width)?;
+    if run.settings.insecure {
+        wrapped(out, "", "certificates of the servers were not verified (--insecure)", options.width)?;
+        writeln!(out)?;
+    }
     footnotes(&view, out, options.width, &paint)
 }
 

@@ -43,6 +43,16 @@ fn a_run_about_encryption_has_its_tables_and_says_why_a_percentile_has_no_toll()
 }
 
 #[test]
+fn certificates_that_were_not_verified_are_told() {
+    let mut run = fixture::encryption();
+    run.settings.insecure = true;
+    for (name, expected) in [("terminal", "were not verified (--insecure)"), ("html", "were not verified")] {
+        assert!(text(name, &run).contains(expected), "{name}");
+        assert!(!text(name, &fixture::encryption()).contains(expected), "{name}");
+    }
+}
+
+#[test]
 fn a_peer_stands_beside_us_at_each_way_of_encrypting() {
     let mut run = fixture::encryption();
     run.experiment.variants.push(Variant {
