@@ -27,6 +27,27 @@ const USUAL_DECLARATIONS: [&str; 4] = [
 /// Where the encoding is unknown, or the bytes are none of it.
 pub(crate) fn decode(source: &[u8]) -> Result<Cow<'_, str>, Error> {
     let encoding = encoding_of(source)?;
+    let is_latin1 = || declared(source).is_some_and(|label| is_latin1(&label));
+    decode_by(source, encoding, is_latin1)
+}
+
+/// The text of a document whose encoding is named from outside; a byte order mark goes before it.
+///
+/// # Errors
+/// As [`decode`].
+pub(crate) fn decode_as<'s>(source: &'s [u8], charset: &str) -> Result<Cow<'s, str>, Error> {
+    let encoding = match Encoding::for_bom(source) {
+        Some((marked, _)) => marked,
+        None => for_label(charset)?,
+    };
+    decode_by(source, encoding, || is_latin1(charset))
+}
+
+fn decode_by<'s>(
+    source: &'s [u8],
+    encoding: &'static Encoding,
+    is_latin1: impl FnOnce() -> bool,
+) -> Result<Cow<'s, str>, Error> {
     if encoding == UTF_8 {
         return match std::str::from_utf8(source) {
             Ok(text) => Ok(Cow::Borrowed(text)),
@@ -36,7 +57,7 @@ pub(crate) fn decode(source: &[u8]) -> Result<Cow<'_, str>, Error> {
             }
         };
     }
-    if encoding == WINDOWS_1252 && declared(source).is_some_and(|label| is_latin1(&label)) {
+    if encoding == WINDOWS_1252 && is_latin1() {
         // The library takes ISO-8859-1 for windows-1252, as browsers do; XML means what it says.
         return Ok(Cow::Owned(source.iter().map(|byte| char::from(*byte)).collect()));
     }
@@ -82,6 +103,10 @@ fn encoding_of(source: &[u8]) -> Result<&'static Encoding, Error> {
         return Ok(UTF_8);
     }
     let Some(label) = declared(source) else { return Ok(UTF_8) };
+    for_label(&label)
+}
+
+fn for_label(label: &str) -> Result<&'static Encoding, Error> {
     Encoding::for_label(label.as_bytes())
         .ok_or_else(|| Error::new(ErrorKind::Document, format!("unknown encoding `{label}`")))
 }
@@ -199,6 +224,11 @@ mod tests {
         assert_eq!(decode(&[&[0xFE, 0xFF], &big[..]].concat()).unwrap(), wide);
         assert!(matches!(decode(wide.as_bytes()).unwrap(), Cow::Borrowed(_)));
         assert!(decode(b"<?xml version='1.0' encoding='EBCDIC-X'?><a/>").is_err());
+        assert_eq!(decode_as(&latin, "iso-8859-1").unwrap(), text);
+        assert_eq!(decode_as(b"<a>\x80</a>", "ISO-8859-1").unwrap(), "<a>\u{80}</a>");
+        assert_eq!(decode_as(b"<a>\x80</a>", "windows-1252").unwrap(), "<a>\u{20AC}</a>");
+        assert_eq!(decode_as(&[&[0xFE, 0xFF], &big[..]].concat(), "utf-8").unwrap(), wide, "the mark goes first");
+        assert!(decode_as(&latin, "utf-8").is_err() && decode_as(b"<a/>", "EBCDIC-X").is_err());
         assert!(decode(b"<a>\xFF</a>").is_err());
     }
 }

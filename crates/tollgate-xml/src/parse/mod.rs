@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use self::attribute::Attribute;
-pub(crate) use self::decode::{decode, utf8_declaration_length};
+pub(crate) use self::decode::{decode, decode_as, utf8_declaration_length};
 use self::doctype::Declarations;
 use self::markup::{Ends, Markup, Markups, Seen};
 pub use self::workspace::Workspace;

@@ -5,6 +5,7 @@
 
 mod axes;
 mod build;
+mod isolate;
 mod scope;
 mod text;
 
@@ -137,6 +138,15 @@ impl<'s> Document<'s> {
         crate::parse::decode(source)
     }
 
+    /// The text of a document's bytes, where whatever brought them names their encoding, as `charset` of a `Content-Type`
+    /// does: a byte order mark goes before it, and it before the declaration (RFC 7303, section 3).
+    ///
+    /// # Errors
+    /// As [`Document::decode`].
+    pub fn decode_as<'b>(source: &'b [u8], charset: &str) -> Result<Cow<'b, str>, crate::Error> {
+        crate::parse::decode_as(source, charset)
+    }
+
     /// The string-value of what an expression found, a namespace node among it.
     pub fn place_value(&self, place: crate::xpath::Place) -> Cow<'_, str> {
         match place.stored() {
@@ -263,6 +273,14 @@ impl<'s> Document<'s> {
         let record = self.record(node);
         let is_there = record.kind == NodeKind::Element || record.place == Place::Source;
         (is_there && !self.source.is_empty()).then_some(record.start as usize)
+    }
+
+    /// Where in the source an element stands, from its start tag to the end of its end tag; `None` for trees that were made.
+    /// For documents that have no document type: what entities bring does not stand there.
+    pub fn source_span(&self, element: NodeId) -> Option<std::ops::Range<usize>> {
+        let record = self.record(element);
+        let is_there = record.kind == NodeKind::Element && !self.source.is_empty();
+        is_there.then(|| record.start as usize..record.end as usize)
     }
 
     /// The source; empty for trees that were made.

@@ -23,7 +23,7 @@ use self::program::Program;
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::parse::{Options, Whitespace};
-use crate::serialize::OutputSettings;
+use crate::serialize::{Method, OutputSettings};
 use crate::tree::Document;
 
 /// The namespace of XSLT.
@@ -75,6 +75,8 @@ pub enum Parameter<'p> {
 pub struct Transformed {
     /// The result, in its encoding.
     pub bytes: Vec<u8>,
+    /// The output method: the one that is stated, or that which the result chose (section 16).
+    pub method: Method,
     /// What `xsl:message` said, in order.
     pub messages: Vec<String>,
 }

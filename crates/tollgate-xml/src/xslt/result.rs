@@ -511,14 +511,15 @@ impl<'o> Output<'o> {
         Ok(())
     }
 
-    /// The bytes of a document.
-    pub(crate) fn into_bytes(mut self, settings: &OutputSettings) -> Result<Vec<u8>, Error> {
+    /// The bytes of a document, and by which method they were written.
+    pub(crate) fn into_bytes(mut self, settings: &OutputSettings) -> Result<(Vec<u8>, Method), Error> {
         self.end_tag()?;
         if matches!(self.sink, Sink::Undecided(..)) {
             self.decide(Method::Xml)?;
         }
         match self.sink {
-            Sink::Writer(writer) => writer.finish(),
+            // What is html without saying so has become a tree.
+            Sink::Writer(writer) => Ok((writer.finish()?, settings.method.unwrap_or(Method::Xml))),
             Sink::Tree(tree) => {
                 let (document, raw) = tree.finish()?;
                 let is_html = document.document_element().is_some_and(|element| {
@@ -526,9 +527,9 @@ impl<'o> Output<'o> {
                         && document.local_name(element).eq_ignore_ascii_case("html")
                 });
                 let method = settings.method.unwrap_or(if is_html { Method::Html } else { Method::Xml });
-                write_tree(&document, settings, method, &raw, self.budget.output_bytes_max)
+                Ok((write_tree(&document, settings, method, &raw, self.budget.output_bytes_max)?, method))
             }
-            Sink::Text(text) => Ok(text.into_bytes()),
+            Sink::Text(text) => Ok((text.into_bytes(), Method::Text)),
             Sink::Undecided(..) => Err(Error::new(ErrorKind::Dynamic, "the result has no method")),
         }
     }

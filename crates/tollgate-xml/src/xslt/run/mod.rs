@@ -63,8 +63,8 @@ pub(super) fn run(program: &Program, document: &Document<'_>, options: &RunOptio
     let context = Context { environment: &environment, host: &run, item: root, position: 1, size: 1 };
     run.check_globals(&context)?;
     run.apply(&context, 0, Vec::new(), &mut output)?;
-    let bytes = output.into_bytes(&program.output)?;
-    Ok(Transformed { bytes, messages: run.messages.into_inner() })
+    let (bytes, method) = output.into_bytes(&program.output)?;
+    Ok(Transformed { bytes, method, messages: run.messages.into_inner() })
 }
 
 /// What a run knows.
