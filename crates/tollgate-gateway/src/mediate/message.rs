@@ -6,10 +6,10 @@
 use std::cell::RefCell;
 
 use tollgate_net::http1::{FieldsIter, RequestHead, ResponseHead};
-use tollgate_wire::soap;
 use tollgate_xml::Workspace;
 
 use super::edits::Edits;
+use super::view::View;
 
 /// Memories that a loop keeps: more messages than that are seldom between two waits.
 const MEMORIES_MAX: usize = 64;
@@ -62,38 +62,44 @@ pub(crate) struct Memory {
     /// For the next body while the last one is read.
     spare: Vec<u8>,
     /// For trees.
-    pub(super) workspace: Workspace,
-    /// For texts of parameters and fields.
-    pub(super) text: Vec<u8>,
+    workspace: Workspace,
+}
+
+/// What a mediator writes into while it reads.
+pub(super) struct Tools<'t> {
+    /// For trees.
+    pub(super) workspace: &'t mut Workspace,
+    /// For another body: see [`Memory::replace_by_spare`].
+    pub(super) spare: &'t mut Vec<u8>,
 }
 
 /// The memories of one event loop.
 #[derive(Debug, Default)]
 pub(crate) struct Memories(RefCell<Vec<Memory>>);
 
-impl<'p> Passing<'p> {
-    /// The fields as they came.
-    pub(crate) fn fields(&self) -> FieldsIter<'p> {
-        match self.way {
-            Way::Request => self.request.headers(),
+impl Passing<'_> {
+    /// The message as the mediators before left it.
+    pub(super) fn view(&self) -> View<'_> {
+        let Passing { request, way, body, memory, .. } = self;
+        View { request, way: *way, edits: &memory.edits, body: memory.replacement().unwrap_or(body) }
+    }
+
+    /// The same, and beside it what is written into.
+    pub(super) fn split(&mut self) -> (View<'_>, Tools<'_>) {
+        let Passing { request, way, body, memory, .. } = self;
+        let Memory { edits, body: replacement, is_replaced, workspace, spare } = &mut **memory;
+        let body = if *is_replaced { replacement } else { *body };
+        (View { request, way: *way, edits, body }, Tools { workspace, spare })
+    }
+}
+
+impl<'p> Way<'p> {
+    /// The fields of what passes: of the request, or of its answer.
+    pub(super) fn fields(self, request: &'p RequestHead) -> FieldsIter<'p> {
+        match self {
+            Way::Request => request.headers(),
             Way::Answer(head) => head.headers(),
         }
-    }
-
-    /// The first field of this name as the mediators left it, if its value is text.
-    pub(crate) fn field(&self, name: &str) -> Option<&str> {
-        let value = self.memory.edits.find(self.fields(), name)?;
-        std::str::from_utf8(value).ok()
-    }
-
-    /// The body as the mediators left it.
-    pub(crate) fn body(&self) -> &[u8] {
-        self.memory.replacement().unwrap_or(self.body)
-    }
-
-    /// The version of SOAP that its content type announces.
-    pub(crate) fn soap(&self) -> Option<soap::Version> {
-        self.field("content-type").and_then(soap::Version::of_content_type)
     }
 }
 
@@ -103,24 +109,35 @@ impl Memory {
         self.is_replaced.then_some(self.body.as_slice())
     }
 
-    /// An empty buffer for another body, to be handed to [`Memory::replace`].
-    pub(super) fn room(&mut self) -> Vec<u8> {
-        let mut room = std::mem::take(&mut self.spare);
-        room.clear();
-        room
-    }
-
     /// Puts a body in place of the last one.
     pub(super) fn replace(&mut self, body: Vec<u8>) {
-        self.spare = std::mem::replace(&mut self.body, body);
+        self.body = body;
         self.is_replaced = true;
+    }
+
+    /// The same with the body that was written into the spare buffer.
+    pub(super) fn replace_by_spare(&mut self) {
+        std::mem::swap(&mut self.body, &mut self.spare);
+        self.is_replaced = true;
+    }
+
+    /// Makes the message an answer of ours: `write` its body.
+    pub(super) fn respond(&mut self, content_type: Option<&[u8]>, write: impl FnOnce(&mut Vec<u8>)) {
+        // Nothing of what was to become of the message's own fields is meant for it.
+        self.edits.clear();
+        if let Some(content_type) = content_type {
+            self.edits.set("content-type", content_type);
+        }
+        self.spare.clear();
+        write(&mut self.spare);
+        self.replace_by_spare();
     }
 
     /// Forgets the message; the memory stays.
     pub(crate) fn clear(&mut self) {
         self.edits.clear();
         self.is_replaced = false;
-        for buffer in [&mut self.body, &mut self.spare, &mut self.text] {
+        for buffer in [&mut self.body, &mut self.spare] {
             buffer.clear();
             if buffer.capacity() > BUFFER_BYTES_MAX {
                 *buffer = Vec::new();

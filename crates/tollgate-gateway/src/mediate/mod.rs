@@ -5,20 +5,59 @@
 //! nothing, and a body is gathered only where a mediator needs it.
 
 mod away;
+mod choose;
+mod condition;
 mod edits;
+mod fault;
+mod log;
 mod message;
+mod pattern;
+mod payload;
+mod pointer;
+mod reading;
+mod redact;
+mod remove_header;
+mod rename_header;
+mod respond;
+mod set_header;
+mod source;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod view;
+mod wsdl;
+mod xslt;
 
 use std::sync::Arc;
+
+use tollgate_net::http1::RequestHead;
 
 #[allow(unused_imports, reason = "the proxy path names them")]
 pub(crate) use self::edits::Edits;
 #[allow(unused_imports, reason = "the proxy path names them")]
 pub(crate) use self::message::{Memories, Memory, Origin, Passing, Way};
+use self::reading::Kind;
+#[allow(unused_imports, reason = "the configuration names them")]
+pub(crate) use self::reading::{Reading, SequenceTable};
+use self::wsdl::Description;
 use crate::dispatcher::Dispatcher;
 use crate::error::Fault;
 
 /// Messages larger than this are mediated on a work process, where that takes time: 64 KiB are about 150 us of XSLT.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
+
+/// Every kind of mediator. To add one: its file, and its line here.
+const MEDIATORS: &[Kind] = &[
+    choose::KIND,
+    xslt::KIND,
+    set_header::KIND,
+    remove_header::KIND,
+    rename_header::KIND,
+    fault::KIND,
+    respond::KIND,
+    log::KIND,
+];
 
 /// What becomes of the messages of one route.
 #[derive(Debug, Clone)]
@@ -27,6 +66,8 @@ pub(crate) struct Mediation {
     pub(crate) request: Sequence,
     /// What answers pass.
     pub(crate) answer: Sequence,
+    /// What descriptions of a service of SOAP pass, instead of the answers' sequence.
+    description: Option<Sequence>,
     /// Permits to mediate large messages.
     processes: Dispatcher<()>,
 }
@@ -77,12 +118,27 @@ pub(crate) trait Mediator: std::fmt::Debug + Send + Sync {
 impl Mediation {
     /// For a route of these sequences; large messages wait for one of `processes`.
     pub(crate) fn new(request: Sequence, answer: Sequence, processes: Dispatcher<()>) -> Mediation {
-        Mediation { request, answer, processes }
+        Mediation { request, answer, description: None, processes }
     }
 
-    /// Whether requests pass untouched.
-    pub(crate) fn leaves_requests(&self) -> bool {
-        self.request.is_empty() && !self.answer.needs_body()
+    /// The same for a service of SOAP, whose addresses are rewritten in its descriptions: the route's path, and what that
+    /// becomes at the backend.
+    pub(crate) fn describing(self, path: &str, to: Option<&str>) -> Mediation {
+        let description = Sequence::new(vec![Box::new(Description::new(path, to))]);
+        Mediation { description: Some(description), ..self }
+    }
+
+    /// Whether this request passes untouched.
+    pub(crate) fn leaves(&self, request: &RequestHead) -> bool {
+        self.request.is_empty() && !self.for_answer(request).needs_body()
+    }
+
+    /// What the answer to this request passes.
+    pub(crate) fn for_answer(&self, request: &RequestHead) -> &Sequence {
+        match &self.description {
+            Some(description) if Description::is_asked(request) => description,
+            _ => &self.answer,
+        }
     }
 
     /// Takes a request through its sequence.
@@ -91,7 +147,7 @@ impl Mediation {
     /// What the client is told instead of an answer.
     pub(crate) async fn mediate_request(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
         let outcome = self.request.run(passing, &self.processes).await?;
-        if outcome == Outcome::Continue && self.answer.needs_body() {
+        if outcome == Outcome::Continue && self.for_answer(passing.request).needs_body() {
             // What is compressed could not be read.
             passing.memory.edits.remove("accept-encoding");
         }
@@ -103,7 +159,7 @@ impl Mediation {
     /// # Errors
     /// What the client is told instead of the answer.
     pub(crate) async fn mediate_answer(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
-        self.answer.run(passing, &self.processes).await
+        self.for_answer(passing.request).run(passing, &self.processes).await
     }
 }
 

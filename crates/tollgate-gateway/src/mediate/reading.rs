@@ -1,0 +1,312 @@
+//! From the tables of a configuration to sequences of mediators: which table is which, and what all kinds need to be read.
+//!
+//! It opens the files that the tables name, and only below the folder of the configuration. What is wrong is told with
+//! file and line.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer};
+use tollgate_wire::soap;
+use tollgate_xml::XPath;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{MEDIATORS, Mediator, Sequence};
+use crate::config::ConfigError;
+use crate::log::Log;
+
+/// Mediators of one sequence.
+const MEDIATORS_MAX: usize = 64;
+/// Sequences that stand in each other.
+const DEPTH_MAX: usize = 8;
+/// Bytes of a file that a table names.
+const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Prefixes that every XPath knows.
+const KNOWN_PREFIXES: [(&str, &str); 3] =
+    [("soap11", soap::NAMESPACE_V11), ("soap12", soap::NAMESPACE_V12), ("wsa", soap::ADDRESSING_NAMESPACE)];
+
+/// Fields that no mediator touches: they frame a message or belong to one connection.
+const PROXY_FIELDS: [&str; 12] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// A value of the configuration with its place.
+pub(super) type Value<'t> = Spanned<DeValue<'t>>;
+
+/// One kind of mediator.
+pub(crate) struct Kind {
+    /// The key that names it.
+    pub(super) name: &'static str,
+    /// Makes one of its table.
+    pub(super) make: fn(Value<'_>, &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError>,
+    /// What its table looks like.
+    pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// A configuration whose sequences are read.
+pub(crate) struct Reading<'c> {
+    /// Its text.
+    pub(crate) text: &'c str,
+    /// What it is called; the files that it names are looked for in its folder.
+    pub(crate) file_name: &'c str,
+    /// The names of its endpoints.
+    pub(crate) endpoints: &'c [&'c str],
+    /// Where mediators log.
+    pub(crate) log: &'c Arc<Log>,
+    depth: Cell<usize>,
+}
+
+/// A sequence as a table of the file has it: looked at later, when the files are read that its mediators name.
+#[derive(Debug, Default)]
+pub(crate) struct SequenceTable;
+
+/// One name or several.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected a name or an array of names")]
+pub(super) enum Names {
+    One(String),
+    More(Vec<String>),
+}
+
+impl Names {
+    /// All of them.
+    pub(super) fn into_vec(self) -> Vec<String> {
+        match self {
+            Names::One(name) => vec![name],
+            Names::More(names) => names,
+        }
+    }
+}
+
+/// Prefixes and namespaces.
+pub(super) type Namespaces = BTreeMap<String, String>;
+
+impl<'c> Reading<'c> {
+    pub(crate) fn new(text: &'c str, file_name: &'c str, endpoints: &'c [&'c str], log: &'c Arc<Log>) -> Reading<'c> {
+        Reading { text, file_name, endpoints, log, depth: Cell::new(0) }
+    }
+
+    /// The sequences `request` and `response` of every `[[route]]`, in the order of the file.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub(crate) fn routes(&self) -> Result<Vec<(Sequence, Sequence)>, ConfigError> {
+        let whole = DeTable::parse(self.text).map_err(|fault| self.fault(&fault))?.into_inner();
+        let Some(DeValue::Array(routes)) = whole.into_iter().find(|(key, _)| key.as_ref() == "route").map(inner) else {
+            return Ok(Vec::new());
+        };
+        let sequences = |route: Value<'_>| {
+            let (mut request, mut answer) = (Sequence::default(), Sequence::default());
+            let DeValue::Table(mut table) = route.into_inner() else { return Ok((request, answer)) };
+            if let Some(value) = take(&mut table, "request") {
+                request = self.sequence(value)?;
+            }
+            if let Some(value) = take(&mut table, "response") {
+                answer = self.sequence(value)?;
+            }
+            Ok((request, answer))
+        };
+        routes.into_iter().map(sequences).collect()
+    }
+
+    /// A sequence out of an array of tables.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn sequence(&self, value: Value<'_>) -> Result<Sequence, ConfigError> {
+        let span = value.span();
+        let DeValue::Array(tables) = value.into_inner() else {
+            return Err(self.wrong(span, "expected an array of mediators, such as [{ xslt = \"request.xsl\" }]"));
+        };
+        if tables.len() > MEDIATORS_MAX {
+            return Err(self.wrong(span, &format!("expected at most {MEDIATORS_MAX} mediators in a sequence")));
+        }
+        if self.depth.get() == DEPTH_MAX {
+            return Err(self.wrong(span, &format!("expected at most {DEPTH_MAX} sequences in each other")));
+        }
+        self.depth.set(self.depth.get() + 1);
+        let mediators = tables.into_iter().map(|table| self.mediator(table)).collect::<Result<_, _>>()?;
+        self.depth.set(self.depth.get() - 1);
+        Ok(Sequence::new(mediators))
+    }
+
+    fn mediator(&self, table: Value<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+        let names: Vec<&str> = MEDIATORS.iter().map(|kind| kind.name).collect();
+        let expected = || format!("expected one of the mediators {}", names.join(", "));
+        let DeValue::Table(entries) = table.get_ref() else { return Err(self.wrong(table.span(), &expected())) };
+        let mut kinds = MEDIATORS.iter().filter(|kind| entries.contains_key(kind.name));
+        match (kinds.next(), kinds.next()) {
+            (Some(kind), None) => (kind.make)(table, self),
+            (Some(one), Some(other)) => {
+                let wrong = format!("`{}` and `{}` are two mediators: give each a table", one.name, other.name);
+                Err(self.wrong(table.span(), &wrong))
+            }
+            (None, _) => match entries.iter().next() {
+                Some((key, _)) if entries.len() == 1 => {
+                    Err(ConfigError::unknown(self.text, self.file_name, key.span(), ("mediator", key.as_ref()), &names))
+                }
+                _ => Err(self.wrong(table.span(), &expected())),
+            },
+        }
+    }
+
+    /// A table as a mediator declares it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn table<T: DeserializeOwned>(&self, table: Value<'_>) -> Result<T, ConfigError> {
+        T::deserialize(toml::de::ValueDeserializer::from(table)).map_err(|fault| self.fault(&fault))
+    }
+
+    /// The number of an endpoint.
+    ///
+    /// # Errors
+    /// That there is none of that name.
+    pub(super) fn endpoint(&self, name: &Spanned<String>) -> Result<usize, ConfigError> {
+        self.endpoints.iter().position(|known| known == name.as_ref()).ok_or_else(|| {
+            let wrong = ("endpoint", name.as_ref().as_str());
+            ConfigError::unknown(self.text, self.file_name, name.span(), wrong, self.endpoints)
+        })
+    }
+
+    /// A condition or a value by XPath.
+    ///
+    /// # Errors
+    /// What the engine says of it.
+    pub(super) fn xpath(&self, text: &Spanned<String>, namespaces: &Namespaces) -> Result<XPath, ConfigError> {
+        let said = namespaces.iter().map(|(prefix, uri)| (prefix.as_str(), uri.as_str()));
+        let prefixes: Vec<(&str, &str)> = said.chain(KNOWN_PREFIXES).collect();
+        XPath::compile(text.as_ref(), &prefixes).map_err(|error| {
+            let hint = if error.message().contains("prefix") { "; prefixes are said in `namespaces`" } else { "" };
+            self.wrong(text.span(), &format!("this XPath cannot be used: {error}{hint}"))
+        })
+    }
+
+    /// The name of a field that a mediator may read.
+    ///
+    /// # Errors
+    /// That it is none.
+    pub(super) fn field_name(&self, name: &Spanned<String>) -> Result<Box<str>, ConfigError> {
+        let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        let text = name.as_ref().as_str();
+        if text.is_empty() || !text.bytes().all(token) {
+            return Err(self.wrong(name.span(), "expected the name of a header field"));
+        }
+        Ok(text.into())
+    }
+
+    /// The name of a field that a mediator may set, remove or rename.
+    ///
+    /// # Errors
+    /// That it is none, or that the field is the proxy's own.
+    pub(super) fn own_field_name(&self, name: &Spanned<String>) -> Result<Box<str>, ConfigError> {
+        let text = self.field_name(name)?;
+        if PROXY_FIELDS.iter().any(|field| field.eq_ignore_ascii_case(&text)) {
+            let wrong = format!("`{text}` says how the message travels, and is set by the proxy alone");
+            return Err(self.wrong(name.span(), &wrong));
+        }
+        Ok(text)
+    }
+
+    /// A text.
+    ///
+    /// # Errors
+    /// That it is none.
+    pub(super) fn text(&self, value: Value<'_>) -> Result<Spanned<String>, ConfigError> {
+        self.table(value)
+    }
+
+    /// A file beside the configuration: its path and its bytes.
+    ///
+    /// # Errors
+    /// That it cannot be read, or stands elsewhere.
+    pub(super) fn file(&self, path: &Spanned<PathBuf>) -> Result<(PathBuf, Vec<u8>), ConfigError> {
+        let full = self.folder().join(path.as_ref());
+        let bytes = read_file(&full).map_err(|wrong| self.wrong(path.span(), &wrong))?;
+        Ok((full, bytes))
+    }
+
+    /// What is wrong at a place.
+    pub(super) fn wrong(&self, span: Range<usize>, wrong: &str) -> ConfigError {
+        ConfigError::at(self.text, self.file_name, span, wrong)
+    }
+
+    fn folder(&self) -> &Path {
+        Path::new(self.file_name).parent().unwrap_or(Path::new(""))
+    }
+
+    fn fault(&self, fault: &toml::de::Error) -> ConfigError {
+        ConfigError::new(self.text, self.file_name, fault)
+    }
+}
+
+/// Takes a value out of a table.
+pub(super) fn take<'t>(table: &mut DeTable<'t>, key: &str) -> Option<Value<'t>> {
+    table.remove(key)
+}
+
+/// The bytes of a file, if they are not too many.
+pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
+    read.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(format!("{} has more than {FILE_BYTES_MAX} bytes", path.display()));
+    }
+    Ok(bytes)
+}
+
+/// Where a reference leads from a file; `None` where it leaves the file's folder.
+pub(super) fn beside(base: &str, reference: &str) -> Option<PathBuf> {
+    let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    let reference = Path::new(reference);
+    let stays = !reference.as_os_str().is_empty() && reference.components().all(plain);
+    stays.then(|| Path::new(base).parent().unwrap_or(Path::new("")).join(reference))
+}
+
+fn inner<'t>((_, value): (Spanned<Cow<'t, str>>, Value<'t>)) -> DeValue<'t> {
+    value.into_inner()
+}
+
+impl<'de> Deserialize<'de> for SequenceTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SequenceTable, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| SequenceTable)
+    }
+}
+
+impl JsonSchema for SequenceTable {
+    fn schema_name() -> Cow<'static, str> {
+        "Sequence".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let kinds: Vec<Schema> = MEDIATORS.iter().map(|kind| (kind.schema)(generator)).collect();
+        schemars::json_schema!({
+            "description": "Mediators in the order in which a message passes them: each table has one key that names its kind.",
+            "type": "array",
+            "maxItems": MEDIATORS_MAX,
+            "items": { "anyOf": kinds },
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! `rename-header`: fields that the message goes on with under another name.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::message::Passing;
+use super::reading::{Kind, Reading, Value};
+use super::{Mediator, Need, Outcome};
+use crate::config::ConfigError;
+use crate::error::Fault;
+
+pub(super) const KIND: Kind =
+    Kind { name: "rename-header", make, schema: |generator| generator.subschema_for::<Table>() };
+
+/// Renames header fields.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "RenameHeader")]
+struct Table {
+    /// The fields by name, each with its new name.
+    #[serde(rename = "rename-header")]
+    #[schemars(with = "BTreeMap<String, String>")]
+    names: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+#[derive(Debug)]
+struct RenameHeader {
+    names: Box<[(Box<str>, Box<str>)]>,
+}
+
+fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+    let Table { names } = reading.table(table)?;
+    let pair = |(name, new): (Spanned<String>, Spanned<String>)| {
+        Ok((reading.own_field_name(&name)?, reading.own_field_name(&new)?))
+    };
+    Ok(Box::new(RenameHeader { names: names.into_iter().map(pair).collect::<Result<_, ConfigError>>()? }))
+}
+
+impl Mediator for RenameHeader {
+    fn need(&self) -> Need {
+        Need::Head
+    }
+
+    fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
+        for (name, new) in &self.names {
+            passing.memory.edits.rename(name, new);
+        }
+        Ok(Outcome::Continue)
+    }
+}

@@ -1,0 +1,144 @@
+//! Where the value of a parameter or a field comes from: the configuration itself, or the message.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use tollgate_xml::tree::NodeId;
+use tollgate_xml::{Options, Workspace, XPath};
+use toml::Spanned;
+
+use super::Need;
+use super::reading::{Namespaces, Reading};
+use super::view::{View, budget};
+use crate::config::ConfigError;
+use crate::error::Fault;
+
+/// Where a value comes from.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// It is this one.
+    Text(Box<str>),
+    /// From a field of the message.
+    Field(Box<str>),
+    /// From an option of the request's query.
+    Query(Box<str>),
+    /// From the message's body.
+    XPath(Box<XPath>),
+}
+
+/// A value as it stands in the file.
+#[derive(Debug, JsonSchema)]
+#[schemars(untagged, rename = "Value")]
+pub(super) enum SourceTable {
+    /// This text.
+    Text(String),
+    /// From the message.
+    From(FromTable),
+}
+
+/// Where in the message a value comes from: exactly one key. A message without it leaves the value out.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ValueFromMessage")]
+pub(super) struct FromTable {
+    /// A header field.
+    #[schemars(with = "Option<String>")]
+    header: Option<Spanned<String>>,
+    /// An option of the URL's query.
+    #[schemars(with = "Option<String>")]
+    query: Option<Spanned<String>>,
+    /// The text that an XPath finds in the body.
+    #[schemars(with = "Option<String>")]
+    xpath: Option<Spanned<String>>,
+    /// Prefixes of the XPath, and their namespaces.
+    #[serde(default)]
+    namespaces: Namespaces,
+}
+
+impl Source {
+    /// What a value in the file means.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn read(table: Spanned<SourceTable>, reading: &Reading<'_>) -> Result<Source, ConfigError> {
+        let span = table.span();
+        let FromTable { header, query, xpath, namespaces } = match table.into_inner() {
+            SourceTable::Text(text) => return Ok(Source::Text(text.into())),
+            SourceTable::From(table) => table,
+        };
+        match (header, query, xpath) {
+            (Some(name), None, None) => Ok(Source::Field(reading.field_name(&name)?)),
+            (None, Some(name), None) => Ok(Source::Query(name.into_inner().into())),
+            (None, None, Some(text)) => Ok(Source::XPath(Box::new(reading.xpath(&text, &namespaces)?))),
+            _ => Err(reading.wrong(span, "expected one of `header`, `query` and `xpath`")),
+        }
+    }
+
+    /// What it needs of messages.
+    pub(super) fn need(&self) -> Need {
+        match self {
+            Source::Text(_) | Source::Field(_) | Source::Query(_) => Need::Head,
+            Source::XPath(_) => Need::WholeBody,
+        }
+    }
+
+    /// The value in a message, if it has one.
+    ///
+    /// # Errors
+    /// That the message cannot be read.
+    pub(super) fn value<'v>(
+        &'v self,
+        view: &View<'v>,
+        workspace: &mut Workspace,
+    ) -> Result<Option<Cow<'v, str>>, Fault> {
+        Ok(match self {
+            Source::Text(text) => Some(Cow::Borrowed(text)),
+            Source::Field(name) => view.field(name).map(Cow::Borrowed),
+            Source::Query(name) => view.query(name),
+            Source::XPath(_) if view.body.is_empty() || !view.may_be_xml() => None,
+            Source::XPath(xpath) => Some(Cow::Owned(string(xpath, view, workspace)?)),
+        })
+    }
+}
+
+/// The text that an XPath is of a message.
+///
+/// # Errors
+/// That the message cannot be read.
+pub(super) fn string(xpath: &XPath, view: &View<'_>, workspace: &mut Workspace) -> Result<String, Fault> {
+    let text = view.xml_text().map_err(|why| view.refuse(why))?;
+    let limits = budget(text.len());
+    let options = Options { budget: Some(&limits), ..Options::default() };
+    let document = workspace.parse(&text, &options).map_err(|error| view.refuse_xml(&error, xpath.text()))?;
+    let found = xpath.string(&document, NodeId::ROOT);
+    workspace.recycle(document);
+    found.map_err(|error| view.refuse_xml(&error, xpath.text()))
+}
+
+impl<'de> Deserialize<'de> for SourceTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SourceTable, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = SourceTable;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a text, or a table such as { header = \"X-Symbol\" }")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<SourceTable, E> {
+                Ok(SourceTable::Text(text.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<SourceTable, A::Error> {
+                FromTable::deserialize(MapAccessDeserializer::new(entries)).map(SourceTable::From)
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}

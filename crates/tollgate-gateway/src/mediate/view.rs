@@ -1,0 +1,189 @@
+//! A message as mediators read it: fields and body as those before them left both, and its texts in whatever charset.
+//!
+//! It deliberately undoes no content coding: a message that is compressed is said to be so.
+
+use std::borrow::Cow;
+
+use tollgate_net::http1::{FieldsIter, RequestHead};
+use tollgate_wire::soap;
+use tollgate_wire::url::decode_segment;
+use tollgate_xml::{Budget, Document, Error, ErrorKind};
+
+use super::edits::Edits;
+use super::message::Way;
+use crate::error::Fault;
+
+// The table of limits of one message as XML, beside those of its size: what a stylesheet may do with a message grows with
+// the message, so that a small one never holds up the loop. An instruction takes about 10 ns.
+const INSTRUCTIONS_BASE: u64 = 250_000;
+const INSTRUCTIONS_PER_BYTE: u64 = 32;
+const OUTPUT_BYTES_BASE: usize = 1024 * 1024;
+const OUTPUT_PER_BYTE: usize = 16;
+const VALUE_BYTES_BASE: usize = 2 * 1024 * 1024;
+const VALUE_PER_BYTE: usize = 16;
+const DEPTH_MAX: usize = 256;
+
+/// A message as it is read.
+#[derive(Debug, Clone)]
+pub(super) struct View<'v> {
+    pub(super) request: &'v RequestHead,
+    pub(super) way: Way<'v>,
+    pub(super) edits: &'v Edits,
+    pub(super) body: &'v [u8],
+}
+
+/// What a body is, as far as its content type says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Media {
+    Xml,
+    Json,
+    Other,
+    /// There is none, or it is not said.
+    Unsaid,
+}
+
+/// Why a message cannot be mediated.
+#[derive(Debug)]
+pub(super) enum Unreadable {
+    /// It is compressed, in this way.
+    Coded(String),
+    /// It is not what it should be.
+    Wrong(String),
+}
+
+impl<'v> View<'v> {
+    /// The first field of this name, if its value is text.
+    pub(super) fn field(&self, name: &str) -> Option<&'v str> {
+        let value = self.edits.find(self.fields(), name)?;
+        std::str::from_utf8(value).ok()
+    }
+
+    /// The fields as they came.
+    pub(super) fn fields(&self) -> FieldsIter<'v> {
+        self.way.fields(self.request)
+    }
+
+    /// The value of an option of the request's query, decoded; the first counts.
+    pub(super) fn query(&self, name: &str) -> Option<Cow<'v, str>> {
+        let options = self.request.query()?.split('&');
+        let mut pairs = options.map(|option| option.split_once('=').unwrap_or((option, "")));
+        let (_, value) =
+            pairs.find(|(known, _)| *known == name || decoded(known).is_some_and(|known| known == name))?;
+        decoded(value)
+    }
+
+    /// Whether it may be XML.
+    pub(super) fn may_be_xml(&self) -> bool {
+        matches!(self.media(), Media::Xml | Media::Unsaid)
+    }
+
+    /// Whether it may be JSON.
+    pub(super) fn may_be_json(&self) -> bool {
+        matches!(self.media(), Media::Json | Media::Unsaid)
+    }
+
+    /// The version of SOAP that its content type announces.
+    pub(super) fn soap(&self) -> Option<soap::Version> {
+        self.field("content-type").and_then(soap::Version::of_content_type)
+    }
+
+    /// The version of SOAP that the client speaks, as far as it says; else 1.1.
+    pub(super) fn client_soap(&self) -> soap::Version {
+        let said = self.request.header("content-type").and_then(soap::Version::of_content_type);
+        said.unwrap_or(soap::Version::V11)
+    }
+
+    /// The body, unless it is compressed.
+    pub(super) fn plain_body(&self) -> Result<&'v [u8], Unreadable> {
+        match self.field("content-encoding") {
+            Some(coding) if !coding.trim().eq_ignore_ascii_case("identity") && !coding.trim().is_empty() => {
+                Err(Unreadable::Coded(coding.to_owned()))
+            }
+            _ => Ok(self.body),
+        }
+    }
+
+    /// The body as the text of an XML document.
+    pub(super) fn xml_text(&self) -> Result<Cow<'v, str>, Unreadable> {
+        let body = self.plain_body()?;
+        let text = match self.charset() {
+            Some(charset) => Document::decode_as(body, charset),
+            None => Document::decode(body),
+        };
+        text.map_err(|error| Unreadable::Wrong(error.to_string()))
+    }
+
+    /// The charset that the content type names.
+    pub(super) fn charset(&self) -> Option<&'v str> {
+        let parameters = self.field("content-type")?.split(';').skip(1);
+        let named = parameters.filter_map(|parameter| parameter.split_once('='));
+        let (_, charset) = named.into_iter().find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))?;
+        Some(charset.trim().trim_matches('"')).filter(|charset| !charset.is_empty())
+    }
+
+    /// Whether its bytes may be read as UTF-8 for all that its content type says.
+    pub(super) fn is_utf8(&self) -> bool {
+        self.charset().is_none_or(|charset| charset.eq_ignore_ascii_case("utf-8"))
+    }
+
+    /// What the client is told of a message that cannot be read: the sender of a request is to blame, and who answered
+    /// it is not the client's affair.
+    pub(super) fn refuse(&self, why: Unreadable) -> Fault {
+        match (self.way, why) {
+            (Way::Request, Unreadable::Coded(coding)) => {
+                let message = format!("a mediator has to read this message, and it is coded as `{coding}`");
+                Fault::unsupported_media_type(message)
+            }
+            (Way::Request, Unreadable::Wrong(wrong)) => Fault::bad_request("body", wrong),
+            (Way::Answer(_), Unreadable::Coded(coding)) => {
+                Fault::backend_failed(format!("a mediator has to read it, and it is coded as `{coding}`"))
+            }
+            (Way::Answer(_), Unreadable::Wrong(wrong)) => Fault::backend_failed(wrong),
+        }
+    }
+
+    /// What the client is told where the engine fails: at the message, or at what the configuration does with it.
+    pub(super) fn refuse_xml(&self, error: &Error, what: &str) -> Fault {
+        match error.kind() {
+            ErrorKind::Document | ErrorKind::Budget => self.refuse(Unreadable::Wrong(error.to_string())),
+            _ => Fault::internal(format!("{what}: {error}")),
+        }
+    }
+
+    fn media(&self) -> Media {
+        let Some(content_type) = self.field("content-type") else { return Media::Unsaid };
+        let essence = content_type.split(';').next().unwrap_or_default().trim();
+        let has = |format: &str| {
+            let behind = essence.len().checked_sub(format.len()).and_then(|at| essence.get(at..));
+            // `text/xml` and `application/xml` as well as `application/soap+xml`.
+            behind.is_some_and(|behind| behind.eq_ignore_ascii_case(format))
+        };
+        match () {
+            () if essence.is_empty() => Media::Unsaid,
+            () if has("/xml") || has("+xml") => Media::Xml,
+            () if has("/json") || has("+json") => Media::Json,
+            () => Media::Other,
+        }
+    }
+}
+
+/// What a message of so many bytes may take.
+pub(super) fn budget(bytes: usize) -> Budget {
+    let output_bytes_max = OUTPUT_BYTES_BASE + bytes.saturating_mul(OUTPUT_PER_BYTE);
+    Budget {
+        depth_max: DEPTH_MAX,
+        instructions_max: INSTRUCTIONS_BASE + (bytes as u64).saturating_mul(INSTRUCTIONS_PER_BYTE),
+        output_bytes_max,
+        text_bytes_max: output_bytes_max,
+        value_bytes_max: VALUE_BYTES_BASE + bytes.saturating_mul(VALUE_PER_BYTE),
+        ..Budget::default()
+    }
+}
+
+fn decoded(raw: &str) -> Option<Cow<'_, str>> {
+    if !raw.contains('+') {
+        return decode_segment(raw);
+    }
+    let spaced = raw.replace('+', " ");
+    decode_segment(&spaced).map(|text| Cow::Owned(text.into_owned()))
+}
