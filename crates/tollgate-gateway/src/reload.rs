@@ -51,6 +51,7 @@ const FIXED: &[Fixed] = &[
     ("[admin]", |old, new| old.admin != new.admin),
     ("[[service]]", has_other_services),
     ("[limits]", |old, new| old.limits != new.limits),
+    ("[mediation]", |old, new| old.mediation != new.mediation),
     ("drain_seconds", |old, new| old.drain_seconds != new.drain_seconds),
 ];
 
@@ -138,8 +139,9 @@ fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificat
     let policy = authentication.policy(&config.authentication);
     launch::check(&config, before.services.iter().map(|service| &**service), &policy, idle)
         .map_err(|error| error.to_string())?;
-    let (routes, endpoints) = (&*config.routes, &*config.endpoints);
-    let proxied = proxy::Table::new((routes, endpoints), &policy, Some(&before.proxied), &before.clock);
+    // With all that mediators are made of: their stylesheets are read again too.
+    let configured = proxy::Configured::of(&config);
+    let proxied = proxy::Table::new(configured, &policy, Some(&before.proxied), &before.clock, &before.log);
     let proxied = proxied.map_err(|error| error.to_string())?;
     certificates.check(&config.tls)?;
     let governed = |service: &Arc<Hosted>| {

@@ -31,6 +31,7 @@ use crate::error_format::ErrorFormat;
 use crate::hosted::is_below;
 use crate::launch::{self, Launched};
 use crate::log::Log;
+use crate::mediate::Memories;
 use crate::odata;
 use crate::operation::{Answer, READING};
 use crate::proxy::{self, Pools};
@@ -79,6 +80,8 @@ pub(crate) struct Core {
     pub(crate) workspace: RefCell<Workspace>,
     /// Connections to the places of endpoints.
     pub(crate) pools: Pools,
+    /// What mediators write into.
+    pub(crate) memories: Memories,
 }
 
 /// What one event loop holds of what is in force.
@@ -119,7 +122,7 @@ impl Gateway {
         let Launched { services, mut remarks } = launch::launch(&config, &policy)?;
         remarks.extend(certificates.remarks(SystemTime::now()));
         remarks.extend(config.remarks());
-        let proxied = proxy::Table::new((&config.routes, &config.endpoints), &policy, None, &clock);
+        let proxied = proxy::Table::new(proxy::Configured::of(&config), &policy, None, &clock, &log);
         let proxied = proxied.map_err(StartError::Config)?;
         let operators = admin::Operator::configuration(&config.admin, &config.authentication);
         let operators = authentication.beside(&operators, Clock::system());
@@ -312,6 +315,7 @@ impl Core {
         Core {
             current: Arc::clone(current),
             pools: Pools::new(&shared.connections),
+            memories: Memories::default(),
             held: RefCell::new(Rc::new(Held::new(shared))),
             texts: RefCell::default(),
             answers: RefCell::default(),

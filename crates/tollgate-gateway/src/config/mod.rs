@@ -11,6 +11,7 @@ mod endpoint;
 mod error;
 mod fibonacci;
 mod location;
+mod mediation;
 mod number;
 mod origin;
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub use self::endpoint::{Balance, Endpoint, EndpointLimits, Health, Suspension};
 pub use self::error::ConfigError;
 pub use self::fibonacci::Fibonacci;
 pub use self::location::Location;
+pub use self::mediation::Mediation;
 use self::number::{optional_within, within};
 pub(crate) use self::route::check as check_routes;
 pub use self::route::{Protocol, Retry, Route};
@@ -72,6 +74,8 @@ pub struct Config {
     pub endpoints: Vec<Endpoint>,
     /// Requests that are passed on.
     pub routes: Vec<Route>,
+    /// How messages are mediated.
+    pub mediation: Mediation,
     /// The answers that are kept for others.
     pub cache: Cache,
     /// What one client may take of the gateway.
@@ -122,6 +126,8 @@ struct File {
     #[serde(rename = "route")]
     #[schemars(with = "Vec<route::Table>")]
     routes: Vec<Spanned<route::Table>>,
+    /// How messages are mediated.
+    mediation: mediation::Table,
     /// The answers that are kept for others.
     cache: Cache,
     /// What one client may take of the gateway.
@@ -287,6 +293,7 @@ impl Config {
             backends,
             endpoints,
             routes,
+            mediation: file.mediation.meaning(),
             cache,
             limits,
             drain_seconds,
@@ -301,8 +308,13 @@ impl Config {
 
     /// What the operator should know of what is configured and cannot be meant, a line each.
     pub(crate) fn remarks(&self) -> Vec<String> {
-        let is_used =
-            |endpoint: &&Endpoint| self.routes.iter().any(|route| route.endpoint.as_ref() == Some(&endpoint.name));
+        let is_used = |endpoint: &&Endpoint| {
+            let leads = |route: &Route| {
+                let mut chosen = route.chosen_endpoints.iter().flatten();
+                route.endpoint.as_ref() == Some(&endpoint.name) || chosen.any(|name| **name == *endpoint.name)
+            };
+            self.routes.iter().any(leads)
+        };
         let unused = self.endpoints.iter().filter(|endpoint| !is_used(endpoint));
         unused
             .map(|endpoint| format!("{}: no route leads to the endpoint `{}`", endpoint.origin.line(), endpoint.name))
@@ -313,6 +325,7 @@ impl Config {
     pub(crate) fn work_processes(&self) -> usize {
         let of_databases = self.services.iter().map(|service| &service.work_processes);
         let pools = of_databases.chain(self.fibonacci.as_ref().map(|fibonacci| &fibonacci.work_processes));
+        let pools = pools.chain((!self.routes.is_empty()).then_some(&self.mediation.work_processes));
         pools.map(|work_processes| work_processes.limit as usize).sum()
     }
 
@@ -389,7 +402,8 @@ impl Config {
         let of_databases = self.services.iter().map(|service| service.rules.largest_body());
         let echo = self.backends.echo.iter().map(|echo| echo.body_bytes_max);
         let stock_quote = self.backends.stock_quote.iter().map(|_| stock_quote::MESSAGE_BYTES_MAX);
-        of_databases.chain(echo).chain(stock_quote).max().unwrap_or_default()
+        let gathered = self.routes.iter().map(|route| route.body_bytes_max);
+        of_databases.chain(echo).chain(stock_quote).chain(gathered).max().unwrap_or_default()
     }
 }
 
@@ -429,6 +443,7 @@ impl Default for Config {
             backends: Backends::default(),
             endpoints: Vec::new(),
             routes: Vec::new(),
+            mediation: Mediation::default(),
             cache: Cache::default(),
             limits: Limits::default(),
             drain_seconds: DRAIN_SECONDS,
@@ -451,6 +466,7 @@ impl Default for File {
             services: None,
             endpoints: Vec::new(),
             routes: Vec::new(),
+            mediation: mediation::Table::default(),
             cache: Cache::default(),
             limits: Limits::default(),
             drain_seconds: DRAIN_SECONDS,

@@ -20,6 +20,16 @@ impl Origin {
         Origin { text: Arc::clone(text), file_name: Arc::clone(file_name), span }
     }
 
+    /// The text of the file.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What the file is called.
+    pub(crate) fn file_name(&self) -> &str {
+        &self.file_name
+    }
+
     /// The same file at another place.
     pub(crate) fn at(&self, span: Range<usize>) -> Origin {
         Origin { span, ..self.clone() }

@@ -131,6 +131,13 @@ fn what_is_wrong_with_a_route_stands_with_its_line() {
         ("path = \"/a\"\nto = \"b\"", 6, "expected a path such as"),
         ("path = \"/a\"\nretry = \"alway\"", 6, "did you mean `always`?"),
         ("path = \"/a\"\nbody_bytes_max = 0", 6, "found 0"),
+        ("path = \"/a\"", 5, "expected `endpoint`, or a sequence `request`"),
+        ("path = \"/a\"\nresponse = [{ respond = {} }]", 5, "expected `endpoint`, or a sequence `request`"),
+        (
+            "path = \"/a\"\nresponse = [{ choose = [{ path = \"*\", endpoint = \"quotes\" }] }]",
+            5,
+            "an answer goes to the client: `quotes` cannot be chosen",
+        ),
         ("path = \"/a\"\n[[route]]\npath = \"/a/\"", 7, "go elsewhere already: gateway.toml:5"),
         (
             "path = \"/a\"\nmethods = [\"GET\", \"PUT\"]\n[[route]]\npath = \"/a\"\nmethods = [\"PUT\"]",
@@ -147,6 +154,9 @@ fn what_is_wrong_with_a_route_stands_with_its_line() {
 
 #[test]
 fn an_endpoint_that_no_route_leads_to_is_remarked() {
+    let chosen = "[[endpoint]]\nname = \"spare\"\nurls = [\"http://h\"]\n[[route]]\npath = \"/a\"\n\
+        request = [{ choose = [{ path = \"*\", then = [{ choose = [{ path = \"*\", endpoint = \"spare\" }] }] }] }]";
+    assert_eq!(Config::parse(chosen, "gateway.toml").unwrap().remarks(), [""; 0]);
     let config = Config::parse("[[endpoint]]\nname = \"spare\"\nurls = [\"http://h\"]", "gateway.toml").unwrap();
     assert_eq!(config.remarks(), ["gateway.toml:2: no route leads to the endpoint `spare`"]);
 }

@@ -15,6 +15,7 @@ use super::ConfigError;
 use super::endpoint::Endpoint;
 use super::number::optional_within;
 use super::origin::Origin;
+use crate::mediate::SequenceTable;
 
 /// Requests that are passed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct Route {
     pub retry: Retry,
     /// Bytes of a body that is gathered for a mediator; 413 beyond.
     pub body_bytes_max: usize,
+    /// The names of endpoints that the mediators of its requests may choose; absent where it has none.
+    pub(crate) chosen_endpoints: Option<Vec<String>>,
     /// Where it stands.
     pub(crate) origin: Origin,
     /// Where the name of its endpoint stands.
@@ -94,6 +97,12 @@ pub(super) struct Table {
     #[serde(default, deserialize_with = "optional_within::<1, BODY_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 1, max = BODY_BYTES_MAX))]
     body_bytes_max: Option<usize>,
+    /// The mediators that requests pass.
+    #[serde(default)]
+    request: Option<SequenceTable>,
+    /// The mediators that answers pass.
+    #[serde(default)]
+    response: Option<SequenceTable>,
 }
 
 // What a configuration may ask for at most.
@@ -146,6 +155,10 @@ pub(super) fn routes(
             return Err(route.origin.wrong(&wrong));
         }
         routes.push(route);
+    }
+    if let Some(route) = routes.iter().find(|route| route.endpoint.is_none() && route.chosen_endpoints.is_none()) {
+        let wrong = "expected `endpoint`, or a sequence `request` that chooses one or answers";
+        return Err(route.origin.wrong(wrong));
     }
     Ok(routes)
 }
@@ -201,6 +214,11 @@ impl Table {
             Ok(name.to_ascii_lowercase())
         });
         let to = self.to.as_ref().map(checked_target).transpose()?;
+        let chosen_endpoints = self.request.map(|sequence| sequence.endpoints);
+        if let Some(name) = self.response.and_then(|sequence| sequence.endpoints.into_iter().next()) {
+            let wrong = format!("an answer goes to the client: `{name}` cannot be chosen in `response`");
+            return Err((self.path.span(), wrong));
+        }
         let at = self.endpoint.as_ref().map_or_else(|| self.path.span(), Spanned::span);
         Ok(Route {
             methods: methods.transpose()?,
@@ -211,6 +229,7 @@ impl Table {
             protocol: if self.soap { Protocol::Soap } else { Protocol::Http },
             retry: self.retry,
             body_bytes_max: self.body_bytes_max.unwrap_or(BODY_BYTES),
+            chosen_endpoints,
             origin: origin.at(self.path.span()),
             path,
         })

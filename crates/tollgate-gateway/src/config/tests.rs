@@ -146,6 +146,7 @@ fn every_key_is_read() {
             backends: Backends { echo: Some(Echo { body_bytes_max: 9 }), stock_quote: Some(StockQuote) },
             endpoints: Vec::new(),
             routes: Vec::new(),
+            mediation: Mediation::default(),
             cache: Cache { enabled: false, bytes_max: 1, entries_max: 2, entry_bytes_max: 3, wait_ms_max: 4 },
             limits: Limits {
                 connections_max: 10,

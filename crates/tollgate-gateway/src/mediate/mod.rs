@@ -6,6 +6,7 @@
 
 mod away;
 mod choose;
+mod compile;
 mod condition;
 mod edits;
 mod fault;
@@ -34,12 +35,12 @@ use std::sync::Arc;
 use tollgate_net::http1::RequestHead;
 
 #[allow(unused_imports, reason = "the proxy path names them")]
+pub(crate) use self::compile::compile;
 pub(crate) use self::edits::Edits;
 #[allow(unused_imports, reason = "the proxy path names them")]
 pub(crate) use self::message::{Memories, Memory, Origin, Passing, Way};
-use self::reading::Kind;
-#[allow(unused_imports, reason = "the configuration names them")]
-pub(crate) use self::reading::{Reading, SequenceTable};
+pub(crate) use self::reading::SequenceTable;
+use self::reading::{Kind, Reading};
 use self::wsdl::Description;
 use crate::dispatcher::Dispatcher;
 use crate::error::Fault;
@@ -58,6 +59,12 @@ const MEDIATORS: &[Kind] = &[
     respond::KIND,
     log::KIND,
 ];
+
+/// Fields of a request that may make an answer one that cannot be read: compressed, or in parts.
+const NOT_WITH_READ_ANSWERS: [&str; 3] = ["accept-encoding", "range", "if-range"];
+/// Fields of an answer that are true of one body only: not of another in its place.
+const OF_THE_BODY_ALONE: [&str; 6] =
+    ["etag", "accept-ranges", "content-md5", "content-digest", "repr-digest", "digest"];
 
 /// What becomes of the messages of one route.
 #[derive(Debug, Clone)]
@@ -122,9 +129,9 @@ impl Mediation {
     }
 
     /// The same for a service of SOAP, whose addresses are rewritten in its descriptions: the route's path, and what that
-    /// becomes at the backend.
-    pub(crate) fn describing(self, path: &str, to: Option<&str>) -> Mediation {
-        let description = Sequence::new(vec![Box::new(Description::new(path, to))]);
+    /// is at the backend.
+    pub(crate) fn describing(self, path: &str, there: &str) -> Mediation {
+        let description = Sequence::new(vec![Box::new(Description::new(path, there))]);
         Mediation { description: Some(description), ..self }
     }
 
@@ -148,8 +155,13 @@ impl Mediation {
     pub(crate) async fn mediate_request(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
         let outcome = self.request.run(passing, &self.processes).await?;
         if outcome == Outcome::Continue && self.for_answer(passing.request).needs_body() {
-            // What is compressed could not be read.
-            passing.memory.edits.remove("accept-encoding");
+            for name in NOT_WITH_READ_ANSWERS {
+                passing.memory.edits.remove(name);
+            }
+        }
+        if passing.memory.replacement().is_some() {
+            passing.memory.edits.remove("content-md5");
+            passing.memory.edits.remove("content-digest");
         }
         Ok(outcome)
     }
@@ -159,7 +171,13 @@ impl Mediation {
     /// # Errors
     /// What the client is told instead of the answer.
     pub(crate) async fn mediate_answer(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
-        self.for_answer(passing.request).run(passing, &self.processes).await
+        let outcome = self.for_answer(passing.request).run(passing, &self.processes).await?;
+        if outcome == Outcome::Continue && passing.memory.replacement().is_some() {
+            for name in OF_THE_BODY_ALONE {
+                passing.memory.edits.remove(name);
+            }
+        }
+        Ok(outcome)
     }
 }
 

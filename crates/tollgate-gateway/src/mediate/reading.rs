@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use tollgate_wire::soap;
 use tollgate_xml::XPath;
@@ -35,20 +35,26 @@ const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const KNOWN_PREFIXES: [(&str, &str); 3] =
     [("soap11", soap::NAMESPACE_V11), ("soap12", soap::NAMESPACE_V12), ("wsa", soap::ADDRESSING_NAMESPACE)];
 
-/// Fields that no mediator touches: they frame a message or belong to one connection.
-const PROXY_FIELDS: [&str; 12] = [
+/// Fields that no mediator touches: they frame a message, belong to one connection, or say where it came from. Those that
+/// begin with `x-forwarded-` are among them.
+const PROXY_FIELDS: [&str; 17] = [
     "connection",
     "content-length",
+    "date",
     "expect",
+    "forwarded",
     "host",
     "keep-alive",
     "proxy-connection",
     "proxy-authenticate",
+    "proxy-authentication-info",
     "proxy-authorization",
     "te",
     "trailer",
     "transfer-encoding",
     "upgrade",
+    "via",
+    "x-real-ip",
 ];
 
 /// A value of the configuration with its place.
@@ -79,7 +85,10 @@ pub(crate) struct Reading<'c> {
 
 /// A sequence as a table of the file has it: looked at later, when the files are read that its mediators name.
 #[derive(Debug, Default)]
-pub(crate) struct SequenceTable;
+pub(crate) struct SequenceTable {
+    /// The names of the endpoints that are chosen in it.
+    pub(crate) endpoints: Vec<String>,
+}
 
 /// One name or several.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -222,7 +231,8 @@ impl<'c> Reading<'c> {
     /// That it is none, or that the field is the proxy's own.
     pub(super) fn own_field_name(&self, name: &Spanned<String>) -> Result<Box<str>, ConfigError> {
         let text = self.field_name(name)?;
-        if PROXY_FIELDS.iter().any(|field| field.eq_ignore_ascii_case(&text)) {
+        let lower = text.to_ascii_lowercase();
+        if PROXY_FIELDS.contains(&&*lower) || lower.starts_with("x-forwarded-") {
             let wrong = format!("`{text}` says how the message travels, and is set by the proxy alone");
             return Err(self.wrong(name.span(), &wrong));
         }
@@ -291,7 +301,20 @@ fn inner<'t>((_, value): (Spanned<Cow<'t, str>>, Value<'t>)) -> DeValue<'t> {
 
 impl<'de> Deserialize<'de> for SequenceTable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SequenceTable, D::Error> {
-        IgnoredAny::deserialize(deserializer).map(|_| SequenceTable)
+        let mut endpoints = Vec::new();
+        collect_endpoints(&toml::Value::deserialize(deserializer)?, &mut endpoints);
+        Ok(SequenceTable { endpoints })
+    }
+}
+
+fn collect_endpoints(value: &toml::Value, endpoints: &mut Vec<String>) {
+    match value {
+        toml::Value::Array(values) => values.iter().for_each(|value| collect_endpoints(value, endpoints)),
+        toml::Value::Table(table) => table.iter().for_each(|(key, value)| match value {
+            toml::Value::String(name) if key == "endpoint" => endpoints.push(name.clone()),
+            value => collect_endpoints(value, endpoints),
+        }),
+        _ => {}
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Description {
     /// The route's path, without a slash at its end.
     path: Box<str>,
     /// The same at the backend.
-    to: Box<str>,
+    there: Box<str>,
 }
 
 /// What an attribute is.
@@ -61,10 +61,9 @@ const ATTRIBUTES: [(&str, &str, &str, Meaning); 10] = [
 ];
 
 impl Description {
-    /// For a route of this path; `to` is what it becomes at the backend.
-    pub(super) fn new(path: &str, to: Option<&str>) -> Description {
-        let to = to.map_or(path, |to| to.split('?').next().unwrap_or_default());
-        Description { path: path.trim_end_matches('/').into(), to: to.trim_end_matches('/').into() }
+    /// For a route of this path, and what that is at the backend.
+    pub(super) fn new(path: &str, there: &str) -> Description {
+        Description { path: path.trim_end_matches('/').into(), there: there.trim_end_matches('/').into() }
     }
 
     /// Whether a request asks for a description.
@@ -98,7 +97,7 @@ impl Description {
             (Meaning::Reference, None) if value.starts_with('/') => self.here(value),
             (Meaning::Reference, None) => {
                 // Relative to the document, whose place at the backend is another one.
-                let there = format!("{}{}", self.to, asked.strip_prefix(&*self.path).unwrap_or_default());
+                let there = format!("{}{}", self.there, asked.strip_prefix(&*self.path).unwrap_or_default());
                 let folder = there.rfind('/').map_or("/", |at| &there[..=at]);
                 let target = format!("{folder}{}", value.strip_prefix("./").unwrap_or(value));
                 (!target.contains("/../")).then(|| self.here(&target)).flatten()
@@ -108,7 +107,7 @@ impl Description {
 
     /// What a path of the backend is here, if it is here at all.
     fn here(&self, there: &str) -> Option<String> {
-        let rest = there.strip_prefix(&*self.to)?;
+        let rest = there.strip_prefix(&*self.there)?;
         (rest.is_empty() || rest.starts_with(['/', '?', '#'])).then(|| format!("{}{rest}", self.path))
     }
 
@@ -192,8 +191,8 @@ mod tests {
     use crate::mediate::Sequence;
     use crate::mediate::testing::Message;
 
-    fn rewritten(path: &str, to: Option<&str>, asked: &str, description: &str) -> String {
-        let sequence = Sequence::new(vec![Box::new(Description::new(path, to))]);
+    fn rewritten(path: &str, there: &str, asked: &str, description: &str) -> String {
+        let sequence = Sequence::new(vec![Box::new(Description::new(path, there))]);
         let message = Message::get(asked).with("Content-Type", "text/xml").with_bytes(description.as_bytes());
         message.answered(200).through_sequence(&sequence).body
     }
@@ -209,7 +208,7 @@ mod tests {
                     if element.starts_with("x:") { "schemaLocation" } else { "location" }
                 )
             };
-            let told = rewritten("/quote", Some("/services/S"), "/quote?wsdl", &of(attribute));
+            let told = rewritten("/quote", "/services/S", "/quote?wsdl", &of(attribute));
             assert_eq!(told, of(expected), "{element} {attribute}");
         };
         for element in ["s:address", "t:address", "h:address"] {
@@ -236,7 +235,7 @@ mod tests {
     #[test]
     fn what_is_no_description_stays_as_it_is() {
         for text in ["<a/>", "<a>", "", "no XML", "<address location='http://back/'/>"] {
-            assert_eq!(rewritten("/quote", None, "/quote?wsdl", text), text);
+            assert_eq!(rewritten("/quote", "/quote", "/quote?wsdl", text), text);
         }
     }
 

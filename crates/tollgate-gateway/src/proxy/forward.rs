@@ -17,6 +17,7 @@ use tollgate_net::stream::Transport;
 use super::ProxyRoute;
 use super::endpoint::{Ending, Group, Permit, Tried, Unavailable};
 use super::fields::{self, Came, Credentials};
+use super::mediated;
 use crate::auth::Verb;
 use crate::config::{EndpointLimits, Retry};
 use crate::error::{Failure, Fault};
@@ -24,7 +25,7 @@ use crate::mediate::Edits;
 use crate::visit::Visit;
 
 /// Bodies up to this are sent with their head, and can be sent again.
-const GATHERED_BYTES_MAX: usize = 64 * 1024;
+pub(super) const GATHERED_BYTES_MAX: usize = 64 * 1024;
 
 /// Passes a request on, or tells the client why not.
 ///
@@ -58,11 +59,15 @@ pub(crate) async fn forward(
 
 async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
     visit.access.check_document(Verb::of(exchange.request().method()))?;
+    if !route.mediation.leaves(exchange.request()) {
+        return mediated::pass(visit, route, exchange).await;
+    }
     let group = route.endpoint.as_deref();
     let gathered = exchange.gather_body(GATHERED_BYTES_MAX).await?;
-    let group = group.ok_or_else(|| Fault::internal("a route without endpoint has no mediator that names one"))?;
-    let mut asked = ask(visit, route, group, exchange, gathered).await?;
-    answer(exchange);
+    let edits = Edits::default();
+    let outgoing = Outgoing { gathered, edits: &edits, body: None };
+    let mut asked = ask(visit, route, group.ok_or_else(nowhere)?, exchange, outgoing).await?;
+    answer(exchange, &edits);
     let relayed = exchange.relay(&mut asked.asking).await;
     if let Err(error) = relayed {
         return Err(asked.failed(error));
@@ -70,20 +75,35 @@ async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>
     asked.end(exchange).await.map_err(Failure::Broken)
 }
 
+/// A request as it leaves.
+#[derive(Clone, Copy)]
+pub(super) struct Outgoing<'m> {
+    pub(super) gathered: Gathered,
+    /// What becomes of its fields.
+    pub(super) edits: &'m Edits,
+    /// A body in place of its own.
+    pub(super) body: Option<&'m [u8]>,
+}
+
 /// A request that a backend began to answer.
-struct Asked<'g> {
-    asking: Asking,
+pub(super) struct Asked<'g> {
+    pub(super) asking: Asking,
     pool: Rc<Pool>,
     permit: Permit<'g>,
 }
 
+/// The fault where nobody says where a request goes.
+pub(super) fn nowhere() -> Fault {
+    Fault::internal("a route without endpoint, and no mediator chose one")
+}
+
 /// Sends the request to one place after the other, until one begins to answer.
-async fn ask<'g>(
+pub(super) async fn ask<'g>(
     visit: &Visit<'_>,
     route: &ProxyRoute,
     group: &'g Group,
     exchange: &mut Exchange<'_>,
-    gathered: Gathered,
+    outgoing: Outgoing<'_>,
 ) -> Result<Asked<'g>, Failure> {
     let began = exchange.now();
     let mut tried = Tried::default();
@@ -106,7 +126,7 @@ async fn ask<'g>(
                 continue;
             }
         };
-        let body = write_request(visit, route, exchange, &permit, gathered);
+        let body = write_request(visit, route, exchange, &permit, outgoing);
         let patience = patience(limits, began);
         loop {
             let may_ask_again = may_ask_again(route, exchange.request().method(), &connection, body);
@@ -160,7 +180,7 @@ fn write_request(
     route: &ProxyRoute,
     exchange: &mut Exchange<'_>,
     permit: &Permit<'_>,
-    gathered: Gathered,
+    Outgoing { gathered, edits, body }: Outgoing<'_>,
 ) -> Body {
     let (peer, transport) = (exchange.peer(), exchange.transport());
     let (request, _, out) = exchange.outbound();
@@ -179,18 +199,19 @@ fn write_request(
         },
         host: request.host(),
     };
-    fields::write_request(out, request, &came, target.authority(), &Edits::default());
+    fields::write_request(out, request, &came, target.authority(), edits);
     match gathered {
-        Gathered::Whole => exchange.enclose(Enclosed::Gathered),
+        Gathered::Whole => exchange.enclose(body.map_or(Enclosed::Gathered, Enclosed::Given)),
+        // Nobody has read it, so that nobody put another in its place.
         Gathered::Beginning => exchange.enclose(Enclosed::Streamed),
     }
 }
 
 /// Makes the answer to the client of that of the backend, but for its body.
-fn answer(exchange: &mut Exchange<'_>) {
+pub(super) fn answer(exchange: &mut Exchange<'_>, edits: &Edits) {
     let (_, head, response) = exchange.answered();
     response.status = head.status();
-    fields::write_answer(response, head, &Edits::default());
+    fields::write_answer(response, head, edits);
     match (head.framing(), head.content_length()) {
         // Of an answer to HEAD too, which has none of them.
         (Framing::Length(length), _) | (Framing::None, Some(length)) => response.delimit(Delimiter::Length(length)),
@@ -199,8 +220,16 @@ fn answer(exchange: &mut Exchange<'_>) {
 }
 
 impl Asked<'_> {
+    /// Ends an exchange whose answer came, and of which nothing goes on as it is.
+    pub(super) fn answered(self, exchange: &mut Exchange<'_>) {
+        let (_, head, _) = exchange.answered();
+        let status = head.status();
+        exchange.release(self.asking, &self.pool);
+        self.permit.ended(Ending::Answered(status));
+    }
+
     /// Ends an exchange that went well.
-    async fn end(self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
+    pub(super) async fn end(self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
         let (request, head, _) = exchange.answered();
         let (is_head, status) = (request.method() == Method::Head, head.status());
         exchange.release(self.asking, &self.pool);
@@ -210,7 +239,7 @@ impl Asked<'_> {
     }
 
     /// Ends an exchange that broke within the answer.
-    fn failed(self, error: ForwardError) -> Failure {
+    pub(super) fn failed(self, error: ForwardError) -> Failure {
         match error {
             ForwardError::Client(error) => error.into(),
             ForwardError::Backend(error) => {

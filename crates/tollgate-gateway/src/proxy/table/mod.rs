@@ -15,7 +15,10 @@ use tollgate_net::http1::Method;
 use super::endpoint::{Group, PlaceId};
 use super::path;
 use crate::auth::{Grants, Policy, is_within};
-use crate::config::{ConfigError, Endpoint, Protocol, Retry, Route};
+use crate::config::{self, Config, ConfigError, Endpoint, Protocol, Retry, Route};
+use crate::dispatcher::Dispatcher;
+use crate::log::Log;
+use crate::mediate::{self, Mediation};
 
 /// All routes and endpoints of one configuration.
 #[derive(Debug, Default)]
@@ -26,6 +29,28 @@ pub(crate) struct Table {
     places: Vec<Place>,
     longest: usize,
     groups: BTreeMap<Arc<str>, Arc<Group>>,
+    /// The endpoints in the order of the configuration, which is how mediators name them.
+    by_number: Vec<Arc<Group>>,
+    /// Permits to mediate large messages; they outlive a new configuration.
+    mediating: Option<Dispatcher<()>>,
+}
+
+/// What a table is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Configured<'c> {
+    /// The requests that are passed on.
+    pub(crate) routes: &'c [Route],
+    /// Where they go.
+    pub(crate) endpoints: &'c [Endpoint],
+    /// How messages are mediated.
+    pub(crate) mediation: &'c config::Mediation,
+}
+
+impl<'c> Configured<'c> {
+    /// What a configuration says of it.
+    pub(crate) fn of(config: &'c Config) -> Configured<'c> {
+        Configured { routes: &config.routes, endpoints: &config.endpoints, mediation: &config.mediation }
+    }
 }
 
 /// A path of routes or of access rules.
@@ -53,6 +78,8 @@ pub(crate) struct ProxyRoute {
     pub(crate) retry: Retry,
     /// Bytes of a body that is gathered; 413 beyond.
     pub(crate) body_bytes_max: usize,
+    /// What becomes of its messages.
+    pub(crate) mediation: Mediation,
     /// Answers by the class of their status, from 1xx to 5xx; it outlives a new configuration.
     answered: Arc<Answered>,
 }
@@ -92,28 +119,38 @@ pub(crate) enum Found<'t> {
 }
 
 impl Table {
-    /// What `routes` and `endpoints` say, where `policy` says who may do what. Places and counters that were in `before`
-    /// stay what they are.
+    /// What is configured, where `policy` says who may do what, and mediators log to `log`. Places and counters that were
+    /// in `before` stay what they are.
     ///
     /// # Errors
-    /// What is wrong with a file that an endpoint names.
+    /// What is wrong with a file that an endpoint or a mediator names, or with a mediator.
     pub(crate) fn new(
-        (configured, endpoints): (&[Route], &[Endpoint]),
+        Configured { routes: configured, endpoints, mediation }: Configured<'_>,
         policy: &Policy,
         before: Option<&Table>,
         clock: &Clock,
+        log: &Arc<Log>,
     ) -> Result<Table, ConfigError> {
+        let mediating = before.and_then(|before| before.mediating.clone()).unwrap_or_else(|| {
+            let config::WorkProcesses { limit, queue_max, .. } = mediation.work_processes;
+            let permits = vec![(); limit as usize];
+            Dispatcher::new(permits, queue_max as usize, mediation.work_processes.wait_max())
+        });
+        let mediations = mediate::compile(configured, endpoints, log, &mediating)?;
         let mut groups = BTreeMap::new();
+        let mut by_number = Vec::with_capacity(endpoints.len());
         for endpoint in endpoints {
             let known = before.and_then(|before| before.groups.get(&endpoint.name));
             let group = Group::new(endpoint, known.map(|group| &**group), clock)?;
-            groups.insert(Arc::clone(&endpoint.name), Arc::new(group));
+            let group = Arc::new(group);
+            groups.insert(Arc::clone(&endpoint.name), Arc::clone(&group));
+            by_number.push(group);
         }
-        let route = |route: &Route| {
+        let route = |(route, mediation): (&Route, Mediation)| {
             let known = before.and_then(|before| before.routes.iter().find(|known| known.is(route)));
-            ProxyRoute::new(route, &groups, known)
+            ProxyRoute::new(route, mediation, &groups, known)
         };
-        let mut routes: Vec<ProxyRoute> = configured.iter().map(route).collect();
+        let mut routes: Vec<ProxyRoute> = configured.iter().zip(mediations).map(route).collect();
         routes.sort_by(|left, right| {
             let order = |route: &ProxyRoute| (route.host.is_none(), route.methods == Methods::ALL);
             left.path.cmp(&right.path).then_with(|| order(left).cmp(&order(right)))
@@ -129,7 +166,7 @@ impl Table {
         };
         let places: Vec<Place> = paths.into_iter().map(place).collect();
         let longest = places.iter().map(|place| place.path.len()).max().unwrap_or_default();
-        Ok(Table { routes, places, longest, groups })
+        Ok(Table { routes, places, longest, groups, by_number, mediating: Some(mediating) })
     }
 
     /// Whose a request is. The host is the one that was asked for, with or without its port.
@@ -174,6 +211,16 @@ impl Table {
     /// The endpoint of a name.
     pub(crate) fn group(&self, name: &str) -> Option<&Arc<Group>> {
         self.groups.get(name)
+    }
+
+    /// The endpoint that a mediator chose.
+    pub(crate) fn chosen(&self, number: usize) -> Option<&Arc<Group>> {
+        self.by_number.get(number)
+    }
+
+    /// The permits to mediate large messages, where there is a route.
+    pub(crate) fn mediating(&self) -> Option<&Dispatcher<()>> {
+        self.mediating.as_ref()
     }
 
     /// The longest path that fits, and the first of the routes at it or above it.
@@ -226,7 +273,12 @@ pub(crate) fn places<'c>(routes: &'c [Route], policy: &'c Policy) -> impl Iterat
 }
 
 impl ProxyRoute {
-    fn new(route: &Route, groups: &BTreeMap<Arc<str>, Arc<Group>>, known: Option<&ProxyRoute>) -> ProxyRoute {
+    fn new(
+        route: &Route,
+        mediation: Mediation,
+        groups: &BTreeMap<Arc<str>, Arc<Group>>,
+        known: Option<&ProxyRoute>,
+    ) -> ProxyRoute {
         ProxyRoute {
             path: route.path.as_str().into(),
             methods: Methods::of(route),
@@ -237,6 +289,7 @@ impl ProxyRoute {
             protocol: route.protocol,
             retry: route.retry,
             body_bytes_max: route.body_bytes_max,
+            mediation,
             answered: known.map_or_else(Arc::default, |known| Arc::clone(&known.answered)),
         }
     }
@@ -275,7 +328,10 @@ impl ProxyRoute {
             None => out.extend_from_slice(path.as_bytes()),
             Some(to) => {
                 let rest = &path[self.path.len()..];
-                let kept = if rest.is_empty() { &to.path } else { to.path.trim_end_matches('/') };
+                let bare = to.path.trim_end_matches('/');
+                // `/` adds nothing to the path of a place that is an address by itself.
+                let is_whole = bare.is_empty() && out.len() > begin;
+                let kept = if rest.is_empty() && !is_whole { &to.path } else { bare };
                 out.extend_from_slice(kept.as_bytes());
                 out.extend_from_slice(rest.as_bytes());
                 said = to.query.as_deref();

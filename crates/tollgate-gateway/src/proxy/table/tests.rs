@@ -9,7 +9,7 @@ fn table(routes: &str) -> Table {
         Config::parse(&format!("{routes}\n[[endpoint]]\nname = \"e\"\nurls = [\"http://127.0.0.1:1\"]"), "g.toml");
     let config = config.unwrap();
     let policy = Policy::new(Vec::new(), Allow::anyone(), None);
-    Table::new((&config.routes, &config.endpoints), &policy, None, &Clock::system()).unwrap()
+    Table::new(Configured::of(&config), &policy, None, &Clock::system(), &log()).unwrap()
 }
 
 fn route(rest: &str) -> String {
@@ -128,9 +128,9 @@ fn counts_and_places_outlive_a_new_configuration() {
     let (first, second) =
         (config(&route("path = \"/a\"")), config(&["path = \"/a\"\nto = \"/b\"", "path = \"/c\""].map(route).concat()));
     let clock = Clock::system();
-    let before = Table::new((&first.routes, &first.endpoints), &policy, None, &clock).unwrap();
+    let before = Table::new(Configured::of(&first), &policy, None, &clock, &log()).unwrap();
     before.routes()[0].count(204);
-    let after = Table::new((&second.routes, &second.endpoints), &policy, Some(&before), &clock).unwrap();
+    let after = Table::new(Configured::of(&second), &policy, Some(&before), &clock, &log()).unwrap();
     before.routes()[0].count(404);
     assert_eq!(after.routes()[0].answered(), [0, 1, 0, 1, 0]);
     assert_eq!(after.routes()[1].answered(), [0; 5]);
@@ -146,7 +146,7 @@ fn what_a_rule_says_of_a_path_holds_for_every_route_that_is_asked_there() {
     let text = format!("{}{rules}[[endpoint]]\nname = \"e\"\nurls = [\"http://127.0.0.1:1\"]", routes.concat());
     let config = Config::parse(&text, "g").unwrap();
     let policy = Policy::new(config.authentication.rules.clone(), Allow::anyone(), None);
-    let table = Table::new((&config.routes, &config.endpoints), &policy, None, &Clock::system()).unwrap();
+    let table = Table::new(Configured::of(&config), &policy, None, &Clock::system(), &log()).unwrap();
     let check = |method: Method, path: &str, expected: &str, is_permitted: bool| {
         let found = table.find(Some("x"), method, path);
         assert_eq!(shown(&found), expected, "{method:?} {path}");
@@ -161,4 +161,8 @@ fn what_a_rule_says_of_a_path_holds_for_every_route_that_is_asked_there() {
     check(Method::Get, "/a/deep/down", "/a", false);
     check(Method::Get, "/a/deep/downs", "/a", true);
     check(Method::Get, "/a/deep/x/../down", "ambiguous", false);
+}
+
+fn log() -> Arc<Log> {
+    Arc::new(Log::to_stderr())
 }

@@ -1,0 +1,118 @@
+//! Requests of routes with mediators: gathered as far as those need it, taken through their sequences on the way to the
+//! backend and back.
+//!
+//! What mediators do is theirs: see `mediate`. Which fields travel at all stays decided in `fields`.
+
+use std::borrow::Cow;
+
+use tollgate_net::http1::server::{Exchange, Gathered};
+
+use super::ProxyRoute;
+use super::fields;
+use super::forward::{GATHERED_BYTES_MAX, Outgoing, answer, ask, nowhere, scheme};
+use crate::error::{Failure, Fault};
+use crate::mediate::{Memory, Origin, Outcome, Passing, Way};
+use crate::visit::Visit;
+
+/// Passes a request on through the sequences of its route.
+///
+/// # Errors
+/// What the client is told, or that the exchange broke.
+pub(super) async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+    let mut memory = visit.memories.take();
+    let outcome = pass_with(visit, route, exchange, &mut memory).await;
+    visit.memories.give(memory);
+    outcome
+}
+
+async fn pass_with(
+    visit: &Visit<'_>,
+    route: &ProxyRoute,
+    exchange: &mut Exchange<'_>,
+    memory: &mut Memory,
+) -> Result<(), Failure> {
+    let mediation = &route.mediation;
+    let gathered = if mediation.request.needs_body() {
+        exchange.read_body(route.body_bytes_max).await?;
+        Gathered::Whole
+    } else {
+        exchange.gather_body(GATHERED_BYTES_MAX).await?
+    };
+    let (scheme, local) = (scheme(exchange.transport()), exchange.local());
+    let (request, body, response) = exchange.parts();
+    let authority = request.host().map_or_else(|| Cow::Owned(local.to_string()), Cow::Borrowed);
+    let origin = Origin { scheme, authority: &authority };
+    // What is not whole is no message.
+    let body = if gathered == Gathered::Whole { body } else { &[] };
+    let mut passing = Passing { request, way: Way::Request, origin, body, endpoint: None, memory };
+    let outcome = mediation.mediate_request(&mut passing).await?;
+    let chosen = passing.endpoint.and_then(|number| visit.shared.proxied.chosen(number));
+    if let Outcome::Respond { status } = outcome {
+        response.status = status;
+        memory.edits.apply([], |name, value| response.header(name, value));
+        response.body.extend_from_slice(memory.replacement().unwrap_or_default());
+        return Ok(());
+    }
+    let group = chosen.or(route.endpoint.as_ref()).ok_or_else(nowhere)?;
+    let outgoing = Outgoing { gathered, edits: &memory.edits, body: memory.replacement() };
+    let mut asked = ask(visit, route, group, exchange, outgoing).await?;
+    memory.clear();
+
+    let sequence = mediation.for_answer(exchange.request());
+    let gathers = sequence.needs_body();
+    if gathers && let Err(error) = exchange.gather_answer(&mut asked.asking, route.body_bytes_max).await {
+        return Err(asked.failed(error));
+    }
+    let mediated =
+        if sequence.is_empty() { Ok(Outcome::Continue) } else { mediate_answer(route, exchange, scheme, memory).await };
+    match mediated {
+        Ok(Outcome::Continue) if !gathers => {
+            answer(exchange, &memory.edits);
+            if let Err(error) = exchange.relay(&mut asked.asking).await {
+                return Err(asked.failed(error));
+            }
+        }
+        Ok(Outcome::Continue) => {
+            let (_, head, response) = exchange.answered();
+            response.status = head.status();
+            fields::write_answer(response, head, &memory.edits);
+        }
+        Ok(Outcome::Respond { status }) => {
+            let (_, _, response) = exchange.answered();
+            response.status = status;
+            memory.edits.apply([], |name, value| response.header(name, value));
+        }
+        // The backend did its part.
+        Err(fault) => {
+            asked.answered(exchange);
+            return Err(fault.into());
+        }
+    }
+    if gathers {
+        asked.answered(exchange);
+        return Ok(());
+    }
+    asked.end(exchange).await.map_err(Failure::Broken)
+}
+
+/// Takes the answer through its sequence; where that writes another body, it stands in the place of the backend's.
+async fn mediate_answer(
+    route: &ProxyRoute,
+    exchange: &mut Exchange<'_>,
+    scheme: &str,
+    memory: &mut Memory,
+) -> Result<Outcome, Fault> {
+    let local = exchange.local();
+    let (request, head, response) = exchange.answered();
+    let mut body = std::mem::take(&mut response.body);
+    let authority = request.host().map_or_else(|| Cow::Owned(local.to_string()), Cow::Borrowed);
+    let origin = Origin { scheme, authority: &authority };
+    let mut passing = Passing { request, way: Way::Answer(head), origin, body: &body, endpoint: None, memory };
+    let outcome = route.mediation.mediate_answer(&mut passing).await;
+    if let Some(replacement) = memory.replacement() {
+        body.clear();
+        body.extend_from_slice(replacement);
+    }
+    response.body = body;
+    outcome
+}
