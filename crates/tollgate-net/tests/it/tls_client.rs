@@ -4,8 +4,9 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 
 use rustls::SupportedProtocolVersion;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tollgate_net::http1::client::{Answers, ClientConnection, Connector, ErrorClass, ExchangeError, Exchanged, Target};
-use tollgate_net::tls::TlsChoice;
+use tollgate_net::tls::{TlsChoice, Upgrade};
 
 use super::tls_peer::{Peer, SELF_SIGNED, config, serve};
 use super::tls_server::{BOTH, TLS12, TLS13};
@@ -243,4 +244,34 @@ fn large_bodies_go_both_ways_whole_however_slowly_they_are_taken() {
             }
         }
     });
+}
+
+#[test]
+fn what_began_without_tls_goes_on_over_it_and_ends_with_a_goodbye() {
+    let (told, hears) = std::sync::mpsc::channel();
+    let address = serve(config(SELF_SIGNED, BOTH), move |mut peer| {
+        let mut asked = [0; 3];
+        peer.socket.read_exact(&mut asked).unwrap();
+        peer.socket.write_all(b"yes").unwrap();
+        assert!(&asked == b"tls" && peer.handshake());
+        let came = peer.request(5).unwrap();
+        peer.answer(&came);
+        assert_eq!(peer.request(1), None);
+        told.send(peer.tls.process_new_packets().unwrap().peer_has_closed()).unwrap();
+    });
+    block_on(async {
+        let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+        socket.write_all(b"tls").await.unwrap();
+        socket.read_exact(&mut [0; 3]).await.unwrap();
+        let upgrade = Upgrade::new(TlsChoice::Insecure, "postgresql").unwrap();
+        let mut stream = upgrade.open("localhost".to_owned(), socket).await.unwrap();
+        stream.write_all(b"hello").await.unwrap();
+        stream.flush().await.unwrap();
+        let mut came = [0; 5];
+        stream.read_exact(&mut came).await.unwrap();
+        assert_eq!(&came, b"hello");
+        stream.shutdown().await.unwrap();
+        assert_eq!(stream.read(&mut came).await.unwrap_err().kind(), std::io::ErrorKind::UnexpectedEof);
+    });
+    assert!(hears.recv().unwrap(), "it ended without the goodbye");
 }
