@@ -26,40 +26,24 @@ const WALLS: &[(&str, &[&str])] = &[
     ("tollgate-xml", &[]),
 ];
 
+/// What the world outside of a computation is reached by.
+const OUTSIDE: &[&str] = &[
+    "tokio",
+    "std::net",
+    "std::fs",
+    "std::time",
+    "std::thread",
+    "std::process",
+    "std::env",
+    "stdin",
+    "stdout",
+    "stderr",
+];
+
 /// What code outside the tests of a crate must not name, and why.
 const BANNED_IN: &[(&str, &[&str], &str)] = &[
-    (
-        "tollgate-wire",
-        &[
-            "tokio",
-            "std::net",
-            "std::fs",
-            "std::time",
-            "std::thread",
-            "std::process",
-            "std::env",
-            "stdin",
-            "stdout",
-            "stderr",
-        ],
-        "formats do no input or output, and take the time as an argument",
-    ),
-    (
-        "tollgate-xml",
-        &[
-            "tokio",
-            "std::net",
-            "std::fs",
-            "std::time",
-            "std::thread",
-            "std::process",
-            "std::env",
-            "stdin",
-            "stdout",
-            "stderr",
-        ],
-        "a library of XML does no input or output, and measures no time",
-    ),
+    ("tollgate-wire", OUTSIDE, "formats do no input or output, and take the time as an argument"),
+    ("tollgate-xml", OUTSIDE, "a library of XML does no input or output, and measures no time"),
     ("tollgate-gateway", &["tokio::net", "TcpStream", "TcpListener", "rustls"], "sockets belong to tollgate-net"),
     ("tollgate-lab", &["tokio::net", "TcpStream", "TcpListener", "rustls"], "sockets belong to tollgate-net"),
     (

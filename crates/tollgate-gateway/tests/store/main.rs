@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 mod cluster;
+#[allow(dead_code, reason = "other crates damage the files, too")]
+#[path = "../../../../fuzz/corpus.rs"]
 mod corpus;
 mod expansions;
 mod files;
@@ -17,6 +19,7 @@ mod paths;
 mod plans;
 mod postgres_only;
 mod random_plans;
+mod replay;
 mod statements;
 mod stores;
 mod urls;

@@ -4,6 +4,8 @@
 
 mod both_halves;
 mod connections;
+#[allow(dead_code, reason = "other crates damage the files, too")]
+#[path = "../../../../fuzz/corpus.rs"]
 mod corpus;
 mod flow;
 mod forward;
@@ -12,6 +14,7 @@ mod fuzzed;
 mod limits;
 mod link;
 mod properties;
+mod replay;
 mod server;
 mod support;
 mod tls;

@@ -5,6 +5,7 @@ mod array;
 mod batches;
 mod bodies;
 mod body;
+#[path = "../../../../fuzz/corpus.rs"]
 mod corpus;
 mod documents;
 mod expression;

@@ -1,4 +1,6 @@
-//! The corpus of the fuzz targets: its files as they are, to be replayed, and damaged.
+//! The corpora of the fuzz targets, for the plain tests of each crate: their files as they are, and damaged.
+//!
+//! A part of those tests and not of a fuzz target; it finds nothing new, which is the fuzzer's work.
 
 use std::path::Path;
 
