@@ -27,7 +27,7 @@ pub(crate) mod rest;
 mod round_trip;
 pub mod soap;
 pub mod stencil;
-mod suggest;
+pub mod suggest;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod url;

@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use tollgate_wire::suggest;
 
 use super::location::hide_passwords;
 
@@ -23,7 +24,7 @@ impl ConfigError {
         let mut hint = None;
         if let Some((key, known)) = unknown_key(fault.message()) {
             title = format!("unknown key `{key}`");
-            hint = Some(match nearest(key, &known) {
+            hint = Some(match suggest::nearest(key, known.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("expected {}", listed(&known)),
             });
@@ -44,7 +45,7 @@ impl ConfigError {
         (what, name): (&str, &str),
         known: &[&str],
     ) -> ConfigError {
-        let hint = match nearest(name, known) {
+        let hint = match suggest::nearest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("expected {}", listed(known)),
         };
@@ -80,48 +81,11 @@ fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
     Some((key, quoted.collect()))
 }
 
-/// The known name that is at most a third of its letters away.
-fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
-    let (name, distance) =
-        known.iter().map(|name| (*name, edit_distance(key, name))).min_by_key(|(_, distance)| *distance)?;
-    (distance <= name.chars().count().div_ceil(3)).then_some(name)
-}
-
-/// Levenshtein's distance over characters.
-fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut previous: Vec<usize> = (0..=right.len()).collect();
-    for (row, letter) in left.chars().enumerate() {
-        let mut diagonal = previous[0];
-        previous[0] = row + 1;
-        for (column, other) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = previous[column + 1];
-            previous[column + 1] = replaced.min(diagonal + 1).min(previous[column] + 1);
-        }
-    }
-    previous[right.len()]
-}
-
 fn listed(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => "nothing here".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_are_those_of_levenshtein() {
-        for (left, right, expected) in
-            [("", "", 0), ("a", "", 1), ("kitten", "sitting", 3), ("limits", "limit", 1), ("lmiit", "limit", 2)]
-        {
-            assert_eq!(edit_distance(left, right), expected, "{left} {right}");
-        }
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use tollgate_wire::suggest;
 
 /// A fault in an experiment's text. `Display` prints the place with the offending text underlined.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,11 +58,9 @@ impl std::error::Error for ExperimentError {}
 /// The help for a name that is none of `known`: the nearest one if it is near, else all of them.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let nearest = known.iter().map(|candidate| (distance(name, candidate), *candidate)).min();
-    match nearest {
-        // A third of the letters: enough for a slip or two, too few for another word.
-        Some((steps, candidate)) if steps <= name.chars().count().max(3) / 3 => format!("did you mean `{candidate}`?"),
-        _ => format!("known are {}", known.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ")),
+    match suggest::nearest(name, known.iter().copied()) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
+        None => format!("known are {}", known.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -79,30 +78,6 @@ fn reword(message: &str) -> (String, Option<String>) {
         plain = plain.replace(theirs, ours);
     }
     (plain, None)
-}
-
-/// Edits between two words: insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-fn distance(from: &str, to: &str) -> usize {
-    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
-    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
-    for (row, line) in rows.iter_mut().enumerate() {
-        line[0] = row;
-    }
-    for (column, cell) in rows[0].iter_mut().enumerate() {
-        *cell = column;
-    }
-    for row in 1..=from.len() {
-        for column in 1..=to.len() {
-            let replaced = rows[row - 1][column - 1] + usize::from(from[row - 1] != to[column - 1]);
-            let mut best = replaced.min(rows[row - 1][column] + 1).min(rows[row][column - 1] + 1);
-            let swapped = row > 1 && column > 1 && from[row - 1] == to[column - 2] && from[row - 2] == to[column - 1];
-            if swapped {
-                best = best.min(rows[row - 2][column - 2] + 1);
-            }
-            rows[row][column] = best;
-        }
-    }
-    rows[from.len()][to.len()]
 }
 
 #[cfg(test)]
