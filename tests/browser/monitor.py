@@ -135,14 +135,14 @@ def figures_move(browser, service, folder):
 
 def works_without_a_mouse(browser):
     seen = []
-    for _ in range(20):
+    for _ in range(26):
         browser.press(TAB)
         seen.append(browser.run(
             "const at = document.activeElement, style = getComputedStyle(at);"
             "return [at.id || at.getAttribute('href') || at.getAttribute('aria-label'), style.outlineStyle, style.outlineWidth]"))
     names = [name for name, *_ in seen]
     assert names[0] == "#main", f"the first stop skips to the figures: {names}"
-    for wanted in ("pause", "#work-processes", "#connections", "#cache", "#limits", "Work processes of flights", "find", "prefix"):
+    for wanted in ("pause", "#work-processes", "#connections", "#endpoints", "Places of endpoints", "Routes", "#cache", "#limits", "Work processes of flights", "find", "prefix"):
         assert wanted in names, f"{wanted} cannot be reached: {names}"
     # The last stop may be the browser itself.
     unseen = [name for name, style, width in seen if name and (style == "none" or width == "0px")]

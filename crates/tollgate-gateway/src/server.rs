@@ -231,12 +231,13 @@ impl Gateway {
                     scope.spawn(move || server.run(core, limits, clock, shutdown, counters))
                 })
                 .collect();
+            let health = scope.spawn(|| proxy::health::run(&current, &admin_shutdown));
             let mut outcome = Ok(());
             for thread in running {
                 outcome = outcome.and(ended(thread.join()));
             }
             admin_shutdown.begin();
-            outcome.and(ended(admin_thread.join()))
+            outcome.and(ended(admin_thread.join())).and(ended(health.join()))
         })
     }
 }

@@ -106,11 +106,7 @@ pub(super) fn status(cache: &ResponseCache, config: &config::Cache, listing: &Li
 /// # Errors
 /// 403 without the page's token or from elsewhere, 400 for a form that says nothing.
 pub(super) fn invalidate(cache: &ResponseCache, token: &Token, head: &RequestHead, form: &[u8]) -> Result<u64, Fault> {
-    check_origin(head)?;
-    let form = std::str::from_utf8(form).map_err(|_| Fault::bad_request("body", "expected a form in UTF-8"))?;
-    if !fields(form).any(|(name, value)| name == "token" && token.is(&value)) {
-        return Err(Fault::forbidden("token", "expected the token of the page: load it anew, and try again"));
-    }
+    let form = checked_form(token, head, form)?;
     let said = fields(form).find_map(|(name, value)| match (name.as_str(), value.is_empty()) {
         ("one", false) => Some(cache.invalidate(Which::One(&value))),
         ("prefix", false) => Some(cache.invalidate(Which::Prefix(&value))),
@@ -120,6 +116,19 @@ pub(super) fn invalidate(cache: &ResponseCache, token: &Token, head: &RequestHea
     said.ok_or_else(|| {
         Fault::bad_request("body", "expected `one` with a key, `prefix` with a path's beginning, or `all`")
     })
+}
+
+/// The text of a form that this listener's own page sent.
+///
+/// # Errors
+/// 403 without the page's token or from elsewhere, 400 for what is no text.
+pub(super) fn checked_form<'f>(token: &Token, head: &RequestHead, form: &'f [u8]) -> Result<&'f str, Fault> {
+    check_origin(head)?;
+    let form = std::str::from_utf8(form).map_err(|_| Fault::bad_request("body", "expected a form in UTF-8"))?;
+    match fields(form).any(|(name, value)| name == "token" && token.is(&value)) {
+        true => Ok(form),
+        false => Err(Fault::forbidden("token", "expected the token of the page: load it anew, and try again")),
+    }
 }
 
 /// Lets a request pass that no page of anybody else can have sent.
@@ -134,7 +143,7 @@ fn check_origin(request: &RequestHead) -> Result<(), Fault> {
 }
 
 /// The fields of a form, or of a query that one made; what is no UTF-8 is none.
-fn fields(form: &str) -> impl Iterator<Item = (String, String)> {
+pub(super) fn fields(form: &str) -> impl Iterator<Item = (String, String)> {
     let decoded = |text: &str| decode_segment(&text.replace('+', " ")).map(|text| text.into_owned());
     form.split('&').filter_map(move |field| {
         let (name, value) = field.split_once('=').unwrap_or((field, ""));

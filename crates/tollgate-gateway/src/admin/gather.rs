@@ -18,7 +18,7 @@ use super::status::{
     Classes, ConfigurationStatus, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus,
     PoolStatus, Refusals, Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
 };
-use super::{authentications, limits};
+use super::{authentications, endpoints, limits};
 use crate::board::Seen;
 use crate::dispatcher::Occupancy;
 use crate::fibonacci;
@@ -103,6 +103,9 @@ impl Sources {
             services,
             cache,
             listeners,
+            endpoints: endpoints::endpoints(&shared.proxied, &shared.connections, shared.clock.now()),
+            endpoints_refused: endpoints::refused(&shared.proxied),
+            routes: endpoints::routes(&shared.proxied),
             configuration,
             authentication,
             stock_orders,

@@ -6,6 +6,7 @@ use tollgate_net::http1::Fault as ProtocolFault;
 use tollgate_net::http1::server::{CloseCause, Counters};
 use tollgate_net::limits::Amount;
 
+use super::endpoints;
 use super::gather::Sources;
 use super::status::{CacheStatus, LimitStatus, ListenerStatus, ServiceStatus};
 use crate::config;
@@ -55,6 +56,10 @@ pub(super) fn table(
     ];
     for (name, limit, now) in rooms {
         rows.push(LimitStatus { now: Some(now as u64), ..plain(SERVICES, name, "bytes", limit as u64) });
+    }
+    for group in endpoints::refused(&shared.proxied) {
+        let limit = plain(&group.endpoint, "in_flight_max", "count", group.in_flight_max);
+        rows.push(LimitStatus { met: Some(group.full), ..limit });
     }
     of_cache(&mut rows, cache_limits, cache);
     of_connections(&mut rows, sources, listeners);

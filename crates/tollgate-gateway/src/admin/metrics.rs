@@ -2,9 +2,11 @@
 //! which one a work process works for, are not among them.
 
 use super::authentications;
+use super::endpoints;
 use super::openmetrics::{Exposition, Kind};
 use super::status::{
-    CacheStatus, ConnectionStates, ListenerStatus, PoolStatus, Requests, ServerStatus, ServiceStatus, Status,
+    CacheStatus, ConfigurationStatus, ConnectionStates, ListenerStatus, PoolStatus, Requests, ServerStatus,
+    ServiceStatus, Status,
 };
 use crate::board::State;
 
@@ -90,8 +92,18 @@ pub(super) fn render(status: &Status) -> String {
     if let Some(status) = &status.authentication {
         authentications::write(&mut text, status);
     }
+    endpoints::write(&mut text, &status.endpoints, &status.endpoints_refused);
+    endpoints::write_routes(&mut text, &status.routes);
+    configuration(&mut text, &status.configuration);
     limits(&mut text, status);
     text.finish()
+}
+
+fn configuration(text: &mut Exposition, status: &ConfigurationStatus) {
+    let help = "How often a configuration was put in force, the first time included.";
+    text.family(Kind::Gauge, "tollgate_configuration_generation", help).sample(status.generation);
+    let help = "Whether the one that was read last was refused.";
+    text.family(Kind::Gauge, "tollgate_configuration_refused", help).sample(u8::from(status.refused.is_some()));
 }
 
 fn server(text: &mut Exposition, server: &ServerStatus) {

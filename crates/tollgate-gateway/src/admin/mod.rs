@@ -5,6 +5,7 @@
 
 mod authentications;
 mod cached;
+mod endpoints;
 mod gather;
 mod limits;
 mod metrics;
@@ -62,6 +63,9 @@ impl Page {
         if exchange.request().path() == cached::INVALIDATE {
             return self.invalidate(exchange).await;
         }
+        if exchange.request().path() == endpoints::RESET {
+            return self.reset(exchange).await;
+        }
         let (request, response) = exchange.split();
         if !matches!(request.method(), Method::Get | Method::Head) {
             return Err(Fault::method_not_allowed(request.method_text(), "GET, HEAD").into());
@@ -81,6 +85,21 @@ impl Page {
         shared.log.line(format_args!("the operator had {count} answers of the cache thrown away"));
         response.status = 303;
         response.header("location", "/#cache");
+        Ok(())
+    }
+
+    /// Has a place of an endpoint asked again at once, and leads back to the page.
+    async fn reset(&self, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+        if exchange.request().method() != Method::Post {
+            return Err(Fault::method_not_allowed(exchange.request().method_text(), "POST").into());
+        }
+        exchange.read_body(cached::FORM_BYTES_MAX).await?;
+        let (request, form, response) = exchange.parts();
+        let shared = self.sources.current.shared();
+        let place = endpoints::reset(&shared.proxied, &self.token, request, form)?;
+        shared.log.line(format_args!("the operator had the place {place} asked again"));
+        response.status = 303;
+        response.header("location", "/#endpoints");
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::authentications::AuthenticationStatus;
+use super::endpoints::{EndpointStatus, RefusedStatus, RouteStatus};
 
 /// Which shape this is; another number means that members went away or changed their meaning.
 pub(super) const FORMAT: u32 = 1;
@@ -28,6 +29,12 @@ pub(super) struct Status {
     pub(super) cache: CacheStatus,
     /// The listeners, in the order of the configuration.
     pub(super) listeners: Vec<ListenerStatus>,
+    /// Every place of every endpoint, by the endpoints' names.
+    pub(super) endpoints: Vec<EndpointStatus>,
+    /// Requests that found no place of an endpoint to go to.
+    pub(super) endpoints_refused: Vec<RefusedStatus>,
+    /// The routes, by path.
+    pub(super) routes: Vec<RouteStatus>,
     /// What is in force of the configuration.
     pub(super) configuration: ConfigurationStatus,
     /// How callers showed who they are; null where nobody is asked.

@@ -216,7 +216,7 @@ const CONNECTIONS_IDLE_MAX: i64 = 100_000;
 const AFTER_FAILURES_MAX: i64 = 1_000;
 const FACTOR_MAX: f64 = 100.0;
 const STATUSES_MAX: usize = 100;
-const INTERVAL_MS_MIN: i64 = 10;
+const INTERVAL_MS_MIN: i64 = 100;
 const INTERVAL_MS: u32 = 1_000;
 const ANSWER_MS: u32 = 1_000;
 

@@ -7,6 +7,7 @@ pub(crate) mod endpoint;
 mod fields;
 mod forward;
 mod mediated;
+pub(crate) mod health;
 mod path;
 mod pools;
 mod table;

@@ -12,6 +12,7 @@ mod cluster;
 mod conditions;
 mod drain;
 mod echo;
+mod endpoints;
 mod fibonacci;
 mod found;
 mod paging;

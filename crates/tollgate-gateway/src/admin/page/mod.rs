@@ -5,6 +5,7 @@
 //! content security policy by their hashes: whatever else might get into the page does not run.
 
 mod cache;
+mod endpoints;
 mod form;
 mod html;
 mod panels;

@@ -2,6 +2,7 @@
 
 use super::super::cached::Listing;
 use super::cache;
+use super::endpoints;
 use super::form::Form;
 use super::html::Html;
 
@@ -80,6 +81,7 @@ pub(super) fn render(html: &mut Html<'_>, token: &str, listing: &Listing) {
     html.raw("<section id=\"charts\" aria-label=\"The last five minutes\" hidden></section>");
     work_processes(html);
     connections(html);
+    endpoints::render(html, token);
     cache::render(html, token, listing);
     limits(html);
     html.raw("</main>");
@@ -92,7 +94,7 @@ fn header(html: &mut Html<'_>) {
     html.figure("span", "", "/server/state", Form::Words);
     html.raw("</span></p><button id=\"pause\" type=\"button\" aria-pressed=\"false\" hidden>Pause</button>");
     html.raw("<nav aria-label=\"Panels\"><a href=\"#work-processes\">Work processes</a>");
-    html.raw("<a href=\"#connections\">Connections</a><a href=\"#cache\">Cache</a><a href=\"#limits\">Limits</a></nav></div>");
+    html.raw("<a href=\"#connections\">Connections</a><a href=\"#endpoints\">Endpoints</a><a href=\"#cache\">Cache</a><a href=\"#limits\">Limits</a></nav></div>");
     facts(html, "facts", "", SERVER);
     html.raw("</header>");
 }

@@ -8,12 +8,12 @@ mod place;
 mod state;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use tollgate_net::clock::Clock;
-use tollgate_net::http1::client::{Scheme, Target};
+use tollgate_net::http1::client::{Connector, Scheme, Target};
 use tollgate_net::tls::{Client, ClientSettings};
 
 use self::place::Closed;
@@ -32,6 +32,8 @@ pub(crate) struct Group {
     members: Box<[Member]>,
     /// How TLS is spoken there, with the authorities that were in the file.
     tls: Option<(Client, Authorities)>,
+    /// What opens connections to ask whether places are well.
+    checker: OnceLock<Connector>,
     /// Whose turn it is.
     turn: AtomicUsize,
     refused: Arc<Refused>,
@@ -151,6 +153,7 @@ impl Group {
             members,
             endpoint: endpoint.clone(),
             tls,
+            checker: OnceLock::new(),
             turn: AtomicUsize::new(0),
             refused: before.map_or_else(Arc::default, |before| Arc::clone(&before.refused)),
             clock: clock.clone(),
@@ -170,6 +173,16 @@ impl Group {
     /// The places with their addresses.
     pub(crate) fn members(&self) -> &[Member] {
         &self.members
+    }
+
+    /// What opens connections to ask whether places are well; it trusts whom requests trust.
+    pub(super) fn checker(&self) -> &Connector {
+        self.checker.get_or_init(|| Connector::new(settings(&self.endpoint)))
+    }
+
+    /// What asking the place at `index` came to.
+    pub(super) fn checked(&self, index: usize, verdict: Verdict) {
+        self.members[index].place.checked(verdict, self.clock.now(), &self.endpoint.suspension);
     }
 
     /// How many requests found every place suspended, and how many found no room.
@@ -263,8 +276,11 @@ fn tls(endpoint: &Endpoint) -> Result<Option<(Client, Authorities)>, ConfigError
             Some((file.clone(), read))
         }
     };
-    let settings = ClientSettings { authorities: endpoint.ca.clone(), ..ClientSettings::default() };
-    Ok(Some((Client::new(&settings, PROTOCOL).map_err(wrong)?, authorities)))
+    Ok(Some((Client::new(&settings(endpoint), PROTOCOL).map_err(wrong)?, authorities)))
+}
+
+fn settings(endpoint: &Endpoint) -> ClientSettings {
+    ClientSettings { authorities: endpoint.ca.clone(), ..ClientSettings::default() }
 }
 
 impl<'g> Permit<'g> {

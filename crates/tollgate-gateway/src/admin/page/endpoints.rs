@@ -1,0 +1,89 @@
+//! The panels of the configuration, of endpoints and of routes: which places are asked, what was answered where, and a
+//! button to have a suspended one asked again. It is a plain form, so that it works without scripts.
+
+use super::super::endpoints::RESET;
+use super::form::Form;
+use super::html::Html;
+use super::panels::{Fact, facts};
+
+const CONFIGURATION: &[Fact] = &[
+    ("Generation", "generation", Form::Number),
+    ("Read", "read", Form::Text),
+    ("Refused since", "refused", Form::Text),
+    ("Why", "error", Form::Text),
+];
+
+/// A column: its title, the figure in a row, and its form.
+type Column = (&'static str, &'static str, Form);
+
+const PLACES: &[Column] = &[
+    ("Suspended for", "suspended_ms", Form::Milliseconds),
+    ("In flight", "in_flight", Form::Count),
+    ("Limit", "in_flight_max", Form::Count),
+    ("2xx", "answered_2xx", Form::Count),
+    ("3xx", "answered_3xx", Form::Count),
+    ("4xx", "answered_4xx", Form::Count),
+    ("5xx", "answered_5xx", Form::Count),
+    ("Failed", "failed", Form::Count),
+    ("Suspensions", "suspensions", Form::Count),
+    ("Open", "connections_open", Form::Count),
+    ("Idle", "connections_idle", Form::Count),
+];
+
+const ROUTES: &[Column] = &[
+    ("2xx", "answered_2xx", Form::Count),
+    ("3xx", "answered_3xx", Form::Count),
+    ("4xx", "answered_4xx", Form::Count),
+    ("5xx", "answered_5xx", Form::Count),
+];
+
+/// Writes the panels.
+pub(super) fn render(html: &mut Html<'_>, token: &str) {
+    html.raw("<section id=\"endpoints\" aria-labelledby=\"endpoints-title\"><h2 id=\"endpoints-title\">Endpoints</h2>");
+    html.raw("<form method=\"post\" action=\"").raw(RESET);
+    html.raw("\"><input type=\"hidden\" name=\"token\" value=\"").text(token).raw("\">");
+    table_begins(html, "Places of endpoints", &["Endpoint", "URL", "State"], PLACES);
+    html.raw("<th scope=\"col\">Action</th></tr></thead>");
+    html.rows("tbody", "", "/endpoints", |html| {
+        html.state("tr", "state").figure("th", "scope=\"row\"", "endpoint", Form::Text);
+        html.figure("td", "class=\"request\" data-label=\"URL\"", "url", Form::Text);
+        html.raw("<td class=\"state\" data-label=\"State\"><i></i>")
+            .figure("span", "", "state", Form::Words)
+            .raw("</td>");
+        columns(html, PLACES);
+        html.raw("<td data-label=\"Action\">").button("name=\"place\"", "key", "Reset").raw("</td></tr>");
+    });
+    html.raw("</table></div><p class=\"none\">No endpoints are configured.</p></form>");
+    table_begins(html, "Routes", &["Route", "Host", "Methods", "Endpoint"], ROUTES);
+    html.raw("</tr></thead>");
+    html.rows("tbody", "", "/routes", |html| {
+        html.raw("<tr>").figure("th", "scope=\"row\"", "path", Form::Text);
+        for (label, at) in [("Host", "host"), ("Methods", "methods"), ("Endpoint", "endpoint")] {
+            html.figure("td", &format!("data-label=\"{label}\""), at, Form::Text);
+        }
+        columns(html, ROUTES);
+        html.raw("</tr>");
+    });
+    html.raw("</table></div><p class=\"none\">No routes are configured.</p>");
+    html.raw("<h3>Configuration</h3>");
+    facts(html, "facts", "/configuration/", CONFIGURATION);
+    html.raw("</section>");
+}
+
+/// The beginning of a table, up to the columns of its own.
+fn table_begins(html: &mut Html<'_>, caption: &str, texts: &[&str], columns: &[Column]) {
+    html.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"").raw(caption);
+    html.raw("\"><table class=\"entries\"><caption>").raw(caption).raw("</caption><thead><tr>");
+    for text in texts {
+        html.raw("<th scope=\"col\">").raw(text).raw("</th>");
+    }
+    for (title, ..) in columns {
+        html.raw("<th scope=\"col\" class=\"n\">").raw(title).raw("</th>");
+    }
+}
+
+fn columns(html: &mut Html<'_>, columns: &[Column]) {
+    for (title, at, form) in columns {
+        html.figure("td", &format!("class=\"n\" data-label=\"{title}\""), at, *form);
+    }
+}
