@@ -8,6 +8,7 @@
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use tollgate_net::http1::{Method, RequestHead};
+use tollgate_net::stream::Transport;
 use tollgate_wire::base64;
 
 use crate::auth::Caller;
@@ -51,7 +52,7 @@ impl Tokens {
     }
 
     /// The token that a request to read asks for.
-    pub(crate) fn offer(&self, request: &RequestHead, caller: &Caller) -> Option<Offer> {
+    pub(crate) fn offer(&self, request: &RequestHead, transport: Transport, caller: &Caller) -> Option<Offer> {
         let asked = request.header(FIELD)?.eq_ignore_ascii_case("fetch");
         if !asked || !matches!(request.method(), Method::Get | Method::Head) {
             return None;
@@ -60,7 +61,10 @@ impl Tokens {
         let fresh = if held.is_some() { None } else { Some(new_session()) };
         let session = held.or(fresh.as_deref())?;
         let token = encoded(self.hash(session, request, caller).as_ref());
-        let cookie = fresh.as_ref().map(|session| format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Lax"));
+        // Over TLS it never leaves TLS again; without, a browser would not take a cookie that says so.
+        let secure = if matches!(transport, Transport::Tls { .. }) { "; Secure" } else { "" };
+        let cookie =
+            fresh.as_ref().map(|session| format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Lax{secure}"));
         Some(Offer { token, cookie })
     }
 
@@ -124,4 +128,24 @@ fn encoded(bytes: &[u8]) -> String {
     let mut text = Vec::with_capacity(bytes.len().div_ceil(3) * 4);
     base64::encode_url(&mut text, bytes);
     String::from_utf8(text).expect("base64 is ASCII")
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_net::limits::Limits;
+    use tollgate_net::tls::Version;
+
+    use super::*;
+
+    #[test]
+    fn a_cookie_of_tls_stays_within_tls() {
+        let mut request = RequestHead::default();
+        let text = b"GET / HTTP/1.1\r\nHost: h\r\nX-CSRF-Token: Fetch\r\n\r\n";
+        request.parse(text, &Limits::default()).unwrap().unwrap();
+        let tls = Transport::Tls { version: Version::Tls13, cipher: "TLS13_AES_128_GCM_SHA256", resumed: false };
+        for (transport, is_secure) in [(Transport::Plain, false), (tls, true)] {
+            let offer = Tokens::new().offer(&request, transport, &Caller::anonymous()).unwrap();
+            assert_eq!(offer.cookie.unwrap().ends_with("; SameSite=Lax; Secure"), is_secure);
+        }
+    }
 }

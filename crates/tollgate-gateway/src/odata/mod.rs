@@ -45,8 +45,9 @@ pub(crate) async fn serve(
     mount: &Mount,
     exchange: &mut Exchange<'_>,
 ) -> Result<(), ExchangeError> {
+    let transport = exchange.transport();
     let (request, response) = exchange.split();
-    let offer = visit.shared.tokens.offer(request, visit.access.caller());
+    let offer = visit.shared.tokens.offer(request, transport, visit.access.caller());
     let reads = matches!(request.method(), Method::Get | Method::Head);
     match (&offer, &service.rules.cache_control) {
         // It is for this client alone, and says so.
