@@ -192,6 +192,11 @@ impl Authentication {
     /// # Errors
     /// 401 for credentials that are nobody's, 503 where too many are being verified.
     pub(crate) async fn caller(&self, local: &Local, exchange: &Exchange<'_>) -> Result<Caller, Fault> {
+        if self.is_on() && exchange.request().nth_value("authorization", 1).is_some() {
+            // Another server may take the other one.
+            self.tally.outcomes.malformed.fetch_add(1, Ordering::Relaxed);
+            return Err(Fault::bad_request("authorization", "expected at most one `Authorization`"));
+        }
         if let Some(basic) = &self.basic
             && let Some(text) = exchange.request().header("authorization").and_then(basic::text)
         {

@@ -99,3 +99,12 @@ fn who_may_do_nothing_at_a_service_is_told_so_before_the_request_is_looked_at() 
     );
     client.read("POST").expect(401, "");
 }
+
+#[test]
+fn who_says_twice_who_they_are_is_refused() {
+    let Guarded { gateway, .. } = Guarded::start("");
+    for others in [ANN, BOB] {
+        gateway.get_with("/rest/carriers/AA", &[ANN, others]).expect(400, "at most one");
+    }
+    assert_eq!(gateway.metric("tollgate_authentications_total{outcome=\"malformed\"}"), 2);
+}
