@@ -209,6 +209,15 @@ pub(super) fn meaning(tables: Tables, text: &str, file_name: &str) -> Result<Aut
     })
 }
 
+impl Authentication {
+    /// Whether anything may be read by some only.
+    pub(super) fn restricts(&self) -> bool {
+        let is_open = |allow: &Allow| allow.0.contains(&Principal::Anyone);
+        let reads = |rule: &&AccessRule| rule.methods.as_ref().is_none_or(|methods| methods.contains(&Verb::Get));
+        !is_open(&self.default) || self.rules.iter().filter(reads).any(|rule| !is_open(&rule.allow))
+    }
+}
+
 impl CertificateTable {
     fn meaning(self, whole: Range<usize>) -> Result<CertificateUser, Wrong> {
         if self.user.as_ref().is_empty() {

@@ -241,6 +241,8 @@ const TIMEOUT_MS_MAX: i64 = 3_600_000;
 const PAGE_SIZE_MAX: i64 = 100_000;
 const DRAIN_SECONDS_MAX: i64 = 3_600;
 const HELD_BYTES_MAX: i64 = 1 << 36;
+/// The engine's own limit where no service takes more: the operator's forms come through it too.
+const BODY_BYTES_LEAST: usize = 1 << 20;
 
 impl Config {
     /// Reads `text`, which came from the file `file_name` (used in messages only).
@@ -316,9 +318,19 @@ impl Config {
             self.routes.iter().any(leads)
         };
         let unused = self.endpoints.iter().filter(|endpoint| !is_used(endpoint));
-        unused
-            .map(|endpoint| format!("{}: no route leads to the endpoint `{}`", endpoint.origin.line(), endpoint.name))
-            .collect()
+        let unused = unused
+            .map(|endpoint| format!("{}: no route leads to the endpoint `{}`", endpoint.origin.line(), endpoint.name));
+        let says_public = |service: &&Service| {
+            let stated = service.rules.cache_control.as_deref().unwrap_or_default();
+            stated.split(',').any(|directive| directive.trim().eq_ignore_ascii_case("public"))
+        };
+        let restricts = self.authentication.restricts();
+        let public = self.services.iter().filter(says_public).filter(|_| restricts);
+        let public = public.map(|service| {
+            let name = &service.name;
+            format!("{name}: `cache_control` says `public`, so caches on the way may give what access rules restrict to anybody")
+        });
+        unused.chain(public).collect()
     }
 
     /// How many work processes there are altogether.
@@ -403,7 +415,7 @@ impl Config {
         let echo = self.backends.echo.iter().map(|echo| echo.body_bytes_max);
         let stock_quote = self.backends.stock_quote.iter().map(|_| stock_quote::MESSAGE_BYTES_MAX);
         let gathered = self.routes.iter().map(|route| route.body_bytes_max);
-        of_databases.chain(echo).chain(stock_quote).chain(gathered).max().unwrap_or_default()
+        of_databases.chain(echo).chain(stock_quote).chain(gathered).fold(BODY_BYTES_LEAST, usize::max)
     }
 }
 

@@ -24,7 +24,7 @@ fn every_key_of_an_endpoint_and_a_route_is_read() {
         age_ms_max = 7
         connections_idle_max = 8
         suspension = { after_failures = 9, initial_ms = 10, factor = 1.5, max_ms = 11, statuses = [502, 599] }
-        health = { path = "/healthz?deep", interval_ms = 12, answer_ms_max = 13 }
+        health = { path = "/healthz?deep", interval_ms = 120, answer_ms_max = 13 }
         [[endpoint]]
         name = "other"
         urls = ["http://[::1]:9001"]
@@ -61,7 +61,7 @@ fn every_key_of_an_endpoint_and_a_route_is_read() {
     let suspension =
         Suspension { after_failures: 9, initial: ms(10), factor: 1.5, max: ms(11), statuses: vec![502, 599] };
     assert_eq!(quotes.suspension, suspension);
-    assert_eq!(quotes.health, Some(Health { path: "/healthz?deep".into(), interval: ms(12), answer_max: ms(13) }));
+    assert_eq!(quotes.health, Some(Health { path: "/healthz?deep".into(), interval: ms(120), answer_max: ms(13) }));
     let other = &config.endpoints[1];
     assert_eq!((&other.limits, other.balance), (&EndpointLimits::default(), Balance::RoundRobin));
     assert_eq!((&other.suspension, &other.health), (&Suspension::default(), &None));
@@ -159,4 +159,18 @@ fn an_endpoint_that_no_route_leads_to_is_remarked() {
     assert_eq!(Config::parse(chosen, "gateway.toml").unwrap().remarks(), [""; 0]);
     let config = Config::parse("[[endpoint]]\nname = \"spare\"\nurls = [\"http://h\"]", "gateway.toml").unwrap();
     assert_eq!(config.remarks(), ["gateway.toml:2: no route leads to the endpoint `spare`"]);
+}
+
+#[test]
+fn an_answer_for_everybody_s_caches_beside_rules_for_some_is_remarked() {
+    let service = "[[service]]\nkind = \"flights\"\ncache_control = \"public, max-age=60\"\n";
+    let check = |more: &str, remarks: usize| {
+        let config = Config::parse(&format!("{service}{more}"), "gateway.toml").unwrap();
+        assert_eq!(config.remarks().len(), remarks, "{more} {:?}", config.remarks());
+    };
+    check("", 0);
+    check("[[rule]]\nmethods = [\"POST\"]\nallow = []", 0);
+    check("[[rule]]\nallow = [\"anyone\"]", 0);
+    check("[[rule]]\nallow = [\"group:editors\"]\n[users]\nfile = \"u\"", 1);
+    check("[users]\nfile = \"u\"", 1);
 }
