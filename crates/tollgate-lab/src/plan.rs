@@ -2,6 +2,8 @@
 //!
 //! It deliberately does not order anything: [`crate::schedule`] does.
 
+mod between;
+
 use std::time::Duration;
 
 use crate::experiment::{Connections, Distance, Experiment, ExtentOverride, WorkloadKind};
@@ -77,8 +79,13 @@ pub struct Plan {
     pub cell: Option<Duration>,
     /// Round trip of the link of remote variants.
     pub round_trip: Duration,
-    /// Subjects that are warmed up, each by itself: all variants of an insert share one for each peer, and one of ours.
+    /// Processes that are measured: all variants of an insert and of one configuration share one for each peer, and one of
+    /// ours.
     pub subjects: u32,
+    /// How long subjects are warmed up at each of their starts, about.
+    pub warm_up: Duration,
+    /// What is likely spent between trials and before them: storing, connections, handshakes, starts.
+    pub between: Duration,
     /// Variants that have no time for their transfers, since those wait for the link too often, each with the least
     /// such level.
     pub too_far: Vec<(usize, u64)>,
@@ -105,6 +112,9 @@ const CELL_DEFAULT: Duration = Duration::from_secs(60);
 
 /// Settling time in milliseconds where the file says nothing.
 const SETTLE_MS_DEFAULT: u32 = 50;
+
+/// Warm-up of a variant whose subject others warm up, too: what a steady state takes to be seen.
+const WARM_UP_SHARED: Duration = Duration::from_millis(1500);
 
 /// Trials of one variant in one block: once there, once back.
 pub const TRIALS_PER_BLOCK: u32 = 2;
@@ -184,19 +194,30 @@ impl Plan {
             cell: is_insert.then_some(cell),
             round_trip,
             subjects: 0,
+            warm_up: Duration::ZERO,
+            between: Duration::ZERO,
             too_far: Vec::new(),
             trials_least: Duration::ZERO,
             settle: Duration::from_millis(settle_ms.unwrap_or(0).into()),
             equal_rate,
         };
         plan.subjects = plan.count_subjects(experiment);
+        plan.warm_up = match (is_insert, experiment.connections) {
+            (true, _) => crate::run::WARM_UP_LEAST * plan.subjects,
+            (false, Connections::Kept) => crate::run::WARM_UP_LEAST * plan.variants.len() as u32,
+            (false, Connections::PerTrial) => WARM_UP_SHARED * plan.variants.len() as u32,
+        };
         plan.survey(experiment);
+        plan.between = between::between(experiment, &plan);
         Ok(plan)
     }
 
     fn count_subjects(&self, experiment: &Experiment) -> u32 {
-        let shared = experiment.workload == WorkloadKind::Insert;
-        let peer = |position: &usize| experiment.variants[*position].peer.as_deref();
+        let shared = experiment.workload == WorkloadKind::Insert || experiment.configuration.is_some();
+        let peer = |position: &usize| {
+            let variant = &experiment.variants[*position];
+            (variant.peer.as_deref(), variant.backend.as_deref())
+        };
         let is_first = |(place, position): &(usize, &usize)| {
             !shared || self.variants[..*place].iter().all(|earlier| peer(earlier) != peer(position))
         };
@@ -244,9 +265,9 @@ impl Plan {
         self.equal_rate.map_or(0, |rate| self.cells() * rate.blocks as usize * TRIALS_PER_BLOCK as usize)
     }
 
-    /// How long the trials and the warm-up take at least; trials end on a whole unit of work, so a little more.
+    /// How long it takes, about: the trials, the warm-up, and what lies between. A slower machine takes longer.
     pub fn duration(&self) -> Duration {
-        self.trials_least + crate::run::WARM_UP_LEAST * (self.subjects * self.starts)
+        self.trials_least + self.between + self.warm_up * self.starts
     }
 }
 
@@ -284,7 +305,7 @@ mod tests {
     fn the_quick_protocol_has_two_levels_and_eight_blocks() {
         let plan = plan(&PlanOptions { extent: Extent::Quick, ..PlanOptions::default() }).unwrap();
         assert_eq!((plan.levels.clone(), plan.blocks, plan.cells(), plan.trials()), (vec![1, 20], 8, 12, 192));
-        assert!(plan.duration() <= Duration::from_secs(40));
+        assert!(plan.duration() <= Duration::from_secs(45), "{:?}", plan.duration());
     }
 
     #[test]
@@ -293,7 +314,7 @@ mod tests {
         let options = PlanOptions { extent: Extent::Quick, ..PlanOptions::default() };
         let plan = Plan::new(&experiment, &options).unwrap();
         assert_eq!((plan.variants.len(), plan.levels.len(), plan.round_trip.as_millis()), (16, 4, 20));
-        assert!(plan.duration() <= Duration::from_secs(30), "{:?}", plan.duration());
+        assert!(plan.duration() <= Duration::from_secs(45), "{:?}", plan.duration());
         let full = Plan::new(&experiment, &PlanOptions { extent: Extent::Full, ..PlanOptions::default() }).unwrap();
         assert_eq!((full.cells(), full.round_trip.as_millis()), (48 * 30, 160));
     }
@@ -320,7 +341,7 @@ mod tests {
             let options = PlanOptions { extent: Extent::Quick, ..PlanOptions::default() };
             let plan = Plan::new(&experiment, &options).unwrap();
             assert_eq!(plan.subjects, expected, "{name} {subjects:?}");
-            assert_eq!(plan.duration(), plan.trials_least + crate::run::WARM_UP_LEAST * expected);
+            assert_eq!(plan.warm_up, crate::run::WARM_UP_LEAST * expected);
         };
         check("batching", &["tollgate"], 1);
         check("batching", &["cap", "tollgate"], 2);
@@ -338,19 +359,32 @@ mod tests {
         };
         assert_eq!(level("sequential-remote"), Some(100), "100 round trips of 20 ms, four times, are 8 s");
         assert_eq!((level("sequential"), level("custom-rest-remote")), (None, None));
-        assert!(plan.duration() <= Duration::from_secs(180), "{:?}", plan.duration());
+        assert!(plan.duration() <= Duration::from_secs(240), "{:?}", plan.duration());
     }
 
     #[test]
-    fn the_quick_encryption_fits_into_a_minute_and_the_default_into_five() {
+    fn the_quick_mediation_fits_into_a_minute_and_the_default_into_eight() {
+        let experiment = Experiment::builtin("mediation").unwrap();
+        let plan = |extent| Plan::new(&experiment, &PlanOptions { extent, ..PlanOptions::default() }).unwrap();
+        let quick = plan(Extent::Quick);
+        assert_eq!((quick.levels.clone(), quick.cells(), quick.subjects), (vec![20, 320], 14, 3));
+        assert!(quick.duration() <= Duration::from_secs(50), "{:?}", quick.duration());
+        let default = plan(Extent::Default);
+        assert_eq!(default.cells(), 7 * 8);
+        assert!((300..480).contains(&default.duration().as_secs()), "{:?}", default.duration());
+    }
+
+    #[test]
+    fn the_quick_encryption_fits_into_a_minute_and_the_default_into_seven() {
         let experiment = Experiment::builtin("encryption").unwrap();
         let plan = |extent| Plan::new(&experiment, &PlanOptions { extent, ..PlanOptions::default() }).unwrap();
         let quick = plan(Extent::Quick);
         assert_eq!((quick.levels.clone(), quick.cells(), quick.rate_trials()), (vec![1, 2], 10, 160));
-        assert!(quick.duration() <= Duration::from_secs(50), "{:?}", quick.duration());
+        assert!(quick.duration() <= Duration::from_secs(62), "{:?}", quick.duration());
         let default = plan(Extent::Default);
         assert_eq!(default.cells(), 25);
-        assert!(default.duration() <= Duration::from_secs(270), "{:?}", default.duration());
+        // It took 6 min 37 s where it was measured.
+        assert!((360..430).contains(&default.duration().as_secs()), "{:?}", default.duration());
         let levels = Some(vec![6]);
         let refused = Plan::new(&experiment, &PlanOptions { levels, ..PlanOptions::default() }).unwrap_err();
         assert_eq!(refused, "level 6 of `encryption` is not from 1 to 5 (--level)");

@@ -71,6 +71,8 @@ mod tests {
             cell: None,
             round_trip: Duration::ZERO,
             subjects: variants as u32,
+            warm_up: Duration::ZERO,
+            between: Duration::ZERO,
             too_far: Vec::new(),
             trials_least: Duration::ZERO,
             settle: Duration::ZERO,

@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 
 mod batching;
 mod encryption;
+mod mediation;
 pub(crate) use batching::{batching, beside_a_peer};
 pub(crate) use encryption::encryption;
+pub(crate) use mediation::mediation;
 
 const REQUESTS_PER_PASS: u64 = 401;
 

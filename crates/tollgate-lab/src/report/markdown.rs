@@ -2,6 +2,7 @@
 
 use super::encryption;
 use super::inserts::{self, Whose};
+use super::mediation;
 use super::number;
 use super::peers;
 use super::sentence;
@@ -29,20 +30,29 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
     if inserts::is_shown(run) {
         wide_tables(&view, out)?;
     } else if encryption::is_shown(run) {
-        for table in encryption::tables(&view, "×") {
-            let texts = |row: &[String]| row.iter().map(|text| escaped(text)).collect::<Vec<_>>().join(" | ");
-            writeln!(out, "{}\n\n| {} |", escaped(&table.title), texts(&table.head))?;
-            writeln!(out, "|---|{}", "--:|".repeat(table.head.len().saturating_sub(1)))?;
-            for row in &table.rows {
-                writeln!(out, "| {} |", texts(row))?;
-            }
-            writeln!(out)?;
-        }
+        word_tables(encryption::tables(&view, "×"), out)?;
     } else {
         cells(&view, out)?;
+        if mediation::is_shown(run) {
+            word_tables(mediation::tables(&view, "×"), out)?;
+        }
     }
     peers_table(&view, out)?;
     doubts_and_machine(&view, out)
+}
+
+/// Tables of words, one below the other.
+fn word_tables(tables: Vec<encryption::Table>, out: &mut dyn Write) -> io::Result<()> {
+    for table in tables {
+        let texts = |row: &[String]| row.iter().map(|text| escaped(text)).collect::<Vec<_>>().join(" | ");
+        writeln!(out, "{}\n\n| {} |", escaped(&table.title), texts(&table.head))?;
+        writeln!(out, "|---|{}", "--:|".repeat(table.head.len().saturating_sub(1)))?;
+        for row in &table.rows {
+            writeln!(out, "| {} |", texts(row))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// One row a cell, and a sentence for each variant.

@@ -12,6 +12,7 @@ mod json;
 mod jtl;
 mod junit;
 mod markdown;
+mod mediation;
 mod number;
 mod peers;
 mod sentence;

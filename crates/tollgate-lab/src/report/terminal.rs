@@ -4,6 +4,7 @@
 
 use super::encryption;
 use super::inserts;
+use super::mediation;
 use super::number::{self, NOTHING};
 use super::peers;
 use super::sentence;
@@ -47,6 +48,13 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
     } else {
         table(&view, out, options.width, &paint)?;
         headlines(run, out, options.width)?;
+        if mediation::is_shown(run) && !view.rows.is_empty() {
+            for table in mediation::tables(&view, "x") {
+                words(&table, out, options.width, &paint)?;
+            }
+            wrapped(out, "  ", mediation::SHARED, options.width)?;
+            writeln!(out)?;
+        }
     }
     peers::write(&view, out, options.width)?;
     if run.settings.insecure {

@@ -84,7 +84,9 @@ pub enum Ending {
 /// # Errors
 /// What is wrong with it.
 pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
-    let plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
+    let mut plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
+    let peers = plan.variants.iter().filter_map(|variant| options.peer(&options.experiment.variants[*variant]).ok()?);
+    plan.warm_up += peers.map(|peer| peer.warm_up).sum::<Duration>();
     sites::sites(options, &plan)?;
     headers(options)?;
     descriptors::check(&options.experiment, &plan).map_err(RunError::Usage)?;

@@ -4,6 +4,7 @@
 //! computes no figure and knows no result: whoever calls it hands over the numbers to draw.
 
 mod axis;
+pub(super) mod bands;
 pub(super) mod histogram;
 pub(super) mod lines;
 pub(super) mod over_time;

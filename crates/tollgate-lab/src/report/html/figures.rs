@@ -6,6 +6,7 @@ use crate::report::chart::percentiles::{self, Distribution};
 use crate::report::chart::tolls::{self, Bar, Certainty};
 use crate::report::chart::{Caption, Size, Spacing};
 use crate::report::inserts;
+use crate::report::mediation::{self, Chosen};
 use crate::report::number::{self, NOTHING};
 use crate::report::sentence;
 use crate::report::view::{self, View};
@@ -23,11 +24,28 @@ const STAGNATES_BELOW: f64 = 0.10;
 /// Toll bars at the level where most may be said, and the table of all levels.
 pub(super) fn tolls(view: &View<'_>) -> Option<String> {
     let run = view.run;
-    let experiment = &run.experiment;
     if run.tolls.is_empty() {
         return None;
     }
-    let at = view::answer_level(run).or_else(|| run.tolls.iter().map(|toll| toll.level).max())?;
+    let levels: Vec<(u64, Option<Chosen>)> = match mediation::is_shown(run) {
+        true => mediation::toll_levels(run).into_iter().map(|(level, why)| (level, Some(why))).collect(),
+        false => {
+            let most = view::answer_level(run).or_else(|| run.tolls.iter().map(|toll| toll.level).max());
+            vec![(most?, None)]
+        }
+    };
+    let last = levels.len().saturating_sub(1);
+    let figures: Vec<String> = levels
+        .iter()
+        .enumerate()
+        .map(|(place, (level, why))| tolls_at(view, *level, *why, (place, place == last)))
+        .collect();
+    Some(format!("<section>{}</section>", figures.concat()))
+}
+
+/// Toll bars at one level; those of the last one have the table of all levels.
+fn tolls_at(view: &View<'_>, at: u64, why: Option<Chosen>, (place, is_last): (usize, bool)) -> String {
+    let (run, experiment) = (view.run, &view.run.experiment);
     let variants: Vec<(usize, &str)> = experiment
         .variants
         .iter()
@@ -63,13 +81,17 @@ pub(super) fn tolls(view: &View<'_>) -> Option<String> {
             .collect();
     let rows: Vec<tolls::Row<'_>> = variants.iter().map(|(key, name)| tolls::Row { name, key: *key }).collect();
     let level = sentence::level(experiment, at);
-    let title = format!("Tolls at {level}");
+    let title = match why {
+        Some(why) => format!("Tolls at {level}: {}", why.words()),
+        None => format!("Tolls at {level}"),
+    };
     let description = format!(
         "Bars from 1 to each variant's ratio over its baseline, with 95 % intervals, for {}. {}",
         panels.iter().map(|panel| panel.title).collect::<Vec<_>>().join(", "),
         sentence::answer(run, "×")
     );
-    let draw = |id, size| tolls::draw(&Caption { id, title: &title, description: &description }, size, &rows, &panels);
+    let draw =
+        |id: &str, size| tolls::draw(&Caption { id, title: &title, description: &description }, size, &rows, &panels);
     let mut table = Table::new([
         "variant",
         "over",
@@ -83,22 +105,20 @@ pub(super) fn tolls(view: &View<'_>) -> Option<String> {
         "note",
     ]);
     // A whole matrix of tolls would be a page of its own; the CSV of all cells has them.
-    let is_whole = run.tolls.len() <= TOLLS_MAX;
+    let is_whole = is_last && run.tolls.len() <= TOLLS_MAX;
     for toll in run.tolls.iter().filter(|toll| is_whole || toll.level == at) {
         table.push(toll_row(view, toll));
     }
     let table_title = if is_whole { "all tolls".to_owned() } else { format!("all tolls at {level}") };
     let note = "Times the baseline: 1 is no more than it. Hollow bars are no claims: no toll, unclear, or generator and \
                 subject at their limit together.";
-    Some(format!(
-        "<section>{}</section>",
-        figure(
-            &title,
-            note,
-            &[by_width(draw("tolls-wide", Size::Full), draw("tolls-narrow", Size::Narrow))],
-            &table.folded(&table_title, "tolls.csv")
-        )
-    ))
+    let ids = match place {
+        0 => ["tolls-wide".to_owned(), "tolls-narrow".to_owned()],
+        _ => ["wide", "narrow"].map(|width| format!("tolls-{place}-{width}")),
+    };
+    let pictures = by_width(draw(&ids[0], Size::Full), draw(&ids[1], Size::Narrow));
+    let file = if is_last { "tolls.csv".to_owned() } else { format!("tolls-{at}.csv") };
+    figure(&title, note, &[pictures], &table.folded(&table_title, &file))
 }
 
 fn bar(toll: &Toll) -> Bar {
@@ -150,7 +170,7 @@ fn toll_row(view: &View<'_>, toll: &Toll) -> Vec<String> {
 
 /// Time and throughput against the level, and the distribution of response times.
 pub(super) fn charts(view: &View<'_>) -> Option<String> {
-    if view.rows.is_empty() || inserts::is_shown(view.run) {
+    if view.rows.is_empty() || inserts::is_shown(view.run) || mediation::is_shown(view.run) {
         return None;
     }
     // Levels that only have names lie on no axis.
@@ -170,7 +190,7 @@ pub(super) fn charts(view: &View<'_>) -> Option<String> {
 }
 
 /// The cells of each variant in the order of the levels, with its key.
-fn by_variant<'r>(view: &View<'r>) -> Vec<(usize, &'r str, Vec<&'r Cell>)> {
+pub(super) fn by_variant<'r>(view: &View<'r>) -> Vec<(usize, &'r str, Vec<&'r Cell>)> {
     let variants = view.run.experiment.variants.iter().enumerate();
     variants
         .map(|(key, variant)| {
@@ -181,7 +201,7 @@ fn by_variant<'r>(view: &View<'r>) -> Vec<(usize, &'r str, Vec<&'r Cell>)> {
         .collect()
 }
 
-fn point(view: &View<'_>, cell: &Cell, estimate: Estimate) -> Point {
+pub(super) fn point(view: &View<'_>, cell: &Cell, estimate: Estimate) -> Point {
     let doubted = view.rows.iter().any(|row| std::ptr::eq(row.cell, cell) && !row.marks.is_empty());
     Point {
         x: cell.level as f64,
@@ -193,13 +213,13 @@ fn point(view: &View<'_>, cell: &Cell, estimate: Estimate) -> Point {
 }
 
 /// The axis of the levels: each is marked, doublings are equally far apart.
-fn level_axis<'a>(view: &View<'_>, label: &'a str) -> Axis<'a> {
+pub(super) fn level_axis<'a>(view: &View<'_>, label: &'a str) -> Axis<'a> {
     let levels = &view.run.experiment.levels;
     let spacing = if levels.contains(&0) { Spacing::Linear } else { Spacing::Logarithmic };
     Axis { label, spacing, ticks: levels.iter().map(|level| (*level as f64, number::whole(*level))).collect() }
 }
 
-fn level_label(view: &View<'_>) -> String {
+pub(super) fn level_label(view: &View<'_>) -> String {
     let experiment = &view.run.experiment;
     match experiment.factor_unit.as_str() {
         "" => experiment.factor.clone(),
@@ -363,7 +383,12 @@ fn throughput(view: &View<'_>) -> String {
     )
 }
 
-fn estimates(view: &View<'_>, variants: &[(usize, &str, Vec<&Cell>)], what: &str, of: fn(&Cell) -> Estimate) -> Table {
+pub(super) fn estimates(
+    view: &View<'_>,
+    variants: &[(usize, &str, Vec<&Cell>)],
+    what: &str,
+    of: fn(&Cell) -> Estimate,
+) -> Table {
     let mut table = Table::new(["variant", "level", what, "95 % low", "95 % high", "blocks"]);
     for (_, name, cells) in variants {
         for cell in cells {
@@ -382,7 +407,7 @@ fn estimates(view: &View<'_>, variants: &[(usize, &str, Vec<&Cell>)], what: &str
 }
 
 /// One curve at the lowest level, where nobody waits for another, and one at the highest.
-fn distributions(view: &View<'_>) -> String {
+pub(super) fn distributions(view: &View<'_>) -> String {
     let with_curve: Vec<u64> =
         view.rows.iter().filter(|row| !row.cell.curve.is_empty()).map(|row| row.cell.level).collect();
     let mut levels: Vec<u64> =

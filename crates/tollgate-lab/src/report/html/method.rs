@@ -1,6 +1,7 @@
 //! How it was measured, in plain words; where; what the setting hides; how to do it again.
 
 use super::parts::escape;
+use crate::report::mediation;
 use crate::report::number;
 use crate::report::view::View;
 use crate::results::{Piece, RunResult, Settlement};
@@ -42,6 +43,12 @@ const INSERTS: &str = "A transfer puts its records into an empty table. Timed is
     no figure, finds where errors begin and how many blocks fit into a cell's time. All variants of a subject share its \
     process.";
 
+/// What is different where something stands between users and a backend.
+const MEDIATION: &str = "Backends and mediator are processes of their own. A subject has the connections of the variant and the \
+    level that are measured and no others: they are opened before a trial while its users are at it, uncounted, and closed \
+    behind it. Its backend runs on the same cores, and its CPU time is kept beside the subject's: where both fill their cores, \
+    the time is both's, and the toll is read from the subject's CPU time.";
+
 fn words(run: &RunResult) -> Vec<String> {
     let settings = &run.settings;
     let mut words = vec![
@@ -63,6 +70,11 @@ fn words(run: &RunResult) -> Vec<String> {
         ),
         if run.experiment.piece == Piece::Record {
             INSERTS.to_owned()
+        } else {
+            String::new()
+        },
+        if mediation::is_shown(run) {
+            MEDIATION.to_owned()
         } else {
             String::new()
         },

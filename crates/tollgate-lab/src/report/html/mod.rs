@@ -8,6 +8,7 @@ mod cells;
 mod encryption;
 mod figures;
 mod inserts;
+mod mediation;
 mod method;
 mod parts;
 mod peers;
@@ -43,6 +44,8 @@ const SECTIONS: &[Section] = &[
     answer::cards,       // each variant's toll, to be read in a glance
     encryption::section, // of encryption: distributions, messages on the wire
     figures::tolls,      // the same as a picture, with the table of every level
+    mediation::charts,   // of mediation: throughput, memory and response times over the users
+    mediation::tables,   // of mediation: payloads, memory, the law, warm-ups
     peers::section,      // what peers took by what tollgate took
     encryption::tables,  // of encryption: each level, first requests, peaks, speeds
     cells::table,        // every figure, and the doubts beside them

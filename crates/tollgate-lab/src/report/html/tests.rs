@@ -13,9 +13,10 @@ fn page(run: &RunResult) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn pages() -> [(&'static str, String); 6] {
+fn pages() -> [(&'static str, String); 7] {
     [
         ("encryption", page(&fixture::encryption())),
+        ("mediation", page(&fixture::mediation())),
         ("peers", page(&fixture::beside_a_peer(&[20, 100, 1000]))),
         ("protocol", page(&fixture::protocol())),
         ("partial", page(&fixture::partial())),

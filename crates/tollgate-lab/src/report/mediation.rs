@@ -1,0 +1,205 @@
+//! A run about mediation as tables: where throughput is largest, what a payload of one and of five KiB costs, and the
+//! memory. The terminal and Markdown draw the same ones, the page puts pictures beside them.
+
+use super::encryption::Table;
+use super::number::{self, NOTHING};
+use super::sentence::{self, Times};
+use super::view::{self, View};
+use crate::results::{Cell, Estimate, RunResult, Scaling, Toll, Variant};
+
+/// The level that is shown beside the knee: the least that was published.
+const FEW_USERS: u64 = 20;
+
+/// Whether the run is about what stands between users and a backend.
+pub(super) fn is_shown(run: &RunResult) -> bool {
+    run.experiment.variants.iter().any(|variant| variant.backend.is_some())
+}
+
+/// Why a level stands for the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Chosen {
+    /// Few users.
+    Few,
+    /// The knee of the law lies there.
+    Knee,
+    /// Most was answered there; the law is not identified.
+    Most,
+}
+
+impl Chosen {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Chosen::Few => "few users",
+            Chosen::Knee => "the knee",
+            Chosen::Most => "where most was answered",
+        }
+    }
+}
+
+/// The levels at which tolls are shown: with few users, and at the knee of our own mediations, else of all.
+pub(super) fn toll_levels(run: &RunResult) -> Vec<(u64, Chosen)> {
+    let levels = &run.experiment.levels;
+    let few = levels.iter().copied().find(|level| *level >= FEW_USERS).or(levels.last().copied());
+    let has_baseline = |scaling: &&Scaling| {
+        let mut variants = run.experiment.variants.iter();
+        variants.any(|variant| variant.name == scaling.variant && variant.baseline.is_some() && variant.peer.is_none())
+    };
+    let own: Vec<&Scaling> = run.scalings.iter().filter(has_baseline).collect();
+    let knees: Vec<f64> = own.iter().filter_map(|scaling| Some(scaling.knee?.mean.ln())).collect();
+    let knee = crate::stats::mean(&knees).and_then(|knee| {
+        let off = |level: &&u64| ((**level as f64).ln() - knee).abs();
+        levels.iter().filter(|level| **level > 0).min_by(|a, b| off(a).total_cmp(&off(b))).copied()
+    });
+    let most = own.iter().filter_map(|scaling| scaling.best_level).max();
+    let second = knee.map(|level| (level, Chosen::Knee)).or(most.map(|level| (level, Chosen::Most)));
+    let second =
+        second.or_else(|| levels.last().map(|level| (*level, Chosen::Most)).filter(|_| run.scalings.is_empty()));
+    let mut chosen: Vec<(u64, Chosen)> = few.map(|level| (level, Chosen::Few)).into_iter().collect();
+    chosen.extend(second.filter(|(level, _)| Some(*level) != few));
+    chosen
+}
+
+/// All tables in their order.
+pub(super) fn tables(view: &View<'_>, times: Times) -> Vec<Table> {
+    [scalings(view.run), payloads(view, times), memory(view.run)].into_iter().flatten().collect()
+}
+
+/// The law of each variant, or why there is none.
+pub(super) fn scalings(run: &RunResult) -> Option<Table> {
+    if run.scalings.is_empty() {
+        return None;
+    }
+    let with_interval = |estimate: Option<Estimate>, factor: f64| match estimate {
+        Some(found) => {
+            let text = |value: f64| number::three_digits(value * factor);
+            format!("{} [{}, {}]", text(found.mean), text(found.low), text(found.high))
+        }
+        None => NOTHING.to_owned(),
+    };
+    let row = |scaling: &Scaling| {
+        let is_told = scaling.doubt.is_none();
+        let told = |estimate: Option<Estimate>, factor| with_interval(estimate.filter(|_| is_told), factor);
+        vec![
+            scaling.variant.clone(),
+            scaling.best_level.map_or_else(|| NOTHING.to_owned(), number::whole),
+            told(scaling.knee, 1.0),
+            told(scaling.lambda, 1.0),
+            told(scaling.alpha, 100.0),
+            told(scaling.beta, 1e6),
+            match &scaling.doubt {
+                None => "identified".to_owned(),
+                Some(doubt) => format!("not identified: {doubt}"),
+            },
+        ]
+    };
+    let head = ["variant", "most at", "knee", "lambda 1/s", "alpha %", "beta ppm", "the law"];
+    Some(Table {
+        title: "Universal Scalability Law: X(N) = lambda N / (1 + alpha (N - 1) + beta N (N - 1))".to_owned(),
+        head: head.map(str::to_owned).to_vec(),
+        rows: run.scalings.iter().map(row).collect(),
+    })
+}
+
+/// What a small and a large payload cost, side by side, at the levels that stand for the run.
+pub(super) fn payloads(view: &View<'_>, times: Times) -> Option<Table> {
+    let run = view.run;
+    let is_payload = |variant: &&Variant| variant.name.ends_with("-1k") || variant.name.ends_with("-5k");
+    let variants: Vec<&Variant> = run.experiment.variants.iter().filter(is_payload).collect();
+    let mut rows = Vec::new();
+    for (level, _) in toll_levels(run) {
+        for variant in &variants {
+            let Some(cell) = run.cells.iter().find(|cell| cell.variant == variant.name && cell.level == level) else {
+                continue;
+            };
+            let tolls = view::tolls(run, &variant.name, level);
+            let ratio = |toll: Option<&Toll>| match toll.filter(|toll| view::is_plain(toll)) {
+                Some(toll) => sentence::ratio(toll, times),
+                None => toll.map_or_else(|| NOTHING.to_owned(), |toll| sentence::verdict(toll.verdict).to_owned()),
+            };
+            rows.push(vec![
+                variant.name.clone(),
+                sentence::level(&run.experiment, level),
+                number::three_digits(cell.requests_per_second.mean),
+                number::three_digits(megabytes_per_second(cell)),
+                number::optional(cell.response_time_ms.p50),
+                number::optional(cell.response_time_ms.p99),
+                number::optional(view::cpu(cell).map(|cpu| cpu.mean)),
+                ratio(tolls.time),
+                ratio(tolls.cpu),
+            ]);
+        }
+    }
+    let head = ["variant", "at", "req/s", "MB/s", "p50 ms", "p99 ms", "CPU us", "toll on time", "toll on CPU"];
+    (!rows.is_empty()).then(|| Table {
+        title: "Payloads of 1 and 5 KiB".to_owned(),
+        head: head.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+/// Bytes in both directions.
+fn megabytes_per_second(cell: &Cell) -> f64 {
+    let bytes = (cell.bytes_received + cell.bytes_sent) as f64 / cell.requests.max(1) as f64;
+    bytes * cell.requests_per_second.mean / 1e6
+}
+
+/// Memory, threads and the backend's part at the levels that stand for the run and at the highest one.
+pub(super) fn memory(run: &RunResult) -> Option<Table> {
+    let mut levels: Vec<u64> = toll_levels(run).into_iter().map(|(level, _)| level).collect();
+    levels.extend(run.experiment.levels.last().filter(|level| !levels.contains(level)).copied().as_slice());
+    let megabytes = |bytes: f64| number::three_digits(bytes / 1e6);
+    let mut rows = Vec::new();
+    for level in levels {
+        for variant in &run.experiment.variants {
+            let cell = run.cells.iter().find(|cell| cell.variant == variant.name && cell.level == level);
+            let Some((cell, used)) = cell.and_then(|cell| Some((cell, cell.subject?))) else { continue };
+            rows.push(vec![
+                variant.name.clone(),
+                sentence::level(&run.experiment, level),
+                used.resident_memory_bytes_mean.map_or_else(|| NOTHING.to_owned(), megabytes),
+                megabytes(used.resident_memory_bytes_max as f64),
+                used.threads_max.to_string(),
+                number::three_digits(used.cpu_share),
+                cell.backend.map_or_else(|| NOTHING.to_owned(), |backend| number::three_digits(backend.cpu_share)),
+            ]);
+        }
+    }
+    let head = ["variant", "at", "MB on average", "MB at most", "threads", "cores used", "by the backend"];
+    (!rows.is_empty()).then(|| Table {
+        title: "Memory, threads and cores of the subjects, and the cores of the backends behind them".to_owned(),
+        head: head.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+/// Who was measured in one process, which is then everybody's.
+pub(super) const SHARED: &str = "All mediations of one subject share its process, and its memory is theirs together; connections are those of the \
+     variant and the level alone.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    #[test]
+    fn tolls_are_shown_with_few_users_and_at_the_knee_or_where_most_was_answered() {
+        let check = |change: fn(&mut RunResult), expected: &[(u64, Chosen)]| {
+            let mut run = fixture::mediation();
+            change(&mut run);
+            assert_eq!(toll_levels(&run), expected);
+        };
+        check(|_| {}, &[(20, Chosen::Few), (160, Chosen::Knee)]);
+        check(
+            |run| run.scalings.iter_mut().for_each(|scaling| scaling.knee = None),
+            &[(20, Chosen::Few), (160, Chosen::Most)],
+        );
+        check(|run| run.experiment.levels = vec![20], &[(20, Chosen::Few)]);
+        check(
+            |run| {
+                run.scalings.clear();
+                run.experiment.levels = vec![20, 320];
+            },
+            &[(20, Chosen::Few), (320, Chosen::Most)],
+        );
+    }
+}
