@@ -202,10 +202,10 @@ impl Plan {
             equal_rate,
         };
         plan.subjects = plan.count_subjects(experiment);
-        plan.warm_up = match (is_insert, experiment.connections) {
+        plan.warm_up = match (is_insert, settles) {
             (true, _) => crate::run::WARM_UP_LEAST * plan.subjects,
-            (false, Connections::Kept) => crate::run::WARM_UP_LEAST * plan.variants.len() as u32,
-            (false, Connections::PerTrial) => WARM_UP_SHARED * plan.variants.len() as u32,
+            (false, false) => crate::run::WARM_UP_LEAST * plan.variants.len() as u32,
+            (false, true) => WARM_UP_SHARED * plan.variants.len() as u32,
         };
         plan.survey(experiment);
         plan.between = between::between(experiment, &plan);

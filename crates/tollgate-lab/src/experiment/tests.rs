@@ -52,7 +52,7 @@ fn mediation_is_the_one_that_was_specified() {
         let (variant, baseline) = (of(name), of(baseline));
         assert_eq!(variant.baseline.map(|at| &mediation.variants[at]), Some(baseline));
         assert_eq!((variant.request.body.len(), variant.backend.is_none()), (bytes, baseline.backend.is_some()));
-        assert_eq!((&variant.request.method, variant.request.headers.len() > 0), (&"POST".to_owned(), true));
+        assert_eq!((&variant.request.method, !variant.request.headers.is_empty()), (&"POST".to_owned(), true));
     };
     check("pass-through-1k", "direct-1k", 1024);
     check("pass-through-5k", "direct-5k", 5120);

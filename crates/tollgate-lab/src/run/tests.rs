@@ -205,3 +205,50 @@ fn a_gateway_that_cannot_be_started_is_named() {
         )
     );
 }
+
+/// The same request by users whose connections are open for a trial only.
+const PER_TRIAL: &str = r#"
+name = "again"
+question = "What does the same cost again?"
+
+[factor]
+name = "concurrency"
+levels = [2, 5]
+
+[workload]
+kind = "request"
+connections = "per-trial"
+
+[extent.quick]
+blocks = 2
+slice_ms = 5
+settle_ms = 1
+
+[[variant]]
+name = "one"
+url = "/plain"
+answer = { bytes = 5 }
+"#;
+
+#[test]
+fn connections_for_one_trial_are_opened_before_it_and_answers_are_held_against_their_length() {
+    let mut server = TestServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let options = |text: &str, out: &str| RunOptions {
+        experiment: Experiment::parse(text, "again.toml").unwrap(),
+        subjects: vec![("one".to_owned(), server.url("/plain"))],
+        ..twice(&server, &folder.path().join(out))
+    };
+    let right = run(&options(PER_TRIAL, "right"), &(), &StopFlag::new()).unwrap();
+    assert_eq!(right.ending, Ending::Complete);
+    assert!((right.result.settings.content_checked_share - 1.0).abs() < 1e-9);
+    for cell in &right.result.cells {
+        assert_eq!((cell.connections, cell.errors.len()), (cell.level, 0), "none is opened while time counts");
+    }
+    assert_eq!((right.result.warm_ups.len(), right.result.warm_ups[0].level), (1, 5));
+    let wrong = run(&options(&PER_TRIAL.replace("bytes = 5", "bytes = 6"), "wrong"), &(), &StopFlag::new());
+    let message = wrong.unwrap_err().to_string();
+    assert!(message.contains("the answer has 5 bytes instead of 6"), "{message}");
+    server.end();
+    assert!(server.seen.at_once_max.load(std::sync::atomic::Ordering::Relaxed) <= 5);
+}
