@@ -174,7 +174,8 @@ pub(super) fn memory(run: &RunResult) -> Option<Table> {
 
 /// Who was measured in one process, which is then everybody's.
 pub(super) const SHARED: &str = "All mediations of one subject share its process, and its memory is theirs together; connections are those of the \
-     variant and the level alone.";
+     variant and the level alone. A toll on CPU time is that of mediator and backend together over the backend by itself; \
+     beside tollgate, peers are compared by their own.";
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! What is compared: each figure's unit, and its value in one trial.
 
-use super::RATE_RULES;
+use super::{Over, RATE_RULES};
 use crate::results::{Figure, RateGroup, Trial};
 use crate::stats::mean;
 
@@ -15,7 +15,11 @@ impl Figure {
     }
 
     /// The figure of one trial; absent where it was not measured or a ratio of it has no meaning.
-    pub(super) fn of(self, trial: &Trial) -> Option<f64> {
+    ///
+    /// Over a baseline, which is the server behind the subject by itself, CPU time is that of both; beside tollgate it is
+    /// the subject's own.
+    pub(super) fn of(self, trial: &Trial, over: Over) -> Option<f64> {
+        let behind_us = trial.backend_cpu_us.filter(|_| over == Over::Baseline).unwrap_or(0.0);
         let value = match self {
             Self::UnitTime => match mean(&trial.unit_times_ms) {
                 Some(mean) => mean,
@@ -23,7 +27,7 @@ impl Figure {
                 None => return None,
             },
             Self::SubjectCpu if trial.records > 0 => trial.subject_cpu_us? / trial.records as f64,
-            Self::SubjectCpu if trial.requests > 0 => trial.subject_cpu_us? / trial.requests as f64,
+            Self::SubjectCpu if trial.requests > 0 => (trial.subject_cpu_us? + behind_us) / trial.requests as f64,
             Self::Bytes if trial.units > 0 => trial.bytes_received as f64 / trial.units as f64,
             Self::SubjectCpu | Self::Bytes | Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate => return None,
         };

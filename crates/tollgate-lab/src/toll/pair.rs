@@ -44,7 +44,7 @@ impl Pair<'_> {
         let Findings { cells, validity, .. } = *findings;
         let [of_variant, of_baseline] = match figure.is_at_rate() {
             true => [self.variant, self.baseline].map(|name| self.groups(name, figure, cells)),
-            false => trials.map(|trials| blocks(figure, trials)),
+            false => trials.map(|trials| blocks(figure, trials, self.over)),
         };
         if of_variant.is_empty() || of_baseline.is_empty() {
             return None;
@@ -195,12 +195,12 @@ pub(super) fn judge(toll: &mut Toll, compared: &Compared, p_adjusted: f64) {
 }
 
 /// A figure's values by block, of blocks in which the variant ran as often as in the fullest one.
-fn blocks(figure: Figure, trials: &[&Trial]) -> BTreeMap<u32, Vec<f64>> {
+fn blocks(figure: Figure, trials: &[&Trial], over: Over) -> BTreeMap<u32, Vec<f64>> {
     let mut runs: BTreeMap<u32, usize> = BTreeMap::new();
     let mut values: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for trial in trials {
         *runs.entry(trial.block).or_default() += 1;
-        if let Some(value) = figure.of(trial) {
+        if let Some(value) = figure.of(trial, over) {
             values.entry(trial.block).or_default().push(value);
         }
     }
