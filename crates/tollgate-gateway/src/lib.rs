@@ -21,7 +21,6 @@ mod hosted;
 mod index;
 mod launch;
 mod log;
-#[allow(dead_code, reason = "the proxy path calls it")]
 mod mediate;
 mod next_link;
 mod odata;

@@ -29,10 +29,12 @@ struct Table {
     /// The cases: the first whose condition holds decides.
     #[serde(default)]
     #[schemars(required, with = "Vec<CaseTable>")]
+    #[expect(dead_code, reason = "it describes the table, and is taken out of it to be read by itself")]
     choose: (),
     /// What holds where no case does.
     #[serde(default)]
     #[schemars(with = "Option<ThenTable>")]
+    #[expect(dead_code, reason = "it describes the table, and is taken out of it to be read by itself")]
     otherwise: (),
     /// Prefixes of the XPaths, and their namespaces. `soap11`, `soap12` and `wsa` are known.
     #[serde(default)]
@@ -54,6 +56,7 @@ struct CaseTable {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Then")]
+#[expect(dead_code, reason = "it describes the table; its keys are read one by one")]
 struct ThenTable {
     /// The name of the endpoint that it goes to.
     #[schemars(with = "Option<String>")]

@@ -34,10 +34,8 @@ use std::sync::Arc;
 
 use tollgate_net::http1::RequestHead;
 
-#[allow(unused_imports, reason = "the proxy path names them")]
 pub(crate) use self::compile::compile;
 pub(crate) use self::edits::Edits;
-#[allow(unused_imports, reason = "the proxy path names them")]
 pub(crate) use self::message::{Memories, Memory, Origin, Passing, Way};
 pub(crate) use self::reading::SequenceTable;
 use self::reading::{Kind, Reading};

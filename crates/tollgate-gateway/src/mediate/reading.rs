@@ -60,12 +60,15 @@ const PROXY_FIELDS: [&str; 17] = [
 /// A value of the configuration with its place.
 pub(super) type Value<'t> = Spanned<DeValue<'t>>;
 
+/// A mediator, or what is wrong with its table.
+pub(super) type Made = Result<Box<dyn Mediator>, ConfigError>;
+
 /// One kind of mediator.
 pub(crate) struct Kind {
     /// The key that names it.
     pub(super) name: &'static str,
     /// Makes one of its table.
-    pub(super) make: fn(Value<'_>, &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError>,
+    pub(super) make: fn(Value<'_>, &Reading<'_>) -> Made,
     /// What its table looks like.
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
 }

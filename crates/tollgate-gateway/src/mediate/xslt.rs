@@ -106,7 +106,7 @@ fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, Co
     {
         return Err(reading.wrong(action.span(), "expected a URI"));
     }
-    let parameter = |(name, value)| Ok((Box::<str>::from(String::into_boxed_str(name)), Source::read(value, reading)?));
+    let parameter = |(name, value)| Ok((String::into_boxed_str(name), Source::read(value, reading)?));
     let parameters = parameters.into_iter().map(parameter).collect::<Result<_, ConfigError>>()?;
     let action = action.map(|action| action.into_inner().into());
     Ok(Box::new(Xslt { stylesheet, name, part, parameters, action, log: Arc::clone(reading.log) }))

@@ -58,7 +58,15 @@ impl Running {
 
     /// The same by another clock.
     pub(super) fn start_by(config: &str, clock: Clock) -> Running {
-        let config = Running::config(config).unwrap();
+        Running::start_with(Running::config(config).unwrap(), clock)
+    }
+
+    /// The same with a configuration that came from this file: what it names stands beside that.
+    pub(super) fn start_file(config: &str, file_name: &str) -> Running {
+        Running::start_with(Running::config_of(config, file_name).unwrap(), Clock::system())
+    }
+
+    fn start_with(config: Config, clock: Clock) -> Running {
         let gateway = Gateway::start_by(config.clone(), clock).unwrap();
         let reloader = gateway.reloader();
         let addresses = gateway.addresses().clone();
@@ -73,7 +81,11 @@ impl Running {
     }
 
     fn config(text: &str) -> Result<Config, String> {
-        let mut config = Config::parse(text, "test.toml").map_err(|error| error.to_string())?;
+        Running::config_of(text, "test.toml")
+    }
+
+    fn config_of(text: &str, file_name: &str) -> Result<Config, String> {
+        let mut config = Config::parse(text, file_name).map_err(|error| error.to_string())?;
         config.listen.addresses = vec!["127.0.0.1:0".parse().unwrap()];
         config.listen.threads = config.listen.threads.or(Some(1));
         Ok(config)

@@ -13,6 +13,7 @@ mod conditions;
 mod drain;
 mod echo;
 mod endpoints;
+mod esb;
 mod fibonacci;
 mod found;
 mod paging;

@@ -280,7 +280,7 @@ impl<'s> Document<'s> {
     pub fn source_span(&self, element: NodeId) -> Option<std::ops::Range<usize>> {
         let record = self.record(element);
         let is_there = record.kind == NodeKind::Element && !self.source.is_empty();
-        is_there.then(|| record.start as usize..record.end as usize)
+        is_there.then_some(record.start as usize..record.end as usize)
     }
 
     /// The source; empty for trees that were made.
