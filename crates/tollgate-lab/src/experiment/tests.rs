@@ -61,7 +61,7 @@ fn mediation_is_the_one_that_was_specified() {
     assert_eq!(of("direct-quote").request.body, of("routing").request.body);
     let urls = ["echo", "quote"].map(|name| (name.to_owned(), format!("http://127.0.0.1:1/{name}")));
     let configuration = mediation.configuration.unwrap().filled(&urls);
-    assert!(configuration.contains("[\"http://127.0.0.1:1/quote\"]"), "{configuration}");
+    assert!(configuration.contains("[\"http://127.0.0.1:1/quote/services/"), "{configuration}");
 }
 
 #[test]
