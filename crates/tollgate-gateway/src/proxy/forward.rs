@@ -17,7 +17,7 @@ use tollgate_net::stream::Transport;
 use super::ProxyRoute;
 use super::endpoint::{Ending, Group, Permit, Tried, Unavailable};
 use super::fields::{self, Came, Credentials};
-use super::mediated;
+use super::mediated::{self, Lent};
 use crate::auth::Verb;
 use crate::config::{EndpointLimits, Retry};
 use crate::error::{Failure, Fault};
@@ -64,10 +64,9 @@ async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>
     }
     let group = route.endpoint.as_deref();
     let gathered = exchange.gather_body(GATHERED_BYTES_MAX).await?;
-    let edits = Edits::default();
-    let outgoing = Outgoing { gathered, edits: &edits, body: None };
+    let outgoing = Outgoing { gathered, lent: None };
     let mut asked = ask(visit, route, group.ok_or_else(nowhere)?, exchange, outgoing).await?;
-    answer(exchange, &edits);
+    answer(exchange, &Edits::default());
     let relayed = exchange.relay(&mut asked.asking).await;
     if let Err(error) = relayed {
         return Err(asked.failed(error));
@@ -76,13 +75,10 @@ async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>
 }
 
 /// A request as it leaves.
-#[derive(Clone, Copy)]
 pub(super) struct Outgoing<'m> {
     pub(super) gathered: Gathered,
-    /// What becomes of its fields.
-    pub(super) edits: &'m Edits,
-    /// A body in place of its own.
-    pub(super) body: Option<&'m [u8]>,
+    /// What mediators made of it.
+    pub(super) lent: Option<Lent<'m>>,
 }
 
 /// A request that a backend began to answer.
@@ -126,7 +122,8 @@ pub(super) async fn ask<'g>(
                 continue;
             }
         };
-        let body = write_request(visit, route, exchange, &permit, outgoing);
+        let body = write_request(visit, route, exchange, &permit, &outgoing);
+        drop(outgoing);
         let patience = patience(limits, began);
         loop {
             let may_ask_again = may_ask_again(route, exchange.request().method(), &connection, body);
@@ -180,7 +177,7 @@ fn write_request(
     route: &ProxyRoute,
     exchange: &mut Exchange<'_>,
     permit: &Permit<'_>,
-    Outgoing { gathered, edits, body }: Outgoing<'_>,
+    outgoing: &Outgoing<'_>,
 ) -> Body {
     let (peer, transport) = (exchange.peer(), exchange.transport());
     let (request, _, out) = exchange.outbound();
@@ -199,9 +196,12 @@ fn write_request(
         },
         host: request.host(),
     };
-    fields::write_request(out, request, &came, target.authority(), edits);
-    match gathered {
-        Gathered::Whole => exchange.enclose(body.map_or(Enclosed::Gathered, Enclosed::Given)),
+    let lent = outgoing.lent.as_ref();
+    fields::write_request(out, request, &came, target.authority(), lent.map_or(&Edits::default(), Lent::edits));
+    match outgoing.gathered {
+        Gathered::Whole => {
+            exchange.enclose(lent.and_then(Lent::replacement).map_or(Enclosed::Gathered, Enclosed::Given))
+        }
         // Nobody has read it, so that nobody put another in its place.
         Gathered::Beginning => exchange.enclose(Enclosed::Streamed),
     }
@@ -244,7 +244,10 @@ impl Asked<'_> {
             ForwardError::Client(error) => error.into(),
             ForwardError::Backend(error) => {
                 let fault = unanswered(&self.permit, &error);
-                self.permit.ended(ending(error.kind()));
+                // That we gather no more is not held against it.
+                if error.kind() != Kind::TooLarge {
+                    self.permit.ended(ending(error.kind()));
+                }
                 fault.into()
             }
         }

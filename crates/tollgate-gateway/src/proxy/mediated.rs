@@ -1,36 +1,61 @@
 //! Requests of routes with mediators: gathered as far as those need it, taken through their sequences on the way to the
 //! backend and back.
 //!
-//! What mediators do is theirs: see `mediate`. Which fields travel at all stays decided in `fields`.
+//! What mediators do is theirs: see `mediate`. Which fields travel at all stays decided in `fields`. What they wrote is
+//! given back as soon as it is copied to where it is sent from: none of their memory waits for a backend.
 
 use std::borrow::Cow;
 
-use tollgate_net::http1::server::{Exchange, Gathered};
+use tollgate_net::http1::server::{Exchange, Gathered, Response};
 
 use super::ProxyRoute;
 use super::fields;
 use super::forward::{GATHERED_BYTES_MAX, Outgoing, answer, ask, nowhere, scheme};
 use crate::error::{Failure, Fault};
-use crate::mediate::{Memory, Origin, Outcome, Passing, Way};
+use crate::mediate::{Edits, Memories, Memory, Origin, Outcome, Passing, Way};
 use crate::visit::Visit;
+
+/// A memory of the loop's, given back when dropped.
+pub(super) struct Lent<'m> {
+    memories: &'m Memories,
+    memory: Memory,
+}
+
+impl<'m> Lent<'m> {
+    fn of(memories: &'m Memories) -> Lent<'m> {
+        Lent { memory: memories.take(), memories }
+    }
+
+    /// What becomes of the fields.
+    pub(super) fn edits(&self) -> &Edits {
+        &self.memory.edits
+    }
+
+    /// The body in place of the one that came.
+    pub(super) fn replacement(&self) -> Option<&[u8]> {
+        self.memory.replacement()
+    }
+
+    /// Answers the client in the mediators' words.
+    fn respond(&self, response: &mut Response, status: u16) {
+        response.clear();
+        response.status = status;
+        self.memory.edits.apply([], |name, value| response.header(name, value));
+        response.body.extend_from_slice(self.memory.replacement().unwrap_or_default());
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.memories.give(std::mem::take(&mut self.memory));
+    }
+}
 
 /// Passes a request on through the sequences of its route.
 ///
 /// # Errors
 /// What the client is told, or that the exchange broke.
 pub(super) async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
-    let mut memory = visit.memories.take();
-    let outcome = pass_with(visit, route, exchange, &mut memory).await;
-    visit.memories.give(memory);
-    outcome
-}
-
-async fn pass_with(
-    visit: &Visit<'_>,
-    route: &ProxyRoute,
-    exchange: &mut Exchange<'_>,
-    memory: &mut Memory,
-) -> Result<(), Failure> {
     let mediation = &route.mediation;
     let gathered = if mediation.request.needs_body() {
         exchange.read_body(route.body_bytes_max).await?;
@@ -38,36 +63,38 @@ async fn pass_with(
     } else {
         exchange.gather_body(GATHERED_BYTES_MAX).await?
     };
+    let mut lent = Lent::of(&visit.memories);
     let (scheme, local) = (scheme(exchange.transport()), exchange.local());
     let (request, body, response) = exchange.parts();
     let authority = request.host().map_or_else(|| Cow::Owned(local.to_string()), Cow::Borrowed);
     let origin = Origin { scheme, authority: &authority };
     // What is not whole is no message.
     let body = if gathered == Gathered::Whole { body } else { &[] };
-    let mut passing = Passing { request, way: Way::Request, origin, body, endpoint: None, memory };
+    let mut passing = Passing { request, way: Way::Request, origin, body, endpoint: None, memory: &mut lent.memory };
     let outcome = mediation.mediate_request(&mut passing).await?;
     let chosen = passing.endpoint.and_then(|number| visit.shared.proxied.chosen(number));
     if let Outcome::Respond { status } = outcome {
-        response.status = status;
-        memory.edits.apply([], |name, value| response.header(name, value));
-        response.body.extend_from_slice(memory.replacement().unwrap_or_default());
+        lent.respond(response, status);
         return Ok(());
     }
     let group = chosen.or(route.endpoint.as_ref()).ok_or_else(nowhere)?;
-    let outgoing = Outgoing { gathered, edits: &memory.edits, body: memory.replacement() };
-    let mut asked = ask(visit, route, group, exchange, outgoing).await?;
-    memory.clear();
+    let mut asked = ask(visit, route, group, exchange, Outgoing { gathered, lent: Some(lent) }).await?;
 
     let sequence = mediation.for_answer(exchange.request());
     let gathers = sequence.needs_body();
     if gathers && let Err(error) = exchange.gather_answer(&mut asked.asking, route.body_bytes_max).await {
         return Err(asked.failed(error));
     }
-    let mediated =
-        if sequence.is_empty() { Ok(Outcome::Continue) } else { mediate_answer(route, exchange, scheme, memory).await };
+    let mut lent = Lent::of(&visit.memories);
+    let mediated = match sequence.is_empty() {
+        true => Ok(Outcome::Continue),
+        false => mediate_answer(route, exchange, scheme, &mut lent.memory).await,
+    };
     match mediated {
         Ok(Outcome::Continue) if !gathers => {
-            answer(exchange, &memory.edits);
+            answer(exchange, lent.edits());
+            // How long the rest takes is up to backend and client.
+            drop(lent);
             if let Err(error) = exchange.relay(&mut asked.asking).await {
                 return Err(asked.failed(error));
             }
@@ -75,12 +102,13 @@ async fn pass_with(
         Ok(Outcome::Continue) => {
             let (_, head, response) = exchange.answered();
             response.status = head.status();
-            fields::write_answer(response, head, &memory.edits);
+            fields::write_answer(response, head, lent.edits());
         }
         Ok(Outcome::Respond { status }) => {
             let (_, _, response) = exchange.answered();
-            response.status = status;
-            memory.edits.apply([], |name, value| response.header(name, value));
+            lent.respond(response, status);
+            asked.answered(exchange);
+            return Ok(());
         }
         // The backend did its part.
         Err(fault) => {
