@@ -74,8 +74,10 @@ fn pieces(format: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Numbers beyond this are written as decimals whatever the format: Roman numerals have no signs for them.
-const ROMAN_MAX: u64 = 4999;
+/// Numbers beyond this are written as decimals where the format is Roman: it has no signs for them.
+const ROMAN_MAX: u64 = 5000;
+/// Numbers beyond this are written as decimals whatever the format: a double does not know their last digits.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 fn push_number(text: &mut String, number: f64, token: &str, alphabetic: bool, grouping: &Grouping) {
     if !number.is_finite() {
@@ -88,18 +90,21 @@ fn push_number(text: &mut String, number: f64, token: &str, alphabetic: bool, gr
         text.push_str(&crate::xpath::number::to_text(rounded));
         return;
     }
-    let whole = rounded as u64;
-    match token {
-        "i" if !alphabetic && whole <= ROMAN_MAX => text.push_str(&roman(whole).to_lowercase()),
-        "I" if !alphabetic && whole <= ROMAN_MAX => text.push_str(&roman(whole)),
-        "a" | "i" => text.push_str(&letters(whole, b'a')),
-        "A" | "I" => text.push_str(&letters(whole, b'A')),
-        _ => push_decimal(text, whole, token, grouping),
+    let whole = if rounded <= WHOLE_MAX { Some(rounded as u64) } else { None };
+    match (token, whole) {
+        ("a", Some(whole)) => text.push_str(&letters(whole, b'a')),
+        ("A", Some(whole)) => text.push_str(&letters(whole, b'A')),
+        ("i", Some(whole)) if alphabetic => text.push_str(&letters(whole, b'a')),
+        ("I", Some(whole)) if alphabetic => text.push_str(&letters(whole, b'A')),
+        ("i", Some(whole)) if whole <= ROMAN_MAX => text.push_str(&roman(whole).to_lowercase()),
+        ("I", Some(whole)) if whole <= ROMAN_MAX => text.push_str(&roman(whole)),
+        ("a" | "A" | "i" | "I", _) => push_decimal(text, rounded, "1", grouping),
+        _ => push_decimal(text, rounded, token, grouping),
     }
 }
 
 /// `1`, `01`, or another script's digits: the token's last character is the one, those before it are zeros.
-fn push_decimal(text: &mut String, number: u64, token: &str, grouping: &Grouping) {
+fn push_decimal(text: &mut String, number: f64, token: &str, grouping: &Grouping) {
     let one = token.chars().next_back().unwrap_or('1');
     let zero = char::from_u32(u32::from(one).wrapping_sub(1))
         .filter(|zero| one.is_numeric() && token.chars().rev().skip(1).all(|padding| padding == *zero));
@@ -107,9 +112,11 @@ fn push_decimal(text: &mut String, number: u64, token: &str, grouping: &Grouping
         Some(zero) => (zero, token.chars().count()),
         None => ('0', 1),
     };
-    let digits = format!("{number:0width$}");
-    for (index, digit) in digits.bytes().enumerate() {
-        let left = digits.len() - index;
+    let digits = crate::xpath::number::to_text(number);
+    let count = digits.len().max(width);
+    let zeros = std::iter::repeat_n(b'0', count - digits.len());
+    for (index, digit) in zeros.chain(digits.bytes()).enumerate() {
+        let left = count - index;
         if index > 0 && grouping.size > 0 && left.is_multiple_of(grouping.size) {
             text.push_str(&grouping.separator);
         }
@@ -179,6 +186,10 @@ mod tests {
         check(&[0.0], "a", "0");
         check(&[f64::NAN], "1", "NaN");
         check(&[1.5], "1", "2");
+        check(&[5000.0, 5001.0], "I", "MMMMM.5001");
+        check(&[10000.0], "i", "10000");
+        check(&[9_007_199_254_740_994.0], "a", "9007199254740994");
+        check(&[1e20, 1e29], "1", "100000000000000000000.100000000000000000000000000000");
     }
 
     #[test]
