@@ -137,15 +137,15 @@ impl<'d> HtmlWriter<'d> {
         self.bytes.push("<!DOCTYPE ");
         // HTML's own document type is written as it always was, whatever the case of the element.
         let name = self.document.local_name(element);
-        self.bytes.push(if name.eq_ignore_ascii_case("html") { "html" } else { name });
+        self.bytes.push_bare(if name.eq_ignore_ascii_case("html") { "html" } else { name });
         if let Some(public) = public {
             self.bytes.push(" PUBLIC \"");
-            self.bytes.push(public);
+            self.bytes.push_bare(public);
             self.bytes.push("\"");
         }
         if let Some(system) = system {
             self.bytes.push(if public.is_some() { " \"" } else { " SYSTEM \"" });
-            self.bytes.push(system);
+            self.bytes.push_bare(system);
             self.bytes.push("\"");
         }
         self.bytes.push(">\n");
@@ -158,18 +158,18 @@ impl<'d> HtmlWriter<'d> {
             NodeKind::Element => self.element(node)?,
             NodeKind::Text => {
                 let is_raw = self.raw.binary_search(&node).is_ok() || self.is_in_script(node);
-                if is_raw { self.bytes.push(value) } else { escaped(&mut self.bytes, value, Place::Content) }
+                if is_raw { self.bytes.push_bare(value) } else { escaped(&mut self.bytes, value, Place::Content) }
             }
             NodeKind::Comment => {
                 self.bytes.push("<!--");
-                self.bytes.push(value);
+                self.bytes.push_bare(value);
                 self.bytes.push("-->");
             }
             NodeKind::ProcessingInstruction => {
                 self.bytes.push("<?");
-                self.bytes.push(self.document.local_name(node));
+                self.bytes.push_bare(self.document.local_name(node));
                 self.bytes.push(" ");
-                self.bytes.push(value);
+                self.bytes.push_bare(value);
                 self.bytes.push(">");
             }
         }
@@ -225,7 +225,7 @@ impl<'d> HtmlWriter<'d> {
             self.bytes.push(" xmlns");
             if !prefix.is_empty() {
                 self.bytes.push(":");
-                self.bytes.push(prefix);
+                self.bytes.push_bare(prefix);
             }
             self.bytes.push("=\"");
             escaped(&mut self.bytes, uri, Place::Attribute);
@@ -267,10 +267,10 @@ impl<'d> HtmlWriter<'d> {
     fn name(&mut self, node: NodeId) {
         let prefix = self.document.prefix(node);
         if !prefix.is_empty() {
-            self.bytes.push(prefix);
+            self.bytes.push_bare(prefix);
             self.bytes.push(":");
         }
-        self.bytes.push(self.document.local_name(node));
+        self.bytes.push_bare(self.document.local_name(node));
     }
 
     fn attribute(&mut self, attribute: NodeId, is_html: bool) {

@@ -76,6 +76,8 @@ pub(crate) struct Bytes {
     pub(crate) text: Vec<u8>,
     encoding: Encoding,
     bytes_max: usize,
+    /// A character that the encoding does not have, where nothing could stand for it.
+    lacking: Option<char>,
 }
 
 /// Which characters can be written as they are.
@@ -108,7 +110,7 @@ impl Bytes {
                 None => return Err(Error::new(ErrorKind::Static, format!("unknown encoding `{encoding}`"))),
             }
         };
-        Ok(Bytes { text: Vec::with_capacity(1024), encoding, bytes_max })
+        Ok(Bytes { text: Vec::with_capacity(1024), encoding, bytes_max, lacking: None })
     }
 
     /// Whether a character can be written as it is.
@@ -131,14 +133,50 @@ impl Bytes {
         self.text.extend_from_slice(text.as_bytes());
     }
 
+    /// Writes what is no character data, such as a name or a comment: no reference can stand in it for a character that
+    /// the encoding does not have (XSLT 1.0, section 16.1), and [`Bytes::check`] tells so.
+    #[inline]
+    pub(crate) fn push_bare(&mut self, text: &str) {
+        if !self.has_all() {
+            self.find_lacking(text);
+        }
+        self.push(text);
+    }
+
+    #[cold]
+    fn find_lacking(&mut self, text: &str) {
+        if self.lacking.is_none() && !text.is_ascii() {
+            self.lacking = text.chars().find(|character| !self.has(*character));
+        }
+    }
+
     /// # Errors
-    /// Where the result is larger than its budget.
+    /// Where the result is larger than its budget, or has a character that its encoding does not have.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Error> {
+        if let Some(character) = self.lacking {
+            return Err(self.has_none(character));
+        }
         if self.text.len() > self.bytes_max {
             return Err(exceeded("bytes of a result", self.bytes_max as u64));
         }
         Ok(())
+    }
+
+    #[cold]
+    fn has_none(&self, character: char) -> Error {
+        let encoding = match self.encoding {
+            Encoding::Utf8 => "UTF-8",
+            Encoding::Utf16 => "UTF-16",
+            Encoding::Ascii => "US-ASCII",
+            Encoding::Latin1 => "ISO-8859-1",
+            Encoding::Other(encoding) => encoding.name(),
+        };
+        let code = u32::from(character);
+        let message = format!(
+            "`{character}` (U+{code:04X}) cannot be written in {encoding}, and no reference may stand for it here"
+        );
+        Error::new(ErrorKind::Dynamic, message)
     }
 
     /// All bytes, in the encoding.
@@ -148,8 +186,8 @@ impl Bytes {
             Encoding::Utf8 | Encoding::Ascii => self.text,
             Encoding::Latin1 => {
                 let text = String::from_utf8_lossy(&self.text);
-                // What is markup as it stands may hold other characters all the same: names, and what is not escaped.
-                text.chars().map(|character| u8::try_from(u32::from(character)).unwrap_or(b'?')).collect()
+                let lacks_none = "what the encoding does not have was refused or written as a reference";
+                text.chars().map(|character| u8::try_from(u32::from(character)).expect(lacks_none)).collect()
             }
             Encoding::Utf16 => {
                 let text = String::from_utf8_lossy(&self.text);

@@ -105,18 +105,18 @@ impl XmlWriter {
             && self.cdata.iter().any(|(cdata_uri, cdata_local)| cdata_local == local && cdata_uri == uri);
         self.name_starts.push(Open { name_start, is_cdata });
         self.bytes.push("<");
-        self.bytes.text.extend_from_slice(&self.names.as_bytes()[name_start..]);
+        self.bytes.push_bare(&self.names[name_start..]);
         self.tags = Tags::Unended;
         self.bytes.check()
     }
 
     fn document_type(&mut self, name: &str, public: Option<&str>, system: &str) {
         self.bytes.push("<!DOCTYPE ");
-        self.bytes.push(name);
+        self.bytes.push_bare(name);
         match public {
             Some(public) => {
                 self.bytes.push(" PUBLIC \"");
-                self.bytes.push(public);
+                self.bytes.push_bare(public);
                 self.bytes.push("\" ");
             }
             None => self.bytes.push(" SYSTEM "),
@@ -124,7 +124,7 @@ impl XmlWriter {
         // An identifier may hold the one kind of quotes or the other.
         let quote = if system.contains('"') { "'" } else { "\"" };
         self.bytes.push(quote);
-        self.bytes.push(system);
+        self.bytes.push_bare(system);
         self.bytes.push(quote);
         self.bytes.push(">\n");
     }
@@ -137,7 +137,7 @@ impl XmlWriter {
         self.bytes.push(" xmlns");
         if !prefix.is_empty() {
             self.bytes.push(":");
-            self.bytes.push(prefix);
+            self.bytes.push_bare(prefix);
         }
         self.bytes.push("=\"");
         escaped(&mut self.bytes, uri, Place::Attribute);
@@ -151,10 +151,10 @@ impl XmlWriter {
         }
         self.bytes.push(" ");
         if !prefix.is_empty() {
-            self.bytes.push(prefix);
+            self.bytes.push_bare(prefix);
             self.bytes.push(":");
         }
-        self.bytes.push(local);
+        self.bytes.push_bare(local);
         self.bytes.push("=\"");
         escaped(&mut self.bytes, value, Place::Attribute);
         self.bytes.push("\"");
@@ -177,7 +177,7 @@ impl XmlWriter {
     /// Character data.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Error> {
         if self.tags == Tags::Never {
-            self.bytes.push(text);
+            self.bytes.push_bare(text);
             return self.bytes.check();
         }
         self.end_tag_start();
@@ -191,7 +191,7 @@ impl XmlWriter {
     /// Characters as they are: output escaping is disabled (section 16.4), or they are markup of the source.
     pub(crate) fn raw(&mut self, text: &str) -> Result<(), Error> {
         self.end_tag_start();
-        self.bytes.push(text);
+        self.bytes.push_bare(text);
         self.bytes.check()
     }
 
@@ -202,7 +202,7 @@ impl XmlWriter {
         }
         self.end_tag_start();
         self.bytes.push("<!--");
-        self.bytes.push(text);
+        self.bytes.push_bare(text);
         self.bytes.push("-->");
         self.bytes.check()
     }
@@ -214,10 +214,10 @@ impl XmlWriter {
         }
         self.end_tag_start();
         self.bytes.push("<?");
-        self.bytes.push(target);
+        self.bytes.push_bare(target);
         if !text.is_empty() {
             self.bytes.push(" ");
-            self.bytes.push(text);
+            self.bytes.push_bare(text);
         }
         self.bytes.push("?>");
         self.bytes.check()
