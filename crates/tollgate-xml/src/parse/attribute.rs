@@ -1,7 +1,10 @@
 //! The attributes of one start tag: found, checked and normalized (XML 1.0, section 3.3.3), not yet resolved.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::rc::Rc;
 
+use super::doctype::DefaultValue;
 use super::{Parse, doctype, reference};
 use crate::budget::exceeded;
 use crate::characters::{Bracket, first_forbidden, is_space, split_name};
@@ -17,7 +20,7 @@ pub(super) struct Attribute {
     /// The prefix's length, its colon included.
     prefix_length: usize,
     /// The name of a default, which stands in no tag.
-    default_name: Option<Box<str>>,
+    default_name: Option<Rc<str>>,
     pub(super) value: Value,
     /// Its expanded name; absent of declarations of namespaces.
     pub(super) resolved: Option<Name>,
@@ -45,11 +48,12 @@ impl Attribute {
     }
 }
 
-impl Parse<'_, '_> {
+impl<'s> Parse<'s, '_> {
     /// Finds the attributes in `span`, which begins behind the element's name.
     pub(super) fn read_attributes(&mut self, span: Range<usize>, found: &mut Vec<Attribute>) -> Result<(), Error> {
         let bytes = self.source.as_bytes();
         let mut at = span.start;
+        let element = if self.declarations.is_some() { self.element_name(span.start) } else { "" };
         loop {
             let blank_start = at;
             while at < span.end && is_space(bytes[at]) {
@@ -95,7 +99,7 @@ impl Parse<'_, '_> {
             };
             at = value_start + length + 1;
             let is_tokens = match &self.declarations {
-                Some(declarations) => declarations.is_tokens(self.element_name(span.start), written),
+                Some(declarations) => declarations.is_tokens(element, written),
                 None => false,
             };
             let value = self.value(value_start..value_start + length, is_tokens)?;
@@ -104,7 +108,7 @@ impl Parse<'_, '_> {
     }
 
     /// The name of the element whose attributes begin at `end`.
-    fn element_name(&self, end: usize) -> &str {
+    fn element_name(&self, end: usize) -> &'s str {
         let start = self.source[..end].rfind('<').map_or(0, |open| open + 1);
         &self.source[start..end]
     }
@@ -179,20 +183,54 @@ impl Parse<'_, '_> {
 
     /// Adds what the document type says an element has where its tag does not.
     pub(super) fn add_defaults(&mut self, element: &str, found: &mut Vec<Attribute>, at: usize) -> Result<(), Error> {
-        let Some(declarations) = &self.declarations else { return Ok(()) };
-        let missing: Vec<(Box<str>, Box<str>)> = declarations
-            .defaults(element)
-            .filter(|(name, _)| found.iter().all(|attribute| attribute.written(self.source) != *name))
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect();
-        for (name, value) in missing {
+        let Some(mut declarations) = self.declarations.take() else { return Ok(()) };
+        let outcome = self.add_missing(declarations.defaults(element), element, found, at);
+        self.declarations = Some(declarations);
+        outcome
+    }
+
+    fn add_missing(
+        &mut self,
+        defaults: &mut [DefaultValue],
+        element: &str,
+        found: &mut Vec<Attribute>,
+        at: usize,
+    ) -> Result<(), Error> {
+        if defaults.is_empty() {
+            return Ok(());
+        }
+        let source = self.source;
+        let stated: HashSet<&str> = found.iter().map(|attribute| &source[attribute.name.clone()]).collect();
+        let missing: Vec<&mut DefaultValue> =
+            defaults.iter_mut().filter(|default| !stated.contains(&*default.name)).collect();
+        for default in missing {
+            if found.len() >= self.budget.attributes_max {
+                let error = exceeded("attributes of an element", self.budget.attributes_max as u64);
+                return Err(self.too_much(at, &error));
+            }
+            let name = Rc::clone(&default.name);
             let Some((prefix, _)) = split_name(&name) else {
                 return Err(self.wrong(at, format!("the document type gives `{element}` an attribute `{name}`")));
             };
             let prefix_length = if prefix.is_empty() { 0 } else { prefix.len() + 1 };
-            let value = self.store(&value);
+            // All elements share the one text.
+            let span = match &default.stored {
+                Some(span) => span.clone(),
+                None => {
+                    let beside = self.builder.beside();
+                    let start = beside.len();
+                    beside.push_str(&default.value);
+                    default.stored.insert(start..beside.len()).clone()
+                }
+            };
             self.builder.departs_from_source();
-            found.push(Attribute { name: at..at, prefix_length, default_name: Some(name), value, resolved: None });
+            found.push(Attribute {
+                name: at..at,
+                prefix_length,
+                default_name: Some(name),
+                value: Value::Beside(span),
+                resolved: None,
+            });
         }
         Ok(())
     }

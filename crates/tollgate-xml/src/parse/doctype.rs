@@ -4,6 +4,10 @@
 //! Nothing that it refers to outside is read, and parameter entities are refused: both are what attacks are made of.
 //! Declarations of elements and notations are passed over, since nothing is validated.
 
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
 use super::reference;
 use crate::budget::{Budget, exceeded};
 use crate::characters::{is_character, is_name_part, is_name_start, is_space};
@@ -12,8 +16,9 @@ use crate::error::{Error, ErrorKind};
 /// What a document type declares.
 #[derive(Debug, Default)]
 pub(super) struct Declarations {
-    entities: Vec<(Box<str>, Entity)>,
-    attributes: Vec<AttributeDeclaration>,
+    entities: HashMap<Box<str>, Entity>,
+    /// By the element's name.
+    elements: HashMap<Box<str>, Element>,
     /// Bytes that entities may still expand to.
     bytes_left: usize,
     bytes_max: usize,
@@ -22,19 +27,30 @@ pub(super) struct Declarations {
 #[derive(Debug, Clone)]
 enum Entity {
     /// Its replacement text, references to characters resolved.
-    Internal(Box<str>),
+    Internal(Rc<str>),
+    /// Its replacement text holds markup.
+    Markup,
     /// It stands elsewhere and is to be parsed: never read.
     External,
     /// It stands elsewhere, in a notation of its own: its system identifier.
     Unparsed(Box<str>),
 }
 
+/// The attributes that are declared of an element.
+#[derive(Debug, Default)]
+struct Element {
+    kinds: HashMap<Box<str>, AttributeKind>,
+    /// Those that have a default, in the order of their declarations.
+    defaults: Vec<DefaultValue>,
+}
+
+/// The default of an attribute.
 #[derive(Debug)]
-struct AttributeDeclaration {
-    element: Box<str>,
-    attribute: Box<str>,
-    kind: AttributeKind,
-    default: Option<Box<str>>,
+pub(super) struct DefaultValue {
+    pub(super) name: Rc<str>,
+    pub(super) value: Box<str>,
+    /// Where it stands among the texts of the document, once an element has it.
+    pub(super) stored: Option<Range<usize>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,13 +91,13 @@ impl Declarations {
         if depth >= ENTITY_DEPTH_MAX {
             return Err(exceeded("entities within entities", ENTITY_DEPTH_MAX as u64));
         }
-        let entity = self.entities.iter().find(|(declared, _)| **declared == *name).map(|(_, entity)| entity.clone());
-        let text = match entity {
+        // A reference is work even where nothing comes of it.
+        self.spend(name.len() + 1)?;
+        let text = match self.entities.get(name).cloned() {
             None => return wrong(format!("entity `{name}` is not declared")),
             Some(Entity::External) => return wrong(format!("entity `{name}` stands outside, which is never read")),
             Some(Entity::Unparsed(_)) => return wrong(format!("entity `{name}` is unparsed: only attributes name it")),
-            // A `<` that the text refers to is a character; one that stands in it would be markup.
-            Some(Entity::Internal(text)) if text.contains('<') => {
+            Some(Entity::Markup) => {
                 return wrong(format!("entity `{name}` holds markup, which is not supported"));
             }
             Some(Entity::Internal(text)) => text,
@@ -121,31 +137,32 @@ impl Declarations {
 
     /// Whether the value of an attribute is a list of tokens: its white space means nothing (section 3.3.3).
     pub(super) fn is_tokens(&self, element: &str, attribute: &str) -> bool {
-        self.attribute(element, attribute).is_some_and(|declared| declared.kind != AttributeKind::Text)
+        self.kind(element, attribute).is_some_and(|kind| kind != AttributeKind::Text)
     }
 
     /// Whether an attribute identifies its element.
     pub(super) fn is_identifier(&self, element: &str, attribute: &str) -> bool {
-        self.attribute(element, attribute).is_some_and(|declared| declared.kind == AttributeKind::Identifier)
+        self.kind(element, attribute).is_some_and(|kind| kind == AttributeKind::Identifier)
     }
 
     /// Attributes that an element has where its tag does not say otherwise.
-    pub(super) fn defaults(&self, element: &str) -> impl Iterator<Item = (&str, &str)> {
-        let of_element = self.attributes.iter().filter(move |declared| *declared.element == *element);
-        of_element.filter_map(|declared| Some((&*declared.attribute, declared.default.as_deref()?)))
+    pub(super) fn defaults(&mut self, element: &str) -> &mut [DefaultValue] {
+        self.elements.get_mut(element).map_or(&mut [], |element| &mut element.defaults)
     }
 
     /// Name and system identifier of each unparsed entity.
     pub(super) fn into_unparsed_entities(self) -> Vec<(Box<str>, Box<str>)> {
         let unparsed = self.entities.into_iter().filter_map(|(name, entity)| match entity {
             Entity::Unparsed(system) => Some((name, system)),
-            Entity::Internal(_) | Entity::External => None,
+            Entity::Internal(_) | Entity::Markup | Entity::External => None,
         });
-        unparsed.collect()
+        let mut unparsed: Vec<_> = unparsed.collect();
+        unparsed.sort_unstable();
+        unparsed
     }
 
-    fn attribute(&self, element: &str, attribute: &str) -> Option<&AttributeDeclaration> {
-        self.attributes.iter().find(|declared| *declared.element == *element && *declared.attribute == *attribute)
+    fn kind(&self, element: &str, attribute: &str) -> Option<AttributeKind> {
+        self.elements.get(element)?.kinds.get(attribute).copied()
     }
 }
 
@@ -291,7 +308,9 @@ impl<'t> Subset<'t> {
         let entity = if self.rest().starts_with(['"', '\'']) {
             let start = self.at;
             let value = self.quoted()?;
-            Entity::Internal(replacement(value).inspect_err(|_| self.at = start)?)
+            let text = replacement(value).inspect_err(|_| self.at = start)?;
+            // A `<` that a document refers to is a character; one that stands in an entity would be markup.
+            if text.contains('<') { Entity::Markup } else { Entity::Internal(text.into()) }
         } else {
             let system = self.external_identifier()?;
             let has_space = self.space();
@@ -306,9 +325,7 @@ impl<'t> Subset<'t> {
         self.space();
         self.expect(">")?;
         // The first declaration binds (section 4.2).
-        if self.declarations.entities.iter().all(|(declared, _)| **declared != *name) {
-            self.declarations.entities.push((name.into(), entity));
-        }
+        self.declarations.entities.entry(name.into()).or_insert(entity);
         Ok(())
     }
 
@@ -337,10 +354,12 @@ impl<'t> Subset<'t> {
                 let value = self.quoted()?;
                 Some(self.default_value(value, kind).inspect_err(|_| self.at = start)?)
             };
-            if self.declarations.attribute(element, attribute).is_none() {
-                let declaration =
-                    AttributeDeclaration { element: element.into(), attribute: attribute.into(), kind, default };
-                self.declarations.attributes.push(declaration);
+            let declared = self.declarations.elements.entry(element.into()).or_default();
+            // The first declaration counts (section 3.3).
+            if !declared.kinds.contains_key(attribute) {
+                declared.kinds.insert(attribute.into(), kind);
+                let default = default.map(|value| DefaultValue { name: attribute.into(), value, stored: None });
+                declared.defaults.extend(default);
             }
         }
     }
@@ -430,7 +449,8 @@ mod tests {
         assert_eq!(declarations.expand("e").unwrap(), "xAy");
         assert!(declarations.expand("out").unwrap_err().message().contains("outside"));
         assert!(declarations.expand("none").unwrap_err().message().contains("not declared"));
-        let defaults: Vec<_> = declarations.defaults("a").collect();
+        let defaults = declarations.defaults("a").iter().map(|default| (&*default.name, &*default.value));
+        let defaults: Vec<_> = defaults.collect();
         assert_eq!(defaults, [("kind", "two"), ("list", "a b"), ("text", "a by")]);
         assert!(declarations.is_identifier("a", "id") && declarations.is_tokens("a", "list"));
         assert!(!declarations.is_tokens("a", "text") && !declarations.is_identifier("b", "id"));
@@ -446,8 +466,11 @@ mod tests {
             let inner = format!("&l{};", level - 1).repeat(10);
             laughs.push_str(&format!("<!ENTITY l{level} '{inner}'>"));
         }
-        let mut laughs = read(&laughs).unwrap();
-        assert_eq!(laughs.expand("l11").unwrap_err().kind(), ErrorKind::Budget);
+        // That nothing comes of them in the end makes them no less work.
+        for laughs in [laughs.replace("lollollollol", ""), laughs] {
+            let mut laughs = read(&laughs).unwrap();
+            assert_eq!(laughs.expand("l11").unwrap_err().kind(), ErrorKind::Budget);
+        }
     }
 
     #[test]
