@@ -16,6 +16,12 @@ pub trait Loader {
     /// # Errors
     /// Why it is not to be had, for whoever wrote the stylesheet.
     fn load(&self, reference: &str, base: &str) -> Result<Loaded, String>;
+
+    /// The name of the document that is transformed, if it has one: what references are relative to that nodes of it make,
+    /// or that `document()` makes with such a node as its second argument.
+    fn input_name(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A text that was loaded.

@@ -30,13 +30,21 @@ fn all() -> Vec<Case> {
 struct Files<'c>(&'c Case);
 
 impl Loader for Files<'_> {
-    fn load(&self, reference: &str, _base: &str) -> Result<Loaded, String> {
+    fn load(&self, reference: &str, base: &str) -> Result<Loaded, String> {
+        // A reference is relative to the folder of who makes it.
+        let folder = base.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let reference = if folder.is_empty() { reference.to_owned() } else { format!("{folder}/{reference}") };
+        let reference = &*reference;
         let loaded = |text: &str| Loaded { name: reference.to_owned(), bytes: text.as_bytes().to_vec() };
         if reference == "input.xml" {
             return Ok(loaded(&self.0.input));
         }
         let found = self.0.files.iter().find(|(name, _)| name == reference);
         found.map(|(_, text)| loaded(text)).ok_or_else(|| format!("`{reference}` is not there"))
+    }
+
+    fn input_name(&self) -> Option<&str> {
+        Some("input.xml")
     }
 }
 

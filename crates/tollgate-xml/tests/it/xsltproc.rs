@@ -26,6 +26,9 @@ pub(crate) fn ask(case: &Case, folder: &Path) -> Answer {
     fs::write(folder.join("sheet.xsl"), &case.stylesheet).unwrap();
     fs::write(folder.join("input.xml"), &case.input).unwrap();
     for (name, content) in &case.files {
+        if let Some((within, _)) = name.rsplit_once('/') {
+            fs::create_dir_all(folder.join(within)).unwrap();
+        }
         fs::write(folder.join(name), content).unwrap();
     }
     let mut command = Command::new("xsltproc");

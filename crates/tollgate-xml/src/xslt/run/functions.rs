@@ -19,6 +19,9 @@ use crate::xslt::functions::{
 };
 use crate::xslt::result::{Escaping, Output};
 
+/// The number of the document that is transformed.
+const INPUT: u32 = 0;
+
 /// Steps that it takes to write a number by a pattern.
 const FORMATTED_STEPS: u64 = 32;
 
@@ -146,28 +149,38 @@ impl<'e> Run<'e> {
         scope: usize,
         context: &Context<'e, '_>,
     ) -> Result<Value<'e>, Error> {
-        // Without a node that says otherwise, references are relative to the stylesheet's own text.
-        let module = self.program.scopes[scope].module;
-        let base = match &base {
-            Some(Value::Nodes(nodes)) => nodes.first().and_then(|first| self.base_of(*first)),
+        let module = &self.program.modules[self.program.scopes[scope].module as usize];
+        let stated = match &base {
+            None => None,
+            Some(Value::Nodes(nodes)) => match nodes.first() {
+                Some(first) => Some(self.base_of(*first, &module.name)?),
+                None => {
+                    let message =
+                        "the second argument of `document()` has no node to which a reference could be relative";
+                    return Err(Error::new(ErrorKind::Dynamic, message));
+                }
+            },
             Some(_) => {
                 return Err(Error::new(ErrorKind::Dynamic, "the second argument of `document()` is a set of nodes"));
             }
-            None => None,
         };
-        let stylesheet = self.program.modules[module as usize].name.to_string();
         let mut found = Vec::new();
         match reference {
             Value::Nodes(nodes) => {
                 for node in nodes.iter() {
                     let text = context.environment.string_value(*node)?.into_string();
-                    let base = base.clone().or_else(|| self.base_of(*node)).unwrap_or_else(|| stylesheet.clone());
+                    let base = match &stated {
+                        Some(base) => base.clone(),
+                        None => self.base_of(*node, &module.name)?,
+                    };
                     found.push(self.load(&text, &base, context)?);
                 }
             }
             value => {
                 let text = value.into_text(context.environment)?.into_string();
-                found.push(self.load(&text, &base.unwrap_or(stylesheet), context)?);
+                // Without a node that says otherwise, references are relative to the stylesheet's own text.
+                let base = stated.unwrap_or_else(|| module.name.to_string());
+                found.push(self.load(&text, &base, context)?);
             }
         }
         found.sort_unstable();
@@ -175,10 +188,17 @@ impl<'e> Run<'e> {
         Ok(Value::Nodes(Rc::new(found)))
     }
 
-    /// The name of the document that a node stands in, where it was loaded here.
-    fn base_of(&self, item: Item) -> Option<String> {
+    /// The name of the text that a node stands in: the input, a document that was loaded here, or for what the stylesheet
+    /// made `stylesheet`.
+    fn base_of(&self, item: Item, stylesheet: &str) -> Result<String, Error> {
+        if item.document == INPUT {
+            let name = self.loader.input_name().map(str::to_owned);
+            let message = "a reference is relative to the input, which has no name here";
+            return name.ok_or_else(|| Error::new(ErrorKind::Dynamic, message));
+        }
         let loaded = self.loaded.borrow();
-        loaded.iter().find(|(_, document)| **document == item.document).map(|(name, _)| name.clone())
+        let named = loaded.iter().find(|(_, document)| **document == item.document).map(|(name, _)| name.clone());
+        Ok(named.unwrap_or_else(|| stylesheet.to_owned()))
     }
 
     fn load(&self, reference: &str, base: &str, context: &Context<'e, '_>) -> Result<Item, Error> {
@@ -187,15 +207,24 @@ impl<'e> Run<'e> {
         if !fragment.is_empty() {
             return wrong(format!("`#{fragment}` in the reference to a document means nothing here"));
         }
+        let is_input = |name: &str| self.loader.input_name() == Some(name);
+        let input = Item::of_first(Place::of(NodeId::ROOT));
         let loaded = if reference.is_empty() {
-            // The stylesheet itself.
+            // The text itself that refers.
+            if is_input(base) {
+                return Ok(input);
+            }
+            if let Some(document) = self.loaded.borrow().get(base) {
+                return Ok(Item { document: *document, place: Place::of(NodeId::ROOT) });
+            }
             let module = self.program.modules.iter().find(|module| *module.name == *base);
             match module {
                 Some(module) => crate::xslt::Loaded { name: base.to_owned(), bytes: module.text.as_bytes().to_vec() },
-                None => return wrong("an empty reference means a stylesheet, and there is none here".to_owned()),
+                None => return wrong("an empty reference means a text that is not here".to_owned()),
             }
         } else {
             match self.loader.load(reference, base) {
+                Ok(loaded) if is_input(&loaded.name) => return Ok(input),
                 Ok(loaded) => loaded,
                 Err(message) => return wrong(message),
             }
