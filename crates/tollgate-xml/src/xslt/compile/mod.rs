@@ -354,7 +354,33 @@ impl<'d> Compiler<'d> {
         }))
     }
 
+    /// No set of attributes uses itself, be it through others (section 7.1.4).
+    fn check_attribute_sets(&self) -> Result<(), Error> {
+        let sets = &self.program.attribute_sets;
+        // Sets whose uses all end are taken away until none is left; what stays uses itself.
+        let mut ends = vec![false; sets.len()];
+        loop {
+            let next = (0..sets.len())
+                .filter(|set| !ends[*set])
+                .find(|set| sets[*set].parts.iter().flat_map(|part| &part.uses).all(|used| ends[*used as usize]));
+            match next {
+                Some(set) => ends[set] = true,
+                None => break,
+            }
+        }
+        let circle = self.found.iter().find(|top| {
+            let is_set = self.is_xslt(top.place) && self.local_name(top.place) == "attribute-set";
+            let name = if is_set { self.required_name(top.place).ok() } else { None };
+            name.is_some_and(|name| !ends[self.sets[&name] as usize])
+        });
+        match circle {
+            Some(top) => Err(self.wrong(top.place, "a set of attributes uses itself, or one that does")),
+            None => Ok(()),
+        }
+    }
+
     fn finish(mut self) -> Result<Program, Error> {
+        self.check_attribute_sets()?;
         let names = self.program.names.count();
         self.program.modes = self.modes.drain(..).map(|(_, rules)| Rules::new(rules, names)).collect();
         self.program.decimal_formats.entry(ExpandedName::default()).or_default();
