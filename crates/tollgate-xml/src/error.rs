@@ -16,6 +16,7 @@ struct Details {
     message: String,
     position: Option<Position>,
     source_name: Option<Box<str>>,
+    messages: Vec<String>,
 }
 
 /// Whose fault it is.
@@ -60,7 +61,13 @@ impl Position {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error(Box::new(Details { kind, message: message.into(), position: None, source_name: None }))
+        Error(Box::new(Details {
+            kind,
+            message: message.into(),
+            position: None,
+            source_name: None,
+            messages: Vec::new(),
+        }))
     }
 
     pub(crate) fn at(kind: ErrorKind, text: &str, offset: usize, message: impl Into<String>) -> Error {
@@ -69,6 +76,7 @@ impl Error {
             message: message.into(),
             position: Some(Position::of(text, offset)),
             source_name: None,
+            messages: Vec::new(),
         }))
     }
 
@@ -85,6 +93,17 @@ impl Error {
             self.0.source_name = Some(source_name.into());
         }
         self
+    }
+
+    /// The same error, which came after a stylesheet said something.
+    pub(crate) fn after(mut self, messages: Vec<String>) -> Error {
+        self.0.messages = messages;
+        self
+    }
+
+    /// What `xsl:message` said before it, in order.
+    pub fn messages(&self) -> &[String] {
+        &self.0.messages
     }
 
     /// The name of the text that it is about, such as a stylesheet's file, where there are several.

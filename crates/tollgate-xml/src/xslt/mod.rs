@@ -19,7 +19,7 @@ mod run;
 mod tests;
 
 pub use self::load::{LoadNothing, Loaded, Loader};
-use self::program::Program;
+use self::program::{ExpandedName, GlobalKind, Program};
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::parse::{Options, Whitespace};
@@ -51,7 +51,8 @@ pub struct Stylesheet {
 /// How a stylesheet is run.
 #[derive(Clone, Copy)]
 pub struct RunOptions<'r> {
-    /// Values of the stylesheet's parameters.
+    /// Values of the stylesheet's parameters, by name: `name`, or `{namespace}name`. Names that it does not have are
+    /// ignored, see [`Stylesheet::has_parameter`].
     pub parameters: &'r [(&'r str, Parameter<'r>)],
     /// What `document()` may load.
     pub loader: &'r dyn Loader,
@@ -77,7 +78,7 @@ pub struct Transformed {
     pub bytes: Vec<u8>,
     /// The output method: the one that is stated, or that which the result chose (section 16).
     pub method: Method,
-    /// What `xsl:message` said, in order.
+    /// What `xsl:message` said, in order, all of it: its bytes meet the limit that those of the result meet.
     pub messages: Vec<String>,
 }
 
@@ -103,6 +104,12 @@ impl Stylesheet {
     pub fn compile_with(source: &[u8], name: &str, loader: &dyn Loader, budget: &Budget) -> Result<Stylesheet, Error> {
         let (sheet, modules) = load::load(source, name, loader, budget)?;
         Ok(Stylesheet { program: compile::compile(&sheet, modules, budget)? })
+    }
+
+    /// Whether it has a parameter of this name: `name`, or `{namespace}name`.
+    pub fn has_parameter(&self, name: &str) -> bool {
+        let mut globals = self.program.globals.iter();
+        globals.any(|global| global.kind == GlobalKind::Parameter && is_name(&global.name, name))
     }
 
     /// What it says of its result.
@@ -136,7 +143,8 @@ impl Stylesheet {
     /// Transforms a document that [`Stylesheet::parse`] has read.
     ///
     /// # Errors
-    /// What failed, with its place in the stylesheet; also a message that terminates.
+    /// What failed, with its place in the stylesheet; also a message that terminates. What was said before it is with it:
+    /// [`Error::messages`].
     pub fn transform(&self, document: &Document<'_>) -> Result<Vec<u8>, Error> {
         Ok(self.run(document, &RunOptions::default())?.bytes)
     }
@@ -147,6 +155,14 @@ impl Stylesheet {
     /// As [`Stylesheet::transform`].
     pub fn run(&self, document: &Document<'_>, options: &RunOptions<'_>) -> Result<Transformed, Error> {
         run::run(&self.program, document, options)
+    }
+}
+
+/// Whether a text such as `{namespace}name` means a name.
+fn is_name((uri, local): &ExpandedName, written: &str) -> bool {
+    match written.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+        Some((written_uri, written_local)) => *written_uri == **uri && *written_local == **local,
+        None => uri.is_empty() && *written == **local,
     }
 }
 

@@ -162,7 +162,7 @@ fn endless_stylesheets_end() {
     let values = "<xsl:template match='/'><xsl:call-template name='t'/></xsl:template><xsl:template name='t'><xsl:variable name='v'><a b='{1}'><xsl:for-each select='/'><xsl:choose><xsl:when test='1'><xsl:call-template name='t'/></xsl:when></xsl:choose></xsl:for-each></a></xsl:variable><xsl:value-of select='$v'/></xsl:template>";
     check(transformed(values, "<a/>"), ErrorKind::Budget, "");
     let sets = "<xsl:attribute-set name='s' use-attribute-sets='s'/><xsl:template match='/'><r xsl:use-attribute-sets='s'/></xsl:template>";
-    check(transformed(sets, "<a/>"), ErrorKind::Budget, "");
+    check(transformed(sets, "<a/>"), ErrorKind::Static, "uses itself");
 }
 
 #[test]
@@ -350,6 +350,42 @@ fn a_document_says_how_many_steps_an_expression_may_take_on_it() {
     assert_eq!(ask("count(//b) + count(//b)").unwrap_err().kind(), ErrorKind::Budget);
     let twice = XPath::compile("count(//b) + count(//b) = 1", &[]).unwrap();
     assert_eq!(twice.test(source.as_bytes(), &options).unwrap_err().kind(), ErrorKind::Budget);
+}
+
+#[test]
+fn messages_are_all_told_or_their_bytes_meet_the_limit_of_a_result() {
+    let say = |count: usize, end: &str| {
+        format!(
+            "<xsl:template match='/'><xsl:for-each select='//a'><xsl:message>{}</xsl:message></xsl:for-each>{end}</xsl:template>",
+            "m".repeat(count)
+        )
+    };
+    let input = format!("<r>{}</r>", "<a/>".repeat(3000));
+    let messages = run_with(&say(1, ""), &input, 1_000_000).unwrap().messages;
+    assert_eq!(messages, vec!["m"; 3000]);
+    let error = run_with(&say(1, "<xsl:message terminate='yes'>end</xsl:message>"), &input, 1_000_000).unwrap_err();
+    assert_eq!((error.messages().len(), error.kind()), (3000, ErrorKind::Dynamic), "{error}");
+    let budget = Budget { output_bytes_max: 100_000, ..Budget::default() };
+    let options = RunOptions { budget: Some(&budget), ..RunOptions::default() };
+    let stylesheet = Stylesheet::compile(sheet(&say(100, "")).as_bytes(), "sheet.xsl").unwrap();
+    let error = stylesheet.run(&stylesheet.parse(&input).unwrap(), &options).unwrap_err();
+    assert!(error.to_string().contains("bytes of messages") && error.position().is_some(), "{error}");
+}
+
+#[test]
+fn defaults_of_attributes_take_a_time_that_grows_with_the_attributes() {
+    let declared: String = (0..900).map(|index| format!("a{index} CDATA 'v'\n")).collect();
+    let subset = format!("<!DOCTYPE r [<!ATTLIST b {declared}>]>");
+    let source = format!("{subset}<r>{}</r>", "<b a1='own'/>".repeat(300));
+    let options = Options { doctype: Doctype::InternalSubset, ..Options::default() };
+    let document = Document::parse_with(&source, &options).unwrap();
+    assert_eq!(document.node_count(), 2 + 300 * 901);
+    let many: String = (0..1000).map(|index| format!(" c{index}=''")).collect();
+    check(
+        parsed(&format!("{subset}<r><b{many}/></r>"), Doctype::InternalSubset),
+        ErrorKind::Budget,
+        "attributes of an element",
+    );
 }
 
 #[test]

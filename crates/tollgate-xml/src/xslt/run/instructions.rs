@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::names::Made;
+use crate::budget::exceeded;
 use crate::error::{Error, ErrorKind};
 use crate::forest::Item;
 use crate::xpath::evaluate::Context;
@@ -219,16 +220,16 @@ impl<'e> Run<'e> {
     }
 
     fn message(&self, context: &Context<'e, '_>, body: &'e Block, ending: Ending) -> Result<(), Error> {
-        /// Messages that are kept: a stylesheet that says more in one run says nothing new.
-        const MESSAGES_MAX: usize = 1000;
         let text = self.text_of(context, body)?;
         if ending == Ending::Terminate {
             return Err(Error::new(ErrorKind::Dynamic, format!("the stylesheet ended itself: {text}")));
         }
-        let mut messages = self.messages.borrow_mut();
-        if messages.len() < MESSAGES_MAX {
-            messages.push(text);
+        let bytes = self.message_bytes.get() + text.len() + size_of::<String>();
+        if bytes > self.budget.output_bytes_max {
+            return Err(exceeded("bytes of messages", self.budget.output_bytes_max as u64));
         }
+        self.message_bytes.set(bytes);
+        self.messages.borrow_mut().push(text);
         Ok(())
     }
 

@@ -24,6 +24,7 @@ use super::{Parameter, RunOptions, Transformed};
 use crate::budget::{Budget, exceeded};
 use crate::error::{Error, ErrorKind};
 use crate::forest::{Forest, Item, NAMES_INLINE};
+use crate::serialize::Method;
 use crate::tree::{Document, NodeId, NodeKind};
 use crate::xpath::Place;
 use crate::xpath::evaluate::{Context, Environment};
@@ -54,17 +55,17 @@ pub(super) fn run(program: &Program, document: &Document<'_>, options: &RunOptio
         loaded: RefCell::default(),
         fragments: RefCell::default(),
         messages: RefCell::default(),
+        message_bytes: Cell::new(0),
         current: Cell::new(Item::of_first(Place::of(NodeId::ROOT))),
         rule: Cell::new(None),
         depth: Cell::new(0),
     };
-    let mut output = Output::document(&program.output, budget, &environment.meter)?;
-    let root = Item::of_first(Place::of(NodeId::ROOT));
-    let context = Context { environment: &environment, host: &run, item: root, position: 1, size: 1 };
-    run.check_globals(&context)?;
-    run.apply(&context, 0, Vec::new(), &mut output)?;
-    let (bytes, method) = output.into_bytes(&program.output)?;
-    Ok(Transformed { bytes, method, messages: run.messages.into_inner() })
+    let result = run.result(&environment);
+    let messages = run.messages.take();
+    match result {
+        Ok((bytes, method)) => Ok(Transformed { bytes, method, messages }),
+        Err(error) => Err(error.after(messages)),
+    }
 }
 
 /// What a run knows.
@@ -84,6 +85,8 @@ struct Run<'e> {
     /// Fragments that became documents, by their addresses, with the numbers that they got.
     fragments: RefCell<HashMap<usize, (Rc<Document<'static>>, u32)>>,
     messages: RefCell<Vec<String>>,
+    /// Bytes of them, and of what keeps them.
+    message_bytes: Cell<usize>,
     /// What `current()` is.
     current: Cell<Item>,
     /// The rule that is being carried out, for `xsl:apply-imports`.
@@ -102,6 +105,16 @@ struct Rule {
 type Arguments<'e> = Vec<(&'e ExpandedName, Value<'e>)>;
 
 impl<'e> Run<'e> {
+    /// The whole run: its bytes, and the method that they are written by.
+    fn result(&self, environment: &Environment<'e>) -> Result<(Vec<u8>, Method), Error> {
+        let mut output = Output::document(&self.program.output, self.budget, &environment.meter)?;
+        let root = Item::of_first(Place::of(NodeId::ROOT));
+        let context = Context { environment, host: self, item: root, position: 1, size: 1 };
+        self.check_globals(&context)?;
+        self.apply(&context, 0, Vec::new(), &mut output)?;
+        output.into_bytes(&self.program.output)
+    }
+
     /// Applies the best rule to the node of a context.
     fn apply(
         &self,

@@ -122,7 +122,7 @@ impl<'e> Run<'e> {
             GlobalState::Unknown => {}
         }
         self.variables.globals.borrow_mut()[index] = GlobalState::Underway;
-        let given = self.parameters.iter().find(|(name, _)| global.name.0.is_empty() && *name == &*global.name.1);
+        let given = self.parameters.iter().find(|(name, _)| crate::xslt::is_name(&global.name, name));
         let value = match given {
             Some((_, parameter)) if global.kind == GlobalKind::Parameter => match parameter {
                 Parameter::String(text) => Value::String(Text::Borrowed(text)),
