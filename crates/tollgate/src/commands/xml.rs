@@ -1,7 +1,9 @@
 //! What `tollgate xslt` and `tollgate xpath` share: files that are read, those that a stylesheet may refer to, and
 //! errors shown with the text that they are about.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
@@ -50,29 +52,55 @@ pub(super) fn failure(error: &Error, name: &str, text: &str) -> Failure {
 /// Files in the folder of the stylesheet, and below it.
 pub(super) struct Folder {
     root: PathBuf,
+    /// The path of the document that is transformed, if it is a file.
+    input: Option<String>,
 }
 
 impl Folder {
-    /// The folder that a file stands in.
-    pub(super) fn of(path: &Path) -> Folder {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Folder { root: folder.unwrap_or(Path::new(".")).to_owned() }
+    /// The folder that a stylesheet stands in, to transform a document.
+    pub(super) fn of(stylesheet: &Path, input: &Path) -> Folder {
+        let folder = stylesheet.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let input = (input != Path::new("-")).then(|| normal(input).to_string_lossy().into_owned());
+        Folder { root: folder.unwrap_or(Path::new(".")).to_owned(), input }
+    }
+
+    /// The bytes of a regular file that stands in the folder, wherever links lead.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let real = path.canonicalize()?;
+        // Whoever wrote the stylesheet need not be who runs it: it reads nothing outside of its own folder.
+        if !real.starts_with(self.root.canonicalize()?) {
+            let message = format!("it is outside of the stylesheet's folder {}", self.root.display());
+            return Err(io::Error::other(message));
+        }
+        // Opening a pipe would wait for somebody to write into it.
+        let without_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        let file = File::options().read(true).custom_flags(without_waiting).open(&real)?;
+        let (opened, there) = (file.metadata()?, std::fs::symlink_metadata(&real)?);
+        // What was judged by its path is what was opened.
+        if !opened.is_file() || (opened.dev(), opened.ino()) != (there.dev(), there.ino()) {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        let mut bytes = Vec::new();
+        file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > BYTES_MAX {
+            return Err(io::Error::other(format!("it has more than {BYTES_MAX} bytes")));
+        }
+        Ok(bytes)
     }
 }
 
 impl Loader for Folder {
     fn load(&self, reference: &str, base: &str) -> Result<Loaded, String> {
-        let base = Path::new(base).parent().unwrap_or(Path::new(""));
-        let path = normal(&base.join(reference));
-        // Whoever wrote the stylesheet need not be who runs it: it reads nothing outside of its own folder.
-        let is_within = path
-            .strip_prefix(normal(&self.root))
-            .is_ok_and(|inside| !inside.components().any(|part| matches!(part, Component::ParentDir)));
-        if reference.contains("://") || Path::new(reference).is_absolute() || !is_within {
+        if reference.contains("://") || Path::new(reference).is_absolute() {
             return Err(format!("`{reference}` is outside of the stylesheet's folder {}", self.root.display()));
         }
-        let bytes = input::bytes(&path, BYTES_MAX).map_err(|failure| failure.to_string())?;
+        let path = normal(&Path::new(base).parent().unwrap_or(Path::new("")).join(reference));
+        let bytes = self.read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         Ok(Loaded { name: path.to_string_lossy().into_owned(), bytes })
+    }
+
+    fn input_name(&self) -> Option<&str> {
+        self.input.as_deref()
     }
 }
 
@@ -98,16 +126,44 @@ mod tests {
     #[test]
     fn a_stylesheet_reads_its_own_folder_only() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("sheets")).unwrap();
+        let sheets = folder.path().join("sheets");
+        std::fs::create_dir(&sheets).unwrap();
         std::fs::write(folder.path().join("secret.xml"), "<a/>").unwrap();
-        std::fs::write(folder.path().join("sheets/part.xsl"), "<b/>").unwrap();
-        let sheet = folder.path().join("sheets/main.xsl");
-        let loader = Folder::of(&sheet);
+        std::fs::write(sheets.join("part.xsl"), "<b/>").unwrap();
+        let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, sheets.join(name)).unwrap();
+        link("..", "up");
+        link("../secret.xml", "link.xml");
+        link("part.xsl", "inside.xsl");
+        let sheet = sheets.join("main.xsl");
+        let loader = Folder::of(&sheet, Path::new("-"));
         let base = sheet.to_string_lossy();
-        assert_eq!(loader.load("part.xsl", &base).unwrap().bytes, b"<b/>");
-        assert_eq!(loader.load("./x/../part.xsl", &base).unwrap().bytes, b"<b/>");
-        for outside in ["../secret.xml", "x/../../secret.xml", "/etc/hostname", "file:///etc/hostname"] {
+        for inside in ["part.xsl", "./x/../part.xsl", "inside.xsl"] {
+            assert_eq!(loader.load(inside, &base).unwrap().bytes, b"<b/>", "{inside}");
+        }
+        for outside in [
+            "../secret.xml",
+            "x/../../secret.xml",
+            "/etc/hostname",
+            "file:///etc/hostname",
+            "up/secret.xml",
+            "link.xml",
+        ] {
             assert!(loader.load(outside, &base).unwrap_err().contains("outside"), "{outside}");
+        }
+    }
+
+    #[test]
+    fn a_stylesheet_reads_regular_files_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        std::fs::create_dir(folder.path().join("folder")).unwrap();
+        let sheet = folder.path().join("main.xsl");
+        let loader = Folder::of(&sheet, Path::new("-"));
+        for name in ["pipe", "folder"] {
+            let error = loader.load(name, &sheet.to_string_lossy()).unwrap_err();
+            assert!(error.contains("no regular file"), "{error}");
         }
     }
 }

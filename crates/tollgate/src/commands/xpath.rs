@@ -54,7 +54,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         .map_err(|error| xml::failure(&error, "expression", &arguments.expression))?;
     let name = arguments.input.to_string_lossy();
     let input = xml::read(&arguments.input)?;
-    let text = Document::decode(&input).map_err(|error| xml::failure(&error, &name, ""))?;
+    let text =
+        Document::decode(&input).map_err(|error| xml::failure(&error, &name, &String::from_utf8_lossy(&input)))?;
     let doctype = if arguments.doctype { Doctype::InternalSubset } else { Doctype::Refuse };
     let document = Document::parse_with(&text, &Options { doctype, ..Options::default() })
         .map_err(|error| xml::failure(&error, &name, &text))?;
