@@ -8,7 +8,7 @@ use super::canonical;
 use super::cases::{self, Case, Compared};
 use super::xsltproc;
 
-pub(crate) const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 11] = [
     ("xpath", include_str!("cases/xpath.txt")),
     ("templates", include_str!("cases/templates.txt")),
     ("instructions", include_str!("cases/instructions.txt")),
@@ -22,7 +22,7 @@ pub(crate) const FILES: [(&str, &str); 11] = [
     ("errors", include_str!("cases/errors.txt")),
 ];
 
-fn all() -> Vec<Case> {
+pub(crate) fn all() -> Vec<Case> {
     FILES.iter().flat_map(|(file, text)| cases::read(file, text)).collect()
 }
 
