@@ -14,7 +14,8 @@ pub struct Budget {
     pub document_bytes_max: usize,
     /// Elements that stand in each other.
     pub depth_max: usize,
-    /// Nodes of a document: elements, attributes, texts, comments, processing instructions.
+    /// Nodes of a document, or of all documents that one run reads: elements, attributes, texts, comments, processing
+    /// instructions.
     pub nodes_max: usize,
     /// Attributes of one element, namespace declarations among them.
     pub attributes_max: usize,
@@ -55,6 +56,27 @@ impl Default for Budget {
 }
 
 // Limits that nobody needs to set, since they bound what is ours and not what is asked for.
+
+/// Documents that one run may load; their nodes count together.
+pub(crate) const DOCUMENTS_MAX: usize = 256;
+
+/// Modules that may be loaded for one stylesheet.
+pub(crate) const MODULES_MAX: usize = 256;
+
+/// Modules that may include or import each other in a row.
+pub(crate) const MODULE_DEPTH_MAX: usize = 16;
+
+/// Entities within entities.
+pub(crate) const ENTITY_DEPTH_MAX: usize = 16;
+
+/// Expressions within expressions.
+pub(crate) const EXPRESSION_DEPTH_MAX: usize = 64;
+
+/// Terms and steps of one expression.
+pub(crate) const TERMS_MAX: usize = 1000;
+
+/// Digits behind the point that a number written by a pattern has: no double has more that mean anything.
+pub(crate) const FRACTION_DIGITS_MAX: usize = 340;
 
 /// Different prefixes of a document's elements and attributes: what two bytes of each node tell apart.
 pub(crate) const PREFIXES_MAX: u16 = u16::MAX;

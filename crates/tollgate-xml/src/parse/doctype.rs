@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::reference;
-use crate::budget::{Budget, exceeded};
+use crate::budget::{Budget, ENTITY_DEPTH_MAX, exceeded};
 use crate::characters::{is_character, is_name_part, is_name_start, is_space};
 use crate::error::{Error, ErrorKind};
 
@@ -59,9 +59,6 @@ enum AttributeKind {
     Tokens,
     Identifier,
 }
-
-/// Entities within entities.
-const ENTITY_DEPTH_MAX: usize = 16;
 
 impl Declarations {
     /// Reads `<!DOCTYPE … >`.

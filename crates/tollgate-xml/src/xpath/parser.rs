@@ -8,12 +8,8 @@ use super::expression::{
 use super::functions::Function;
 use super::lexer::{Token, tokens};
 use super::surroundings::{Foreign, StaticContext};
+use crate::budget::{EXPRESSION_DEPTH_MAX, TERMS_MAX};
 use crate::error::{Error, ErrorKind};
-
-/// Expressions within expressions: parentheses, predicates, arguments.
-const DEPTH_MAX: usize = 64;
-/// Terms and steps of one expression.
-const TERMS_MAX: usize = 1000;
 
 /// Reads an expression.
 pub(crate) fn parse(text: &str, context: &dyn StaticContext, names: &mut NameTable) -> Result<Expression, Error> {
@@ -90,8 +86,8 @@ impl<'e> Parser<'e, '_> {
 
     fn expression(&mut self) -> Result<Expression, Error> {
         self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            let message = format!("expressions within expressions: more than the limit of {DEPTH_MAX}");
+        if self.depth > EXPRESSION_DEPTH_MAX {
+            let message = format!("expressions within expressions: more than the limit of {EXPRESSION_DEPTH_MAX}");
             return Err(Error::at(ErrorKind::Budget, self.text, self.place(), message));
         }
         let expression = self.or()?;

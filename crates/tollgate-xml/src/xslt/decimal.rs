@@ -1,6 +1,8 @@
 //! `format-number()` (XSLT 1.0, section 12.3): a number written by a pattern of digits, as Java's first decimal formats
 //! did.
 
+use crate::budget::FRACTION_DIGITS_MAX;
+
 /// The characters of a decimal format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DecimalFormat {
@@ -48,9 +50,6 @@ struct Picture {
     /// 1, 100 or 1000.
     factor: u32,
 }
-
-/// Digits behind the point that are kept: no double has more that mean anything.
-const FRACTION_DIGITS_MAX: usize = 340;
 
 impl DecimalFormat {
     /// Writes a number.

@@ -4,7 +4,7 @@
 
 use super::XSLT;
 use super::program::Module;
-use crate::budget::Budget;
+use crate::budget::{Budget, MODULE_DEPTH_MAX, MODULES_MAX};
 use crate::error::{Error, ErrorKind};
 use crate::parse::{Doctype, Options, Whitespace};
 use crate::tree::{Document, NodeId, NodeKind};
@@ -42,11 +42,6 @@ impl Loader for LoadNothing {
         Err(format!("`{reference}` is not to be loaded: nothing may be"))
     }
 }
-
-/// Modules that may be loaded for one stylesheet.
-const MODULES_MAX: usize = 256;
-/// Modules that may include or import each other in a row.
-const MODULE_DEPTH_MAX: usize = 16;
 
 /// A stylesheet with what it imports.
 pub(super) struct Sheet {

@@ -2,7 +2,8 @@
 //! thread.
 
 use tollgate_xml::{
-    Budget, Doctype, Document, Error, ErrorKind, Options, RunOptions, Stylesheet, Transformed, XPath, tree::NodeId,
+    Budget, Doctype, Document, Error, ErrorKind, Loaded, Loader, Options, RunOptions, Stylesheet, Transformed, XPath,
+    tree::NodeId,
 };
 
 /// What a thread gets when nobody says otherwise.
@@ -386,6 +387,46 @@ fn defaults_of_attributes_take_a_time_that_grows_with_the_attributes() {
         ErrorKind::Budget,
         "attributes of an element",
     );
+}
+
+/// The same few nodes under every name.
+struct Anything;
+
+impl Loader for Anything {
+    fn load(&self, reference: &str, _base: &str) -> Result<Loaded, String> {
+        Ok(Loaded { name: reference.to_owned(), bytes: b"<a><b/><b/></a>".to_vec() })
+    }
+}
+
+#[test]
+fn documents_that_a_run_loads_share_one_limit_of_nodes() {
+    let loads = "<xsl:template match='/'><xsl:value-of select='count(document(//f))'/></xsl:template>";
+    let stylesheet = Stylesheet::compile(sheet(loads).as_bytes(), "sheet.xsl").unwrap();
+    // The root, `r`, and for each `f` its text.
+    for (files, nodes_max, is_enough) in [(3, 2 + 3 * 2 + 3 * 4, true), (3, 2 + 3 * 2 + 3 * 4 - 1, false)] {
+        let input: String = (0..files).map(|file| format!("<f>{file}</f>")).collect();
+        let input = format!("<r>{input}</r>");
+        let document = stylesheet.parse(&input).unwrap();
+        let budget = Budget { nodes_max, ..Budget::default() };
+        // An input without a name: its references are relative to nothing.
+        let unnamed = RunOptions { budget: Some(&budget), loader: &Anything, ..RunOptions::default() };
+        check(stylesheet.run(&document, &unnamed).map(|run| run.bytes), ErrorKind::Dynamic, "has no name");
+        let named = RunOptions { loader: &Named, ..unnamed };
+        assert_eq!(stylesheet.run(&document, &named).is_ok(), is_enough, "{nodes_max}");
+    }
+}
+
+/// As [`Anything`], for an input that has a name.
+struct Named;
+
+impl Loader for Named {
+    fn load(&self, reference: &str, base: &str) -> Result<Loaded, String> {
+        Anything.load(reference, base)
+    }
+
+    fn input_name(&self) -> Option<&str> {
+        Some("input.xml")
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use super::Run;
+use crate::budget::{Budget, DOCUMENTS_MAX, exceeded};
 use crate::error::{Error, ErrorKind};
 use crate::forest::Item;
 use crate::parse::{Options, Whitespace};
@@ -24,9 +25,6 @@ const INPUT: u32 = 0;
 
 /// Steps that it takes to write a number by a pattern.
 const FORMATTED_STEPS: u64 = 32;
-
-/// Documents that one run may load.
-const DOCUMENTS_MAX: usize = 256;
 
 impl<'e> Run<'e> {
     pub(super) fn function(
@@ -234,14 +232,18 @@ impl<'e> Run<'e> {
             Some(document) => document,
             None => {
                 if self.loaded.borrow().len() >= DOCUMENTS_MAX {
-                    return Err(crate::budget::exceeded("documents of a run", DOCUMENTS_MAX as u64));
+                    return Err(exceeded("documents of a run", DOCUMENTS_MAX as u64));
                 }
                 context.environment.spend(loaded.bytes.len() as u64 / 64)?;
                 let whitespace = (!self.program.spaces.is_empty()).then_some(self.program as &dyn Whitespace);
-                let options = Options { budget: Some(self.budget), whitespace, ..Options::default() };
+                // The nodes of all documents of a run count together.
+                let nodes_max = self.budget.nodes_max.saturating_sub(self.nodes.get());
+                let budget = Budget { nodes_max, ..self.budget.clone() };
+                let options = Options { budget: Some(&budget), whitespace, ..Options::default() };
                 let document = Document::parse_bytes(&loaded.bytes, &options)
                     .map_err(|error| error.within(&loaded.name))?
                     .into_owned();
+                self.nodes.set(self.nodes.get() + document.node_count());
                 let number = self.forest.add(document);
                 self.loaded.borrow_mut().insert(loaded.name, number);
                 number

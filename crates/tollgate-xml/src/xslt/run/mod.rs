@@ -53,6 +53,7 @@ pub(super) fn run(program: &Program, document: &Document<'_>, options: &RunOptio
         positions: Positions::default(),
         counts: Counts::default(),
         loaded: RefCell::default(),
+        nodes: Cell::new(document.node_count()),
         fragments: RefCell::default(),
         messages: RefCell::default(),
         message_bytes: Cell::new(0),
@@ -82,6 +83,8 @@ struct Run<'e> {
     counts: Counts,
     /// Documents that were loaded, by their names.
     loaded: RefCell<HashMap<String, u32>>,
+    /// Nodes of the input and of the documents that were loaded.
+    nodes: Cell<usize>,
     /// Fragments that became documents, by their addresses, with the numbers that they got.
     fragments: RefCell<HashMap<usize, (Rc<Document<'static>>, u32)>>,
     messages: RefCell<Vec<String>>,
