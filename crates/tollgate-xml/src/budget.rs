@@ -26,7 +26,7 @@ pub struct Budget {
     /// Bytes of a result.
     pub output_bytes_max: usize,
     /// Steps of one transformation or evaluation: a step is a node looked at, a part of an instruction, or some bytes of a
-    /// text, and takes about ten nanoseconds. Of a document, it holds for each expression that is evaluated on it.
+    /// text, and takes about ten nanoseconds, twice that at worst. Of a document, it holds for each expression that is evaluated on it.
     pub instructions_max: u64,
     /// Bytes of the values that one transformation may make for its variables and parameters, all together.
     pub value_bytes_max: usize,
@@ -134,7 +134,7 @@ impl Meter {
     /// Bytes are searched for others, of which a table is made.
     #[inline]
     pub(crate) fn search(&self, bytes: usize, part_bytes: usize) -> Result<(), Error> {
-        self.spend((bytes / SEARCHED_BYTES + part_bytes / (SEARCHED_BYTES / 4)) as u64)
+        self.spend((bytes / SEARCHED_BYTES + part_bytes) as u64)
     }
 
     /// Characters are looked at one by one.

@@ -53,7 +53,7 @@ impl<'e> Environment<'e> {
             self.spend(u64::from(document.declarations_around(node)))?;
             return Ok(Text::Borrowed(nodes::namespace(document, item.place).map_or("", |(_, uri)| uri)));
         }
-        self.spend(u64::from(document.size(node)))?;
+        self.spend(VALUE_STEPS + u64::from(document.size(node)))?;
         let text = Text::from(document.string_value(node));
         if let Text::Owned(text) = &text {
             self.meter.copy(text.len())?;
@@ -63,6 +63,7 @@ impl<'e> Environment<'e> {
 
     /// The number that a node's string-value is.
     pub(crate) fn number_of(&self, item: Item) -> Result<f64, Error> {
+        self.spend(VALUE_STEPS)?;
         self.read_number(&self.string_value(item)?)
     }
 
@@ -89,16 +90,20 @@ impl<'e> Environment<'e> {
         }
         let document = self.forest.view(item.document).document;
         let (is_same, walked) = document.string_value_compared(item.place.node, text);
-        self.spend(u64::from(walked))?;
+        self.spend(VALUE_STEPS + u64::from(walked))?;
         self.meter.copy(text.len())?;
         Ok(is_same)
     }
 }
 
+/// Steps that it takes to sort a node among others.
+const GATHERED_STEPS: u64 = 8;
 /// Bytes of a number whose digits a double holds.
-const DIGITS_FEW: usize = 24;
+const DIGITS_FEW: usize = 16;
 /// Digits that are weighed where a text has more than a double holds.
 const DIGITS_WEIGHED_MAX: usize = 800;
+/// Steps that it takes to come to a node's value, and to a number from there, beside the nodes in it.
+const VALUE_STEPS: u64 = 2;
 /// Steps that writing a number takes.
 const NUMBER_TEXT_STEPS: u64 = 16;
 
@@ -248,9 +253,17 @@ impl<'e> Context<'e, '_> {
         let mut gathered = Gathered::default();
         self.visit(expression, &mut |item| {
             gathered.add(item);
-            ControlFlow::Continue(())
+            self.gathered_one()
         })?;
         Ok(Rc::new(gathered.into_ordered()))
+    }
+
+    /// A node was gathered, which will be sorted among others.
+    pub(super) fn gathered_one(&self) -> Flow {
+        match self.environment.spend(GATHERED_STEPS) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error.into()),
+        }
     }
 
     /// The first node in document order.

@@ -94,7 +94,7 @@ impl<'e> Context<'e, '_> {
             for item in &items {
                 self.step(step, *item, &mut |met| {
                     next.add(met);
-                    ControlFlow::Continue(())
+                    self.gathered_one()
                 })?;
             }
             items = next.into_ordered();

@@ -16,7 +16,7 @@ const TAG_STEPS: u64 = 8;
 /// Steps that it takes to begin a tree.
 const TREE_STEPS: u64 = 64;
 /// Names that are compared in a step.
-const COMPARED_IN_A_STEP: usize = 4;
+const COMPARED_IN_A_STEP: usize = 2;
 
 /// A result being made.
 pub(crate) struct Output<'o> {
@@ -143,7 +143,8 @@ impl Scope {
     /// What a prefix means; without a declaration none means no namespace.
     fn resolve(&self, prefix: &str) -> Option<&str> {
         self.looked.set(self.looked.get() + self.declarations.len());
-        let declared = self.declarations.iter().rev().find(|(known, _)| self.text[known.clone()] == *prefix);
+        let text = self.text.as_bytes();
+        let declared = self.declarations.iter().rev().find(|(known, _)| text[known.clone()] == *prefix.as_bytes());
         match declared {
             Some((_, uri)) => Some(&self.text[uri.clone()]),
             None if prefix.is_empty() => Some(""),
@@ -172,7 +173,7 @@ impl Scope {
     fn declares_itself(&self, prefix: &str) -> bool {
         let first = self.starts.last().map_or(0, |(first, _)| *first);
         self.looked.set(self.looked.get() + self.declarations.len() - first);
-        self.declarations[first..].iter().any(|(known, _)| self.text[known.clone()] == *prefix)
+        self.declarations[first..].iter().any(|(known, _)| self.text.as_bytes()[known.clone()] == *prefix.as_bytes())
     }
 
     /// Takes what looking cost off the steps.
@@ -268,9 +269,10 @@ impl<'o> Output<'o> {
         // It is compared with all before it.
         self.meter.spend(1 + (self.pending.attributes.len() / COMPARED_IN_A_STEP) as u64)?;
         self.meter.walk(value.len())?;
+        // As bytes, which need not be whole characters wherever they are cut.
+        let text = self.pending.text.as_bytes();
         let same = self.pending.attributes.iter().position(|(known, _)| {
-            let known = self.pending.name(known);
-            known.local == name.local && known.uri == name.uri
+            text[known.local.clone()] == *name.local.as_bytes() && text[known.uri.clone()] == *name.uri.as_bytes()
         });
         let value = self.pending.store(value);
         match same {

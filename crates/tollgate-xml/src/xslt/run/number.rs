@@ -48,6 +48,8 @@ type Likeness = (NodeKind, Option<Name>);
 
 type Alike = HashMap<Likeness, Vec<NodeId>>;
 
+/// Steps that it takes to judge an ancestor and to write its number.
+const ANCESTOR_STEPS: u64 = 16;
 /// Steps that it takes to put a node among those that are like it.
 const TOLD_APART_STEPS: u64 = 4;
 
@@ -86,7 +88,7 @@ impl<'e> Run<'e> {
             Level::Single | Level::Multiple => {
                 let mut counts = Vec::new();
                 for node in std::iter::once(node).chain(document.ancestors(node)) {
-                    context.environment.spend(1)?;
+                    context.environment.spend(ANCESTOR_STEPS)?;
                     // Ancestors are looked at up to one that `from` matches; the node itself may match it too.
                     let begins = self.is_from(context, instruction, at(node))? && node != item.place.node;
                     if begins {

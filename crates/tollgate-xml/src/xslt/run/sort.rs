@@ -71,7 +71,7 @@ impl<'e> Run<'e> {
         self.current.set(before);
         // Each is compared with as many as its number has bits, at worst over its whole length.
         let rounds = u64::from((nodes.len() as u64 + 1).ilog2());
-        context.environment.spend((key_bytes / 64 + nodes.len() as u64) * rounds)?;
+        context.environment.spend((key_bytes / 64 + 2 * nodes.len() as u64) * rounds)?;
         let keys_of = |index: u32| &keys[index as usize * sorts.len()..][..sorts.len()];
         let mut order: Vec<u32> = (0..crate::names::number(nodes.len())).collect();
         order.sort_by(|left, right| {
