@@ -6,6 +6,7 @@
 
 mod compile;
 mod decimal;
+mod declared;
 mod functions;
 mod load;
 mod numbering;

@@ -1,13 +1,13 @@
 //! The result being made (XSLT 1.0, section 7): elements whose attributes may still come, namespaces that must be declared
 //! where they are used, and where it all goes.
 
-use std::cell::Cell;
 use std::ops::Range;
 
+use super::declared::{COMPARED_IN_A_STEP, Scope};
 use crate::budget::{Budget, Meter};
 use crate::characters::is_blank;
 use crate::error::{Error, ErrorKind};
-use crate::names::{Name, Namespace, XML_NAMESPACE};
+use crate::names::{Name, Namespace};
 use crate::serialize::{Method, OutputSettings, XmlWriter, write_tree};
 use crate::tree::{Builder, Document, NodeId, NodeKind, Origin, Value};
 
@@ -15,8 +15,6 @@ use crate::tree::{Builder, Document, NodeId, NodeKind, Origin, Value};
 const TAG_STEPS: u64 = 8;
 /// Steps that it takes to begin a tree.
 const TREE_STEPS: u64 = 64;
-/// Names that are compared in a step.
-const COMPARED_IN_A_STEP: usize = 2;
 
 /// A result being made.
 pub(crate) struct Output<'o> {
@@ -86,18 +84,6 @@ struct NameSpan {
     uri: Range<usize>,
 }
 
-/// The declarations in scope, outermost first.
-#[derive(Default)]
-struct Scope {
-    text: String,
-    declarations: Vec<(Range<usize>, Range<usize>)>,
-    /// For each open element, where its own begin.
-    starts: Vec<(usize, usize)>,
-    generated: u32,
-    /// Declarations that were looked through and are not paid for yet.
-    looked: Cell<usize>,
-}
-
 impl Pending {
     /// With room for the usual element, so that it grows in no step.
     fn roomy() -> Pending {
@@ -125,69 +111,6 @@ impl Pending {
             prefix: &self.text[span.prefix.clone()],
             local: &self.text[span.local.clone()],
             uri: &self.text[span.uri.clone()],
-        }
-    }
-}
-
-impl Scope {
-    /// With room for the declarations and the depth of the usual message.
-    fn roomy() -> Scope {
-        Scope {
-            text: String::with_capacity(256),
-            declarations: Vec::with_capacity(8),
-            starts: Vec::with_capacity(16),
-            ..Scope::default()
-        }
-    }
-
-    /// What a prefix means; without a declaration none means no namespace.
-    fn resolve(&self, prefix: &str) -> Option<&str> {
-        self.looked.set(self.looked.get() + self.declarations.len());
-        let text = self.text.as_bytes();
-        let declared = self.declarations.iter().rev().find(|(known, _)| text[known.clone()] == *prefix.as_bytes());
-        match declared {
-            Some((_, uri)) => Some(&self.text[uri.clone()]),
-            None if prefix.is_empty() => Some(""),
-            None if prefix == "xml" => Some(XML_NAMESPACE),
-            None => None,
-        }
-    }
-
-    /// A prefix that means this namespace here.
-    fn prefix_of(&self, uri: &str) -> Option<&str> {
-        self.looked.set(self.looked.get() + self.declarations.len());
-        let declared = self.declarations.iter().rev().filter(|(_, known)| self.text[known.clone()] == *uri);
-        let prefixes = declared.map(|(prefix, _)| &self.text[prefix.clone()]);
-        prefixes.filter(|prefix| !prefix.is_empty()).find(|prefix| self.resolve(prefix) == Some(uri))
-    }
-
-    fn declare(&mut self, prefix: &str, uri: &str) {
-        let prefix_start = self.text.len();
-        self.text.push_str(prefix);
-        let uri_start = self.text.len();
-        self.text.push_str(uri);
-        self.declarations.push((prefix_start..uri_start, uri_start..self.text.len()));
-    }
-
-    /// Whether the innermost element itself declares a prefix.
-    fn declares_itself(&self, prefix: &str) -> bool {
-        let first = self.starts.last().map_or(0, |(first, _)| *first);
-        self.looked.set(self.looked.get() + self.declarations.len() - first);
-        self.declarations[first..].iter().any(|(known, _)| self.text.as_bytes()[known.clone()] == *prefix.as_bytes())
-    }
-
-    /// Takes what looking cost off the steps.
-    fn pay(&self, meter: &Meter) -> Result<(), Error> {
-        meter.spend((self.looked.take() / COMPARED_IN_A_STEP) as u64)
-    }
-
-    fn generate(&mut self) -> String {
-        loop {
-            let prefix = format!("ns{}", self.generated);
-            self.generated += 1;
-            if self.resolve(&prefix).is_none() {
-                return prefix;
-            }
         }
     }
 }
