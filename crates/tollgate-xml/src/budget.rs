@@ -47,7 +47,7 @@ impl Default for Budget {
             text_bytes_max: 16 * 1024 * 1024,
             entity_bytes_max: 1024 * 1024,
             output_bytes_max: 64 * 1024 * 1024,
-            instructions_max: 100_000_000,
+            instructions_max: 250_000_000,
             value_bytes_max: 512 * 1024 * 1024,
             template_depth_max: 1000,
             stack_bytes_max: 1024 * 1024 + 512 * 1024,
