@@ -41,7 +41,7 @@ const FLIGHTS_REST: [(&str, &str); 4] =
 const RECORDS: [(&str, Version); 2] = [("/odata/v4/refsvc/", Version::V4), ("/sap/opu/odata/refsvc/", Version::V2)];
 
 /// Names that a database's service cannot have: those of the other services, and what stands in their URLs.
-pub(crate) const RESERVED_NAMES: [&str; 10] = [
+pub(crate) const RESERVED_NAMES: [&str; 11] = [
     "flights",
     "carriers",
     "bookings",
@@ -50,6 +50,7 @@ pub(crate) const RESERVED_NAMES: [&str; 10] = [
     "refsvc",
     "mass-change",
     "fibonacci",
+    crate::mediate::NAME,
     "echo",
     "stock-quote",
 ];

@@ -23,6 +23,7 @@ use crate::board::Seen;
 use crate::dispatcher::Occupancy;
 use crate::fibonacci;
 use crate::hosted::Hosted;
+use crate::mediate;
 use crate::reload::{Reading, Reloader};
 use crate::shared::Current;
 use crate::stock_quote::StockQuote;
@@ -89,7 +90,10 @@ impl Sources {
         let fibonacci = shared.fibonacci.as_ref().map(|service| &service.work_processes);
         let fibonacci =
             fibonacci.map(|pool| one_service(fibonacci::NAME, pool.occupancy(), pool.queue_limits(), pool.board()));
-        let services: Vec<_> = of_databases.chain(fibonacci).collect();
+        let large_messages = shared.proxied.mediating().filter(|_| !shared.proxied.routes().is_empty());
+        let large_messages =
+            large_messages.map(|pool| one_service(mediate::NAME, pool.occupancy(), pool.queue_limits(), pool.board()));
+        let services: Vec<_> = of_databases.chain(fibonacci).chain(large_messages).collect();
         let authentication = authentications::gather(&shared.authentication);
         let stock_orders = shared.stock_quote.as_ref().map(StockQuote::orders);
         let cache_limits = self.reloader.cache();

@@ -46,6 +46,9 @@ use crate::error::Fault;
 /// Messages larger than this are mediated on a work process, where that takes time: 64 KiB are about 150 us of XSLT.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
 
+/// What the work processes for large messages are called on the monitor.
+pub(crate) const NAME: &str = "mediation";
+
 /// Every kind of mediator. To add one: its file, and its line here.
 const MEDIATORS: &[Kind] = &[
     choose::KIND,

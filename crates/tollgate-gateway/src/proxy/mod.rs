@@ -1,7 +1,5 @@
 //! Requests that are passed on: which ones, where they may go, and passing them on.
 
-#![allow(dead_code, unused_imports, reason = "the monitor and the reload come next")]
-
 mod connections;
 pub(crate) mod endpoint;
 mod fields;

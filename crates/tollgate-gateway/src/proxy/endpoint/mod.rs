@@ -17,7 +17,7 @@ use tollgate_net::http1::client::{Connector, Scheme, Target};
 use tollgate_net::tls::{Client, ClientSettings};
 
 use self::place::Closed;
-pub(crate) use self::place::{FAILURES, Look, Place, PlaceId};
+pub(crate) use self::place::{FAILURES, Place, PlaceId};
 use self::state::Turn;
 pub(crate) use self::state::{Phase, Verdict};
 use crate::config::{Balance, ConfigError, Endpoint, EndpointLimits, Suspension};

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use tollgate_net::clock::ManualClock;
 
+use super::place::Look;
 use super::*;
 use crate::config::Config;
 

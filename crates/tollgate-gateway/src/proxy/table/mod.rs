@@ -208,11 +208,6 @@ impl Table {
         self.groups.values().any(|group| group.members().iter().any(|member| member.id == place))
     }
 
-    /// The endpoint of a name.
-    pub(crate) fn group(&self, name: &str) -> Option<&Arc<Group>> {
-        self.groups.get(name)
-    }
-
     /// The endpoint that a mediator chose.
     pub(crate) fn chosen(&self, number: usize) -> Option<&Arc<Group>> {
         self.by_number.get(number)
