@@ -28,7 +28,9 @@ fn a_suspended_place_is_shown_and_asked_again_when_the_operator_says_so() {
          suspension = {{ after_failures = 1, initial_ms = 600000, max_ms = 600000 }}"
     ));
     gateway.get("/a").expect(502, "");
-    assert_eq!(gateway.get("/a").expect(503, "").header("retry-after"), Some("600"));
+    // The loop's time is coarse: it may be a little behind that of the suspension, and seconds are rounded up.
+    let told = gateway.get("/a").expect(503, "").header("retry-after").map(str::to_owned);
+    assert!(matches!(told.as_deref(), Some("600" | "601")), "{told:?}");
     let seen = status(&gateway);
     let place = &seen["endpoints"][0];
     assert_eq!(
