@@ -314,6 +314,29 @@ fn connections_are_used_again_in_order_until_the_backend_ends_them() {
 }
 
 #[test]
+fn what_was_read_already_survives_the_opening_of_a_connection() {
+    let answers = |count: usize| {
+        script(move |client: &mut Client| {
+            for _ in 0..count {
+                let head = client.read_until("\r\n\r\n");
+                let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+                let body = client.read_exactly(length.map_or(0, |length| length.parse().unwrap()));
+                client.send(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()));
+            }
+        })
+    };
+    let between = Between::start(vec![answers(3)]);
+    let mut client = between.gateway.connect();
+    let post = |rest: &str| format!("POST / HTTP/1.1\r\nHost: a\r\n{rest}");
+    let chunked = post("Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n");
+    client.send([chunked, post("Content-Length: 3\r\n\r\nfgh"), post("Content-Length: 0\r\n\r\n")].concat());
+    for expected in ["abcde", "fgh", ""] {
+        assert_eq!(client.answer().body, expected);
+    }
+    between.end();
+}
+
+#[test]
 fn connections_that_waited_too_long_are_closed() {
     let between = Between::start(vec![script(|client| {
         client.read_until("\r\n\r\n");

@@ -200,6 +200,11 @@ impl Input {
         &self.bytes[start..end]
     }
 
+    /// All bytes from a place on, used ones too.
+    pub(crate) fn since(&self, start: usize) -> &[u8] {
+        &self.bytes[start..self.end]
+    }
+
     /// Marks bytes as used.
     #[inline]
     pub(crate) fn advance(&mut self, used: usize) {

@@ -188,6 +188,8 @@ impl Exchange<'_> {
         let (deadline, pool) = (now + timeout, Rc::clone(pool));
         // Names, TCP and TLS: thousands of bytes, which no request over a waiting connection shall carry with it.
         let mut opening: Pin<Box<dyn Future<Output = _>>> = Box::pin(async move { pool.open(now).await });
+        // Thousands of connections may be opened at once, when users come or a backend is back.
+        let aside = self.put_aside();
         let link = &*self.link;
         let opened = std::future::poll_fn(|cx| match opening.as_mut().poll(cx) {
             Poll::Ready(opened) => Poll::Ready(opened),
@@ -198,7 +200,27 @@ impl Exchange<'_> {
         });
         let opened = opened.await;
         link.disarm();
+        self.take_back(&aside);
         opened
+    }
+
+    /// Takes what was read of the body, and what stands behind it, out of the read buffer, and gives that buffer back.
+    /// Says, too, how many of the bytes are used.
+    fn put_aside(&mut self) -> (Vec<u8>, usize) {
+        let input = &mut self.buffers.input;
+        let start = self.gathered.map_or(input.start(), |(start, _)| start);
+        let (aside, used) = (input.since(start).to_vec(), input.start() - start);
+        input.clear();
+        self.link.core.park(self.buffers);
+        self.gathered = self.gathered.map(|(start, end)| (0, end - start));
+        (aside, used)
+    }
+
+    /// Puts it back into a read buffer.
+    fn take_back(&mut self, (aside, used): &(Vec<u8>, usize)) {
+        self.link.core.lend(self.buffers);
+        self.buffers.input.load(aside);
+        self.buffers.input.advance(*used);
     }
 
     /// Begins to ask over `connection`: with what stands in the outbound buffer, and then with the rest of the body where
@@ -210,10 +232,8 @@ impl Exchange<'_> {
             (Body::Streamed, Framing::Chunked) => Source::Client(Streamed::Chunked),
             (Body::Streamed, _) => Source::Client(Streamed::ByLength),
         };
-        if body == Body::Streamed {
-            // What was gathered stands in the outbound buffer.
-            self.gathered = None;
-        }
+        // What was gathered stands in the outbound buffer.
+        self.gathered = None;
         Asking {
             connection,
             patience,
