@@ -17,17 +17,19 @@ import argparse
 import math
 import pathlib
 import re
+import shutil
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from compare import ROOT, cpu_ns, family_cpu_ns, free_port, wait_for  # noqa: E402
 
+# What the experiment `mediation` sends and configures.
+MEDIATION = ROOT / "crates/tollgate-lab/experiments/mediation"
 LEVELS = [20, 80, 320, 1280, 2560]
 # Student's t, 97.5 %, by degrees of freedom from 1.
 T = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09]
@@ -57,8 +59,7 @@ def resident_kb(pid):
 
 def pinned(core, command):
     # Two descriptors for each connection that is passed on.
-    limited = ["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", "taskset", "-c", str(core), *map(str, command)]
-    return limited
+    return ["sh", "-c", 'ulimit -n "$(ulimit -Hn)"; exec "$@"', "sh", "taskset", "-c", str(core), *map(str, command)]
 
 
 def start_tollgate(binary, core, *arguments):
@@ -71,9 +72,13 @@ def start_tollgate(binary, core, *arguments):
 
 
 def start_gateway(binary, folder, echo, quotes):
-    text = filled("tollgate.toml", echo=echo.url, quotes=quotes.url, folder=HERE)
-    (folder / "tollgate.toml").write_text(text)
-    return start_tollgate(binary, 0, folder / "tollgate.toml")
+    text = (MEDIATION / "mediator.toml").read_text().replace("{echo}", echo.url).replace("{quote}", quotes.url)
+    # The same message without a mediator, to hold the others against.
+    text += '\n[[route]]\npath = "/quote"\nendpoint = "quote"\nto = "/"\nsoap = true\n'
+    (folder / "gateway.toml").write_text(text)
+    for stylesheet in MEDIATION.glob("*.xsl"):
+        shutil.copy(stylesheet, folder)
+    return start_tollgate(binary, 0, folder / "gateway.toml")
 
 
 def start_nginx(folder, echo):
@@ -219,13 +224,13 @@ def main():
                     load.check(subject.url + "/pass-through-1k")
                 through(subjects, load, rounds, seconds)
             if "mediated" in chosen:
-                asked = (HERE / "getQuote.xml").read_text().strip()
-                price = (HERE / "checkPriceRequest.xml").read_text().strip()
+                asked = (MEDIATION / "get-quote.xml").read_text().strip()
+                price = (MEDIATION / "check-price.xml").read_text().strip()
                 soap = "text/xml; charset=utf-8"
                 loads = [
                     ("/quote", Load(folder, "quote", asked, soap, lambda out: "getQuoteResponse" in out)),
                     ("/routing", Load(folder, "routing", asked, soap, lambda out: "getQuoteResponse" in out)),
-                    ("/transformation", Load(folder, "price", price, soap, lambda out: "CheckPriceResponse" in out)),
+                    ("/transformation", Load(folder, "price", price, soap, lambda out: "heckPriceResponse" in out)),
                 ]
                 for path, load in loads:
                     load.check(gateway.url + path)
