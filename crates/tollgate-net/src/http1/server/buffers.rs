@@ -48,6 +48,7 @@ struct Spare {
     output: Vec<u8>,
     body: Vec<u8>,
     fields: Vec<u8>,
+    outbound: Vec<u8>,
 }
 
 /// Bytes read and not yet used, between `start` and `end`.
@@ -104,6 +105,8 @@ impl Pool {
             output: when_empty(&mut buffers.output),
             body: when_empty(&mut buffers.response.body),
             fields: when_empty(buffers.response.fields_memory()),
+            // What may have to be sent again is not empty; between two parts of a body it is.
+            outbound: when_empty(&mut buffers.outbound),
         };
         if self.spares.len() < WHOLE_SETS_KEPT {
             self.spares.push(spare.within(bytes_kept(self.spares.len())));
@@ -124,6 +127,7 @@ impl Pool {
             when_none(&mut buffers.output, spare.output);
             when_none(&mut buffers.response.body, spare.body);
             when_none(buffers.response.fields_memory(), spare.fields);
+            when_none(&mut buffers.outbound, spare.outbound);
         }
     }
 }
@@ -136,7 +140,7 @@ fn bytes_kept(lying: usize) -> usize {
 impl Spare {
     /// Gives back what is larger than that.
     fn within(mut self, bytes_max: usize) -> Spare {
-        for bytes in [&mut self.input, &mut self.output, &mut self.body, &mut self.fields] {
+        for bytes in [&mut self.input, &mut self.output, &mut self.body, &mut self.fields, &mut self.outbound] {
             if bytes.capacity() > bytes_max {
                 *bytes = Vec::new();
             }
