@@ -46,7 +46,12 @@ pub(super) fn answer(text: &str) -> String {
 impl Backend {
     /// Listens, and takes as many connections as there are scripts.
     pub(super) fn start(scripts: Vec<Script>) -> Backend {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Backend::start_at("127.0.0.1:0".parse().unwrap(), scripts)
+    }
+
+    /// The same at an address where another one was.
+    pub(super) fn start_at(address: SocketAddr, scripts: Vec<Script>) -> Backend {
+        let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
         let thread = std::thread::spawn(move || {
             let running = scripts.into_iter().map(|script| {
@@ -121,8 +126,9 @@ impl Peer {
         let _ = self.socket.shutdown(Shutdown::Write);
     }
 
-    /// Reads until the other side ends.
-    pub(super) fn until_end(&mut self) {
+    /// Reads until the other side ends, and returns what came.
+    pub(super) fn until_end(&mut self) -> &[u8] {
         let _ = self.socket.read_to_end(&mut self.unread);
+        &self.unread
     }
 }

@@ -1,9 +1,12 @@
 //! Requests that are passed on, over real sockets: what backends get, what clients get, and what happens where either does
 //! not do what it should.
 
+mod ambiguous;
 mod backend;
 mod encrypted;
 mod failing;
+mod hostile;
+mod lasting;
 mod passing;
 
 use std::time::SystemTime;
