@@ -10,6 +10,9 @@ from table import Row
 
 CPU_MS_MAX = 10
 MEMORY_MIB_MAX = 8
+# Of goodput under overload, by the peak. The short form runs beside others: it finds collapses, not percents.
+GOODPUT_MIN = {"long": 0.9, "short": 0.6}
+QUEUE_MAX = 8
 XML = ["Content-Type: text/xml"]
 
 
@@ -107,11 +110,11 @@ def hostile(world, long):
 
 def overload(world, long):
     """Twice as many messages as the work processes can transform."""
-    seconds, rounds = (5, 5) if long else (2, 1)
+    seconds, rounds = (5, 5) if long else (1.5, 3)
     sink = world.service("echo")
     shutil.copy(TESTS / "stylesheets/hostile.xsl", world.folder)
     text = route(sink.port, "/transformation", 'to = "/echo?bytes=64"\nrequest = [{ xslt = "hostile.xsl" }]')
-    text += "[mediation.work_processes]\nlimit = 1\nqueue_max = 8\n"
+    text += f"[mediation.work_processes]\nlimit = 1\nqueue_max = {QUEUE_MAX}\n"
     gateway = world.gateway(text)
     body = world.folder / "message.xml"
     body.write_text("<orders>" + "<order><symbol>IBM</symbol><n>1</n></order>" * 3000 + "</orders>")
@@ -121,25 +124,25 @@ def overload(world, long):
     ratios, peaks, goodputs, lost, refused = [], [], [], 0, 0
     for _ in range(rounds):
         before = metrics(gateway)
-        peak = world.load(url, "-t", seconds, "-c", 4, *flags)["requests_per_second"]
-        over = world.load(url, "-t", seconds, "-c", 200, "--rate", f"{2 * peak:.0f}/s", *flags)
+        peak = world.load(url, "--duration", f"{seconds}s", "-c", 1 + QUEUE_MAX, *flags)["requests_per_second"]
+        over = world.load(url, "--duration", f"{seconds}s", "-c", 200, "--rate", f"{2 * peak:.0f}/s", *flags)
         after = metrics(gateway)
         good = over["requests_per_second"]
         ratios.append(good / peak)
         peaks.append(peak)
         goodputs.append(good)
-        refused += over["errors"].get("503", 0)
-        lost += sum(count for kind, count in over["errors"].items() if kind != "503")
+        refused += over["errors"].get("status-503", 0)
+        lost += sum(count for kind, count in over["errors"].items() if kind != "status-503")
         counted = total_refused(after) - total_refused(before)
-        lost += abs(int(counted) - over["errors"].get("503", 0))
+        lost += abs(int(counted) - over["errors"].get("status-503", 0))
     size = body.stat().st_size // 1024
-    middle = statistics.median(ratios)
+    middle, least = statistics.median(ratios), GOODPUT_MIN["long" if long else "short"]
     yield Row(
         f"twice what one work process can transform, messages of {size} KiB",
-        "goodput >= 90 % of the peak",
+        f"goodput >= {100 * least:.0f} % of the peak",
         f"{100 * middle:.0f} % (median of {rounds}, {100 * min(ratios):.0f} to {100 * max(ratios):.0f} %); "
         f"{statistics.median(goodputs):,.0f}/s of {statistics.median(peaks):,.0f}/s",
-        middle >= 0.9,
+        middle >= least,
     )
     yield Row(
         "the requests beyond",
@@ -150,4 +153,4 @@ def overload(world, long):
 
 
 def total_refused(samples):
-    return sum(value for name, value in samples.items() if name.startswith("tollgate_work_processes_refused_total"))
+    return sum(value for name, value in samples.items() if name.startswith("tollgate_work_processes_refused_total") and '"mediation"' in name)

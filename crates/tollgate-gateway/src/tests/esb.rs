@@ -93,6 +93,8 @@ async fn large_messages_are_mediated_by_work_processes_and_refused_when_their_qu
     let work_process = bus.shared.proxied.mediating().unwrap().acquire(&somebody()).await.unwrap();
     let refused = ask();
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    let of_mediation = "tollgate_work_processes_refused_total{service=\"mediation\",reason=\"queue-full\"}";
+    assert_eq!(bus.metric(of_mediation), 1, "nothing is refused that is not counted");
     drop(work_process);
     assert_eq!(ask().status, 200);
 }
