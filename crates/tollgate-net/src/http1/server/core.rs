@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::buffers::{Buffers, Pool};
 use super::counters::{CoreCounters, Counters};
+use super::wave::{Wave, give_memory_back};
 use crate::clock::Clock;
 use crate::limits::Limits;
 
@@ -29,6 +30,7 @@ pub(super) struct Core {
     date: Cell<[u8; DATE_FIELD_BYTES]>,
     pool: RefCell<Pool>,
     watches: RefCell<Vec<Rc<Watch>>>,
+    wave: Wave,
     /// Wakes whoever waits for the last connection to go.
     emptied: Cell<Option<Waker>>,
     counters: Arc<Counters>,
@@ -52,6 +54,7 @@ impl Core {
             clock,
             pool: RefCell::default(),
             watches: RefCell::default(),
+            wave: Wave::default(),
             emptied: Cell::default(),
             counters,
             index,
@@ -79,7 +82,7 @@ impl Core {
         self.date.get()
     }
 
-    /// Takes the time anew and wakes every connection whose deadline has passed.
+    /// Takes the time anew, wakes every connection whose deadline has passed, and gives memory back behind a wave of them.
     pub(super) fn tick(&self) {
         let now = self.clock.now();
         self.now.set(now);
@@ -89,6 +92,9 @@ impl Core {
                 watch.deadline.set(None);
                 watch.waker.borrow().wake_by_ref();
             }
+        }
+        if self.wave.is_over(self.watches.borrow().len()) {
+            give_memory_back();
         }
     }
 

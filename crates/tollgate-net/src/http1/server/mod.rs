@@ -12,6 +12,7 @@ mod held;
 mod link;
 mod response;
 mod shutdown;
+mod wave;
 
 pub use counters::{CloseCause, ConnectionState, Counters};
 pub use exchange::{Abort, Asking, Body, Enclosed, Exchange, ExchangeError, ForwardError, Gathered, Keeping, Patience};

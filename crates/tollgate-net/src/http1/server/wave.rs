@@ -1,0 +1,55 @@
+//! Waves of connections: when most of many have gone, the memory that the C library keeps of them goes back to the system.
+//!
+//! What the engine itself keeps for the next connections is bounded in `buffers`, and stays.
+
+use std::cell::Cell;
+
+/// Fewer connections are no wave: what 256 held is some megabytes, which the next ones need again.
+const PEAK_MIN: usize = 256;
+/// A wave is over when so many times fewer are left: giving back walks the heap, some milliseconds of 40 MiB, once a wave.
+const FALL: usize = 4;
+
+/// The most connections that were open at once since the last wave.
+#[derive(Debug, Default)]
+pub(super) struct Wave {
+    peak: Cell<usize>,
+}
+
+impl Wave {
+    /// Whether a wave is over now that so many are open; it is told once.
+    pub(super) fn is_over(&self, open: usize) -> bool {
+        let peak = self.peak.get().max(open);
+        let over = peak >= PEAK_MIN && open <= peak / FALL;
+        self.peak.set(if over { open } else { peak });
+        over
+    }
+}
+
+/// Gives memory back that was freed. glibc does so by itself only at the end of its heap, and 2,560 connections that came
+/// and went left 22 MiB of it below.
+pub(super) fn give_memory_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[allow(unsafe_code, reason = "malloc_trim has no safe wrapper")]
+    // It takes no pointer, may be called by any thread at any time, and moves nothing that is in use.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wave_is_over_once_when_most_of_many_have_gone() {
+        let check = |opens: &[usize], expected: &[bool]| {
+            let wave = Wave::default();
+            let told: Vec<bool> = opens.iter().map(|open| wave.is_over(*open)).collect();
+            assert_eq!(told, expected, "{opens:?}");
+        };
+        check(&[0, 255, 0], &[false, false, false]);
+        check(&[256, 65, 64, 0, 0], &[false, false, true, false, false]);
+        check(&[2560, 640, 0, 100, 0], &[false, true, true, false, false]);
+        check(&[300, 200, 300, 75, 300, 75], &[false, false, false, true, false, true]);
+    }
+}
