@@ -60,7 +60,8 @@ pub(crate) async fn forward(
 async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
     visit.access.check_document(Verb::of(exchange.request().method()))?;
     if !route.mediation.leaves(exchange.request()) {
-        return mediated::pass(visit, route, exchange).await;
+        // Apart, so that connections of other routes do not carry what that needs.
+        return Box::pin(mediated::pass(visit, route, exchange)).await;
     }
     let group = route.endpoint.as_deref();
     let gathered = exchange.gather_body(GATHERED_BYTES_MAX).await?;
