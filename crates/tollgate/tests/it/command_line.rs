@@ -136,13 +136,19 @@ fn completions_know_the_verbs() {
 }
 
 #[test]
-fn every_example_of_an_experiment_is_right() {
+fn every_example_is_right() {
     for entry in fs::read_dir(EXAMPLES).unwrap() {
         let path = entry.unwrap().path();
-        if !["gateway.toml", "secured.toml", "your-own-database.toml"].iter().any(|config| path.ends_with(config)) {
+        if path.is_dir() {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        if text.contains("[[variant]]") {
             tollgate([OsStr::new("plan"), path.as_os_str(), OsStr::new("--i-may-load"), OsStr::new("sap.example")])
                 .finish()
                 .check(0, "trials", "");
+        } else {
+            Config::parse(&text, &path.display().to_string()).unwrap();
         }
     }
 }
