@@ -51,6 +51,15 @@ impl Extent {
         }
     }
 
+    /// Where slices grow with the users, they do up to this.
+    fn slice_most(self) -> Duration {
+        Duration::from_millis(match self {
+            Extent::Quick => 600,
+            Extent::Default => 10_000,
+            Extent::Full => 20_000,
+        })
+    }
+
     fn of(self, experiment: &Experiment) -> &ExtentOverride {
         match self {
             Extent::Quick => &experiment.quick,
@@ -73,6 +82,8 @@ pub struct Plan {
     pub blocks: u32,
     /// Least length of a trial.
     pub slice: Duration,
+    /// Most that a trial is planned to last: more than the slice only where slices grow with the users.
+    pub slice_most: Duration,
     /// Starts of each subject.
     pub starts: u32,
     /// Time for the trials of one cell, for workloads whose units may take any time.
@@ -106,6 +117,14 @@ pub struct RatePlan {
     /// Length of a trial.
     pub slice: Duration,
 }
+
+/// Where slices grow with the users, each is to be answered so often in a trial: some more than
+/// [`crate::validity::ANSWERS_PER_USER_MIN`], as nobody knows beforehand how fast a trial will be.
+pub const ANSWERS_PER_USER: f64 = 12.0;
+/// Time of an answer where nothing was measured yet: for the plan alone. The mean of all variants of `mediation` on two cores.
+const ANSWER_LIKELY: Duration = Duration::from_micros(42);
+/// The same by a peer.
+const ANSWER_OF_PEER_LIKELY: Duration = Duration::from_micros(120);
 
 /// Time for the trials of one cell of an insert where the file says nothing.
 const CELL_DEFAULT: Duration = Duration::from_secs(60);
@@ -190,6 +209,10 @@ impl Plan {
             levels,
             blocks,
             slice,
+            slice_most: match experiment.connections {
+                Connections::PerTrial => slice.max(options.extent.slice_most()),
+                Connections::Kept => slice,
+            },
             starts,
             cell: is_insert.then_some(cell),
             round_trip,
@@ -228,7 +251,15 @@ impl Plan {
     fn survey(&mut self, experiment: &Experiment) {
         let Some(cell) = self.cell else {
             let rate = self.equal_rate.map_or(Duration::ZERO, |rate| rate.slice * self.rate_trials() as u32);
-            self.trials_least = (self.slice + self.settle) * self.trials() as u32 + rate;
+            self.trials_least = self.settle * self.trials() as u32 + rate;
+            for position in &self.variants {
+                let is_peer = experiment.variants[*position].peer.is_some();
+                let answer = if is_peer { ANSWER_OF_PEER_LIKELY } else { ANSWER_LIKELY };
+                for level in &self.levels {
+                    let slice = self.slice_of(experiment.users(*level), Some(1.0 / answer.as_secs_f64()));
+                    self.trials_least += slice * (self.blocks * TRIALS_PER_BLOCK);
+                }
+            }
             return;
         };
         for &position in &self.variants {
@@ -248,6 +279,14 @@ impl Plan {
                 self.trials_least += far + far.max(self.slice) * (blocks * TRIALS_PER_BLOCK);
             }
         }
+    }
+
+    /// How long a trial of so many users lasts of whom so many are answered in a second: where slices grow, as long as each
+    /// takes to be answered several times. A shorter trial would be their start and their end.
+    pub fn slice_of(&self, users: u64, answers_per_second: Option<f64>) -> Duration {
+        let wanted_s = answers_per_second.map_or(0.0, |rate| ANSWERS_PER_USER * users as f64 / rate);
+        let most_s = self.slice_most.as_secs_f64();
+        self.slice.max(Duration::from_secs_f64(if wanted_s < most_s { wanted_s } else { most_s }))
     }
 
     /// How many cells there are.
@@ -368,10 +407,26 @@ mod tests {
         let plan = |extent| Plan::new(&experiment, &PlanOptions { extent, ..PlanOptions::default() }).unwrap();
         let quick = plan(Extent::Quick);
         assert_eq!((quick.levels.clone(), quick.cells(), quick.subjects), (vec![20, 320], 14, 3));
-        assert!(quick.duration() <= Duration::from_secs(50), "{:?}", quick.duration());
+        assert!(quick.duration() <= Duration::from_secs(57), "{:?}", quick.duration());
         let default = plan(Extent::Default);
         assert_eq!(default.cells(), 7 * 8);
         assert!((300..480).contains(&default.duration().as_secs()), "{:?}", default.duration());
+    }
+
+    #[test]
+    fn slices_grow_until_each_user_is_answered_often_and_only_where_connections_are_open_for_a_trial() {
+        let check = |name: &str, users: u64, per_second: Option<f64>, expected_ms: u64| {
+            let plan = Plan::new(&Experiment::builtin(name).unwrap(), &PlanOptions::default()).unwrap();
+            let slice = plan.slice_of(users, per_second);
+            assert_eq!(slice.as_millis(), u128::from(expected_ms), "{name}, {users} users, {per_second:?} a second");
+        };
+        check("mediation", 20, Some(20_000.0), 100);
+        check("mediation", 320, Some(20_000.0), 192);
+        check("mediation", 2560, Some(20_000.0), 1536);
+        check("mediation", 2560, Some(100.0), 10_000);
+        check("mediation", 2560, Some(0.0), 10_000);
+        check("mediation", 2560, None, 100);
+        check("protocol", 2560, Some(100.0), 110);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::results::{Estimate, RunResult, Scaling, Trial, Verdict};
 use crate::stats::ALPHA;
 use crate::stats::scalability::{self, Law};
+use crate::validity::FEW_ROUNDS;
 
 /// Fewest error-free levels of a fit.
 pub const LEVELS_MIN: usize = 6;
@@ -39,9 +40,11 @@ pub fn scalings(run: &RunResult, seed: u64) -> Vec<Scaling> {
 }
 
 fn of(run: &RunResult, variant: &str, seed: u64) -> Scaling {
+    // Where trials were too short for their users, throughput is too low, and more so with more users: a knee of our own
+    // making.
     let is_refused = |level: u64| {
         let mut own = run.validity.iter().filter(|found| found.variant == variant && found.level == level);
-        own.any(|found| found.verdict == Verdict::Refused)
+        own.any(|found| found.verdict == Verdict::Refused || found.rule == FEW_ROUNDS)
     };
     let is_clean = |level: u64| {
         let mut own = run.cells.iter().filter(|cell| cell.variant == variant && cell.level == level);
@@ -214,6 +217,24 @@ mod tests {
         let full = (1e6, 0.99, 1e-4);
         let found = scaling("v", &levels(full, &[20, 40, 80, 160, 320, 640, 1280, 2560], 1), 1);
         assert!(found.doubt.is_some() && found.best_level.is_some_and(|level| level <= 160), "{found:?}");
+    }
+
+    #[test]
+    fn levels_whose_trials_were_too_short_for_their_users_are_in_no_fit() {
+        let mut run = crate::report::fixture::mediation();
+        let last = *run.experiment.levels.last().unwrap();
+        let levels = |run: &RunResult| of(run, "pass-through-1k", 1).levels;
+        assert_eq!(levels(&run).last(), Some(&last));
+        let like = crate::report::fixture::protocol().validity[0].clone();
+        let name = "pass-through-1k".to_owned();
+        run.validity = vec![crate::results::Validity {
+            variant: name,
+            level: last,
+            rule: FEW_ROUNDS.to_owned(),
+            verdict: Verdict::Marked,
+            ..like
+        }];
+        assert!(!levels(&run).contains(&last));
     }
 
     #[test]

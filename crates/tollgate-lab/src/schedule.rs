@@ -67,6 +67,7 @@ mod tests {
             levels: (1..=levels).collect(),
             blocks,
             slice: Duration::from_millis(1),
+            slice_most: Duration::from_millis(1),
             starts: starts.min(blocks),
             cell: None,
             round_trip: Duration::ZERO,

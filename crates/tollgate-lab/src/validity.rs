@@ -4,6 +4,7 @@
 //! repair a figure, or drop a trial.
 
 pub(crate) mod at_rate;
+mod users;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use crate::load::LittlesLaw;
 use crate::load::recorder::Transfers;
 use crate::probe::system::Ticks;
 use crate::results::{Cell, Connecting, Settlement, Validity, Verdict};
+pub use users::{ANSWERS_PER_USER_MIN, FEW_ROUNDS, Settling};
 
 /// Failed requests above this share suppress the ratio.
 pub const ERROR_SHARE_MAX: f64 = 0.001;
@@ -44,6 +46,10 @@ pub struct Evidence<'a> {
     pub checked: u64,
     /// What the records find of the users; absent where nothing was recorded.
     pub littles_law: Option<LittlesLaw>,
+    /// Answers for each user in a trial, on average; absent where a trial's length does not hang on its users.
+    pub answers_per_user: Option<f64>,
+    /// What failed before its trials.
+    pub settling: &'a Settling,
     /// What all cores did during the cell's trials.
     pub ticks: Ticks,
     /// Connections that the users had opened before the first trial or were entitled to.
@@ -103,6 +109,8 @@ const RULES: &[(&str, Rule)] = &[
     (DIFFERENT_BACKEND, different_backend),
     ("different-host", different_host),
     ("samples", samples),
+    (FEW_ROUNDS, users::few_rounds),
+    ("settling", users::settling),
     ("client-saturation", client_saturation),
     ("run-queue", run_queue),
     ("joint", joint),
@@ -427,6 +435,8 @@ mod tests {
     use crate::report::fixture;
     use crate::results::{BackendUse, Inserted, SubjectUse};
 
+    const NOTHING_BEFORE: &Settling = &Settling::NONE;
+
     /// A cell without any fault, and the evidence that shows it.
     pub(super) fn sound() -> Cell {
         let mut cell = fixture::cell("odata-v2-atom", 20);
@@ -446,6 +456,8 @@ mod tests {
             cell,
             checked: cell.requests,
             littles_law: Some(LittlesLaw { users: 20, found: 20.1, off: 0.005, bound: 0.01, holds: true }),
+            answers_per_user: None,
+            settling: NOTHING_BEFORE,
             ticks: Ticks { total: 1000, idle: 400, steal: 0 },
             connections_entitled: 20,
             unsteady_starts: 0,

@@ -9,7 +9,7 @@ use crate::cores::Cores;
 use crate::experiment::Experiment;
 use crate::fit;
 use crate::load::LittlesLaw;
-use crate::load::recorder::{Recorder, Transfers};
+use crate::load::recorder::{Recorder, Tally, Transfers};
 use crate::plan::Plan;
 use crate::probe::Reading;
 use crate::probe::system::Ticks;
@@ -18,7 +18,8 @@ use crate::results::{
 };
 use crate::spread::{self, Groups};
 use crate::toll::{self, Findings};
-use crate::validity::{self, Evidence, Systems};
+use crate::validity::{self, Evidence, Settling, Systems};
+use std::time::Duration;
 
 /// What peaks are told of: the series, the series of its limit, and the unit.
 const PEAKS: [(&str, Option<&str>, &str); 3] = [
@@ -76,6 +77,10 @@ struct Entry {
     surveyed: Transfers,
     /// What is expected of its connections; absent where they are no part of the question.
     connecting: Option<Connecting>,
+    /// The shortest time for which users of a trial began to ask; absent before the first one.
+    slice_least: Option<Duration>,
+    /// What failed before trials, while connections were opened.
+    settling: Settling,
     /// What was recorded at equal rate; absent before that.
     rate: Option<AtRate>,
     /// What was found by now; absent while a trial is not in it yet.
@@ -101,6 +106,8 @@ impl Book {
                 .map_or(experiment.users(level), |mode| mode.connections_for(level)),
             surveyed: Transfers::default(),
             connecting: experiment.variants[variant].connecting,
+            slice_least: None,
+            settling: Settling::NONE,
             rate: None,
             found: None,
         };
@@ -129,10 +136,19 @@ impl Book {
         }
     }
 
-    /// Adds a trial.
-    pub(super) fn add(&mut self, variant: usize, trial: Trial, measured: &Measured) {
+    /// Adds what failed while connections were opened before a trial: it is in no figure.
+    pub(super) fn settled(&mut self, variant: usize, level: u64, tally: &Tally) {
+        if let Some(entry) = self.entry(variant, level) {
+            entry.settling.add(tally);
+            entry.found = None;
+        }
+    }
+
+    /// Adds a trial whose users began to ask for so long.
+    pub(super) fn add(&mut self, variant: usize, trial: Trial, slice: Duration, measured: &Measured) {
         let Some(entry) = self.entry(variant, trial.level) else { return };
         entry.found = None;
+        entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
         entry.recorder.add(&measured.recorder);
         entry.ticks = entry.ticks.plus(measured.ticks);
         for (at_ms, readings) in &measured.samples {
@@ -368,10 +384,14 @@ impl Entry {
 
     fn evidence<'a>(&'a self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {
         let tally = &self.recorder.tally;
+        let slice = self.slice_least.unwrap_or(plan.slice);
+        let grows = plan.slice_most > plan.slice && cell.trials > 0 && self.users > 0;
         Evidence {
             cell,
             checked: tally.checked,
-            littles_law: LittlesLaw::of(&self.recorder, self.users, plan.slice.as_secs_f64() * 1e3)
+            answers_per_user: grows.then(|| tally.requests as f64 / (self.users * u64::from(cell.trials)) as f64),
+            settling: &self.settling,
+            littles_law: LittlesLaw::of(&self.recorder, self.users, slice.as_secs_f64() * 1e3)
                 .map(|law| law.without_core(cell.generator.run_queue_share)),
             unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
             ticks: self.ticks,

@@ -12,6 +12,7 @@ mod inserting;
 mod observing;
 mod onset;
 mod options;
+mod paces;
 mod rate;
 mod secured;
 mod series;
@@ -132,6 +133,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         inserting: (options.experiment.workload == WorkloadKind::Insert)
             .then(|| Inserting::new(seed, plan.levels.iter().copied().max().unwrap_or(0))),
         secured,
+        paces: paces::Paces::default(),
         starts: 0,
     };
     // Only now: the result says how many cores the machine lent us, not how many this thread keeps.

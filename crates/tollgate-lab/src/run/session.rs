@@ -12,6 +12,7 @@ use super::distance;
 use super::inserting::Inserting;
 use super::onset::Failed;
 use super::options::{Observer, Progress, RunOptions};
+use super::paces::Paces;
 use super::secured::Secured;
 use super::sites::Site;
 use super::stop::StopFlag;
@@ -56,6 +57,8 @@ pub(super) struct Session<'a> {
     pub(super) inserting: Option<Inserting>,
     /// Certificates, user and configuration of our own gateway; absent where it needs none.
     pub(super) secured: Option<Secured>,
+    /// How fast the variants were so far.
+    pub(super) paces: Paces,
     /// How often the subjects were started.
     pub(super) starts: u32,
 }
@@ -278,6 +281,7 @@ impl Session<'_> {
             let measured = self.load(slot, variant, subject, asked, Course::Binned)?;
             requests += measured.recorder.tally.requests;
             let answered = measured.recorder.tally.requests as f64;
+            self.paces.note(variant, None, measured.recorder.tally.requests, measured.wall);
             points.push((began.elapsed().as_secs_f64(), answered / measured.wall.as_secs_f64().max(1e-9)));
             let bins = measured.recorder.course_ns();
             // A part ends on a whole pass, within a bin: that last one is not comparable.
@@ -303,7 +307,9 @@ impl Session<'_> {
 
     fn trial(&mut self, block: &Block, place: usize, variant: usize, subject: &mut Watched) -> Result<(), Halt> {
         let slot = self.slot(variant);
-        let end = End::after(self.plan.slice);
+        let pace = self.paces.of(variant, block.level);
+        let slice = self.plan.slice_of(self.options.experiment.users(block.level), pace);
+        let end = End::after(slice);
         let asked = match &self.inserting {
             Some(inserting) => inserting.trial(&self.options.experiment.variants[variant], subject, block.level, end),
             None => {
@@ -325,7 +331,8 @@ impl Session<'_> {
         let unanswered = tally.errors.first().filter(|_| tally.requests == 0).map(|error| error.example.clone());
         let failed = Failed::of(tally);
         let trial = trial_of(name, block, place, &measured);
-        self.book.add(variant, trial, &measured);
+        self.paces.note(variant, Some(block.level), tally.requests, measured.wall);
+        self.book.add(variant, trial, slice, &measured);
         self.generator.keep(measured.recorder);
         stored.map_err(Halt::Ours)?;
         self.part(slot);
@@ -352,6 +359,7 @@ impl Session<'_> {
         let load = Closed::new(users, End::after(self.plan.settle)).into();
         let asked = Asked { work: self.reading(), load, level };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+        self.book.settled(variant, level, &measured.recorder.tally);
         self.generator.keep(measured.recorder);
         Ok(())
     }

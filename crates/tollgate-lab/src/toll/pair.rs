@@ -5,7 +5,7 @@
 use super::{Findings, JOINT_RULES, NO_TOLL_BAND};
 use crate::results::{Cell, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity, Verdict};
 use crate::stats::{ALPHA, Interval, mean, mean_interval, signed_rank};
-use crate::validity::DIFFERENT_BACKEND;
+use crate::validity::{DIFFERENT_BACKEND, FEW_ROUNDS};
 use std::collections::BTreeMap;
 
 /// Two variants at one level, the second being what the first is divided by.
@@ -59,6 +59,9 @@ impl Pair<'_> {
             .find(|doubt| doubt.rule == DIFFERENT_BACKEND && doubt.variant == self.variant);
         if let Some(doubt) = elsewhere {
             return Some(self.refused(figure, doubt.reason.clone()));
+        }
+        if let Some(doubt) = self.doubts(validity).find(|doubt| figure.is_time() && doubt.rule == FEW_ROUNDS) {
+            return Some(self.refused(figure, format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason)));
         }
         let without_cell =
             [self.variant, self.baseline].into_iter().find(|name| !cells.iter().any(|cell| self.is_cell(name, cell)));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::results::{Distance, Piece, Variant, Verdict};
 use crate::stats::synthetic::Noise;
-use crate::validity::DIFFERENT_BACKEND;
+use crate::validity::{DIFFERENT_BACKEND, FEW_ROUNDS};
 
 /// One slice of a second varies by 14 % on the machine that the method was measured on, neighbours correlate by 0.53.
 const SPREAD: f64 = 0.14;
@@ -256,6 +256,17 @@ fn between_two_backends_no_toll_on_time_or_cpu_is_claimed() {
     assert_eq!(verdicts("theirs"), [TollVerdict::Refused, TollVerdict::Refused, TollVerdict::Dearer]);
     // The mark of a baseline is about the baseline's own baseline.
     assert_eq!(verdicts("ours"), [TollVerdict::Dearer; 3]);
+}
+
+#[test]
+fn trials_too_short_for_their_users_have_no_toll_on_time_whichever_of_both_they_are_of() {
+    let variants = ["direct", "through"];
+    let trials = synthetic(&mut Noise::of(12), &variants, &[1.0, 2.0], 16);
+    for marked in variants {
+        let tolls = tolls_of(&variants, &trials, &[doubt(marked, FEW_ROUNDS, Verdict::Marked)]);
+        let verdicts: Vec<TollVerdict> = tolls.iter().map(|toll| toll.verdict).collect();
+        assert_eq!(verdicts, [TollVerdict::Refused, TollVerdict::Dearer, TollVerdict::Dearer], "{marked}");
+    }
 }
 
 #[test]

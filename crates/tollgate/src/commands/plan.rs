@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tollgate_lab::experiment::{Distance, Experiment, Location};
-use tollgate_lab::plan::{Plan, TRIALS_PER_BLOCK};
+use tollgate_lab::plan::{ANSWERS_PER_USER, Plan, TRIALS_PER_BLOCK};
 use tollgate_lab::secret::hide;
 
 use super::list;
@@ -66,6 +66,14 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) },
         if plan.subjects == 1 { "the subject".to_owned() } else { format!("each of {} subjects", plan.subjects) },
     )?;
+    if plan.slice_most > plan.slice {
+        let most = readable(plan.slice_most);
+        let often = ANSWERS_PER_USER;
+        writeln!(
+            out,
+            "            longer with many users: until each is answered about {often} times, but at most {most}"
+        )?;
+    }
     if let (Some(encrypting), Some(rate)) = (&experiment.encrypting, plan.equal_rate) {
         let share = encrypting.equal_rate.map_or(0.0, |shape| shape.share * 100.0);
         writeln!(

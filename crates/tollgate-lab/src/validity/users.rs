@@ -1,0 +1,104 @@
+//! Rules about users whose connections are open for one trial: whether all of them came to be there, and asked often enough
+//! for a steady state.
+
+use std::collections::BTreeMap;
+
+use super::{Evidence, Finding, classes};
+use crate::load::recorder::Tally;
+use crate::results::Verdict;
+
+/// With fewer answers for each user a trial is mostly its start and its end.
+pub const ANSWERS_PER_USER_MIN: f64 = 10.0;
+
+/// The rule whose finding says that a trial was no steady state: it refuses the toll on time, and the level no law.
+pub const FEW_ROUNDS: &str = "few-rounds";
+
+/// What failed before trials, in the time in which their connections are opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settling {
+    /// Valid answers.
+    answered: u64,
+    /// Failed requests by class.
+    failed: BTreeMap<String, u64>,
+    /// The first failure.
+    example: Option<String>,
+}
+
+impl Settling {
+    /// Nothing was asked.
+    pub const NONE: Settling = Settling { answered: 0, failed: BTreeMap::new(), example: None };
+
+    /// Adds what was counted before one trial.
+    pub fn add(&mut self, tally: &Tally) {
+        self.answered += tally.requests;
+        for error in &tally.errors {
+            *self.failed.entry(error.class.name()).or_default() += error.count;
+            self.example.get_or_insert_with(|| error.example.clone());
+        }
+    }
+}
+
+pub(super) fn few_rounds(evidence: &Evidence<'_>) -> Option<Finding> {
+    let answers = evidence.answers_per_user.filter(|answers| *answers > 0.0 && *answers < ANSWERS_PER_USER_MIN)?;
+    Some(Finding {
+        verdict: Verdict::Marked,
+        reason: format!("each user was answered {answers:.1} times in a trial: its start and its end, no steady state"),
+        remedy: "read the CPU per request instead of times and throughput, take fewer users, or a longer extent",
+        value: answers,
+        bound: ANSWERS_PER_USER_MIN,
+    })
+}
+
+pub(super) fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
+    let Settling { answered, failed, example } = evidence.settling;
+    let count: u64 = failed.values().sum();
+    (count > 0).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!(
+            "{count} of {} requests failed before trials, while connections were opened ({}); the first: {}",
+            answered + count,
+            classes(failed),
+            example.as_deref().unwrap_or_default()
+        ),
+        remedy: "they are in no figure; raise the subject's backlog and limits of connections, or use fewer users",
+        value: count as f64,
+        bound: 0.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{evidence, sound};
+    use super::*;
+    use crate::load::ErrorClass;
+    use crate::load::recorder::ErrorTally;
+
+    #[test]
+    fn fewer_than_ten_answers_for_each_user_are_no_steady_state() {
+        let check = |answers: Option<f64>, expected: bool| {
+            let cell = sound();
+            let found = few_rounds(&Evidence { answers_per_user: answers, ..evidence(&cell) });
+            assert_eq!(found.map(|found| found.verdict), expected.then_some(Verdict::Marked), "{answers:?}");
+        };
+        check(Some(1.05), true);
+        check(Some(9.9), true);
+        check(Some(10.0), false);
+        check(Some(0.0), false);
+        check(None, false);
+    }
+
+    #[test]
+    fn what_fails_while_connections_are_opened_is_told() {
+        let cell = sound();
+        let mut before = Settling::NONE;
+        let mut tally = Tally { requests: 1, ..Tally::default() };
+        before.add(&tally);
+        let of = |before: &Settling| settling(&Evidence { settling: before, ..evidence(&cell) });
+        assert!(of(&before).is_none());
+        tally.errors.push(ErrorTally { class: ErrorClass::Status(503), count: 1, example: "503, full".to_owned() });
+        before.add(&tally);
+        let found = of(&before).unwrap();
+        assert!(found.reason.starts_with("1 of 3 requests failed before trials"), "{}", found.reason);
+        assert!(found.reason.contains("status-503: 1"), "{}", found.reason);
+    }
+}
