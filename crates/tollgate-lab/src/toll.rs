@@ -69,7 +69,9 @@ pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Toll> {
             let baseline = baseline_of(variant.baseline.as_deref()?);
             let is_whole = variant.is_whole_at(level) && baseline.is_none_or(|baseline| baseline.is_whole_at(level));
             let over = variant.baseline.as_deref()?;
-            is_whole.then_some(Pair { variant: &variant.name, baseline: over, level, over: Over::Baseline })
+            let is_backend = baseline.is_some_and(|baseline| baseline.backend.is_some());
+            let kind = if is_backend { Over::Backend } else { Over::Baseline };
+            is_whole.then_some(Pair { variant: &variant.name, baseline: over, level, over: kind })
         })
     });
     family(pairs, findings)

@@ -203,7 +203,7 @@ impl Session<'_> {
                 };
                 let asked = (self.options, self.headers);
                 let planned = (self.plan, self.secured.as_ref(), &backends);
-                let begun = Watched::begin(site, variant, &process, asked, planned, self.cores);
+                let begun = Watched::begin(site, variant, &process, asked, planned, (self.sites, self.cores));
                 subjects[slot] = Some(begun.map_err(failed)?);
             }
             if self.stop.is_stopped() {

@@ -87,6 +87,20 @@ pub(super) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -
     }
 }
 
+/// The user's processes behind a server of the user's: those that were given for the variant past it. Nobody else can know
+/// them; what is watched as the server itself is not behind it.
+pub(super) fn processes_behind(site: &Site, sites: &[Site], experiment: &Experiment) -> Vec<u32> {
+    let Place::There(_) = site.place else { return Vec::new() };
+    let past = experiment.variants[site.variant].baseline.filter(|past| experiment.variants[*past].backend.is_some());
+    let past = past.and_then(|past| sites.iter().find(|other| other.variant == past));
+    match past {
+        Some(Site { place: Place::There(_), processes, .. }) => {
+            processes.iter().copied().filter(|process| !site.processes.contains(process)).collect()
+        }
+        Some(_) | None => Vec::new(),
+    }
+}
+
 fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result<Site, RunError> {
     let shape = &experiment.variants[variant];
     let is_meant = |name: &str| name == shape.name || name == shape.base_name();
@@ -192,6 +206,28 @@ mod tests {
             assert_eq!(error.exit_code(), 2);
             error.to_string()
         })
+    }
+
+    #[test]
+    fn behind_a_server_of_the_users_is_what_is_watched_past_it() {
+        let check = |processes: &[(&str, u32)], expected: &[u32]| {
+            let experiment = Experiment::builtin("mediation").unwrap();
+            let given = ["direct-1k", "pass-through-1k"].map(|name| (name.to_owned(), "http://127.0.0.1:9".to_owned()));
+            let options = RunOptions {
+                subjects: given.to_vec(),
+                subject_pids: processes.iter().map(|(name, process)| ((*name).to_owned(), *process)).collect(),
+                plan: PlanOptions { only: vec!["pass-through-1k".to_owned()], ..PlanOptions::default() },
+                experiment: experiment.clone(),
+                ..options()
+            };
+            let plan = Plan::new(&experiment, &options.plan).unwrap();
+            let sites = sites(&options, &plan).unwrap();
+            let of = |position: usize| processes_behind(&sites[position], &sites, &experiment);
+            assert_eq!((of(0), of(1)), (Vec::new(), expected.to_vec()), "{processes:?}");
+        };
+        check(&[("direct-1k", 7), ("pass-through-1k", 8)], &[7]);
+        check(&[("direct-1k", 7), ("pass-through-1k", 7)], &[]);
+        check(&[("pass-through-1k", 8)], &[]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::backends::Backends;
 use super::emptying;
 use super::options::RunOptions;
 use super::secured::Secured;
-use super::sites::{Place, Site};
+use super::sites::{self, Place, Site};
 use crate::cores::{self, Cores};
 use crate::experiment::{Distance, InsertPlaces, RequestShape, Variant};
 use crate::load::insert::Emptying;
@@ -176,7 +176,7 @@ impl Watched {
         process: &Rc<RefCell<Process>>,
         (options, headers): (&RunOptions, &[(String, String)]),
         (plan, secured, backends): (&Plan, Option<&Secured>, &Backends),
-        cores: &Cores,
+        (sites, cores): (&[Site], &Cores),
     ) -> Result<Watched, String> {
         let direct = match &site.place {
             Place::There(target) => target.clone(),
@@ -221,13 +221,12 @@ impl Watched {
             }
         };
         let clocks = CpuClocks::new(&process.borrow().watched)?;
-        // Whoever is asked at a server of the user's has the backends that the user gave it.
         let behind = match (&site.place, &variant.backend) {
             (Place::Child(_), None) => backends.all().to_vec(),
             (Place::Child(_), Some(_)) | (Place::There(_), _) => Vec::new(),
         };
-        let processes: Vec<u32> =
-            behind.iter().flat_map(|(_, process)| process.borrow().processes().to_vec()).collect();
+        let ours = behind.iter().flat_map(|(_, process)| process.borrow().processes().to_vec());
+        let processes: Vec<u32> = ours.chain(sites::processes_behind(site, sites, &options.experiment)).collect();
         let backend_clocks = if processes.is_empty() { None } else { Some(CpuClocks::new(&processes)?) };
         let process = Rc::clone(process);
         Ok(Watched { aims, clocks, backend_clocks, backends: behind, beside, process, _link: link })

@@ -16,10 +16,9 @@ impl Figure {
 
     /// The figure of one trial; absent where it was not measured or a ratio of it has no meaning.
     ///
-    /// Over a baseline, which is the server behind the subject by itself, CPU time is that of both; beside tollgate it is
-    /// the subject's own.
+    /// Over the server behind the subject by itself, CPU time is that of both; else it is the subject's own.
     pub(super) fn of(self, trial: &Trial, over: Over) -> Option<f64> {
-        let behind_us = trial.backend_cpu_us.filter(|_| over == Over::Baseline).unwrap_or(0.0);
+        let behind_us = trial.backend_cpu_us.filter(|_| over == Over::Backend).unwrap_or(0.0);
         let value = match self {
             Self::UnitTime => match mean(&trial.unit_times_ms) {
                 Some(mean) => mean,

@@ -21,6 +21,8 @@ pub(crate) struct Pair<'a> {
 pub(crate) enum Over {
     /// The variant without the layer: on two systems the ratio would be no layer's toll.
     Baseline,
+    /// The same, which is the server behind the layer by itself: CPU time is held against that of both together.
+    Backend,
     /// Tollgate's own variant, which another server stands beside.
     Tollgate,
 }
@@ -55,10 +57,19 @@ impl Pair<'_> {
         }
         let elsewhere = self
             .doubts(validity)
-            .filter(|_| self.over == Over::Baseline && figure != Figure::Bytes)
+            .filter(|_| self.over != Over::Tollgate && figure != Figure::Bytes)
             .find(|doubt| doubt.rule == DIFFERENT_BACKEND && doubt.variant == self.variant);
         if let Some(doubt) = elsewhere {
             return Some(self.refused(figure, doubt.reason.clone()));
+        }
+        let is_half = |trial: &&Trial| trial.subject_cpu_us.is_some() && trial.backend_cpu_us.is_none();
+        if self.over == Over::Backend && figure == Figure::SubjectCpu && trials[0].iter().any(is_half) {
+            let reason = format!(
+                "the server behind {} was not watched, and its CPU time is a part: give --subject-pid {} as well, another \
+                 process than that of {}",
+                self.variant, self.baseline, self.variant
+            );
+            return Some(self.refused(figure, reason));
         }
         if let Some(doubt) = self.doubts(validity).find(|doubt| figure.is_time() && doubt.rule == FEW_ROUNDS) {
             return Some(self.refused(figure, format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason)));
@@ -114,7 +125,7 @@ impl Pair<'_> {
             })
             .map(|doubt| {
                 let ratio = match self.over {
-                    Over::Baseline => "toll",
+                    Over::Baseline | Over::Backend => "toll",
                     Over::Tollgate => "ratio",
                 };
                 let why = format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason);

@@ -270,6 +270,28 @@ fn trials_too_short_for_their_users_have_no_toll_on_time_whichever_of_both_they_
 }
 
 #[test]
+fn over_a_backend_by_itself_cpu_is_that_of_both_and_no_toll_where_only_the_mediator_was_watched() {
+    let names = ["direct", "through"];
+    let mut experiment = experiment(&names);
+    experiment.variants[0].backend = Some("echo".to_owned());
+    let mut trials = synthetic(&mut Noise::of(13), &names, &[1.0, 2.0], 16);
+    let cells = cells(&names);
+    let cpu = |trials: &[Trial]| {
+        let tolls = compute(&experiment, &Findings { trials, cells: &cells, validity: &[], gaps: &[] });
+        tolls.into_iter().find(|toll| toll.figure == Figure::SubjectCpu).unwrap()
+    };
+    let refused = cpu(&trials);
+    assert_eq!(refused.verdict, TollVerdict::Refused);
+    assert!(refused.note.unwrap().contains("--subject-pid direct"));
+    // What is behind uses as much as the mediator itself.
+    for trial in trials.iter_mut().filter(|trial| trial.variant == "through") {
+        trial.backend_cpu_us = trial.subject_cpu_us;
+    }
+    let both = cpu(&trials);
+    assert!(both.low < 4.0 && 4.0 < both.high, "{both:?}");
+}
+
+#[test]
 fn joint_tolls_make_no_others_claim_harder() {
     let variants = ["base", "dearer"];
     let mut trials = synthetic(&mut Noise::of(16), &variants, &[1.0, 1.06], 8);
