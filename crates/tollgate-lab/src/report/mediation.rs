@@ -22,8 +22,10 @@ pub(super) enum Chosen {
     Few,
     /// The knee of the law lies there.
     Knee,
-    /// Most was answered there; the law is not identified.
+    /// Our own mediations answered most there; the law is not identified.
     Most,
+    /// The most users, in a run of too few levels for more to be said.
+    Last,
 }
 
 impl Chosen {
@@ -32,11 +34,13 @@ impl Chosen {
             Chosen::Few => "few users",
             Chosen::Knee => "the knee",
             Chosen::Most => "where most was answered",
+            Chosen::Last => "the most users",
         }
     }
 }
 
-/// The levels at which tolls are shown: with few users, and at the knee of our own mediations, else of all.
+/// The levels at which tolls are shown: with few users, and at the knee of our own mediations or where they answered most
+/// together; in a run of few levels with the most users.
 pub(super) fn toll_levels(run: &RunResult) -> Vec<(u64, Chosen)> {
     let levels = &run.experiment.levels;
     let few = levels.iter().copied().find(|level| *level >= FEW_USERS).or(levels.last().copied());
@@ -50,18 +54,35 @@ pub(super) fn toll_levels(run: &RunResult) -> Vec<(u64, Chosen)> {
         let off = |level: &&u64| ((**level as f64).ln() - knee).abs();
         levels.iter().filter(|level| **level > 0).min_by(|a, b| off(a).total_cmp(&off(b))).copied()
     });
-    let most = own.iter().filter_map(|scaling| scaling.best_level).max();
-    let second = knee.map(|level| (level, Chosen::Knee)).or(most.map(|level| (level, Chosen::Most)));
-    let second =
-        second.or_else(|| levels.last().map(|level| (*level, Chosen::Most)).filter(|_| run.scalings.is_empty()));
+    let second = match knee {
+        Some(level) => Some((level, Chosen::Knee)),
+        None if run.scalings.is_empty() => levels.last().map(|level| (*level, Chosen::Last)),
+        None => best_together(run, &own).map(|level| (level, Chosen::Most)),
+    };
     let mut chosen: Vec<(u64, Chosen)> = few.map(|level| (level, Chosen::Few)).into_iter().collect();
     chosen.extend(second.filter(|(level, _)| Some(*level) != few));
     chosen
 }
 
+/// The level at which these variants answered most together, each counting alike; of levels that all of them can be read at.
+fn best_together(run: &RunResult, scalings: &[&Scaling]) -> Option<u64> {
+    let logarithms = |level: u64| -> Option<f64> {
+        let of = |scaling: &&Scaling| {
+            let cell = run.cells.iter().find(|cell| cell.variant == scaling.variant && cell.level == level)?;
+            let rate = cell.requests_per_second.mean;
+            (rate > 0.0 && scaling.levels.contains(&level)).then(|| rate.ln())
+        };
+        scalings.iter().map(of).sum()
+    };
+    let mut rated: Vec<(u64, f64)> =
+        run.experiment.levels.iter().filter_map(|level| Some((*level, logarithms(*level)?))).collect();
+    rated.retain(|_| !scalings.is_empty());
+    rated.into_iter().max_by(|one, other| one.1.total_cmp(&other.1)).map(|(level, _)| level)
+}
+
 /// All tables in their order.
 pub(super) fn tables(view: &View<'_>, times: Times) -> Vec<Table> {
-    [scalings(view.run), payloads(view, times), memory(view.run)].into_iter().flatten().collect()
+    [scalings(view.run), payloads(view, times), processes(view.run), memory(view.run)].into_iter().flatten().collect()
 }
 
 /// The law of each variant, or why there is none.
@@ -143,11 +164,48 @@ fn megabytes_per_second(cell: &Cell) -> f64 {
     bytes * cell.requests_per_second.mean / 1e6
 }
 
-/// Memory, threads and the backend's part at the levels that stand for the run and at the highest one.
+/// The memory of each process over the whole run. Levels take turns in one process, which keeps what it once needed: there is
+/// no memory of so many users.
 pub(super) fn memory(run: &RunResult) -> Option<Table> {
+    let mut subjects: Vec<(String, Vec<&Cell>)> = Vec::new();
+    for variant in &run.experiment.variants {
+        let name = match (&variant.backend, &variant.peer) {
+            (Some(backend), _) => format!("the backend {backend}"),
+            (None, Some(peer)) => peer.clone(),
+            (None, None) => "the mediator".to_owned(),
+        };
+        let cells = run.cells.iter().filter(|cell| cell.variant == variant.name && cell.subject.is_some());
+        match subjects.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => known.extend(cells),
+            None => subjects.push((name, cells.collect())),
+        }
+    }
+    let megabytes = |bytes: f64| number::three_digits(bytes / 1e6);
+    let row = |(name, cells): &(String, Vec<&Cell>)| {
+        let most = |cell: &Cell| cell.subject.map_or(0, |used| used.resident_memory_bytes_max);
+        // The first that reached it.
+        let peak = cells.iter().copied().reduce(|best, cell| if most(cell) > most(best) { cell } else { best })?;
+        let means: Vec<f64> = cells.iter().filter_map(|cell| cell.subject?.resident_memory_bytes_mean).collect();
+        Some(vec![
+            name.clone(),
+            crate::stats::mean(&means).map_or_else(|| NOTHING.to_owned(), megabytes),
+            megabytes(most(peak) as f64),
+            format!("{} at {}", peak.variant, sentence::level(&run.experiment, peak.level)),
+        ])
+    };
+    let rows: Vec<Vec<String>> = subjects.iter().filter_map(row).collect();
+    let head = ["process", "MB on average", "MB at most", "seen with"];
+    (!rows.is_empty()).then(|| Table {
+        title: "Memory of each process, over the whole run".to_owned(),
+        head: head.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+/// Threads and the backend's part at the levels that stand for the run and at the highest one.
+pub(super) fn processes(run: &RunResult) -> Option<Table> {
     let mut levels: Vec<u64> = toll_levels(run).into_iter().map(|(level, _)| level).collect();
     levels.extend(run.experiment.levels.last().filter(|level| !levels.contains(level)).copied().as_slice());
-    let megabytes = |bytes: f64| number::three_digits(bytes / 1e6);
     let mut rows = Vec::new();
     for level in levels {
         for variant in &run.experiment.variants {
@@ -156,31 +214,39 @@ pub(super) fn memory(run: &RunResult) -> Option<Table> {
             rows.push(vec![
                 variant.name.clone(),
                 sentence::level(&run.experiment, level),
-                used.resident_memory_bytes_mean.map_or_else(|| NOTHING.to_owned(), megabytes),
-                megabytes(used.resident_memory_bytes_max as f64),
                 used.threads_max.to_string(),
                 number::three_digits(used.cpu_share),
                 cell.backend.map_or_else(|| NOTHING.to_owned(), |backend| number::three_digits(backend.cpu_share)),
             ]);
         }
     }
-    let head = ["variant", "at", "MB on average", "MB at most", "threads", "cores used", "by the backend"];
+    let head = ["variant", "at", "threads", "cores used", "by the backend"];
     (!rows.is_empty()).then(|| Table {
-        title: "Memory, threads and cores of the subjects, and the cores of the backends behind them".to_owned(),
+        title: "Threads and cores of the subjects, and the cores of the backends behind them".to_owned(),
         head: head.map(str::to_owned).to_vec(),
         rows,
     })
 }
 
 /// Who was measured in one process, which is then everybody's.
-pub(super) const SHARED: &str = "All mediations of one subject share its process, and its memory is theirs together; connections are those of the \
-     variant and the level alone. A toll on CPU time is that of mediator and backend together over the backend by itself; \
+pub(super) const SHARED: &str = "All mediations of one subject share its process, and levels take turns in it: its memory is that of all of them, not of so \
+     many users, and no interval holds what differs from one start to the next. Connections are those of the variant and the \
+     level alone. A toll on CPU time is that of mediator and backend together over the backend by itself; \
      beside tollgate, peers are compared by their own.";
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::fixture;
+
+    #[test]
+    fn memory_is_that_of_a_process_over_the_run_with_what_it_was_largest_at() {
+        let table = memory(&fixture::mediation()).unwrap();
+        let names: Vec<&str> = table.rows.iter().map(|row| row[0].as_str()).collect();
+        assert_eq!(names, ["the backend echo", "the mediator", "nginx"]);
+        // 12 MB and 8 kB a user, of 5 to 640 users; the first of the two at 640.
+        assert_eq!(table.rows[1][1..], ["13.3", "18.8", "pass-through-1k at 640 users"].map(str::to_owned));
+    }
 
     #[test]
     fn tolls_are_shown_with_few_users_and_at_the_knee_or_where_most_was_answered() {
@@ -199,6 +265,22 @@ mod tests {
             |run| {
                 run.scalings.clear();
                 run.experiment.levels = vec![20, 320];
+            },
+            &[(20, Chosen::Few), (320, Chosen::Last)],
+        );
+        // One variant is best with 640 users, but together they are with 160.
+        check(
+            |run| {
+                run.scalings.iter_mut().for_each(|scaling| scaling.knee = None);
+                run.scalings[2].best_level = Some(640);
+            },
+            &[(20, Chosen::Few), (160, Chosen::Most)],
+        );
+        check(
+            |run| {
+                run.scalings.iter_mut().for_each(|scaling| scaling.knee = None);
+                let own = run.cells.iter_mut().filter(|cell| cell.level == 320 && cell.variant.starts_with("pass"));
+                own.for_each(|cell| cell.requests_per_second.mean *= 1.2);
             },
             &[(20, Chosen::Few), (320, Chosen::Most)],
         );

@@ -1,5 +1,5 @@
 //! What a run about mediation has on the page beyond other runs: throughput with the fitted law, response times as bands,
-//! memory over the users, payloads side by side, and how subjects became warm.
+//! payloads and memory side by side, and how subjects became warm.
 
 use super::figures::{SHOWN_MAX, by_variant, distributions, estimates, level_axis, level_label, point};
 use super::parts::{Table, by_width, csv_link, escape, figure};
@@ -26,11 +26,11 @@ pub(super) fn charts(view: &View<'_>) -> Option<String> {
     if !mediation::is_shown(view.run) || view.rows.is_empty() {
         return None;
     }
-    let over_users = format!("{}{}", throughput(view), memory(view));
     Some(format!(
-        "<section><h2>Against {}</h2><div class=\"pair\">{over_users}</div></section><section><h2>Response times</h2>{}\
+        "<section><h2>Against {}</h2>{}</section><section><h2>Response times</h2>{}\
          <div class=\"pair\">{}</div></section>",
         escape(&view.run.experiment.factor),
+        throughput(view),
         response_times(view),
         distributions(view)
     ))
@@ -116,7 +116,7 @@ fn throughput(view: &View<'_>) -> String {
     figure(
         title,
         &note,
-        &[by_width(draw("throughput-wide", Size::Half), draw("throughput-narrow", Size::Narrow))],
+        &[by_width(draw("throughput-wide", Size::Full), draw("throughput-narrow", Size::Narrow))],
         &table.folded(title, "requests-per-second.csv"),
     )
 }
@@ -151,52 +151,6 @@ fn response_times(view: &View<'_>) -> String {
         note,
         &[by_width(draw("bands-wide", Size::Full), draw("bands-narrow", Size::Narrow))],
         &table.folded(title, "response-times-over-users.csv"),
-    )
-}
-
-fn memory(view: &View<'_>) -> String {
-    let variants = by_variant(view);
-    let title = "Memory of the subject";
-    let note = "Resident memory, on average; the whisker ends at the most that was seen.";
-    let points = |cells: &[&Cell]| -> Vec<Point> {
-        let of = |cell: &&Cell| {
-            let used = cell.subject?;
-            let most = used.resident_memory_bytes_max as f64 / 1e6;
-            let y = used.resident_memory_bytes_mean.map_or(most, |mean| mean / 1e6);
-            Some(Point { x: cell.level as f64, y, low: y, high: most, standing: Standing::Plain })
-        };
-        cells.iter().filter_map(of).collect()
-    };
-    let lines: Vec<(usize, &str, Vec<Point>)> =
-        variants.iter().take(SHOWN_MAX).map(|(key, name, cells)| (*key, *name, points(cells))).collect();
-    if lines.iter().all(|(_, _, points)| points.is_empty()) {
-        return String::new();
-    }
-    let draw = |id, size| {
-        lines::draw(&Lines {
-            caption: Caption { id, title, description: "Lines over the users; less is better." },
-            size,
-            x: level_axis(view, &level_label(view)),
-            y: Axis { label: "MB", spacing: Spacing::Linear, ticks: Vec::new() },
-            lines: lines
-                .iter()
-                .map(|(key, name, points)| Line { name, key: *key, kind: Kind::Measured, points: points.clone() })
-                .collect(),
-            notes: Vec::new(),
-        })
-    };
-    let mut table = Table::new(["variant", "users", "MB on average", "MB at most"]);
-    for (_, name, points) in &lines {
-        for point in points {
-            let values = [point.y, point.high].map(number::three_digits);
-            table.push([vec![(*name).to_owned(), number::three_digits(point.x)], values.to_vec()].concat());
-        }
-    }
-    figure(
-        title,
-        note,
-        &[by_width(draw("memory-users-wide", Size::Half), draw("memory-users-narrow", Size::Narrow))],
-        &table.folded(title, "memory-over-users.csv"),
     )
 }
 
