@@ -51,6 +51,8 @@ pub struct Backend {
 /// The configuration of our own gateway before the backends' URLs are filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration {
+    /// Its file as the experiment's author knows it.
+    pub source: PathBuf,
     /// Its text.
     pub text: String,
     /// What it names: file names without folders, and texts.
@@ -83,14 +85,22 @@ impl Files {
         Files::In(Path::new(file).parent().unwrap_or(Path::new("")).to_owned())
     }
 
+    /// Where a file stands; of those in the program the name.
+    fn path(&self, name: &str) -> PathBuf {
+        match self {
+            Files::BuiltIn => PathBuf::from(name),
+            Files::In(folder) => folder.join(name),
+        }
+    }
+
     fn read(&self, name: &str) -> Result<String, String> {
         match self {
             Files::BuiltIn => {
                 let known = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
                 known.ok_or_else(|| did_you_mean(name, BUILT_IN.iter().map(|(name, _)| *name)))
             }
-            Files::In(folder) => {
-                let path = folder.join(name);
+            Files::In(_) => {
+                let path = self.path(name);
                 let told = |error: std::io::Error| format!("{}: {error}", path.display());
                 let length = fs::metadata(&path).map_err(told)?.len();
                 if length > FILE_BYTES_MAX {
@@ -161,7 +171,7 @@ impl Checker<'_> {
             };
             files.push((name.to_owned(), self.file(file)?));
         }
-        Ok(Some(Configuration { text, files }))
+        Ok(Some(Configuration { source: self.files.path(configuration.as_ref()), text, files }))
     }
 
     pub(super) fn connections(

@@ -31,12 +31,30 @@ pub(super) struct Backends {
 struct Laid {
     folder: PathBuf,
     file: PathBuf,
+    /// The file that it was made from.
+    source: PathBuf,
+    /// The run's folder where it was made for this one; it goes as well if nothing else came into it.
+    made: Option<PathBuf>,
+}
+
+impl Laid {
+    /// A message of who read it, with the author's files in the place of these, whose lines are the same.
+    fn told(&self, message: &str) -> String {
+        let text = |path: &Path| path.display().to_string();
+        let beside = self.source.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let message = message.replace(&text(&self.file), &text(&self.source));
+        message.replace(&text(&self.folder), &text(beside.unwrap_or(Path::new("."))))
+    }
 }
 
 impl Drop for Laid {
     fn drop(&mut self) {
         // What cannot be removed is in a folder for results, where it is seen.
         let _ = fs::remove_dir_all(&self.folder);
+        if let Some(run) = &self.made {
+            // It holds results, unless nothing was measured.
+            let _ = fs::remove_dir(run);
+        }
     }
 }
 
@@ -84,6 +102,11 @@ impl Backends {
         self.running.iter().map(|(name, process)| (name.clone(), url(process))).collect()
     }
 
+    /// What a subject says of its configuration, told of the files that it was made from.
+    pub(super) fn told(&self, message: &str) -> String {
+        self.laid.as_ref().map_or_else(|| message.to_owned(), |laid| laid.told(message))
+    }
+
     /// The configuration of our own mediator.
     pub(super) fn configuration(&self) -> Option<&Path> {
         self.laid.as_ref().map(|laid| laid.file.as_path())
@@ -96,9 +119,10 @@ fn lay(configuration: &Configuration, urls: &[(String, String)], run: &Path) -> 
     let folder = (0..).map(|number| run.join(format!("{FOLDER}-{number}"))).find(|folder| !folder.exists());
     let folder = folder.unwrap_or_else(|| run.join(FOLDER));
     let told = |error: std::io::Error| format!("needs the new folder {}: {error}", folder.display());
+    let made = (!run.exists()).then(|| run.to_owned());
     fs::create_dir_all(run).and_then(|()| fs::create_dir(&folder)).map_err(told)?;
     let folder = std::path::absolute(&folder).map_err(told)?;
-    let laid = Laid { file: folder.join(CONFIGURATION), folder };
+    let laid = Laid { file: folder.join(CONFIGURATION), folder, source: configuration.source.clone(), made };
     let write = || {
         fs::write(&laid.file, configuration.filled(urls))?;
         configuration.files.iter().try_for_each(|(name, text)| fs::write(laid.folder.join(name), text))
@@ -115,6 +139,7 @@ mod tests {
     fn a_configuration_stands_beside_what_it_names_with_the_urls_of_the_backends_and_goes_with_the_run() {
         let run = tempfile::tempdir().unwrap();
         let configuration = Configuration {
+            source: PathBuf::from("mine/esb.toml"),
             text: "urls = [\"{echo}\", \"{echo}\"] # {other}".to_owned(),
             files: vec![("request.xsl".to_owned(), "<xsl/>".to_owned())],
         };
@@ -124,7 +149,16 @@ mod tests {
         let text = fs::read_to_string(&laid[0].file).unwrap();
         assert_eq!(text, "urls = [\"http://127.0.0.1:1\", \"http://127.0.0.1:1\"] # {other}");
         assert_eq!(fs::read_to_string(laid[0].folder.join("request.xsl")).unwrap(), "<xsl/>");
+        let message = format!("{}:3:1 and {}/request.xsl", laid[0].file.display(), laid[0].folder.display());
+        assert_eq!(laid[0].told(&message), "mine/esb.toml:3:1 and mine/request.xsl");
         drop(laid);
         assert_eq!(fs::read_dir(run.path()).unwrap().count(), 0);
+        let fresh = run.path().join("fresh");
+        drop(lay(&configuration, &urls, &fresh).unwrap());
+        assert!(!fresh.exists(), "nothing was measured");
+        let laid = lay(&configuration, &urls, &fresh).unwrap();
+        fs::write(fresh.join("result.json"), "{}").unwrap();
+        drop(laid);
+        assert_eq!(fs::read_dir(&fresh).unwrap().count(), 1);
     }
 }

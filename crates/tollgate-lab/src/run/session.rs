@@ -90,6 +90,7 @@ impl Session<'_> {
             Ok(()) => (Ending::Complete, State::Complete, None),
             Err(Halt::Stopped) => (Ending::Interrupted, State::Partial, Some("it was interrupted".to_owned())),
             Err(Halt::Subject { variant, level, how }) => {
+                let how = &how.lines().map(str::trim).collect::<Vec<_>>().join(" | ");
                 let name = &self.options.experiment.variants[*variant].name;
                 self.book.fault(validity::subject_died(name, *level, how));
                 let reason = format!("the subject of `{name}` {how}");
@@ -195,7 +196,8 @@ impl Session<'_> {
                         let folder = self.store.directory().join(format!("subject-{}", site.process));
                         let secured = self.secured.as_ref();
                         let around = (secured, &backends);
-                        let begun = Process::begin(site, self.options, around, &folder, self.cores).map_err(failed)?;
+                        let begun = Process::begin(site, self.options, around, &folder, self.cores);
+                        let begun = begun.map_err(|how| failed(format!("is not there: {how}")))?;
                         let begun = Rc::new(RefCell::new(begun));
                         processes.insert(site.process, Rc::clone(&begun));
                         begun

@@ -200,7 +200,7 @@ fn a_gateway_that_cannot_be_started_is_named() {
     assert_eq!(
         error.unwrap_err(),
         RunError::Failed(
-            "the subject of `rest-json` /nowhere/tollgate cannot be started: No such file or directory (os error 2)"
+            "the subject of `rest-json` is not there: /nowhere/tollgate cannot be started: No such file or directory (os error 2)"
                 .to_owned()
         )
     );

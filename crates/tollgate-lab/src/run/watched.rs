@@ -145,7 +145,7 @@ impl Process {
                 let configuration = secured.map(|secured| secured.configuration.as_path()).or(backends.configuration());
                 arguments.extend(configuration.map(|file| file.display().to_string()));
                 let child = Child::start(Path::new(&options.serve_program), &arguments, cores)
-                    .map_err(|error| error.to_string())?;
+                    .map_err(|error| backends.told(&error.to_string()))?;
                 let metrics = child.admin_url.as_deref().and_then(Metrics::new);
                 Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics, folder })
             }

@@ -134,7 +134,7 @@ impl Child {
         }
         // Its last words are complete once the pipe is closed.
         let _ = self.silent.recv_timeout(DRAIN_WITHIN);
-        Err(StartError { message: self.death().map_or(message, |death| death.to_string()) })
+        Err(StartError { message: self.death().map_or(message, |death| death.by_line()) })
     }
 
     /// Its process.
@@ -206,11 +206,22 @@ impl Drop for Child {
     }
 }
 
+impl Death {
+    /// Status and last words, each line on its own: a message that points into a file is readable only so.
+    fn by_line(&self) -> String {
+        match self.last_lines.as_slice() {
+            [] | [_] => self.to_string(),
+            lines => format!("{}; its last words:\n    {}", self.status, lines.join("\n    ")),
+        }
+    }
+}
+
 impl fmt::Display for Death {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.status)?;
         if !self.last_lines.is_empty() {
-            write!(formatter, "; its last words: {}", self.last_lines.join(" | "))?;
+            let lines: Vec<&str> = self.last_lines.iter().map(|line| line.trim()).collect();
+            write!(formatter, "; its last words: {}", lines.join(" | "))?;
         }
         Ok(())
     }
@@ -279,7 +290,7 @@ fn keep_last_lines(stderr: impl Read, kept: &Mutex<VecDeque<String>>) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        let text = String::from_utf8_lossy(&line).trim().to_owned();
+        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
         if text.is_empty() {
             continue;
         }
@@ -352,6 +363,8 @@ mod tests {
     fn one_that_fails_to_start_is_quoted() {
         let error = start("echo cannot open the database >&2; exit 3").unwrap_err().to_string();
         assert!(error.ends_with("ended with exit status 3; its last words: cannot open the database"), "{error}");
+        let error = start("echo 'esb.toml:3:1' >&2; echo '  ^ no path' >&2; exit 2").unwrap_err().to_string();
+        assert!(error.ends_with("its last words:\n    esb.toml:3:1\n      ^ no path"), "{error}");
     }
 
     #[test]
