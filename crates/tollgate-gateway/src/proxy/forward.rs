@@ -134,13 +134,16 @@ pub(super) async fn ask<'g>(
                 Err(ForwardError::Client(error)) => return Err(error.into()),
                 Err(ForwardError::Backend(error)) => error,
             };
+            let has_waited = asking.awaited_client();
             let again = may_ask_again && error.kind() == Kind::ClosedBeforeAnswer;
             let fresh = if again { fresh_connection(exchange, &pool, limits).await } else { Err(error) };
             match fresh {
                 Ok(fresh) => connection = fresh,
                 Err(error) => {
                     let fault = unanswered(&permit, &error);
-                    permit.ended(ending(error.kind()));
+                    if !(has_waited && error.kind() == Kind::ExchangeTimedOut) {
+                        permit.ended(ending(error.kind()));
+                    }
                     return Err(fault.into());
                 }
             }
@@ -245,8 +248,13 @@ impl Asked<'_> {
             ForwardError::Client(error) => error.into(),
             ForwardError::Backend(error) => {
                 let fault = unanswered(&self.permit, &error);
-                // That we gather no more is not held against it.
-                if error.kind() != Kind::TooLarge {
+                let is_blameless = match error.kind() {
+                    // That we gather no more is not held against it.
+                    Kind::TooLarge => true,
+                    Kind::ExchangeTimedOut => self.asking.awaited_client(),
+                    _ => false,
+                };
+                if !is_blameless {
                     self.permit.ended(ending(error.kind()));
                 }
                 fault.into()

@@ -60,7 +60,10 @@ impl Backend {
                 socket.set_write_timeout(Some(GUARD)).unwrap();
                 std::thread::spawn(move || script(&mut Peer { socket, unread: Vec::new() }))
             });
-            for script in running.collect::<Vec<_>>() {
+            let running: Vec<_> = running.collect();
+            // Whoever comes now finds nobody.
+            drop(listener);
+            for script in running {
                 script.join().unwrap();
             }
         });

@@ -3,6 +3,7 @@
 
 mod ambiguous;
 mod backend;
+mod blame;
 mod encrypted;
 mod failing;
 mod hostile;

@@ -68,6 +68,8 @@ pub struct Asking {
     pub(super) surplus: bool,
     /// Whether the answer ended with the connection.
     pub(super) ended: bool,
+    /// Whether the client was waited for.
+    pub(super) awaited_client: bool,
     /// Since when nothing came from the backend and nothing went there.
     pub(super) silent_since: Option<Instant>,
     /// The part that goes to the client.
@@ -117,6 +119,13 @@ impl Asking {
     #[must_use]
     pub fn answer_begun(&self) -> bool {
         self.answer_begun
+    }
+
+    /// Whether the client was waited for, to send its request or to take the answer: then how long the whole took says
+    /// nothing about the backend.
+    #[must_use]
+    pub fn awaited_client(&self) -> bool {
+        self.awaited_client
     }
 
     /// The connection that it goes over.
@@ -249,6 +258,7 @@ impl Exchange<'_> {
             answer_begun: false,
             surplus: false,
             ended: false,
+            awaited_client: false,
             silent_since: None,
             part: None,
         }

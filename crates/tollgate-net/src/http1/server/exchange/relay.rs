@@ -246,7 +246,14 @@ impl Exchange<'_> {
         }
         let silent_since = *asking.silent_since.get_or_insert(self.link.core.now());
         let patience = asking.patience;
-        let mut nearest = (patience.whole_by, Overdue::Backend(Kind::ExchangeTimedOut));
+        // Whoever is waited for when the whole takes too long ends it.
+        let last = match asking.sending {
+            _ if asking.part.is_some() => Overdue::ClientTakesNothing,
+            Waits::Client => Overdue::ClientSendsNothing,
+            Waits::Backend | Waits::Over => Overdue::Backend(Kind::ExchangeTimedOut),
+        };
+        asking.awaited_client |= !matches!(last, Overdue::Backend(_));
+        let mut nearest = (patience.whole_by, last);
         let mut consider = |deadline: Instant, overdue: Overdue| {
             if deadline < nearest.0 {
                 nearest = (deadline, overdue);

@@ -1,0 +1,78 @@
+//! What is held against a place and what is not: a client that is slow or goes away says nothing about the backend.
+
+use std::time::Duration;
+
+use super::backend::{Backend, Script, always, answer, script};
+use super::before_by_hand;
+use crate::proxy::endpoint::Phase;
+use crate::tests::client::Running;
+
+/// One failure is enough, and the end of a suspension is not waited for.
+const STRICT: &str = "suspension = { after_failures = 1, initial_ms = 600000, max_ms = 600000 }";
+
+/// More than all sockets on the way take.
+const LARGE: usize = 64 * 1024 * 1024;
+
+/// A script that answers with more than a client that does not read can be sent.
+fn large() -> Script {
+    script(|peer| {
+        peer.head();
+        peer.send(&format!("HTTP/1.1 200 OK\r\nContent-Length: {LARGE}\r\n\r\n"));
+        peer.send(&"x".repeat(LARGE));
+        peer.until_end();
+    })
+}
+
+fn in_flight(gateway: &Running) -> u32 {
+    gateway.shared.proxied.groups().next().unwrap().members()[0].place.look(std::time::Instant::now()).in_flight
+}
+
+/// Nothing is held against the only place, and it takes requests.
+fn is_blameless(gateway: &Running) {
+    gateway.get("/passed").expect(200, "here");
+    let look = gateway.shared.proxied.groups().next().unwrap().members()[0].place.look(std::time::Instant::now());
+    assert_eq!((look.phase, look.failed, look.suspended), (Phase::Ready, [0; 4], 0));
+}
+
+#[test]
+fn a_client_that_takes_its_answer_too_slowly_is_not_held_against_the_backend() {
+    let backend = Backend::start(vec![large(), always(answer("here"))]);
+    let (gateway, hand) = before_by_hand(&[&backend], &format!("request_ms_max = 3000\n{STRICT}"), "");
+    let mut client = gateway.connect();
+    client.send("GET", "/passed", &[]);
+    client.read_head();
+    gateway.wait_for_metric("tollgate_connections{state=\"writing\"}", |writing| writing == 1);
+    while in_flight(&gateway) > 0 {
+        hand.advance(Duration::from_millis(250));
+        std::thread::yield_now();
+    }
+    assert!(client.read_to_end().len() < LARGE);
+    is_blameless(&gateway);
+    drop(gateway);
+    backend.join();
+}
+
+#[test]
+fn a_client_that_sends_its_body_too_slowly_is_not_held_against_the_backend() {
+    let (came, has_come) = std::sync::mpsc::channel();
+    let slow = script(move |peer| {
+        peer.head();
+        peer.body(9);
+        came.send(()).unwrap();
+        peer.until_end();
+    });
+    let backend = Backend::start(vec![slow, always(answer("here"))]);
+    let (gateway, hand) = before_by_hand(&[&backend], &format!("request_ms_max = 3000\n{STRICT}"), "");
+    let mut client = gateway.connect();
+    client.send("POST", "/passed", &[("Content-Length", "1000000")]);
+    client.send_raw("beginning");
+    has_come.recv().unwrap();
+    while in_flight(&gateway) > 0 {
+        hand.advance(Duration::from_millis(250));
+        std::thread::yield_now();
+    }
+    client.read("POST").expect(408, "");
+    is_blameless(&gateway);
+    drop(gateway);
+    backend.join();
+}
