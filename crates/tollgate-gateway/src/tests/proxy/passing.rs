@@ -78,20 +78,24 @@ fn answers_without_a_body_stay_so_and_keep_the_connection() {
 
 #[test]
 fn a_client_that_waits_for_it_is_told_to_go_on_and_the_backend_is_not_asked() {
-    let backend = Backend::start(vec![script(|peer| {
-        assert!(!peer.head().to_ascii_lowercase().contains("expect"));
-        let body = peer.body(3);
-        peer.send(&answer(&body));
-        peer.until_end();
-    })]);
-    let gateway = before(&[&backend], "", "");
-    let mut client = gateway.connect();
-    client.send("POST", "/passed", &[("Expect", "100-continue"), ("Content-Length", "3")]);
-    assert_eq!(client.read_head().status, 100);
-    client.send_raw("abc");
-    assert_eq!(client.read("POST").text(), "abc");
-    drop(gateway);
-    backend.join();
+    // One that is gathered, one that is streamed.
+    for length in [3, 300_000] {
+        let backend = Backend::start(vec![script(move |peer| {
+            assert!(!peer.head().to_ascii_lowercase().contains("expect"));
+            let body = peer.body(length);
+            peer.send(&answer(&body));
+            peer.until_end();
+        })]);
+        let gateway = before(&[&backend], "", "");
+        let mut client = gateway.connect();
+        client.send("POST", "/passed", &[("Expect", "100-continue"), ("Content-Length", &length.to_string())]);
+        assert_eq!(client.read_head().status, 100);
+        let body = "a".repeat(length);
+        client.send_raw(&body);
+        assert!(client.read("POST").text() == body);
+        drop(gateway);
+        backend.join();
+    }
 }
 
 #[test]

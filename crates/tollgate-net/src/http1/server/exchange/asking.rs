@@ -140,6 +140,11 @@ impl Asking {
         self.ended || self.decoder.as_ref().is_some_and(BodyDecoder::is_done)
     }
 
+    /// Whether more of the request's body comes from the client.
+    pub(super) fn streams(&self) -> bool {
+        self.source != Source::Nothing
+    }
+
     /// What became of sending the request: whether the backend has all of it.
     pub(super) fn is_sent(&self) -> bool {
         self.sending == Waits::Over && self.write_error.is_none() && self.source == Source::Nothing

@@ -45,6 +45,10 @@ impl Exchange<'_> {
     /// # Errors
     /// Why there is none.
     pub async fn ask(&mut self, asking: &mut Asking) -> Result<(), ForwardError> {
+        if asking.streams() {
+            // There is a connection that the body can go over.
+            self.send_continue().await?;
+        }
         let mut held = Held::nothing(&self.link.core);
         let asked = std::future::poll_fn(|cx| {
             self.send_request(cx, asking)?;
