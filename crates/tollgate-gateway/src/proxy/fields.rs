@@ -37,11 +37,8 @@ pub(super) enum Credentials {
     TheBackends,
 }
 
-/// Writes the fields of a request as a backend gets them, but for those that frame its body.
-pub(super) fn write_request(out: &mut Vec<u8>, request: &RequestHead, came: &Came<'_>, authority: &str, edits: &Edits) {
-    out.extend_from_slice(b"Host: ");
-    out.extend_from_slice(authority.as_bytes());
-    out.extend_from_slice(b"\r\n");
+/// Writes the fields of a request as a backend gets them, but for `Host`, and for those that frame its body.
+pub(super) fn write_request(out: &mut Vec<u8>, request: &RequestHead, came: &Came<'_>, edits: &Edits) {
     let named = Named::of(request.lines().map(|line| (line.name(), line.value())));
     if edits.is_empty() {
         for line in request.lines() {
@@ -223,13 +220,13 @@ mod tests {
         let ours = "Via: 1.1 tollgate\r\nX-Forwarded-For: 192.0.2.107\r\nX-Forwarded-Proto: https\r\n\
             X-Forwarded-Host: shop.example\r\nForwarded: for=192.0.2.107;proto=https;host=\"shop.example\"\r\n";
         let mut out = Vec::new();
-        write_request(&mut out, &request, &came, "127.0.0.1:9", &Edits::default());
-        let expected = format!("Host: 127.0.0.1:9\r\n{expected}{ours}");
+        write_request(&mut out, &request, &came, &Edits::default());
+        let expected = format!("{expected}{ours}");
         assert_eq!(String::from_utf8(out).unwrap(), expected, "{fields}");
         // Edits that change nothing lead to the same.
         let (mut out, mut edits) = (Vec::new(), Edits::default());
         edits.remove("never-there");
-        write_request(&mut out, &request, &came, "127.0.0.1:9", &edits);
+        write_request(&mut out, &request, &came, &edits);
         assert_eq!(String::from_utf8(out).unwrap(), expected, "{fields}");
     }
 

@@ -10,8 +10,8 @@ use std::time::Instant;
 use tollgate_net::http1::server::{
     Asking, Body, Delimiter, Enclosed, Exchange, ExchangeError, ForwardError, Gathered, Patience,
 };
-use tollgate_net::http1::upstream::{Connection, Kind, Origin, Pool, UpstreamError};
-use tollgate_net::http1::{Framing, Method};
+use tollgate_net::http1::upstream::{Kind, Origin, Pool, UpstreamError};
+use tollgate_net::http1::{Framing, Method, RequestHead};
 use tollgate_net::stream::Transport;
 
 use super::ProxyRoute;
@@ -105,65 +105,74 @@ pub(super) async fn ask<'g>(
     let began = exchange.now();
     let mut tried = Tried::default();
     let mut failed: Option<Fault> = None;
-    loop {
+    let mut request = Outbound::Unwritten(outgoing);
+    // Asked again, a request goes over a connection that did not wait: it is sent twice at most.
+    let mut wanted = Origin::Reused;
+    'places: loop {
         let permit = match group.pick(exchange.now(), &tried) {
             Ok(permit) => permit,
             // What is told is what was met, and not that there is nobody else.
             Err(unavailable) => return Err(failed.unwrap_or_else(|| no_place(unavailable)).into()),
         };
         let limits = permit.limits();
-        let pool = visit.pools.of(&permit);
-        let mut connection = match exchange.connection(&pool, limits.connect_max).await {
-            Ok(connection) => connection,
-            Err(error) => {
-                // Nothing was sent: whatever the method, another place may be asked.
-                tried.note(permit.index());
-                failed = Some(unanswered(&permit, &error));
-                permit.ended(ending(error.kind()));
-                continue;
-            }
-        };
-        let body = write_request(visit, route, exchange, &permit, &outgoing);
-        drop(outgoing);
         let patience = patience(limits, began);
+        let pool = visit.pools.of(&permit);
         loop {
-            let may_ask_again = may_ask_again(route, exchange.request().method(), &connection, body);
+            let opened = match wanted {
+                Origin::Reused => exchange.connection(&pool, limits.connect_max, patience.whole_by).await,
+                Origin::Fresh => exchange.fresh_connection(&pool, limits.connect_max, patience.whole_by).await,
+            };
+            let connection = match opened {
+                Ok(connection) => connection,
+                Err(error) => {
+                    let fault = unanswered(&permit, &error);
+                    let is_over = error.kind() == Kind::ExchangeTimedOut;
+                    let is_first = tried.is_none();
+                    tried.note(permit.index());
+                    // A place that others left little time for is not to blame.
+                    if !is_over || is_first {
+                        permit.ended(ending(error.kind()));
+                    }
+                    if is_over {
+                        return Err(fault.into());
+                    }
+                    // Nothing was sent there: whatever the method, another place may be asked.
+                    failed = Some(fault);
+                    continue 'places;
+                }
+            };
+            let body = request.address(visit, route, exchange, &permit);
+            let origin = connection.origin();
+            let may_ask_again = may_ask_again(route, exchange.request().method(), origin, body);
             let mut asking = exchange.begin_asking(connection, patience, body);
             let error = match exchange.ask(&mut asking).await {
                 Ok(()) => return Ok(Asked { asking, pool, permit }),
                 Err(ForwardError::Client(error)) => return Err(error.into()),
                 Err(ForwardError::Backend(error)) => error,
             };
-            let has_waited = asking.awaited_client();
-            let again = may_ask_again && error.kind() == Kind::ClosedBeforeAnswer;
-            let fresh = if again { fresh_connection(exchange, &pool, limits).await } else { Err(error) };
-            match fresh {
-                Ok(fresh) => connection = fresh,
-                Err(error) => {
-                    let fault = unanswered(&permit, &error);
-                    if !(has_waited && error.kind() == Kind::ExchangeTimedOut) {
-                        permit.ended(ending(error.kind()));
-                    }
-                    return Err(fault.into());
-                }
+            let was_closed_while_it_waited = origin == Origin::Reused && error.kind() == Kind::ClosedBeforeAnswer;
+            if was_closed_while_it_waited && may_ask_again {
+                pool.count_retry();
+                wanted = Origin::Fresh;
+                continue;
             }
+            let fault = unanswered(&permit, &error);
+            let is_blameless = match error.kind() {
+                Kind::ClosedBeforeAnswer => was_closed_while_it_waited,
+                Kind::ExchangeTimedOut => asking.awaited_client() || !tried.is_none(),
+                _ => false,
+            };
+            if !is_blameless {
+                permit.ended(ending(error.kind()));
+            }
+            return Err(fault.into());
         }
     }
 }
 
-/// A connection to ask a second time: the backend closed the first while it waited, which says nothing.
-async fn fresh_connection(
-    exchange: &mut Exchange<'_>,
-    pool: &Rc<Pool>,
-    limits: &EndpointLimits,
-) -> Result<Connection, UpstreamError> {
-    pool.count_retry();
-    exchange.fresh_connection(pool, limits.connect_max).await
-}
-
 /// Whether a request that no byte of an answer came for may be sent once more: it was sent over a connection that had
 /// waited, there is all of it, and doing it twice is no harm (RFC 9110, section 9.2.2).
-fn may_ask_again(route: &ProxyRoute, method: Method, connection: &Connection, body: Body) -> bool {
+fn may_ask_again(route: &ProxyRoute, method: Method, origin: Origin, body: Body) -> bool {
     let harmless = match route.retry {
         Retry::Always => true,
         Retry::Never => false,
@@ -172,25 +181,76 @@ fn may_ask_again(route: &ProxyRoute, method: Method, connection: &Connection, bo
             Method::Post | Method::Patch | Method::Merge | Method::Other => false,
         },
     };
-    harmless && connection.origin() == Origin::Reused && body == Body::Whole
+    harmless && origin == Origin::Reused && body == Body::Whole
 }
 
-/// Writes head and body for a place; says whether the body is whole.
+/// A request as it goes to places.
+enum Outbound<'m> {
+    /// It stands in no buffer yet.
+    Unwritten(Outgoing<'m>),
+    /// It stands in the outbound buffer.
+    Written {
+        /// The place that it is for.
+        place: usize,
+        /// How many of its bytes say where it goes: its first two lines.
+        address_bytes: usize,
+        body: Body,
+    },
+}
+
+impl Outbound<'_> {
+    /// Has it stand in the outbound buffer as it goes to the place of `permit`; says whether its body is whole.
+    fn address(
+        &mut self,
+        visit: &Visit<'_>,
+        route: &ProxyRoute,
+        exchange: &mut Exchange<'_>,
+        permit: &Permit<'_>,
+    ) -> Body {
+        match self {
+            Outbound::Unwritten(outgoing) => {
+                let (address_bytes, body) = write_request(visit, route, exchange, permit, outgoing);
+                // With it goes the memory of the mediators: none of it waits for a backend.
+                *self = Outbound::Written { place: permit.index(), address_bytes, body };
+                body
+            }
+            Outbound::Written { place, body, .. } if *place == permit.index() => *body,
+            Outbound::Written { place, address_bytes, body } => {
+                let (request, _, out) = exchange.outbound();
+                let mut address = Vec::new();
+                write_address(&mut address, route, request, permit);
+                out.splice(..*address_bytes, address.iter().copied());
+                (*place, *address_bytes) = (permit.index(), address.len());
+                *body
+            }
+        }
+    }
+}
+
+/// Writes the lines of a request that say where it goes: its first one, and `Host`.
+fn write_address(out: &mut Vec<u8>, route: &ProxyRoute, request: &RequestHead, permit: &Permit<'_>) {
+    let target = permit.target();
+    out.extend_from_slice(request.method_text().as_bytes());
+    out.push(b' ');
+    route.write_target(target.path_and_query(), request.path(), request.query(), out);
+    out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
+    out.extend_from_slice(target.authority().as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Writes head and body for a place; says how long the lines are that say where it goes, and whether the body is whole.
 fn write_request(
     visit: &Visit<'_>,
     route: &ProxyRoute,
     exchange: &mut Exchange<'_>,
     permit: &Permit<'_>,
     outgoing: &Outgoing<'_>,
-) -> Body {
+) -> (usize, Body) {
     let (peer, transport) = (exchange.peer(), exchange.transport());
     let (request, _, out) = exchange.outbound();
-    let target = permit.target();
     out.clear();
-    out.extend_from_slice(request.method_text().as_bytes());
-    out.push(b' ');
-    route.write_target(target.path_and_query(), request.path(), request.query(), out);
-    out.extend_from_slice(b" HTTP/1.1\r\n");
+    write_address(out, route, request, permit);
+    let address_bytes = out.len();
     let came = Came {
         peer,
         scheme: scheme(transport),
@@ -201,14 +261,15 @@ fn write_request(
         host: request.host(),
     };
     let lent = outgoing.lent.as_ref();
-    fields::write_request(out, request, &came, target.authority(), lent.map_or(&Edits::default(), Lent::edits));
-    match outgoing.gathered {
+    fields::write_request(out, request, &came, lent.map_or(&Edits::default(), Lent::edits));
+    let body = match outgoing.gathered {
         Gathered::Whole => {
             exchange.enclose(lent.and_then(Lent::replacement).map_or(Enclosed::Gathered, Enclosed::Given))
         }
         // Nobody has read it, so that nobody put another in its place.
         Gathered::Beginning => exchange.enclose(Enclosed::Streamed),
-    }
+    };
+    (address_bytes, body)
 }
 
 /// Makes the answer to the client of that of the backend, but for its body.

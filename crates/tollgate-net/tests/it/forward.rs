@@ -50,7 +50,9 @@ impl Service for Forwards {
 impl Forwards {
     async fn forward(&self, exchange: &mut Exchange<'_>) -> Result<(), ForwardError> {
         let gathered = exchange.gather_body(GATHERED_BYTES_MAX).await?;
-        let connection = exchange.connection(&self.pool, Duration::from_secs(5)).await?;
+        let seconds = Duration::from_secs;
+        let whole_by = exchange.now() + seconds(600);
+        let connection = exchange.connection(&self.pool, seconds(5), whole_by).await?;
         let (request, _, out) = exchange.outbound();
         out.extend_from_slice(format!("{} {} HTTP/1.1\r\n", request.method_text(), request.target()).as_bytes());
         let body = match gathered {
@@ -58,9 +60,7 @@ impl Forwards {
             Gathered::Beginning => exchange.enclose(Enclosed::Streamed),
         };
         assert_eq!(body == Body::Whole, gathered == Gathered::Whole);
-        let seconds = Duration::from_secs;
-        let patience =
-            Patience { first_byte: seconds(60), stall: seconds(30), whole_by: exchange.now() + seconds(600) };
+        let patience = Patience { first_byte: seconds(60), stall: seconds(30), whole_by };
         let mut asking = exchange.begin_asking(connection, patience, body);
         exchange.ask(&mut asking).await?;
         let (request, head, response) = exchange.answered();

@@ -113,6 +113,11 @@ impl Tried {
         self.0 |= 1 << index;
     }
 
+    /// It was nowhere yet.
+    pub(crate) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
     fn has(self, index: usize) -> bool {
         self.0 & 1 << index != 0
     }

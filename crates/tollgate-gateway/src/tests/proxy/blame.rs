@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::backend::{Backend, Script, always, answer, script};
-use super::before_by_hand;
+use super::{before, before_by_hand};
 use crate::proxy::endpoint::Phase;
 use crate::tests::client::Running;
 
@@ -55,6 +55,23 @@ fn a_client_that_takes_its_answer_too_slowly_is_not_held_against_the_backend() {
         std::thread::yield_now();
     }
     assert!(client.read_to_end().len() < LARGE);
+    is_blameless(&gateway);
+    drop(gateway);
+    backend.join();
+}
+
+#[test]
+fn a_connection_that_the_backend_closed_while_it_waited_is_not_held_against_it() {
+    let closes = script(|peer| {
+        peer.head();
+        peer.send(&answer("first"));
+        peer.head();
+    });
+    let backend = Backend::start(vec![closes, always(answer("here"))]);
+    let gateway = before(&[&backend], STRICT, "");
+    let mut client = gateway.connect();
+    client.ask_with("POST", "/passed", &[], "a").expect(200, "first");
+    client.ask_with("POST", "/passed", &[], "a").expect(502, "");
     is_blameless(&gateway);
     drop(gateway);
     backend.join();

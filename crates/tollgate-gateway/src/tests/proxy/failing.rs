@@ -1,9 +1,12 @@
 //! What fails: backends that are away, end connections, are silent or talk nonsense; and what clients are told.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+use tollgate_net::clock::Clock;
 
 use super::backend::{Backend, always, answer, script};
 use super::{before, before_by_hand};
+use crate::tests::client::Running;
 
 const SOAP: &str = "soap = true";
 
@@ -66,6 +69,65 @@ fn a_connection_that_the_backend_closed_is_replaced_where_asking_twice_is_no_har
         drop(gateway);
         backend.join();
     }
+}
+
+#[test]
+fn another_place_is_asked_where_the_first_closed_its_connection_and_is_gone() {
+    for (method, body) in [("GET", ""), ("PUT", "a body")] {
+        // It takes one connection, and then no more.
+        let first = Backend::start(vec![script(|peer| {
+            peer.head();
+            peer.send(&answer("first"));
+            peer.head();
+        })]);
+        let (asked, was_asked) = std::sync::mpsc::channel();
+        let second = Backend::start(vec![script(move |peer| {
+            for _ in 0..2 {
+                let head = peer.head();
+                asked.send(head + &peer.body(body.len())).unwrap();
+                peer.send(&answer("second"));
+            }
+            peer.until_end();
+        })]);
+        let gateway = before(&[&first, &second], "balance = \"in-order\"", "to = \"/there\"");
+        let mut client = gateway.connect();
+        for expected in ["first", "second", "second"] {
+            client.ask_with(method, "/passed/on?a=b", &[("X-Kept", "it is")], body).expect(200, expected);
+        }
+        let [moved, straight] = [was_asked.recv().unwrap(), was_asked.recv().unwrap()];
+        assert_eq!(moved, straight);
+        assert!(straight.starts_with(&format!("{method} /there/on?a=b HTTP/1.1\r\nHost: {}\r\n", second.address)));
+        drop(gateway);
+        first.join();
+        second.join();
+    }
+}
+
+#[test]
+fn the_whole_request_is_over_in_time_even_where_nobody_can_be_connected_to() {
+    // They take connections and say nothing, which is no TLS.
+    let silent: Vec<_> = (0..3).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let urls: Vec<_> =
+        silent.iter().map(|listener| format!("\"https://{}\"", listener.local_addr().unwrap())).collect();
+    let (clock, hand) = Clock::manual(SystemTime::UNIX_EPOCH);
+    let config = format!(
+        "[[endpoint]]\nname = \"backend\"\nurls = [{}]\nrequest_ms_max = 5000\nconnect_ms_max = 3000\n\
+         [[route]]\npath = \"/passed\"\nendpoint = \"backend\"\n",
+        urls.join(", ")
+    );
+    let gateway = Running::start_by(&config, clock);
+    let mut client = gateway.connect();
+    client.send("GET", "/passed", &[]);
+    let answered = std::thread::spawn(move || client.read("GET"));
+    while !answered.is_finished() {
+        hand.advance(Duration::from_millis(250));
+        std::thread::yield_now();
+    }
+    answered.join().unwrap().expect(504, "");
+    // The first had all the time that it may take, the second had less, and the third was not asked.
+    let members = gateway.shared.proxied.groups().next().unwrap();
+    let failed = members.members().iter().map(|member| member.place.look(std::time::Instant::now()).failed[0]);
+    assert_eq!(failed.collect::<Vec<_>>(), [1, 0, 0]);
 }
 
 #[test]

@@ -185,21 +185,36 @@ impl Exchange<'_> {
     /// A connection out of the pool, or a new one.
     ///
     /// # Errors
-    /// Why there is none, or [`Kind::ConnectTimedOut`] after `timeout`.
-    pub async fn connection(&mut self, pool: &Rc<Pool>, timeout: Duration) -> Result<Connection, UpstreamError> {
+    /// As [`fresh_connection`](Exchange::fresh_connection).
+    pub async fn connection(
+        &mut self,
+        pool: &Rc<Pool>,
+        timeout: Duration,
+        whole_by: Instant,
+    ) -> Result<Connection, UpstreamError> {
         match pool.take(self.link.core.now()) {
             Some(connection) => Ok(connection),
-            None => self.fresh_connection(pool, timeout).await,
+            None => self.fresh_connection(pool, timeout, whole_by).await,
         }
     }
 
     /// A new connection.
     ///
     /// # Errors
-    /// As [`connection`](Exchange::connection).
-    pub async fn fresh_connection(&mut self, pool: &Rc<Pool>, timeout: Duration) -> Result<Connection, UpstreamError> {
+    /// Why there is none: [`Kind::ConnectTimedOut`] after `timeout`, [`Kind::ExchangeTimedOut`] where the exchange must
+    /// be over before that.
+    pub async fn fresh_connection(
+        &mut self,
+        pool: &Rc<Pool>,
+        timeout: Duration,
+        whole_by: Instant,
+    ) -> Result<Connection, UpstreamError> {
         let now = self.link.core.now();
-        let (deadline, pool) = (now + timeout, Rc::clone(pool));
+        let (deadline, overdue) = match now + timeout {
+            deadline if deadline < whole_by => (deadline, Kind::ConnectTimedOut),
+            _ => (whole_by, Kind::ExchangeTimedOut),
+        };
+        let pool = Rc::clone(pool);
         // Names, TCP and TLS: thousands of bytes, which no request over a waiting connection shall carry with it.
         let mut opening: Pin<Box<dyn Future<Output = _>>> = Box::pin(async move { pool.open(now).await });
         // Thousands of connections may be opened at once, when users come or a backend is back.
@@ -208,7 +223,7 @@ impl Exchange<'_> {
         let opened = std::future::poll_fn(|cx| match opening.as_mut().poll(cx) {
             Poll::Ready(opened) => Poll::Ready(opened),
             Poll::Pending => match link.wait_until(cx, deadline) {
-                Wait::Over => Poll::Ready(Err(UpstreamError::new(Kind::ConnectTimedOut))),
+                Wait::Over => Poll::Ready(Err(UpstreamError::new(overdue))),
                 Wait::Armed => Poll::Pending,
             },
         });
