@@ -109,7 +109,7 @@ pub(super) async fn ask<'g>(
     // Asked again, a request goes over a connection that did not wait: it is sent twice at most.
     let mut wanted = Origin::Reused;
     'places: loop {
-        let permit = match group.pick(exchange.now(), &tried) {
+        let mut permit = match group.pick(exchange.now(), &tried) {
             Ok(permit) => permit,
             // What is told is what was met, and not that there is nobody else.
             Err(unavailable) => return Err(failed.unwrap_or_else(|| no_place(unavailable)).into()),
@@ -146,7 +146,10 @@ pub(super) async fn ask<'g>(
             let may_ask_again = may_ask_again(route, exchange.request().method(), origin, body);
             let mut asking = exchange.begin_asking(connection, patience, body);
             let error = match exchange.ask(&mut asking).await {
-                Ok(()) => return Ok(Asked { asking, pool, permit }),
+                Ok(()) => {
+                    permit.answers(exchange.answered().1.status());
+                    return Ok(Asked { asking, pool, permit });
+                }
                 Err(ForwardError::Client(error)) => return Err(error.into()),
                 Err(ForwardError::Backend(error)) => error,
             };

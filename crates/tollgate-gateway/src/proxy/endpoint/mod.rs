@@ -315,6 +315,16 @@ impl<'g> Permit<'g> {
         &self.group.endpoint.limits
     }
 
+    /// Tells that an answer with this status began. A trial is over with that: how long the rest takes is up to the client,
+    /// and others shall not wait for it. What breaks later counts as it does for any other request.
+    pub(crate) fn answers(&mut self, status: u16) {
+        if self.turn.is_trial() {
+            let Group { endpoint, clock, .. } = self.group;
+            let place = &self.member().place;
+            self.turn = place.tried(self.turn, Ending::Answered(status), || clock.now(), &endpoint.suspension);
+        }
+    }
+
     /// Tells how the request went.
     pub(crate) fn ended(mut self, ending: Ending) {
         self.has_ended = true;

@@ -129,6 +129,16 @@ impl Place {
         if let Some(failure) = ending.failure() {
             self.failed[failure].fetch_add(1, Ordering::Relaxed);
         }
+        self.judge(turn, ending, now, rules);
+    }
+
+    /// A trial is over so, while its request goes on under the turn that is returned.
+    pub(super) fn tried(&self, turn: Turn, ending: Ending, now: impl Fn() -> Instant, rules: &Suspension) -> Turn {
+        self.judge(turn, ending, now, rules);
+        State::from_word(self.state.load(Ordering::Acquire)).turn()
+    }
+
+    fn judge(&self, turn: Turn, ending: Ending, now: impl Fn() -> Instant, rules: &Suspension) {
         if ending.counts_against(rules) {
             let now_ms = self.ms(now());
             self.change(|state| state.failed(turn, now_ms, rules));

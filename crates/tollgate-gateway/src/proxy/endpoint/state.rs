@@ -38,6 +38,13 @@ pub(super) struct Turn {
     is_trial: bool,
 }
 
+impl Turn {
+    /// Whether the request is the one that tries the place.
+    pub(super) fn is_trial(self) -> bool {
+        self.is_trial
+    }
+}
+
 /// Whether a request may go to a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
@@ -97,6 +104,11 @@ impl State {
         word = word << STEP_BITS | u64::from(self.step).min(most(STEP_BITS));
         word = word << FAILURES_BITS | u64::from(self.failures).min(most(FAILURES_BITS));
         word << UNTIL_BITS | self.until_ms.min(most(UNTIL_BITS))
+    }
+
+    /// The turn of a request that goes on under this state, and is no trial.
+    pub(super) fn turn(self) -> Turn {
+        Turn { epoch: self.epoch, is_trial: false }
     }
 
     /// Whether a request may go there at `now_ms`.

@@ -78,6 +78,24 @@ fn a_connection_that_the_backend_closed_while_it_waited_is_not_held_against_it()
 }
 
 #[test]
+fn a_place_that_is_back_takes_requests_while_the_first_answer_is_still_being_taken() {
+    let away = Backend::away();
+    let suspension = "suspension = { after_failures = 1, initial_ms = 1000, max_ms = 1000 }";
+    let (gateway, hand) = before_by_hand(&[&away], suspension, "");
+    gateway.get("/passed").expect(502, "");
+    gateway.get("/passed").expect(503, "");
+    let backend = Backend::start_at(away.address, vec![large(), always(answer("here"))]);
+    hand.advance(Duration::from_secs(2));
+    let mut slow = gateway.connect();
+    slow.send("GET", "/passed", &[]);
+    assert_eq!(slow.read_head().status, 200);
+    gateway.get("/passed").expect(200, "here");
+    drop(slow);
+    drop(gateway);
+    backend.join();
+}
+
+#[test]
 fn a_client_that_sends_its_body_too_slowly_is_not_held_against_the_backend() {
     let (came, has_come) = std::sync::mpsc::channel();
     let slow = script(move |peer| {
