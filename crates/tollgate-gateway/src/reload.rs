@@ -153,8 +153,8 @@ fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificat
     let keeps_answers = config.authentication == old.authentication
         && config.cache == old.cache
         && config.pages == old.pages
-        && config.routes.is_empty()
-        && old.routes.is_empty();
+        && config.routes == old.routes
+        && config.endpoints == old.endpoints;
     let cache = match keeps_answers {
         true => Arc::clone(&before.cache),
         false => ResponseCache::instead_of(&before.cache, &config.cache),

@@ -174,11 +174,16 @@ impl Mediation {
     pub(crate) async fn mediate_answer(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
         let outcome = self.for_answer(passing.request).run(passing, &self.processes).await?;
         if outcome == Outcome::Continue && passing.memory.replacement().is_some() {
-            for name in OF_THE_BODY_ALONE {
-                passing.memory.edits.remove(name);
-            }
+            forget_body(&mut passing.memory.edits);
         }
         Ok(outcome)
+    }
+}
+
+/// Takes the fields away that are true of one body only.
+pub(crate) fn forget_body(edits: &mut Edits) {
+    for name in OF_THE_BODY_ALONE {
+        edits.remove(name);
     }
 }
 

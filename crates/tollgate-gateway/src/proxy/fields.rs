@@ -123,9 +123,9 @@ fn is_of_request_alone(name: &[u8], credentials: Credentials) -> bool {
     match name.len() {
         4 => is(name, b"host"),
         6 => is(name, b"expect"),
-        9 => is(name, b"forwarded") || is(name, b"x-real-ip"),
-        13 => credentials == Credentials::Ours && is(name, b"authorization"),
-        12.. => is(&name[..12], b"x-forwarded-"),
+        9 => is(name, b"forwarded") || is_read_as(name, b"x-real-ip"),
+        13 if is(name, b"authorization") => credentials == Credentials::Ours,
+        12.. => is_read_as(&name[..12], b"x-forwarded-"),
         _ => false,
     }
 }
@@ -134,6 +134,12 @@ fn is_of_request_alone(name: &[u8], credentials: Credentials) -> bool {
 fn is_of_answer_alone(name: &[u8]) -> bool {
     // Behind us we are the origin (RFC 9110, section 3.7): the time of an answer is ours.
     name.len() == 4 && is(name, b"date")
+}
+
+/// Whether a backend may take it for this field: CGI and what came after it read `_` and `-` as the same.
+fn is_read_as(name: &[u8], known: &[u8]) -> bool {
+    let as_read = |byte: &u8| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+    name.iter().map(as_read).eq(known.iter().copied())
 }
 
 fn is(name: &[u8], known: &[u8]) -> bool {
@@ -244,7 +250,8 @@ mod tests {
     fn where_a_request_came_from_is_never_taken_from_strangers() {
         check(
             "X-Forwarded-For: 10.0.0.1\r\nForwarded: for=10.0.0.1\r\nx-forwarded-client-cert: admin\r\n\
-             X-Forwarded-Host: x\r\nX-FORWARDED-PROTO: https\r\nX-Real-IP: 10.0.0.1\r\nX-Forwarded-: x\r\n",
+             X-Forwarded-Host: x\r\nX-FORWARDED-PROTO: https\r\nX-Real-IP: 10.0.0.1\r\nX-Forwarded-: x\r\n\
+             X_Forwarded_For: 10.0.0.1\r\nx-forwarded_PROTO: https\r\nx_real-ip: 10.0.0.1\r\nX_FORWARDED-A: b\r\n",
             Credentials::TheBackends,
             "",
         );

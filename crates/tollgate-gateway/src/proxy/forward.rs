@@ -21,7 +21,7 @@ use super::mediated::{self, Lent};
 use crate::auth::Verb;
 use crate::config::{EndpointLimits, Retry};
 use crate::error::{Failure, Fault};
-use crate::mediate::Edits;
+use crate::mediate::{self, Edits};
 use crate::visit::Visit;
 
 /// Bodies up to this are sent with their head, and can be sent again.
@@ -105,7 +105,7 @@ pub(super) async fn ask<'g>(
     let began = exchange.now();
     let mut tried = Tried::default();
     let mut failed: Option<Fault> = None;
-    let mut request = Outbound::Unwritten(outgoing);
+    let mut request = Outbound::new(outgoing);
     // Asked again, a request goes over a connection that did not wait: it is sent twice at most.
     let mut wanted = Origin::Reused;
     'places: loop {
@@ -188,20 +188,22 @@ fn may_ask_again(route: &ProxyRoute, method: Method, origin: Origin, body: Body)
 }
 
 /// A request as it goes to places.
-enum Outbound<'m> {
-    /// It stands in no buffer yet.
-    Unwritten(Outgoing<'m>),
-    /// It stands in the outbound buffer.
-    Written {
-        /// The place that it is for.
-        place: usize,
-        /// How many of its bytes say where it goes: its first two lines.
-        address_bytes: usize,
-        body: Body,
-    },
+struct Outbound<'m> {
+    /// There until the request stands in the outbound buffer. With it goes the memory of the mediators: none of it waits
+    /// for a backend.
+    unwritten: Option<Outgoing<'m>>,
+    /// The place that it is written for.
+    place: usize,
+    /// How many of its bytes say where it goes: its first two lines.
+    address_bytes: usize,
+    body: Body,
 }
 
-impl Outbound<'_> {
+impl<'m> Outbound<'m> {
+    fn new(outgoing: Outgoing<'m>) -> Outbound<'m> {
+        Outbound { unwritten: Some(outgoing), place: 0, address_bytes: 0, body: Body::Whole }
+    }
+
     /// Has it stand in the outbound buffer as it goes to the place of `permit`; says whether its body is whole.
     fn address(
         &mut self,
@@ -210,23 +212,17 @@ impl Outbound<'_> {
         exchange: &mut Exchange<'_>,
         permit: &Permit<'_>,
     ) -> Body {
-        match self {
-            Outbound::Unwritten(outgoing) => {
-                let (address_bytes, body) = write_request(visit, route, exchange, permit, outgoing);
-                // With it goes the memory of the mediators: none of it waits for a backend.
-                *self = Outbound::Written { place: permit.index(), address_bytes, body };
-                body
-            }
-            Outbound::Written { place, body, .. } if *place == permit.index() => *body,
-            Outbound::Written { place, address_bytes, body } => {
-                let (request, _, out) = exchange.outbound();
-                let mut address = Vec::new();
-                write_address(&mut address, route, request, permit);
-                out.splice(..*address_bytes, address.iter().copied());
-                (*place, *address_bytes) = (permit.index(), address.len());
-                *body
-            }
+        if let Some(outgoing) = self.unwritten.take() {
+            (self.address_bytes, self.body) = write_request(visit, route, exchange, permit, &outgoing);
+        } else if self.place != permit.index() {
+            let (request, _, out) = exchange.outbound();
+            let mut address = Vec::new();
+            write_address(&mut address, route, request, permit);
+            out.splice(..self.address_bytes, address.iter().copied());
+            self.address_bytes = address.len();
         }
+        self.place = permit.index();
+        self.body
     }
 }
 
@@ -285,6 +281,13 @@ pub(super) fn answer(exchange: &mut Exchange<'_>, edits: &Edits) {
         (Framing::Length(length), _) | (Framing::None, Some(length)) => response.delimit(Delimiter::Length(length)),
         (Framing::None | Framing::Chunked | Framing::UntilClose, _) => {}
     }
+}
+
+/// The same for HEAD, where mediators would read what GET brings: that would have another body, of which nothing is known.
+pub(super) fn answer_without_body(exchange: &mut Exchange<'_>, edits: &mut Edits) {
+    mediate::forget_body(edits);
+    answer(exchange, edits);
+    exchange.respond().delimit(Delimiter::Automatic);
 }
 
 impl Asked<'_> {

@@ -6,11 +6,12 @@
 
 use std::borrow::Cow;
 
+use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Exchange, Gathered, Response};
 
 use super::ProxyRoute;
 use super::fields;
-use super::forward::{GATHERED_BYTES_MAX, Outgoing, answer, ask, nowhere, scheme};
+use super::forward::{GATHERED_BYTES_MAX, Outgoing, answer, answer_without_body, ask, nowhere, scheme};
 use crate::error::{Failure, Fault};
 use crate::mediate::{Edits, Memories, Memory, Origin, Outcome, Passing, Way};
 use crate::visit::Visit;
@@ -81,7 +82,8 @@ pub(super) async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut E
     let mut asked = ask(visit, route, group, exchange, Outgoing { gathered, lent: Some(lent) }).await?;
 
     let sequence = mediation.for_answer(exchange.request());
-    let gathers = sequence.needs_body();
+    let reads = sequence.needs_body();
+    let gathers = reads && exchange.request().method() != Method::Head;
     if gathers && let Err(error) = exchange.gather_answer(&mut asked.asking, route.body_bytes_max).await {
         return Err(asked.failed(error));
     }
@@ -92,7 +94,10 @@ pub(super) async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut E
     };
     match mediated {
         Ok(Outcome::Continue) if !gathers => {
-            answer(exchange, lent.edits());
+            match reads {
+                true => answer_without_body(exchange, &mut lent.memory.edits),
+                false => answer(exchange, lent.edits()),
+            }
             // How long the rest takes is up to backend and client.
             drop(lent);
             if let Err(error) = exchange.relay(&mut asked.asking).await {

@@ -14,8 +14,8 @@ use super::endpoint::{Permit, PlaceId};
 /// The pools of one event loop.
 #[derive(Debug)]
 pub(crate) struct Pools {
-    /// By the number of the place.
-    pools: RefCell<Vec<Option<Rc<Pool>>>>,
+    /// By the number of the place, in ascending order: numbers are never used again.
+    pools: RefCell<Vec<(PlaceId, Rc<Pool>)>>,
     connections: Connections,
 }
 
@@ -27,10 +27,11 @@ impl Pools {
 
     /// The pool of the place that `permit` is for.
     pub(super) fn of(&self, permit: &Permit<'_>) -> Rc<Pool> {
-        let index = permit.place().index();
-        if let Some(Some(pool)) = self.pools.borrow().get(index) {
-            return Rc::clone(pool);
-        }
+        let mut pools = self.pools.borrow_mut();
+        let at = match pools.binary_search_by_key(&permit.place(), |(place, _)| *place) {
+            Ok(at) => return Rc::clone(&pools[at].1),
+            Err(at) => at,
+        };
         let target = permit.target();
         let place = Place::new(target.host(), target.port());
         let place = match permit.tls() {
@@ -39,26 +40,24 @@ impl Pools {
         };
         let pool = Rc::new(Pool::new(place, limits(permit)));
         self.connections.add(permit.place(), pool.counts());
-        let mut pools = self.pools.borrow_mut();
-        if pools.len() <= index {
-            pools.resize_with(index + 1, || None);
-        }
-        pools[index] = Some(Rc::clone(&pool));
+        pools.insert(at, (permit.place(), Rc::clone(&pool)));
         pool
     }
 
     /// Gives up the pools of places that are not `known` any more. Requests under way there keep theirs.
     pub(crate) fn keep(&self, known: impl Fn(PlaceId) -> bool) {
-        for (index, pool) in self.pools.borrow_mut().iter_mut().enumerate() {
-            if let Some(gone) = pool.take_if(|_| !known(PlaceId::of(index))) {
-                self.connections.remove(gone.counts());
+        self.pools.borrow_mut().retain(|(place, pool)| {
+            let stays = known(*place);
+            if !stays {
+                self.connections.remove(pool.counts());
             }
-        }
+            stays
+        });
     }
 
     /// Closes connections that may not be used any more.
     pub(crate) fn clean(&self, now: Instant) {
-        for pool in self.pools.borrow().iter().flatten() {
+        for (_, pool) in self.pools.borrow().iter() {
             pool.clean(now);
         }
     }

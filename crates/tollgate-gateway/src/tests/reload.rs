@@ -32,11 +32,19 @@ fn rules_and_pages_are_replaced_on_open_connections_and_what_was_kept_is_not_giv
 
 #[test]
 fn a_configuration_that_is_the_same_keeps_what_was_kept() {
+    let endpoint = |port: u16| {
+        format!(
+            "[[endpoint]]\nname = \"e\"\nurls = [\"http://127.0.0.1:{port}\"]\n[[route]]\npath = \"/a\"\nendpoint = \"e\"\n"
+        )
+    };
     let service = "[[service]]\nkind = \"flights\"\ncache_control = \"public, max-age=60\"\n";
-    let gateway = Running::start(service);
+    let with_routes = format!("{service}{}", endpoint(1));
+    let gateway = Running::start(&with_routes);
     gateway.get("/rest/carriers/AA").expect(200, "");
-    gateway.reload(service).unwrap();
+    gateway.reload(&with_routes).unwrap();
     assert!(gateway.get("/rest/carriers/AA").header("age").is_some());
+    gateway.reload(&format!("{service}{}", endpoint(2))).unwrap();
+    assert_eq!(gateway.get("/rest/carriers/AA").header("age"), None);
     gateway.reload(&format!("{service}[cache]\nentries_max = 0")).unwrap();
     for _ in 0..2 {
         assert_eq!(gateway.get("/rest/carriers/AA").header("age"), None);

@@ -18,17 +18,6 @@ impl PlaceId {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         PlaceId(NEXT.fetch_add(1, Ordering::Relaxed))
     }
-
-    /// The one with this place in tables.
-    pub(crate) fn of(index: usize) -> PlaceId {
-        // No table is larger than the number of those that were made.
-        PlaceId(index as u32)
-    }
-
-    /// Its place in tables of all places.
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
 }
 
 /// One place of an endpoint. What every request moves has cache lines of its own.

@@ -137,6 +137,32 @@ fn a_long_answer_is_streamed_and_a_half_one_is_seen_to_be_half() {
 }
 
 #[test]
+fn an_answer_to_head_says_nothing_of_a_body_that_a_mediator_would_write() {
+    // One that mediators read, and the description of a service.
+    let routes = ["response = [{ set-header = { X-Found = { xpath = \"string(/*)\" } } }]", "soap = true"];
+    for (route, target) in routes.into_iter().zip(["/passed", "/passed?wsdl"]) {
+        let backend = Backend::start(vec![script(|peer| {
+            for _ in 0..2 {
+                peer.head();
+                peer.send(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: 1234\r\nETag: \"1\"\r\nX-Kept: a\r\n\r\n",
+                );
+            }
+            peer.until_end();
+        })]);
+        let gateway = before(&[&backend], "", route);
+        let mut client = gateway.connect();
+        for _ in 0..2 {
+            let told = client.ask("HEAD", target, &[]);
+            let fields = ["content-length", "etag", "x-kept"].map(|name| told.header(name));
+            assert_eq!((told.status, fields), (200, [None, None, Some("a")]), "{target}");
+        }
+        drop(gateway);
+        backend.join();
+    }
+}
+
+#[test]
 fn what_is_in_flight_is_answered_before_the_end() {
     let (asked, is_asked) = std::sync::mpsc::channel();
     let (go_on, may_answer) = std::sync::mpsc::channel::<()>();

@@ -3,7 +3,7 @@
 //!
 //! How many requests a backend takes at once is not decided here: that is for all event loops together.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub struct Counts {
 #[derive(Debug)]
 pub struct Pool {
     place: Place,
-    limits: Cell<PoolLimits>,
+    limits: PoolLimits,
     idle: RefCell<Vec<Connection>>,
     resolved: RefCell<Resolved>,
     counts: Arc<Counts>,
@@ -59,13 +59,7 @@ impl Pool {
     /// A pool without connections.
     #[must_use]
     pub fn new(place: Place, limits: PoolLimits) -> Pool {
-        Pool {
-            place,
-            limits: Cell::new(limits),
-            idle: RefCell::default(),
-            resolved: RefCell::default(),
-            counts: Arc::default(),
-        }
+        Pool { place, limits, idle: RefCell::default(), resolved: RefCell::default(), counts: Arc::default() }
     }
 
     /// Where its connections lead.
@@ -80,17 +74,12 @@ impl Pool {
         &self.counts
     }
 
-    /// Changes its limits, for what waits already too.
-    pub fn limit(&self, limits: PoolLimits) {
-        self.limits.set(limits);
-    }
-
     /// The connection that was given last, of those that may still be used.
     pub fn take(&self, now: Instant) -> Option<Connection> {
         let mut idle = self.idle.borrow_mut();
         while let Some(mut connection) = idle.pop() {
             self.counts.idle.subtract(1);
-            if connection.is_usable(now, &self.limits.get()) {
+            if connection.is_usable(now, &self.limits) {
                 self.counts.reused.add(1);
                 return Some(connection);
             }
@@ -102,7 +91,7 @@ impl Pool {
     /// Keeps a connection for another request, unless enough of them wait.
     pub fn give(&self, mut connection: Connection, now: Instant) {
         let mut idle = self.idle.borrow_mut();
-        if idle.len() < self.limits.get().idle_connections_max {
+        if idle.len() < self.limits.idle_connections_max {
             connection.rest(now);
             self.counts.idle.add(1);
             idle.push(connection);
@@ -111,10 +100,9 @@ impl Pool {
 
     /// Closes what may not be used any more.
     pub fn clean(&self, now: Instant) {
-        let limits = self.limits.get();
         let mut idle = self.idle.borrow_mut();
         let before = idle.len();
-        idle.retain_mut(|connection| connection.is_usable(now, &limits));
+        idle.retain_mut(|connection| connection.is_usable(now, &self.limits));
         let gone = (before - idle.len()) as u64;
         self.counts.idle.subtract(gone);
         self.counts.stale.add(gone);
