@@ -5,7 +5,6 @@ use super::series::Growing;
 use super::trial::Measured;
 use crate::cells::{self, CellRecord};
 use crate::comparison;
-use crate::cores::Cores;
 use crate::experiment::Experiment;
 use crate::fit;
 use crate::load::LittlesLaw;
@@ -88,8 +87,13 @@ struct Entry {
 }
 
 impl Book {
-    /// An empty book.
-    pub(super) fn new(experiment: &Experiment, plan: &Plan, cores: &Cores, systems: impl Fn(usize) -> Systems) -> Book {
+    /// An empty book, with the cores that each variant's subject is held to (0: none) and where its baseline is measured.
+    pub(super) fn new(
+        experiment: &Experiment,
+        plan: &Plan,
+        cores_of: impl Fn(usize) -> usize,
+        systems: impl Fn(usize) -> Systems,
+    ) -> Book {
         let entry = |level: u64, variant: usize| Entry {
             variant,
             name: experiment.variants[variant].name.clone(),
@@ -100,7 +104,7 @@ impl Book {
             opened_before: 0,
             unsteady_starts: 0,
             systems: systems(variant),
-            subject_cores: cores.subjects.len(),
+            subject_cores: cores_of(variant),
             users: experiment.variants[variant]
                 .mode
                 .map_or(experiment.users(level), |mode| mode.connections_for(level)),

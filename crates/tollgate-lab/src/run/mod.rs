@@ -125,9 +125,12 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         observer,
         stop,
         generator: trial::Generator::new(workers, cores.all.clone()),
-        book: book::Book::new(&options.experiment, &plan, &cores, |variant| {
-            sites::systems(&sites, &options.experiment, variant)
-        }),
+        book: book::Book::new(
+            &options.experiment,
+            &plan,
+            |variant| sites::cores(&sites, &cores, variant),
+            |variant| sites::systems(&sites, &options.experiment, variant),
+        ),
         store,
         result: blank(options, &plan, &sites, &cores, seed, started),
         inserting: (options.experiment.workload == WorkloadKind::Insert)

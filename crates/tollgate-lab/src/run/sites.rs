@@ -5,6 +5,7 @@
 use tollgate_net::http1::client::{Scheme, Target};
 
 use super::options::{RunError, RunOptions};
+use crate::cores::Cores;
 use crate::experiment::{Distance, Experiment, Location, Variant, WorkloadKind};
 use crate::plan::Plan;
 use crate::results::Encryption;
@@ -85,6 +86,13 @@ pub(super) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -
         }
         _ => Systems::Same,
     }
+}
+
+/// How many cores the subject of a variant and what is behind it are held to; 0 for a server of the user's, which runs where
+/// it likes.
+pub(super) fn cores(sites: &[Site], cores: &Cores, variant: usize) -> usize {
+    let is_ours = |site: &Site| site.variant == variant && matches!(site.place, Place::Child(_));
+    if sites.iter().any(is_ours) { cores.subjects.len() } else { 0 }
 }
 
 /// The user's processes behind a server of the user's: those that were given for the variant past it. Nobody else can know
@@ -224,6 +232,8 @@ mod tests {
             let sites = sites(&options, &plan).unwrap();
             let of = |position: usize| processes_behind(&sites[position], &sites, &experiment);
             assert_eq!((of(0), of(1)), (Vec::new(), expected.to_vec()), "{processes:?}");
+            let one = Cores { subjects: vec![1], ..Cores::default() };
+            assert_eq!(cores(&sites, &one, sites[1].variant), 0, "nobody holds the user's to a core");
         };
         check(&[("direct-1k", 7), ("pass-through-1k", 8)], &[7]);
         check(&[("direct-1k", 7), ("pass-through-1k", 7)], &[]);
