@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -41,6 +42,20 @@ pub(super) fn always(answer: impl Into<String>) -> Script {
 /// An answer with this text.
 pub(super) fn answer(text: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nContent-Type: text/plain\r\n\r\n{text}", text.len())
+}
+
+/// A backend that says when it was asked, and answers `late` once it is told to.
+pub(super) fn late() -> (Backend, Receiver<()>, Sender<()>) {
+    let (asked, is_asked) = channel();
+    let (go_on, may_answer) = channel();
+    let backend = Backend::start(vec![script(move |peer| {
+        peer.head();
+        asked.send(()).unwrap();
+        may_answer.recv().unwrap();
+        peer.send(&answer("late"));
+        peer.until_end();
+    })]);
+    (backend, is_asked, go_on)
 }
 
 impl Backend {

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use tollgate_net::clock::Clock;
 
-use super::backend::{Backend, always, answer, script};
+use super::backend::{Backend, always, answer, late, script};
 use super::{before, before_by_hand};
 use crate::tests::client::Running;
 
@@ -221,15 +221,7 @@ fn a_silent_backend_is_a_504_and_its_connection_is_not_used_again() {
 
 #[test]
 fn more_than_may_be_in_flight_is_a_503_at_once() {
-    let (asked, is_asked) = std::sync::mpsc::channel();
-    let (go_on, may_answer) = std::sync::mpsc::channel::<()>();
-    let backend = Backend::start(vec![script(move |peer| {
-        peer.head();
-        asked.send(()).unwrap();
-        may_answer.recv().unwrap();
-        peer.send(&answer("late"));
-        peer.until_end();
-    })]);
+    let (backend, is_asked, go_on) = late();
     let gateway = before(&[&backend], "in_flight_max = 1", "");
     let mut first = gateway.connect();
     first.send("GET", "/passed", &[]);

@@ -1,6 +1,6 @@
 //! What goes well: fields, targets, framing, order, connections used again.
 
-use super::backend::{Backend, always, answer, script};
+use super::backend::{Backend, always, answer, late, script};
 use super::before;
 
 #[test]
@@ -164,15 +164,7 @@ fn an_answer_to_head_says_nothing_of_a_body_that_a_mediator_would_write() {
 
 #[test]
 fn what_is_in_flight_is_answered_before_the_end() {
-    let (asked, is_asked) = std::sync::mpsc::channel();
-    let (go_on, may_answer) = std::sync::mpsc::channel::<()>();
-    let backend = Backend::start(vec![script(move |peer| {
-        peer.head();
-        asked.send(()).unwrap();
-        may_answer.recv().unwrap();
-        peer.send(&answer("late"));
-        peer.until_end();
-    })]);
+    let (backend, is_asked, go_on) = late();
     let mut gateway = before(&[&backend], "", "");
     let mut client = gateway.connect();
     client.send("GET", "/passed", &[]);

@@ -41,4 +41,13 @@ impl Size {
             Self::Narrow => 340.0,
         }
     }
+
+    /// Panels beside each other, in charts of several.
+    fn columns(self) -> usize {
+        match self {
+            Self::Narrow => 1,
+            Self::Half => 2,
+            Self::Full => 3,
+        }
+    }
 }

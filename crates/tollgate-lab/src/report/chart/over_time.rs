@@ -86,11 +86,7 @@ pub(in crate::report) fn draw(
     panels: &[Panel<'_>],
 ) -> String {
     let width = size.width();
-    let columns = match size {
-        Size::Narrow => 1,
-        Size::Half => 2,
-        Size::Full => 3,
-    };
+    let columns = size.columns();
     let rows = panels.len().div_ceil(columns).max(1);
     let mut canvas = Canvas::new(width, 24.0 + rows as f64 * PANEL_HEIGHT + 22.0);
     canvas.text("axis", Anchor::Start, (0.0, 12.0), label);
