@@ -61,6 +61,13 @@ impl Line {
         self.free_at_ns
     }
 
+    /// Bytes that wait to leave at this time.
+    pub(super) fn waiting_bytes(&self, now_ns: u64) -> u64 {
+        let waiting_ns = u128::from(self.free_at_ns.saturating_sub(now_ns));
+        let rate = u128::from(self.rate_bytes_per_s.map_or(0, NonZeroU64::get));
+        u64::try_from(waiting_ns * rate / 1_000_000_000).unwrap_or(u64::MAX)
+    }
+
     /// How long the next bytes travel.
     pub(super) fn travel_ns(&self, random: &mut Random) -> u64 {
         if self.jitter_ns == 0 {
@@ -108,7 +115,8 @@ impl Random {
         Random { state: mixed }
     }
 
-    fn next(&mut self) -> u64 {
+    /// The next number.
+    pub(super) fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

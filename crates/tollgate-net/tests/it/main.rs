@@ -22,3 +22,4 @@ mod tls_client;
 mod tls_hostile;
 mod tls_peer;
 mod tls_server;
+mod tun;
