@@ -40,14 +40,12 @@ impl Cores {
 
     /// Does `work` while this thread may use the subjects' cores only: what is started in it inherits them.
     pub fn as_subject<T>(&self, work: impl FnOnce() -> T) -> T {
-        let before = sched_getaffinity(None);
-        pin(&self.subjects);
-        let done = work();
-        if let Ok(before) = before {
-            // Going back to cores that were allowed before cannot fail in a way that matters: the thread stays pinned.
-            let _ = sched_setaffinity(None, &before);
-        }
-        done
+        on(&self.subjects, work)
+    }
+
+    /// The same on the generator's cores.
+    pub fn as_generator<T>(&self, work: impl FnOnce() -> T) -> T {
+        on(&self.generator, work)
     }
 
     /// Pins this thread to the generator's cores until the guard is dropped.
@@ -67,6 +65,17 @@ impl Drop for PinGuard {
     fn drop(&mut self) {
         pin(&self.back_to);
     }
+}
+
+fn on<T>(cores: &[usize], work: impl FnOnce() -> T) -> T {
+    let before = sched_getaffinity(None);
+    pin(cores);
+    let done = work();
+    if let Ok(before) = before {
+        // Going back to cores that were allowed before cannot fail in a way that matters: the thread stays pinned.
+        let _ = sched_setaffinity(None, &before);
+    }
+    done
 }
 
 /// Lets this thread run on these cores only; on any where there are none.

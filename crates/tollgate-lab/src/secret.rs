@@ -1,7 +1,10 @@
-//! What of a URL may be stored or printed: everything but the secrets in it.
+//! What of a URL may be stored or printed: everything but the secrets in it; and the secrets that a run draws for itself.
 //!
 //! It knows a secret by its place (the user and password of a URL) or by the name of its query option. It deliberately
 //! does not look into paths or bodies: nothing says there what is secret.
+
+use std::fs;
+use std::io::Read;
 
 /// What stands in the place of a secret.
 pub const HIDDEN: &str = "…";
@@ -31,6 +34,17 @@ pub fn hide(text: &str) -> String {
         }
     }
     kept
+}
+
+/// A password that nobody can guess.
+///
+/// # Errors
+/// That this machine gives no random bytes.
+pub fn drawn() -> Result<String, String> {
+    let mut bytes = [0; 16];
+    let read = fs::File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
+    read.map_err(|error| format!("needs random bytes from /dev/urandom: {error}"))?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 /// OData's own options are none, whatever their names: `$skiptoken` is only a place in a list.

@@ -6,12 +6,13 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::experiment::{Authentication, Experiment, KeyKind, TlsVersion};
+use crate::secret;
 use crate::subject::{Surroundings, TlsListener};
 
 /// The folder inside the run's.
@@ -79,7 +80,7 @@ impl Secured {
             secured.levels.push(*level);
         }
         if encrypting.authentication == Authentication::Basic {
-            let password = password()?;
+            let password = secret::drawn()?;
             let line = ask(program, &["password".to_owned(), USER.to_owned()], &password)?;
             let users = secured.folder.join("users");
             write_private(&users, &line)?;
@@ -124,14 +125,6 @@ fn write_private(path: &Path, text: &str) -> Result<(), String> {
     written
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| format!("needs the file {}: {error}", path.display()))
-}
-
-/// A password that nobody can guess.
-fn password() -> Result<String, String> {
-    let mut bytes = [0; 16];
-    let read = fs::File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
-    read.map_err(|error| format!("needs random bytes from /dev/urandom: {error}"))?;
-    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 fn certificate_arguments(folder: &Path, key: KeyKind, chain: u32) -> Vec<String> {

@@ -5,7 +5,9 @@
 mod child;
 mod guard;
 pub mod peer;
+mod postgres;
 
 pub use child::{Child, Death, StartError};
 pub use guard::{GuardError, check_loadable, is_named};
 pub use peer::{Peer, Surroundings, TlsListener};
+pub use postgres::{Installed, Postgres, PostgresError, PostgresOptions};

@@ -1,0 +1,335 @@
+//! A PostgreSQL of the run's own, from the packages of the machine: a cluster in a folder that nobody else has, on a free
+//! port, under a password that is drawn for it; and gone with this value, or with the process that held it however that
+//! ends.
+//!
+//! What it deliberately does not do: speak with it (whoever is measured does), install it, or replace it by anything else
+//! where it is missing.
+
+use std::fmt;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::cores::Cores;
+use crate::secret;
+
+/// Where Debian keeps the programs of each version.
+const DEBIAN: &str = "/usr/lib/postgresql";
+/// Users as whom it runs where this process is root's, as whom PostgreSQL refuses to run: the first one that there is.
+const USERS: [&str; 2] = ["postgres", "nobody"];
+/// The only user of the server, and the database that it begins in.
+const USER: &str = "tollgate";
+const DATABASE: &str = "postgres";
+/// Connections that it takes: those of a whole tuning ladder, and some to look at it.
+const CONNECTIONS_MAX: u32 = 200;
+/// Bytes of its log that are quoted when it does not start.
+const LOG_BYTES_MAX: u64 = 2000;
+
+/// Starts it, says whether it did, waits until nobody needs it any more, stops it and clears up. Its input ends with this process.
+const KEEPER: &str = r#""$1/pg_ctl" -D "$2/data" -l "$2/log" -s -w start && echo started || echo failed
+cat > /dev/null
+"$1/pg_ctl" -D "$2/data" -s -m immediate stop
+rm -rf "$2""#;
+
+/// What is asked of the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostgresOptions {
+    /// The address that it listens on.
+    pub address: IpAddr,
+    /// Lines of `postgresql.conf`, name and value.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> PostgresOptions {
+        PostgresOptions { address: IpAddr::V4(Ipv4Addr::LOCALHOST), settings: Vec::new() }
+    }
+}
+
+/// Why there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PostgresError {
+    /// It is not installed.
+    Missing,
+    /// It is, and does not start; with its own words.
+    Failed(String),
+}
+
+impl fmt::Display for PostgresError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PostgresError::Missing => formatter.write_str(
+                "PostgreSQL is not installed, and nothing else stands in for it: `apt-get install postgresql` installs it (initdb is looked for in $PATH and below /usr/lib/postgresql)",
+            ),
+            PostgresError::Failed(message) => write!(formatter, "PostgreSQL does not start: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for PostgresError {}
+
+/// A running server.
+#[derive(Debug)]
+pub struct Postgres {
+    address: SocketAddr,
+    password: String,
+    folder: PathBuf,
+    version: String,
+    /// Stops the server and removes its folder when its input ends.
+    keeper: Child,
+}
+
+/// The programs of an installed PostgreSQL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    folder: PathBuf,
+}
+
+impl Installed {
+    /// Those on the path, else the newest that Debian's packages put below /usr/lib/postgresql.
+    ///
+    /// # Errors
+    /// [`PostgresError::Missing`].
+    pub fn find() -> Result<Installed, PostgresError> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let debian =
+            fs::read_dir(DEBIAN).map(|versions| newest_first(versions.filter_map(Result::ok).map(|v| v.path())));
+        let folders = std::env::split_paths(&path).chain(debian.unwrap_or_default());
+        let is_whole =
+            |folder: &PathBuf| ["initdb", "postgres", "pg_ctl"].iter().all(|name| folder.join(name).is_file());
+        folders.into_iter().find(is_whole).map(|folder| Installed { folder }).ok_or(PostgresError::Missing)
+    }
+}
+
+impl Postgres {
+    /// Makes a cluster and starts it on the generator's cores: it is what lies behind the subject, on another machine.
+    ///
+    /// # Errors
+    /// That it is not installed, or what it said instead.
+    pub fn start(options: &PostgresOptions, cores: &Cores) -> Result<Postgres, PostgresError> {
+        let installed = Installed::find()?;
+        let failed = |error: io::Error| PostgresError::Failed(error.to_string());
+        let password = secret::drawn().map_err(PostgresError::Failed)?;
+        let user = user_for_root();
+        let folder = make_folder(user).map_err(failed)?;
+        let begun = Postgres::begin(&installed, options, (&folder, &password, user), cores);
+        begun.inspect_err(|_| {
+            // The keeper may have done so already.
+            let _ = fs::remove_dir_all(&folder);
+        })
+    }
+
+    fn begin(
+        installed: &Installed,
+        options: &PostgresOptions,
+        (folder, password, user): (&Path, &str, Option<(u32, u32)>),
+        cores: &Cores,
+    ) -> Result<Postgres, PostgresError> {
+        let failed = |what: &str, error: &dyn fmt::Display| PostgresError::Failed(format!("{what}: {error}"));
+        let password_file = folder.join("password");
+        let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&password_file);
+        written
+            .and_then(|mut file| file.write_all(password.as_bytes()))
+            .and_then(|()| given_to(user, &password_file))
+            .map_err(|error| failed("its password", &error))?;
+        let data = folder.join("data");
+        let made = command(user, &installed.folder.join("initdb"))
+            .args(["-A", "scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-U", USER])
+            .arg(format!("--pwfile={}", password_file.display()))
+            .arg("-D")
+            .arg(&data)
+            .output()
+            .map_err(|error| failed("initdb", &error))?;
+        if !made.status.success() {
+            return Err(failed("initdb", &String::from_utf8_lossy(&made.stderr).trim()));
+        }
+        let version = fs::read_to_string(data.join("PG_VERSION")).unwrap_or_default().trim().to_owned();
+        let free = TcpListener::bind((options.address, 0)).and_then(|listener| listener.local_addr());
+        let address = free.map_err(|error| failed(&format!("no port of {}", options.address), &error))?;
+        let append = |file: &str, text: String| {
+            let opened = OpenOptions::new().append(true).open(data.join(file));
+            opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| failed(file, &error))
+        };
+        append("postgresql.conf", configuration(address, folder, &options.settings))?;
+        append("pg_hba.conf", "host all all samenet scram-sha-256\n".to_owned())?;
+        let mut keeper = command(user, Path::new("/bin/sh"));
+        keeper.args(["-c", KEEPER, "sh"]).arg(&installed.folder).arg(folder);
+        // Of a group of its own: a terminal's interrupt is for the lab, which then ends the server itself.
+        keeper.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut keeper = cores.as_generator(|| keeper.spawn()).map_err(|error| failed("sh", &error))?;
+        let output = keeper.stdout.take().expect("standard output is piped");
+        let (folder, password) = (folder.to_owned(), password.to_owned());
+        let server = Postgres { address, password, folder, version, keeper };
+        let mut line = String::new();
+        match BufReader::new(output).read_line(&mut line) {
+            Ok(_) if line.trim() == "started" => Ok(server),
+            _ => Err(PostgresError::Failed(server.last_words())),
+        }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL of its database by way of `address`, such as that of a link to it. It holds the password.
+    pub fn url_by(&self, address: SocketAddr) -> String {
+        format!("postgres://{USER}:{}@{address}/{DATABASE}", self.password)
+    }
+
+    /// The URL of its database. It holds the password.
+    pub fn url(&self) -> String {
+        self.url_by(self.address)
+    }
+
+    /// Its version, such as `15`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The process that all others of the server descend from; absent once it has ended.
+    pub fn process(&self) -> Option<u32> {
+        let text = fs::read_to_string(self.folder.join("data/postmaster.pid")).ok()?;
+        text.lines().next()?.trim().parse().ok()
+    }
+
+    fn last_words(&self) -> String {
+        let mut words = String::new();
+        let log = fs::File::open(self.folder.join("log"));
+        let read = log.and_then(|log| log.take(LOG_BYTES_MAX).read_to_string(&mut words));
+        match read {
+            Ok(_) if !words.trim().is_empty() => words.trim().replace('\n', " | "),
+            _ => "it left no word in its log".to_owned(),
+        }
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        let _ = self.keeper.wait();
+    }
+}
+
+fn newest_first(versions: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let number = |path: &PathBuf| -> u32 {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.and_then(|name| name.parse().ok()).unwrap_or(0)
+    };
+    let mut versions: Vec<PathBuf> = versions.collect();
+    versions.sort_by_key(|path| std::cmp::Reverse(number(path)));
+    versions.into_iter().map(|version| version.join("bin")).collect()
+}
+
+fn configuration(address: SocketAddr, folder: &Path, settings: &[(String, String)]) -> String {
+    let mut text = format!(
+        "port = {}\nlisten_addresses = '{}'\nunix_socket_directories = '{}'\nmax_connections = {CONNECTIONS_MAX}\n",
+        address.port(),
+        address.ip(),
+        folder.display()
+    );
+    settings.iter().for_each(|(name, value)| text.push_str(&format!("{name} = '{value}'\n")));
+    text
+}
+
+/// A folder that was not there before, and that only the server's user can look into.
+fn make_folder(user: Option<(u32, u32)>) -> io::Result<PathBuf> {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("tollgate-postgres-{}-{number}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => {
+                given_to(user, &folder)?;
+                return Ok(folder);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn given_to(user: Option<(u32, u32)>, path: &Path) -> io::Result<()> {
+    user.map_or(Ok(()), |(user, group)| chown(path, Some(user), Some(group)))
+}
+
+/// The user and group as whom it runs, where this process is root's.
+fn user_for_root() -> Option<(u32, u32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    account(&fs::read_to_string("/etc/passwd").unwrap_or_default())
+}
+
+fn account(accounts: &str) -> Option<(u32, u32)> {
+    let of = |name: &&str| {
+        let mut fields = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        let fields = fields.find(|fields| fields.first() == Some(name))?;
+        Some((fields.get(2)?.parse().ok()?, fields.get(3)?.parse().ok()?))
+    };
+    USERS.iter().find_map(of)
+}
+
+fn command(user: Option<(u32, u32)>, program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir("/");
+    if let Some((user, group)) = user {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_version_is_the_greatest_number() {
+        let found = newest_first(["/p/9", "/p/15", "/p/README"].map(PathBuf::from).into_iter());
+        assert_eq!(found, ["/p/15/bin", "/p/9/bin", "/p/README/bin"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn root_gives_the_server_to_the_first_user_that_there_is() {
+        let check =
+            |accounts: &str, expected: Option<(u32, u32)>| assert_eq!(account(accounts), expected, "{accounts}");
+        check("root:x:0:0::/root:/bin/sh\nnobody:x:65534:65533::/:/bin/false\n", Some((65534, 65533)));
+        check("nobody:x:1:2::/:/\npostgres:x:107:113::/:/bin/sh", Some((107, 113)));
+        check("root:x:0:0::/root:/bin/sh\npostgres", None);
+    }
+
+    #[test]
+    fn a_server_answers_at_its_address_and_leaves_nothing_behind() {
+        let started = Postgres::start(&PostgresOptions::default(), &Cores::default());
+        let server = match started {
+            Err(PostgresError::Missing) => return eprintln!("skipped: PostgreSQL is not installed"),
+            other => other.unwrap(),
+        };
+        // A request for encryption is answered by one byte, S or N, before anybody says who it is.
+        let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+        stream.write_all(&[0, 0, 0, 8, 4, 210, 22, 47]).unwrap();
+        let mut answer = [0];
+        stream.read_exact(&mut answer).unwrap();
+        assert!(matches!(answer[0], b'S' | b'N'), "{answer:?}");
+        let (folder, address) = (server.folder.clone(), server.address());
+        assert!(server.url().starts_with("postgres://tollgate:") && !server.version().is_empty());
+        assert!(server.process().is_some());
+        drop(server);
+        assert!(!folder.exists() && std::net::TcpStream::connect(address).is_err());
+    }
+
+    #[test]
+    fn one_that_does_not_start_is_quoted_and_cleared_up() {
+        let settings = vec![("shared_buffers".to_owned(), "many".to_owned())];
+        let started = Postgres::start(&PostgresOptions { settings, ..PostgresOptions::default() }, &Cores::default());
+        match started.map(|server| server.folder.clone()).unwrap_err() {
+            PostgresError::Missing => eprintln!("skipped: PostgreSQL is not installed"),
+            PostgresError::Failed(message) => assert!(message.contains("shared_buffers"), "{message}"),
+        }
+    }
+}
