@@ -1,9 +1,12 @@
 //! Connecting: names to addresses, and a TCP connection without delay, each step timed.
 //!
-//! It does not retry and keeps no pool; TLS over the connection stands in [`tls`](crate::tls).
+//! Where a name has several addresses, one that says nothing hides none of the others: they are asked beside it, one after
+//! the other (RFC 8305, section 5). It does not retry and keeps no pool; TLS over the connection stands in [`tls`](crate::tls).
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
@@ -23,31 +26,72 @@ pub async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
-/// Connects to the first address that answers and says how long that one took.
+/// How long an address has before the next one is asked beside it; less where the time is too short for all of them.
+const HEAD_START: Duration = Duration::from_millis(250);
+
+/// An address that is being asked.
+type Attempt = Pin<Box<dyn Future<Output = io::Result<(TcpStream, SocketAddr, Duration)>> + Send>>;
+
+/// Connects to the first address that answers and says how long that one took. They are asked in their order: the next one
+/// where one fails, or says nothing for a quarter of a second, or for half its share of `timeout`.
 ///
 /// # Errors
 /// The last address's error; [`io::ErrorKind::TimedOut`] when `timeout` passed first.
 pub async fn connect(addresses: &[SocketAddr], timeout: Duration) -> io::Result<(TcpStream, SocketAddr, Duration)> {
     let attempts = async {
-        let mut last = io::Error::new(io::ErrorKind::NotFound, "no address to connect to");
-        for address in addresses {
-            let start = Instant::now();
-            match TcpStream::connect(address).await {
-                Ok(socket) => {
-                    let took = start.elapsed();
-                    // Requests are written whole: waiting to fill a segment only adds the delayed-ack time.
-                    socket.set_nodelay(true)?;
-                    return Ok((socket, *address, took));
-                }
-                Err(error) => last = error,
-            }
+        match addresses {
+            [only] => attempt(*only).await,
+            several => race(several, timeout).await,
         }
-        Err(last)
     };
     match tokio::time::timeout(timeout, attempts).await {
         Ok(result) => result,
         Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, format!("no connection within {timeout:?}"))),
     }
+}
+
+async fn race(addresses: &[SocketAddr], timeout: Duration) -> io::Result<(TcpStream, SocketAddr, Duration)> {
+    let count = u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+    // Half of its share: the last one is to have time too.
+    let head_start = HEAD_START.min(timeout / 2 / count);
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "no address to connect to");
+    let mut left = addresses.iter();
+    let mut asked: Vec<Attempt> = Vec::new();
+    loop {
+        if let Some(address) = left.next() {
+            asked.push(Box::pin(attempt(*address)));
+        } else if asked.is_empty() {
+            return Err(last);
+        }
+        let mut next = std::pin::pin!(tokio::time::sleep(head_start));
+        let is_last = left.len() == 0;
+        let ended = std::future::poll_fn(|cx| {
+            for index in 0..asked.len() {
+                if let Poll::Ready(ended) = asked[index].as_mut().poll(cx) {
+                    drop(asked.swap_remove(index));
+                    return Poll::Ready(Some(ended));
+                }
+            }
+            match is_last {
+                true => Poll::Pending,
+                false => next.as_mut().poll(cx).map(|()| None),
+            }
+        });
+        match ended.await {
+            Some(Ok(connected)) => return Ok(connected),
+            Some(Err(error)) => last = error,
+            None => {}
+        }
+    }
+}
+
+async fn attempt(address: SocketAddr) -> io::Result<(TcpStream, SocketAddr, Duration)> {
+    let start = Instant::now();
+    let socket = TcpStream::connect(address).await?;
+    let took = start.elapsed();
+    // Requests are written whole: waiting to fill a segment only adds the delayed-ack time.
+    socket.set_nodelay(true)?;
+    Ok((socket, address, took))
 }
 
 #[cfg(test)]
@@ -76,5 +120,34 @@ mod tests {
         assert_eq!(address, open);
         let refused = block_on(connect(&[closed], Duration::from_secs(5))).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        assert_eq!(block_on(connect(&[], Duration::from_secs(5))).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    /// An address whose queue is full: what comes now is not even refused.
+    fn silent() -> (std::net::TcpListener, Vec<std::net::TcpStream>) {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+        socket.listen(0).unwrap();
+        let listener = std::net::TcpListener::from(socket);
+        let address = listener.local_addr().unwrap();
+        let mut waiting = Vec::new();
+        while let Ok(stream) = std::net::TcpStream::connect_timeout(&address, Duration::from_millis(100)) {
+            waiting.push(stream);
+        }
+        (listener, waiting)
+    }
+
+    #[test]
+    fn an_address_that_says_nothing_hides_no_other() {
+        let (silent, _waiting) = silent();
+        let silent = silent.local_addr().unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let open = listener.local_addr().unwrap();
+        for addresses in [&[silent, open][..], &[silent, silent, open]] {
+            let (_, address, _) = block_on(connect(addresses, Duration::from_secs(30))).unwrap();
+            assert_eq!(address, open);
+        }
+        let late = block_on(connect(&[silent, silent], Duration::from_millis(20))).unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
     }
 }

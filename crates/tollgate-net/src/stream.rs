@@ -91,6 +91,18 @@ impl Stream {
         self.metered().socket().local_addr()
     }
 
+    /// Waits until something came, or the end of it, or the other side is gone. That is no system call, and once the end
+    /// came there is no waiting any more.
+    pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
+        // Whoever reads then meets the error.
+        self.metered().socket().poll_read_ready(cx).map(|_| ())
+    }
+
+    /// Whether the other side broke the connection off; told once.
+    pub(crate) fn is_broken(&self) -> bool {
+        !matches!(self.metered().socket().take_error(), Ok(None))
+    }
+
     /// Makes dropping this stream send a reset instead of an orderly end.
     ///
     /// # Errors

@@ -55,6 +55,8 @@ pub(super) struct EndpointStatus {
     pub(super) failed_broken: u64,
     /// All of those.
     pub(super) failed: u64,
+    /// Requests whose client went away; they are held against nobody.
+    pub(super) left: u64,
     /// Connections that are open.
     pub(super) connections_open: u64,
     /// Of those, waiting for a request.
@@ -132,6 +134,7 @@ fn places(group: &Group, connections: &Connections, now: Instant) -> impl Iterat
             failed_timeout,
             failed_broken,
             failed: look.failed.iter().sum(),
+            left: look.left,
             connections_open: open,
             connections_idle: idle,
             connections_opened: opened,
@@ -201,6 +204,7 @@ pub(super) fn write(text: &mut Exposition, endpoints: &[EndpointStatus], refused
         (Kind::Gauge, "tollgate_endpoint_in_flight", "Requests in flight.", |place| place.in_flight),
         (Kind::Gauge, "tollgate_endpoint_in_flight_limit", "Requests that may be.", |place| place.in_flight_max),
         (Kind::Counter, "tollgate_endpoint_suspensions", "How often it was suspended.", |place| place.suspensions),
+        (Kind::Counter, "tollgate_endpoint_left", "Requests whose client went away.", |place| place.left),
         (Kind::Gauge, "tollgate_endpoint_connections_open", "Connections that are open.", |place| {
             place.connections_open
         }),

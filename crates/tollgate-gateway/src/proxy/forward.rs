@@ -124,7 +124,8 @@ pub(super) async fn ask<'g>(
             };
             let connection = match opened {
                 Ok(connection) => connection,
-                Err(error) => {
+                Err(ForwardError::Client(error)) => return Err(permit.left_by_client(error).into()),
+                Err(ForwardError::Backend(error)) => {
                     let fault = unanswered(&permit, &error);
                     let is_over = error.kind() == Kind::ExchangeTimedOut;
                     let is_first = tried.is_none();
@@ -150,7 +151,7 @@ pub(super) async fn ask<'g>(
                     permit.answers(exchange.answered().1.status());
                     return Ok(Asked { asking, pool, permit });
                 }
-                Err(ForwardError::Client(error)) => return Err(error.into()),
+                Err(ForwardError::Client(error)) => return Err(permit.left_by_client(error).into()),
                 Err(ForwardError::Backend(error)) => error,
             };
             let was_closed_while_it_waited = origin == Origin::Reused && error.kind() == Kind::ClosedBeforeAnswer;
@@ -312,7 +313,7 @@ impl Asked<'_> {
     /// Ends an exchange that broke within the answer.
     pub(super) fn failed(self, error: ForwardError) -> Failure {
         match error {
-            ForwardError::Client(error) => error.into(),
+            ForwardError::Client(error) => self.permit.left_by_client(error).into(),
             ForwardError::Backend(error) => {
                 let fault = unanswered(&self.permit, &error);
                 let is_blameless = match error.kind() {

@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::client::{Connector, Scheme, Target};
+use tollgate_net::http1::server::ExchangeError;
 use tollgate_net::tls::{Client, ClientSettings};
 
 use self::place::Closed;
@@ -323,6 +324,14 @@ impl<'g> Permit<'g> {
             let place = &self.member().place;
             self.turn = place.tried(self.turn, Ending::Answered(status), || clock.now(), &endpoint.suspension);
         }
+    }
+
+    /// Tells that the client broke the exchange off, which says nothing about the place.
+    pub(crate) fn left_by_client(self, error: ExchangeError) -> ExchangeError {
+        if matches!(error, ExchangeError::Broken(_)) {
+            self.member().place.left();
+        }
+        error
     }
 
     /// Tells how the request went.

@@ -30,6 +30,7 @@ pub(crate) struct Place {
     answered: [AtomicU64; CLASSES],
     failed: [AtomicU64; FAILURES.len()],
     suspended: AtomicU64,
+    left: AtomicU64,
     began: Instant,
 }
 
@@ -65,6 +66,8 @@ pub(crate) struct Look {
     pub(crate) failed: [u64; FAILURES.len()],
     /// How often it was suspended.
     pub(crate) suspended: u64,
+    /// Requests whose client went away.
+    pub(crate) left: u64,
 }
 
 impl Place {
@@ -76,6 +79,7 @@ impl Place {
             answered: Default::default(),
             failed: Default::default(),
             suspended: AtomicU64::new(0),
+            left: AtomicU64::new(0),
             began: now,
         }
     }
@@ -142,6 +146,11 @@ impl Place {
         self.change(|state| state.given_up(turn));
     }
 
+    /// The client of a request went away before its answer was whole.
+    pub(super) fn left(&self) {
+        self.left.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A check of its health said that.
     pub(crate) fn checked(&self, verdict: Verdict, now: Instant, rules: &Suspension) {
         let now_ms = self.ms(now);
@@ -166,6 +175,7 @@ impl Place {
             answered: std::array::from_fn(|class| count(&self.answered[class])),
             failed: std::array::from_fn(|failure| count(&self.failed[failure])),
             suspended: count(&self.suspended),
+            left: count(&self.left),
         }
     }
 

@@ -1,8 +1,10 @@
 //! What is held against a place and what is not: a client that is slow or goes away says nothing about the backend.
 
+use std::net::Shutdown;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use super::backend::{Backend, Script, always, answer, script};
+use super::backend::{Backend, Script, always, answer, late, script};
 use super::{before, before_by_hand};
 use crate::proxy::endpoint::Phase;
 use crate::tests::client::Running;
@@ -91,6 +93,79 @@ fn a_place_that_is_back_takes_requests_while_the_first_answer_is_still_being_tak
     assert_eq!(slow.read_head().status, 200);
     gateway.get("/passed").expect(200, "here");
     drop(slow);
+    drop(gateway);
+    backend.join();
+}
+
+#[test]
+fn a_client_that_goes_away_gives_its_place_back_before_the_backend_answers() {
+    let (asked, is_asked) = channel();
+    let never_answers = script(move |peer| {
+        peer.head();
+        asked.send(()).unwrap();
+        assert!(peer.until_end().is_empty());
+    });
+    let backend = Backend::start(vec![never_answers, always(answer("here"))]);
+    let gateway = before(&[&backend], &format!("in_flight_max = 1\n{STRICT}"), "");
+    let mut client = gateway.connect();
+    client.send("GET", "/passed", &[]);
+    is_asked.recv().unwrap();
+    assert_eq!(gateway.get("/passed").status, 503);
+    drop(client);
+    while in_flight(&gateway) > 0 {
+        std::thread::yield_now();
+    }
+    is_blameless(&gateway);
+    assert_eq!(gateway.metric("tollgate_endpoint_left_total"), 1);
+    drop(gateway);
+    backend.join();
+}
+
+#[test]
+fn a_client_that_ends_its_side_and_still_reads_is_answered() {
+    for last in ["close", "keep-alive"] {
+        let (backend, is_asked, go_on) = late();
+        let gateway = before(&[&backend], "", "");
+        let mut client = gateway.connect();
+        client.send("GET", "/passed", &[("Connection", last)]);
+        is_asked.recv().unwrap();
+        client.stream().shutdown(Shutdown::Write).unwrap();
+        // What asks it whether it is there.
+        assert_eq!(client.read_head().status, 100);
+        go_on.send(()).unwrap();
+        client.read("GET").expect(200, "late");
+        drop(gateway);
+        backend.join();
+    }
+}
+
+#[test]
+fn a_client_of_before_interim_answers_that_ends_its_side_is_answered() {
+    let (backend, is_asked, go_on) = late();
+    let gateway = before(&[&backend], "", "");
+    let mut client = gateway.connect();
+    client.send_raw("GET /passed HTTP/1.0\r\n\r\n");
+    client.stream().shutdown(Shutdown::Write).unwrap();
+    is_asked.recv().unwrap();
+    go_on.send(()).unwrap();
+    client.read("GET").expect(200, "late");
+    drop(gateway);
+    backend.join();
+}
+
+#[test]
+fn what_a_client_sends_while_it_waits_is_its_next_request() {
+    let (backend, is_asked, go_on) = late();
+    let gateway = before(&[&backend], "", "");
+    let mut client = gateway.connect();
+    client.send("GET", "/passed", &[]);
+    is_asked.recv().unwrap();
+    client.send("GET", "/nowhere", &[]);
+    // Others are answered meanwhile, so that it was read.
+    gateway.get("/").expect(200, "");
+    go_on.send(()).unwrap();
+    client.read("GET").expect(200, "late");
+    client.read("GET").expect(404, "");
     drop(gateway);
     backend.join();
 }

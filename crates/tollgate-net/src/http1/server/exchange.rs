@@ -6,6 +6,7 @@ mod asking;
 mod body;
 mod error;
 mod kept;
+mod presence;
 mod relay;
 mod send;
 
@@ -18,6 +19,7 @@ use self::body::Left;
 pub use self::error::{Abort, ExchangeError};
 pub use self::kept::Keeping;
 use self::kept::Kept;
+use self::presence::Presence;
 pub use self::relay::ForwardError;
 use super::super::body::BodyDecoder;
 use super::super::chunked::ChunkLimits;
@@ -41,6 +43,7 @@ pub struct Exchange<'c> {
     body_waited: Duration,
     /// The client waits for `100 Continue`.
     awaits_continue: bool,
+    presence: Presence,
     sending: Sending,
     /// Parts that are kept back.
     kept: Option<Kept>,
@@ -97,6 +100,7 @@ impl<'c> Exchange<'c> {
             body_bytes: 0,
             body_waited: Duration::ZERO,
             awaits_continue: head.expects_continue(),
+            presence: Presence::There,
             sending: Sending::Nothing,
             kept: None,
             persistence,

@@ -123,6 +123,16 @@ impl Link {
         }
     }
 
+    /// Waits until there is something to read, if only the end.
+    pub(super) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.stream.poll_readable(cx)
+    }
+
+    /// Whether the client broke the connection off; told once.
+    pub(super) fn is_broken(&self) -> bool {
+        self.stream.is_broken()
+    }
+
     /// Has the task woken at `deadline` at the latest; says whether that has already passed.
     pub(super) fn wait_until(&self, cx: &Context<'_>, deadline: Instant) -> Wait {
         if self.core.now() >= deadline {

@@ -39,15 +39,22 @@ impl Place {
         resolve(&self.host, self.port).await
     }
 
-    /// Opens a connection to the first of `addresses` that answers.
+    /// Opens a connection to the first of `addresses` that answers, and says which one that was; each is asked
+    /// within its share of `timeout`, which is not watched over.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) async fn open(&self, addresses: &[SocketAddr]) -> Result<Stream, UpstreamError> {
-        let (socket, _, _) = connect(addresses, STEP_TIMEOUT).await.map_err(UpstreamError::unconnected)?;
-        let Some(client) = &self.tls else { return Ok(Stream::plain(socket)) };
+    pub(super) async fn open(
+        &self,
+        addresses: &[SocketAddr],
+        timeout: Duration,
+    ) -> Result<(Stream, SocketAddr), UpstreamError> {
+        // Whoever waits gives up first, and says so in its own words.
+        let connected = connect(addresses, timeout * 2).await;
+        let (socket, address, _) = connected.map_err(UpstreamError::unconnected)?;
+        let Some(client) = &self.tls else { return Ok((Stream::plain(socket), address)) };
         let opened = client.handshake(&self.host, socket, Sessions::TakenUp, STEP_TIMEOUT).await;
         let (stream, _) = opened.map_err(UpstreamError::unencrypted)?;
-        Ok(Stream::TlsClient(Box::new(stream)))
+        Ok((Stream::TlsClient(Box::new(stream)), address))
     }
 }

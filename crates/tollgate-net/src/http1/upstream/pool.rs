@@ -117,9 +117,13 @@ impl Pool {
     ///
     /// # Errors
     /// Why there is none.
-    pub(in crate::http1) async fn open(&self, now: Instant) -> Result<Connection, UpstreamError> {
+    pub(in crate::http1) async fn open(&self, now: Instant, timeout: Duration) -> Result<Connection, UpstreamError> {
         let addresses = self.addresses(now).await?;
-        let stream = self.place.open(&addresses).await.inspect_err(|_| self.forget_addresses())?;
+        let opened = self.place.open(&addresses, timeout).await.inspect_err(|_| self.forget_addresses());
+        let (stream, address) = opened?;
+        if addresses.first() != Some(&address) {
+            self.prefer(address);
+        }
         Ok(Connection::new(stream, now, &self.counts))
     }
 
@@ -134,6 +138,14 @@ impl Pool {
         let addresses = self.place.resolve().await.map_err(|error: io::Error| UpstreamError::unresolved(error))?;
         *self.resolved.borrow_mut() = Resolved { addresses: addresses.clone(), until: Some(now + RESOLVED_FOR) };
         Ok(addresses)
+    }
+
+    /// The next connection is tried there first: those before it said nothing, or no.
+    fn prefer(&self, address: SocketAddr) {
+        let addresses = &mut self.resolved.borrow_mut().addresses;
+        if let Some(at) = addresses.iter().position(|known| *known == address) {
+            addresses[..=at].rotate_right(1);
+        }
     }
 
     fn forget_addresses(&self) {

@@ -18,7 +18,7 @@ use super::super::buffers::Buffers;
 use super::super::link::Wait;
 use super::super::response::write_decimal;
 use super::body::BodyWait;
-use super::{Exchange, ExchangeError};
+use super::{Exchange, ExchangeError, ForwardError};
 
 /// How long a backend may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +191,7 @@ impl Exchange<'_> {
         pool: &Rc<Pool>,
         timeout: Duration,
         whole_by: Instant,
-    ) -> Result<Connection, UpstreamError> {
+    ) -> Result<Connection, ForwardError> {
         match pool.take(self.link.core.now()) {
             Some(connection) => Ok(connection),
             None => self.fresh_connection(pool, timeout, whole_by).await,
@@ -202,13 +202,13 @@ impl Exchange<'_> {
     ///
     /// # Errors
     /// Why there is none: [`Kind::ConnectTimedOut`] after `timeout`, [`Kind::ExchangeTimedOut`] where the exchange must
-    /// be over before that.
+    /// be over before that; or that the client is gone.
     pub async fn fresh_connection(
         &mut self,
         pool: &Rc<Pool>,
         timeout: Duration,
         whole_by: Instant,
-    ) -> Result<Connection, UpstreamError> {
+    ) -> Result<Connection, ForwardError> {
         let now = self.link.core.now();
         let (deadline, overdue) = match now + timeout {
             deadline if deadline < whole_by => (deadline, Kind::ConnectTimedOut),
@@ -216,19 +216,26 @@ impl Exchange<'_> {
         };
         let pool = Rc::clone(pool);
         // Names, TCP and TLS: thousands of bytes, which no request over a waiting connection shall carry with it.
-        let mut opening: Pin<Box<dyn Future<Output = _>>> = Box::pin(async move { pool.open(now).await });
+        let mut opening: Pin<Box<dyn Future<Output = _>>> = Box::pin(async move { pool.open(now, timeout).await });
         // Thousands of connections may be opened at once, when users come or a backend is back.
         let aside = self.put_aside();
-        let link = &*self.link;
+        let looks = aside.0.is_empty();
         let opened = std::future::poll_fn(|cx| match opening.as_mut().poll(cx) {
-            Poll::Ready(opened) => Poll::Ready(opened),
-            Poll::Pending => match link.wait_until(cx, deadline) {
-                Wait::Over => Poll::Ready(Err(UpstreamError::new(overdue))),
-                Wait::Armed => Poll::Pending,
-            },
+            Poll::Ready(opened) => Poll::Ready(opened.map_err(ForwardError::from)),
+            Poll::Pending => {
+                let look_again = if looks { self.look_for_client(cx)? } else { None };
+                match self.link.wait_until(cx, deadline) {
+                    Wait::Over => return Poll::Ready(Err(UpstreamError::new(overdue).into())),
+                    Wait::Armed => {}
+                }
+                if let Some(look_again) = look_again.filter(|look_again| *look_again < deadline) {
+                    let _ = self.link.wait_until(cx, look_again);
+                }
+                Poll::Pending
+            }
         });
         let opened = opened.await;
-        link.disarm();
+        self.link.disarm();
         self.take_back(&aside);
         opened
     }
@@ -248,8 +255,10 @@ impl Exchange<'_> {
     /// Puts it back into a read buffer.
     fn take_back(&mut self, (aside, used): &(Vec<u8>, usize)) {
         self.link.core.lend(self.buffers);
-        self.buffers.input.load(aside);
-        self.buffers.input.advance(*used);
+        if !aside.is_empty() {
+            self.buffers.input.load(aside);
+            self.buffers.input.advance(*used);
+        }
     }
 
     /// Begins to ask over `connection`: with what stands in the outbound buffer, and then with the rest of the body where

@@ -245,6 +245,8 @@ impl Exchange<'_> {
 
     /// Waits for whatever the exchange waits for, until the first of those concerned has been waited for too long.
     fn wait(&mut self, cx: &mut Context<'_>, asking: &mut Asking, held: &mut Held) -> Poll<Result<(), ForwardError>> {
+        // Of a client that is written to, writing tells.
+        let look_again = if asking.part.is_none() { self.look_for_client(cx)? } else { None };
         if let Err(fault) = held.resize(self.buffers.size()) {
             return Poll::Ready(Err(self.fault(fault).into()));
         }
@@ -279,7 +281,13 @@ impl Exchange<'_> {
         }
         let (deadline, overdue) = nearest;
         match self.link.wait_until(cx, deadline) {
-            Wait::Armed => Poll::Pending,
+            Wait::Armed => {
+                if let Some(look_again) = look_again.filter(|look_again| *look_again < deadline) {
+                    // That lies ahead: it was reckoned from the same time.
+                    let _ = self.link.wait_until(cx, look_again);
+                }
+                Poll::Pending
+            }
             Wait::Over => Poll::Ready(Err(match overdue {
                 Overdue::Backend(kind) => ForwardError::Backend(UpstreamError::new(kind)),
                 Overdue::ClientSendsNothing => self.fault(Fault::BodyTimeout).into(),
