@@ -90,6 +90,9 @@ limits! {
     requests_per_connection_max: u64 = 1_000_000, None, "requests-spent";
     /// Connections open at once, shared evenly by the cores.
     connections_max: usize = 10_000, Some(503), "connections-full";
+    /// Connections beyond those that wait, unread, until one of them ends, for at most [`Limits::header_timeout`]; shared
+    /// evenly by the cores. While any waits, and while the last place is taken, answers close their connections.
+    connections_waiting_max: usize = 0, Some(503), "connections-full";
     /// Time that a client may take none of an answer before it is given up.
     write_stall_timeout: Duration = Duration::from_secs(30), None, "write-stall";
     /// Bytes of all chunk extensions of a body.

@@ -154,6 +154,8 @@ impl Sources {
                 open: counters.connections_open(),
                 open_peak: counters.connections_peak(),
                 open_max: self.limits.connections_max as u64,
+                waiting: counters.connections_waiting(),
+                waiting_max: self.limits.connections_waiting_max as u64,
                 states: ConnectionStates {
                     handshaking: counters.connections(ConnectionState::Handshaking),
                     idle: counters.connections(ConnectionState::Idle),

@@ -114,6 +114,7 @@ fn of_connections(rows: &mut Vec<LimitStatus>, sources: &Sources, listeners: &[L
         };
         let now = match limit.name {
             "connections_max" => Some(listeners.iter().map(|listener| listener.connections.open).sum()),
+            "connections_waiting_max" => Some(listeners.iter().map(|listener| listener.connections.waiting).sum()),
             "held_bytes_max" => Some(listeners.iter().map(|listener| listener.held_bytes).sum()),
             _ => None,
         };

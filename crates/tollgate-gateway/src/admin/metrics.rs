@@ -42,6 +42,9 @@ const LISTENER_FIGURES: &[ListenerFigure] = &[
     (Kind::Gauge, "tollgate_connections_limit", "Connections that may be open.", |listener| {
         listener.connections.open_max
     }),
+    (Kind::Gauge, "tollgate_connections_waiting", "Connections that wait for a place.", |listener| {
+        listener.connections.waiting
+    }),
     (Kind::Counter, "tollgate_connections_accepted", "Connections that were accepted.", |listener| {
         listener.connections.accepted
     }),

@@ -279,6 +279,10 @@ pub(super) struct Connections {
     pub(super) open_peak: u64,
     /// How many may be open.
     pub(super) open_max: u64,
+    /// Those that wait, unread, until one of them ends.
+    pub(super) waiting: u64,
+    /// How many may wait.
+    pub(super) waiting_max: u64,
     /// Those that are open, by what they do.
     pub(super) states: ConnectionStates,
     /// Accepted since the start.

@@ -200,10 +200,15 @@ pub struct Pages {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Connections open at once on one listener; the next is answered 503.
+    /// Connections open at once on one listener; the next waits, or is answered 503.
     #[serde(deserialize_with = "within::<1, CONNECTIONS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = CONNECTIONS_MAX))]
     pub connections_max: u32,
+    /// Connections beyond those that wait, unread, until one of them ends, at most as long as a head may take; the next is
+    /// answered 503. While any waits, and while the last place is taken, answers close their connections.
+    #[serde(deserialize_with = "within::<0, CONNECTIONS_MAX, u32, _>")]
+    #[schemars(range(min = 0, max = CONNECTIONS_MAX))]
+    pub connections_waiting_max: u32,
     /// How long a request's head may take to come, from its first byte to its last.
     #[serde(deserialize_with = "within::<1, TIMEOUT_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = TIMEOUT_MS_MAX))]
@@ -396,6 +401,7 @@ impl Config {
         let ms = |ms: u32| Duration::from_millis(u64::from(ms));
         tollgate_net::limits::Limits {
             connections_max: self.limits.connections_max as usize,
+            connections_waiting_max: self.limits.connections_waiting_max as usize,
             header_timeout: ms(self.limits.header_ms_max),
             idle_timeout: ms(self.limits.idle_ms_max),
             write_stall_timeout: ms(self.limits.stall_ms_max),
@@ -510,6 +516,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             connections_max: 10_000,
+            connections_waiting_max: 0,
             header_ms_max: 10_000,
             idle_ms_max: 75_000,
             stall_ms_max: 30_000,

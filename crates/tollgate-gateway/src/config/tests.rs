@@ -60,6 +60,7 @@ fn every_key_is_read() {
             wait_ms_max = 4
             [limits]
             connections_max = 10
+            connections_waiting_max = 20
             header_ms_max = 1
             idle_ms_max = 2
             stall_ms_max = 3
@@ -150,6 +151,7 @@ fn every_key_is_read() {
             cache: Cache { enabled: false, bytes_max: 1, entries_max: 2, entry_bytes_max: 3, wait_ms_max: 4 },
             limits: Limits {
                 connections_max: 10,
+                connections_waiting_max: 20,
                 header_ms_max: 1,
                 idle_ms_max: 2,
                 stall_ms_max: 3,

@@ -22,6 +22,7 @@ const TESTED: &[(&str, fn())] = &[
     ("idle_timeout", idle_timeout),
     ("requests_per_connection_max", requests_per_connection),
     ("connections_max", connections),
+    ("connections_waiting_max", connections_waiting),
     ("write_stall_timeout", server::a_client_that_takes_nothing_is_given_up_and_its_memory_is_bounded),
     ("chunk_extension_bytes_max", chunk_extension_bytes),
     ("trailer_bytes_max", trailer_bytes),
@@ -240,6 +241,50 @@ fn connections() {
     server.wait_until(|counters| counters.connections_open() == 1);
     assert_eq!(server.connect().ask("/").status, 200);
     assert_eq!(server.counters.faults(Fault::ConnectionsFull), 1);
+}
+
+#[test]
+fn connections_waiting() {
+    let limits = Limits { connections_max: 2, connections_waiting_max: 1, ..Limits::default() };
+    let server = Running::start(limits);
+    let mut first = server.connect();
+    assert!(!first.ask("/").head.contains("Connection"), "there is another place");
+    let mut second = server.connect();
+    server.wait_until(|counters| counters.connections_open() == 2);
+    let mut third = server.connect();
+    third.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_until(|counters| counters.connections_waiting() == 1);
+    let mut fourth = server.connect();
+    fourth.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_eq!((fourth.answer().status, server.counters.faults(Fault::ConnectionsFull)), (503, 1));
+    fourth.end();
+    // Who has a place gives it back behind the answer, and who waited is served in it.
+    assert!(second.ask("/").head.contains("Connection: close\r\n"));
+    second.end();
+    assert_eq!((third.answer().status, server.counters.connections_waiting()), (200, 0));
+    third.end();
+    server.wait_until(|counters| counters.connections_closed(CloseCause::MadeRoom) == 2);
+    server.wait_until(|counters| counters.connections_open() == 1);
+    assert!(!first.ask("/").head.contains("Connection"), "there is a place again");
+}
+
+#[test]
+fn who_waits_too_long_for_a_place_is_turned_away() {
+    let limits = Limits { connections_max: 1, connections_waiting_max: 1, ..Limits::default() };
+    let server = Running::start(limits);
+    let mut first = server.connect();
+    first.send("GET /flood HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_until(|counters| counters.requests() == 1);
+    let mut second = server.connect();
+    second.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_until(|counters| counters.connections_waiting() == 1);
+    server.clock.advance(Limits::default().header_timeout);
+    // Tiny moves: the first one is given up only after three times as long.
+    while server.counters.faults(Fault::ConnectionsFull) == 0 {
+        server.clock.advance(Duration::from_micros(1));
+        std::thread::yield_now();
+    }
+    assert_eq!(second.answer().status, 503);
 }
 
 #[test]

@@ -99,6 +99,8 @@ async fn serve<S: Service>(link: &mut Link, buffers: &mut Buffers, service: &S, 
         Some(CloseCause::Drained)
     } else if requests >= core.limits.requests_per_connection_max {
         Some(CloseCause::RequestsSpent)
+    } else if core.is_crowded() {
+        Some(CloseCause::MadeRoom)
     } else {
         None
     };

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant, SystemTime};
 
+use tokio::sync::Notify;
+
 use super::buffers::{Buffers, Pool};
 use super::counters::{CoreCounters, Counters};
 use super::wave::{Wave, give_memory_back};
@@ -33,6 +35,10 @@ pub(super) struct Core {
     wave: Wave,
     /// Wakes whoever waits for the last connection to go.
     emptied: Cell<Option<Waker>>,
+    /// Connections that wait for a place.
+    waiting: Cell<usize>,
+    /// Tells whoever lets them in that one may be free.
+    freed: Notify,
     counters: Arc<Counters>,
     index: usize,
 }
@@ -56,6 +62,8 @@ impl Core {
             watches: RefCell::default(),
             wave: Wave::default(),
             emptied: Cell::default(),
+            waiting: Cell::default(),
+            freed: Notify::new(),
             counters,
             index,
         };
@@ -147,6 +155,9 @@ impl Core {
             moved.place.set(place);
         }
         self.counters().connections_open.subtract(1);
+        if self.waiting.get() > 0 {
+            self.freed.notify_one();
+        }
         if watches.is_empty()
             && let Some(waker) = self.emptied.take()
         {
@@ -157,6 +168,23 @@ impl Core {
     /// Connections open on this core.
     pub(super) fn connections(&self) -> usize {
         self.watches.borrow().len()
+    }
+
+    /// So many connections wait for a place.
+    pub(super) fn set_waiting(&self, count: usize) {
+        self.counters().waits(self.waiting.replace(count), count);
+    }
+
+    /// Whether a connection had better close behind its answer: where some may wait for a place, while any does, and while
+    /// the last one is taken. Were that kept, and its client silent, nobody else would ever come in.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.limits.connections_waiting_max > 0
+            && (self.waiting.get() > 0 || self.connections() >= self.limits.connections_max)
+    }
+
+    /// Waits until a place may be free that somebody waits for.
+    pub(super) async fn place_freed(&self) {
+        self.freed.notified().await;
     }
 
     /// Waits until no connection is open.

@@ -34,6 +34,8 @@ pub enum CloseCause {
     Drained,
     /// Its TLS handshake failed.
     Handshake,
+    /// Behind an answer, as no place was left for others.
+    MadeRoom,
 }
 
 impl CloseCause {
@@ -50,6 +52,7 @@ impl CloseCause {
         CloseCause::Aborted,
         CloseCause::Drained,
         CloseCause::Handshake,
+        CloseCause::MadeRoom,
     ];
 
     /// The stable name, in kebab case: a metric's label.
@@ -67,6 +70,7 @@ impl CloseCause {
             CloseCause::Aborted => "aborted",
             CloseCause::Drained => "drained",
             CloseCause::Handshake => "handshake",
+            CloseCause::MadeRoom => "made-room",
         }
     }
 }
@@ -128,6 +132,7 @@ pub(crate) struct CoreCounters {
     pub(crate) connections_open: Tally,
     connections_peak: Tally,
     pub(crate) connections_accepted: Tally,
+    connections_waiting: Tally,
     pub(crate) held_bytes: Tally,
     pub(crate) accept_errors: Tally,
     pub(crate) requests: Tally,
@@ -168,6 +173,11 @@ impl CoreCounters {
     pub(crate) fn opened(&self) {
         self.connections_open.add(1);
         self.connections_peak.raise_to(self.connections_open.value());
+    }
+
+    /// So many connections wait for a place, where so many did before.
+    pub(crate) fn waits(&self, before: usize, now: usize) {
+        self.connections_waiting.add((now as u64).wrapping_sub(before as u64));
     }
 
     pub(crate) fn closed(&self, cause: CloseCause) {
@@ -241,6 +251,12 @@ impl Counters {
     #[must_use]
     pub fn connections_accepted(&self) -> u64 {
         self.sum(|core| &core.connections_accepted)
+    }
+
+    /// Connections that wait, unread, for a place.
+    #[must_use]
+    pub fn connections_waiting(&self) -> u64 {
+        self.sum(|core| &core.connections_waiting)
     }
 
     /// Bytes that unfinished requests hold now.

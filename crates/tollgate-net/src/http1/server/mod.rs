@@ -6,6 +6,7 @@ mod buffers;
 mod connection;
 mod core;
 mod counters;
+mod door;
 mod exchange;
 mod handshake;
 mod held;
@@ -20,7 +21,6 @@ pub(crate) use response::write_decimal;
 pub use response::{Delimiter, Response, reason};
 pub use shutdown::Shutdown;
 
-use std::cell::Cell;
 use std::fmt::Display;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -31,17 +31,13 @@ use std::time::Instant;
 use tokio::runtime::{Builder, LocalOptions};
 
 use self::core::{Core, TICK};
-use self::link::Link;
+use self::door::Door;
 use super::error::Fault;
 use super::head::RequestHead;
 use crate::clock::Clock;
 use crate::limits::Limits;
 use crate::listen::{ListenOptions, listen};
-use crate::stream::Stream;
-use crate::tls::server::{Acceptor, Connection, HandshakeFailure};
-
-/// Connections beyond the limit that a core still answers at once; more are closed without a word.
-const TURNED_AWAY_MAX: usize = 64;
+use crate::tls::server::{Acceptor, HandshakeFailure};
 
 /// Answers requests. Each core has one of its own, which need not be `Send`.
 pub trait Service: 'static {
@@ -149,11 +145,15 @@ impl Server {
         let blocking_threads_max = self.blocking_threads_max;
         let acceptor = self.acceptor.as_ref();
         let threads = self.listeners.len();
-        let connections_max = limits.connections_max.div_ceil(threads).max(1);
+        let of_each = Limits {
+            connections_max: limits.connections_max.div_ceil(threads).max(1),
+            connections_waiting_max: limits.connections_waiting_max.div_ceil(threads),
+            ..limits
+        };
         std::thread::scope(|scope| {
             let mut running = Vec::with_capacity(threads);
             for (index, listener) in self.listeners.into_iter().enumerate() {
-                let (make_service, limits, clock) = (&make_service, limits.clone(), clock.clone());
+                let (make_service, limits, clock) = (&make_service, of_each.clone(), clock.clone());
                 let (shutdown, counters) = (&shutdown, counters.clone());
                 running.push(std::thread::Builder::new().name(format!("serve-{index}")).spawn_scoped(
                     scope,
@@ -166,13 +166,7 @@ impl Server {
                             .build_local(LocalOptions::default())?;
                         runtime.block_on(async {
                             let core = Rc::new(Core::new(index, limits, clock.clone(), counters));
-                            let door = Door {
-                                core,
-                                service: Rc::new(make_service(index)),
-                                acceptor: acceptor.cloned(),
-                                connections_max,
-                                turned_away: Rc::default(),
-                            };
+                            let door = Door::new(core, Rc::new(make_service(index)), acceptor.cloned());
                             serve_core(listener, &door, &clock, shutdown).await
                         })
                     },
@@ -200,9 +194,9 @@ async fn serve_core<S: Service>(
     shutdown: &Shutdown,
 ) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let core = &door.core;
+    let core = door.core();
     let ticking = {
-        let (core, service, mut ticker) = (core.clone(), door.service.clone(), clock.ticker(TICK));
+        let (core, service, mut ticker) = (core.clone(), door.service().clone(), clock.ticker(TICK));
         tokio::task::spawn_local(async move {
             loop {
                 ticker.tick().await;
@@ -212,9 +206,22 @@ async fn serve_core<S: Service>(
         })
     };
     let mut pause = clock.ticker(TICK);
+    let mut waited = clock.ticker(TICK);
     let accepting = async {
         loop {
-            match listener.accept().await {
+            let accepted = tokio::select! {
+                biased;
+                () = core.place_freed(), if door.has_waiting() => {
+                    door.let_in();
+                    continue;
+                }
+                _ = waited.tick(), if door.has_waiting() => {
+                    door.turn_late_away();
+                    continue;
+                }
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
                 Ok((socket, peer)) => door.enter(socket, peer),
                 Err(_) => {
                     // Out of descriptors or memory: trying again at once would only burn the core.
@@ -234,6 +241,8 @@ async fn serve_core<S: Service>(
     while let Some((socket, peer)) = accept_now(&listener).await {
         door.enter(socket, peer);
     }
+    // Whoever waits for a place was promised nothing yet, and places become free one by one.
+    door.turn_all_away();
     drop(listener);
     core.wake_all();
     let deadline = core.now() + core.limits.drain_timeout;
@@ -260,47 +269,4 @@ async fn accept_now(listener: &tokio::net::TcpListener) -> Option<(tokio::net::T
         })
     })
     .await
-}
-
-/// Where connections come in.
-struct Door<S> {
-    core: Rc<Core>,
-    service: Rc<S>,
-    /// What opens TLS, where the listener speaks it.
-    acceptor: Option<Acceptor>,
-    connections_max: usize,
-    turned_away: Rc<Cell<usize>>,
-}
-
-impl<S: Service> Door<S> {
-    fn enter(&self, socket: tokio::net::TcpStream, peer: SocketAddr) {
-        let turned_away = self.turned_away.clone();
-        self.core.counters().connections_accepted.add(1);
-        if self.core.connections() - turned_away.get() < self.connections_max {
-            let service = self.service.clone();
-            match &self.acceptor {
-                None => {
-                    let link = Link::new(self.core.clone(), Stream::plain(socket), peer);
-                    tokio::task::spawn_local(connection::run(link, service));
-                }
-                Some(acceptor) => {
-                    let stream = Stream::TlsServer(Box::new(Connection::new(socket)));
-                    let link = Link::new(self.core.clone(), stream, peer);
-                    tokio::task::spawn_local(connection::run_tls(link, service, acceptor.clone()));
-                }
-            }
-        } else if self.acceptor.is_some() {
-            // An answer would cost a handshake, which is what there is too much of.
-            self.core.counters().fault(Fault::ConnectionsFull);
-            self.core.counters().closed(CloseCause::Fault);
-        } else if turned_away.get() < TURNED_AWAY_MAX {
-            turned_away.set(turned_away.get() + 1);
-            let link = Link::new(self.core.clone(), Stream::plain(socket), peer);
-            let service = self.service.clone();
-            tokio::task::spawn_local(async move {
-                connection::turn_away(link, service).await;
-                turned_away.set(turned_away.get() - 1);
-            });
-        }
-    }
 }
