@@ -4,6 +4,7 @@
 //! What it deliberately does not do: know the gateway. It sees every subject, ours too, only over the network and
 //! /proc.
 
+pub mod across;
 pub mod cells;
 pub mod comparison;
 pub mod cores;
@@ -13,6 +14,7 @@ pub mod fit;
 pub mod load;
 pub mod plan;
 pub mod probe;
+pub mod quantity;
 pub mod report;
 pub mod results;
 pub mod run;
@@ -24,5 +26,6 @@ pub mod stats;
 pub mod subject;
 #[cfg(test)]
 mod testing;
+pub mod threshold;
 pub mod toll;
 pub mod validity;

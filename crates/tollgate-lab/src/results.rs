@@ -7,6 +7,7 @@ mod insert;
 mod link;
 mod mediation;
 mod peer;
+mod threshold;
 
 pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
@@ -16,6 +17,7 @@ pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use link::{LinkCheck, Moment};
 pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use peer::{Comparison, Peer};
+pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,6 +94,9 @@ pub struct RunResult {
     /// What each peer took by what tollgate took, where both were measured in the same blocks.
     #[serde(default)]
     pub comparisons: Vec<Comparison>,
+    /// What was expected of the figures, and whether it holds.
+    #[serde(default)]
+    pub thresholds: Vec<ThresholdResult>,
 }
 
 /// Whether a run is whole.

@@ -106,5 +106,30 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, findings: &Findi
     tolls
 }
 
+/// The logarithms of a figure's block means, of one variant at one level.
+pub(crate) fn block_logs(run: &RunResult, variant: &str, level: u64, figure: Figure) -> Vec<f64> {
+    let pair = Pair { variant, baseline: variant, level, over: Over::Baseline };
+    let of = trials_of(run, variant, level);
+    let [values, _] = pair.by_block(figure, [&of, &[]], &run.cells);
+    values.values().filter_map(|values| pair::log_mean(values)).collect()
+}
+
+/// The log ratios of a toll, one for each block that holds both.
+pub(crate) fn block_log_ratios(run: &RunResult, toll: &Toll) -> Vec<f64> {
+    let baseline = run.experiment.variants.iter().find(|variant| variant.name == toll.baseline);
+    let over = match baseline.is_some_and(|baseline| baseline.backend.is_some()) {
+        true => Over::Backend,
+        false => Over::Baseline,
+    };
+    let pair = Pair { variant: &toll.variant, baseline: &toll.baseline, level: toll.level, over };
+    let [of, beside] = [pair.variant, pair.baseline].map(|name| trials_of(run, name, toll.level));
+    let [of_variant, of_baseline] = pair.by_block(toll.figure, [&of, &beside], &run.cells);
+    pair::log_ratios(&of_variant, &of_baseline).0
+}
+
+fn trials_of<'r>(run: &'r RunResult, variant: &str, level: u64) -> Vec<&'r Trial> {
+    run.trials.iter().filter(|trial| trial.variant == variant && trial.level == level).collect()
+}
+
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use std::io::Write;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    cert, completions, doctor, link, list, load, password, plan, report, run, schema, serve, xpath, xslt,
+    cert, compare, completions, doctor, link, list, load, password, plan, report, run, schema, serve, xpath, xslt,
 };
 use crate::failure::{Exit, Failure};
 
@@ -21,7 +21,8 @@ Examples:
   tollgate serve                             the flight service, to look at with a browser or curl
   tollgate load -n 10000 -c 20 -k http://127.0.0.1:8080/
 
-Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a figure was refused, 130 interrupted.";
+Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a figure was refused, 99 a threshold
+does not hold, 130 interrupted.";
 
 /// What does each layer cost? Measure it, with an interval and n, or see the figure refused.
 #[derive(Debug, Parser)]
@@ -41,6 +42,8 @@ pub(crate) enum Verb {
     Plan(Box<plan::Arguments>),
     /// List the experiments with their questions, variants and levels, and the subjects that can be compared
     List(list::Arguments),
+    /// Put stored runs side by side: other machines, other days
+    Compare(compare::Arguments),
     /// Render a stored run again, in another format
     Report(report::Arguments),
     /// Load one URL quickly, with ApacheBench's letters
@@ -72,6 +75,7 @@ impl Verb {
             Verb::Run(arguments) => run::run(arguments, out),
             Verb::Plan(arguments) => plan::run(arguments, out),
             Verb::List(arguments) => list::run(arguments, out),
+            Verb::Compare(arguments) => compare::run(arguments, out),
             Verb::Report(arguments) => report::run(arguments, out),
             Verb::Load(arguments) => load::run(arguments, out),
             Verb::Serve(arguments) => serve::run(arguments, out),

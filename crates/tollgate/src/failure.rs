@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Usage,
     /// It was done, but a figure must not be read.
     Refused,
+    /// It was done, but a threshold does not hold.
+    Threshold,
     /// The user stopped it; what was done stands.
     Interrupted,
 }
@@ -28,6 +30,7 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::Refused => 3,
+            Exit::Threshold => 99,
             Exit::Interrupted => 130,
         })
     }

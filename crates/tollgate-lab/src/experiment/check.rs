@@ -98,6 +98,7 @@ impl Checker<'_> {
             quick: ExtentOverride::default(),
             default: ExtentOverride::default(),
             full: ExtentOverride::default(),
+            thresholds: Vec::new(),
             published: Vec::new(),
             published_table: parsed.published_table,
         };
@@ -109,6 +110,7 @@ impl Checker<'_> {
                 ExtentName::Full => experiment.full = checked,
             }
         }
+        experiment.thresholds = self.thresholds(&parsed.thresholds, &experiment)?;
         for published in parsed.published {
             if let Some(variant) = &published.variant
                 && let Err(message) = experiment.variant(variant.as_ref())

@@ -46,6 +46,9 @@ pub(super) struct ExperimentFile {
     #[serde(default, rename = "variant")]
     #[schemars(with = "Vec<VariantFile>", length(min = 1))]
     pub(super) variants: Vec<VariantFile>,
+    /// What is expected of the figures: a run of which it is not shown exits with 99.
+    #[serde(default, rename = "threshold")]
+    pub(super) thresholds: Vec<ThresholdFile>,
     /// Figures that others published for the same question.
     #[serde(default)]
     pub(super) published: Vec<PublishedFile>,
@@ -423,6 +426,17 @@ pub enum ListFormat {
     Json,
     /// Plain XML: the children of the outermost element.
     Xml,
+}
+
+/// What is expected of figures.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ThresholdFile {
+    /// Such as `p99(https, 20) < 5 ms`, `toll(https).cpu < 1.3` or `errors == 0`.
+    #[schemars(with = "String")]
+    pub(super) expect: Spanned<String>,
+    /// What it is good for: it stands beside the result.
+    pub(super) why: Option<String>,
 }
 
 /// A published figure.

@@ -7,6 +7,7 @@
 mod check;
 mod encryption;
 mod error;
+mod expected;
 mod file;
 mod insert;
 mod mediation;
@@ -72,6 +73,8 @@ pub struct Experiment {
     pub default: ExtentOverride,
     /// What the file says of `--full`.
     pub full: ExtentOverride,
+    /// What is expected of the figures; each names what is there.
+    pub thresholds: Vec<crate::threshold::Threshold>,
     /// Figures that others published.
     pub published: Vec<crate::results::Published>,
     /// A whole table that others published.

@@ -106,6 +106,7 @@ pub(crate) fn protocol() -> RunResult {
         links: Vec::new(),
         peers: Vec::new(),
         comparisons: Vec::new(),
+        thresholds: Vec::new(),
         fits: Vec::new(),
         flows: Vec::new(),
         crypto: Vec::new(),

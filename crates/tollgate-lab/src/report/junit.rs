@@ -1,12 +1,14 @@
-//! JUnit's XML, so that a build server shows a run beside its tests: one case a cell, failed where it was refused.
+//! JUnit's XML, so that a build server shows a run beside its tests: one case a cell, failed where it was refused, and one
+//! a threshold, failed where it does not hold.
 //!
-//! A toll, however large, fails nothing here: thresholds are the user's to set, not a report's.
+//! A toll, however large, fails nothing by itself: thresholds are the user's to set, not a report's.
 
 use super::chart::escape;
 use super::sentence;
+use super::thresholds;
 use super::view::{Row, View};
 use super::{RenderOptions, Reporter};
-use crate::results::{RunResult, Validity, Verdict};
+use crate::results::{Experiment, Outcome, RunResult, ThresholdFinding, ThresholdResult, Validity, Verdict};
 use std::io::{self, Write};
 
 pub(super) const REPORTER: Reporter =
@@ -16,7 +18,8 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
     let view = View::of(run);
     let incompleteness = sentence::incompleteness(run);
     let refused = view.rows.iter().filter(|row| row.is_refused(&view.doubts)).count();
-    let cases = view.rows.len() + 1;
+    let refused = refused + failing(&run.thresholds);
+    let cases = view.rows.len() + 1 + run.thresholds.len();
     let errors = usize::from(incompleteness.is_some());
     let suite = escape(&run.experiment.name);
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
@@ -34,7 +37,44 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
     for row in &view.rows {
         case(&view, row, &suite, out)?;
     }
+    threshold_cases(&run.experiment, &run.thresholds, &suite, out)?;
     writeln!(out, "</testsuite></testsuites>")
+}
+
+/// How many thresholds do not hold.
+pub(super) fn failing(results: &[ThresholdResult]) -> usize {
+    results.iter().filter(|result| result.outcome != Outcome::Holds).count()
+}
+
+/// One case for each threshold, with every finding that does not hold.
+pub(super) fn threshold_cases(
+    experiment: &Experiment,
+    results: &[ThresholdResult],
+    suite: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for result in results {
+        write!(out, "<testcase classname=\"{suite}.thresholds\" name=\"{}\" time=\"0\">", escape(&result.expect))?;
+        let found = |finding: &ThresholdFinding| {
+            let reason = finding.reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+            let (place, figure) = (thresholds::place(experiment, finding), thresholds::figure(finding));
+            format!("{place}: {figure} {}{reason}", thresholds::outcome(finding.outcome))
+        };
+        let (bad, good): (Vec<_>, Vec<_>) =
+            result.findings.iter().partition(|finding| finding.outcome != Outcome::Holds);
+        if let Some(first) = bad.first() {
+            let kind = thresholds::outcome(result.outcome);
+            let all: Vec<String> = bad.iter().map(|finding| found(finding)).collect();
+            let (first, all) = (escape(&found(first)), escape(&all.join("; ")));
+            write!(out, "<failure type=\"threshold {kind}\" message=\"{first}\">{all}</failure>")?;
+        }
+        let good: Vec<String> = good.iter().map(|finding| found(finding)).collect();
+        if !good.is_empty() {
+            write!(out, "<system-out>{}</system-out>", escape(&good.join("; ")))?;
+        }
+        writeln!(out, "</testcase>")?;
+    }
+    Ok(())
 }
 
 fn case(view: &View<'_>, row: &Row<'_>, suite: &str, out: &mut dyn Write) -> io::Result<()> {

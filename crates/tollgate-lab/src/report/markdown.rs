@@ -7,6 +7,7 @@ use super::number;
 use super::peers;
 use super::sentence;
 use super::terminal::{findings, one_line, verdict_word};
+use super::thresholds;
 use super::view::{self, Row, View};
 use super::{RenderOptions, Reporter};
 use crate::results::{RunResult, TollVerdict};
@@ -38,11 +39,17 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
         }
     }
     peers_table(&view, out)?;
+    if let Some(table) = thresholds::table(&run.experiment, &run.thresholds) {
+        word_tables(vec![table], out)?;
+        for text in thresholds::reasons(&run.experiment, &run.thresholds) {
+            writeln!(out, "- {}", escaped(&text))?;
+        }
+    }
     doubts_and_machine(&view, out)
 }
 
 /// Tables of words, one below the other.
-fn word_tables(tables: Vec<encryption::Table>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn word_tables(tables: Vec<encryption::Table>, out: &mut dyn Write) -> io::Result<()> {
     for table in tables {
         let texts = |row: &[String]| row.iter().map(|text| escaped(text)).collect::<Vec<_>>().join(" | ");
         writeln!(out, "{}\n\n| {} |", escaped(&table.title), texts(&table.head))?;
@@ -204,7 +211,7 @@ fn line(row: &Row<'_>) -> String {
 }
 
 /// Text in which no character means anything to Markdown or HTML.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in one_line(text).chars() {
         match c {

@@ -3,6 +3,7 @@
 //! A reporter measures nothing, computes no toll and opens no file: it renders what `result.json` holds, so that an old
 //! run can be shown again at any time.
 
+mod across;
 mod chart;
 mod csv;
 mod encryption;
@@ -17,6 +18,7 @@ mod number;
 mod peers;
 mod sentence;
 mod terminal;
+mod thresholds;
 mod view;
 
 #[cfg(test)]
@@ -25,6 +27,8 @@ pub(crate) mod fixture;
 mod generated;
 #[cfg(test)]
 mod tests;
+
+pub use across::{ACROSS_REPORTERS, AcrossReporter, render_across};
 
 use crate::results::RunResult;
 use std::io::{self, Write};

@@ -8,6 +8,7 @@ use super::mediation;
 use super::number::{self, NOTHING};
 use super::peers;
 use super::sentence;
+use super::thresholds;
 use super::view::{self, Doubt, Row, View, is_plain};
 use super::{Colour, RenderOptions, Reporter};
 use crate::results::{RunResult, Toll, TollVerdict, Validity, Verdict};
@@ -61,7 +62,15 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
         wrapped(out, "", "certificates of the servers were not verified (--insecure)", options.width)?;
         writeln!(out)?;
     }
-    footnotes(&view, out, options.width, &paint)
+    footnotes(&view, out, options.width, &paint)?;
+    if let Some(table) = thresholds::table(&run.experiment, &run.thresholds) {
+        writeln!(out)?;
+        words(&table, out, options.width, &paint)?;
+        for text in thresholds::reasons(&run.experiment, &run.thresholds) {
+            wrapped(out, "  ", &text, options.width)?;
+        }
+    }
+    Ok(())
 }
 
 struct Column {
@@ -310,7 +319,7 @@ fn footnotes(view: &View<'_>, out: &mut dyn Write, width: usize, paint: &Paint) 
 }
 
 /// A table of words; a width that does not do leaves out columns from the right.
-fn words(table: &encryption::Table, out: &mut dyn Write, width: usize, paint: &Paint) -> io::Result<()> {
+pub(super) fn words(table: &encryption::Table, out: &mut dyn Write, width: usize, paint: &Paint) -> io::Result<()> {
     let texts = |row: &[String]| row.iter().map(|text| one_line(text)).collect::<Vec<_>>();
     let (head, rows) = (texts(&table.head), table.rows.iter().map(|row| texts(row)).collect::<Vec<_>>());
     let count = |text: &String| text.chars().count();
@@ -398,8 +407,8 @@ pub(super) fn wrapped(out: &mut dyn Write, indent: &str, text: &str, width: usiz
     writeln!(out, "{line}")
 }
 
-struct Paint {
-    colour: Colour,
+pub(super) struct Paint {
+    pub(super) colour: Colour,
 }
 
 impl Paint {
@@ -410,7 +419,7 @@ impl Paint {
         }
     }
 
-    fn strong(&self, text: &str) -> String {
+    pub(super) fn strong(&self, text: &str) -> String {
         self.with("1", text)
     }
 
@@ -422,7 +431,7 @@ impl Paint {
         self.with("33", text)
     }
 
-    fn bad(&self, text: &str) -> String {
+    pub(super) fn bad(&self, text: &str) -> String {
         self.with("31", text)
     }
 }

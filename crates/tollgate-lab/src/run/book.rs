@@ -16,6 +16,7 @@ use crate::results::{
     Cell, Connecting, EqualRate, Gap, GapKind, Peak, Piece, RunResult, Series, Settlement, Trial, Validity,
 };
 use crate::spread::{self, Groups};
+use crate::threshold;
 use crate::toll::{self, Findings};
 use crate::validity::{self, Evidence, Settling, Systems};
 use std::time::Duration;
@@ -294,6 +295,7 @@ impl Book {
         result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
         result.tolls = toll::compute(&result.experiment, &Findings::of(result));
         result.comparisons = comparison::compute(&result.experiment, &Findings::of(result));
+        result.thresholds = threshold::judge(&experiment.thresholds, result);
     }
 
     fn bins_that_suit(&self) -> Bins {

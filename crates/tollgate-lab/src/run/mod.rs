@@ -288,6 +288,7 @@ fn blank(
         links: Vec::new(),
         peers: peers(options, sites),
         comparisons: Vec::new(),
+        thresholds: Vec::new(),
         fits: Vec::new(),
         flows: Vec::new(),
         crypto: Vec::new(),

@@ -8,6 +8,7 @@ pub mod percentile;
 pub mod scalability;
 pub mod signed_rank;
 pub mod warm_up;
+pub mod welch;
 
 #[cfg(test)]
 pub(crate) mod synthetic;

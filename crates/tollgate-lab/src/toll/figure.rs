@@ -49,12 +49,12 @@ impl Figure {
     }
 
     /// Whether a finding of this rule concerns the figure.
-    pub(super) fn is_concerned_by(self, rule: &str) -> bool {
+    pub(crate) fn is_concerned_by(self, rule: &str) -> bool {
         self.is_at_rate() || !RATE_RULES.contains(&rule)
     }
 
     /// Whether the figure is a time that generator and subject share when both are at their limit.
-    pub(super) fn is_time(self) -> bool {
+    pub(crate) fn is_time(self) -> bool {
         matches!(self, Self::UnitTime)
     }
 }

@@ -44,10 +44,7 @@ impl Pair<'_> {
     /// Compares one figure in the trials of either, block by block.
     pub(super) fn compare(&self, figure: Figure, trials: [&[&Trial]; 2], findings: &Findings<'_>) -> Option<Found> {
         let Findings { cells, validity, .. } = *findings;
-        let [of_variant, of_baseline] = match figure.is_at_rate() {
-            true => [self.variant, self.baseline].map(|name| self.groups(name, figure, cells)),
-            false => trials.map(|trials| blocks(figure, trials, self.over)),
-        };
+        let [of_variant, of_baseline] = self.by_block(figure, trials, cells);
         if of_variant.is_empty() || of_baseline.is_empty() {
             return None;
         }
@@ -90,15 +87,7 @@ impl Pair<'_> {
             return Some(self.refused(figure, format!("{what}: a ratio to zero says nothing")));
         }
 
-        let logs = |values: &Vec<f64>| mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
-        let (mut differences, mut baselines) = (Vec::new(), Vec::new());
-        for (block, values) in &of_variant {
-            let Some(beside) = of_baseline.get(block) else { continue };
-            if let (Some(variant), Some(baseline)) = (logs(values), logs(beside)) {
-                differences.push(variant - baseline);
-                baselines.push(baseline);
-            }
-        }
+        let (differences, baselines) = log_ratios(&of_variant, &of_baseline);
         let Some(interval) = mean_interval(&differences, ALPHA) else {
             return Some(
                 self.refused(figure, format!("no interval from {} complete block(s): take more", differences.len())),
@@ -133,6 +122,19 @@ impl Pair<'_> {
             });
         let signed_rank_p = signed_rank::probability(&differences);
         Some(Found { toll, interval: Some(Compared { interval, signed_rank_p, joint }) })
+    }
+
+    /// The figure's values of either by block; at equal rate by group of blocks.
+    pub(super) fn by_block(
+        &self,
+        figure: Figure,
+        trials: [&[&Trial]; 2],
+        cells: &[Cell],
+    ) -> [BTreeMap<u32, Vec<f64>>; 2] {
+        match figure.is_at_rate() {
+            true => [self.variant, self.baseline].map(|name| self.groups(name, figure, cells)),
+            false => trials.map(|trials| blocks(figure, trials, self.over)),
+        }
     }
 
     /// Whether errors of either began at a lower level.
@@ -206,6 +208,23 @@ pub(super) fn judge(toll: &mut Toll, compared: &Compared, p_adjusted: f64) {
         TollVerdict::NoToll => Some(format!("the whole interval lies inside ± {:.0} %", NO_TOLL_BAND * 100.0)),
         _ => disagreement(compared),
     };
+}
+
+/// The mean of the logarithms of a block's values.
+pub(super) fn log_mean(values: &[f64]) -> Option<f64> {
+    mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>())
+}
+
+/// Of the blocks that hold both, the log ratio, and beside it the logarithm of the baseline's figure.
+pub(super) fn log_ratios(
+    of_variant: &BTreeMap<u32, Vec<f64>>,
+    of_baseline: &BTreeMap<u32, Vec<f64>>,
+) -> (Vec<f64>, Vec<f64>) {
+    let beside = of_variant.iter().filter_map(|(block, values)| Some((values, of_baseline.get(block)?)));
+    beside
+        .filter_map(|(values, beside)| Some((log_mean(values)?, log_mean(beside)?)))
+        .map(|(variant, baseline)| (variant - baseline, baseline))
+        .unzip()
 }
 
 /// A figure's values by block, of blocks in which the variant ran as often as in the fullest one.

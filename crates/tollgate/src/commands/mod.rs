@@ -5,6 +5,7 @@
 //! share.
 
 pub(crate) mod cert;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod link;
@@ -17,10 +18,12 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
 
+mod expected;
 mod input;
 mod output;
 mod secrets;
 mod selection;
+mod stored;
 mod xml;
 pub(crate) mod xpath;
 pub(crate) mod xslt;

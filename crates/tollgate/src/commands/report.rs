@@ -1,15 +1,13 @@
 //! `tollgate report RUN`: renders a stored run again. It measures nothing and changes nothing in the run's folder.
 
-use std::fmt;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use tollgate_lab::report;
-use tollgate_lab::results::{self, RunResult};
 
-use super::{input, output};
+use super::{output, stored};
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -42,15 +40,9 @@ fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(report::REPORTERS.iter().map(named))
 }
 
-/// The result's name in a run's folder.
-const RESULT: &str = "result.json";
-
-/// The largest result that is read: a full run of the largest experiment has a few megabytes.
-const RESULT_BYTES_MAX: u64 = 256 << 20;
-
 /// Renders the run.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
-    let result = read(&arguments.run)?;
+    let result = stored::read(&arguments.run)?;
     match &arguments.output {
         Some(path) => {
             let mut text = Vec::new();
@@ -65,23 +57,4 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         }
     }
     Ok(Exit::Done)
-}
-
-fn read(run: &Path) -> Result<RunResult, Failure> {
-    let path: PathBuf = if run.is_dir() { run.join(RESULT) } else { run.to_owned() };
-    let not_a_run = |failure: Failure| failure.hint("RUN is a folder that `tollgate run` wrote, or its result.json");
-    let unreadable = |reason: &dyn fmt::Display| not_a_run(input::unreadable(&path, reason));
-    let text = input::text(&path, RESULT_BYTES_MAX).map_err(not_a_run)?;
-    // The version is looked at first: another one may differ in any other field.
-    let format: FormatOnly = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
-    if !(results::FORMAT_OLDEST..=results::FORMAT).contains(&format.format) {
-        let reason = format!("its format is {}, this tollgate reads {}", format.format, results::FORMAT);
-        return Err(unreadable(&reason));
-    }
-    serde_json::from_str(&text).map_err(|error| unreadable(&error))
-}
-
-#[derive(serde::Deserialize)]
-struct FormatOnly {
-    format: u32,
 }

@@ -10,6 +10,7 @@ use tollgate_lab::report::{self, RenderOptions};
 use tollgate_lab::results::{RunResult, TollVerdict, Verdict};
 use tollgate_lab::run::{Ending, StopFlag};
 
+use super::expected::{self, Expected};
 use super::output;
 use super::selection::{self, Selection};
 use crate::failure::{Exit, Failure};
@@ -21,6 +22,7 @@ Examples:
   tollgate run protocol --only odata-v4-json --level 1,20
   tollgate run protocol --quick --out runs/monday --json > monday.json
   tollgate run encryption --subject http=http://localhost:9000 --subject https=https://localhost:9443
+  tollgate run protocol --quick --threshold 'p99(rest-json, 20) < 5 ms' --threshold 'toll.cpu < 2' --junit run.xml
   tollgate run mine.toml --subject theirs=http://127.0.0.1:9000/items --subject-pid theirs=4711
 
 Results go to stdout, progress to stderr (only on a terminal). The run's folder holds result.json, written after every trial, report.html and the histograms. Ctrl-C saves what is done, marks it partial and exits with 130.";
@@ -31,6 +33,9 @@ Results go to stdout, progress to stderr (only on a terminal). The run's folder 
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(super) selection: Selection,
+
+    #[command(flatten)]
+    pub(super) expected: Expected,
 
     /// Seed of every order and choice; a fresh one is drawn and stored if it is not given
     #[arg(long, value_name = "N", help_heading = "How much")]
@@ -50,7 +55,10 @@ const REPORT: &str = "report.html";
 
 /// Runs the experiment.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
-    let options = selection::run_options(&arguments.selection, arguments.out.clone(), arguments.seed)?;
+    let thresholds = arguments.expected.read()?;
+    let mut options = selection::run_options(&arguments.selection, arguments.out.clone(), arguments.seed)?;
+    let plan = tollgate_lab::run::check(&options).map_err(selection::failure)?;
+    options.experiment.expect(thresholds, &plan).map_err(|error| expected::failure(&error))?;
     let stop = StopFlag::new();
     let asked = stop.clone();
     signals::on_stop(move || asked.stop())?;
@@ -62,6 +70,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 
     let report = outcome.directory.join(REPORT);
     output::whole_file(&report, &rendered("html", &outcome.result)?)?;
+    if let Some(path) = &arguments.expected.junit {
+        output::whole_file(path, &rendered("junit", &outcome.result)?)?;
+    }
     if arguments.json {
         out.write_all(&rendered("json", &outcome.result)?).map_err(Failure::output)?;
     } else {
@@ -90,7 +101,7 @@ fn ended(result: &RunResult, ending: Ending) -> Result<Exit, Failure> {
     match ending {
         Ending::Interrupted => Ok(Exit::Interrupted),
         Ending::SubjectFailed => Err(Failure::failed(reason()).hint("what was measured before stands, marked partial")),
-        Ending::Complete if is_refused(result) => Ok(Exit::Refused),
-        Ending::Complete => Ok(Exit::Done),
+        Ending::Complete if is_refused(result) => Ok(expected::exit(&result.thresholds, Exit::Refused)),
+        Ending::Complete => Ok(expected::exit(&result.thresholds, Exit::Done)),
     }
 }

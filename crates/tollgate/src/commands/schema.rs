@@ -25,6 +25,8 @@ pub(super) enum SchemaOf {
     Subject,
     /// A run's result.json
     Result,
+    /// What `tollgate compare -f json` prints
+    Compare,
     /// What the gateway's admin listener says at /status.json
     Status,
 }
@@ -36,6 +38,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         SchemaOf::Config => tollgate_gateway::config::schema(),
         SchemaOf::Subject => format!("{:#}", tollgate_lab::subject::peer::schema().as_value()),
         SchemaOf::Result => format!("{:#}", schemars::schema_for!(tollgate_lab::results::RunResult).as_value()),
+        SchemaOf::Compare => format!("{:#}", schemars::schema_for!(tollgate_lab::across::Across).as_value()),
         SchemaOf::Status => tollgate_gateway::status_schema(),
     };
     writeln!(out, "{schema}").map_err(Failure::output)?;

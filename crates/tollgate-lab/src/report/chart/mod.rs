@@ -5,6 +5,7 @@
 
 mod axis;
 pub(super) mod bands;
+pub(super) mod dots;
 pub(super) mod histogram;
 pub(super) mod lines;
 pub(super) mod over_time;

@@ -3,6 +3,7 @@
 //! It needs no network, no script and no other file. Every picture has its table and its CSV beside it. It is written
 //! as well-formed XML, so that a test can hold it against a parser.
 
+pub(super) mod across;
 mod answer;
 mod cells;
 mod encryption;
@@ -51,9 +52,14 @@ const SECTIONS: &[Section] = &[
     cells::table,        // every figure, and the doubts beside them
     figures::charts,     // time, throughput, distribution
     watched::section,    // CPU, memory and work processes over time
+    thresholds,          // what was expected, and what decided
     published::table,    // what others published for the same question
     method::section,     // how it was measured, what is hidden, how to repeat it
 ];
+
+fn thresholds(view: &View<'_>) -> Option<String> {
+    across::section_of_thresholds(&view.run.experiment, &view.run.thresholds)
+}
 
 fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result<()> {
     let view = View::of(run);

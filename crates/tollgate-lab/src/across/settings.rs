@@ -1,0 +1,126 @@
+//! What runs do not have in common, setting by setting: whatever results hold of machine, version, command, settings,
+//! levels and variants is looked at, so that a new setting needs no line here.
+//!
+//! It deliberately judges nothing: which difference matters is the reader's to say.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::results::RunResult;
+
+/// Longest value that is kept whole.
+const VALUE_CHARACTERS_MAX: usize = 400;
+
+/// A setting in which runs differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// What it is.
+    pub name: String,
+    /// Its value in each run; absent where a run does not have it.
+    pub values: Vec<Option<String>>,
+}
+
+/// The settings in which `runs` differ, in the order of importance.
+pub(super) fn differing(runs: &[&RunResult]) -> Vec<Setting> {
+    let all: Vec<Vec<(String, String)>> = runs.iter().map(|run| of(run)).collect();
+    let mut names: Vec<&str> = Vec::new();
+    let mut maps: Vec<BTreeMap<&str, &str>> = Vec::new();
+    for settings in &all {
+        for (name, _) in settings {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        maps.push(settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect());
+    }
+    // Of a variant or a level that a run does not have at all, the list of names says enough.
+    let is_shared = |name: &str| match name.split_once(": ") {
+        Some((thing, _)) if thing.starts_with("variant ") || thing.starts_with("level ") => {
+            maps.iter().all(|map| map.keys().any(|key| key.starts_with(&format!("{thing}: "))))
+        }
+        _ => true,
+    };
+    let setting = |name: &str| Setting {
+        name: name.to_owned(),
+        values: maps.iter().map(|map| map.get(name).map(|value| shortened(value))).collect(),
+    };
+    let differs = |name: &&str| maps.iter().any(|map| map.get(*name) != maps[0].get(*name));
+    names.iter().copied().filter(|name| differs(name) && is_shared(name)).map(setting).collect()
+}
+
+/// All settings of a run, by name.
+fn of(run: &RunResult) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let value = |part: serde_json::Result<Value>| part.expect("results are plain data, which JSON can hold");
+    flatten("machine", &value(serde_json::to_value(&run.machine)), &mut found);
+    found.push(("tollgate".to_owned(), run.version.clone()));
+    found.push(("command".to_owned(), run.command.join(" ")));
+    found.push(("seed".to_owned(), run.seed.to_string()));
+    flatten("", &value(serde_json::to_value(&run.settings)), &mut found);
+    let experiment = &run.experiment;
+    let names = |names: Vec<String>| names.join(", ");
+    found.push((
+        "levels".to_owned(),
+        names(experiment.levels.iter().map(|level| experiment.level_title(*level)).collect()),
+    ));
+    found
+        .push(("variants".to_owned(), names(experiment.variants.iter().map(|variant| variant.name.clone()).collect())));
+    found.push((
+        "subjects".to_owned(),
+        names(run.peers.iter().map(|peer| format!("{} ({})", peer.name, peer.title)).collect()),
+    ));
+    let Value::Object(mut parts) = value(serde_json::to_value(experiment)) else { return found };
+    let (variants, named_levels) = (parts.remove("variants"), parts.remove("named_levels"));
+    // Levels have their own line.
+    parts.remove("levels");
+    flatten("", &Value::Object(parts), &mut found);
+    let list = |list: Option<Value>| list.and_then(|list| list.as_array().cloned()).unwrap_or_default();
+    let named = [("variant", "name", list(variants)), ("level", "title", list(named_levels))];
+    for (what, key, things) in named {
+        for mut thing in things {
+            let Some(Value::String(name)) = thing.as_object_mut().and_then(|thing| thing.remove(key)) else { continue };
+            flatten(&format!("{what} {name}"), &thing, &mut found);
+        }
+    }
+    found
+}
+
+fn flatten(path: &str, value: &Value, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(parts) => {
+            for (name, part) in parts {
+                let name = name.replace('_', " ");
+                let path = if path.is_empty() { name } else { format!("{path}: {name}") };
+                flatten(&path, part, found);
+            }
+        }
+        Value::Null => {}
+        Value::String(text) => found.push((path.to_owned(), text.clone())),
+        Value::Array(parts) => {
+            let texts: Vec<String> = parts.iter().map(plain).collect();
+            found.push((path.to_owned(), texts.join(", ")));
+        }
+        other => found.push((path.to_owned(), plain(other))),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
+            Some(value) if value.fract() == 0.0 && value.abs() < 1e15 => format!("{value:.0}"),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(VALUE_CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,155 @@
+//! Runs side by side, made up so that the true ratios are known.
+
+use super::*;
+use crate::report::fixture;
+use crate::results::{Validity, Verdict};
+use crate::stats::synthetic::Noise;
+use crate::toll::{self, Findings};
+
+/// The run of the fixtures, everything `slower` times, and the variant `odata-v2-atom` once more `dearer` times, with fresh
+/// noise.
+fn again(seed: u64, slower: f64, dearer: f64) -> RunResult {
+    let mut run = fixture::protocol();
+    let mut noise = Noise::of(seed);
+    for trial in &mut run.trials {
+        let own = if trial.variant == "odata-v2-atom" { dearer } else { 1.0 };
+        let factor = slower * own;
+        trial.subject_cpu_us = trial.subject_cpu_us.map(|us| us * factor * (0.02 * noise.normal()).exp());
+        let wander = (0.03 * noise.normal()).exp();
+        trial.unit_times_ms.iter_mut().for_each(|time| *time *= factor * wander);
+    }
+    run.seed = seed;
+    run.validity.clear();
+    run.tolls = toll::compute(&run.experiment, &Findings::of(&run));
+    run
+}
+
+fn beside(runs: &[&RunResult]) -> Across {
+    let names = ["one", "two", "three"];
+    let named: Vec<Named<'_>> = names.into_iter().zip(runs).map(|(name, run)| Named { name, run }).collect();
+    across(&named).unwrap()
+}
+
+fn find<'a>(rows: &'a [Beside], variant: &str, level: u64, figure: Figure) -> &'a Beside {
+    rows.iter().find(|row| row.variant == variant && row.level == level && row.figure == figure).unwrap()
+}
+
+#[test]
+fn a_slower_machine_is_in_the_ratio_of_figures_and_not_in_that_of_tolls() {
+    let (one, two) = (again(1, 1.0, 1.0), again(2, 1.5, 1.0));
+    let found = beside(&[&one, &two]);
+    let cpu = &find(&found.cells, "odata-v2-atom", 5, Figure::SubjectCpu).ratios[0];
+    assert!(cpu.low < 1.5 && 1.5 < cpu.high && cpu.verdict == TollVerdict::Dearer, "{cpu:?}");
+    let toll = &find(&found.tolls, "odata-v2-atom", 5, Figure::SubjectCpu).ratios[0];
+    assert!(toll.low < 1.0 && 1.0 < toll.high, "{toll:?}");
+    assert_eq!(find(&found.cells, "odata-v2-atom", 5, Figure::Bytes).ratios[0].verdict, TollVerdict::NoToll);
+}
+
+#[test]
+fn a_layer_that_became_dearer_is_in_both() {
+    let (one, two, three) = (again(3, 1.0, 1.0), again(4, 1.0, 1.0), again(5, 0.5, 1.4));
+    let found = beside(&[&one, &two, &three]);
+    let toll = find(&found.tolls, "odata-v2-atom", 20, Figure::SubjectCpu);
+    assert_eq!(toll.baseline.as_deref(), Some("rest-json"));
+    assert_eq!(toll.ratios.iter().map(|ratio| ratio.run).collect::<Vec<_>>(), [2, 3]);
+    assert!(toll.ratios[1].low < 1.4 && 1.4 < toll.ratios[1].high, "{:?}", toll.ratios[1]);
+    assert_eq!(toll.ratios[1].verdict, TollVerdict::Dearer);
+    assert_ne!(toll.ratios[0].verdict, TollVerdict::Dearer);
+}
+
+#[test]
+fn of_40_pairs_of_equal_runs_at_most_6_claim_a_difference_of_a_toll() {
+    let wrong = (0..40)
+        .filter(|seed| {
+            let found = beside(&[&again(100 + 2 * seed, 1.0, 1.0), &again(101 + 2 * seed, 1.0, 1.0)]);
+            let claims = |toll: &&Beside| {
+                toll.figure == Figure::SubjectCpu
+                    && toll
+                        .ratios
+                        .iter()
+                        .any(|ratio| matches!(ratio.verdict, TollVerdict::Dearer | TollVerdict::Cheaper))
+            };
+            found.tolls.iter().filter(claims).count() > 0
+        })
+        .count();
+    assert!(wrong <= 6, "{wrong} of 40");
+}
+
+#[test]
+fn what_is_refused_in_either_run_has_no_ratio_and_a_joint_time_is_no_claim() {
+    let (one, mut two) = (again(6, 1.0, 1.0), again(7, 1.0, 1.0));
+    let doubt = |rule: &str, level, verdict| Validity {
+        variant: "odata-v2-json".into(),
+        level,
+        rule: rule.into(),
+        verdict,
+        reason: "4 of 100 requests failed".into(),
+        remedy: String::new(),
+        value: 0.04,
+        bound: 0.001,
+    };
+    two.validity.push(doubt("errors", 5, Verdict::Refused));
+    two.validity.push(doubt("joint", 20, Verdict::Marked));
+    two.tolls = toll::compute(&two.experiment, &Findings::of(&two));
+    let found = beside(&[&one, &two]);
+    let row = find(&found.cells, "odata-v2-json", 5, Figure::SubjectCpu);
+    assert_eq!((row.ratios[0].verdict, row.ratios[0].ratio), (TollVerdict::Refused, 0.0));
+    assert_eq!((row.values[1].standing, row.values[1].interval), (Verdict::Refused, None));
+    assert!(row.ratios[0].note.as_deref().unwrap().starts_with("run 2: 4 of 100"), "{row:?}");
+    let toll = find(&found.tolls, "odata-v2-json", 5, Figure::SubjectCpu);
+    assert_eq!(toll.ratios[0].verdict, TollVerdict::Refused);
+    let time = find(&found.cells, "odata-v2-json", 20, Figure::UnitTime);
+    assert_eq!((time.ratios[0].verdict, time.values[1].standing), (TollVerdict::Joint, Verdict::Marked));
+    assert_ne!(find(&found.cells, "odata-v2-json", 20, Figure::SubjectCpu).ratios[0].verdict, TollVerdict::Joint);
+}
+
+#[test]
+fn only_what_differs_is_listed_and_lone_cells_are_told() {
+    let (one, mut two) = (again(8, 1.0, 1.0), again(9, 1.0, 1.0));
+    two.machine.cpu = "another".into();
+    two.settings.slice_ms = 100.0;
+    two.experiment.variants[1].subject = "http://there.example/".into();
+    two.experiment.variants.pop();
+    two.cells.retain(|cell| cell.variant != "rest-xml-padded" && cell.level != 10);
+    let found = beside(&[&one, &two]);
+    let names: Vec<&str> = found.settings.iter().map(|setting| setting.name.as_str()).collect();
+    assert_eq!(names, ["machine: cpu", "seed", "slice ms", "variants", "variant odata-v2-atom: subject"]);
+    assert_eq!(found.settings[2].values, [Some("250".to_owned()), Some("100".to_owned())]);
+    assert_eq!(found.lone.len(), 6 + 3);
+    assert!(found.lone.iter().all(|lone| lone.run == 1));
+    assert!(found.cells.iter().all(|row| row.level != 10 && row.variant != "rest-xml-padded"));
+    assert!(beside(&[&one, &one]).settings.is_empty());
+}
+
+#[test]
+fn levels_with_names_are_the_same_where_their_names_are() {
+    let one = fixture::encryption();
+    let mut two = one.clone();
+    two.experiment.named_levels.swap(0, 1);
+    let (a, b) = (two.experiment.named_levels[0].level, two.experiment.named_levels[1].level);
+    (two.experiment.named_levels[0].level, two.experiment.named_levels[1].level) = (b, a);
+    two.experiment.named_levels.iter_mut().find(|level| level.level == a).unwrap().title = "another way".into();
+    let found = beside(&[&one, &two]);
+    let kept = one.experiment.level_title(a);
+    assert!(found.cells.iter().any(|row| row.level_title == kept));
+    assert!(found.lone.iter().any(|lone| lone.run == 2 && lone.level_title == "another way"), "{:?}", found.lone);
+}
+
+#[test]
+fn runs_of_different_experiments_are_refused_by_both_names() {
+    let (one, two) = (fixture::protocol(), fixture::encryption());
+    let named = [Named { name: "runs/a", run: &one }, Named { name: "runs/b", run: &two }];
+    let message = across(&named).unwrap_err().to_string();
+    assert!(message.contains("runs/a is of `protocol`") && message.contains("runs/b of `encryption`"), "{message}");
+    assert_eq!(across(&named[..1]).unwrap_err().to_string(), "1 runs: expected from 2 to 8");
+    assert_eq!(across(&[named[0]; RUNS_MAX + 1]), Err(AcrossError::Count(RUNS_MAX + 1)));
+    assert!(across(&[named[0]; RUNS_MAX]).is_ok());
+}
+
+#[test]
+fn figures_of_inserts_stand_side_by_side_too() {
+    let run = fixture::batching(&[20, 100]);
+    let found = beside(&[&run, &run]);
+    assert!(found.cells.iter().any(|row| row.figure == Figure::UnitTime && row.ratios.len() == 1));
+    assert!(found.settings.is_empty() && found.lone.is_empty());
+}

@@ -1,0 +1,297 @@
+//! Runs side by side as tables and sentences of words, which the terminal, Markdown and the page draw alike.
+
+use crate::across::{Across, Beside, RatioOf, RunHead, ValueOf};
+use crate::report::encryption::Table;
+use crate::report::number::{self, NOTHING};
+use crate::report::sentence;
+use crate::results::{Figure, State, TollVerdict, Verdict};
+use crate::toll::FIGURES;
+
+/// Doubts of one kind that are listed before the rest is counted.
+const DOUBTS_MAX: usize = 12;
+/// Cells that only one run has and that are named before the rest is counted.
+const LONE_MAX: usize = 12;
+
+/// What rows compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::report) enum What {
+    /// Figures of cells.
+    Figures,
+    /// Tolls.
+    Tolls,
+}
+
+impl What {
+    pub(in crate::report) fn rows(self, across: &Across) -> &[Beside] {
+        match self {
+            What::Figures => &across.cells,
+            What::Tolls => &across.tolls,
+        }
+    }
+}
+
+/// What the page is about.
+pub(in crate::report) fn title(across: &Across) -> String {
+    format!("{} runs of {} side by side", across.runs.len(), across.experiment.name)
+}
+
+/// Why a run is not whole; absent for a complete one.
+pub(in crate::report) fn incompleteness(run: &RunHead) -> Option<String> {
+    let because = run.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    match run.state {
+        State::Complete => None,
+        State::Partial => Some(format!("Run {} is partial{because}", run.number)),
+        State::Running => Some(format!("Run {} had not ended when it was written{because}", run.number)),
+    }
+}
+
+/// The runs themselves.
+pub(in crate::report) fn runs(across: &Across) -> Table {
+    let row = |run: &RunHead| {
+        let state = match run.state {
+            State::Complete => "complete",
+            State::Partial => "partial",
+            State::Running => "not ended",
+        };
+        vec![
+            format!("run {}", run.number),
+            run.name.clone(),
+            state.to_owned(),
+            run.started.clone(),
+            run.machine.clone(),
+        ]
+    };
+    Table {
+        title: title(across),
+        head: ["run", "name", "state", "started", "machine"].map(str::to_owned).to_vec(),
+        rows: across.runs.iter().map(row).collect(),
+    }
+}
+
+/// The settings in which runs differ; absent where they do not.
+pub(in crate::report) fn settings(across: &Across) -> Option<Table> {
+    let head = std::iter::once("setting".to_owned()).chain(across.runs.iter().map(|run| format!("run {}", run.number)));
+    let rows = across.settings.iter().map(|setting| {
+        let values = setting.values.iter().map(|value| value.clone().unwrap_or_else(|| NOTHING.to_owned()));
+        std::iter::once(setting.name.clone()).chain(values).collect()
+    });
+    let table = Table { title: "What differs".to_owned(), head: head.collect(), rows: rows.collect() };
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// What each further run took by what the first one took, in a sentence for each figure.
+pub(in crate::report) fn sentences(across: &Across, what: What, times: &'static str) -> Vec<String> {
+    let mut texts = Vec::new();
+    for run in &across.runs[1..] {
+        for figure in FIGURES {
+            let found: Vec<(&Beside, &RatioOf)> = of_run(across, what, figure, run.number).collect();
+            texts.extend(sentence_of(across, what, figure, run.number, &found, times));
+        }
+    }
+    texts
+}
+
+fn sentence_of(
+    across: &Across,
+    what: What,
+    figure: Figure,
+    run: u32,
+    found: &[(&Beside, &RatioOf)],
+    times: &'static str,
+) -> Option<String> {
+    let of = |verdict: TollVerdict| found.iter().filter(|(_, ratio)| ratio.verdict == verdict).count();
+    let verdicts = [
+        TollVerdict::Dearer,
+        TollVerdict::Cheaper,
+        TollVerdict::NoToll,
+        TollVerdict::Unclear,
+        TollVerdict::Joint,
+        TollVerdict::Refused,
+    ];
+    let counts: Vec<String> = verdicts
+        .into_iter()
+        .filter(|verdict| of(*verdict) > 0)
+        .map(|verdict| format!("{} {}", of(verdict), verdict_word(verdict)))
+        .collect();
+    let plain =
+        || found.iter().filter(|(_, ratio)| !matches!(ratio.verdict, TollVerdict::Joint | TollVerdict::Refused));
+    let named = |(row, found): &(&Beside, &RatioOf)| {
+        format!("{} ({})", number::ratio(found.ratio, found.low, found.high, times), cell(row))
+    };
+    let least = plain().min_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio));
+    let most = plain().max_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio));
+    let range = match least.zip(most) {
+        Some((least, most)) if std::ptr::eq(least.1, most.1) => format!("; {}", named(least)),
+        Some((least, most)) => format!("; from {} to {}", named(least), named(most)),
+        None => String::new(),
+    };
+    let about = match what {
+        What::Figures => figure_words(across, figure),
+        What::Tolls => format!("toll on {}", figure_words(across, figure)),
+    };
+    (!found.is_empty()).then(|| format!("Run {run} by run 1, {about}: {}{range}.", counts.join(", ")))
+}
+
+/// A table for each figure and each further run.
+pub(in crate::report) fn ratio_tables(across: &Across, what: What, times: &'static str) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for figure in FIGURES {
+        for run in &across.runs[1..] {
+            let rows: Vec<Vec<String>> = of_run(across, what, figure, run.number)
+                .map(|(row, ratio)| {
+                    let value = |number: u32| row.values.iter().find(|value| value.run == number);
+                    let text = |number| {
+                        value(number).map_or_else(|| NOTHING.to_owned(), |value| value_text(value, what, times))
+                    };
+                    let shown = match ratio.verdict {
+                        TollVerdict::Refused => NOTHING.to_owned(),
+                        _ => number::ratio(ratio.ratio, ratio.low, ratio.high, times),
+                    };
+                    vec![
+                        row.variant.clone(),
+                        row.level_title.clone(),
+                        text(1),
+                        text(run.number),
+                        shown,
+                        verdict_word(ratio.verdict).to_owned(),
+                    ]
+                })
+                .collect();
+            if rows.is_empty() {
+                continue;
+            }
+            let unit = figure_unit(across, figure);
+            let title = match what {
+                What::Figures => format!("{}, {unit}: run {} by run 1", figure_words(across, figure), run.number),
+                What::Tolls => {
+                    format!("toll on {}: that of run {} by that of run 1", figure_words(across, figure), run.number)
+                }
+            };
+            let by = format!("run {} / run 1", run.number);
+            let head = ["variant", "level", "run 1", &format!("run {}", run.number), &by, "verdict"];
+            tables.push(Table { title: capital(&title), head: head.map(str::to_owned).to_vec(), rows });
+        }
+    }
+    tables
+}
+
+/// Throughput and response times, which carry no interval of their own here.
+pub(in crate::report) fn times(across: &Across) -> Option<Table> {
+    let numbers: Vec<String> = across.runs.iter().map(|run| run.number.to_string()).collect();
+    let order = format!("run {}", numbers.join(" / "));
+    let rows = across.times.iter().map(|row| {
+        let each = |of: &dyn Fn(&crate::across::TimesOf) -> Option<f64>| {
+            let texts = across.runs.iter().map(|run| match row.values.iter().find(|value| value.run == run.number) {
+                None => NOTHING.to_owned(),
+                Some(value) if value.standing == Verdict::Refused => "refused".to_owned(),
+                Some(value) => number::optional(of(value)),
+            });
+            texts.collect::<Vec<_>>().join(" / ")
+        };
+        vec![
+            row.variant.clone(),
+            row.level_title.clone(),
+            each(&|value| Some(value.requests_per_second)),
+            each(&|value| value.p50_ms),
+            each(&|value| value.p95_ms),
+            each(&|value| value.p99_ms),
+        ]
+    });
+    let table = Table {
+        title: format!("Requests per second and response times in ms, {order}; without intervals, so no ratio is made"),
+        head: ["variant", "level", "requests/s", "p50", "p95", "p99"].map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    };
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// Cells that only one run has, in a sentence for each run.
+pub(in crate::report) fn lone(across: &Across) -> Vec<String> {
+    let of = |run: &RunHead| {
+        let own: Vec<String> = across
+            .lone
+            .iter()
+            .filter(|lone| lone.run == run.number)
+            .map(|lone| format!("{} at {}", lone.variant, lone.level_title))
+            .collect();
+        let more = own.len().saturating_sub(LONE_MAX);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let shown = own.iter().take(LONE_MAX).cloned().collect::<Vec<_>>().join(", ");
+        (!own.is_empty()).then(|| format!("Only run {} has {shown}{more}.", run.number))
+    };
+    across.runs.iter().filter_map(of).collect()
+}
+
+/// Doubts about what is shown, each once for a run and a cell.
+pub(in crate::report) fn doubts(across: &Across) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for row in &across.cells {
+        for value in row.values.iter().filter(|value| value.standing != Verdict::Ok) {
+            for doubt in &value.doubts {
+                let text = format!("run {}, {}: {doubt}", value.run, cell(row));
+                if !texts.contains(&text) {
+                    texts.push(text);
+                }
+            }
+        }
+    }
+    let more = texts.len().saturating_sub(DOUBTS_MAX);
+    texts.truncate(DOUBTS_MAX);
+    if more > 0 {
+        texts.push(format!("and {more} more: `tollgate compare … -f json` has them all"));
+    }
+    texts
+}
+
+/// The ratios of one run in one figure, with their rows.
+fn of_run(across: &Across, what: What, figure: Figure, run: u32) -> impl Iterator<Item = (&Beside, &RatioOf)> {
+    let rows = what.rows(across).iter().filter(move |row| row.figure == figure);
+    rows.filter_map(move |row| Some((row, row.ratios.iter().find(|ratio| ratio.run == run)?)))
+}
+
+/// A cell in words.
+pub(in crate::report) fn cell(row: &Beside) -> String {
+    format!("{} at {}", row.variant, row.level_title)
+}
+
+pub(in crate::report) fn figure_words(across: &Across, figure: Figure) -> String {
+    match figure {
+        Figure::UnitTime => format!("time of a {}", sentence::unit_noun(&across.experiment)),
+        _ => sentence::figure(&across.experiment, figure),
+    }
+}
+
+pub(in crate::report) fn figure_unit(across: &Across, figure: Figure) -> String {
+    match figure {
+        Figure::Bytes => format!("per {}", sentence::unit_noun(&across.experiment)),
+        _ => figure.unit().to_owned(),
+    }
+}
+
+/// A verdict in words that fit two runs.
+pub(in crate::report) fn verdict_word(verdict: TollVerdict) -> &'static str {
+    match verdict {
+        TollVerdict::NoToll => "no difference",
+        _ => sentence::verdict(verdict),
+    }
+}
+
+fn value_text(value: &ValueOf, what: What, times: &'static str) -> String {
+    let mark = if value.standing == Verdict::Marked { " *" } else { "" };
+    if value.standing == Verdict::Refused {
+        return "refused".to_owned();
+    }
+    match (what, value.interval) {
+        (What::Tolls, Some((low, high))) => format!("{}{mark}", number::ratio(value.value, low, high, times)),
+        (What::Figures, Some((low, high))) => {
+            let half = number::three_digits((high - low) / 2.0);
+            format!("{} ±{half}{mark}", number::three_digits(value.value))
+        }
+        (_, None) => format!("{}{mark}", number::three_digits(value.value)),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,89 @@
+//! `tollgate compare RUN RUN…`: puts stored runs side by side. It measures nothing and changes nothing in their folders.
+//!
+//! Deliberately not here: ratios and their intervals (the lab), and how they are shown (the lab's reporters).
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use tollgate_lab::across::{self, Named};
+use tollgate_lab::report::{self, RenderOptions};
+use tollgate_lab::results::RunResult;
+use tollgate_lab::threshold::{self, Known, Runs};
+
+use super::expected::{self, Expected};
+use super::{output, stored};
+use crate::failure::{Exit, Failure};
+
+const EXAMPLES: &str = "\
+Examples:
+  tollgate compare runs/native runs/vm                     the same experiment on two machines
+  tollgate compare runs/monday runs/friday -f html -o week.html
+  tollgate compare runs/main runs/branch --threshold 'toll-ratio.cpu < 1.05' --junit compare.xml
+
+Ratios are each further run by the first one. They are unpaired: times and machines are part of them. The ratio of two tolls divides what slows variant and baseline alike away.";
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Folders of runs, or their result.json; the first one is what the others are divided by
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub(super) runs: Vec<PathBuf>,
+
+    /// In which format
+    #[arg(short, long, value_name = "FORMAT", default_value = "terminal", value_parser = formats())]
+    pub(super) format: String,
+
+    /// Write to this file in the place of stdout; it appears whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) expected: Expected,
+}
+
+/// The lab's own list of reporters, so that a new one needs no line here.
+fn formats() -> PossibleValuesParser {
+    let named = |reporter: &report::AcrossReporter| {
+        PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about)
+    };
+    PossibleValuesParser::new(report::ACROSS_REPORTERS.iter().map(named))
+}
+
+/// Puts the runs side by side.
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+    let thresholds = arguments.expected.read()?;
+    let runs = arguments.runs.iter().map(|run| stored::read(run)).collect::<Result<Vec<RunResult>, Failure>>()?;
+    let names: Vec<String> = arguments.runs.iter().map(|run| run.display().to_string()).collect();
+    let named: Vec<Named<'_>> = names.iter().zip(&runs).map(|(name, run)| Named { name, run }).collect();
+    let mut found = across::across(&named).map_err(Failure::usage)?;
+
+    let experiment = &found.experiment;
+    let variants: Vec<(&str, bool)> =
+        experiment.variants.iter().map(|variant| (variant.name.as_str(), variant.baseline.is_some())).collect();
+    let known = Known { variants: &variants, levels: &experiment.levels, runs: Runs::Several };
+    for threshold in &thresholds {
+        threshold.check(&known).map_err(|error| expected::failure(&error))?;
+    }
+    found.thresholds = threshold::judge_across(&thresholds, &found, &runs.iter().collect::<Vec<_>>());
+
+    let rendered = |format: &str| {
+        let mut text = Vec::new();
+        report::render_across(format, &found, &mut text, &RenderOptions::default()).map_err(output::render_failure)?;
+        Ok::<_, Failure>(text)
+    };
+    if let Some(path) = &arguments.expected.junit {
+        output::whole_file(path, &rendered("junit")?)?;
+    }
+    match &arguments.output {
+        Some(path) => output::whole_file(path, &rendered(&arguments.format)?)?,
+        None => {
+            report::render_across(&arguments.format, &found, out, &output::render_options())
+                .map_err(output::render_failure)?;
+            out.flush().map_err(Failure::output)?;
+        }
+    }
+    Ok(expected::exit(&found.thresholds, Exit::Done))
+}

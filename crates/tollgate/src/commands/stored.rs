@@ -1,0 +1,37 @@
+//! Stored runs, as verbs read them: a folder or its result.json, of a format that is known.
+//!
+//! Deliberately not here: what is done with them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use tollgate_lab::results::{self, RunResult};
+
+use super::input;
+use crate::failure::Failure;
+
+/// The result's name in a run's folder.
+const RESULT: &str = "result.json";
+
+/// The largest result that is read: a full run of the largest experiment has a few megabytes.
+const RESULT_BYTES_MAX: u64 = 256 << 20;
+
+/// Reads a stored run.
+pub(super) fn read(run: &Path) -> Result<RunResult, Failure> {
+    let path: PathBuf = if run.is_dir() { run.join(RESULT) } else { run.to_owned() };
+    let not_a_run = |failure: Failure| failure.hint("RUN is a folder that `tollgate run` wrote, or its result.json");
+    let unreadable = |reason: &dyn fmt::Display| not_a_run(input::unreadable(&path, reason));
+    let text = input::text(&path, RESULT_BYTES_MAX).map_err(not_a_run)?;
+    // The version is looked at first: another one may differ in any other field.
+    let format: FormatOnly = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+    if !(results::FORMAT_OLDEST..=results::FORMAT).contains(&format.format) {
+        let reason = format!("its format is {}, this tollgate reads {}", format.format, results::FORMAT);
+        return Err(unreadable(&reason));
+    }
+    serde_json::from_str(&text).map_err(|error| unreadable(&error))
+}
+
+#[derive(serde::Deserialize)]
+struct FormatOnly {
+    format: u32,
+}
