@@ -140,7 +140,16 @@ fn nodes(options: &Options) -> Nodes {
             ExpressionKind::Logic(_, left, right)
             | ExpressionKind::Compare(_, left, right)
             | ExpressionKind::Arithmetic(_, left, right) => pending.extend([&**left, &**right]),
-            ExpressionKind::Call(..) => return Nodes::Calling,
+            ExpressionKind::Cast(inner) => pending.push(inner),
+            ExpressionKind::In(inner, values) => {
+                nodes += values.len() as u64;
+                pending.push(inner);
+            }
+            ExpressionKind::Case(branches) => {
+                pending.extend(branches.iter().flat_map(|(condition, value)| [condition, value]));
+            }
+            // A question looks at other rows for each row.
+            ExpressionKind::Call(..) | ExpressionKind::Related(_) => return Nodes::Calling,
         }
     }
     Nodes::Known(nodes)

@@ -176,8 +176,10 @@ pub struct Expression {
 pub enum ExpressionKind {
     /// A constant.
     Literal(Value),
-    /// A leaf of the entity itself, or of one reached over to-one navigation.
+    /// A leaf of an entity, or of one reached from it over to-one navigation.
     Leaf {
+        /// Whose.
+        of: Origin,
         /// To-one navigation on the way; empty for the entity's own.
         through: Vec<(NavigationId, SetId)>,
         /// The leaf.
@@ -197,6 +199,51 @@ pub enum ExpressionKind {
     Arithmetic(Arithmetic, Box<Expression>, Box<Expression>),
     /// A function call.
     Call(Function, Vec<Expression>),
+    /// `in`: whether the value is one of these, none of which is null; each has the type of the operand.
+    In(Box<Expression>, Vec<Value>),
+    /// `case`: the value behind the first condition that is true, or null.
+    Case(Vec<(Expression, Expression)>),
+    /// `cast`: the value as one of the expression's type; null where it has none.
+    Cast(Box<Expression>),
+    /// A question about the entities that to-many navigation leads to.
+    Related(Box<Related>),
+}
+
+/// Whose leaf or navigation a path names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The entity at hand (`$it`).
+    It,
+    /// A related entity of the question that surrounds the expression; the outermost question has number 0.
+    Variable(usize),
+}
+
+/// A question about related entities: the lambda operators, and how many there are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Related {
+    /// Whose.
+    pub of: Origin,
+    /// To-one navigation on the way.
+    pub through: Vec<(NavigationId, SetId)>,
+    /// The to-many navigation at its end.
+    pub navigation: NavigationId,
+    /// Where it leads.
+    pub target: SetId,
+    /// What is asked.
+    pub question: Question,
+    /// What is asked of each, as a Boolean expression; in it the related entity is the next [`Origin::Variable`].
+    pub condition: Option<Expression>,
+}
+
+/// What is asked of related entities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// `any`: whether the condition is true of one.
+    Any,
+    /// `all`: whether it is true of each, as it is where there are none.
+    All,
+    /// `$count`: of how many it is true.
+    Count,
 }
 
 /// Logical operators.
@@ -287,6 +334,14 @@ pub enum Function {
     Floor,
     /// `ceiling(number)`.
     Ceiling,
+    /// `now()`: when the statement runs, in milliseconds (V4).
+    Now,
+    /// `totaloffsetminutes(instant)` (V4): 0, since stores keep instants in UTC.
+    TotalOffsetMinutes,
+    /// `totalseconds(duration)`: a decimal (V4).
+    TotalSeconds,
+    /// `fractionalseconds(time)`: a decimal below 1 (V4).
+    FractionalSeconds,
 }
 
 /// The leaves that a store must answer for one entity, in order: the selected ones, then those of the key, the

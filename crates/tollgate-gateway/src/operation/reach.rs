@@ -55,15 +55,27 @@ fn check_plan(access: &Access, plan: &Plan, verb: Verb) -> Result<(), Fault> {
 fn check_expression(access: &Access, expression: &Expression) -> Result<(), Fault> {
     match &expression.kind {
         ExpressionKind::Literal(_) => Ok(()),
-        ExpressionKind::Leaf { through, leaf: _ } => {
+        ExpressionKind::Leaf { of: _, through, leaf: _ } => {
             through.iter().try_for_each(|(_, target)| access.check(*target, Verb::Get))
         }
-        ExpressionKind::Not(inner) | ExpressionKind::Negate(inner) => check_expression(access, inner),
+        ExpressionKind::Not(inner)
+        | ExpressionKind::Negate(inner)
+        | ExpressionKind::Cast(inner)
+        | ExpressionKind::In(inner, _) => check_expression(access, inner),
         ExpressionKind::Logic(_, left, right)
         | ExpressionKind::Compare(_, left, right)
         | ExpressionKind::Arithmetic(_, left, right) => {
             check_expression(access, left)?;
             check_expression(access, right)
+        }
+        ExpressionKind::Case(branches) => branches.iter().try_for_each(|(condition, value)| {
+            check_expression(access, condition)?;
+            check_expression(access, value)
+        }),
+        ExpressionKind::Related(related) => {
+            related.through.iter().try_for_each(|(_, target)| access.check(*target, Verb::Get))?;
+            access.check(related.target, Verb::Get)?;
+            related.condition.iter().try_for_each(|condition| check_expression(access, condition))
         }
         ExpressionKind::Call(_, arguments) => {
             arguments.iter().try_for_each(|argument| check_expression(access, argument))

@@ -8,7 +8,9 @@ use std::num::FpCategory;
 
 use tollgate_wire::decimal;
 use tollgate_wire::edm::{NavigationId, Primitive, SetId};
-use tollgate_wire::plan::{Arithmetic, Comparison, Direction, Expression, ExpressionKind, Function, Logic, Options};
+use tollgate_wire::plan::{
+    Arithmetic, Comparison, Direction, Expression, ExpressionKind, Function, Logic, Options, Origin, Question, Related,
+};
 use tollgate_wire::value::Value;
 
 use crate::stores::{self, Kind};
@@ -50,17 +52,34 @@ pub(crate) fn matching<'w>(world: &'w World, set: SetId, options: &Options) -> R
 
 /// The value of an expression for a row; without a row every leaf is null.
 fn value(world: &World, set: SetId, row: Option<&Vec<Value>>, expression: &Expression) -> Result<Value, Undefined> {
-    let of = |expression: &Expression| value(world, set, row, expression);
+    value_within(world, &[(set, row)], expression)
+}
+
+/// An entity that an expression can name.
+type Named<'w> = (SetId, Option<&'w Vec<Value>>);
+
+/// The same within questions: first the entity at hand, then the related ones, outermost first.
+fn value_within(world: &World, named: &[Named<'_>], expression: &Expression) -> Result<Value, Undefined> {
+    let of = |expression: &Expression| value_within(world, named, expression);
     Ok(match &expression.kind {
         ExpressionKind::Literal(literal) => literal.clone(),
-        ExpressionKind::Leaf { through, leaf } => {
-            let (mut set, mut row) = (set, row);
-            for (navigation, target) in through {
-                row = row.and_then(|row| to_one(world, set, row, *navigation));
-                set = *target;
-            }
-            row.map_or(Value::Null, |row| row[leaf.0].clone())
+        ExpressionKind::Leaf { of, through, leaf } => {
+            reached(world, named, *of, through).1.map_or(Value::Null, |row| row[leaf.0].clone())
         }
+        ExpressionKind::In(inner, values) => {
+            let inner = of(inner)?;
+            Value::Boolean(inner != Value::Null && values.iter().any(|value| order(&inner, value).is_eq()))
+        }
+        ExpressionKind::Case(branches) => {
+            let evaluated: Vec<_> = branches
+                .iter()
+                .map(|(condition, value)| Ok((of(condition)?, of(value)?)))
+                .collect::<Result<_, Undefined>>()?;
+            let found = evaluated.into_iter().find(|(condition, _)| *condition == Value::Boolean(true));
+            found.map_or(Value::Null, |(_, value)| value)
+        }
+        ExpressionKind::Cast(inner) => cast(of(inner)?, expression.primitive),
+        ExpressionKind::Related(question) => related(world, named, question)?,
         ExpressionKind::Not(inner) => match of(inner)? {
             Value::Boolean(boolean) => Value::Boolean(!boolean),
             _ => Value::Null,
@@ -85,6 +104,70 @@ fn value(world: &World, set: SetId, row: Option<&Vec<Value>>, expression: &Expre
             if arguments.contains(&Value::Null) { Value::Null } else { call(*function, &arguments)? }
         }
     })
+}
+
+/// The entity at the end of to-one navigation, and its set.
+fn reached<'w>(world: &'w World, named: &[Named<'w>], of: Origin, through: &[(NavigationId, SetId)]) -> Named<'w> {
+    let (mut set, mut row) = match of {
+        Origin::It => named[0],
+        Origin::Variable(number) => named[number + 1],
+    };
+    for (navigation, target) in through {
+        row = row.and_then(|row| to_one(world, set, row, *navigation));
+        set = *target;
+    }
+    (set, row)
+}
+
+fn related(world: &World, named: &[Named<'_>], question: &Related) -> Result<Value, Undefined> {
+    let (set, row) = reached(world, named, question.of, &question.through);
+    let navigation = &world.model.type_of(set).navigation[question.navigation.0];
+    let rows = world.rows[question.target.0].iter().filter(|candidate| {
+        row.is_some_and(|row| {
+            navigation.on.iter().all(|(here, there)| row[here.0] != Value::Null && row[here.0] == candidate[there.0])
+        })
+    });
+    let holds = |row| match &question.condition {
+        None => Ok(true),
+        Some(condition) => {
+            let within = [named, &[(question.target, row)]].concat();
+            value_within(world, &within, condition).map(|value| value == Value::Boolean(true))
+        }
+    };
+    // What depends on no row may be evaluated even where none is related.
+    holds(None)?;
+    let answers = rows.map(|row| holds(Some(row))).collect::<Result<Vec<bool>, Undefined>>()?;
+    Ok(match question.question {
+        Question::Any => Value::Boolean(answers.contains(&true)),
+        Question::All => Value::Boolean(!answers.contains(&false)),
+        Question::Count => Value::Integer(answers.iter().filter(|holds| **holds).count() as i64),
+    })
+}
+
+fn cast(value: Value, to: Option<Primitive>) -> Value {
+    let whole = |number: i128| i64::try_from(number).map_or(Value::Null, Value::Integer);
+    match (value, to.expect("a cast has a type")) {
+        (Value::Integer(integer), Primitive::Byte) => {
+            u8::try_from(integer).map_or(Value::Null, |n| Value::Integer(n.into()))
+        }
+        (Value::Integer(integer), Primitive::Int16) => {
+            i16::try_from(integer).map_or(Value::Null, |n| Value::Integer(n.into()))
+        }
+        (Value::Integer(integer), Primitive::Int32) => {
+            i32::try_from(integer).map_or(Value::Null, |n| Value::Integer(n.into()))
+        }
+        (Value::Integer(integer), Primitive::String { .. }) => Value::String(integer.to_string()),
+        (Value::Boolean(boolean), Primitive::String { .. }) => Value::String(boolean.to_string()),
+        (value @ Value::Integer(_), Primitive::Decimal { .. }) => Value::Decimal(digits(&value)),
+        (value @ (Value::Integer(_) | Value::Decimal(_)), Primitive::Double) => Value::Real(as_real(&value)),
+        (Value::Decimal(digits), Primitive::Int64) => {
+            let whole_digits = digits.split('.').next().unwrap().to_owned();
+            whole_digits.parse().map_or(Value::Null, whole)
+        }
+        (Value::Real(real), Primitive::Int64) if real.abs() < 1e30 => whole(real.trunc() as i128),
+        (Value::Real(_), Primitive::Int64) => Value::Null,
+        (value, _) => value,
+    }
 }
 
 fn to_one<'w>(world: &'w World, set: SetId, row: &[Value], navigation: NavigationId) -> Option<&'w Vec<Value>> {
@@ -262,6 +345,18 @@ fn call(function: Function, arguments: &[Value]) -> Result<Value, Undefined> {
         Function::Second => part(5),
         Function::Date => Value::Text(Primitive::Date, instant().map_or(text(0), |(date, _)| date).into()),
         Function::Time => Value::Text(crate::world::TIME, instant().map_or(text(0), |(_, time)| time).into()),
+        Function::Now => panic!("no property asks for the time"),
+        Function::TotalOffsetMinutes => Value::Integer(0),
+        Function::TotalSeconds => {
+            let milliseconds = duration_ms(text(0));
+            let sign = if milliseconds < 0 { "-" } else { "" };
+            let (seconds, rest) = (milliseconds.abs() / 1000, milliseconds.abs() % 1000);
+            Value::Decimal(format!("{sign}{seconds}.{rest:03}"))
+        }
+        Function::FractionalSeconds => {
+            let fraction = text(0).trim_end_matches('Z').split_once('.').map_or("0", |(_, fraction)| fraction);
+            Value::Decimal(format!("0.{fraction}"))
+        }
         Function::Round => rounded(&arguments[0], f64::round, decimal::round)?,
         Function::Floor => rounded(&arguments[0], f64::floor, decimal::floor)?,
         Function::Ceiling => rounded(&arguments[0], f64::ceil, decimal::ceiling)?,

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use tollgate_wire::edm::{LeafId, NavigationId, Primitive, SetId};
 use tollgate_wire::plan::{
-    Arithmetic, Comparison, Counting, Direction, Expression, ExpressionKind, Function, Logic, Options, OrderBy,
+    Arithmetic, Comparison, Counting, Direction, Expression, ExpressionKind, Function, Logic, Options, OrderBy, Origin,
+    Question, Related,
 };
 use tollgate_wire::value::Value;
 
@@ -115,7 +116,7 @@ pub(crate) fn literal(primitive: Primitive, value: Value) -> Expression {
 }
 
 pub(crate) fn leaf(through: &[(NavigationId, SetId)], leaf: usize, primitive: Primitive) -> Expression {
-    expression(Some(primitive), ExpressionKind::Leaf { through: through.to_vec(), leaf: LeafId(leaf) })
+    expression(Some(primitive), ExpressionKind::Leaf { of: Origin::It, through: through.to_vec(), leaf: LeafId(leaf) })
 }
 
 pub(crate) fn item_leaf(name: &str) -> Expression {
@@ -137,6 +138,52 @@ pub(crate) fn not(inner: Expression) -> Expression {
 
 pub(crate) fn call(primitive: Primitive, function: Function, arguments: Vec<Expression>) -> Expression {
     expression(Some(primitive), ExpressionKind::Call(function, arguments))
+}
+
+/// The entities that have the same owner, as a question about them.
+fn question(question: Question, condition: Option<Expression>) -> Expression {
+    let primitive = match question {
+        Question::Any | Question::All => Primitive::Boolean,
+        Question::Count => Primitive::Int64,
+    };
+    let related = Related {
+        of: Origin::It,
+        through: vec![(ITEM_OWNER, OWNERS)],
+        navigation: OWNER_ITEMS,
+        target: ITEMS,
+        question,
+        condition,
+    };
+    expression(Some(primitive), ExpressionKind::Related(Box::new(related)))
+}
+
+/// Every second leaf as one of the related entity: both are items.
+fn of_variable(expression: &mut Expression, count: &mut usize) {
+    let mut inner = |expression: &mut Expression| of_variable(expression, count);
+    match &mut expression.kind {
+        ExpressionKind::Leaf { of, .. } => {
+            if *of == Origin::It && count.is_multiple_of(2) {
+                *of = Origin::Variable(0);
+            }
+            *count += 1;
+        }
+        ExpressionKind::Literal(_) | ExpressionKind::Related(_) => {}
+        ExpressionKind::Not(operand)
+        | ExpressionKind::Negate(operand)
+        | ExpressionKind::Cast(operand)
+        | ExpressionKind::In(operand, _) => inner(operand),
+        ExpressionKind::Logic(_, left, right)
+        | ExpressionKind::Compare(_, left, right)
+        | ExpressionKind::Arithmetic(_, left, right) => {
+            inner(left);
+            inner(right);
+        }
+        ExpressionKind::Call(_, arguments) => arguments.iter_mut().for_each(inner),
+        ExpressionKind::Case(branches) => branches.iter_mut().for_each(|(condition, value)| {
+            inner(condition);
+            inner(value);
+        }),
+    }
 }
 
 fn null() -> Expression {
@@ -201,6 +248,20 @@ fn of(primitive: Primitive, depth: u32) -> BoxedStrategy<Expression> {
             .prop_map(move |(function, inner)| expression(Some(primitive), ExpressionKind::Call(function, vec![inner])))
             .boxed()
     };
+    let cast = |from| {
+        of(from).prop_map(move |inner| expression(Some(primitive), ExpressionKind::Cast(Box::new(inner)))).boxed()
+    };
+    let condition = || {
+        of(Primitive::Boolean).prop_map(|mut condition| {
+            of_variable(&mut condition, &mut 0);
+            condition
+        })
+    };
+    let case = || {
+        proptest::collection::vec((of(Primitive::Boolean), of(primitive)), 1..3)
+            .prop_map(move |branches| expression(Some(primitive), ExpressionKind::Case(branches)))
+            .boxed()
+    };
     let whole = || of(Primitive::Int32);
     let text = || of(STRING);
     let others: Vec<BoxedStrategy<Expression>> = match primitive {
@@ -230,7 +291,29 @@ fn of(primitive: Primitive, depth: u32) -> BoxedStrategy<Expression> {
                     .boxed()
             });
             let mut others = pairs.to_vec();
+            let lists = [
+                Primitive::Int64,
+                DECIMAL,
+                Primitive::Double,
+                STRING,
+                Primitive::Guid,
+                Primitive::Date,
+                INSTANT,
+                Primitive::Duration,
+            ];
+            others.extend(lists.map(|primitive| {
+                (of(primitive), proptest::collection::vec(some(primitive), 1..4))
+                    .prop_map(|(operand, values)| {
+                        expression(Some(Primitive::Boolean), ExpressionKind::In(Box::new(operand), values))
+                    })
+                    .boxed()
+            }));
             others.extend([
+                (select(&[Question::Any, Question::All][..]), condition())
+                    .prop_map(|(asked, condition)| question(asked, Some(condition)))
+                    .boxed(),
+                Just(question(Question::Any, None)).boxed(),
+                case(),
                 of(primitive).prop_map(not).boxed(),
                 (select(&[Logic::And, Logic::Or][..]), of(primitive), of(primitive))
                     .prop_map(|(operator, left, right)| logic(operator, left, right))
@@ -249,6 +332,11 @@ fn of(primitive: Primitive, depth: u32) -> BoxedStrategy<Expression> {
             arithmetic(of(primitive), of(primitive)),
             negated(),
             rounded(),
+            case(),
+            cast(DECIMAL),
+            cast(Primitive::Double),
+            condition().prop_map(|condition| question(Question::Count, Some(condition))).boxed(),
+            call(Function::TotalOffsetMinutes, vec![of(INSTANT)]),
             call(Function::Length, vec![text()]),
             call(Function::IndexOf, vec![text(), text()]),
         ],
@@ -261,6 +349,7 @@ fn of(primitive: Primitive, depth: u32) -> BoxedStrategy<Expression> {
                     .boxed()
             };
             vec![
+                cast(Primitive::Int64),
                 part(&CALENDAR, Primitive::Date),
                 part(&CALENDAR, MOMENT),
                 part(&CALENDAR, INSTANT),
@@ -275,6 +364,11 @@ fn of(primitive: Primitive, depth: u32) -> BoxedStrategy<Expression> {
             arithmetic(of(Primitive::Int64), of(primitive)),
             negated(),
             rounded(),
+            case(),
+            cast(Primitive::Int64),
+            call(Function::TotalSeconds, vec![of(Primitive::Duration)]),
+            call(Function::FractionalSeconds, vec![of(TIME)]),
+            call(Function::FractionalSeconds, vec![of(INSTANT)]),
         ],
         Primitive::Double => vec![
             arithmetic(of(primitive), of(primitive)),
@@ -291,6 +385,9 @@ fn of(primitive: Primitive, depth: u32) -> BoxedStrategy<Expression> {
             call(Function::ToUpper, vec![text()]),
             call(Function::Trim, vec![text()]),
             call(Function::Concat, vec![text(), text()]),
+            cast(Primitive::Int64),
+            cast(Primitive::Boolean),
+            case(),
         ],
         Primitive::Date => vec![call(Function::Date, vec![of(MOMENT)]), call(Function::Date, vec![of(INSTANT)])],
         Primitive::TimeOfDay { .. } => {

@@ -292,7 +292,7 @@ fn what_no_model_has_is_served_as_what_comes_next_to_it() {
     for direction in [Direction::Ascending, Direction::Descending] {
         for leaf in ["begins", "ends"] {
             let leaf = model.type_of(term).leaf(leaf).unwrap();
-            let kind = ExpressionKind::Leaf { through: Vec::new(), leaf };
+            let kind = ExpressionKind::Leaf { of: tollgate_wire::plan::Origin::It, through: Vec::new(), leaf };
             let primitive = Some(model.type_of(term).leaves[leaf.0].primitive);
             let by = OrderBy { expression: Expression { kind, primitive, position: 0 }, direction };
             let select = Select::Only { leaves: vec![LeafId(0), leaf], navigation: Vec::new() };

@@ -1,13 +1,11 @@
 //! `$expand`: navigation properties whose entities are answered inside, one level deep; in V4 with a `$select` each.
 
+use super::limits::EXPANSIONS_MAX;
 use super::{Context, OPTIONS, list, select};
 use crate::edm::Version;
 use crate::plan::{Expand, Options, Select};
 use crate::suggest;
 use crate::url::{Fault, Parsed, Problem, quoted};
-
-/// Expanded navigation properties of one request, at most.
-const EXPANSIONS_MAX: usize = 32;
 
 pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
     for (at, item) in list::items(text, b',') {

@@ -13,6 +13,7 @@ mod filter;
 mod format;
 mod id;
 mod inline_count;
+mod limits;
 mod list;
 mod order_by;
 mod paging;
@@ -109,6 +110,10 @@ pub(crate) struct Context<'m> {
     pub(crate) version: Version,
     /// The type of the entities that are answered.
     pub(crate) entity_type: &'m EntityType,
+    /// Parameter aliases with their `@`, and what stands behind them.
+    pub(crate) aliases: &'m [(String, String)],
+    /// Whether these are options inside of `$expand`.
+    pub(crate) nested: bool,
 }
 
 /// Reads the query string into the plan of `resource`, and hands back the options that are not OData's.
@@ -119,6 +124,7 @@ pub(crate) fn apply(
     resource: &mut Resource,
 ) -> Result<Vec<CustomOption>, UrlError> {
     let mut custom = Vec::new();
+    let mut aliases = Vec::new();
     let mut values: [Option<&str>; OPTIONS.len()] = [None; OPTIONS.len()];
     for part in query.split('&').filter(|part| !part.is_empty()) {
         let (raw_name, raw_value) = part.split_once('=').unwrap_or((part, ""));
@@ -132,8 +138,15 @@ pub(crate) fn apply(
             }
             Some(index) => values[index] = Some(raw_value),
             None if name.starts_with('$') => return Err(unknown(version, &name)),
-            // A definition of a parameter alias: every use of one is answered with "not implemented".
-            None if name.starts_with('@') && version == Version::V4 => {}
+            None if name.starts_with('@') && version == Version::V4 => {
+                let place = || Place::Option(name.clone().into_owned().into());
+                if aliases.iter().any(|(known, _): &(String, String)| *known == name) {
+                    return Err(Problem::whole(Fault::DuplicateOption, format!("the alias {name} stands twice"))
+                        .located(place(), ""));
+                }
+                let value = decode(raw_value, Plus::Space).map_err(|problem| problem.located(place(), raw_value))?;
+                aliases.push((name.into_owned(), value.into_owned()));
+            }
             None => {
                 let value = decode(raw_value, Plus::Space)
                     .map_err(|problem| problem.located(Place::Option(name.clone().into_owned().into()), raw_value))?;
@@ -153,7 +166,8 @@ pub(crate) fn apply(
         Resource::ServiceDocument | Resource::Metadata | Resource::Batch => (Named(0, "no data"), None, &mut scratch),
     };
     let nothing = EntityType::default();
-    let context = Context { model, version, entity_type: set.map_or(&nothing, |set| model.type_of(set)) };
+    let entity_type = set.map_or(&nothing, |set| model.type_of(set));
+    let context = Context { model, version, entity_type, aliases: &aliases, nested: false };
     for (option, raw) in OPTIONS.iter().zip(values) {
         let Some(raw) = raw else { continue };
         let text =

@@ -2,12 +2,10 @@
 
 use super::Context;
 use super::expression::Parser;
+use super::limits::ORDER_KEYS_MAX;
 use crate::edm::{Primitive, Version};
 use crate::plan::{Direction, Options, OrderBy};
 use crate::url::{Fault, Parsed, Problem};
-
-/// Keys of an order, at most.
-const KEYS_MAX: usize = 16;
 
 pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
     let mut parser = Parser::new(context, text);
@@ -23,8 +21,8 @@ pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) ->
             parser.take_word("asc", either_case);
             Direction::Ascending
         };
-        if options.order_by.len() == KEYS_MAX {
-            let what = format!("more than {KEYS_MAX} keys of an order");
+        if options.order_by.len() == ORDER_KEYS_MAX {
+            let what = format!("more than {ORDER_KEYS_MAX} keys of an order");
             return Err(Problem::new(Fault::Limit, expression.position, what));
         }
         options.order_by.push(OrderBy { expression, direction });

@@ -221,14 +221,25 @@ fn bare(version: Version, text: &str, at: usize) -> Parsed<(Literal, usize)> {
             Problem::syntax(at, format!("{} is no date", quoted(run)))
                 .hint("expected 2013-09-25 or 2013-09-25T00:00:00Z")
         })
-    } else if timed {
+    } else if timed && (version == Version::V2 || date::time_of_day(run).is_some() || is_clock(run)) {
         date::time_of_day(run)
             .map(|text| Literal::new(Value::Text(TIME_OF_DAY, text), TIME_OF_DAY))
             .ok_or_else(|| Problem::syntax(at, format!("{} is no time of day", quoted(run))).hint("expected 11:00:00"))
+    } else if let (Version::V4, Some(colon)) = (version, run.find(':'))
+        && let Some(literal) = number(version, &run[..colon])
+    {
+        // A value of `case` follows.
+        length = colon;
+        Ok(literal)
     } else {
         number(version, run).ok_or_else(|| Problem::syntax(at, format!("{} is no number", quoted(run))))
     };
     Ok((comparable(literal?, at)?, at + length))
+}
+
+/// Whether it was meant as a time of day: two digits on both sides of a colon.
+fn is_clock(run: &str) -> bool {
+    matches!(run.as_bytes(), [_, _, b':', b'0'..=b'9', b'0'..=b'9', ..])
 }
 
 fn is_offset(bytes: &[u8]) -> bool {

@@ -79,6 +79,11 @@ fn height(expression: &Expression) -> usize {
         ExpressionKind::Logic(_, left, right)
         | ExpressionKind::Compare(_, left, right)
         | ExpressionKind::Arithmetic(_, left, right) => height(left).max(height(right)),
+        ExpressionKind::In(operand, _) | ExpressionKind::Cast(operand) => height(operand),
+        ExpressionKind::Case(branches) => {
+            branches.iter().map(|(condition, value)| height(condition).max(height(value))).max().unwrap_or(0)
+        }
+        ExpressionKind::Related(related) => related.condition.as_ref().map_or(0, height),
         ExpressionKind::Call(_, arguments) => arguments.iter().map(height).max().unwrap_or(0),
     }
 }

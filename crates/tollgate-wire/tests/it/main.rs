@@ -13,6 +13,7 @@ mod fixture;
 mod fuzzed;
 mod grammar;
 mod option;
+mod questions;
 mod reading;
 mod soap;
 mod url;

@@ -1,8 +1,8 @@
 //! Reads options for the other tests, and shows expressions as text.
 
 use crate::fixture;
-use tollgate_wire::edm::{EntityType, Model, Primitive, Version};
-use tollgate_wire::plan::{Expression, ExpressionKind, Options, Resource};
+use tollgate_wire::edm::{EntityType, Model, Primitive, SetId, Version};
+use tollgate_wire::plan::{Expression, ExpressionKind, Options, Origin, Resource};
 use tollgate_wire::url;
 use tollgate_wire::value::Value;
 
@@ -11,7 +11,12 @@ pub(crate) const V4: Version = Version::V4;
 
 /// An expression as nested lists; literals with the type that they were given.
 pub(crate) fn describe(model: &Model, entity_type: &EntityType, expression: &Expression) -> String {
-    let inner = |expression: &Expression| describe(model, entity_type, expression);
+    describe_within(model, entity_type, &[], expression)
+}
+
+/// Within questions about entities of these sets.
+fn describe_within(model: &Model, entity_type: &EntityType, sets: &[SetId], expression: &Expression) -> String {
+    let inner = |expression: &Expression| describe_within(model, entity_type, sets, expression);
     match &expression.kind {
         ExpressionKind::Literal(Value::Null) => "null".to_owned(),
         ExpressionKind::Literal(Value::Boolean(value)) => value.to_string(),
@@ -25,9 +30,15 @@ pub(crate) fn describe(model: &Model, entity_type: &EntityType, expression: &Exp
             };
             format!("{text}:{}", name(expression.primitive))
         }
-        ExpressionKind::Leaf { through, leaf } => {
-            let mut path = String::new();
-            let mut reached = entity_type;
+        ExpressionKind::Leaf { of, through, leaf } => {
+            let mut path = match of {
+                Origin::It => String::new(),
+                Origin::Variable(number) => format!("${number}/"),
+            };
+            let mut reached = match of {
+                Origin::It => entity_type,
+                Origin::Variable(number) => model.type_of(sets[*number]),
+            };
             for (navigation, target) in through {
                 path += &format!("{}/", reached.navigation[navigation.0].name);
                 reached = model.type_of(*target);
@@ -42,6 +53,29 @@ pub(crate) fn describe(model: &Model, entity_type: &EntityType, expression: &Exp
         ExpressionKind::Call(function, arguments) => {
             let arguments: Vec<String> = arguments.iter().map(inner).collect();
             format!("({function:?} {})", arguments.join(" "))
+        }
+        ExpressionKind::In(operand, values) => format!("({} in {values:?})", inner(operand)),
+        ExpressionKind::Case(branches) => {
+            let branches: Vec<String> =
+                branches.iter().map(|(condition, value)| format!("{}: {}", inner(condition), inner(value))).collect();
+            format!("(case {})", branches.join(", "))
+        }
+        ExpressionKind::Cast(operand) => format!("({} as {})", inner(operand), name(expression.primitive)),
+        ExpressionKind::Related(related) => {
+            let mut reached = match related.of {
+                Origin::It => entity_type,
+                Origin::Variable(number) => model.type_of(sets[number]),
+            };
+            let mut path = String::new();
+            for (navigation, target) in &related.through {
+                path += &format!("{}/", reached.navigation[navigation.0].name);
+                reached = model.type_of(*target);
+            }
+            path += &reached.navigation[related.navigation.0].name;
+            let within = [sets, &[related.target]].concat();
+            let condition = related.condition.as_ref();
+            let condition = condition.map(|condition| describe_within(model, entity_type, &within, condition));
+            format!("({:?} {path} {})", related.question, condition.unwrap_or_default())
         }
     }
 }

@@ -52,6 +52,22 @@ names! {
         &["(", " % ", ")"];
     INTEGER_NEGATE = "tollgate_integer_negate", 1, "Checked negation of an integer.",
         &["(- ", ")"];
+    INTEGER_AS_BYTE = "tollgate_integer_as_byte", 1, "An integer where it is in the range of Byte.",
+        &["(SELECT CASE WHEN c.v BETWEEN 0 AND 255 THEN c.v END FROM (SELECT ", " AS v OFFSET 0) AS c)"];
+    INTEGER_AS_SBYTE = "tollgate_integer_as_sbyte", 1, "An integer where it is in the range of Sbyte.",
+        &["(SELECT CASE WHEN c.v BETWEEN -128 AND 127 THEN c.v END FROM (SELECT ", " AS v OFFSET 0) AS c)"];
+    INTEGER_AS_INT16 = "tollgate_integer_as_int16", 1, "An integer where it is in the range of Int16.",
+        &["(SELECT CASE WHEN c.v BETWEEN -32768 AND 32767 THEN c.v END FROM (SELECT ", " AS v OFFSET 0) AS c)"];
+    INTEGER_AS_INT32 = "tollgate_integer_as_int32", 1, "An integer where it is in the range of Int32.",
+        &["(SELECT CASE WHEN c.v BETWEEN -2147483648 AND 2147483647 THEN c.v END FROM (SELECT ", " AS v OFFSET 0) AS c)"];
+    INTEGER_FROM_DECIMAL = "tollgate_integer_from_decimal", 1, "The whole part of a decimal.",
+        &["(SELECT CASE WHEN trunc(c.v) BETWEEN -9223372036854775808 AND 9223372036854775807 THEN CAST(trunc(c.v) AS int8) END FROM (SELECT ", " AS v OFFSET 0) AS c)"];
+    INTEGER_FROM_REAL = "tollgate_integer_from_real", 1, "The whole part of a real.",
+        &["(SELECT CASE WHEN c.v >= -9223372036854775808.0 AND c.v < 9223372036854775808.0 THEN CAST(trunc(c.v) AS int8) END FROM (SELECT ", " AS v OFFSET 0) AS c)"];
+    OFFSET_MINUTES = "tollgate_offset_minutes", 1, "The offset of an instant, which is kept in UTC.",
+        &["CAST(0 * extract(second FROM ", ") AS int8)"];
+    FRACTIONAL_SECONDS = "tollgate_fractional_seconds", 1, "What a time has beside its whole seconds, as a decimal.",
+        &["trim_scale(CAST(extract(microseconds FROM ", ") AS numeric) % 1000000 / 1000000)"];
     REAL_DIVIDE = "tollgate_real_divide", 2, "Quotient of reals.",
         &["(", " / ", ")"];
     REAL_MODULO = "tollgate_real_modulo", 2, "Rest of a division of reals, with the sign of the dividend.",
@@ -119,7 +135,7 @@ names! {
     TIME = "tollgate_time", 1, "The time of day of an instant.",
         &["CAST(", " AS time)"];
     DURATION_SECONDS = "tollgate_duration_seconds", 1, "A duration as a decimal number of seconds.",
-        &[];
+        &["trim_scale(CAST(extract(epoch FROM ", ") AS numeric))"];
 }
 
 #[cfg(test)]

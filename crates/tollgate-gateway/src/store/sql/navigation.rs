@@ -1,6 +1,7 @@
 //! Navigation in SQL: which rows are related, which of several to-one navigation means, and leaves reached over it.
 
 use tollgate_wire::edm::{EntityType, LeafId, Multiplicity, NavigationId, NavigationProperty, SetId};
+use tollgate_wire::plan::Origin;
 
 use super::class::Class;
 use super::dialect::{Dialect, is_text_in_postgres};
@@ -10,13 +11,20 @@ use crate::store::{Form, Mapping};
 
 /// Appends a leaf of the entity at hand, or, over to-one navigation, a scalar subquery: a join could repeat the entity
 /// where the target's key is not covered, and would have to be found again for each mention.
-pub(super) fn leaf_value(sql: &mut Sql<'_>, scope: &Scope<'_>, through: &[(NavigationId, SetId)], leaf: LeafId) {
+pub(super) fn leaf_value(
+    sql: &mut Sql<'_>,
+    scope: &Scope<'_>,
+    of: Origin,
+    through: &[(NavigationId, SetId)],
+    leaf: LeafId,
+) {
+    let (own_set, own_alias) = scope.of(of);
     let Some((_, last_set)) = through.last() else {
-        return typed_column(sql, scope, scope.alias, scope.set, leaf);
+        return typed_column(sql, scope, own_alias, own_set, leaf);
     };
     sql.push("(SELECT ");
     typed_column(sql, scope, &alias(through.len() - 1), *last_set, leaf);
-    let (mut set, mut from) = (scope.set, scope.alias.to_owned());
+    let (mut set, mut from) = (own_set, own_alias.to_owned());
     for (index, (navigation, target)) in through.iter().enumerate() {
         let here = alias(index);
         sql.push(if index == 0 { " FROM " } else { " LEFT JOIN " });
@@ -30,8 +38,8 @@ pub(super) fn leaf_value(sql: &mut Sql<'_>, scope: &Scope<'_>, through: &[(Navig
     }
     let (navigation, target) = &through[0];
     sql.push(" WHERE ");
-    let first = &scope.model.type_of(scope.set).navigation[navigation.0];
-    related(sql, scope.mapping, first, (scope.set, scope.alias), (*target, &alias(0)));
+    let first = &scope.model.type_of(own_set).navigation[navigation.0];
+    related(sql, scope.mapping, first, (own_set, own_alias), (*target, &alias(0)));
     sql.push(" ORDER BY ");
     let keys = through.iter().enumerate().flat_map(|(index, (_, set))| {
         scope.model.type_of(*set).key.iter().map(move |leaf| (alias(index), scope.mapping.column(*set, *leaf)))

@@ -4,7 +4,7 @@
 //! SQLite does by itself; PostgreSQL is told.
 
 use tollgate_wire::edm::LeafId;
-use tollgate_wire::plan::{Direction, Expression, ExpressionKind, OrderBy, SkipToken};
+use tollgate_wire::plan::{Direction, Expression, ExpressionKind, OrderBy, Origin, SkipToken};
 use tollgate_wire::value::Value;
 
 use super::class::Class;
@@ -212,10 +212,10 @@ fn write_bound<'p>(
 /// Whether an expression is a column of the entity's own that is never null.
 fn never_null(scope: &Scope<'_>, expression: &Expression) -> bool {
     match &expression.kind {
-        ExpressionKind::Leaf { through, leaf } => {
+        ExpressionKind::Leaf { of, through, leaf } => {
             // The key of a table without one says that it is never null, and is it all the same.
             let keyed = scope.mapping.table(scope.set).identity == Identity::Key;
-            keyed && through.is_empty() && !scope.model.type_of(scope.set).leaves[leaf.0].nullable
+            keyed && *of == Origin::It && through.is_empty() && !scope.model.type_of(scope.set).leaves[leaf.0].nullable
         }
         ExpressionKind::Literal(_)
         | ExpressionKind::Not(_)
@@ -223,7 +223,11 @@ fn never_null(scope: &Scope<'_>, expression: &Expression) -> bool {
         | ExpressionKind::Logic(..)
         | ExpressionKind::Compare(..)
         | ExpressionKind::Arithmetic(..)
-        | ExpressionKind::Call(..) => false,
+        | ExpressionKind::Call(..)
+        | ExpressionKind::In(..)
+        | ExpressionKind::Case(_)
+        | ExpressionKind::Cast(_)
+        | ExpressionKind::Related(_) => false,
     }
 }
 

@@ -4,11 +4,11 @@
 //! In all of them the answered entity's table is `t`; the entities on the way to it are `p0`, `p1` and so on.
 
 use tollgate_wire::edm::{EntityType, LeafId, Model, Multiplicity, NavigationProperty, SetId};
-use tollgate_wire::plan::{Columns, Counting, Expand, Key, Plan, Shape, Step};
+use tollgate_wire::plan::{Columns, Counting, Expand, Key, Origin, Plan, Shape, Step};
 
 use super::class::Class;
 use super::dialect::{Dialect, postgres_type};
-use super::expression::{Scope, comparable, condition};
+use super::expression::{Scope, Variables, comparable, condition};
 use super::navigation::{ambiguous, leaf_value, related};
 use super::{Parameter, Sql, order};
 use crate::store::{Identity, Mapping, StoreError};
@@ -217,7 +217,7 @@ impl Source<'_> {
     fn of_parent(&self, sql: &mut Sql<'_>, target: SetId, navigation: &NavigationProperty, alias: &str) {
         let scope = Scope { set: target, alias, ..self.scope(target) };
         sql.list(" AND ", navigation.on.iter().enumerate(), |sql, (index, (_, there))| {
-            leaf_value(sql, &scope, &[], *there);
+            leaf_value(sql, &scope, Origin::It, &[], *there);
             sql.push(&format!(" = parents.value{index}"));
         });
     }
@@ -249,7 +249,7 @@ impl Source<'_> {
     }
 
     fn scope(&self, set: SetId) -> Scope<'_> {
-        Scope { model: self.model, mapping: self.mapping, set, alias: ANSWER }
+        Scope { model: self.model, mapping: self.mapping, set, alias: ANSWER, variables: Variables::default() }
     }
 
     fn select(&self, sql: &mut Sql<'_>, set: SetId, columns: &Columns) {

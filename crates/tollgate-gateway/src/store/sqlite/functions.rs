@@ -82,6 +82,24 @@ fn integers(raw: &Connection) -> Result<(), StoreError> {
     divided(function::INTEGER_DIVIDE, i64::checked_div)?;
     // The one overflow, of the smallest number by -1, leaves no rest.
     divided(function::INTEGER_MODULO, |left, right| Some(left.wrapping_rem(right)))?;
+    let ranged = |name, low: i64, high: i64| {
+        scalar(raw, name, move |context| Ok(integer(context, 0).filter(|number| (low..=high).contains(number))))
+    };
+    ranged(function::INTEGER_AS_BYTE, 0, u8::MAX.into())?;
+    ranged(function::INTEGER_AS_SBYTE, i8::MIN.into(), i8::MAX.into())?;
+    ranged(function::INTEGER_AS_INT16, i16::MIN.into(), i16::MAX.into())?;
+    ranged(function::INTEGER_AS_INT32, i32::MIN.into(), i32::MAX.into())?;
+    scalar(raw, function::INTEGER_FROM_DECIMAL, |context| {
+        Ok(digits(context, 0).and_then(|digits| match digits.split_once('.').map_or(&*digits, |(whole, _)| whole) {
+            "-0" | "" | "-" => Some(0),
+            whole => whole.parse::<i64>().ok(),
+        }))
+    })?;
+    scalar(raw, function::INTEGER_FROM_REAL, |context| {
+        // Both bounds are exact: -2^63, and 2^63, which is one too large.
+        const BOUND: f64 = 9_223_372_036_854_775_808.0;
+        Ok(real(context, 0).filter(|real| (-BOUND..BOUND).contains(real)).map(|real| real.trunc() as i64))
+    })?;
     scalar(raw, function::INTEGER_NEGATE, |context| {
         let operand = integer(context, 0);
         operand.map(|number| number.checked_neg().ok_or_else(|| refused(refusal::INTEGER_OVERFLOW))).transpose()
@@ -183,6 +201,15 @@ fn dates(raw: &Connection) -> Result<(), StoreError> {
     part(function::HOUR, |text| time_part(text, 0))?;
     part(function::MINUTE, |text| time_part(text, 1))?;
     part(function::SECOND, |text| time_part(text, 2))?;
+    scalar(raw, function::OFFSET_MINUTES, |context| Ok(text(context, 0).map(|_| 0)))?;
+    scalar(raw, function::FRACTIONAL_SECONDS, |context| {
+        Ok(text(context, 0).map(|text| match text.trim_end_matches('Z').split_once('.') {
+            Some((_, fraction)) if fraction.bytes().any(|digit| digit != b'0') => {
+                format!("0.{}", fraction.trim_end_matches('0'))
+            }
+            _ => "0".to_owned(),
+        }))
+    })?;
     scalar(raw, function::DATE, |context| Ok(text(context, 0).map(|text| split_instant(&text).0.to_owned())))?;
     scalar(raw, function::TIME, |context| {
         Ok(text(context, 0).map(|text| split_instant(&text).1.unwrap_or("00:00:00").to_owned()))

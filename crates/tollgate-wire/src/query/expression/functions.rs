@@ -5,6 +5,7 @@ use crate::edm::{Primitive, Version};
 use crate::plan::{Expression, ExpressionKind, Function};
 use crate::suggest;
 use crate::url::{Fault, Parsed, Problem, quoted, type_name};
+use crate::value::Value;
 
 /// Arguments of any function, at most.
 pub(super) const ARGUMENTS_MAX: usize = 3;
@@ -26,6 +27,10 @@ enum Gives {
     Text,
     Date,
     Time,
+    Decimal,
+    Instant,
+    /// Always this instant.
+    Always(&'static str),
     /// The type of the first argument.
     Same,
 }
@@ -34,8 +39,9 @@ const BOTH: &[Version] = &[Version::V2, Version::V4];
 const V2: &[Version] = &[Version::V2];
 const V4: &[Version] = &[Version::V4];
 const TEXT: Class = Class::Text;
+const INSTANT: Primitive = Primitive::DateTimeOffset { precision: 0 };
 
-static SIGNATURES: [Signature; 23] = [
+static SIGNATURES: [Signature; 29] = [
     signature("substringof", V2, Function::Contains, &[TEXT, TEXT], Gives::Boolean),
     signature("contains", V4, Function::Contains, &[TEXT, TEXT], Gives::Boolean),
     signature("startswith", BOTH, Function::StartsWith, &[TEXT, TEXT], Gives::Boolean),
@@ -59,6 +65,12 @@ static SIGNATURES: [Signature; 23] = [
     signature("second", BOTH, Function::Second, &[Class::Timed], Gives::Integer),
     signature("date", V4, Function::Date, &[Class::Instant], Gives::Date),
     signature("time", V4, Function::Time, &[Class::Instant], Gives::Time),
+    signature("fractionalseconds", V4, Function::FractionalSeconds, &[Class::Timed], Gives::Decimal),
+    signature("totalseconds", V4, Function::TotalSeconds, &[Class::Duration], Gives::Decimal),
+    signature("totaloffsetminutes", V4, Function::TotalOffsetMinutes, &[Class::Instant], Gives::Integer),
+    signature("now", V4, Function::Now, &[], Gives::Instant),
+    signature("mindatetime", V4, Function::Now, &[], Gives::Always("0001-01-01T00:00:00Z")),
+    signature("maxdatetime", V4, Function::Now, &[], Gives::Always("9999-12-31T23:59:59.999999Z")),
     signature("round", BOTH, Function::Round, &[Class::Number], Gives::Same),
     signature("floor", BOTH, Function::Floor, &[Class::Number], Gives::Same),
     signature("ceiling", BOTH, Function::Ceiling, &[Class::Number], Gives::Same),
@@ -76,22 +88,7 @@ const fn signature(
 
 /// Functions that the versions have and tollgate does not compute yet.
 const UNBUILT_V2: &[&str] = &["cast", "isof"];
-const UNBUILT_V4: &[&str] = &[
-    "all",
-    "any",
-    "case",
-    "cast",
-    "fractionalseconds",
-    "hassubsequence",
-    "hassubset",
-    "isof",
-    "matchespattern",
-    "maxdatetime",
-    "mindatetime",
-    "now",
-    "totaloffsetminutes",
-    "totalseconds",
-];
+const UNBUILT_V4: &[&str] = &["hassubsequence", "hassubset", "matchespattern"];
 
 /// The function of that name. V4.01 does not mind the case.
 pub(super) fn find(version: Version, name: &str, at: usize) -> Parsed<&'static Signature> {
@@ -149,6 +146,12 @@ pub(super) fn check(
         Gives::Text => Some(Primitive::String { length_max: 0 }),
         Gives::Date => Some(Primitive::Date),
         Gives::Time => Some(Primitive::TimeOfDay { precision: 0 }),
+        Gives::Decimal => Some(Primitive::Decimal { precision: 0, scale: 0 }),
+        Gives::Instant => Some(INSTANT),
+        Gives::Always(instant) => {
+            let kind = ExpressionKind::Literal(Value::Text(INSTANT, instant.to_owned()));
+            return Ok(Expression { kind, primitive: Some(INSTANT), position: at });
+        }
         Gives::Same => match arguments[0].primitive {
             Some(Primitive::Decimal { .. }) => Some(Primitive::Decimal { precision: 0, scale: 0 }),
             primitive => primitive,

@@ -4,26 +4,21 @@
 //! What it deliberately does not do: keep tokens, or know SQL. Valid OData that is not built is refused by its name, as
 //! soon as it is recognised.
 
+mod alias;
 mod functions;
+mod member;
 mod operators;
+mod related;
+mod special;
 mod types;
 
 use super::Context;
+use super::limits::{HEIGHT_MAX, NAVIGATION_MAX, NESTING_MAX, NODES_MAX};
 use crate::edm::{EntityType, LeafId, Multiplicity, NavigationId, Primitive, PropertyKind, SetId, Version};
-use crate::plan::{Expression, ExpressionKind, Logic};
+use crate::plan::{Arithmetic, Expression, ExpressionKind, Logic, Origin};
 use crate::suggest;
 use crate::url::{Fault, Literal, Parsed, Problem, quoted, read_literal};
 use operators::{Operation, Operator};
-
-/// How deep parentheses, calls and signs may nest: each level costs stack here.
-const NESTING_MAX: usize = 64;
-/// How high a finished tree may be, chains of arithmetic included: each level costs stack in the stores. Chains of `and`
-/// and `or` are balanced and hardly count.
-const HEIGHT_MAX: usize = 128;
-/// How many literals, names and operators an expression may have.
-const NODES_MAX: usize = 10_000;
-/// How many to-one navigation properties a path may pass: each is a join.
-const NAVIGATION_MAX: usize = 4;
 
 /// Reads expressions from the text of one option.
 pub(super) struct Parser<'c> {
@@ -32,6 +27,19 @@ pub(super) struct Parser<'c> {
     position: usize,
     nodes: usize,
     nesting: usize,
+    /// Whose properties names without a prefix are.
+    here: Origin,
+    here_type: &'c EntityType,
+    /// The related entities of the questions around the place that is read, outermost first.
+    variables: Vec<Variable<'c>>,
+    /// Aliases whose text is being read, so that none stands in itself.
+    aliases: Vec<usize>,
+}
+
+/// A related entity of a question; without a name where bare names are its properties.
+struct Variable<'c> {
+    name: &'c str,
+    set: SetId,
 }
 
 /// A finished part of the tree with its height.
@@ -42,7 +50,17 @@ struct Node {
 
 impl<'c> Parser<'c> {
     pub(super) fn new(context: &'c Context<'c>, text: &'c str) -> Parser<'c> {
-        Parser { context, text, position: 0, nodes: 0, nesting: 0 }
+        Parser {
+            context,
+            text,
+            position: 0,
+            nodes: 0,
+            nesting: 0,
+            here: Origin::It,
+            here_type: context.entity_type,
+            variables: Vec::new(),
+            aliases: Vec::new(),
+        }
     }
 
     /// One expression; what stands behind it is left.
@@ -89,26 +107,38 @@ impl<'c> Parser<'c> {
         let mut left = self.unary()?;
         while let Some((operator, at)) = self.operator(precedence_min) {
             self.position = at + operator.name.len();
-            left = match operator.operation {
-                Operation::Logic(logic) => self.chain(logic, operator, left)?,
-                Operation::Compare(comparison) => {
-                    let right = self.binary(operator.precedence + 1)?;
-                    let height = left.height.max(right.height);
-                    let expression =
-                        types::compare(self.context.version, comparison, left.expression, right.expression, at)?;
-                    self.node(expression, height)?
-                }
-                Operation::Arithmetic(arithmetic) => {
-                    let right = self.binary(operator.precedence + 1)?;
-                    let height = left.height.max(right.height);
-                    let expression =
-                        types::arithmetic(self.context.version, arithmetic, left.expression, right.expression, at)?;
-                    self.node(expression, height)?
-                }
-                Operation::Unbuilt(name) => return Err(Problem::not_implemented(at, name)),
-            };
+            left = self.operation(operator, left, at)?;
         }
         Ok(left)
+    }
+
+    /// What an operator makes of its left operand and what follows. Apart from [`Self::binary`], whose frame stands on the
+    /// stack once for each level of nesting.
+    fn operation(&mut self, operator: &'static Operator, left: Node, at: usize) -> Parsed<Node> {
+        let version = self.context.version;
+        match operator.operation {
+            Operation::Logic(logic) => self.chain(logic, operator, left),
+            Operation::In => self.member_of(left, at),
+            Operation::Unbuilt(name) => Err(Problem::not_implemented(at, name)),
+            Operation::Compare(comparison) => {
+                let right = self.binary(operator.precedence + 1)?;
+                let height = left.height.max(right.height);
+                let compared = types::compare(version, comparison, left.expression, right.expression, at)?;
+                self.node(compared, height)
+            }
+            Operation::Arithmetic(arithmetic) => {
+                let right = self.binary(operator.precedence + 1)?;
+                let height = left.height.max(right.height);
+                let computed = types::arithmetic(version, arithmetic, left.expression, right.expression, at)?;
+                self.node(computed, height)
+            }
+            Operation::DivideExactly => {
+                let right = self.binary(operator.precedence + 1)?;
+                let height = left.height.max(right.height) + 1;
+                let (left, right) = (types::exact(left.expression), types::exact(right.expression));
+                self.node(types::arithmetic(version, Arithmetic::Divide, left, right, at)?, height)
+            }
+        }
     }
 
     /// All operands of a run of the same logical operator, as a balanced tree: clients send chains of hundreds.
@@ -185,13 +215,19 @@ impl<'c> Parser<'c> {
             }
             (Some('['), Version::V4) => Err(Problem::not_implemented(at, "a collection in an expression")),
             (Some('{'), Version::V4) => Err(Problem::not_implemented(at, "an object in an expression")),
-            (Some('@'), Version::V4) => Err(Problem::not_implemented(at, "a parameter alias or annotation")),
+            (Some('@'), Version::V4) => self.alias(at, |parser| parser.binary(0)),
             (Some('$'), Version::V4) => {
                 self.position += 1;
                 let word = self.word();
                 self.position += word.len();
                 if word == "it" && self.take('/') {
-                    return self.path();
+                    if self.context.nested {
+                        return Err(Problem::not_implemented(at, "$it inside of $expand"));
+                    }
+                    return self.path(Origin::It, self.context.entity_type);
+                }
+                if word == "this" && self.take('/') {
+                    return self.path(self.here, self.here_type);
                 }
                 match word {
                     "it" | "root" | "this" | "count" => {
@@ -212,6 +248,15 @@ impl<'c> Parser<'c> {
     /// A path, a call, or something qualified that is not built.
     fn name(&mut self, at: usize) -> Parsed<Node> {
         let word = self.word();
+        if let Some(number) = self.variables.iter().rposition(|variable| !word.is_empty() && variable.name == word) {
+            self.position += word.len();
+            if !self.take('/') {
+                let what = format!("the entity '{word}' as a value");
+                return Err(Problem::not_implemented(at, what).hint("name one of its properties behind a slash"));
+            }
+            let entity_type = self.context.model.type_of(self.variables[number].set);
+            return self.path(Origin::Variable(number), entity_type);
+        }
         let behind = self.text.as_bytes().get(at + word.len());
         if behind == Some(&b'.') {
             let length = self.rest().find(|character| !is_name_character(character) && character != '.');
@@ -226,13 +271,18 @@ impl<'c> Parser<'c> {
                 Version::V2 => Err(Problem::syntax(at, format!("unknown name {}", quoted(qualified)))),
             };
         }
-        if behind == Some(&b'(') { self.call(at, word) } else { self.path() }
+        if behind == Some(&b'(') { self.call(at, word) } else { self.path(self.here, self.here_type) }
     }
 
     fn call(&mut self, at: usize, name: &str) -> Parsed<Node> {
-        if let Some(navigation) = self.context.entity_type.navigation(name) {
-            let name = &self.context.entity_type.navigation[navigation.0].name;
+        if let Some(navigation) = self.here_type.navigation(name) {
+            let name = &self.here_type.navigation[navigation.0].name;
             return Err(Problem::not_implemented(at, format!("a key behind '{name}' in an expression")));
+        }
+        if self.context.version == Version::V4
+            && let Some(special) = special::Special::of(name)
+        {
+            return self.special(special, name, at);
         }
         let signature = functions::find(self.context.version, name, at)?;
         self.position = at + name.len() + 1;
@@ -253,10 +303,10 @@ impl<'c> Parser<'c> {
         self.node(expression, height)
     }
 
-    fn path(&mut self) -> Parsed<Node> {
+    /// A path from an entity of that type to a leaf, or to a question about related entities.
+    fn path(&mut self, of: Origin, mut entity_type: &'c EntityType) -> Parsed<Node> {
         let at = self.position;
         let context = self.context;
-        let mut entity_type = context.entity_type;
         let mut through: Vec<(NavigationId, SetId)> = Vec::new();
         let leaf = loop {
             let segment_at = self.position;
@@ -271,7 +321,8 @@ impl<'c> Parser<'c> {
             };
             let declared = &entity_type.navigation[navigation.0];
             if declared.multiplicity == Multiplicity::Many {
-                return Err(self.collection(&declared.name, segment_at));
+                let collection = related::Collection { of, through, navigation, target: declared.target };
+                return self.question(collection, &declared.name, at, segment_at);
             }
             if !self.rest().starts_with('/') {
                 return Err(Problem::not_implemented(segment_at, format!("the entity '{name}' as a value"))
@@ -293,7 +344,7 @@ impl<'c> Parser<'c> {
             };
         }
         let primitive = Some(entity_type.leaves[leaf.0].primitive);
-        let expression = Expression { kind: ExpressionKind::Leaf { through, leaf }, primitive, position: at };
+        let expression = Expression { kind: ExpressionKind::Leaf { of, through, leaf }, primitive, position: at };
         self.node(expression, 0)
     }
 
@@ -358,29 +409,6 @@ impl<'c> Parser<'c> {
             None => format!("it is none of {}", entity_type.name),
         };
         Problem::new(Fault::UnknownProperty, at, format!("unknown property {}", quoted(name))).hint(hint)
-    }
-
-    /// What stands behind a to-many navigation property decides what is not built.
-    fn collection(&self, name: &str, at: usize) -> Box<Problem> {
-        let behind = self.rest().strip_prefix('/').unwrap_or("");
-        let end = behind.find(|character| !is_name_character(character) && character != '$').unwrap_or(behind.len());
-        match (self.context.version, &behind[..end]) {
-            (Version::V4, lambda @ ("any" | "all")) => {
-                Problem::not_implemented(self.position + 1, format!("the lambda operator {lambda}"))
-            }
-            (Version::V4, segment) if segment.starts_with('$') => {
-                Problem::not_implemented(self.position + 1, format!("{segment} in an expression"))
-            }
-            (Version::V4, segment) if behind[segment.len()..].starts_with(['.', '(']) => {
-                let what = format!("{} behind a collection", quoted(behind));
-                Problem::not_implemented(self.position + 1, what)
-            }
-            (Version::V4, _) if behind.is_empty() => {
-                Problem::not_implemented(at, format!("the collection '{name}' as a value"))
-            }
-            _ => Problem::new(Fault::Type, at, format!("'{name}' leads to many entities"))
-                .hint("only navigation to one entity can stand in an expression"),
-        }
     }
 
     /// Runs a part that costs stack.

@@ -18,6 +18,10 @@ pub(super) enum Operation {
     Logic(Logic),
     Compare(Comparison),
     Arithmetic(Arithmetic),
+    /// `divby`: division that leaves no rest out.
+    DivideExactly,
+    /// `in`: a list follows.
+    In,
     /// V4 has it, tollgate not yet.
     Unbuilt(&'static str),
 }
@@ -36,9 +40,9 @@ static OPERATORS: [Operator; 16] = [
     operator("mul", 5, Operation::Arithmetic(Arithmetic::Multiply)),
     operator("div", 5, Operation::Arithmetic(Arithmetic::Divide)),
     operator("mod", 5, Operation::Arithmetic(Arithmetic::Modulo)),
-    operator("divby", 5, Operation::Unbuilt("the operator divby")),
+    operator("divby", 5, Operation::DivideExactly),
     operator("has", 6, Operation::Unbuilt("the operator has")),
-    operator("in", 6, Operation::Unbuilt("the operator in")),
+    operator("in", 6, Operation::In),
 ];
 
 const fn operator(name: &'static str, precedence: u8, operation: Operation) -> Operator {
@@ -48,7 +52,10 @@ const fn operator(name: &'static str, precedence: u8, operation: Operation) -> O
 /// The operator of that name. V4.01 does not mind the case.
 pub(super) fn find(version: Version, word: &str) -> Option<&'static Operator> {
     OPERATORS.iter().find(|operator| match version {
-        Version::V2 => operator.name == word && !matches!(operator.operation, Operation::Unbuilt(_)),
+        Version::V2 => {
+            let newer = matches!(operator.operation, Operation::Unbuilt(_) | Operation::DivideExactly | Operation::In);
+            operator.name == word && !newer
+        }
         Version::V4 => operator.name.eq_ignore_ascii_case(word),
     })
 }

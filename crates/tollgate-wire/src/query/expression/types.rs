@@ -5,13 +5,13 @@
 
 use crate::decimal;
 use crate::edm::{Primitive, Version};
-use crate::plan::{Arithmetic, Comparison, Expression, ExpressionKind};
+use crate::plan::{Arithmetic, Comparison, Expression, ExpressionKind, Logic};
 use crate::url::{Fault, Parsed, Problem, convert, type_name};
 use crate::value::Value;
 
 /// Groups of types that functions take.
 #[derive(Clone, Copy)]
-pub(super) enum Class {
+pub(in crate::query) enum Class {
     /// Strings.
     Text,
     /// Any number.
@@ -24,11 +24,13 @@ pub(super) enum Class {
     Timed,
     /// What has both.
     Instant,
+    /// Durations.
+    Duration,
 }
 
 impl Class {
     /// Whether a type belongs to the class; null belongs to each.
-    pub(super) fn has(self, version: Version, primitive: Option<Primitive>) -> bool {
+    pub(in crate::query) fn has(self, version: Version, primitive: Option<Primitive>) -> bool {
         use Primitive as P;
         let Some(primitive) = primitive else { return true };
         match self {
@@ -40,6 +42,7 @@ impl Class {
             Class::Timed if primitive == P::Date => version == Version::V2,
             Class::Timed => matches!(primitive, P::DateTime { .. } | P::DateTimeOffset { .. } | P::TimeOfDay { .. }),
             Class::Instant => matches!(primitive, P::DateTime { .. } | P::DateTimeOffset { .. }),
+            Class::Duration => primitive == P::Duration,
         }
     }
 
@@ -53,6 +56,7 @@ impl Class {
             (Class::Timed, Version::V2) => "Edm.DateTime, Edm.DateTimeOffset or Edm.Time",
             (Class::Timed, Version::V4) => "Edm.DateTimeOffset or Edm.TimeOfDay",
             (Class::Instant, _) => "Edm.DateTimeOffset",
+            (Class::Duration, _) => "Edm.Duration",
         }
     }
 }
@@ -154,7 +158,7 @@ pub(super) fn expect_boolean(version: Version, operator: &str, operand: &Express
 }
 
 /// A literal takes the type of the other side, where that loses nothing.
-fn meet(version: Version, left: &mut Expression, right: &mut Expression) {
+pub(super) fn meet(version: Version, left: &mut Expression, right: &mut Expression) {
     let (Some(left_type), Some(right_type)) = (left.primitive, right.primitive) else { return };
     let (left_literal, right_literal) = (is_literal(left), is_literal(right));
     match (left_literal, right_literal) {
@@ -198,7 +202,7 @@ fn promote(version: Version, literal: &mut Expression, to: Primitive) {
     }
 }
 
-fn are_comparable(version: Version, a: Primitive, b: Primitive) -> bool {
+pub(super) fn are_comparable(version: Version, a: Primitive, b: Primitive) -> bool {
     use Primitive as P;
     if (is_number(a) && is_number(b)) || (is_text(version, a) && is_text(version, b)) {
         return true;
@@ -249,7 +253,7 @@ fn remedy(version: Version, left: &Expression, right: &Expression) -> Option<Str
 }
 
 /// The type of a result of two numbers.
-fn wider(a: Primitive, b: Primitive) -> Primitive {
+pub(super) fn wider(a: Primitive, b: Primitive) -> Primitive {
     use Primitive as P;
     let rank = |primitive| match primitive {
         P::Double => 5,
@@ -267,6 +271,33 @@ fn wider(a: Primitive, b: Primitive) -> Primitive {
     }
 }
 
+/// An operand of an exact division: a whole number is a decimal there.
+pub(super) fn exact(operand: Expression) -> Expression {
+    const DECIMAL: Primitive = Primitive::Decimal { precision: 0, scale: 0 };
+    match operand.primitive {
+        Some(primitive) if is_integer(primitive) => cast_to(operand, DECIMAL),
+        _ => operand,
+    }
+}
+
+/// A value as one of another type.
+pub(super) fn cast_to(operand: Expression, primitive: Primitive) -> Expression {
+    let position = operand.position;
+    Expression { kind: ExpressionKind::Cast(Box::new(operand)), primitive: Some(primitive), position }
+}
+
+/// Both conditions, or the one that there is.
+pub(in crate::query) fn conjunction(left: Option<Expression>, right: Expression) -> Expression {
+    match left {
+        None => right,
+        Some(left) => {
+            let position = left.position;
+            let kind = ExpressionKind::Logic(Logic::And, Box::new(left), Box::new(right));
+            Expression { kind, primitive: Some(Primitive::Boolean), position }
+        }
+    }
+}
+
 fn name(arithmetic: Arithmetic) -> &'static str {
     match arithmetic {
         Arithmetic::Add => "add",
@@ -277,16 +308,16 @@ fn name(arithmetic: Arithmetic) -> &'static str {
     }
 }
 
-fn is_literal(expression: &Expression) -> bool {
+pub(super) fn is_literal(expression: &Expression) -> bool {
     matches!(expression.kind, ExpressionKind::Literal(_))
 }
 
-fn is_integer(primitive: Primitive) -> bool {
+pub(super) fn is_integer(primitive: Primitive) -> bool {
     use Primitive as P;
     matches!(primitive, P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64)
 }
 
-fn is_number(primitive: Primitive) -> bool {
+pub(super) fn is_number(primitive: Primitive) -> bool {
     is_integer(primitive) || matches!(primitive, Primitive::Single | Primitive::Double | Primitive::Decimal { .. })
 }
 

@@ -24,7 +24,10 @@ pub(super) fn call<'p>(
         })
     };
     let dialect = sql.dialect;
-    let first = argument(0)?;
+    let first = match function {
+        Function::Now => return now(sql),
+        _ => argument(0)?,
+    };
     let text = |index| argument(index).map(|argument| (argument, Class::String));
     let integer = |index| argument(index).map(|argument| (argument, Class::Integer));
     let calendar = || -> Result<_, StoreError> {
@@ -41,6 +44,7 @@ pub(super) fn call<'p>(
         })
     };
     match function {
+        Function::Now => now(sql),
         Function::Contains => {
             let around = match dialect {
                 Dialect::Sqlite => ["(instr(", ", ", ") > 0)"],
@@ -75,10 +79,27 @@ pub(super) fn call<'p>(
         Function::Second => apply(sql, scope, function::SECOND, &[clock()?], depth),
         Function::Date => apply(sql, scope, function::DATE, &[calendar()?], depth),
         Function::Time => apply(sql, scope, function::TIME, &[clock()?], depth),
+        Function::TotalOffsetMinutes => {
+            let instant = of_classes(first, &[Class::Instant, Class::DateTime])?;
+            // Null has a type in PostgreSQL.
+            let instant = if instant.1 == Class::Null { (first, Class::Instant) } else { instant };
+            apply(sql, scope, function::OFFSET_MINUTES, &[instant], depth)
+        }
+        Function::TotalSeconds => apply(sql, scope, function::DURATION_SECONDS, &[(first, Class::Duration)], depth),
+        Function::FractionalSeconds => apply(sql, scope, function::FRACTIONAL_SECONDS, &[clock()?], depth),
         Function::Round => rounded(sql, scope, (function::REAL_ROUND, function::DECIMAL_ROUND), first, depth),
         Function::Floor => rounded(sql, scope, (function::REAL_FLOOR, function::DECIMAL_FLOOR), first, depth),
         Function::Ceiling => rounded(sql, scope, (function::REAL_CEILING, function::DECIMAL_CEILING), first, depth),
     }
+}
+
+/// When the statement runs.
+fn now(sql: &mut Sql<'_>) -> Result<(), StoreError> {
+    sql.push(match sql.dialect {
+        Dialect::Sqlite => "(rtrim(rtrim(strftime('%Y-%m-%dT%H:%M:%f', 'now'), '0'), '.') || 'Z')",
+        Dialect::Postgres => "date_trunc('milliseconds', CURRENT_TIMESTAMP)",
+    });
+    Ok(())
 }
 
 fn rounded<'p>(

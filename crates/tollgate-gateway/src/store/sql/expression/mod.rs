@@ -9,13 +9,17 @@
 
 mod arithmetic;
 mod call;
+mod cast;
+mod related;
 
 use tollgate_wire::edm::{Model, Primitive, SetId};
-use tollgate_wire::plan::{Comparison, Expression, ExpressionKind, Logic};
+use tollgate_wire::plan::{Comparison, Expression, ExpressionKind, Logic, Origin};
 use tollgate_wire::value::Value;
 
 use self::arithmetic::{arithmetic, negate};
 use self::call::call;
+use self::cast::cast;
+use self::related::related;
 use super::class::Class;
 use super::dialect::Dialect;
 use super::function::{self, Name};
@@ -41,6 +45,38 @@ pub struct Scope<'m> {
     pub set: SetId,
     /// The alias of its table.
     pub alias: &'m str,
+    /// The related entities of the questions around the place at hand.
+    pub variables: Variables<'m>,
+}
+
+/// Related entities of questions within each other, innermost first.
+#[derive(Clone, Copy, Default)]
+pub struct Variables<'m>(Option<&'m Variable<'m>>);
+
+/// A related entity of a question.
+pub struct Variable<'m> {
+    number: usize,
+    set: SetId,
+    alias: &'m str,
+    around: Variables<'m>,
+}
+
+impl Scope<'_> {
+    /// Set and alias of the entity that is meant.
+    ///
+    /// # Panics
+    /// Where the plan names a variable outside of its question, which no parser makes.
+    pub(super) fn of(&self, origin: Origin) -> (SetId, &str) {
+        let Origin::Variable(wanted) = origin else { return (self.set, self.alias) };
+        let mut variables = self.variables;
+        while let Some(variable) = variables.0 {
+            if variable.number == wanted {
+                return (variable.set, variable.alias);
+            }
+            variables = variable.around;
+        }
+        panic!("a variable stands within its question")
+    }
 }
 
 /// What may become of null.
@@ -200,8 +236,8 @@ fn write<'p>(
             literal(sql, value);
             Ok(())
         }
-        ExpressionKind::Leaf { through, leaf } => {
-            leaf_value(sql, scope, through, *leaf);
+        ExpressionKind::Leaf { of, through, leaf } => {
+            leaf_value(sql, scope, *of, through, *leaf);
             Ok(())
         }
         ExpressionKind::Not(inner) => {
@@ -223,6 +259,10 @@ fn write<'p>(
             arithmetic(sql, scope, expression, (*operator, left, right), depth)
         }
         ExpressionKind::Call(function, arguments) => call(sql, scope, expression, *function, arguments, depth),
+        ExpressionKind::In(inner, values) => member_of(sql, scope, inner, values, nulls, depth),
+        ExpressionKind::Case(branches) => case(sql, scope, expression, branches, depth),
+        ExpressionKind::Cast(inner) => cast(sql, scope, expression, inner, depth),
+        ExpressionKind::Related(question) => related(sql, scope, question, depth),
     }
 }
 
@@ -243,7 +283,11 @@ fn chain<'p>(expression: &'p Expression, logic: Logic, terms: &mut Vec<&'p Expre
             | ExpressionKind::Logic(..)
             | ExpressionKind::Compare(..)
             | ExpressionKind::Arithmetic(..)
-            | ExpressionKind::Call(..) => terms.push(next),
+            | ExpressionKind::Call(..)
+            | ExpressionKind::In(..)
+            | ExpressionKind::Case(_)
+            | ExpressionKind::Cast(_)
+            | ExpressionKind::Related(_) => terms.push(next),
         }
     }
 }
@@ -348,6 +392,52 @@ fn postgres_equality<'p>(
     sql.push(if plain { " = " } else { equality.both_null });
     converted(sql, scope, right, class, depth + 1)?;
     sql.push(if exact { ") IS TRUE)" } else { ")" });
+    Ok(())
+}
+
+/// `in`, with a list that a store can look up: none of the values is null.
+fn member_of<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    inner: &'p Expression,
+    values: &'p [Value],
+    nulls: Nulls,
+    depth: usize,
+) -> Result<(), StoreError> {
+    let class = Class::of(inner.primitive);
+    let exact = nulls == Nulls::Exact;
+    sql.push(if exact { "((" } else { "(" });
+    // The collation of the left side is that of the whole comparison.
+    comparable(sql, class, |sql| write(sql, scope, inner, Nulls::Exact, depth + 1))?;
+    sql.push(" IN (");
+    for (index, value) in values.iter().enumerate() {
+        sql.push(if index == 0 { "" } else { ", " });
+        comparable(sql, class, |sql| {
+            literal(sql, value);
+            Ok::<_, StoreError>(())
+        })?;
+    }
+    sql.push(if exact { ")) IS TRUE)" } else { "))" });
+    Ok(())
+}
+
+/// `case`, each value as one of the whole's class.
+fn case<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    expression: &Expression,
+    branches: &'p [(Expression, Expression)],
+    depth: usize,
+) -> Result<(), StoreError> {
+    let class = Class::of(expression.primitive);
+    sql.push("CASE");
+    for (condition, value) in branches {
+        sql.push(" WHEN ");
+        boolean(sql, scope, condition, Nulls::AsFalse, depth + 1)?;
+        sql.push(" THEN ");
+        operand(sql, scope, value, class, depth + 1)?;
+    }
+    sql.push(" END");
     Ok(())
 }
 

@@ -1,0 +1,116 @@
+//! `in`: whether a value is one of a list.
+//!
+//! A list of literals of one type stays a list, which a store can look up; what else stands in it becomes a comparison.
+
+use super::{Node, Parser, types};
+use crate::edm::Primitive;
+use crate::plan::{Comparison, Expression, ExpressionKind, Logic};
+use crate::url::{Parsed, Problem};
+use crate::value::Value;
+
+impl Parser<'_> {
+    /// The list behind `in`, which stands at `at`.
+    pub(super) fn member_of(&mut self, left: Node, at: usize) -> Parsed<Node> {
+        self.space();
+        let list_at = self.position;
+        match self.rest().chars().next() {
+            Some('(') => self.list_behind(left, at),
+            Some('@') => self.alias(list_at, |parser| parser.list_behind(left, at)),
+            Some('[') => Err(Problem::not_implemented(list_at, "an array behind 'in'").hint("write ('a','b')")),
+            _ => Err(Problem::syntax(list_at, "expected a list behind 'in'").hint("write it as ('a','b')")),
+        }
+    }
+
+    fn list_behind(&mut self, left: Node, at: usize) -> Parsed<Node> {
+        self.space();
+        let opened_at = self.position;
+        if !self.take('(') {
+            return Err(Problem::syntax(opened_at, "expected a list in parentheses"));
+        }
+        let version = self.context.version;
+        let size = size(&left.expression);
+        let mut values = Vec::new();
+        let mut others: Vec<Node> = Vec::new();
+        let mut operand = left.expression;
+        loop {
+            let item = self.nested(|parser| parser.binary(0))?;
+            // Whatever it is, it must be comparable; a literal then has the type of the operand where that loses nothing.
+            let compared = types::compare(version, Comparison::Equal, operand, item.expression, at)?;
+            let ExpressionKind::Compare(_, left_side, right_side) = compared.kind else {
+                return Err(Problem::syntax(at, "a comparison was expected"));
+            };
+            (operand, values) = match (right_side.kind, right_side.primitive) {
+                (ExpressionKind::Literal(value), primitive)
+                    if value != Value::Null && same_form(left_side.primitive, primitive) =>
+                {
+                    values.push(value);
+                    (*left_side, values)
+                }
+                (kind, primitive) => {
+                    // The operand stands again in each comparison.
+                    self.nodes += size;
+                    let right = Expression { kind, primitive, position: right_side.position };
+                    let height = left.height.max(item.height);
+                    let again = types::compare(version, Comparison::Equal, (*left_side).clone(), right, at)?;
+                    others.push(self.node(again, height)?);
+                    (*left_side, values)
+                }
+            };
+            if !self.take(',') {
+                break;
+            }
+        }
+        self.close(opened_at)?;
+        let mut whole: Option<Node> = None;
+        if !values.is_empty() {
+            let position = operand.position;
+            let kind = ExpressionKind::In(Box::new(operand), values);
+            whole = Some(self.node(Expression { kind, primitive: Some(Primitive::Boolean), position }, left.height)?);
+        }
+        for other in others {
+            whole = Some(match whole {
+                None => other,
+                Some(before) => {
+                    let height = before.height.max(other.height);
+                    let position = before.expression.position;
+                    let kind =
+                        ExpressionKind::Logic(Logic::Or, Box::new(before.expression), Box::new(other.expression));
+                    self.node(Expression { kind, primitive: Some(Primitive::Boolean), position }, height)?
+                }
+            });
+        }
+        whole.ok_or_else(|| Problem::syntax(opened_at, "expected a list with something in it"))
+    }
+}
+
+/// Whether values of both types are compared in the form of the first.
+fn same_form(operand: Option<Primitive>, literal: Option<Primitive>) -> bool {
+    use Primitive as P;
+    match (operand, literal) {
+        (Some(a), Some(b)) if types::is_integer(a) && types::is_integer(b) => true,
+        (Some(P::Single | P::Double), Some(P::Single | P::Double))
+        | (Some(P::Decimal { .. }), Some(P::Decimal { .. }))
+        | (Some(P::String { .. }), Some(P::String { .. }))
+        | (Some(P::Binary { .. }), Some(P::Binary { .. }))
+        | (Some(P::DateTime { .. }), Some(P::DateTime { .. }))
+        | (Some(P::DateTimeOffset { .. }), Some(P::DateTimeOffset { .. }))
+        | (Some(P::TimeOfDay { .. }), Some(P::TimeOfDay { .. })) => true,
+        (Some(a), Some(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// How many nodes an expression has.
+pub(super) fn size(expression: &Expression) -> usize {
+    1 + match &expression.kind {
+        ExpressionKind::Literal(_) | ExpressionKind::Leaf { .. } => 0,
+        ExpressionKind::Not(inner) | ExpressionKind::Negate(inner) | ExpressionKind::Cast(inner) => size(inner),
+        ExpressionKind::In(inner, values) => size(inner) + values.len(),
+        ExpressionKind::Logic(_, left, right)
+        | ExpressionKind::Compare(_, left, right)
+        | ExpressionKind::Arithmetic(_, left, right) => size(left) + size(right),
+        ExpressionKind::Call(_, arguments) => arguments.iter().map(size).sum(),
+        ExpressionKind::Case(branches) => branches.iter().map(|(condition, value)| size(condition) + size(value)).sum(),
+        ExpressionKind::Related(related) => related.condition.as_ref().map_or(0, size),
+    }
+}

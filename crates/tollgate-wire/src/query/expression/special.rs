@@ -1,0 +1,228 @@
+//! Calls whose arguments are more than expressions: `cast` and `isof` take the name of a type, `case` pairs.
+
+use super::{Node, Parser, types};
+use crate::edm::Primitive;
+use crate::plan::{Comparison, Expression, ExpressionKind, Function};
+use crate::query::limits::NODES_MAX;
+use crate::url::{Fault, Parsed, Problem, quoted, type_name};
+use crate::value::Value;
+
+/// A call with arguments of its own kind.
+#[derive(Clone, Copy)]
+pub(super) enum Special {
+    Cast,
+    IsOf,
+    Case,
+}
+
+impl Special {
+    /// The call of that name, whatever its case.
+    pub(super) fn of(name: &str) -> Option<Special> {
+        let named = [("cast", Special::Cast), ("isof", Special::IsOf), ("case", Special::Case)];
+        named.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, special)| special)
+    }
+}
+
+const DECIMAL: Primitive = Primitive::Decimal { precision: 0, scale: 0 };
+const BOOLEAN: Option<Primitive> = Some(Primitive::Boolean);
+
+impl<'c> Parser<'c> {
+    /// The call whose name stands at `at`.
+    pub(super) fn special(&mut self, special: Special, name: &str, at: usize) -> Parsed<Node> {
+        self.position = at + name.len() + 1;
+        let opened_at = at + name.len();
+        match special {
+            Special::Case => self.case(at, opened_at),
+            Special::Cast | Special::IsOf => {
+                self.space();
+                let whole = self.qualified();
+                let (operand, type_at, wanted) = match whole.contains('.') {
+                    // The entity itself.
+                    true => (None, self.position, whole),
+                    false => {
+                        let operand = self.nested(|parser| parser.binary(0))?;
+                        if !self.take(',') {
+                            return Err(Problem::syntax(self.position, format!("expected ',' and a type in {name}")));
+                        }
+                        self.space();
+                        (Some(operand), self.position, self.qualified())
+                    }
+                };
+                self.position += wanted.len();
+                self.close(opened_at)?;
+                match (special, operand) {
+                    (Special::Cast, Some(operand)) => self.cast(operand, wanted, type_at),
+                    (Special::Cast, None) => Err(Problem::not_implemented(at, "cast of the entity itself")),
+                    (_, operand) => self.is_of(operand, wanted, (at, type_at)),
+                }
+            }
+        }
+    }
+
+    /// The name with dots that stands here.
+    fn qualified(&self) -> &'c str {
+        let rest = self.rest();
+        let end = rest.find(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '.')));
+        &rest[..end.unwrap_or(rest.len())]
+    }
+
+    fn cast(&mut self, operand: Node, wanted: &str, at: usize) -> Parsed<Node> {
+        let Some(to) = primitive_of(wanted) else {
+            return Err(Problem::not_implemented(at, format!("cast to {}", quoted(wanted))));
+        };
+        let version = self.context.version;
+        let height = operand.height;
+        let operand = operand.expression;
+        let Some(from) = operand.primitive else { return self.node(types::cast_to(operand, to), height) };
+        use Primitive as P;
+        let unbuilt = || {
+            let (from, to) = (type_name(version, Some(from)), type_name(version, Some(to)));
+            Err(Problem::not_implemented(at, format!("cast from {from} to {to}")))
+        };
+        let expression = match (from, to) {
+            (P::Single | P::Double, P::Single) if from != to => return unbuilt(),
+            (from, to) if from == to => operand,
+            (P::Decimal { .. }, P::Decimal { .. })
+            | (P::Single | P::Double, P::Double)
+            | (P::String { .. }, P::String { .. })
+            | (P::Binary { .. }, P::Binary { .. })
+            | (P::DateTime { .. } | P::DateTimeOffset { .. }, P::DateTimeOffset { .. })
+            | (P::TimeOfDay { .. }, P::TimeOfDay { .. }) => operand,
+            (P::Single | P::Double, P::Decimal { .. } | P::String { .. }) => return unbuilt(),
+            (from, P::Double | P::Decimal { .. }) if types::is_number(from) => types::cast_to(operand, to),
+            (from, to) if types::is_integer(from) && types::is_integer(to) => types::cast_to(operand, to),
+            (from, to) if types::is_number(from) && types::is_integer(to) => {
+                let whole = types::cast_to(operand, P::Int64);
+                if to == P::Int64 { whole } else { types::cast_to(whole, to) }
+            }
+            (P::DateTime { .. } | P::DateTimeOffset { .. }, P::Date) => call(Function::Date, operand, to),
+            (P::DateTime { .. } | P::DateTimeOffset { .. }, P::TimeOfDay { .. }) => call(Function::Time, operand, to),
+            (P::Date, P::DateTimeOffset { .. }) => types::cast_to(operand, to),
+            (P::Boolean | P::Decimal { .. } | P::Guid | P::Date | P::TimeOfDay { .. }, P::String { .. }) => {
+                types::cast_to(operand, to)
+            }
+            (from, P::String { .. }) if types::is_integer(from) => types::cast_to(operand, to),
+            (_, P::String { .. }) | (P::String { .. }, _) => return unbuilt(),
+            (from, P::Single) if types::is_number(from) => return unbuilt(),
+            _ => {
+                let what =
+                    format!("cannot cast {} to {}", type_name(version, Some(from)), type_name(version, Some(to)));
+                return Err(Problem::new(Fault::Type, at, what));
+            }
+        };
+        self.node(expression, height + 1)
+    }
+
+    /// Of a primitive it is known without its value, but that null is of no type.
+    fn is_of(&mut self, operand: Option<Node>, wanted: &str, (at, type_at): (usize, usize)) -> Parsed<Node> {
+        let constant = |value| Expression {
+            kind: ExpressionKind::Literal(Value::Boolean(value)),
+            primitive: BOOLEAN,
+            position: at,
+        };
+        let to = primitive_of(wanted);
+        let Some(operand) = operand else {
+            let own = format!("{}.{}", self.context.model.namespace, self.here_type.name);
+            return match to {
+                Some(_) => self.node(constant(false), 0),
+                None if wanted == own || matches!(wanted, "Edm.EntityType" | "Edm.ComplexType") => {
+                    self.node(constant(wanted != "Edm.ComplexType"), 0)
+                }
+                None => Err(Problem::not_implemented(type_at, format!("isof with {}", quoted(wanted)))),
+            };
+        };
+        let Some(to) = to else {
+            return Err(Problem::not_implemented(type_at, format!("isof with {}", quoted(wanted))));
+        };
+        let version = self.context.version;
+        let is = operand
+            .expression
+            .primitive
+            .is_some_and(|from| type_name(version, Some(from)) == type_name(version, Some(to)));
+        if !is {
+            return self.node(constant(false), 0);
+        }
+        let null = Expression { kind: ExpressionKind::Literal(Value::Null), primitive: None, position: at };
+        let height = operand.height;
+        let expression = types::compare(version, Comparison::NotEqual, operand.expression, null, at)?;
+        self.node(expression, height)
+    }
+
+    /// `case(condition:value,…)` of 4.01.
+    fn case(&mut self, at: usize, opened_at: usize) -> Parsed<Node> {
+        let mut branches: Vec<(Expression, Expression)> = Vec::new();
+        let mut height = 0;
+        loop {
+            let condition = self.nested(|parser| parser.binary(0))?;
+            types::expect_boolean(self.context.version, "case", &condition.expression)?;
+            if !self.take(':') {
+                return Err(Problem::syntax(self.position, "expected ':' and a value in case"));
+            }
+            let value = self.nested(|parser| parser.binary(0))?;
+            height = height.max(condition.height).max(value.height);
+            branches.push((condition.expression, value.expression));
+            if branches.len() > NODES_MAX || !self.take(',') {
+                break;
+            }
+        }
+        self.close(opened_at)?;
+        let mut common: Option<Primitive> = None;
+        for (_, value) in &branches {
+            common = match (common, value.primitive) {
+                (None, primitive) => primitive,
+                (known, None) => known,
+                (Some(a), Some(b)) if types::is_number(a) && types::is_number(b) => Some(types::wider(a, b)),
+                (Some(a), Some(b)) if std::mem::discriminant(&a) == std::mem::discriminant(&b) => Some(a),
+                (Some(a), Some(b)) => {
+                    let version = self.context.version;
+                    let (a, b) = (type_name(version, Some(a)), type_name(version, Some(b)));
+                    return Err(Problem::new(Fault::Type, value.position, format!("case gives {a} and {b}")));
+                }
+            };
+        }
+        if let Some(wide @ (Primitive::Double | Primitive::Decimal { .. })) = common {
+            for (_, value) in &mut branches {
+                let narrower = |primitive| match wide {
+                    DECIMAL => types::is_integer(primitive),
+                    _ => !matches!(primitive, Primitive::Single | Primitive::Double),
+                };
+                if value.primitive.is_some_and(narrower) {
+                    let taken = std::mem::replace(
+                        value,
+                        Expression { kind: ExpressionKind::Literal(Value::Null), primitive: None, position: at },
+                    );
+                    *value = types::cast_to(taken, wide);
+                }
+            }
+        }
+        self.node(Expression { kind: ExpressionKind::Case(branches), primitive: common, position: at }, height + 1)
+    }
+}
+
+fn call(function: Function, operand: Expression, to: Primitive) -> Expression {
+    let position = operand.position;
+    Expression { kind: ExpressionKind::Call(function, vec![operand]), primitive: Some(to), position }
+}
+
+/// The primitive type of that name.
+fn primitive_of(name: &str) -> Option<Primitive> {
+    Some(match name.strip_prefix("Edm.")? {
+        "Boolean" => Primitive::Boolean,
+        "Byte" => Primitive::Byte,
+        "SByte" => Primitive::SByte,
+        "Int16" => Primitive::Int16,
+        "Int32" => Primitive::Int32,
+        "Int64" => Primitive::Int64,
+        "Single" => Primitive::Single,
+        "Double" => Primitive::Double,
+        "Decimal" => DECIMAL,
+        "String" => Primitive::String { length_max: 0 },
+        "Binary" => Primitive::Binary { length_max: 0 },
+        "Guid" => Primitive::Guid,
+        "Date" => Primitive::Date,
+        "DateTimeOffset" => Primitive::DateTimeOffset { precision: 0 },
+        "TimeOfDay" => Primitive::TimeOfDay { precision: 0 },
+        "Duration" => Primitive::Duration,
+        _ => return None,
+    })
+}

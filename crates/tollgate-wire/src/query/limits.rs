@@ -1,0 +1,27 @@
+//! How much a query may ask for: each limit with the reason why it is none larger. What is beyond is a 400 that names it.
+
+/// How deep parentheses, calls and signs may nest: each level costs stack here.
+pub(super) const NESTING_MAX: usize = 64;
+
+/// How high a finished tree may be, chains of arithmetic included: each level costs stack in the stores. Chains of `and`
+/// and `or` are balanced and hardly count.
+pub(super) const HEIGHT_MAX: usize = 128;
+
+/// How many literals, names and operators an expression may have, those of aliases and computed properties counted at
+/// each mention.
+pub(super) const NODES_MAX: usize = 10_000;
+
+/// How many to-one navigation properties a path may pass: each is a join.
+pub(super) const NAVIGATION_MAX: usize = 4;
+
+/// How deep questions about related entities may nest: each is a subquery for each row of the one around it.
+pub(super) const QUESTIONS_MAX: usize = 4;
+
+/// Keys of an order.
+pub(super) const ORDER_KEYS_MAX: usize = 16;
+
+/// Expanded navigation properties of one request, in all levels: each is a statement.
+pub(super) const EXPANSIONS_MAX: usize = 32;
+
+/// Levels of expansion within expansion, also where `$levels=max` asks for all there are.
+pub(super) const EXPAND_LEVELS_MAX: usize = 6;
