@@ -23,5 +23,5 @@ pub(super) const ORDER_KEYS_MAX: usize = 16;
 /// Expanded navigation properties of one request, in all levels: each is a statement.
 pub(super) const EXPANSIONS_MAX: usize = 32;
 
-/// Levels of expansion within expansion, also where `$levels=max` asks for all there are.
-pub(super) const EXPAND_LEVELS_MAX: usize = 6;
+/// Words and phrases of a search: each is looked for in each text of an entity.
+pub(super) const SEARCH_TERMS_MAX: usize = 32;

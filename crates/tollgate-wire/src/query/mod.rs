@@ -17,6 +17,7 @@ mod limits;
 mod list;
 mod order_by;
 mod paging;
+mod search;
 mod select;
 pub mod skip_token;
 mod unbuilt;
@@ -72,7 +73,7 @@ pub static OPTIONS: [SystemOption; 17] = [
         applies_to: COLLECTION | REFERENCES_OF_MANY,
         ..option("$skiptoken", BOTH, skip_token::parse_option)
     },
-    SystemOption { applies_to: ANYTHING, ..option("$search", ONLY_V4, unbuilt::search) },
+    SystemOption { applies_to: COLLECTION | COUNT | REFERENCES_OF_MANY, ..option("$search", ONLY_V4, search::parse) },
     SystemOption { applies_to: ANYTHING, ..option("$apply", ONLY_V4, unbuilt::apply) },
     SystemOption { applies_to: ANYTHING, ..option("$compute", ONLY_V4, unbuilt::compute) },
     SystemOption { applies_to: ANYTHING, ..option("$deltatoken", ONLY_V4, unbuilt::delta_token) },

@@ -4,10 +4,6 @@ use super::Context;
 use crate::plan::Options;
 use crate::url::{Fault, Parsed, Problem};
 
-pub(super) fn search(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    refuse("$search")
-}
-
 pub(super) fn apply(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
     refuse("$apply")
 }

@@ -150,3 +150,30 @@ fn aliases_are_read_where_they_stand() {
     let beyond = options(V4, "FlightCollection", &format!("$filter=@a13&@a0=PRICE gt 1{doubled}")).unwrap_err();
     assert!(beyond.starts_with("400 more than 10000 names, literals and operators"), "{beyond}");
 }
+
+#[test]
+fn a_search_is_a_condition_of_the_texts() {
+    let model = crate::fixture::model();
+    let of = |search: &str| match options(V4, "CarrierCollection", &format!("$search={search}")) {
+        Ok(options) => describe(&model, &model.entity_types[1], &options.filter.unwrap())
+            .replace("(Equal (Contains (ToLower ", "<")
+            .replace(":String) true)", ">"),
+        Err(error) => error,
+    };
+    let each = |word: &str| format!("(Or (Or <carrid) '{word}'> <CARRNAME) '{word}'>) <URL) '{word}'>)");
+    let check = |search: &str, expected: &str| assert_eq!(of(search), expected, "{search}");
+    check("Air", &each("air"));
+    check("\"New York\"", &each("new york"));
+    check("\"a\\\"b\"", &each("a\"b"));
+    check("100%25_", &each("100%_"));
+    check("a b", &format!("(And {} {})", each("a"), each("b")));
+    check("a OR b AND NOT c", &format!("(Or {} (And {} (not {})))", each("a"), each("b"), each("c")));
+    check("(a OR b) c", &format!("(And (Or {} {}) {})", each("a"), each("b"), each("c")));
+    check("", "400 expected a word, a phrase or '(', found the end in $search at column 1");
+    check("a AND", "400 expected a word, a phrase or '(', found the end in $search at column 6");
+    check("(a", "400 expected ')' in $search at column 3");
+    check("a)", "400 expected a word or the end, found ')' in $search at column 2");
+    check("\"a", "400 a phrase that does not end in $search at column 1: close it with a quotation mark");
+    check(&"a ".repeat(33), "400 more than 32 words and phrases in $search at column 65");
+    check(&"(".repeat(100), "400 nested more than 64 deep in $search at column 65");
+}

@@ -12,6 +12,8 @@ mod related;
 mod special;
 mod types;
 
+pub(super) use types::conjunction;
+
 use super::Context;
 use super::limits::{HEIGHT_MAX, NAVIGATION_MAX, NESTING_MAX, NODES_MAX};
 use crate::edm::{EntityType, LeafId, Multiplicity, NavigationId, Primitive, PropertyKind, SetId, Version};

@@ -11,7 +11,7 @@ use crate::value::Value;
 
 /// Groups of types that functions take.
 #[derive(Clone, Copy)]
-pub(in crate::query) enum Class {
+pub(super) enum Class {
     /// Strings.
     Text,
     /// Any number.
@@ -30,7 +30,7 @@ pub(in crate::query) enum Class {
 
 impl Class {
     /// Whether a type belongs to the class; null belongs to each.
-    pub(in crate::query) fn has(self, version: Version, primitive: Option<Primitive>) -> bool {
+    pub(super) fn has(self, version: Version, primitive: Option<Primitive>) -> bool {
         use Primitive as P;
         let Some(primitive) = primitive else { return true };
         match self {
