@@ -4,6 +4,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,7 +14,7 @@ const MESSAGE_BYTES: usize = 64;
 /// The connection has to stand within this time.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// An echo that says nothing for so long is none.
-const SILENCE_MAX: Duration = Duration::from_secs(65);
+pub(super) const SILENCE_MAX: Duration = Duration::from_secs(65);
 /// Samples that must lie beyond a percentile for it to be told.
 const BEYOND_MIN: usize = 30;
 
@@ -25,7 +26,7 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    fn of(mut times_ns: Vec<u64>) -> RoundTrips {
+    pub(super) fn of(mut times_ns: Vec<u64>) -> RoundTrips {
         times_ns.sort_unstable();
         RoundTrips { sorted_ns: times_ns }
     }
@@ -150,9 +151,9 @@ fn message(index: usize) -> [u8; MESSAGE_BYTES] {
     message
 }
 
-fn is_readable(socket: &TcpStream, within: Duration) -> io::Result<bool> {
+pub(super) fn is_readable(socket: impl AsFd, within: Duration) -> io::Result<bool> {
     let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };
-    let mut watched = [PollFd::new(socket, PollFlags::IN)];
+    let mut watched = [PollFd::new(&socket, PollFlags::IN)];
     match poll(&mut watched, Some(&timeout)) {
         Ok(ready) => Ok(ready > 0),
         Err(rustix::io::Errno::INTR) => Ok(false),

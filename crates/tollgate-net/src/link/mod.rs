@@ -11,11 +11,13 @@
 //! 10.6 ms through a proxy and 51 ms through a real line, such as a [`Tun`], which needs root. Packets are never lost. The link connects to its target one
 //! way after it has accepted, so that the target sees a connection no earlier than it would.
 
+mod accuracy;
 mod connection;
 mod counters;
 mod echo;
 mod engine;
 mod measure;
+mod mode;
 mod pipe;
 mod rope;
 mod spec;
@@ -29,11 +31,16 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub use accuracy::{Accuracy, Added, accuracy};
 pub use counters::LinkCounters;
 pub use echo::Echo;
 pub use measure::{RoundTrips, round_trips, throughput};
+pub use mode::LinkMode;
 pub use spec::{DELAY_MAX, LinkSpec, SpecError, WINDOW_BYTES_MAX, WINDOW_BYTES_MIN};
-pub use tun::{Door, LOSS_MAX, MTU_BYTES, REORDER_MAX, Side, Tun, TunCounters, TunSpec, TunSpecError, WayCounters};
+pub use tun::{
+    ANSWER_BYTES, Door, LOSS_MAX, MTU_BYTES, REORDER_MAX, Side, Tun, TunCounters, TunSpec, TunSpecError, TunVerified,
+    WayCounters, verify_tun,
+};
 pub use verify::{Effort, Verified, through, verify};
 
 use crate::listen::{ListenOptions, listen};

@@ -110,7 +110,7 @@ fn measured(address: SocketAddr, direct: SocketAddr, asked: &LinkSpec, effort: E
 }
 
 /// Messages alone must not fill a slow link: they take a quarter of it at most.
-fn spacing(rate_bytes_per_s: Option<NonZeroU64>) -> Duration {
+pub(super) fn spacing(rate_bytes_per_s: Option<NonZeroU64>) -> Duration {
     let slowest = rate_bytes_per_s.map_or(0.0, |rate| 4.0 * 64.0 / rate.get() as f64);
     SPACING.max(Duration::from_secs_f64(slowest))
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Once;
 use std::time::Duration;
 
-use tollgate_net::link::{Side, Tun, TunSpec};
+use tollgate_net::link::{Effort, Side, Tun, TunSpec, verify_tun};
 
 /// The line, or none where it takes more rights than this test has.
 fn line(spec: &TunSpec) -> Option<Tun> {
@@ -123,4 +123,29 @@ fn without_the_line_nothing_goes_over_any_more() {
 fn a_line_that_cannot_be_is_no_question_of_rights() {
     let spec = TunSpec { loss: 1.0, ..TunSpec::of_round_trip(Duration::ZERO) };
     assert_eq!(Tun::open(&spec).unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+#[ignore = "asserts times: by hand, on a machine that does nothing else (`cargo test --release -p tollgate-net -- --ignored tun`)"]
+fn a_line_keeps_what_was_asked() {
+    if line(&TunSpec::of_round_trip(Duration::ZERO)).is_none() {
+        return;
+    }
+    for round_trip_ms in [1, 10, 50] {
+        let spec = TunSpec::of_round_trip(Duration::from_millis(round_trip_ms));
+        let verified = verify_tun(&spec, Effort::Whole).unwrap();
+        println!(
+            "{round_trip_ms} ms: got {:?} p99 {:?} direct {:?}, handshake {:?}, answer {:?} ({}), {:.0} MB/s, late {:?} {:?}",
+            verified.stream.got.median(),
+            verified.stream.got.p99(),
+            verified.stream.direct.median(),
+            verified.handshakes.median(),
+            verified.answers.median(),
+            verified.congestion,
+            verified.stream.bytes_per_s.unwrap() / 1e6,
+            verified.lateness_median,
+            verified.lateness_p99
+        );
+        assert!(verified.keeps_all(), "{verified:?}");
+    }
 }

@@ -18,6 +18,7 @@ mod engine;
 mod namespace;
 mod netlink;
 mod spec;
+mod verify;
 mod way;
 
 use std::io;
@@ -31,6 +32,8 @@ use rustix::thread::set_current_timer_slack;
 pub use counters::{TunCounters, WayCounters};
 pub use namespace::Door;
 pub use spec::{LOSS_MAX, REORDER_MAX, TunSpec, TunSpecError};
+pub(super) use verify::FarEcho;
+pub use verify::{ANSWER_BYTES, TunVerified, verify_tun};
 
 use engine::{Control, Engine};
 
