@@ -26,7 +26,7 @@ mod tun;
 mod verify;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -85,8 +85,22 @@ impl Link {
         spec: &LinkSpec,
         prepare: impl FnOnce() + Send + 'static,
     ) -> io::Result<Link> {
-        spec.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let listener = listen(&ListenOptions::new(address))?.pop().expect("one thread has one listener");
+        Link::start_with(listener, target, spec, prepare)
+    }
+
+    /// The same with a listener of [`listen`](crate::listen::listen), which may be in another network namespace than
+    /// the target: the link connects from where this is called.
+    ///
+    /// # Errors
+    /// As [`Link::start`].
+    pub fn start_with(
+        listener: TcpListener,
+        target: SocketAddr,
+        spec: &LinkSpec,
+        prepare: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Link> {
+        spec.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let address = listener.local_addr()?;
         let control = Arc::new(Control::new()?);
         let engine = Engine::new(listener, target, spec, Arc::clone(&control))?;

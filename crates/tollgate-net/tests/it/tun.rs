@@ -108,6 +108,31 @@ fn a_thread_that_entered_starts_its_children_there() {
 }
 
 #[test]
+fn a_line_that_is_changed_keeps_its_connections() {
+    let Some(line) = line(&TunSpec::of_round_trip(Duration::from_millis(5))) else { return };
+    let (mut near, mut far) = connected(&line);
+    for round_trip_ms in [0, 2, 1] {
+        line.change(&TunSpec::of_round_trip(Duration::from_millis(round_trip_ms))).unwrap();
+        let mut arrived = [0; 4];
+        near.write_all(b"ping").unwrap();
+        far.read_exact(&mut arrived).unwrap();
+        assert_eq!(&arrived, b"ping");
+    }
+    let beyond = TunSpec::of_round_trip(Duration::from_secs(61));
+    assert_eq!(line.change(&beyond).unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn a_program_runs_at_its_end_and_tells_how_it_ended() {
+    let Some(line) = line(&TunSpec::of_round_trip(Duration::ZERO)) else { return };
+    let mut script = Command::new("sh");
+    script.args(["-c", "grep -q 'line:' /proc/self/net/dev && exit 7"]);
+    let mut number = 0;
+    let ended = line.door(Side::Far).run(&mut script, |started| number = started).unwrap();
+    assert_eq!((ended.code(), number != 0), (Some(7), true));
+}
+
+#[test]
 fn without_the_line_nothing_goes_over_any_more() {
     let Some(line) = line(&TunSpec::of_round_trip(Duration::ZERO)) else { return };
     let near = line.door(Side::Near).clone();

@@ -4,8 +4,10 @@
 //! Times are absolute, so a late wake-up delays only what was due then, and adds up to nothing.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
@@ -25,6 +27,9 @@ const READS_MAX: usize = 64;
 /// A timer that stands this near to where it should is left there: each step of the lead would cost a system call else.
 const ARM_STEP_NS: u64 = 1_000;
 
+/// The loop takes note of a change between two packets: whoever waits longer waits in vain.
+const CHANGE_WITHIN: Duration = Duration::from_secs(5);
+
 const TIMER: u64 = 2;
 const COMMAND: u64 = 3;
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -35,16 +40,39 @@ pub(super) struct Control {
     pub(super) counters: Arc<TunCounters>,
     wake: OwnedFd,
     is_ending: AtomicBool,
+    /// What the line is to be from now on, and whom to tell when it is.
+    change: Mutex<Option<(TunSpec, Sender<()>)>>,
+    is_changing: AtomicBool,
 }
 
 impl Control {
     pub(super) fn new() -> io::Result<Control> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Control { counters: Arc::default(), wake, is_ending: AtomicBool::new(false) })
+        Ok(Control {
+            counters: Arc::default(),
+            wake,
+            is_ending: AtomicBool::new(false),
+            change: Mutex::default(),
+            is_changing: AtomicBool::new(false),
+        })
     }
 
     pub(super) fn end(&self) {
         self.is_ending.store(true, Release);
+        self.call();
+    }
+
+    /// Makes the line another one and waits until it is.
+    pub(super) fn change(&self, spec: &TunSpec) -> io::Result<()> {
+        let (tell, told) = channel();
+        *self.change.lock().unwrap_or_else(PoisonError::into_inner) = Some((spec.clone(), tell));
+        self.is_changing.store(true, Release);
+        self.call();
+        told.recv_timeout(CHANGE_WITHIN)
+            .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "the line's thread does not answer"))
+    }
+
+    fn call(&self) {
         // It fails only when the counter is full, and then the loop is awake anyway.
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
@@ -114,6 +142,9 @@ impl Engine {
     pub(super) fn run(mut self) {
         let mut events = Vec::with_capacity(8);
         while !self.control.is_ending.load(Acquire) {
+            if self.control.is_changing.swap(false, AcqRel) {
+                self.change();
+            }
             let mut is_dry = true;
             for way in 0..2 {
                 is_dry &= self.read(way) == Reading::Dry;
@@ -130,6 +161,16 @@ impl Engine {
                 self.note(event);
             }
         }
+    }
+
+    fn change(&mut self) {
+        let asked = self.control.change.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((spec, tell)) = asked else { return };
+        for (number, way) in self.ways.iter_mut().enumerate() {
+            way.change(&spec, number);
+        }
+        // Whoever asked may have given up waiting.
+        let _ = tell.send(());
     }
 
     fn note(&mut self, event: Event) {

@@ -140,6 +140,16 @@ impl Tun {
         self.door(side).enter()
     }
 
+    /// Makes it another line from now on, in the same namespaces: connections stay, and what is under way arrives when
+    /// it was to.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] for a line that cannot be.
+    pub fn change(&self, spec: &TunSpec) -> io::Result<()> {
+        spec.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        self.control.change(spec)
+    }
+
     /// What it has counted so far.
     #[must_use]
     pub fn counters(&self) -> &Arc<TunCounters> {

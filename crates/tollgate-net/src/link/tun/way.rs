@@ -71,6 +71,12 @@ impl Way {
         }
     }
 
+    /// From now on it is a way of this spec. What is under way arrives when it was to, and nothing overtakes it.
+    pub(super) fn change(&mut self, spec: &TunSpec, way: usize) {
+        let before = std::mem::replace(self, Way::new(spec, way));
+        (self.latest_ns, self.number, self.held) = (before.latest_ns, before.number, before.held);
+    }
+
     /// What becomes of a packet that has arrived. For each the same numbers are drawn, so that the fate of the n-th
     /// does not depend on when it came.
     pub(super) fn arrived(&mut self, arrival_ns: u64, bytes: usize) -> Fate {
@@ -209,6 +215,16 @@ mod tests {
         assert_eq!(way.next_ns(), Some(3));
         let left: Vec<u32> = std::iter::from_fn(|| way.due(5)).map(|(_, place)| place).collect();
         assert_eq!((left, way.next_ns()), (vec![1, 0, 2], Some(9)));
+    }
+
+    #[test]
+    fn a_shorter_way_lets_nothing_overtake_what_is_under_way() {
+        let mut way = way(|_| ());
+        assert_eq!(way.arrived(0, 100), Fate::Released(10 * MS));
+        way.hold(10 * MS, 0);
+        way.change(&TunSpec::of_round_trip(Duration::from_millis(2)), 0);
+        assert_eq!((way.arrived(MS, 100), way.next_ns()), (Fate::Released(10 * MS), Some(10 * MS)));
+        assert_eq!(way.arrived(20 * MS, 100), Fate::Released(21 * MS));
     }
 
     #[test]
