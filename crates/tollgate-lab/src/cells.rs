@@ -120,6 +120,7 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
         connected: None,
         linear: None,
         equal_rate: None,
+        occupancy: None,
         backend: behind_us.and_then(|used_us| {
             Some(BackendUse {
                 cpu_us_per_request: estimate(backend_cpu_us_per_request),

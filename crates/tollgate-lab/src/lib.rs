@@ -12,6 +12,7 @@ pub mod doctor;
 pub mod experiment;
 pub mod fit;
 pub mod load;
+pub mod occupancy;
 pub mod plan;
 pub mod probe;
 pub mod quantity;

@@ -107,6 +107,8 @@ pub struct Plan {
     pub settle: Duration,
     /// What is measured at equal rate after the closed load; absent: nothing.
     pub equal_rate: Option<RatePlan>,
+    /// Of a ladder, how long a pass of each variant likely takes at each level; else empty.
+    pub passes_likely: Vec<(usize, u64, Duration)>,
 }
 
 /// What is measured at equal rate.
@@ -135,6 +137,12 @@ const SETTLE_MS_DEFAULT: u32 = 50;
 /// Warm-up of a variant whose subject others warm up, too: what a steady state takes to be seen.
 const WARM_UP_SHARED: Duration = Duration::from_millis(1500);
 
+/// Entities of the flights' list, which a ladder's pass asks for.
+const DETAILS_LIKELY: u32 = 400;
+/// What a ladder's gateway and the database likely add to the round trip of an answer, and of a list.
+const WORK_LIKELY: Duration = Duration::from_micros(800);
+const LIST_LIKELY: Duration = Duration::from_millis(10);
+
 /// Trials of one variant in one block: once there, once back.
 pub const TRIALS_PER_BLOCK: u32 = 2;
 /// With fewer blocks there is no interval.
@@ -145,6 +153,12 @@ pub fn blocks_within(cell: Duration, trial: Duration, planned: u32) -> u32 {
     let block = trial * TRIALS_PER_BLOCK;
     let fitting = (cell.as_nanos() / block.as_nanos().max(1)).min(u128::from(planned)) as u32;
     if fitting < BLOCKS_LEAST.min(planned) { 0 } else { fitting }
+}
+
+/// What a load takes that lasts so long at least and ends on a whole pass.
+fn whole_passes(pass: Duration, least: Duration) -> Duration {
+    let count = least.as_nanos().div_ceil(pass.as_nanos().max(1)).max(1);
+    pass * u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// What the command line asks beyond the extent.
@@ -194,7 +208,8 @@ impl Plan {
         let slice = Duration::from_millis(u64::from(overrides.slice_ms.unwrap_or(defaults.slice_ms)));
         let is_insert = experiment.workload == WorkloadKind::Insert;
         let cell = overrides.cell_ms.map_or(CELL_DEFAULT, |milliseconds| Duration::from_millis(milliseconds.into()));
-        let round_trip_ms = overrides.round_trip_ms.or(experiment.round_trip_ms).unwrap_or(0);
+        let of_ladder = experiment.ladder.map(|ladder| ladder.round_trip_ms);
+        let round_trip_ms = overrides.round_trip_ms.or(experiment.round_trip_ms).or(of_ladder).unwrap_or(0);
         let round_trip = Duration::from_millis(round_trip_ms.into());
         let settles = experiment.encrypting.is_some() || experiment.connections == Connections::PerTrial;
         let settle_ms = settles.then(|| overrides.settle_ms.unwrap_or(SETTLE_MS_DEFAULT));
@@ -214,7 +229,7 @@ impl Plan {
                 Connections::Kept => slice,
             },
             starts,
-            cell: is_insert.then_some(cell),
+            cell: (is_insert || experiment.ladder.is_some()).then_some(cell),
             round_trip,
             subjects: 0,
             warm_up: Duration::ZERO,
@@ -223,7 +238,12 @@ impl Plan {
             trials_least: Duration::ZERO,
             settle: Duration::from_millis(settle_ms.unwrap_or(0).into()),
             equal_rate,
+            passes_likely: Vec::new(),
         };
+        if experiment.ladder.is_some() {
+            plan.climb(experiment);
+            return Ok(plan);
+        }
         plan.subjects = plan.count_subjects(experiment);
         plan.warm_up = match (is_insert, settles) {
             (true, _) => crate::run::WARM_UP_LEAST * plan.subjects,
@@ -233,6 +253,34 @@ impl Plan {
         plan.survey(experiment);
         plan.between = between::between(experiment, &plan);
         Ok(plan)
+    }
+
+    /// What can be told of a ladder: each variant has a process at each level, which is warmed up by a pass at least.
+    fn climb(&mut self, experiment: &Experiment) {
+        self.starts = 1;
+        self.subjects = (self.variants.len() * self.levels.len()) as u32;
+        for level in &self.levels {
+            for position in &self.variants {
+                // As many at once as all that is counted lets through; the list comes before.
+                let connections = experiment.variants[*position].connections_max.map_or(u64::MAX, u64::from);
+                let at_once = (*level).min(experiment.users(*level)).min(connections).max(1) as u32;
+                let (answer, list) = (self.round_trip + WORK_LIKELY, self.round_trip + LIST_LIKELY);
+                let pass = list + answer * DETAILS_LIKELY / at_once;
+                self.passes_likely.push((*position, *level, pass));
+                self.trials_least +=
+                    whole_passes(pass, self.slice) * (self.blocks_at(*position, *level) * TRIALS_PER_BLOCK);
+                self.warm_up += whole_passes(pass, crate::run::WARM_UP_OF_LADDER);
+            }
+        }
+        self.between = between::between(experiment, self);
+    }
+
+    /// Blocks of a variant at a level: of a ladder as many as a cell has time for, but two in any case.
+    pub fn blocks_at(&self, variant: usize, level: u64) -> u32 {
+        let is_meant = |(known, at, _): &&(usize, u64, Duration)| (*known, *at) == (variant, level);
+        let pass = self.passes_likely.iter().find(is_meant).map(|(.., pass)| *pass);
+        let (Some(pass), Some(cell)) = (pass, self.cell) else { return self.blocks };
+        blocks_within(cell, pass.max(self.slice), self.blocks).max(BLOCKS_LEAST.min(self.blocks))
     }
 
     fn count_subjects(&self, experiment: &Experiment) -> u32 {
@@ -296,7 +344,8 @@ impl Plan {
 
     /// How many trials there are, those at equal rate left out.
     pub fn trials(&self) -> usize {
-        self.cells() * self.blocks as usize * TRIALS_PER_BLOCK as usize
+        let of_level = |level: &u64| self.variants.iter().map(|variant| self.blocks_at(*variant, *level)).sum::<u32>();
+        self.levels.iter().map(of_level).sum::<u32>() as usize * TRIALS_PER_BLOCK as usize
     }
 
     /// How many trials there are at equal rate.
@@ -443,6 +492,21 @@ mod tests {
         let levels = Some(vec![6]);
         let refused = Plan::new(&experiment, &PlanOptions { levels, ..PlanOptions::default() }).unwrap_err();
         assert_eq!(refused, "level 6 of `encryption` is not from 1 to 5 (--level)");
+    }
+
+    #[test]
+    fn a_ladder_takes_as_long_as_its_slowest_rungs_and_the_fast_ones_get_more_blocks() {
+        let experiment = Experiment::builtin("ladder").unwrap();
+        let plan = |extent| Plan::new(&experiment, &PlanOptions { extent, ..PlanOptions::default() }).unwrap();
+        let quick = plan(Extent::Quick);
+        assert_eq!((quick.levels.clone(), quick.cells(), quick.subjects), (vec![5, 10, 20, 30], 8, 8));
+        // It took 52 s where it was measured, on a machine with more to do.
+        assert!((45..60).contains(&quick.duration().as_secs()), "{:?}", quick.duration());
+        let blocks = [5, 10, 20, 30].map(|level| quick.blocks_at(quick.variants[0], level));
+        assert_eq!(blocks, [2, 2, 4, 4]);
+        assert_eq!(quick.trials(), 2 * (2 + 2 + 4 + 4 + 4 * 2));
+        let default = plan(Extent::Default);
+        assert!((240..330).contains(&default.duration().as_secs()), "{:?}", default.duration());
     }
 
     #[test]

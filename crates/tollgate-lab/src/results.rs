@@ -4,6 +4,7 @@
 
 mod encryption;
 mod insert;
+mod ladder;
 mod link;
 mod mediation;
 mod peer;
@@ -14,6 +15,7 @@ pub use encryption::{
     Linear, NamedLevel, Peak, Phases, RateGroup,
 };
 pub use insert::{Fit, Inserted, Inserting, Settlement};
+pub use ladder::{Binding, Occupancy};
 pub use link::{LinkCheck, Moment};
 pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use peer::{Comparison, Peer};
@@ -315,6 +317,9 @@ pub struct Cell {
     /// What the servers behind the subject used; absent where there are none of ours.
     #[serde(default)]
     pub backend: Option<BackendUse>,
+    /// What the gateway's work processes and connections did, and which limit binds; absent where no limit is swept.
+    #[serde(default)]
+    pub occupancy: Option<Occupancy>,
 }
 
 /// A planned cell without figures.
@@ -559,7 +564,7 @@ pub struct Series {
     /// Level.
     pub level: u64,
     /// What: `subject-cpu-share`, `subject-resident-memory`, `subject-threads`, `work-processes-busy`,
-    /// `work-processes-waiting`, `response-time-max` ...
+    /// `work-processes-waiting`, `connections-open`, `response-time-max` ...
     pub name: String,
     /// Unit: `cores`, `bytes`, `threads`, `ms` ...
     pub unit: String,

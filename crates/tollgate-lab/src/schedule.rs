@@ -50,6 +50,18 @@ pub fn blocks(plan: &Plan, seed: u64, blocks_of: impl Fn(usize, u64) -> u32) -> 
     blocks
 }
 
+/// The blocks of a plan whose subjects serve one level each: level by level, the least first, each with a start of its own, and
+/// as many blocks as its time allows.
+pub fn by_level(plan: &Plan, seed: u64) -> Vec<Block> {
+    let mut all = blocks(plan, seed, |variant, level| plan.blocks_at(variant, level));
+    all.sort_by_key(|block| (block.level, block.number));
+    for block in &mut all {
+        let place = plan.levels.iter().position(|level| *level == block.level);
+        block.start = place.unwrap_or_default() as u32;
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -78,6 +90,7 @@ mod tests {
             trials_least: Duration::ZERO,
             settle: Duration::ZERO,
             equal_rate: None,
+            passes_likely: Vec::new(),
         }
     }
 
@@ -94,6 +107,14 @@ mod tests {
         });
         let sizes: Vec<(u64, usize)> = drawn.iter().map(|block| (block.level, block.order.len())).collect();
         assert_eq!(sizes, [(1, 6), (1, 4), (1, 4), (1, 4)]);
+    }
+
+    #[test]
+    fn subjects_of_one_level_are_started_once_each_and_the_levels_ascend() {
+        let drawn = by_level(&plan(3, 4, 5, 1), 7);
+        let starts: Vec<(u64, u32)> = drawn.iter().map(|block| (block.level, block.start)).collect();
+        let expected: Vec<(u64, u32)> = (1..=4).flat_map(|level| [(level, level as u32 - 1); 5]).collect();
+        assert_eq!(starts, expected);
     }
 
     proptest! {

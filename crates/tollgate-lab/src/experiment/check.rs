@@ -55,6 +55,7 @@ impl Checker<'_> {
         }
         let factor = *parsed.factor.name.as_ref();
         let encrypting = self.encrypting(&parsed.factor, &parsed.workload, parsed.equal_rate.as_ref())?;
+        let ladder = self.ladder(&parsed)?;
         let levels = match (&encrypting, &parsed.factor.levels) {
             (Some(encrypting), _) => (1..=encrypting.levels.len() as u64).collect(),
             (None, Some(levels)) => self.levels(levels.as_ref(), levels.span())?,
@@ -75,22 +76,27 @@ impl Checker<'_> {
         let mut variants = self.variants(&parsed, places.as_ref(), factor)?;
         let round_trip_ms = match &parsed.remote {
             Some(remote) => {
-                self.bounded(Some(&remote.round_trip_ms), ROUND_TRIP_MS_MAX, "round_trip_ms")?;
+                self.round_trip(&remote.round_trip_ms)?;
                 variants.extend(from_afar(&variants));
                 Some(*remote.round_trip_ms.as_ref())
             }
             None => None,
         };
+        let configuration = self.configuration(&parsed.subject, &backends)?;
+        if ladder.is_some() {
+            self.rung(configuration.as_ref(), parsed.subject.configuration.as_ref())?;
+        }
         let mut experiment = Experiment {
             name: parsed.name.into_inner(),
             question: parsed.question.into_inner(),
             factor,
             levels,
             encrypting,
+            ladder,
             workload,
             places,
             round_trip_ms,
-            configuration: self.configuration(&parsed.subject, &backends)?,
+            configuration,
             subject_arguments: parsed.subject.arguments,
             backends,
             connections,
@@ -260,6 +266,10 @@ impl Checker<'_> {
         })
     }
 
+    pub(super) fn round_trip(&self, value: &Spanned<u32>) -> Result<(), ExperimentError> {
+        self.bounded(Some(value), ROUND_TRIP_MS_MAX, "round_trip_ms")
+    }
+
     pub(super) fn bounded(&self, value: Option<&Spanned<u32>>, most: u32, key: &str) -> Result<(), ExperimentError> {
         let Some(value) = value else { return Ok(()) };
         if *value.as_ref() == 0 || *value.as_ref() > most {
@@ -310,6 +320,7 @@ impl Checker<'_> {
                 request: self.request(file, workload)?,
                 mode,
                 connecting,
+                connections_max: self.connections_limit(file, factor)?,
                 distance: Distance::Local,
                 peer: None,
                 backend: self.backend(file, &parsed.backends)?,

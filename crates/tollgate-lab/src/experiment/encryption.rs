@@ -143,9 +143,10 @@ impl Checker<'_> {
         let file = workload.as_ref();
         if *factor.name.as_ref() != FactorName::Encryption {
             let help = "it goes with the factor `encryption`";
+            let is_ladder = *factor.name.as_ref() == FactorName::WorkProcesses;
             let own = [
                 ("path", file.path.as_ref().map(Spanned::span)),
-                ("users", file.users.as_ref().map(Spanned::span)),
+                ("users", file.users.as_ref().filter(|_| !is_ladder).map(Spanned::span)),
                 ("ramp_up_ms", file.ramp_up_ms.as_ref().map(Spanned::span)),
                 ("authentication", file.authentication.as_ref().map(Spanned::span)),
                 ("equal_rate", equal_rate.map(Spanned::span)),

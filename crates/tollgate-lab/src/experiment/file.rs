@@ -36,6 +36,9 @@ pub(super) struct ExperimentFile {
     /// That everything is done once more from afar, through an emulated link; each variant then stands twice, the
     /// second time with `-remote` behind its name.
     pub(super) remote: Option<RemoteFile>,
+    /// For `work-processes`: the PostgreSQL behind every gateway, which is started for the run from the machine's
+    /// packages.
+    pub(super) database: Option<DistantFile>,
     /// How tollgate's own gateway is started.
     #[serde(default)]
     pub(super) subject: SubjectFile,
@@ -73,6 +76,15 @@ pub(super) struct RemoteFile {
     pub(super) round_trip_ms: Spanned<u32>,
 }
 
+/// A database behind an emulated link.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DistantFile {
+    /// The link's round trip in milliseconds; an extent may set its own.
+    #[schemars(with = "u32")]
+    pub(super) round_trip_ms: Spanned<u32>,
+}
+
 /// How tollgate's own gateway is started.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -82,7 +94,9 @@ pub(super) struct SubjectFile {
     #[serde(default)]
     pub(super) arguments: Vec<String>,
     /// A file beside this one that becomes its configuration, as the last argument. A backend's name in braces in it
-    /// stands for that backend's URL. All variants without a `backend` are then served by one process.
+    /// stands for that backend's URL. All variants without a `backend` are then served by one process; but where
+    /// `work-processes` are swept each variant has one at each level, and `{work-processes}`, `{connections}` and
+    /// `{database}` stand for the level, the variant's limit and the URL of the database.
     #[schemars(with = "Option<String>")]
     pub(super) configuration: Option<Spanned<String>>,
     /// Files beside this one that the configuration names: they are laid beside it.
@@ -167,6 +181,8 @@ pub enum FactorName {
     Records,
     /// Ways of encrypting.
     Encryption,
+    /// Work processes of the gateway, at so many users.
+    WorkProcesses,
 }
 
 /// What is asked of the subjects.
@@ -192,7 +208,7 @@ pub(super) struct WorkloadFile {
     pub(super) path: Option<Spanned<String>>,
     /// What every valid answer contains, of variants that do not say it themselves.
     pub(super) contains: Option<String>,
-    /// Users at every level of `encryption`; absent: 50.
+    /// Users at every level of `encryption` (absent: 50) and of `work-processes` (absent: 20).
     #[schemars(with = "Option<u32>")]
     pub(super) users: Option<Spanned<u32>>,
     /// Milliseconds over which the users come before anything counts; absent: all at once.
@@ -259,7 +275,7 @@ pub(super) struct ExtentFile {
     #[schemars(with = "Option<Vec<String>>")]
     pub(super) variants: Option<Vec<Spanned<String>>>,
     /// For `insert`: time for the trials of one cell in milliseconds. A cell gets fewer blocks to fit into it, and one
-    /// that would not fit with two is skipped, and labelled so.
+    /// that would not fit with two is skipped, and labelled so. For `work-processes` the same, but with two none is skipped.
     #[schemars(with = "Option<u32>")]
     pub(super) cell_ms: Option<Spanned<u32>>,
     /// Round trip of the emulated link in milliseconds.
@@ -305,6 +321,9 @@ pub(super) struct VariantFile {
     /// For `encryption`: whether connections are encrypted, and by which handshake; absent: `"off"`.
     #[schemars(with = "Option<TlsName>")]
     pub(super) tls: Option<Spanned<TlsName>>,
+    /// For `work-processes`: connections that the gateway has open at once; those beyond wait.
+    #[schemars(with = "Option<u32>")]
+    pub(super) connections: Option<Spanned<u32>>,
     /// How a walk reads the collection's answer.
     #[schemars(with = "Option<ListFormat>")]
     pub(super) format: Option<Spanned<ListFormat>>,

@@ -28,6 +28,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("mediation/mediator.toml", include_str!("../../experiments/mediation/mediator.toml")),
     ("mediation/request.xsl", include_str!("../../experiments/mediation/request.xsl")),
     ("mediation/response.xsl", include_str!("../../experiments/mediation/response.xsl")),
+    ("ladder/gateway.toml", include_str!("../../experiments/ladder/gateway.toml")),
 ];
 
 /// Where the files stand that an experiment names.
@@ -116,9 +117,9 @@ impl Files {
 }
 
 impl Configuration {
-    /// The text with each backend's URL in the place of its name.
-    pub fn filled(&self, backends: &[(String, String)]) -> String {
-        backends.iter().fold(self.text.clone(), |text, (name, url)| text.replace(&place(name), url))
+    /// The text with each value, such as a backend's URL, in the place of its name.
+    pub fn filled(&self, values: &[(String, String)]) -> String {
+        values.iter().fold(self.text.clone(), |text, (name, value)| text.replace(&place(name), value))
     }
 }
 
@@ -138,7 +139,9 @@ impl Checker<'_> {
                 return Err(self.fault(name.span(), &format!("backend `{text}` stands twice or is too many"), &help));
             }
             // These stand for something else in the files of subjects.
-            if ["folder", "port", "tls", "user", "password", "url"].contains(&text) {
+            if ["folder", "port", "tls", "user", "password", "url", "work-processes", "connections", "database"]
+                .contains(&text)
+            {
                 return Err(self.fault(name.span(), &format!("`{text}` is taken"), "give it another name"));
             }
             backends.push(Backend { name: text.to_owned(), arguments: arguments.clone() });

@@ -10,6 +10,7 @@ mod error;
 mod expected;
 mod file;
 mod insert;
+mod ladder;
 mod mediation;
 mod mode;
 
@@ -18,6 +19,8 @@ pub use encryption::{Authentication, Encrypting, EncryptionLevel, EqualRateShape
 pub use error::{ExperimentError, did_you_mean};
 pub use file::{ConnectionsName as Connections, FactorName, ListFormat, PublishedTable, WorkloadKind};
 pub use insert::InsertPlaces;
+pub use ladder::Ladder;
+pub(crate) use ladder::{CONNECTIONS, DATABASE, WORK_PROCESSES};
 pub(crate) use mediation::place;
 pub use mediation::{AnswerShape, Backend, Configuration, Element, Files};
 pub use mode::{BATCH_RECORDS_MAX, BatchForm, CONNECTIONS_MAX, Mode};
@@ -32,6 +35,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("encryption", include_str!("../../experiments/encryption.toml")),
     ("batching", include_str!("../../experiments/batching.toml")),
     ("mediation", include_str!("../../experiments/mediation.toml")),
+    ("ladder", include_str!("../../experiments/ladder.toml")),
 ];
 
 /// The subject that is tollgate itself, among those of `--subjects`.
@@ -50,6 +54,8 @@ pub struct Experiment {
     pub levels: Vec<u64>,
     /// What the levels mean and all of them share where encryption is swept; absent for other factors.
     pub encrypting: Option<Encrypting>,
+    /// What all levels share where work processes are swept; absent for other factors.
+    pub ladder: Option<Ladder>,
     /// What is asked.
     pub workload: WorkloadKind,
     /// Where records are inserted; absent for other workloads.
@@ -123,6 +129,8 @@ pub struct Variant {
     pub mode: Option<Mode>,
     /// How its users connect; absent where that is no part of the question.
     pub connecting: Option<Connecting>,
+    /// Connections that its gateway has open at once; absent where that is no part of the question.
+    pub connections_max: Option<u32>,
     /// From how far away it is asked.
     pub distance: Distance,
     /// The peer that does the work instead of what the file names, as its subject file is called.
@@ -305,7 +313,8 @@ impl Experiment {
 
     /// Users who ask at a level.
     pub fn users(&self, level: u64) -> u64 {
-        self.encrypting.as_ref().map_or(level, |encrypting| u64::from(encrypting.users))
+        let fixed = self.encrypting.as_ref().map(|own| own.users).or(self.ladder.map(|ladder| ladder.users));
+        fixed.map_or(level, u64::from)
     }
 
     /// What the levels mean where they are more than numbers.
@@ -378,6 +387,7 @@ impl FactorName {
             FactorName::Concurrency => ("concurrency", "users"),
             FactorName::Records => ("records", "records"),
             FactorName::Encryption => ("encryption", ""),
+            FactorName::WorkProcesses => ("work-processes", "work processes"),
         }
     }
 }

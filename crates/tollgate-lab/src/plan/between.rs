@@ -19,6 +19,8 @@ const START: Duration = Duration::from_millis(150);
 const USER: Duration = Duration::from_micros(150);
 /// What a run about encryption makes before, and observes behind its trials.
 const ENCRYPTION: Duration = Duration::from_secs(5);
+/// To make and start the database of a ladder, and to fill it.
+const DATABASE: Duration = Duration::from_secs(4);
 /// To check the emulated link once.
 const LINK: Duration = Duration::from_secs(2);
 
@@ -33,6 +35,9 @@ pub(super) fn between(experiment: &Experiment, plan: &Plan) -> Duration {
     }
     if plan.variants.iter().any(|position| experiment.variants[*position].distance == Distance::Remote) {
         sum += LINK * 2;
+    }
+    if experiment.ladder.is_some() {
+        sum += DATABASE + LINK * 2;
     }
     let of_level = plan.blocks * TRIALS_PER_BLOCK * plan.variants.len() as u32;
     if experiment.connections == Connections::PerTrial {

@@ -1,4 +1,5 @@
-//! The `/metrics` of a subject that has them: how many work processes are busy and how many requests wait for one.
+//! The `/metrics` of a subject that has them: how many work processes are busy and how many requests wait
+//! for one, and the same of connections.
 //!
 //! Asked at a low rate over a connection of its own, from the thread that conducts the run: never on the hot path.
 
@@ -17,6 +18,9 @@ const TAKEN: &[(&str, &str, &str)] = &[
     ("tollgate_work_processes_busy", "work-processes-busy", "work processes"),
     ("tollgate_work_processes_waiting", "work-processes-waiting", "requests"),
     ("tollgate_work_processes_limit", "work-processes-limit", "work processes"),
+    ("tollgate_connections_open", "connections-open", "connections"),
+    ("tollgate_connections_waiting", "connections-waiting", "connections"),
+    ("tollgate_connections_limit", "connections-limit", "connections"),
 ];
 
 /// Reads one subject's metrics again and again.

@@ -258,6 +258,7 @@ pub(crate) fn cell(variant: &str, level: u64) -> Cell {
         linear: None,
         equal_rate: None,
         backend: None,
+        occupancy: None,
     }
 }
 

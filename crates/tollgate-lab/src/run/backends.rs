@@ -28,7 +28,7 @@ pub(super) struct Backends {
 
 /// A configuration as a file, with what it names beside it. Dropping it removes them.
 #[derive(Debug)]
-struct Laid {
+pub(super) struct Laid {
     folder: PathBuf,
     file: PathBuf,
     /// The file that it was made from.
@@ -38,8 +38,13 @@ struct Laid {
 }
 
 impl Laid {
+    /// Where it stands.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// A message of who read it, with the author's files in the place of these, whose lines are the same.
-    fn told(&self, message: &str) -> String {
+    pub(super) fn told(&self, message: &str) -> String {
         let text = |path: &Path| path.display().to_string();
         let beside = self.source.parent().filter(|folder| !folder.as_os_str().is_empty());
         let message = message.replace(&text(&self.file), &text(&self.source));
@@ -78,7 +83,8 @@ impl Backends {
             let begun = Process::begin_backend(&options.serve_program, &backend.arguments, cores).map_err(failed)?;
             backends.running.push((backend.name.clone(), Rc::new(RefCell::new(begun))));
         }
-        if let Some(configuration) = &experiment.configuration {
+        // Of a ladder each gateway has its own.
+        if let Some(configuration) = experiment.configuration.as_ref().filter(|_| experiment.ladder.is_none()) {
             let laid = lay(configuration, &backends.urls(), run).map_err(|how| (first.variant, how))?;
             backends.laid = Some(laid);
         }
@@ -113,8 +119,11 @@ impl Backends {
     }
 }
 
-/// Writes a configuration into a new folder of the run.
-fn lay(configuration: &Configuration, urls: &[(String, String)], run: &Path) -> Result<Laid, String> {
+/// Writes a configuration, with these values in it, into a new folder of the run.
+///
+/// # Errors
+/// What could not be written.
+pub(super) fn lay(configuration: &Configuration, values: &[(String, String)], run: &Path) -> Result<Laid, String> {
     // Of an earlier start its own is still there until its subjects are gone.
     let folder = (0..).map(|number| run.join(format!("{FOLDER}-{number}"))).find(|folder| !folder.exists());
     let folder = folder.unwrap_or_else(|| run.join(FOLDER));
@@ -124,7 +133,7 @@ fn lay(configuration: &Configuration, urls: &[(String, String)], run: &Path) -> 
     let folder = std::path::absolute(&folder).map_err(told)?;
     let laid = Laid { file: folder.join(CONFIGURATION), folder, source: configuration.source.clone(), made };
     let write = || {
-        fs::write(&laid.file, configuration.filled(urls))?;
+        fs::write(&laid.file, configuration.filled(values))?;
         configuration.files.iter().try_for_each(|(name, text)| fs::write(laid.folder.join(name), text))
     };
     write().map_err(|error: std::io::Error| format!("needs files in {}: {error}", laid.folder.display()))?;

@@ -9,6 +9,7 @@ use crate::experiment::Experiment;
 use crate::fit;
 use crate::load::LittlesLaw;
 use crate::load::recorder::{Recorder, Tally, Transfers};
+use crate::occupancy::{Around, Seen};
 use crate::plan::Plan;
 use crate::probe::Reading;
 use crate::probe::system::Ticks;
@@ -83,6 +84,10 @@ struct Entry {
     settling: Settling,
     /// What was recorded at equal rate; absent before that.
     rate: Option<AtRate>,
+    /// What was seen of a ladder's gateway; absent for other experiments.
+    seen: Option<Seen>,
+    look_cpu_us: Option<f64>,
+    round_trip_ms: f64,
     /// What was found by now; absent while a trial is not in it yet.
     found: Option<(Cell, Vec<Validity>)>,
 }
@@ -114,6 +119,9 @@ impl Book {
             slice_least: None,
             settling: Settling::NONE,
             rate: None,
+            seen: experiment.ladder.map(|_| Seen::default()),
+            look_cpu_us: None,
+            round_trip_ms: plan.round_trip.as_secs_f64() * 1e3,
             found: None,
         };
         let cells = plan.levels.iter().flat_map(|level| plan.variants.iter().map(|variant| entry(*level, *variant)));
@@ -141,6 +149,23 @@ impl Book {
         }
     }
 
+    /// The same of a subject that serves one level alone.
+    pub(super) fn started_at(&mut self, variant: usize, level: u64, is_steady: bool) {
+        if let Some(entry) = self.entry(variant, level) {
+            entry.opened_before += entry.users;
+            entry.unsteady_starts += u32::from(!is_steady);
+            entry.found = None;
+        }
+    }
+
+    /// What it takes a subject to be looked at.
+    pub(super) fn look_costs(&mut self, variant: usize, level: u64, cpu_us: Option<f64>) {
+        if let Some(entry) = self.entry(variant, level) {
+            entry.look_cpu_us = cpu_us;
+            entry.found = None;
+        }
+    }
+
     /// Adds what failed while connections were opened before a trial: it is in no figure.
     pub(super) fn settled(&mut self, variant: usize, level: u64, tally: &Tally) {
         if let Some(entry) = self.entry(variant, level) {
@@ -157,7 +182,11 @@ impl Book {
         entry.recorder.add(&measured.recorder);
         entry.ticks = entry.ticks.plus(measured.ticks);
         for (at_ms, readings) in &measured.samples {
-            for reading in readings {
+            if let Some(seen) = &mut entry.seen {
+                seen.add(readings);
+            }
+            let is_shown = |reading: &&Reading| entry.seen.is_some() || !reading.name.starts_with("connections-");
+            for reading in readings.iter().filter(is_shown) {
                 entry.series.add(*at_ms, *reading);
             }
         }
@@ -365,6 +394,15 @@ impl Entry {
             cell.linear = Some(spread::linear(&self.recorder.response, bins.closed_ms));
             cell.equal_rate = self.rate.as_ref().map(|rate| rate.found(bins.rate_ms));
         }
+        cell.occupancy = self.seen.as_ref().and_then(|seen| {
+            seen.found(&Around {
+                users: self.users,
+                requests_per_second: cell.requests_per_second.mean,
+                round_trip_ms: self.round_trip_ms,
+                cores_busy_share: self.ticks.busy_share(),
+                look_cpu_us: self.look_cpu_us,
+            })
+        });
         if let Some(inserted) = &mut cell.inserted {
             inserted.settlement = inserted.settlement.plus(self.surveyed.settlement);
             inserted.work_processes_busy_max = self.series.peak("work-processes-busy");

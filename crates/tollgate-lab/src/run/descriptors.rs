@@ -32,7 +32,10 @@ fn needed(experiment: &Experiment, plan: &Plan) -> u64 {
         // An insert has one connection beside those of its transfers.
         // Where each level has a place of its own, each has its connections.
         let places = if experiment.encrypting.is_some() { plan.levels.len() as u64 } else { 1 };
-        variant.mode.map_or(places * experiment.users(level), |mode| ends * mode.connections_for(level) + 1)
+        // Each work process of a ladder is one connection on either side of the link to its database.
+        let through = if experiment.ladder.is_some() { 2 * level } else { 0 };
+        let users = places * experiment.users(level) + through;
+        variant.mode.map_or(users, |mode| ends * mode.connections_for(level) + 1)
     };
     if experiment.connections == Connections::PerTrial {
         // One variant at a time; a mediator has one connection to its backend for each of a user.

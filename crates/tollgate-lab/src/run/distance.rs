@@ -30,9 +30,10 @@ pub(super) fn check(moment: Moment, round_trip: Duration) -> Result<LinkCheck, S
     })
 }
 
-/// Whether the plan has a remote variant.
+/// Whether the plan has a link: to a remote variant, or to the database of a ladder.
 pub(super) fn is_needed(experiment: &Experiment, plan: &Plan) -> bool {
-    plan.variants.iter().any(|variant| experiment.variants[*variant].distance == Distance::Remote)
+    let is_remote = |variant: &usize| experiment.variants[*variant].distance == Distance::Remote;
+    experiment.ladder.is_some() || plan.variants.iter().any(is_remote)
 }
 
 /// The words about a link in a result: what it is, and what it was measured to be.
@@ -49,7 +50,8 @@ pub(super) fn words(round_trip: Duration, checks: &[LinkCheck]) -> String {
 
 /// A doubt of every remote cell for each measurement that is off.
 pub(super) fn doubts(checks: &[LinkCheck], experiment: &Experiment, plan: &Plan) -> Vec<Validity> {
-    let is_remote = |variant: &&usize| experiment.variants[**variant].distance == Distance::Remote;
+    let is_remote =
+        |variant: &&usize| experiment.ladder.is_some() || experiment.variants[**variant].distance == Distance::Remote;
     let doubt = |check: &LinkCheck, variant: usize, level: u64| Validity {
         variant: experiment.variants[variant].name.clone(),
         level,

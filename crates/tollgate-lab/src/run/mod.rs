@@ -14,6 +14,7 @@ mod onset;
 mod options;
 mod paces;
 mod rate;
+mod rungs;
 mod secured;
 mod series;
 mod session;
@@ -57,6 +58,9 @@ pub const WARM_UP_LEAST_SHARED: Duration = Duration::from_secs(1);
 pub const WARM_UP_REQUESTS: u64 = 10_000;
 /// Warm-up lasts at most so long: no steady state until then is a mark.
 pub const WARM_UP_MOST: Duration = Duration::from_secs(20);
+
+/// Passes of a ladder before anything counts, for so long at least: they open the connections to the database.
+pub const WARM_UP_OF_LADDER: Duration = Duration::from_millis(500);
 
 /// What a run left.
 #[derive(Debug)]
@@ -102,6 +106,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     let plan = check(options)?;
     let sites = sites::sites(options, &plan)?;
     let headers = headers(options)?;
+    rungs::check(options)?;
     emptying::check(options, &sites, &headers)?;
     let started = jiff::Timestamp::now();
     let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
@@ -113,6 +118,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
             .map_err(RunError::Failed)?,
         false => None,
     };
+    let afar = rungs::Afar::begin(options, &plan, store.directory(), &cores)?;
     let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
     let workers = workers(&cores)?;
     observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
@@ -124,7 +130,10 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         cores: &cores,
         observer,
         stop,
-        generator: trial::Generator::new(workers, cores.all.clone()),
+        generator: match options.experiment.ladder {
+            Some(_) => trial::Generator::new(workers, cores.all.clone()).looking_often(),
+            None => trial::Generator::new(workers, cores.all.clone()),
+        },
         book: book::Book::new(
             &options.experiment,
             &plan,
@@ -136,6 +145,8 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         inserting: (options.experiment.workload == WorkloadKind::Insert)
             .then(|| Inserting::new(seed, plan.levels.iter().copied().max().unwrap_or(0))),
         secured,
+        afar,
+        at: plan.levels[0],
         paces: paces::Paces::default(),
         starts: 0,
     };
@@ -216,6 +227,9 @@ fn blank(
             subject: match &site.place {
                 Place::Child(path) if let Ok(Some(peer)) = options.peer(variant) => format!("{}, {path}", peer.title),
                 Place::Child(path) if is_insert => format!("tollgate serve, {path}"),
+                Place::Child(path) if experiment.ladder.is_some() => {
+                    format!("tollgate serve, a process of its own at each level, {path}")
+                }
                 Place::Child(path) => format!("tollgate serve, a process of its own, {path}"),
                 Place::There(target) => secret::hide(&target.to_string()),
             },
@@ -233,6 +247,7 @@ fn blank(
             backend: variant.backend.clone(),
         }
     });
+    let is_ladder = experiment.ladder.is_some();
     let network = if is_loopback { "loopback" } else { "network" };
     let is_remote = sites.iter().any(|site| experiment.variants[site.variant].distance == Distance::Remote);
     RunResult {
@@ -244,7 +259,10 @@ fn blank(
             factor_unit: factor_unit.to_owned(),
             levels: plan.levels.clone(),
             named_levels: experiment.named_levels(),
-            users: experiment.encrypting.as_ref().map(|encrypting| encrypting.users),
+            users: match (&experiment.encrypting, experiment.ladder) {
+                (Some(encrypting), _) => Some(encrypting.users),
+                (None, ladder) => ladder.map(|ladder| ladder.users),
+            },
             variants: variants.collect(),
             unit_of_work: match experiment.workload {
                 WorkloadKind::Walk => "pass over the list and every entity that it names".to_owned(),
@@ -269,13 +287,16 @@ fn blank(
             generator_cores: cores.generator.clone(),
             subject_cores: cores.subjects.clone(),
             starts: plan.starts,
-            network: match is_remote {
-                true => format!("{network}, and for the remote variants {}", distance::words(plan.round_trip, &[])),
-                false => network.to_owned(),
+            network: match (is_remote, is_ladder) {
+                (true, _) => {
+                    format!("{network}, and for the remote variants {}", distance::words(plan.round_trip, &[]))
+                }
+                (false, true) => format!("{network}, and to the database {}", distance::words(plan.round_trip, &[])),
+                (false, false) => network.to_owned(),
             },
             insecure: options.certificates == Certificates::Unverified,
             content_checked_share: 0.0,
-            round_trip_ms: is_remote.then_some(plan.round_trip.as_secs_f64() * 1e3),
+            round_trip_ms: (is_remote || is_ladder).then_some(plan.round_trip.as_secs_f64() * 1e3),
             cell_ms: plan.cell.map(|cell| cell.as_secs_f64() * 1e3),
         },
         cells: Vec::new(),

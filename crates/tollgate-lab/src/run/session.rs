@@ -13,13 +13,14 @@ use super::inserting::Inserting;
 use super::onset::Failed;
 use super::options::{Observer, Progress, RunOptions};
 use super::paces::Paces;
+use super::rungs::Afar;
 use super::secured::Secured;
 use super::sites::Site;
 use super::stop::StopFlag;
 use super::store::Store;
 use super::trial::{Asked, Asking, Broken, Generator, Measured};
 use super::watched::{Process, Watched};
-use super::{Ending, WARM_UP_LEAST, WARM_UP_LEAST_SHARED, WARM_UP_MOST, WARM_UP_REQUESTS};
+use super::{Ending, WARM_UP_LEAST, WARM_UP_LEAST_SHARED, WARM_UP_MOST, WARM_UP_OF_LADDER, WARM_UP_REQUESTS};
 use crate::cores::Cores;
 use crate::experiment::{Connections, WorkloadKind};
 use crate::load::model::{Closed, End};
@@ -57,6 +58,10 @@ pub(super) struct Session<'a> {
     pub(super) inserting: Option<Inserting>,
     /// Certificates, user and configuration of our own gateway; absent where it needs none.
     pub(super) secured: Option<Secured>,
+    /// The database of a ladder; absent for other experiments.
+    pub(super) afar: Option<Afar>,
+    /// The level of the blocks at hand: of a ladder, that of the subjects.
+    pub(super) at: u64,
     /// How fast the variants were so far.
     pub(super) paces: Paces,
     /// How often the subjects were started.
@@ -134,6 +139,7 @@ impl Session<'_> {
         // What is cold takes longer than it will, and a cell would be skipped for it.
         let blocks = match self.inserting {
             Some(_) => self.survey(&mut subjects)?,
+            None if self.afar.is_some() => schedule::by_level(self.plan, self.result.seed),
             None => schedule::blocks(self.plan, self.result.seed, |_, _| u32::MAX),
         };
         let planned = blocks.iter().map(|block| block.order.len()).sum();
@@ -143,6 +149,7 @@ impl Session<'_> {
         for block in &blocks {
             if start != block.start {
                 let began = Instant::now();
+                self.at = block.level;
                 let fresh = self.begin_all(&mut subjects)?;
                 drop(std::mem::replace(&mut backends, fresh));
                 self.warm_up_all(&mut subjects)?;
@@ -195,7 +202,8 @@ impl Session<'_> {
                     None => {
                         let folder = self.store.directory().join(format!("subject-{}", site.process));
                         let secured = self.secured.as_ref();
-                        let around = (secured, &backends);
+                        let laid = self.afar.as_ref().map(|afar| afar.rung(variant, self.at, self.store.directory()));
+                        let around = (secured, &backends, laid.transpose().map_err(failed)?);
                         let begun = Process::begin(site, self.options, around, &folder, self.cores);
                         let begun = begun.map_err(|how| failed(format!("is not there: {how}")))?;
                         let begun = Rc::new(RefCell::new(begun));
@@ -206,7 +214,10 @@ impl Session<'_> {
                 let asked = (self.options, self.headers);
                 let planned = (self.plan, self.secured.as_ref(), &backends);
                 let begun = Watched::begin(site, variant, &process, asked, planned, (self.sites, self.cores));
-                subjects[slot] = Some(begun.map_err(failed)?);
+                let begun = subjects[slot].insert(begun.map_err(failed)?);
+                if self.afar.is_some() {
+                    self.book.look_costs(site.variant, self.at, begun.look_cpu_us());
+                }
             }
             if self.stop.is_stopped() {
                 return Err(Halt::Stopped);
@@ -231,7 +242,10 @@ impl Session<'_> {
                 self.first_answer(slot, site.variant, subject, level)?;
             }
             let is_steady = self.warm_up(slot, site.variant, subject, start)?;
-            self.book.started(site.variant, is_steady);
+            match self.afar {
+                Some(_) => self.book.started_at(site.variant, self.at, is_steady),
+                None => self.book.started(site.variant, is_steady),
+            }
             self.part(slot);
         }
         Ok(())
@@ -240,7 +254,9 @@ impl Session<'_> {
     /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load.
     fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched, level: u64) -> Result<(), Halt> {
         let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(1) }).into();
-        let asked = Asked { work: self.reading(), load, level };
+        // With one work process a whole pass takes long: its list is enough.
+        let work = if self.afar.is_some() { Asking::Request } else { self.reading() };
+        let asked = Asked { work, load, level };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let tally = &measured.recorder.tally;
         let failure = tally.errors.first().filter(|_| tally.requests == 0);
@@ -295,6 +311,13 @@ impl Session<'_> {
                 return Err(self.failed(variant, "answers no more while it is warmed up".to_owned()));
             }
             let elapsed = began.elapsed();
+            if self.afar.is_some() {
+                // What is waited for is a link, which does not become warm.
+                if elapsed >= WARM_UP_OF_LADDER {
+                    return Ok(true);
+                }
+                continue;
+            }
             let is_enough = elapsed >= least || (requests >= WARM_UP_REQUESTS && elapsed >= wanted);
             let is_steady = match mser5(&course) {
                 WarmUp::Cut { .. } if is_enough => true,

@@ -61,7 +61,7 @@ fn share(experiment: &Experiment, one: &Site, other: &Site) -> bool {
     let (one_variant, other_variant) = (&experiment.variants[one.variant], &experiment.variants[other.variant]);
     let is_one = experiment.workload == WorkloadKind::Insert
         || experiment.encrypting.is_some()
-        || experiment.configuration.is_some();
+        || (experiment.configuration.is_some() && experiment.ladder.is_none());
     is_one
         && matches!((&one.place, &other.place), (Place::Child(_), Place::Child(_)))
         && (&one_variant.peer, &one_variant.backend) == (&other_variant.peer, &other_variant.backend)

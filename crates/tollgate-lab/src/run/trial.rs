@@ -18,6 +18,9 @@ use crate::probe::system::Ticks;
 
 /// A subject is looked at so often while a trial lasts; the first time in the middle of a slice.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// The same where what the looks show is the question. It is no part of a link's likely round trip: looks in step with it would
+/// always find the same.
+const LOOK_OFTEN: Duration = Duration::from_millis(17);
 /// A transfer that lasts so long may be looked at while it goes on.
 const LONG_TRANSFER: Duration = Duration::from_millis(200);
 /// Short transfers of a trial end, settling included, within so many slices.
@@ -34,6 +37,8 @@ pub(super) struct Generator {
     pub(super) began: Instant,
     /// The cores of which a trial's ticks are.
     cores: Vec<usize>,
+    /// How often subjects are looked at.
+    look_every: Duration,
     spare: Vec<Recorder>,
 }
 
@@ -92,7 +97,12 @@ pub(super) enum Broken {
 impl Generator {
     /// A generator of these workers in a run that may use these cores.
     pub(super) fn new(workers: Vec<Worker>, cores: Vec<usize>) -> Generator {
-        Generator { workers, began: Instant::now(), cores, spare: Vec::new() }
+        Generator { workers, began: Instant::now(), cores, look_every: LOOK_EVERY, spare: Vec::new() }
+    }
+
+    /// The same, looking at subjects more often.
+    pub(super) fn looking_often(self) -> Generator {
+        Generator { look_every: LOOK_OFTEN, ..self }
     }
 
     /// Runs one trial in the slot of a variant.
@@ -144,11 +154,12 @@ impl Generator {
             began,
             trial_began,
             asked_after,
+            look_every: self.look_every,
             samples: Vec::new(),
             broken: None,
             cancels: Some(cancels),
         };
-        let first_look = slice / 2;
+        let first_look = (slice / 2).min(self.look_every);
         let reports: Vec<Report> =
             shares.iter().map(|(worker, _)| watch.wait(&self.workers[*worker], first_look)).collect();
         let (mut samples, broken) = (watch.samples, watch.broken);
@@ -251,6 +262,7 @@ struct Watch<'a> {
     trial_began: Instant,
     /// From when on in a trial the subject itself is asked.
     asked_after: Duration,
+    look_every: Duration,
     samples: Vec<(f64, Vec<Reading>)>,
     broken: Option<Broken>,
     cancels: Option<Vec<oneshot::Sender<()>>>,
@@ -258,7 +270,7 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     fn wait(&mut self, worker: &Worker, first_look: Duration) -> Report {
-        let mut patience = if self.samples.is_empty() { first_look } else { LOOK_EVERY };
+        let mut patience = if self.samples.is_empty() { first_look } else { self.look_every };
         loop {
             if let Some(report) = worker.report(patience) {
                 return report;
@@ -279,7 +291,7 @@ impl Watch<'_> {
                     readings.extend(self.subject.ask());
                 }
                 self.samples.push((self.began.elapsed().as_secs_f64() * 1e3, readings));
-                patience = LOOK_EVERY;
+                patience = self.look_every;
             }
         }
     }

@@ -14,7 +14,7 @@ use tollgate_net::http1::client::Target;
 use tollgate_net::link::{Link, LinkSpec};
 use tollgate_net::tls::{ClientSettings, Resumption};
 
-use super::backends::Backends;
+use super::backends::{Backends, Laid};
 use super::emptying;
 use super::options::RunOptions;
 use super::secured::Secured;
@@ -33,6 +33,9 @@ use crate::subject::Child;
 
 /// What stands in an argument of a subject for a folder of that process alone.
 const FOLDER: &str = "{folder}";
+
+/// Looks of which the cost of one is told.
+const LOOKS: u32 = 50;
 
 /// A subject that is there.
 #[derive(Debug)]
@@ -86,6 +89,8 @@ pub(super) struct Process {
     metrics: Option<Metrics>,
     /// Its folder; removed with it.
     folder: Option<PathBuf>,
+    /// The configuration that it alone has; removed behind it.
+    _laid: Option<Laid>,
 }
 
 impl Drop for Process {
@@ -106,7 +111,7 @@ impl Process {
     /// Why it could not be started.
     pub(super) fn begin_backend(program: &Path, arguments: &[String], cores: &Cores) -> Result<Process, String> {
         let child = Child::start(program, arguments, cores).map_err(|error| error.to_string())?;
-        Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics: None, folder: None })
+        Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics: None, folder: None, _laid: None })
     }
 
     /// Where it serves; empty for a server that was there.
@@ -126,28 +131,40 @@ impl Process {
     pub(super) fn begin(
         site: &Site,
         options: &RunOptions,
-        (secured, backends): (Option<&Secured>, &Backends),
+        (secured, backends, laid): (Option<&Secured>, &Backends, Option<Laid>),
         folder: &Path,
         cores: &Cores,
     ) -> Result<Process, String> {
         match &site.place {
             Place::There(_) => {
-                Ok(Process { child: None, watched: site.processes.clone(), metrics: None, folder: None })
+                Ok(Process { child: None, watched: site.processes.clone(), metrics: None, folder: None, _laid: None })
             }
             Place::Child(_) if let Some(peer) = options.peer(&options.experiment.variants[site.variant])? => {
                 let mut surroundings = secured.map(|secured| secured.surroundings.clone()).unwrap_or_default();
                 surroundings.backends = backends.urls();
                 let child = Child::start_peer(peer, &surroundings, cores).map_err(|error| error.to_string())?;
-                Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics: None, folder: None })
+                Ok(Process {
+                    watched: child.watched().to_vec(),
+                    child: Some(child),
+                    metrics: None,
+                    folder: None,
+                    _laid: None,
+                })
             }
             Place::Child(_) => {
                 let (mut arguments, folder) = arguments(options, folder)?;
-                let configuration = secured.map(|secured| secured.configuration.as_path()).or(backends.configuration());
+                let shared = || secured.map(|secured| secured.configuration.as_path()).or(backends.configuration());
+                let configuration = laid.as_ref().map(Laid::file).or_else(shared);
                 arguments.extend(configuration.map(|file| file.display().to_string()));
-                let child = Child::start(Path::new(&options.serve_program), &arguments, cores)
-                    .map_err(|error| backends.told(&error.to_string()))?;
+                let child =
+                    Child::start(Path::new(&options.serve_program), &arguments, cores).map_err(
+                        |error| match &laid {
+                            Some(laid) => laid.told(&error.to_string()),
+                            None => backends.told(&error.to_string()),
+                        },
+                    )?;
                 let metrics = child.admin_url.as_deref().and_then(Metrics::new);
-                Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics, folder })
+                Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics, folder, _laid: laid })
             }
         }
     }
@@ -267,6 +284,15 @@ impl Watched {
     pub(super) fn sample(&mut self) -> Vec<Reading> {
         let process = self.process.borrow();
         PROBES.iter().filter_map(|probe| probe.sample(&process.watched)).collect()
+    }
+
+    /// CPU time that asking it once takes of it while it does nothing else, in microseconds.
+    pub(super) fn look_cpu_us(&mut self) -> Option<f64> {
+        // The first one opens the connection.
+        self.ask();
+        let before_ns = self.clocks.read_ns()?;
+        (0..LOOKS).for_each(|_| drop(self.ask()));
+        Some(self.clocks.read_ns()?.saturating_sub(before_ns) as f64 / 1e3 / f64::from(LOOKS))
     }
 
     /// What it says of itself now.

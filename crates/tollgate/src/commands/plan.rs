@@ -56,11 +56,18 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         };
         writeln!(out, "  {label:<8}  {:width$}  {at}{afar}", variant.name)?;
     }
+    if let Some(ladder) = experiment.ladder {
+        let (users, round_trip) = (ladder.users, plan.round_trip.as_millis());
+        writeln!(out, "  users     {users}, over a PostgreSQL of the run's own that is {round_trip} ms away")?;
+    }
+    let at = |level: &u64| plan.variants.iter().map(|variant| plan.blocks_at(*variant, *level)).collect::<Vec<_>>();
+    let blocks: Vec<u32> = plan.levels.iter().flat_map(at).collect();
+    let (least, most) = (blocks.iter().min().unwrap_or(&0), blocks.iter().max().unwrap_or(&0));
+    let blocks = if least == most { most.to_string() } else { format!("{least} to {most}") };
     writeln!(
         out,
-        "  measured  {} cells x {} blocks x {TRIALS_PER_BLOCK} = {} trials of {} ms, {} of {}",
+        "  measured  {} cells x {blocks} blocks x {TRIALS_PER_BLOCK} = {} trials of {} ms, {} of {}",
         plan.cells(),
-        plan.blocks,
         plan.trials(),
         plan.slice.as_millis(),
         if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) },
@@ -89,7 +96,10 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         writeln!(out, "  empties   {table}, before and after each transfer: all its rows go")?;
         writeln!(out, "            one of yours that holds rows is refused, unless --i-may-empty HOST allows it")?;
     }
-    if let Some(cell) = plan.cell {
+    if let (Some(cell), Some(_)) = (plan.cell, experiment.ladder) {
+        let least = "what takes longer gets fewer blocks, at least two; a trial ends on a whole pass";
+        writeln!(out, "  cells     about {} of trials each: {least}", readable(cell))?;
+    } else if let Some(cell) = plan.cell {
         let least = "a cell for whose time that is too much gets fewer blocks, or is skipped and labelled so";
         writeln!(out, "  cells     at most {} of trials each: {least}", readable(cell))?;
     }

@@ -1,0 +1,74 @@
+//! What is stored of a ladder: what the gateway's work processes and connections did while a cell was measured, and which
+//! limit that shows to bind.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a gateway said of itself while one cell was measured, look by look.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Occupancy {
+    /// How often it was looked at.
+    pub looks: u64,
+    /// Users who walked.
+    pub users: u64,
+    /// Work processes that it had.
+    pub work_processes: f64,
+    /// Connections that it let in at once.
+    pub connections_max: f64,
+    /// Share of looks at which all work processes were busy and a request waited for one.
+    pub work_processes_full_share: f64,
+    /// Share of looks at which all connections were open and another waited for a place.
+    pub connections_full_share: f64,
+    /// Share of looks at which nobody waited for either.
+    pub nobody_waited_share: f64,
+    /// Work processes that were busy, on average.
+    pub busy_mean: f64,
+    /// Requests that waited for one, on average.
+    pub waiting_mean: f64,
+    /// Connections that were open, on average.
+    pub connections_mean: f64,
+    /// Connections that waited for a place, on average.
+    pub connections_waiting_mean: f64,
+    /// How long a request held a work process: busy ones by answers per second.
+    pub held_ms: f64,
+    /// Share of their time for which all cores of the machine were busy, whoever used them.
+    pub cores_busy_share: f64,
+    /// CPU time that one look took of the gateway while it did nothing else; absent where it could not be told.
+    pub look_cpu_us: Option<f64>,
+    /// Which limit binds.
+    pub binding: Binding,
+    /// The number that decided, a share.
+    pub value: f64,
+    /// The bound that it was held against.
+    pub bound: f64,
+}
+
+/// What keeps a pass from being faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Binding {
+    /// All work processes are busy, and requests wait for one.
+    WorkProcesses,
+    /// All connections are open, and others wait for a place.
+    Connections,
+    /// All users are being served: more of them would have more done.
+    Users,
+    /// Neither: the time goes where work is done, in the gateway, the database or the generator.
+    Processor,
+    /// Now the one, now the other.
+    #[default]
+    Unclear,
+}
+
+impl Binding {
+    /// In words, as who binds.
+    pub fn words(self) -> &'static str {
+        match self {
+            Binding::WorkProcesses => "work processes",
+            Binding::Connections => "connection limit",
+            Binding::Users => "users",
+            Binding::Processor => "generator or CPU",
+            Binding::Unclear => "unclear",
+        }
+    }
+}
