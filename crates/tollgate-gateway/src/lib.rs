@@ -17,6 +17,7 @@ mod error;
 mod error_format;
 mod feed;
 mod fibonacci;
+pub mod generate;
 mod hosted;
 mod index;
 mod launch;

@@ -7,7 +7,8 @@ use std::io::Write;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    cert, compare, completions, doctor, link, list, load, password, plan, report, run, schema, serve, xpath, xslt,
+    cert, compare, completions, doctor, generate, link, list, load, password, plan, report, run, schema, serve, xpath,
+    xslt,
 };
 use crate::failure::{Exit, Failure};
 
@@ -50,6 +51,8 @@ pub(crate) enum Verb {
     Load(Box<load::Arguments>),
     /// Serve the flight service as OData V2, OData V4 and plain REST
     Serve(Box<serve::Arguments>),
+    /// Generate from the documents of a table: each read with its dependencies, transformed, stored, exactly once
+    Generate(generate::Arguments),
     /// Print a line of a users file, for a password that is read from stdin
     Password(password::Arguments),
     /// Make certificates for development: an authority, a server's, a client's
@@ -79,6 +82,7 @@ impl Verb {
             Verb::Report(arguments) => report::run(arguments, out),
             Verb::Load(arguments) => load::run(arguments, out),
             Verb::Serve(arguments) => serve::run(arguments, out),
+            Verb::Generate(arguments) => generate::run(arguments, out),
             Verb::Password(arguments) => password::run(arguments, out),
             Verb::Cert(arguments) => cert::run(arguments, out),
             Verb::Xslt(arguments) => xslt::run(arguments, out),

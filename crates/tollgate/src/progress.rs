@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tollgate_gateway::generate;
 use tollgate_lab::run::{Observer, Progress};
 
 use crate::commands::plan::readable;
@@ -55,6 +56,37 @@ impl Observer for ProgressLine {
     }
 }
 
+/// The line of a batch: how many documents, how fast, how long still.
+pub(crate) struct BatchLine {
+    bar: ProgressBar,
+}
+
+impl BatchLine {
+    /// On stderr if it is a terminal, else nowhere.
+    pub(crate) fn on_stderr() -> BatchLine {
+        let ProgressLine { bar } = ProgressLine::on_stderr();
+        let style = ProgressStyle::with_template("generating [{bar:30}] {pos}/{len} {per_sec}, {eta} left{wide_msg}");
+        bar.set_style(style.expect("the template is right, as a test shows"));
+        BatchLine { bar }
+    }
+
+    /// Draws how far it is.
+    pub(crate) fn draw(&self, progress: generate::Progress) {
+        self.bar.set_length(progress.waited);
+        self.bar.set_position(progress.stored + progress.set_aside);
+        if progress.set_aside > 0 {
+            self.bar.set_message(format!(", {} set aside", progress.set_aside));
+        }
+    }
+}
+
+/// The line is taken away with what draws it.
+impl Drop for BatchLine {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// Whole seconds, so that the line does not flicker.
 fn whole(duration: Duration) -> Duration {
     Duration::from_secs(duration.as_secs_f64().round() as u64)
@@ -69,5 +101,7 @@ mod tests {
         let line = ProgressLine::on_stderr();
         line.progress(&Progress::Planned { trials: 3, duration: Duration::from_secs(1) });
         line.end();
+        let line = BatchLine::on_stderr();
+        line.draw(generate::Progress { stored: 1, set_aside: 1, waited: 3 });
     }
 }

@@ -10,6 +10,7 @@ mod cache;
 mod endpoint;
 mod error;
 mod fibonacci;
+pub(crate) mod generate;
 mod location;
 mod mediation;
 mod number;
@@ -39,6 +40,7 @@ pub use self::cache::Cache;
 pub use self::endpoint::{Balance, Endpoint, EndpointLimits, Health, Suspension};
 pub use self::error::ConfigError;
 pub use self::fibonacci::Fibonacci;
+pub use self::generate::Generate;
 pub use self::location::Location;
 pub use self::mediation::Mediation;
 use self::number::{optional_within, within};
@@ -130,6 +132,8 @@ struct File {
     mediation: mediation::Table,
     /// The answers that are kept for others.
     cache: Cache,
+    /// What `tollgate generate` does; `tollgate serve` leaves it alone.
+    generate: Option<generate::Table>,
     /// What one client may take of the gateway.
     limits: Limits,
     /// How long requests in flight may take to end once the gateway was told to stop.
@@ -248,6 +252,18 @@ const DRAIN_SECONDS_MAX: i64 = 3_600;
 const HELD_BYTES_MAX: i64 = 1 << 36;
 /// The engine's own limit where no service takes more: the operator's forms come through it too.
 const BODY_BYTES_LEAST: usize = 1 << 20;
+
+impl Generate {
+    /// Reads the `[generate]` of a configuration; `None` where it has none.
+    ///
+    /// # Errors
+    /// As [`Config::parse`]: the rest of the file is held to its rules too.
+    pub fn parse(text: &str, file_name: &str) -> Result<Option<Generate>, ConfigError> {
+        Config::parse(text, file_name)?;
+        let file: File = toml::from_str(text).map_err(|fault| ConfigError::new(text, file_name, &fault))?;
+        file.generate.map(|table| table.meaning(&text.into(), &file_name.into())).transpose()
+    }
+}
 
 impl Config {
     /// Reads `text`, which came from the file `file_name` (used in messages only).
@@ -486,6 +502,7 @@ impl Default for File {
             routes: Vec::new(),
             mediation: mediation::Table::default(),
             cache: Cache::default(),
+            generate: None,
             limits: Limits::default(),
             drain_seconds: DRAIN_SECONDS,
         }

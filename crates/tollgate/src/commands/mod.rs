@@ -8,6 +8,7 @@ pub(crate) mod cert;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
+pub(crate) mod generate;
 pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod load;

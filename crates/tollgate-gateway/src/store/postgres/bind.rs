@@ -11,7 +11,7 @@ use tollgate_wire::value::{Cell, Value};
 
 /// A value for a mark.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Bound<'v> {
+pub(crate) enum Bound<'v> {
     Null,
     Boolean(bool),
     Integer(i64),

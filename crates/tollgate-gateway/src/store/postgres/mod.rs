@@ -9,6 +9,7 @@
 mod address;
 mod bind;
 mod catalog;
+mod counted;
 mod expand;
 mod failure;
 mod read;
@@ -19,6 +20,9 @@ mod tls;
 mod write;
 
 pub use address::{Address, Encryption, Host};
+pub(crate) use bind::Bound;
+pub(crate) use counted::Counted;
+pub(crate) use write::references;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +30,7 @@ use std::time::Duration;
 
 use tollgate_wire::edm::Model;
 
-use self::failure::Failure;
+use self::failure::{Failure, Purpose};
 use self::row::Reader;
 use self::session::{Opener, Session};
 use super::sql::change::Texts;
@@ -115,6 +119,27 @@ impl Database {
             texts: Texts::new(Dialect::Postgres),
             reader: Reader::default(),
         })
+    }
+
+    /// A connection that does not wait on its thread, and counts its round trips. It is opened now, on the runtime of
+    /// whoever calls.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    pub(crate) async fn counted(&self) -> Result<Counted, StoreError> {
+        Counted::open(&self.opener).await
+    }
+
+    /// Does `work` on a connection of its own, which then is closed.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(crate) fn administer<T>(
+        &self,
+        work: impl FnOnce(&mut postgres::Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, StoreError> {
+        let done = self.opener.open().and_then(|mut session| work(session.parts().0).map_err(Failure::from));
+        done.map_err(|failure| failure.told(Purpose::Writing))
     }
 
     /// How many times a connection was opened again after it had broken.

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use postgres::config::SslMode;
-use postgres::{Client, Config, GenericClient, NoTls, Statement};
+use postgres::{Client, GenericClient, NoTls, Statement};
+use tokio_postgres::Config;
 use tollgate_net::tls::{TlsChoice, Upgrade};
 
 use super::address::{Address, Encryption, Host};
@@ -100,15 +101,36 @@ impl Opener {
 
     /// Opens a connection and logs in.
     pub(super) fn open(&self) -> Result<Session, Failure> {
+        let config = postgres::Config::from(self.config.clone());
         let client = match &self.upgrade {
-            Some(upgrade) => self.config.connect(Encrypted(upgrade.clone())),
-            None => self.config.connect(NoTls),
+            Some(upgrade) => config.connect(Encrypted(upgrade.clone())),
+            None => config.connect(NoTls),
         };
         Ok(Session {
             client: Some(client.map_err(Failure::opening)?),
             statements: Statements::default(),
             constraints: DeferredConstraints::Unknown,
         })
+    }
+}
+
+impl Opener {
+    /// Opens a connection on the runtime of whoever calls, which drives it.
+    pub(super) async fn open_here(&self) -> Result<tokio_postgres::Client, Failure> {
+        // What ends a connection is told to whoever waits for an answer on it.
+        match &self.upgrade {
+            Some(upgrade) => {
+                let opened = self.config.connect(Encrypted(upgrade.clone())).await;
+                let (client, connection) = opened.map_err(Failure::opening)?;
+                tokio::spawn(async move { drop(connection.await) });
+                Ok(client)
+            }
+            None => {
+                let (client, connection) = self.config.connect(NoTls).await.map_err(Failure::opening)?;
+                tokio::spawn(async move { drop(connection.await) });
+                Ok(client)
+            }
+        }
     }
 }
 

@@ -266,6 +266,6 @@ fn check_texts(model: &Model, set: SetId, entry: &Entry) -> Result<(), StoreErro
 }
 
 /// Values as the crate takes them.
-pub(super) fn references<'v>(values: &'v [Bound<'_>]) -> Vec<&'v (dyn ToSql + Sync)> {
+pub(crate) fn references<'v>(values: &'v [Bound<'_>]) -> Vec<&'v (dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }

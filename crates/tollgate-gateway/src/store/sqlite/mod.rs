@@ -196,6 +196,17 @@ impl Database {
         &self.address
     }
 
+    /// A new connection for statements that no plan asks for, as the batch has them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Database::open`].
+    pub(crate) fn plain_connection(&self) -> Result<rusqlite::Connection, StoreError> {
+        let raw = open(&self.address, &self.location, &self.settings)?;
+        raw.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+        Ok(raw)
+    }
+
     /// A new connection.
     ///
     /// # Errors

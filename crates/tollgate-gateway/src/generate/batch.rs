@@ -1,0 +1,419 @@
+//! The work processes of a batch: each claims a document, reads, has it transformed, stores, commits, and takes the next.
+//!
+//! One thread waits for the database on behalf of all of them; what is computed runs on as many threads as there are cores,
+//! so that more work processes than cores use all of these and no more. A work process that loses its connection opens
+//! another one, a limited number of times: its document waits again, since nothing of it was committed.
+
+use std::cell::{Cell, RefCell};
+use std::num::NonZeroUsize;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+use tokio::task::{JoinSet, LocalSet};
+
+use super::report::{Ended, Moment, Report, Sums, Times};
+use super::session::{Claimed, Database, Key, Outcome, Session, Settled, Shared, Standing};
+use super::transform::{Gathered, Transform, Understood};
+use super::{Batch, BatchError, Stop, postgres, sqlite, with_cause};
+use crate::store::StoreError;
+
+/// How often in a row a work process goes on after the database failed it, and how long it waits before: twice as long
+/// each time, 6.3 s in all.
+const ATTEMPTS_MAX: u32 = 6;
+const ATTEMPT_DELAY: Duration = Duration::from_millis(100);
+
+/// Bytes of a computing thread's stack: what the engine may take within itself, and room below.
+const STACK_BYTES: usize = 4 << 20;
+
+/// How far a batch is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Documents that are stored.
+    pub stored: u64,
+    /// Documents that were set aside.
+    pub set_aside: u64,
+    /// Documents that waited when it began.
+    pub waited: u64,
+}
+
+/// What work processes share.
+struct Work {
+    database: Database,
+    transform: Arc<Transform>,
+    shared: Rc<Shared>,
+    agreed: Rc<sqlite::Agreed>,
+    cores: Arc<Semaphore>,
+    stop: Stop,
+    watch: Box<dyn Fn(Progress)>,
+    progress: Cell<Progress>,
+    /// Why no more documents are taken.
+    failed: RefCell<Option<String>>,
+    sums: RefCell<Sums>,
+}
+
+/// How far one document came.
+enum Step {
+    /// There is none that waits.
+    Nothing,
+    /// It is stored or set aside, or another batch had it.
+    Settled,
+}
+
+/// What keeps a work process from going on with its connection.
+enum Trouble {
+    Database(StoreError),
+    /// Nobody knows whether the last transaction was committed.
+    InDoubt(Box<Pending>, StoreError),
+}
+
+/// A document that is to be committed.
+struct Pending {
+    key: Key,
+    /// What is wrong with it, where it is set aside.
+    error: Option<String>,
+    round_trips: u64,
+    times: Times,
+}
+
+/// Why a document has no result.
+enum Missing {
+    /// Something is wrong with it.
+    Error(String),
+    /// A statement was refused, or worse.
+    Database(StoreError),
+}
+
+/// Generates until no document waits.
+pub(super) fn run(
+    batch: Batch,
+    processes: usize,
+    stop: &Stop,
+    watch: Box<dyn Fn(Progress)>,
+) -> Result<Report, BatchError> {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    // Work processes on SQLite wait for statements on threads too.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(cores + processes)
+        .thread_stack_size(STACK_BYTES)
+        .build()
+        .map_err(BatchError::Machine)?;
+    let work = Rc::new(Work {
+        shared: Rc::new(Shared::new(&batch.tables, batch.database.dialect())),
+        database: batch.database,
+        transform: batch.transform,
+        agreed: Rc::default(),
+        cores: Arc::new(Semaphore::new(cores)),
+        stop: stop.clone(),
+        watch,
+        progress: Cell::default(),
+        failed: RefCell::default(),
+        sums: RefCell::default(),
+    });
+    LocalSet::new().block_on(&runtime, work.whole(processes))
+}
+
+impl Work {
+    async fn whole(self: Rc<Work>, processes: usize) -> Result<Report, BatchError> {
+        let connecting = Instant::now();
+        let mut opening = JoinSet::new();
+        for _ in 0..processes {
+            let work = Rc::clone(&self);
+            opening.spawn_local(async move { work.open().await });
+        }
+        let mut sessions = Vec::with_capacity(processes);
+        for opened in opening.join_all().await {
+            sessions.push(opened?);
+        }
+        let connect = connecting.elapsed();
+        if let Some(session) = sessions.first_mut() {
+            self.progress.set(Progress { waited: session.waiting().await?, ..Progress::default() });
+        }
+        (self.watch)(self.progress.get());
+
+        let begun = Moment::now();
+        let mut working = JoinSet::new();
+        for session in sessions {
+            let work = Rc::clone(&self);
+            working.spawn_local(async move { work.process(session).await });
+        }
+        let mut last = working.join_all().await.into_iter().flatten().last();
+        let failed = self.failed.take();
+        if last.is_none() && failed.is_none() {
+            last = self.open().await.ok();
+        }
+        let left = match &mut last {
+            Some(session) => session.waiting().await.ok(),
+            None => None,
+        };
+        let mut report = self.sums.take().report(&begun, connect, processes);
+        report.ended = match &failed {
+            Some(_) => Ended::Failed,
+            None if self.stop.has_begun() && left != Some(0) => Ended::Interrupted,
+            None => Ended::Complete,
+        };
+        report.left = left;
+        report.reason = failed;
+        Ok(report)
+    }
+
+    async fn open(&self) -> Result<Session, StoreError> {
+        let shared = Rc::clone(&self.shared);
+        Ok(match &self.database {
+            Database::Postgres(database) => {
+                Session::Postgres(Box::new(postgres::Session::open(database, shared).await?))
+            }
+            Database::Sqlite(database) => {
+                Session::Sqlite(sqlite::Session::open(database, shared, Rc::clone(&self.agreed))?)
+            }
+        })
+    }
+
+    /// One work process, to its end. Gives its connection back.
+    async fn process(&self, mut session: Session) -> Option<Session> {
+        let mut attempts = 0;
+        while !self.stop.has_begun() && self.failed.borrow().is_none() {
+            let trouble = match self.one(&mut session).await {
+                Ok(Step::Nothing) => break,
+                Ok(Step::Settled) => {
+                    attempts = 0;
+                    continue;
+                }
+                Err(trouble) => trouble,
+            };
+            self.leave(&session);
+            // What the server undoes by itself when the connection ends.
+            drop(session);
+            self.agreed.begin_again().await;
+            session = self.recover(trouble, &mut attempts).await?;
+        }
+        self.leave(&session);
+        Some(session)
+    }
+
+    /// Opens another connection in the place of one that failed, and settles what that left open.
+    async fn recover(&self, trouble: Trouble, attempts: &mut u32) -> Option<Session> {
+        let (mut pending, mut error) = match trouble {
+            Trouble::Database(error) => (None, error),
+            Trouble::InDoubt(pending, error) => (Some(pending), error),
+        };
+        loop {
+            if !may_pass(&error) || *attempts >= ATTEMPTS_MAX {
+                let text = with_cause(&error);
+                let tried = if *attempts > 0 { format!(", {attempts} attempts in a row") } else { String::new() };
+                self.failed.borrow_mut().get_or_insert(format!("{text}{tried}"));
+                return None;
+            }
+            tokio::time::sleep(ATTEMPT_DELAY * 2_u32.pow(*attempts)).await;
+            *attempts += 1;
+            if self.failed.borrow().is_some() {
+                return None;
+            }
+            error = match self.settle_again(&mut pending).await {
+                Ok(session) => return Some(session),
+                Err(error) => error,
+            };
+        }
+    }
+
+    /// A new connection, with which what was in doubt is no more.
+    async fn settle_again(&self, pending: &mut Option<Box<Pending>>) -> Result<Session, StoreError> {
+        let mut session = self.open().await?;
+        self.sums.borrow_mut().reconnects += 1;
+        if let Some(doubtful) = pending {
+            let standing = session.standing(&doubtful.key).await?;
+            let was_committed = match doubtful.error {
+                None => standing == Standing::Done,
+                Some(_) => standing == Standing::Other,
+            };
+            if let (true, Some(committed)) = (was_committed, pending.take()) {
+                self.settled(*committed);
+            }
+        }
+        Ok(session)
+    }
+
+    /// One document, from its claim to its commit.
+    async fn one(&self, session: &mut Session) -> Result<Step, Trouble> {
+        let (began, sent) = (Instant::now(), session.round_trips());
+        let mut times = Times::default();
+        let Some(claimed) = timed(&mut times.database, session.claim()).await? else { return Ok(Step::Nothing) };
+        let mut error = None;
+        match self.result(session, &claimed, &mut times).await {
+            Ok(result) => {
+                let waiting = began.elapsed().saturating_sub(times.compute + times.database);
+                let outcome = Outcome { result: &result, times: Times { waiting, ..times } };
+                match timed(&mut times.database, session.store(&claimed.key, outcome)).await {
+                    Ok(Settled::Here) => {}
+                    Ok(Settled::Elsewhere) => {
+                        session.abandon().await?;
+                        return Ok(Step::Settled);
+                    }
+                    Err(refused) if is_about_the_document(&refused) => {
+                        session.abandon().await?;
+                        error = Some(format!("the result cannot be stored: {}", with_cause(&refused)));
+                    }
+                    Err(other) => return Err(other.into()),
+                }
+            }
+            Err(Missing::Error(wrong)) => error = Some(wrong),
+            Err(Missing::Database(refused)) if is_about_the_document(&refused) => {
+                session.abandon().await?;
+                error = Some(format!("a dependency cannot be read: {}", with_cause(&refused)));
+            }
+            Err(Missing::Database(other)) => return Err(other.into()),
+        }
+        if let Some(wrong) = &error {
+            let settled = timed(&mut times.database, session.set_aside(&claimed.key, wrong)).await?;
+            if settled == Settled::Elsewhere {
+                session.abandon().await?;
+                return Ok(Step::Settled);
+            }
+        }
+        let committed = timed(&mut times.database, session.commit()).await;
+        times.waiting = began.elapsed().saturating_sub(times.compute + times.database);
+        let round_trips = session.round_trips() - sent;
+        let pending = Pending { key: claimed.key, error, round_trips, times };
+        match committed {
+            Ok(()) => {
+                self.settled(pending);
+                Ok(Step::Settled)
+            }
+            Err(doubt @ StoreError::InDoubt(_)) => Err(Trouble::InDoubt(Box::new(pending), doubt)),
+            // What is checked at the end of the transaction: a rule that the result breaks.
+            Err(refused) if is_about_the_document(&refused) && pending.error.is_none() => {
+                let wrong = format!("the result cannot be stored: {}", with_cause(&refused));
+                session.abandon().await?;
+                if session.set_aside(&pending.key, &wrong).await? == Settled::Here {
+                    session.commit().await?;
+                    self.settled(Pending { error: Some(wrong), round_trips: session.round_trips() - sent, ..pending });
+                } else {
+                    session.abandon().await?;
+                }
+                Ok(Step::Settled)
+            }
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Reads what a document depends on, and transforms it.
+    async fn result(&self, session: &mut Session, claimed: &Claimed, times: &mut Times) -> Result<String, Missing> {
+        let text = claimed.document.clone().ok_or_else(|| Missing::Error("there is no document".to_owned()))?;
+        let transform = Arc::clone(&self.transform);
+        let understood: Understood = self.compute(times, move || transform.understand(&text)).await?;
+        let mut gathered = Gathered::default();
+        for (dependency, references) in understood.references.iter().enumerate() {
+            match references {
+                None => {
+                    let rows = timed(&mut times.database, session.rows(dependency, &claimed.key)).await?;
+                    self.transform.gather(&mut gathered, dependency, None, rows)?;
+                }
+                Some(references) => {
+                    for reference in references {
+                        let key = Key::Text(reference.clone());
+                        let rows = timed(&mut times.database, session.rows(dependency, &key)).await?;
+                        self.transform.gather(&mut gathered, dependency, Some(reference), rows)?;
+                    }
+                }
+            }
+        }
+        let (transform, key) = (Arc::clone(&self.transform), claimed.key.to_string());
+        Ok(self.compute(times, move || transform.transform(&understood, &gathered, &key)).await?)
+    }
+
+    /// Computes on another thread, when a core is free.
+    async fn compute<T: Send + 'static>(
+        &self,
+        times: &mut Times,
+        work: impl FnOnce() -> Result<T, String> + Send + 'static,
+    ) -> Result<T, String> {
+        let core = Arc::clone(&self.cores).acquire_owned().await.expect("nobody closes it");
+        let job = tokio::task::spawn_blocking(move || {
+            let began = Instant::now();
+            let made = work();
+            drop(core);
+            (made, began.elapsed())
+        });
+        let (made, time) = job.await.map_err(|panic| format!("the computation ended badly: {panic}"))?;
+        times.compute += time;
+        made
+    }
+
+    /// A document is stored or set aside for good.
+    fn settled(&self, settled: Pending) {
+        let mut progress = self.progress.get();
+        {
+            let mut sums = self.sums.borrow_mut();
+            match &settled.error {
+                None => sums.stored += 1,
+                Some(error) => {
+                    sums.set_aside += 1;
+                    sums.note_error(&settled.key, error);
+                }
+            }
+            sums.add(settled.round_trips, settled.times);
+            (progress.stored, progress.set_aside) = (sums.stored, sums.set_aside);
+        }
+        self.progress.set(progress);
+        (self.watch)(progress);
+    }
+
+    /// A connection is used no more.
+    fn leave(&self, session: &Session) {
+        self.sums.borrow_mut().round_trips_in_all += session.round_trips();
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Trouble {
+        Trouble::Database(error)
+    }
+}
+
+impl From<StoreError> for Missing {
+    fn from(error: StoreError) -> Missing {
+        Missing::Database(error)
+    }
+}
+
+impl From<String> for Missing {
+    fn from(error: String) -> Missing {
+        Missing::Error(error)
+    }
+}
+
+/// Waits for the database, and adds the time that it took.
+async fn timed<T>(time: &mut Duration, answer: impl Future<Output = T>) -> T {
+    let began = Instant::now();
+    let answer = answer.await;
+    *time += began.elapsed();
+    answer
+}
+
+/// Whether the same statement fails for this document whenever it is tried: the values are refused, not the moment.
+fn is_about_the_document(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Duplicate { .. }
+            | StoreError::Constraint { .. }
+            | StoreError::Condition { .. }
+            | StoreError::TooLarge { .. }
+            | StoreError::Undefined { .. }
+            | StoreError::Stored { .. }
+    )
+}
+
+/// Whether another attempt may succeed.
+fn may_pass(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::TimeBudget
+            | StoreError::Busy(_)
+            | StoreError::Unavailable(_)
+            | StoreError::Broken(_)
+            | StoreError::InDoubt(_)
+            | StoreError::Conflict(_)
+    )
+}

@@ -1,0 +1,206 @@
+//! The tables and columns of a batch, held against what the database says of itself: whatever stands in a statement of the
+//! batch is a name of the catalogue.
+
+use crate::config::ConfigError;
+use crate::config::generate::{Generate, Named, Shape};
+use crate::store::introspect::{Catalog, CatalogTable, TableKind};
+use tollgate_wire::edm::Primitive;
+
+/// The table that says how far each document is, where the user's own has no column for it.
+pub(super) const CLAIMS: &str = "tollgate_claim";
+
+/// All that statements are made of.
+#[derive(Debug)]
+pub(super) struct Tables {
+    pub(super) source: Place,
+    pub(super) key: String,
+    pub(super) document: String,
+    pub(super) ledger: Ledger,
+    pub(super) dependencies: Vec<Dependency>,
+    pub(super) target: Target,
+}
+
+/// A table's name, with its schema where that must be said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) schema: Option<String>,
+    pub(super) name: String,
+}
+
+/// Where the states of documents are.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    pub(super) place: Place,
+    pub(super) key: String,
+    pub(super) state: String,
+    pub(super) error: Option<String>,
+    /// Absent: null.
+    pub(super) waiting: Option<String>,
+    pub(super) done: String,
+    pub(super) failed: String,
+    pub(super) kind: LedgerKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LedgerKind {
+    /// The documents' own table.
+    Source,
+    /// A table of ours, whose rows are told from those of other sources by this name.
+    Beside(String),
+}
+
+#[derive(Debug)]
+pub(super) struct Dependency {
+    pub(super) place: Place,
+    pub(super) key: String,
+    pub(super) columns: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) place: Place,
+    pub(super) key: String,
+    pub(super) result: String,
+    pub(super) compute_us: Option<String>,
+    pub(super) database_us: Option<String>,
+    pub(super) waiting_us: Option<String>,
+}
+
+impl Tables {
+    /// # Errors
+    /// The first name that is not in the catalogue, or that is of a column that cannot hold what it is to hold.
+    pub(super) fn of(generate: &Generate, catalog: &Catalog) -> Result<Tables, ConfigError> {
+        let source = &generate.source;
+        let documents = table(&source.table, catalog)?;
+        let key = column(&source.key, documents)?;
+        let ledger = match &source.state {
+            Some(state) => Ledger {
+                place: Place::of(documents),
+                key: key.clone(),
+                state: text_column(&state.column, documents)?,
+                error: state.error.as_ref().map(|error| text_column(error, documents)).transpose()?,
+                waiting: state.waiting.clone(),
+                done: state.done.clone(),
+                failed: state.failed.clone(),
+                kind: LedgerKind::Source,
+            },
+            None => Ledger {
+                place: Place { schema: None, name: CLAIMS.to_owned() },
+                key: "key".to_owned(),
+                state: "state".to_owned(),
+                error: Some("error".to_owned()),
+                waiting: Some("waiting".to_owned()),
+                done: "done".to_owned(),
+                failed: "failed".to_owned(),
+                kind: LedgerKind::Beside(documents.full_name()),
+            },
+        };
+        if source.state.is_some() && !writable(documents, |changes| changes.update) {
+            return Err(source.table.origin.wrong("the states of these documents cannot be changed by this user"));
+        }
+        let results = table(&generate.target.table, catalog)?;
+        if !writable(results, |changes| changes.insert) {
+            return Err(generate.target.table.origin.wrong("this user cannot insert rows here"));
+        }
+        let numbers = |name: &Option<Named>| name.as_ref().map(|name| number_column(name, results)).transpose();
+        let target = Target {
+            place: Place::of(results),
+            key: column(&generate.target.key, results)?,
+            result: text_column(&generate.target.result, results)?,
+            compute_us: numbers(&generate.target.compute_us)?,
+            database_us: numbers(&generate.target.database_us)?,
+            waiting_us: numbers(&generate.target.waiting_us)?,
+        };
+        let dependencies = generate.dependencies.iter().map(|dependency| {
+            let found = table(&dependency.table, catalog)?;
+            let columns = match &dependency.shape {
+                Shape::Content(content) => vec![text_column(content, found)?],
+                Shape::Columns(columns) => columns
+                    .iter()
+                    .map(
+                        |name| {
+                            if is_element_name(&name.name) { column(name, found) } else { Err(not_an_element(name)) }
+                        },
+                    )
+                    .collect::<Result<_, _>>()?,
+            };
+            Ok(Dependency { place: Place::of(found), key: column(&dependency.key, found)?, columns })
+        });
+        Ok(Tables {
+            source: Place::of(documents),
+            document: text_column(&source.document, documents)?,
+            key,
+            ledger,
+            dependencies: dependencies.collect::<Result<_, ConfigError>>()?,
+            target,
+        })
+    }
+}
+
+impl Place {
+    fn of(table: &CatalogTable) -> Place {
+        Place { schema: table.schema.clone(), name: table.name.clone() }
+    }
+}
+
+fn writable(table: &CatalogTable, change: impl Fn(&tollgate_wire::edm::Changes) -> bool) -> bool {
+    // What a view lets be done is known to the database alone.
+    table.kind == TableKind::View || change(&table.changes)
+}
+
+fn table<'c>(name: &Named, catalog: &'c Catalog) -> Result<&'c CatalogTable, ConfigError> {
+    let found = catalog.tables.iter().find(|table| table.full_name() == name.name);
+    found.ok_or_else(|| {
+        let known: Vec<String> = catalog.tables.iter().map(CatalogTable::full_name).collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        match known.is_empty() {
+            true => name.origin.wrong("there is no table in this database"),
+            false => name.origin.unknown("table", &name.name, &known),
+        }
+    })
+}
+
+fn column_of<'c>(
+    name: &Named,
+    table: &'c CatalogTable,
+) -> Result<&'c crate::store::introspect::CatalogColumn, ConfigError> {
+    let found = table.columns.iter().find(|column| column.name == name.name);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        name.origin.unknown(&format!("column of {}", table.full_name()), &name.name, &known)
+    })
+}
+
+fn column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError> {
+    column_of(name, table).map(|column| column.name.clone())
+}
+
+fn text_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError> {
+    let column = column_of(name, table)?;
+    match column.primitive {
+        // A type that is none of a model is one of SQLite, where any column holds texts.
+        Some(Primitive::String { .. }) | None => Ok(column.name.clone()),
+        Some(_) => Err(name.origin.wrong(&format!("expected a column of texts, and this one is {}", column.declared))),
+    }
+}
+
+fn number_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError> {
+    let column = column_of(name, table)?;
+    match column.primitive {
+        Some(Primitive::Int32 | Primitive::Int64 | Primitive::Decimal { .. } | Primitive::Double) | None => {
+            Ok(column.name.clone())
+        }
+        Some(_) => {
+            Err(name.origin.wrong(&format!("expected a column of numbers, and this one is {}", column.declared)))
+        }
+    }
+}
+
+fn is_element_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'))
+}
+
+fn not_an_element(name: &Named) -> ConfigError {
+    name.origin.wrong("this column cannot be an element's name: give it another one in a view")
+}

@@ -1,0 +1,287 @@
+//! The statements of a batch: text made of names of the catalogue and marks, and what is bound to each mark.
+//!
+//! It deliberately runs nothing. No value ever becomes part of a text.
+
+use super::names::{Dependency, Ledger, LedgerKind, Place, Tables};
+use crate::store::sql::Sql;
+use crate::store::sql::dialect::Dialect;
+
+/// Rows of one dependency that are read for one key; a document that has more is set aside.
+pub(super) const ROWS_MAX: usize = 10_000;
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Statement {
+    pub(super) text: String,
+    /// What is bound to its marks, in order.
+    pub(super) slots: Vec<Slot>,
+}
+
+/// What is bound to a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    Key,
+    Waiting,
+    Done,
+    Failed,
+    Source,
+    Error,
+    Result,
+    ComputeUs,
+    DatabaseUs,
+    WaitingUs,
+}
+
+/// All statements of a batch.
+#[derive(Debug)]
+pub(super) struct Statements {
+    /// The next document's key and, where it is the documents' own table that holds the states, the document. PostgreSQL
+    /// keeps others from its row.
+    pub(super) claim: Statement,
+    /// The same for keys behind one, where no row can be held.
+    pub(super) claim_behind: Statement,
+    /// The document of a key.
+    pub(super) document: Statement,
+    /// The rows of each dependency.
+    pub(super) dependencies: Vec<Statement>,
+    pub(super) store: Statement,
+    /// A waiting document becomes a done one.
+    pub(super) mark: Statement,
+    /// A waiting document becomes a failed one.
+    pub(super) set_aside: Statement,
+    /// How far a document is.
+    pub(super) state: Statement,
+    /// How many documents wait.
+    pub(super) count: Statement,
+}
+
+impl Statements {
+    pub(super) fn new(tables: &Tables, dialect: Dialect) -> Statements {
+        let ledger = &tables.ledger;
+        Statements {
+            claim: claim(tables, dialect, Behind::Nothing),
+            claim_behind: claim(tables, dialect, Behind::Key),
+            document: made(dialect, |sql, slots| {
+                sql.push("SELECT ");
+                text_of(sql, &tables.document);
+                sql.push(" FROM ");
+                place(sql, &tables.source);
+                sql.push(" WHERE ");
+                equals(sql, slots, &tables.key, Slot::Key);
+            }),
+            dependencies: tables.dependencies.iter().map(|dependency| rows(dependency, dialect)).collect(),
+            store: store(tables, dialect),
+            mark: made(dialect, |sql, slots| {
+                sql.push("UPDATE ");
+                place(sql, &ledger.place);
+                sql.push(" SET ");
+                equals(sql, slots, &ledger.state, Slot::Done);
+                if let Some(error) = &ledger.error {
+                    sql.push(", ");
+                    sql.identifier(error);
+                    sql.push(" = NULL");
+                }
+                waiting_document(sql, slots, ledger);
+            }),
+            set_aside: made(dialect, |sql, slots| {
+                sql.push("UPDATE ");
+                place(sql, &ledger.place);
+                sql.push(" SET ");
+                equals(sql, slots, &ledger.state, Slot::Failed);
+                if let Some(error) = &ledger.error {
+                    sql.push(", ");
+                    equals(sql, slots, error, Slot::Error);
+                }
+                waiting_document(sql, slots, ledger);
+            }),
+            state: made(dialect, |sql, slots| {
+                sql.push("SELECT ");
+                text_of(sql, &ledger.state);
+                sql.push(" FROM ");
+                place(sql, &ledger.place);
+                sql.push(" WHERE ");
+                equals(sql, slots, &ledger.key, Slot::Key);
+                of_source(sql, slots, ledger);
+            }),
+            count: made(dialect, |sql, slots| {
+                sql.push("SELECT count(*) FROM ");
+                place(sql, &ledger.place);
+                sql.push(" WHERE ");
+                is_waiting(sql, slots, ledger);
+                of_source(sql, slots, ledger);
+            }),
+        }
+    }
+}
+
+/// Makes the table of claims where it is not there, and has every document stand in it.
+pub(super) fn fill_claims(tables: &Tables, dialect: Dialect) -> Option<(String, Statement)> {
+    let LedgerKind::Beside(_) = &tables.ledger.kind else { return None };
+    let ledger = &tables.ledger;
+    let table = made(dialect, |sql, _| {
+        sql.push("CREATE TABLE IF NOT EXISTS ");
+        name(sql, &ledger.place);
+        // SQLite keeps a key as it is where the column has no type.
+        sql.push(match dialect {
+            Dialect::Sqlite => " (source TEXT NOT NULL, \"key\" NOT NULL, state TEXT NOT NULL, error TEXT",
+            Dialect::Postgres => " (source text NOT NULL, \"key\" text NOT NULL, state text NOT NULL, error text",
+        });
+        sql.push(", PRIMARY KEY (source, \"key\"))");
+    });
+    let fill = made(dialect, |sql, slots| {
+        sql.push("INSERT INTO ");
+        name(sql, &ledger.place);
+        sql.push(" (source, \"key\", state) SELECT ");
+        // What is only selected has no type of its own.
+        let marked = |sql: &mut Sql<'_>, slots: &mut Vec<Slot>, slot| {
+            sql.push("CAST(");
+            mark(sql, slots, slot);
+            sql.push(" AS text)");
+        };
+        marked(sql, slots, Slot::Source);
+        sql.push(", ");
+        text_of(sql, &tables.key);
+        sql.push(", ");
+        marked(sql, slots, Slot::Waiting);
+        sql.push(" FROM ");
+        place(sql, &tables.source);
+        // SQLite takes ON for a join's without a condition before it.
+        sql.push(" WHERE true ON CONFLICT DO NOTHING");
+    });
+    Some((table.text, fill))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    Nothing,
+    Key,
+}
+
+fn claim(tables: &Tables, dialect: Dialect, behind: Behind) -> Statement {
+    let ledger = &tables.ledger;
+    made(dialect, |sql, slots| {
+        sql.push("SELECT ");
+        text_of(sql, &ledger.key);
+        if ledger.kind == LedgerKind::Source {
+            sql.push(", ");
+            text_of(sql, &tables.document);
+        }
+        sql.push(" FROM ");
+        place(sql, &ledger.place);
+        sql.push(" WHERE ");
+        is_waiting(sql, slots, ledger);
+        of_source(sql, slots, ledger);
+        if behind == Behind::Key {
+            sql.push(" AND d.");
+            sql.identifier(&ledger.key);
+            sql.push(" > ");
+            mark(sql, slots, Slot::Key);
+        }
+        sql.push(" ORDER BY d.");
+        sql.identifier(&ledger.key);
+        sql.push(" LIMIT 1");
+        if dialect == Dialect::Postgres {
+            sql.push(" FOR UPDATE SKIP LOCKED");
+        }
+    })
+}
+
+fn rows(dependency: &Dependency, dialect: Dialect) -> Statement {
+    made(dialect, |sql, slots| {
+        sql.push("SELECT ");
+        sql.list(", ", &dependency.columns, |sql, column| text_of(sql, column));
+        sql.push(" FROM ");
+        place(sql, &dependency.place);
+        sql.push(" WHERE ");
+        equals(sql, slots, &dependency.key, Slot::Key);
+        // The same rows make the same document.
+        sql.push(" ORDER BY ");
+        sql.list(", ", &dependency.columns, |sql, column| sql.column("d", column));
+        sql.push(&format!(" LIMIT {}", ROWS_MAX + 1));
+    })
+}
+
+fn store(tables: &Tables, dialect: Dialect) -> Statement {
+    let target = &tables.target;
+    let mut columns = vec![(&target.key, Slot::Key), (&target.result, Slot::Result)];
+    columns.extend(target.compute_us.as_ref().map(|column| (column, Slot::ComputeUs)));
+    columns.extend(target.database_us.as_ref().map(|column| (column, Slot::DatabaseUs)));
+    columns.extend(target.waiting_us.as_ref().map(|column| (column, Slot::WaitingUs)));
+    made(dialect, |sql, slots| {
+        sql.push("INSERT INTO ");
+        name(sql, &target.place);
+        sql.push(" (");
+        sql.list(", ", &columns, |sql, (column, _)| sql.identifier(column));
+        sql.push(") VALUES (");
+        sql.list(", ", &columns, |sql, (_, slot)| mark(sql, slots, *slot));
+        sql.push(")");
+    })
+}
+
+fn made(dialect: Dialect, write: impl FnOnce(&mut Sql<'static>, &mut Vec<Slot>)) -> Statement {
+    let (mut sql, mut slots) = (Sql::new(dialect), Vec::new());
+    write(&mut sql, &mut slots);
+    Statement { text: sql.text, slots }
+}
+
+fn mark(sql: &mut Sql<'_>, slots: &mut Vec<Slot>, slot: Slot) {
+    sql.mark();
+    slots.push(slot);
+}
+
+/// A table under the name `d`, without which an order would be that of the column's text.
+fn place(sql: &mut Sql<'_>, place: &Place) {
+    name(sql, place);
+    sql.push(" AS d");
+}
+
+fn name(sql: &mut Sql<'_>, place: &Place) {
+    if let Some(schema) = &place.schema {
+        sql.identifier(schema);
+        sql.push(".");
+    }
+    sql.identifier(&place.name);
+}
+
+fn equals(sql: &mut Sql<'_>, slots: &mut Vec<Slot>, column: &str, slot: Slot) {
+    sql.identifier(column);
+    sql.push(" = ");
+    mark(sql, slots, slot);
+}
+
+/// A column as it is in SQLite, and as a text in PostgreSQL, which makes one of anything.
+fn text_of(sql: &mut Sql<'_>, column: &str) {
+    match sql.dialect {
+        Dialect::Sqlite => sql.column("d", column),
+        Dialect::Postgres => {
+            sql.push("CAST(");
+            sql.column("d", column);
+            sql.push(" AS text)");
+        }
+    }
+}
+
+fn is_waiting(sql: &mut Sql<'_>, slots: &mut Vec<Slot>, ledger: &Ledger) {
+    match &ledger.waiting {
+        Some(_) => equals(sql, slots, &ledger.state, Slot::Waiting),
+        None => {
+            sql.identifier(&ledger.state);
+            sql.push(" IS NULL");
+        }
+    }
+}
+
+fn of_source(sql: &mut Sql<'_>, slots: &mut Vec<Slot>, ledger: &Ledger) {
+    if let LedgerKind::Beside(_) = &ledger.kind {
+        sql.push(" AND ");
+        equals(sql, slots, "source", Slot::Source);
+    }
+}
+
+fn waiting_document(sql: &mut Sql<'_>, slots: &mut Vec<Slot>, ledger: &Ledger) {
+    sql.push(" WHERE ");
+    equals(sql, slots, &ledger.key, Slot::Key);
+    sql.push(" AND ");
+    is_waiting(sql, slots, ledger);
+    of_source(sql, slots, ledger);
+}
