@@ -11,7 +11,7 @@ use tollgate_net::http1::{Method, RequestHead};
 use tollgate_net::stream::Transport;
 
 use crate::auth::{Grants, Verb};
-use crate::cache::{self, Cachable, Dependence, Identity, Lifetime, Turn};
+use crate::cache::{self, Cachable, Dependence, Fetch, Identity, Lifetime, Turn};
 use crate::echo::{self, Echo};
 use crate::error::{Failure, Fault};
 use crate::fibonacci::{self, Fibonacci};
@@ -91,7 +91,7 @@ impl<'s> Route<'s> {
     /// Only where the exchange breaks; whatever else is wrong is answered.
     pub(crate) async fn serve(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
         let Some(cachable) = self.cachable(visit, exchange) else {
-            let outcome = self.handle(visit, exchange).await;
+            let outcome = self.handle(visit, exchange, &mut Fetch::alone()).await;
             if let Route::OData(service, _) | Route::Rest(service) = self
                 && cache::invalidates(exchange.request().method(), exchange.respond().status)
             {
@@ -102,18 +102,21 @@ impl<'s> Route<'s> {
         };
         let cache = &visit.shared.cache;
         match cache::turn(cache, &cachable, exchange).await {
-            Turn::Answered => Ok(()),
+            Turn::Answered => {}
             Turn::Refused(fault) => {
                 let (request, response) = exchange.split();
                 visit.tell(&fault, visit.error_format(Some(request)), request, response);
-                Ok(())
             }
-            Turn::Fetch(fetch) => {
-                let outcome = self.handle(visit, exchange).await;
-                fetch.settle(cache, &cachable, exchange, &outcome);
-                outcome
+            Turn::Fetch(mut fetch) => {
+                let outcome = self.handle(visit, exchange, &mut fetch).await;
+                fetch.settle(cache, exchange, &outcome);
+                return outcome;
             }
         }
+        if let Route::Proxied(route, _) = self {
+            route.count(exchange.respond().status);
+        }
+        Ok(())
     }
 
     /// What the response cache is to know of the answers to a request that reads; `None` where none is ever kept.
@@ -128,7 +131,9 @@ impl<'s> Route<'s> {
             Route::Fibonacci(fibonacci) => of_fibonacci(fibonacci, request)?,
             // They stand for what is behind a mediator: each request is to reach them.
             Route::Echo(_) | Route::StockQuote(_) => return None,
-            Route::Proxied(..) | Route::Bare | Route::Refused(_) => return None,
+            Route::Bare | Route::Refused(_) => return None,
+            // Whether it may read is asked before: who may, is given what all of those are.
+            Route::Proxied(route, _) => return proxy::cachable(visit, route, exchange),
         };
         let identity = if visit.access.caller().user().is_some() { Identity::Said } else { cachable.identity };
         let scheme = match exchange.transport() {
@@ -140,7 +145,12 @@ impl<'s> Route<'s> {
 
     /// Has a request answered by whoever it is for. What the services with a database need for that stands apart: it is
     /// 4.8 KiB, and would be part of each connection, those that wait for a backend too.
-    async fn handle(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
+    async fn handle(
+        &self,
+        visit: &Visit<'_>,
+        exchange: &mut Exchange<'_>,
+        fetch: &mut Fetch<'_>,
+    ) -> Result<(), ExchangeError> {
         let told = match self {
             // Versions, URL, format, work process, rows, conditions: see odata/.
             Route::OData(service, mount) => return Box::pin(odata::serve(visit, service, mount, exchange)).await,
@@ -154,7 +164,7 @@ impl<'s> Route<'s> {
             Route::StockQuote(stock_quote) => stock_quote.answer(visit, exchange).await,
             Route::Bare => bare(visit, exchange).map_err(Failure::Told),
             // A place of an endpoint, and its answer back: see proxy/.
-            Route::Proxied(route, _) => return proxy::forward(visit, route, exchange).await,
+            Route::Proxied(route, _) => return proxy::forward(visit, route, exchange, fetch).await,
             Route::Refused(fault) => {
                 let may = visit.access.check_document(Verb::of(exchange.request().method()));
                 Err(Failure::Told(may.err().unwrap_or_else(|| fault.clone())))

@@ -90,6 +90,7 @@ pub(super) fn status(cache: &ResponseCache, config: &config::Cache, listing: &Li
         expired: statistics.expired_total,
         invalidated: statistics.invalidated_total,
         too_large: statistics.too_large_total,
+        validated: statistics.validated_total,
         listed: match listing {
             Listing::Nothing => Vec::new(),
             Listing::Holding(text) if text.is_empty() => cache.entries(LISTED_MAX).into_iter().map(entry).collect(),

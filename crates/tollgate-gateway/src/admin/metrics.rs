@@ -77,6 +77,9 @@ const CACHE_FIGURES: &[CacheFigure] = &[
     (Kind::Counter, "tollgate_cache_expired", "Answers that had outlived their lifetime.", |cache| cache.expired),
     (Kind::Counter, "tollgate_cache_invalidated", "Answers that were thrown away before.", |cache| cache.invalidated),
     (Kind::Counter, "tollgate_cache_too_large", "Answers that were too large to be kept.", |cache| cache.too_large),
+    (Kind::Counter, "tollgate_cache_validated", "Old answers that a backend said are still good.", |cache| {
+        cache.validated
+    }),
 ];
 
 /// Renders `status`.

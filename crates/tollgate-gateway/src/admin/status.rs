@@ -155,6 +155,8 @@ pub(super) struct CacheStatus {
     pub(super) invalidated: u64,
     /// Answers that were too large to be kept.
     pub(super) too_large: u64,
+    /// Answers that had outlived their lifetime, and of which their backend said that they are still good.
+    pub(super) validated: u64,
     /// The answers that are asked for most, at most 100; with `?find=TEXT` those of them whose key holds the text.
     pub(super) listed: Vec<CacheEntryStatus>,
 }

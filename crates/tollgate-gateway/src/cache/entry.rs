@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tollgate_net::http1::RequestHead;
+use tollgate_net::http1::server::rendered_fields;
 
 use super::key::{Key, KeyText};
 use super::policy::Freshness;
@@ -79,6 +80,16 @@ impl Entry {
     /// Whether it may not be used any more, whoever asks.
     pub(crate) fn is_spent(&self, now: Instant) -> bool {
         self.age(now) >= self.freshness.lifetime || !self.is_current()
+    }
+
+    /// Whether a backend can be asked if it is still good.
+    pub(crate) fn has_validator(&self) -> bool {
+        self.status == 200 && (self.etag.is_some() || self.last_modified_s.is_some())
+    }
+
+    /// The value of the first of its fields of this name.
+    pub(crate) fn field(&self, name: &str) -> Option<&[u8]> {
+        rendered_fields(&self.fields).find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// Bytes that it takes.

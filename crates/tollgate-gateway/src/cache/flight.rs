@@ -26,16 +26,30 @@ pub(crate) enum Landing {
 pub(crate) struct Leader {
     pub(super) cache: Arc<ResponseCache>,
     pub(super) hash: u64,
-    /// `None` for one who fetches for itself, and lets others have what it got only once it is kept.
-    pub(super) flight: Option<Led>,
+    /// The hash of all that makes a fetch another one.
+    pub(super) flight_hash: u64,
+    pub(super) flight: Flight,
+    /// What is kept and may still be good, if the backend says so.
+    pub(super) stale: Option<Arc<Entry>>,
 }
 
-/// A fetch that others may wait for.
+/// Who waits for a fetch.
 #[derive(Debug)]
-pub(super) struct Led {
-    pub(super) hash: u64,
-    pub(super) number: u64,
-    pub(super) landing: watch::Sender<Landing>,
+pub(super) enum Flight {
+    /// Perhaps others do.
+    Led {
+        /// The number of the fetch.
+        number: u64,
+        /// Where they wait.
+        landing: watch::Sender<Landing>,
+    },
+    /// Nobody: it lets others have what it got only once it is kept. How often answers had been thrown away before.
+    Alone {
+        /// See there.
+        thrown_away: u64,
+    },
+    /// It has landed.
+    Landed,
 }
 
 /// Whoever waits.
@@ -60,26 +74,26 @@ impl Leader {
     /// Keeps the answer, and gives it to all who wait.
     pub(crate) fn share(mut self, entry: Entry) {
         let entry = Arc::new(entry);
-        let flight = self.flight.take();
-        self.cache.keep(self.hash, flight.as_ref().map(|flight| (flight.hash, flight.number)), &entry);
-        if let Some(flight) = flight {
-            flight.landing.send_replace(Landing::Shared(entry));
+        let flight = std::mem::replace(&mut self.flight, Flight::Landed);
+        self.cache.keep(self.hash, self.flight_hash, &flight, &entry);
+        if let Flight::Led { landing, .. } = flight {
+            landing.send_replace(Landing::Shared(entry));
         }
     }
 
-    /// Lets all who wait fetch for themselves.
+    /// Lets all who wait fetch for themselves, and has nobody wait for such an answer for a while.
     pub(crate) fn keep_to_itself(mut self) {
-        if let Some(flight) = self.flight.take() {
-            self.cache.land(self.hash, flight.hash, flight.number);
-            flight.landing.send_replace(Landing::Unshared);
+        if let Flight::Led { number, landing } = std::mem::replace(&mut self.flight, Flight::Landed) {
+            self.cache.land_unshared(self.hash, self.flight_hash, number);
+            landing.send_replace(Landing::Unshared);
         }
     }
 }
 
 impl Drop for Leader {
     fn drop(&mut self) {
-        if let Some(flight) = self.flight.take() {
-            self.cache.land(self.hash, flight.hash, flight.number);
+        if let Flight::Led { number, .. } = self.flight {
+            self.cache.land(self.hash, self.flight_hash, number);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! another fetches, or goes on to the handler, whose answer is then kept for others.
 //!
 //! Which requests come here at all, and how long what its own handlers answer stays good, is not decided here: routes say
-//! so. Requests for ranges, those that change only what is in a known state, and those for a CSRF token pass by.
+//! so. What becomes of the answers of backends before they are whole stands in `fetched`. Requests for ranges, those that change only what is in a known state, and those for a CSRF token pass by.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use super::entry::{Entry, Source, Varying};
 use super::flight::{Leader, Waited};
 use super::key::{Key, KeyText};
 use super::policy::{self, Answered, Freshness, Identity, Reuse};
-use super::shard::{Leads, Question};
+use super::shard::{Leads, Question, Validates};
 use super::{Asked, ResponseCache, State, http_date};
 use crate::conditions::{self, Verdict};
 use crate::error::Fault;
@@ -42,6 +42,20 @@ pub(crate) struct Cachable<'s> {
     pub(crate) identity: Identity,
     /// What the rules say of who asks: answers are for those of whom they say the same.
     pub(crate) outcome: u64,
+    /// Of answers that come from a backend.
+    pub(crate) proxied: Option<Proxied<'s>>,
+}
+
+/// What a route says of the answers of its backends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Proxied<'s> {
+    /// Fields of a request that its mediators read: they choose the answer too.
+    pub(crate) reads: &'s [Box<str>],
+    /// Fields of which the backend is told something else than the client said: an answer that varies by one is not kept,
+    /// since nobody here could tell for whom it is.
+    pub(crate) changes: &'s [Box<str>],
+    /// Whether a backend can say that what is kept is still good.
+    pub(crate) validates: Validates,
 }
 
 /// Whether answers depend on the origin that the client named.
@@ -65,27 +79,32 @@ pub(crate) enum Lifetime {
 }
 
 /// What becomes of a request.
-pub(crate) enum Turn {
+pub(crate) enum Turn<'s> {
     /// It is answered.
     Answered,
     /// Nothing is kept for it, and it does not want anything else.
     Refused(Fault),
     /// It goes on to its handler.
-    Fetch(Fetch),
+    Fetch(Fetch<'s>),
 }
 
 /// A request that goes on to its handler.
-pub(crate) struct Fetch(Option<Box<Fetching>>);
+pub(crate) struct Fetch<'s>(pub(super) Option<Box<Fetching<'s>>>);
 
 /// One whose answer may be kept.
-struct Fetching {
+pub(super) struct Fetching<'s> {
+    pub(super) cachable: Cachable<'s>,
     /// Gone as soon as it is known that the answer is too large for others.
-    leader: Rc<Cell<Option<Leader>>>,
+    pub(super) leader: Rc<Cell<Option<Leader>>>,
     key: KeyText,
     asked: policy::Asked,
     conditions: Conditions,
     source: Option<Source>,
     began: Instant,
+    /// What is kept and has outlived its lifetime, if the backend is to be asked whether it is still good.
+    pub(super) stale: Option<Arc<Entry>>,
+    /// `Date` as the backend said it.
+    pub(super) date: Option<String>,
 }
 
 /// What a request says of what its client has already.
@@ -108,8 +127,12 @@ struct Fields {
 const CONDITIONS: [&str; 2] = ["if-none-match", "if-modified-since"];
 
 /// Looks at the cache for a request that may read.
-pub(crate) async fn turn(cache: &Arc<ResponseCache>, cachable: &Cachable<'_>, exchange: &mut Exchange<'_>) -> Turn {
-    const ALONE: Turn = Turn::Fetch(Fetch(None));
+pub(crate) async fn turn<'s>(
+    cache: &Arc<ResponseCache>,
+    cachable: &Cachable<'s>,
+    exchange: &mut Exchange<'_>,
+) -> Turn<'s> {
+    const ALONE: Turn<'static> = Turn::Fetch(Fetch(None));
     let request = exchange.request();
     let fields = Fields::of(request);
     if cache.state == State::Off || fields.passes {
@@ -129,13 +152,22 @@ pub(crate) async fn turn(cache: &Arc<ResponseCache>, cachable: &Cachable<'_>, ex
         let Some(key) = cachable.key(request) else { return ALONE };
         // Before anything is read: what changes from here on makes the answer one of before.
         let source = cachable.changes.map(Source::now);
-        let question = Question { key, request, control, varies: cachable.varies, leads };
+        let question = Question {
+            key,
+            request,
+            control,
+            varies: cachable.varies,
+            reads: cachable.proxied.map_or(&[], |proxied| proxied.reads),
+            leads,
+            validates: cachable.proxied.map_or(Validates::No, |proxied| proxied.validates),
+            passes_conditions: cachable.proxied.is_some() && fields.conditional,
+        };
         let waiter = match cache.ask(&question, now) {
             Asked::Hit(entry) => {
                 answer(cache, exchange, entry, fields, now);
                 return Turn::Answered;
             }
-            Asked::Lead(leader) => {
+            Asked::Lead(mut leader) => {
                 let identity = if fields.authorization { Identity::Said } else { cachable.identity };
                 let asked = policy::Asked { control, identity };
                 let key = key.to_text();
@@ -144,11 +176,14 @@ pub(crate) async fn turn(cache: &Arc<ResponseCache>, cachable: &Cachable<'_>, ex
                     // What is kept is the whole answer, whatever this client has of it.
                     exchange.remove_fields(&CONDITIONS);
                 }
+                let stale = leader.stale.take();
                 let leader = Rc::new(Cell::new(Some(leader)));
                 // Whoever waits is let go before the first byte is sent: how fast this client reads is not their affair.
                 let outgrown = too_large(Arc::clone(cache), Rc::clone(&leader));
                 exchange.keep_parts(cache.entry_bytes_max, outgrown);
-                let fetching = Fetching { leader, key, asked, conditions, source, began: now };
+                let cachable = *cachable;
+                let fetching =
+                    Fetching { cachable, leader, key, asked, conditions, source, began: now, stale, date: None };
                 return Turn::Fetch(Fetch(Some(Box::new(fetching))));
             }
             Asked::Alone if control.only_if_cached => return Turn::Refused(Fault::not_cached()),
@@ -172,12 +207,16 @@ pub(crate) async fn turn(cache: &Arc<ResponseCache>, cachable: &Cachable<'_>, ex
     }
 }
 
-impl Fetch {
+impl Fetch<'_> {
+    /// One whose answer is not kept.
+    pub(crate) fn alone() -> Fetch<'static> {
+        Fetch(None)
+    }
+
     /// Keeps what the handler answered, where that may be, and lets go whoever waits for it.
     pub(crate) fn settle(
         self,
         cache: &ResponseCache,
-        cachable: &Cachable<'_>,
         exchange: &mut Exchange<'_>,
         outcome: &Result<(), ExchangeError>,
     ) {
@@ -189,31 +228,24 @@ impl Fetch {
         }
         let now = exchange.now();
         let (request, response) = exchange.split();
-        let Fetching { leader, key, asked, conditions, source, began } = *fetching;
-        let Some(leader) = leader.take() else { return };
         let found = Found::of(response);
-        let freshness = match cachable.lifetime {
-            _ if response.status != 200 && cachable.lifetime != Lifetime::ByFields => None,
-            Lifetime::Stated(lifetime) => Some(Freshness { age: Duration::ZERO, lifetime }),
-            Lifetime::ByFields => {
-                let delay = now.saturating_duration_since(began);
-                policy::storing(&asked, &found.answered(response.status), delay, cache.wall_s())
-            }
-        };
+        let freshness = fetching.freshness(cache, &found, response.status, now);
+        let Fetching { cachable, leader, key, conditions, source, .. } = *fetching;
         let not_modified = response.status == 200 && {
             let last_modified_s = found.last_modified_s(cache.wall_s());
             conditions.judge(found.etag.as_deref(), last_modified_s, cache.wall_s()) == Verdict::NotModified
         };
-        match freshness.filter(|freshness| freshness.lifetime > freshness.age) {
-            Some(_) if response.body.len() > cache.entry_bytes_max => {
+        match (leader.take(), freshness) {
+            (None, _) => {}
+            (Some(leader), Some(_)) if response.body.len() > cache.entry_bytes_max => {
                 cache.count_too_large();
                 leader.keep_to_itself();
             }
-            Some(freshness) => leader.share(Entry {
+            (Some(leader), Some(freshness)) => leader.share(Entry {
                 key,
                 varying: cachable.varying(&found, request),
                 status: response.status,
-                fields: response.rendered_headers().into(),
+                fields: without_age(response.rendered_headers(), &found),
                 body: response.body.as_slice().into(),
                 last_modified_s: found.last_modified_s(cache.wall_s()),
                 etag: found.etag.map(Into::into),
@@ -221,13 +253,46 @@ impl Fetch {
                 freshness,
                 source,
             }),
-            None => leader.keep_to_itself(),
+            (Some(leader), None) => leader.keep_to_itself(),
         }
         if not_modified {
             response.status = 304;
             response.body.clear();
         }
     }
+}
+
+impl Fetching<'_> {
+    /// For how long an answer of this status, of which this was found, may be kept; `None` where it may not.
+    pub(super) fn freshness(
+        &self,
+        cache: &ResponseCache,
+        found: &Found,
+        status: u16,
+        now: Instant,
+    ) -> Option<Freshness> {
+        let freshness = match self.cachable.lifetime {
+            Lifetime::Stated(_) if status != 200 => None,
+            Lifetime::Stated(lifetime) => Some(Freshness { age: Duration::ZERO, lifetime }),
+            Lifetime::ByFields => {
+                let delay = now.saturating_duration_since(self.began);
+                let changes = self.cachable.proxied.map_or(&[][..], |proxied| proxied.changes);
+                let answered = found.answered(status, self.date.as_deref(), changes);
+                policy::storing(&self.asked, &answered, delay, cache.wall_s())
+            }
+        };
+        freshness.filter(|freshness| freshness.lifetime > freshness.age)
+    }
+}
+
+/// Rendered fields as they are kept: how old an answer was when it came is kept by itself.
+fn without_age(rendered: &[u8], found: &Found) -> Box<[u8]> {
+    if found.age.is_none() {
+        return rendered.into();
+    }
+    let lines = rendered.split_inclusive(|byte| *byte == b'\n');
+    let is_age = |line: &&[u8]| line.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case(b"age:"));
+    lines.filter(|line| !is_age(line)).collect::<Vec<_>>().concat().into()
 }
 
 /// What is done where an answer turns out to be too large to be kept.
@@ -258,7 +323,8 @@ impl Cachable<'_> {
         };
         let said = said.split(',').map(str::trim).filter(|name| !name.is_empty());
         let said = said.filter(|name| !self.varies.iter().any(|known| known.eq_ignore_ascii_case(name)));
-        self.varies.iter().copied().chain(said).map(|name| Varying::of(name, request)).collect()
+        let reads = self.proxied.map_or(&[][..], |proxied| proxied.reads).iter().map(|name| &**name);
+        self.varies.iter().copied().chain(reads).chain(said).map(|name| Varying::of(name, request)).collect()
     }
 }
 
@@ -349,10 +415,10 @@ impl Conditions {
 
 /// The fields of an answer that count here.
 #[derive(Debug, Default)]
-struct Found {
+pub(super) struct Found {
     control: CacheControl,
     vary: String,
-    etag: Option<String>,
+    pub(super) etag: Option<String>,
     last_modified: Option<String>,
     expires: Option<String>,
     age: Option<String>,
@@ -360,7 +426,7 @@ struct Found {
 }
 
 impl Found {
-    fn of(response: &Response) -> Found {
+    pub(super) fn of(response: &Response) -> Found {
         let mut found = Found::default();
         let mut control = Vec::new();
         for (name, value) in response.headers() {
@@ -387,15 +453,21 @@ impl Found {
         found
     }
 
-    fn answered(&self, status: u16) -> Answered<'_> {
+    /// What counts of it, with the `Date` that came with it, where others may not know for whom it is if it varies by one
+    /// of `changes`.
+    fn answered<'f>(&'f self, status: u16, date: Option<&'f str>, changes: &[Box<str>]) -> Answered<'f> {
         Answered {
             status,
             control: self.control,
             expires: self.expires.as_deref(),
-            // The engine writes it, and it says now.
-            date: None,
+            // Of our own answers the engine writes it, and it says now.
+            date,
             age: self.age.as_deref(),
-            varies_by_all: self.vary.split(',').any(|name| name.trim() == "*"),
+            varies_by_all: self
+                .vary
+                .split(',')
+                .map(str::trim)
+                .any(|name| name == "*" || changes.iter().any(|changed| changed.eq_ignore_ascii_case(name))),
             sets_cookie: self.sets_cookie,
         }
     }

@@ -2,10 +2,11 @@
 //! `Cache-Control` allows, and are sent again without a work process, a database or a copy of a large body.
 //!
 //! It is divided into parts, each under a lock of its own that is held for one lookup. What it deliberately does not do:
-//! serve anything stale, validate what it keeps, or write to a disk.
+//! serve anything stale, or write to a disk. What has outlived its lifetime is asked about where there is a backend to ask.
 
 pub mod control;
 mod entry;
+mod fetched;
 mod flight;
 mod front;
 mod http_date;
@@ -23,12 +24,14 @@ use std::time::{Duration, Instant};
 
 use tollgate_net::clock::Clock;
 
-use self::entry::Entry;
-use self::flight::{Leader, Led, Waiter};
-pub(crate) use self::front::{Cachable, Dependence, Lifetime, Turn, turn};
+pub(crate) use self::entry::Entry;
+use self::flight::{Flight, Leader, Waiter};
+pub(crate) use self::front::{Cachable, Dependence, Fetch, Lifetime, Proxied, Turn, turn};
+pub(crate) use self::key::Key;
 use self::key::KeyText;
 pub(crate) use self::policy::{Identity, invalidates};
-use self::shard::{Known, Question, Shard};
+pub(crate) use self::shard::Validates;
+use self::shard::{Known, Question, Shard, Why};
 pub(crate) use self::statistics::{EntryInfo, Statistics};
 use crate::config;
 
@@ -122,44 +125,79 @@ impl ResponseCache {
         question.key.hash(&mut hasher);
         let hash = hasher.finish();
         // Requests that are known to have different answers do not wait for each other.
-        let mut of_flight = hash;
         let flight_hash = || {
-            for name in question.varies {
+            let mut hasher = hasher.clone();
+            for name in question.varies.iter().copied().chain(question.reads.iter().map(|name| &**name)) {
                 for value in question.request.values(name) {
                     hasher.write(value.as_bytes());
                 }
                 hasher.write_u8(0xff);
             }
-            of_flight = hasher.finish();
-            of_flight
+            hasher.finish()
         };
         let known = self.shard(hash).ask(hash, flight_hash, question, now);
+        let leads = |flight, stale| {
+            let flight_hash = flight_hash();
+            Asked::Lead(Leader { cache: Arc::clone(self), hash, flight_hash, flight, stale })
+        };
         match known {
             Known::Hit(entry) => Asked::Hit(entry),
             Known::Awaited(landing) => Asked::Wait(Waiter { landing, wait_max: self.wait_max }),
-            Known::Led(number, landing) => {
-                let flight = Some(Led { hash: of_flight, number, landing });
-                Asked::Lead(Leader { cache: Arc::clone(self), hash, flight })
+            Known::Led(number, landing, stale) => leads(Flight::Led { number, landing }, stale),
+            Known::Unknown(Why::Unshared, ..) if question.passes_conditions => Asked::Alone,
+            Known::Unknown(_, stale, thrown_away)
+                if question.leads == shard::Leads::Yes && !question.control.only_if_cached =>
+            {
+                leads(Flight::Alone { thrown_away }, stale)
             }
-            Known::Unknown if question.leads == shard::Leads::Yes && !question.control.only_if_cached => {
-                Asked::Lead(Leader { cache: Arc::clone(self), hash, flight: None })
-            }
-            Known::Unknown => Asked::Alone,
+            Known::Unknown(..) => Asked::Alone,
         }
     }
 
-    /// Keeps an answer; that of a fetch only where nothing was thrown away since it began.
-    fn keep(&self, hash: u64, flight: Option<(u64, u64)>, entry: &Arc<Entry>) {
+    /// Keeps an answer, but not where something was thrown away since its fetch began.
+    fn keep(&self, hash: u64, flight_hash: u64, flight: &Flight, entry: &Arc<Entry>) {
         let mut shard = self.shard(hash);
-        let may_be_kept = flight.is_none_or(|(flight_hash, number)| shard.land(flight_hash, number));
+        let may_be_kept = match flight {
+            Flight::Led { number, .. } => shard.land(flight_hash, *number),
+            Flight::Alone { thrown_away } => shard.is_as_it_was(*thrown_away),
+            Flight::Landed => false,
+        };
         if may_be_kept && entry.is_current() {
+            shard.forget_unshared(flight_hash);
             shard.keep(hash, Arc::clone(entry), entry.kept_at);
         }
     }
 
-    /// A fetch has ended without an answer for others.
+    /// A fetch has ended without an answer.
     fn land(&self, hash: u64, flight_hash: u64, number: u64) {
         self.shard(hash).land(flight_hash, number);
+    }
+
+    /// A fetch has ended with an answer that is not for others.
+    fn land_unshared(&self, hash: u64, flight_hash: u64, number: u64) {
+        let now = self.clock.now();
+        let mut shard = self.shard(hash);
+        shard.land(flight_hash, number);
+        shard.note_unshared(flight_hash, now);
+    }
+
+    /// Throws all answers to what `key` asks for away, whatever fields chose among them, and has none kept that is being
+    /// fetched.
+    pub(crate) fn invalidate_key(&self, key: &Key<'_>) {
+        let mut hasher = self.hashing.build_hasher();
+        key.hash(&mut hasher);
+        let hash = hasher.finish();
+        self.shard(hash).invalidate_key(hash, key);
+    }
+
+    /// Whether anything is kept at all.
+    pub(crate) fn is_on(&self) -> bool {
+        self.state == State::On
+    }
+
+    /// A backend said of an answer that it is still good.
+    fn count_validated(&self) {
+        lock(&self.shards[0]).statistics.validated_total += 1;
     }
 
     /// The answers that are asked for most, at most so many.

@@ -1,8 +1,8 @@
 //! What a shared cache may keep, for how long, and for whom: RFC 9111, as functions of message heads and the time.
 //!
 //! It holds nothing and fetches nothing. Where the standard leaves a choice, the stricter is made: no lifetime is guessed,
-//! nothing stale is served, and what could only be used after it was validated is not kept, since fetching it again is all
-//! that this cache does.
+//! nothing stale is served, and what could only be used after it was validated is not kept: what is kept may be asked about
+//! once it has outlived its lifetime, and not before each use.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tollgate_net::http1::RequestHead;
@@ -35,8 +35,24 @@ pub(crate) struct Question<'r> {
     pub(crate) control: CacheControl,
     /// Fields by which the answers are known to be chosen before there is any.
     pub(crate) varies: &'static [&'static str],
+    /// Fields that a route's mediators read: answers are chosen by them too.
+    pub(crate) reads: &'r [Box<str>],
     /// Whether it may fetch for others.
     pub(crate) leads: Leads,
+    /// Whether an answer that has outlived its lifetime is worth something.
+    pub(crate) validates: Validates,
+    /// Whether it says what its client has already, which goes to the backend where nothing is kept.
+    pub(crate) passes_conditions: bool,
+}
+
+/// Whether whoever fetches can have it said that an answer is still good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Validates {
+    /// By asking the backend for another one.
+    Yes,
+    /// It cannot.
+    #[default]
+    No,
 }
 
 /// Whether a request may fetch an answer for others.
@@ -55,11 +71,34 @@ pub(super) enum Known {
     Hit(Arc<Entry>),
     /// Somebody fetches the answer.
     Awaited(watch::Receiver<Landing>),
-    /// Nobody does, but its asker from now on: the number of the fetch.
-    Led(u64, watch::Sender<Landing>),
-    /// It is to be fetched, and nobody is to wait for that.
-    Unknown,
+    /// Nobody does, but its asker from now on: the number of the fetch, and what may still be good.
+    Led(u64, watch::Sender<Landing>, Option<Arc<Entry>>),
+    /// It is to be fetched, and nobody is to wait for that: why, what may still be good, and how often answers had been
+    /// thrown away by then.
+    Unknown(Why, Option<Arc<Entry>>, u64),
 }
+
+/// Why nobody is to wait for a fetch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Its asker wants it to itself, or is not to fetch for others.
+    Alone,
+    /// The last answer was not for others: they would wait for nothing.
+    Unshared,
+}
+
+/// What is remembered of a fetch whose answer was not for others.
+#[derive(Debug, Clone, Copy)]
+struct Unshared {
+    flight_hash: u64,
+    until: Instant,
+}
+
+/// For how long it is remembered. If an answer is for others meanwhile, that is kept, and all is well again.
+const UNSHARED_FOR: Duration = Duration::from_secs(60);
+
+/// How many are remembered in each part: two of them may take the same place, and the later one stays.
+const UNSHARED_MAX: usize = 1024;
 
 /// A part of the cache.
 #[derive(Debug)]
@@ -75,6 +114,10 @@ pub(super) struct Shard {
     entries_max: usize,
     flights: HashMap<u64, Flight, BuildHasherDefault<Hashed>>,
     next_flight: u64,
+    /// By the last bits of the hash; empty until there is any.
+    unshared: Vec<Option<Unshared>>,
+    /// How often answers were thrown away.
+    thrown_away: u64,
     pub(super) statistics: Statistics,
 }
 
@@ -99,6 +142,13 @@ struct Flight {
     landing: watch::Receiver<Landing>,
 }
 
+impl Question<'_> {
+    /// Whether whoever asks can have it said that this is still good.
+    fn worth(&self, entry: &Entry) -> bool {
+        self.validates == Validates::Yes && self.leads == Leads::Yes && entry.has_validator() && entry.is_current()
+    }
+}
+
 /// No node.
 const NONE: u32 = u32::MAX;
 
@@ -116,6 +166,8 @@ impl Shard {
             entries_max,
             flights: HashMap::default(),
             next_flight: 0,
+            unshared: Vec::new(),
+            thrown_away: 0,
             statistics: Statistics::default(),
         }
     }
@@ -128,6 +180,7 @@ impl Shard {
         question: &Question<'_>,
         now: Instant,
     ) -> Known {
+        let mut stale = None;
         if let Some(place) = self.find(hash, |entry| entry.answers(&question.key, question.request)) {
             let node = &mut self.nodes[place as usize];
             let entry = node.entry.as_ref().expect(HELD);
@@ -144,9 +197,12 @@ impl Shard {
                 }
                 Reuse::Fetch => {
                     // Whoever wants it fresher than others fetches it alone.
+                    let stale = question.worth(entry).then(|| Arc::clone(entry));
                     self.statistics.misses_total += 1;
-                    return Known::Unknown;
+                    return Known::Unknown(Why::Alone, stale, self.thrown_away);
                 }
+                // It stays until another one takes its place.
+                Reuse::Stale if question.worth(entry) => stale = Some(Arc::clone(entry)),
                 Reuse::Stale => {
                     let was_current = entry.is_current();
                     self.remove(place);
@@ -156,22 +212,51 @@ impl Shard {
         }
         if question.control.no_cache || question.control.only_if_cached {
             self.statistics.misses_total += 1;
-            return Known::Unknown;
+            return Known::Unknown(Why::Alone, stale, self.thrown_away);
         }
         let flight_hash = flight_hash();
+        if self.is_unshared(flight_hash, now) {
+            self.statistics.misses_total += 1;
+            return Known::Unknown(Why::Unshared, stale, self.thrown_away);
+        }
         if let Some(flight) = self.flights.get(&flight_hash).filter(|flight| flight.key.is(&question.key)) {
             self.statistics.waits_total += 1;
             return Known::Awaited(flight.landing.clone());
         }
         self.statistics.misses_total += 1;
         if question.leads == Leads::No {
-            return Known::Unknown;
+            return Known::Unknown(Why::Alone, None, self.thrown_away);
         }
         let number = self.next_flight;
         self.next_flight += 1;
         let (sender, landing) = watch::channel(Landing::Awaited);
         self.flights.insert(flight_hash, Flight { number, key: question.key.to_text(), landing });
-        Known::Led(number, sender)
+        Known::Led(number, sender, stale)
+    }
+
+    fn is_unshared(&self, flight_hash: u64, now: Instant) -> bool {
+        let noted = self.unshared.get(flight_hash as usize % UNSHARED_MAX).copied().flatten();
+        noted.is_some_and(|noted| noted.flight_hash == flight_hash && now < noted.until)
+    }
+
+    /// The answer of a fetch was not for others: for a while nobody waits for one like it.
+    pub(super) fn note_unshared(&mut self, flight_hash: u64, now: Instant) {
+        if self.unshared.is_empty() {
+            self.unshared = vec![None; UNSHARED_MAX];
+        }
+        self.unshared[flight_hash as usize % UNSHARED_MAX] = Some(Unshared { flight_hash, until: now + UNSHARED_FOR });
+    }
+
+    /// One was for others after all.
+    pub(super) fn forget_unshared(&mut self, flight_hash: u64) {
+        if let Some(place) = self.unshared.get_mut(flight_hash as usize % UNSHARED_MAX) {
+            place.take_if(|noted| noted.flight_hash == flight_hash);
+        }
+    }
+
+    /// Whether nothing was thrown away since `seen`.
+    pub(super) fn is_as_it_was(&self, seen: u64) -> bool {
+        self.thrown_away == seen
     }
 
     /// A fetch has ended. Says whether its answer may be kept: not if what was kept was thrown away meanwhile.
@@ -221,8 +306,19 @@ impl Shard {
             place = elder;
         }
         self.flights.retain(|_, flight| !which.means(&flight.key));
+        self.thrown_away += 1;
         self.statistics.invalidated_total += removed;
         removed
+    }
+
+    /// The same with all answers to what one key asks for, which is one lookup.
+    pub(super) fn invalidate_key(&mut self, hash: u64, key: &Key<'_>) {
+        while let Some(place) = self.find(hash, |entry| entry.key.is(key)) {
+            self.remove(place);
+            self.statistics.invalidated_total += 1;
+        }
+        self.flights.retain(|_, flight| !flight.key.is(key));
+        self.thrown_away += 1;
     }
 
     /// The answers that are kept, the youngest first, with how often each was asked for.

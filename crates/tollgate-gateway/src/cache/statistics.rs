@@ -26,6 +26,8 @@ pub(crate) struct Statistics {
     pub(crate) invalidated_total: u64,
     /// Answers that were too large to be kept.
     pub(crate) too_large_total: u64,
+    /// Answers that had outlived their lifetime, and of which their backend said that they are still good.
+    pub(crate) validated_total: u64,
 }
 
 /// One answer that is kept, for whoever watches.
@@ -67,5 +69,6 @@ impl AddAssign for Statistics {
         self.expired_total += other.expired_total;
         self.invalidated_total += other.invalidated_total;
         self.too_large_total += other.too_large_total;
+        self.validated_total += other.validated_total;
     }
 }

@@ -13,7 +13,7 @@ use super::entry::{Source, Varying};
 use super::flight::Waited;
 use super::key::Key;
 use super::policy::Freshness;
-use super::shard::Leads;
+use super::shard::{Leads, Validates};
 use super::*;
 
 const LIFETIME_S: u64 = 60;
@@ -31,7 +31,16 @@ fn request(accept: &str) -> RequestHead {
 
 fn question<'r>(target: &'r str, request: &'r RequestHead) -> Question<'r> {
     let key = Key { origin: None, target, selected: "", outcome: 0 };
-    Question { key, request, control: CacheControl::default(), varies: &[], leads: Leads::Yes }
+    Question {
+        key,
+        request,
+        control: CacheControl::default(),
+        varies: &[],
+        reads: &[],
+        leads: Leads::Yes,
+        validates: Validates::No,
+        passes_conditions: false,
+    }
 }
 
 fn entry(question: &Question<'_>, body: &[u8], now: Instant, source: Option<Source>) -> Entry {
@@ -279,6 +288,79 @@ fn what_changed_while_it_was_read_is_not_kept() {
     changes.fetch_add(1, Ordering::Relaxed);
     leader.share(entry(&question, b"answer", now, source));
     assert_eq!(cache.statistics().entries, 0);
+}
+
+#[tokio::test]
+async fn where_the_last_answer_was_not_for_others_nobody_waits_until_one_is_kept() {
+    let (cache, request, now) = (cache(config::Cache::default()), request("*/*"), Instant::now());
+    let question = question("/a", &request);
+    let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("the first leads") };
+    leader.keep_to_itself();
+    let now = now + Duration::from_secs(1);
+    let mut leaders = Vec::new();
+    for _ in 0..3 {
+        let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("all go side by side") };
+        leaders.push(leader);
+    }
+    let conditional = Question { passes_conditions: true, ..question };
+    assert!(matches!(cache.ask(&conditional, now), Asked::Alone), "what the client has goes to the backend");
+    let [first, second, third] = leaders.try_into().unwrap();
+    first.keep_to_itself();
+    // What was thrown away since its fetch began is not kept.
+    cache.invalidate_key(&question.key);
+    second.share(entry(&question, b"old", now, None));
+    assert_eq!(cache.statistics().entries, 0);
+    drop(third);
+    let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("nothing is kept") };
+    leader.share(entry(&question, b"new", now, None));
+    assert!(matches!(cache.ask(&question, now), Asked::Hit(_)));
+    cache.invalidate(Which::All);
+    let Asked::Lead(_leader) = cache.ask(&question, now) else { panic!("nothing is kept") };
+    assert!(matches!(cache.ask(&question, now), Asked::Wait(_)), "they wait again");
+    // Nor is it remembered for ever.
+    let other = self::question("/b", &request);
+    let Asked::Lead(leader) = cache.ask(&other, now) else { panic!("nothing is kept") };
+    leader.keep_to_itself();
+    let later = now + Duration::from_secs(120);
+    let Asked::Lead(_leader) = cache.ask(&other, later) else { panic!("nothing is kept") };
+    assert!(matches!(cache.ask(&other, later), Asked::Wait(_)));
+}
+
+#[test]
+fn all_answers_to_one_key_are_thrown_away_in_one_lookup_and_none_is_kept_that_is_fetched() {
+    let (cache, now) = (cache(config::Cache::default()), Instant::now());
+    let requests = ACCEPTS.map(request);
+    for request in &requests {
+        for target in ["/a", "/b"] {
+            let question = question(target, request);
+            let Asked::Lead(leader) = cache.ask(&question, now) else { panic!("each is another") };
+            leader.share(entry(&question, b"answer", now, None));
+        }
+    }
+    cache.invalidate_key(&question("/a", &requests[0]).key);
+    assert_eq!((cache.statistics().entries, cache.statistics().invalidated_total), (3, 3));
+    let Asked::Lead(leader) = cache.ask(&question("/a", &requests[0]), now) else { panic!("it is gone") };
+    cache.invalidate_key(&question("/a", &requests[0]).key);
+    leader.share(entry(&question("/a", &requests[0]), b"old", now, None));
+    assert_eq!(cache.statistics().entries, 3);
+}
+
+#[test]
+fn what_has_outlived_its_lifetime_stays_where_it_can_be_asked_about() {
+    let (cache, request, now) = (cache(config::Cache::default()), request("*/*"), Instant::now());
+    let plain = question("/a", &request);
+    let validates = Question { validates: Validates::Yes, ..plain };
+    let Asked::Lead(leader) = cache.ask(&plain, now) else { panic!("nothing is kept") };
+    leader.share(Entry { etag: Some("\"1\"".into()), ..entry(&plain, b"answer", now, None) });
+    let later = now + Duration::from_secs(LIFETIME_S);
+    for _ in 0..2 {
+        let Asked::Lead(leader) = cache.ask(&validates, later) else { panic!("it is asked about") };
+        assert_eq!(leader.stale.as_ref().map(|stale| &*stale.body), Some(&b"answer"[..]));
+    }
+    let Asked::Lead(leader) = cache.ask(&plain, later) else { panic!("it is of no use") };
+    assert!(leader.stale.is_none());
+    drop(leader);
+    assert_eq!((cache.statistics().entries, cache.statistics().expired_total), (0, 1));
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub use self::location::Location;
 pub use self::mediation::Mediation;
 use self::number::{optional_within, within};
 pub(crate) use self::route::check as check_routes;
-pub use self::route::{Protocol, Retry, Route};
+pub use self::route::{Keeping, Protocol, Retry, Route};
 use self::service::Meaning;
 pub use self::service::{Kind, Service};
 pub use self::tls::TlsListener;

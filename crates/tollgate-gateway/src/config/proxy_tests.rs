@@ -37,6 +37,7 @@ fn every_key_of_an_endpoint_and_a_route_is_read() {
         soap = true
         retry = "always"
         body_bytes_max = 14
+        cache = true
         [[route]]
         path = "/"
         endpoint = "other"

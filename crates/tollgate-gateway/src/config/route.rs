@@ -36,6 +36,8 @@ pub struct Route {
     pub retry: Retry,
     /// Bytes of a body that is gathered for a mediator; 413 beyond.
     pub body_bytes_max: usize,
+    /// Whether answers are kept in the response cache.
+    pub cache: Keeping,
     /// The names of endpoints that the mediators of its requests may choose; absent where it has none.
     pub(crate) chosen_endpoints: Option<Vec<String>>,
     /// Where it stands.
@@ -52,6 +54,16 @@ pub enum Protocol {
     Http,
     /// SOAP: errors are faults of the request's version, and the addresses in a description (`?wsdl`) are rewritten.
     Soap,
+}
+
+/// Whether answers of a route are kept in the response cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keeping {
+    /// As their `Cache-Control` or `Expires` says (RFC 9111, for a shared cache).
+    ByFields,
+    /// Never.
+    #[default]
+    Never,
 }
 
 /// When a request is sent once more, on a fresh connection, since one that was used again ended without a byte of answer.
@@ -97,6 +109,10 @@ pub(super) struct Table {
     #[serde(default, deserialize_with = "optional_within::<1, BODY_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 1, max = BODY_BYTES_MAX))]
     body_bytes_max: Option<usize>,
+    /// Whether answers are kept in the response cache, as their `Cache-Control` or `Expires` says. What those mediators
+    /// make of them is what is kept.
+    #[serde(default)]
+    cache: bool,
     /// The mediators that requests pass.
     #[serde(default)]
     request: Option<SequenceTable>,
@@ -229,6 +245,7 @@ impl Table {
             protocol: if self.soap { Protocol::Soap } else { Protocol::Http },
             retry: self.retry,
             body_bytes_max: self.body_bytes_max.unwrap_or(BODY_BYTES),
+            cache: if self.cache { Keeping::ByFields } else { Keeping::Never },
             chosen_endpoints,
             origin: origin.at(self.path.span()),
             path,

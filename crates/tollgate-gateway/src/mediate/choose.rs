@@ -12,7 +12,7 @@ use super::condition::{Condition, ConditionTable, Looking};
 use super::message::Passing;
 use super::reading::{Kind, Namespaces, Reading, SequenceTable, Value, take};
 use super::view::budget;
-use super::{Mediator, Need, Outcome, Sequence};
+use super::{Mediator, Need, Outcome, Sequence, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
 
@@ -139,6 +139,15 @@ fn split<'t>(table: Value<'t>, reading: &Reading<'_>) -> Result<(Then, Value<'t>
 impl Mediator for Choose {
     fn need(&self) -> Need {
         self.need
+    }
+
+    fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str)) {
+        for case in &self.cases {
+            case.condition.fields(note);
+        }
+        for then in self.cases.iter().map(|case| &case.then).chain([&self.otherwise]) {
+            then.sequence.fields(note);
+        }
     }
 
     fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {

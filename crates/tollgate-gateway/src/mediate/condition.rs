@@ -12,11 +12,11 @@ use tollgate_xml::tree::NodeId;
 use tollgate_xml::{Budget, Document, Options, Workspace, XPath};
 use toml::Spanned;
 
-use super::Need;
 use super::pattern::Pattern;
 use super::pointer::{Found, Pointer};
 use super::reading::{Names, Namespaces, Reading};
 use super::view::{Unreadable, View};
+use super::{Need, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
 
@@ -141,6 +141,15 @@ impl Condition {
         match &self.subject {
             Subject::Path | Subject::Query(_) | Subject::Header(_) => Need::Head,
             Subject::XPath(_) | Subject::Json(_) => Need::WholeBody,
+        }
+    }
+
+    /// Names the field that it looks at.
+    pub(super) fn fields<'c>(&'c self, note: &mut dyn FnMut(Touches, &'c str)) {
+        match &self.subject {
+            Subject::Header(name) => note(Touches::Reads, name),
+            // The path and query are part of what is asked for, and a message with a body is not one of those that are kept.
+            Subject::Path | Subject::Query(_) | Subject::XPath(_) | Subject::Json(_) => {}
         }
     }
 

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::message::Passing;
 use super::reading::{Kind, Reading, Value};
-use super::{Mediator, Need, Outcome};
+use super::{Mediator, Need, Outcome, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
 
@@ -86,6 +86,10 @@ fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, Co
 impl Mediator for SoapFault {
     fn need(&self) -> Need {
         Need::Head
+    }
+
+    fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str)) {
+        note(Touches::Reads, "content-type");
     }
 
     fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {

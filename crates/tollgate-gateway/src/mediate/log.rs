@@ -13,7 +13,7 @@ use toml::Spanned;
 
 use super::message::{Passing, Way};
 use super::reading::{Kind, Reading, Value};
-use super::{Mediator, Need, Outcome, redact};
+use super::{Mediator, Need, Outcome, Touches, redact};
 use crate::config::ConfigError;
 use crate::error::Fault;
 use crate::log::Log;
@@ -94,6 +94,8 @@ impl Mediator for Logging {
     fn need(&self) -> Need {
         if self.body_bytes == 0 { Need::Head } else { Need::Body }
     }
+
+    fn fields<'m>(&'m self, _: &mut dyn FnMut(Touches, &'m str)) {}
 
     fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
         // The first is logged, so that whoever tries it sees something.

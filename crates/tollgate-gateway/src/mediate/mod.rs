@@ -111,10 +111,22 @@ pub(crate) enum Outcome {
     },
 }
 
+/// What a mediator does with a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Touches {
+    /// What becomes of the message depends on it.
+    Reads,
+    /// It leaves with another value, or not at all.
+    Changes,
+}
+
 /// One step of a sequence. It is compiled when the configuration is read, and shared by all loops.
 pub(crate) trait Mediator: std::fmt::Debug + Send + Sync {
     /// What it needs of messages.
     fn need(&self) -> Need;
+
+    /// Names the fields of messages that it looks at or changes.
+    fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str));
 
     /// Does its work on one message.
     ///
@@ -136,9 +148,9 @@ impl Mediation {
         Mediation { description: Some(description), ..self }
     }
 
-    /// Whether this request passes untouched.
+    /// Whether this request and its answer pass untouched.
     pub(crate) fn leaves(&self, request: &RequestHead) -> bool {
-        self.request.is_empty() && !self.for_answer(request).needs_body()
+        self.request.is_empty() && self.for_answer(request).is_empty()
     }
 
     /// What the answer to this request passes.
@@ -207,6 +219,13 @@ impl Sequence {
     /// What its mediators need at most.
     pub(crate) fn need(&self) -> Need {
         self.need
+    }
+
+    /// Names the fields of messages that its mediators look at or change.
+    pub(crate) fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str)) {
+        for mediator in self.mediators.iter() {
+            mediator.fields(note);
+        }
     }
 
     /// Takes a message through: here, or on one of `processes` where it is large.

@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::message::Passing;
 use super::reading::{Kind, Names, Reading, Value};
-use super::{Mediator, Need, Outcome};
+use super::{Mediator, Need, Outcome, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
 
@@ -40,6 +40,10 @@ fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, Co
 impl Mediator for RemoveHeader {
     fn need(&self) -> Need {
         Need::Head
+    }
+
+    fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str)) {
+        self.names.iter().for_each(|name| note(Touches::Changes, name));
     }
 
     fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::message::Passing;
 use super::reading::{Kind, Reading, Value};
-use super::{Mediator, Need, Outcome};
+use super::{Mediator, Need, Outcome, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
 
@@ -90,6 +90,8 @@ impl Mediator for Respond {
     fn need(&self) -> Need {
         Need::Head
     }
+
+    fn fields<'m>(&'m self, _: &mut dyn FnMut(Touches, &'m str)) {}
 
     fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
         let content_type = (!self.body.is_empty()).then_some(&*self.content_type);

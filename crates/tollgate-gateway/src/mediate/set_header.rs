@@ -14,7 +14,7 @@ use super::message::Passing;
 use super::reading::{Kind, Reading, Value};
 use super::source::{Source, SourceTable};
 use super::view::{Unreadable, View};
-use super::{Mediator, Need, Outcome};
+use super::{Mediator, Need, Outcome, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
 
@@ -55,6 +55,13 @@ fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, Co
 impl Mediator for SetHeader {
     fn need(&self) -> Need {
         self.fields.iter().map(|(_, source)| source.need()).max().unwrap_or_default()
+    }
+
+    fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str)) {
+        for (name, source) in &self.fields {
+            note(Touches::Changes, name);
+            source.fields(note);
+        }
     }
 
     fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {

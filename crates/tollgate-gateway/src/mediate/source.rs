@@ -11,9 +11,9 @@ use tollgate_xml::tree::NodeId;
 use tollgate_xml::{Options, Workspace, XPath};
 use toml::Spanned;
 
-use super::Need;
 use super::reading::{Namespaces, Reading};
 use super::view::{View, budget};
+use super::{Need, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
 
@@ -83,6 +83,15 @@ impl Source {
         match self {
             Source::Text(_) | Source::Field(_) | Source::Query(_) => Need::Head,
             Source::XPath(_) => Need::WholeBody,
+        }
+    }
+
+    /// Names the field that it comes from.
+    pub(super) fn fields<'s>(&'s self, note: &mut dyn FnMut(Touches, &'s str)) {
+        match self {
+            Source::Field(name) => note(Touches::Reads, name),
+            // The query is part of what is asked for, and a message with a body is not one of those that are kept.
+            Source::Text(_) | Source::Query(_) | Source::XPath(_) => {}
         }
     }
 

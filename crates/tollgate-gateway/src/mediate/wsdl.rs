@@ -15,7 +15,7 @@ use tollgate_xml::{Document, Options};
 use super::message::{Origin, Passing, Way};
 use super::payload::write_from;
 use super::view::budget;
-use super::{Mediator, Need, Outcome};
+use super::{Mediator, Need, Outcome, Touches};
 use crate::error::Fault;
 
 /// Options of a query that ask for a description.
@@ -142,6 +142,8 @@ impl Mediator for Description {
     fn need(&self) -> Need {
         Need::WholeBody
     }
+
+    fn fields<'m>(&'m self, _: &mut dyn FnMut(Touches, &'m str)) {}
 
     fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
         let origin = passing.origin;

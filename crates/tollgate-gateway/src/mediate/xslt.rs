@@ -21,7 +21,7 @@ use super::payload::Payload;
 use super::reading::{Kind, Reading, Value, beside, read_file};
 use super::source::{Source, SourceTable};
 use super::view::{Unreadable, View, budget};
-use super::{Mediator, Need, Outcome};
+use super::{Mediator, Need, Outcome, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
 use crate::log::Log;
@@ -132,6 +132,16 @@ fn not_a_payload(stylesheet: &Stylesheet) -> Option<&'static str> {
 impl Mediator for Xslt {
     fn need(&self) -> Need {
         Need::WholeBody
+    }
+
+    fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str)) {
+        self.parameters.iter().for_each(|(_, source)| source.fields(note));
+        for name in ["content-type", "content-encoding"] {
+            note(Touches::Reads, name);
+        }
+        for name in ["content-type", "soapaction"] {
+            note(Touches::Changes, name);
+        }
     }
 
     fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {

@@ -10,6 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 use tollgate_net::http1::server::Response;
 use tollgate_net::http1::{RequestHead, ResponseHead};
 
+use super::address::Addresses;
 use crate::mediate::Edits;
 
 /// What we call ourselves in `Via`.
@@ -56,19 +57,26 @@ pub(super) fn write_request(out: &mut Vec<u8>, request: &RequestHead, came: &Cam
     write_origin(out, came);
 }
 
-/// Puts the fields of a backend's answer into the answer to the client.
-pub(super) fn write_answer(response: &mut Response, head: &ResponseHead, edits: &Edits) {
+/// Puts the fields of a backend's answer into the answer to the client; what it says of its own address becomes ours.
+pub(super) fn write_answer(response: &mut Response, head: &ResponseHead, edits: &Edits, addresses: &Addresses<'_>) {
+    let rewritten = |name: &[u8], value: &[u8]| is_address(name).then(|| addresses.rewritten(value)).flatten();
     let named = Named::of(head.lines().map(|line| (line.name(), line.value())));
     if edits.is_empty() {
         for line in head.lines() {
             if travels(line.name(), &named) && !is_of_answer_alone(line.name()) {
-                response.pass_on(line);
+                match rewritten(line.name(), line.value()) {
+                    Some(value) => response.header(std::str::from_utf8(line.name()).unwrap_or("Location"), value),
+                    None => response.pass_on(line),
+                }
             }
         }
     } else {
         let own =
             head.headers().filter(|(name, _)| travels(name.as_bytes(), &named) && !is_of_answer_alone(name.as_bytes()));
-        edits.apply(own, |name, value| response.header(name, value));
+        edits.apply(own, |name, value| match rewritten(name.as_bytes(), value) {
+            Some(value) => response.header(name, value),
+            None => response.header(name, value),
+        });
     }
     response.header("Via", VIA_VALUE);
 }
@@ -126,6 +134,15 @@ fn is_of_request_alone(name: &[u8], credentials: Credentials) -> bool {
         9 => is(name, b"forwarded") || is_read_as(name, b"x-real-ip"),
         13 if is(name, b"authorization") => credentials == Credentials::Ours,
         12.. => is_read_as(&name[..12], b"x-forwarded-"),
+        _ => false,
+    }
+}
+
+/// Whether it says where something is.
+fn is_address(name: &[u8]) -> bool {
+    match name.len() {
+        8 => is(name, b"location"),
+        16 => is(name, b"content-location"),
         _ => false,
     }
 }
@@ -208,10 +225,12 @@ fn write_address(out: &mut Vec<u8>, address: IpAddr) {
 
 #[cfg(test)]
 mod tests {
-    use tollgate_net::http1::client::Answers;
+    use tollgate_net::http1::client::{Answers, Target};
     use tollgate_net::limits::Limits;
 
     use super::*;
+    use crate::proxy::ProxyRoute;
+    use crate::proxy::address::Reverse;
 
     fn request(fields: &str) -> RequestHead {
         let mut head = RequestHead::default();
@@ -293,9 +312,11 @@ mod tests {
         head.parse(text.as_bytes(), Answers::Ordinary, &Limits::default()).unwrap().unwrap();
         let expected = "Server: y\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nEmpty: \r\nTight: z\r\nVia: 1.1 tollgate\r\n";
         let mut edits = Edits::default();
+        let (target, route) = (Target::parse("http://back:9").unwrap(), ProxyRoute::at("/"));
+        let addresses = Addresses { reverse: Reverse::new(&target, &route), scheme: "http", host: None };
         for _ in 0..2 {
             let mut response = Response::default();
-            write_answer(&mut response, &head, &edits);
+            write_answer(&mut response, &head, &edits, &addresses);
             assert_eq!(String::from_utf8_lossy(response.rendered_headers()), expected);
             edits.remove("never-there");
         }

@@ -15,10 +15,13 @@ use tollgate_net::http1::{Framing, Method, RequestHead};
 use tollgate_net::stream::Transport;
 
 use super::ProxyRoute;
+use super::address::{Addresses, Reverse};
+use super::caching;
 use super::endpoint::{Ending, Group, Permit, Tried, Unavailable};
 use super::fields::{self, Came, Credentials};
 use super::mediated::{self, Lent};
 use crate::auth::Verb;
+use crate::cache::Fetch;
 use crate::config::{EndpointLimits, Retry};
 use crate::error::{Failure, Fault};
 use crate::mediate::{self, Edits};
@@ -27,7 +30,7 @@ use crate::visit::Visit;
 /// Bodies up to this are sent with their head, and can be sent again.
 pub(super) const GATHERED_BYTES_MAX: usize = 64 * 1024;
 
-/// Passes a request on, or tells the client why not.
+/// Passes a request on, or tells the client why not. Its answer may be kept as `fetch` says.
 ///
 /// # Errors
 /// Only where the exchange breaks.
@@ -35,8 +38,9 @@ pub(crate) async fn forward(
     visit: &Visit<'_>,
     route: &ProxyRoute,
     exchange: &mut Exchange<'_>,
+    fetch: &mut Fetch<'_>,
 ) -> Result<(), ExchangeError> {
-    let outcome = pass(visit, route, exchange).await;
+    let outcome = pass(visit, route, exchange, fetch).await;
     let told = match outcome {
         Ok(()) => Ok(()),
         Err(Failure::Broken(error)) => return Err(error),
@@ -57,17 +61,30 @@ pub(crate) async fn forward(
     Ok(())
 }
 
-async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+async fn pass(
+    visit: &Visit<'_>,
+    route: &ProxyRoute,
+    exchange: &mut Exchange<'_>,
+    fetch: &mut Fetch<'_>,
+) -> Result<(), Failure> {
     visit.access.check_document(Verb::of(exchange.request().method()))?;
     if !route.mediation.leaves(exchange.request()) {
         // Apart, so that connections of other routes do not carry what that needs.
-        return Box::pin(mediated::pass(visit, route, exchange)).await;
+        return Box::pin(mediated::pass(visit, route, exchange, fetch)).await;
     }
     let group = route.endpoint.as_deref();
     let gathered = exchange.gather_body(GATHERED_BYTES_MAX).await?;
-    let outgoing = Outgoing { gathered, lent: None };
+    let outgoing = Outgoing { gathered, lent: None, condition: fetch.condition() };
     let mut asked = ask(visit, route, group.ok_or_else(nowhere)?, exchange, outgoing).await?;
-    answer(exchange, &Edits::default());
+    let reverse = asked.reverse(route);
+    if let Some(kept) = fetch.begun(exchange) {
+        write_fields(exchange, &Edits::default(), &reverse);
+        fetch.freshen(&visit.shared.cache, &kept, exchange.respond());
+        asked.answered(exchange);
+        return Ok(());
+    }
+    answer(exchange, &Edits::default(), &reverse);
+    fetch.settle_head(&visit.shared.cache, exchange);
     let relayed = exchange.relay(&mut asked.asking).await;
     if let Err(error) = relayed {
         return Err(asked.failed(error));
@@ -80,6 +97,8 @@ pub(super) struct Outgoing<'m> {
     pub(super) gathered: Gathered,
     /// What mediators made of it.
     pub(super) lent: Option<Lent<'m>>,
+    /// Fields, rendered, by which it is asked whether what is kept is still good.
+    pub(super) condition: Option<Vec<u8>>,
 }
 
 /// A request that a backend began to answer.
@@ -149,6 +168,7 @@ pub(super) async fn ask<'g>(
             let error = match exchange.ask(&mut asking).await {
                 Ok(()) => {
                     permit.answers(exchange.answered().1.status());
+                    caching::invalidate(visit, route, exchange, &Reverse::new(permit.target(), route));
                     return Ok(Asked { asking, pool, permit });
                 }
                 Err(ForwardError::Client(error)) => return Err(permit.left_by_client(error).into()),
@@ -262,6 +282,9 @@ fn write_request(
     };
     let lent = outgoing.lent.as_ref();
     fields::write_request(out, request, &came, lent.map_or(&Edits::default(), Lent::edits));
+    if let Some(condition) = &outgoing.condition {
+        out.extend_from_slice(condition);
+    }
     let body = match outgoing.gathered {
         Gathered::Whole => {
             exchange.enclose(lent.and_then(Lent::replacement).map_or(Enclosed::Gathered, Enclosed::Given))
@@ -272,11 +295,18 @@ fn write_request(
     (address_bytes, body)
 }
 
-/// Makes the answer to the client of that of the backend, but for its body.
-pub(super) fn answer(exchange: &mut Exchange<'_>, edits: &Edits) {
-    let (_, head, response) = exchange.answered();
+/// Makes status and fields of the answer to the client of those of the backend.
+pub(super) fn write_fields(exchange: &mut Exchange<'_>, edits: &Edits, reverse: &Reverse<'_>) {
+    let scheme = scheme(exchange.transport());
+    let (request, head, response) = exchange.answered();
     response.status = head.status();
-    fields::write_answer(response, head, edits);
+    fields::write_answer(response, head, edits, &Addresses { reverse: *reverse, scheme, host: request.host() });
+}
+
+/// Makes the answer to the client of that of the backend, but for its body.
+pub(super) fn answer(exchange: &mut Exchange<'_>, edits: &Edits, reverse: &Reverse<'_>) {
+    write_fields(exchange, edits, reverse);
+    let (_, head, response) = exchange.answered();
     match (head.framing(), head.content_length()) {
         // Of an answer to HEAD too, which has none of them.
         (Framing::Length(length), _) | (Framing::None, Some(length)) => response.delimit(Delimiter::Length(length)),
@@ -285,13 +315,21 @@ pub(super) fn answer(exchange: &mut Exchange<'_>, edits: &Edits) {
 }
 
 /// The same for HEAD, where mediators would read what GET brings: that would have another body, of which nothing is known.
-pub(super) fn answer_without_body(exchange: &mut Exchange<'_>, edits: &mut Edits) {
+pub(super) fn answer_without_body(exchange: &mut Exchange<'_>, edits: &mut Edits, reverse: &Reverse<'_>) {
     mediate::forget_body(edits);
-    answer(exchange, edits);
+    answer(exchange, edits, reverse);
     exchange.respond().delimit(Delimiter::Automatic);
 }
 
-impl Asked<'_> {
+impl<'g> Asked<'g> {
+    /// The way back from the place that answers.
+    pub(super) fn reverse<'r>(&self, route: &'r ProxyRoute) -> Reverse<'r>
+    where
+        'g: 'r,
+    {
+        Reverse::new(self.permit.target(), route)
+    }
+
     /// Ends an exchange whose answer came, and of which nothing goes on as it is.
     pub(super) fn answered(self, exchange: &mut Exchange<'_>) {
         let (_, head, _) = exchange.answered();

@@ -10,8 +10,8 @@ use tollgate_net::http1::Method;
 use tollgate_net::http1::server::{Exchange, Gathered, Response};
 
 use super::ProxyRoute;
-use super::fields;
-use super::forward::{GATHERED_BYTES_MAX, Outgoing, answer, answer_without_body, ask, nowhere, scheme};
+use super::forward::{GATHERED_BYTES_MAX, Outgoing, answer, answer_without_body, ask, nowhere, scheme, write_fields};
+use crate::cache::Fetch;
 use crate::error::{Failure, Fault};
 use crate::mediate::{Edits, Memories, Memory, Origin, Outcome, Passing, Way};
 use crate::visit::Visit;
@@ -56,7 +56,12 @@ impl Drop for Lent<'_> {
 ///
 /// # Errors
 /// What the client is told, or that the exchange broke.
-pub(super) async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+pub(super) async fn pass(
+    visit: &Visit<'_>,
+    route: &ProxyRoute,
+    exchange: &mut Exchange<'_>,
+    fetch: &mut Fetch<'_>,
+) -> Result<(), Failure> {
     let mediation = &route.mediation;
     let gathered = if mediation.request.needs_body() {
         exchange.read_body(route.body_bytes_max).await?;
@@ -79,7 +84,11 @@ pub(super) async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut E
         return Ok(());
     }
     let group = chosen.or(route.endpoint.as_ref()).ok_or_else(nowhere)?;
-    let mut asked = ask(visit, route, group, exchange, Outgoing { gathered, lent: Some(lent) }).await?;
+    // What a backend could say of what it knows is nothing of what mediators made of that.
+    let outgoing = Outgoing { gathered, lent: Some(lent), condition: None };
+    let mut asked = ask(visit, route, group, exchange, outgoing).await?;
+    let reverse = asked.reverse(route);
+    fetch.begun(exchange);
 
     let sequence = mediation.for_answer(exchange.request());
     let reads = sequence.needs_body();
@@ -95,20 +104,17 @@ pub(super) async fn pass(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut E
     match mediated {
         Ok(Outcome::Continue) if !gathers => {
             match reads {
-                true => answer_without_body(exchange, &mut lent.memory.edits),
-                false => answer(exchange, lent.edits()),
+                true => answer_without_body(exchange, &mut lent.memory.edits, &reverse),
+                false => answer(exchange, lent.edits(), &reverse),
             }
+            fetch.settle_head(&visit.shared.cache, exchange);
             // How long the rest takes is up to backend and client.
             drop(lent);
             if let Err(error) = exchange.relay(&mut asked.asking).await {
                 return Err(asked.failed(error));
             }
         }
-        Ok(Outcome::Continue) => {
-            let (_, head, response) = exchange.answered();
-            response.status = head.status();
-            fields::write_answer(response, head, lent.edits());
-        }
+        Ok(Outcome::Continue) => write_fields(exchange, lent.edits(), &reverse),
         Ok(Outcome::Respond { status }) => {
             let (_, _, response) = exchange.answered();
             lent.respond(response, status);

@@ -19,6 +19,7 @@ const FIGURES: &[Fact] = &[
     ("Expired", "expired", Form::Count),
     ("Invalidated", "invalidated", Form::Count),
     ("Too large", "too_large", Form::Count),
+    ("Still good", "validated", Form::Count),
 ];
 
 /// Writes the panel.

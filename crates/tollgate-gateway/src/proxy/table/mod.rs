@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::Method;
 
+use super::caching::Caching;
 use super::endpoint::{Group, PlaceId};
 use super::path;
 use crate::auth::{Grants, Policy, is_within};
@@ -80,6 +81,8 @@ pub(crate) struct ProxyRoute {
     pub(crate) body_bytes_max: usize,
     /// What becomes of its messages.
     pub(crate) mediation: Mediation,
+    /// What is known of its answers where they are kept.
+    pub(super) caching: Option<Caching>,
     /// Answers by the class of their status, from 1xx to 5xx; it outlives a new configuration.
     answered: Arc<Answered>,
 }
@@ -284,6 +287,7 @@ impl ProxyRoute {
             protocol: route.protocol,
             retry: route.retry,
             body_bytes_max: route.body_bytes_max,
+            caching: Caching::of(route, &mediation),
             mediation,
             answered: known.map_or_else(Arc::default, |known| Arc::clone(&known.answered)),
         }
@@ -341,6 +345,21 @@ impl ProxyRoute {
         }
     }
 
+    /// The way back: what a client asks for to have `there` of the backend, a path with all that stands behind it, where
+    /// `prefix` is the path of its place. `None` where that is not reached this way.
+    pub(crate) fn path_here(&self, prefix: &str, there: &str) -> Option<String> {
+        let below = |there: &'_ str, path: &str| {
+            let rest = there.strip_prefix(path.trim_end_matches('/'))?;
+            (rest.is_empty() || rest.starts_with(['/', '?', '#'])).then(|| rest.to_owned())
+        };
+        let rest = below(there, prefix)?;
+        let here = match &self.to {
+            None => rest,
+            Some(to) => format!("{}{}", self.path, below(&rest, &to.path)?),
+        };
+        Some(if here.starts_with('/') { here } else { format!("/{here}") })
+    }
+
     /// One of its requests was answered with this status.
     pub(crate) fn count(&self, status: u16) {
         let class = usize::from(status / 100).clamp(1, self.answered.0.len()) - 1;
@@ -350,6 +369,32 @@ impl ProxyRoute {
     /// Answers by the class of their status, from 1xx to 5xx.
     pub(crate) fn answered(&self) -> [u64; 5] {
         std::array::from_fn(|class| self.answered.0[class].load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+impl ProxyRoute {
+    /// A route of all methods that leads to no endpoint.
+    pub(in crate::proxy) fn at(path: &str) -> ProxyRoute {
+        let processes = Dispatcher::new(vec![()], 0, std::time::Duration::ZERO);
+        ProxyRoute {
+            path: path.trim_end_matches('/').into(),
+            methods: Methods::ALL,
+            host: None,
+            to: None,
+            endpoint: None,
+            protocol: Protocol::Http,
+            retry: Retry::Never,
+            body_bytes_max: 0,
+            caching: None,
+            mediation: Mediation::new(mediate::Sequence::default(), mediate::Sequence::default(), processes),
+            answered: Arc::default(),
+        }
+    }
+
+    /// The same where its path becomes another.
+    pub(in crate::proxy) fn to(self, to: &str) -> ProxyRoute {
+        ProxyRoute { to: Some(To::new(to)), ..self }
     }
 }
 

@@ -39,6 +39,21 @@ pub(super) fn always(answer: impl Into<String>) -> Script {
     })
 }
 
+/// A script that answers each request with what `reply` makes of its head, until the connection ends.
+pub(super) fn replies(mut reply: impl FnMut(&str) -> String + Send + 'static) -> Script {
+    script(move |peer| {
+        while let Some(head) = peer.try_head() {
+            let answer = reply(&head);
+            peer.send(&answer);
+        }
+    })
+}
+
+/// An answer with these fields and this text.
+pub(super) fn answer_with(fields: &str, text: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n{fields}\r\n{text}", text.len())
+}
+
 /// An answer with this text.
 pub(super) fn answer(text: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nContent-Type: text/plain\r\n\r\n{text}", text.len())

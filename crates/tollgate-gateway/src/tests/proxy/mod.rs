@@ -4,6 +4,7 @@
 mod ambiguous;
 mod backend;
 mod blame;
+mod cached;
 mod encrypted;
 mod failing;
 mod hostile;

@@ -1,6 +1,6 @@
 //! What goes well: fields, targets, framing, order, connections used again.
 
-use super::backend::{Backend, always, answer, late, script};
+use super::backend::{Backend, always, answer, late, replies, script};
 use super::before;
 
 #[test]
@@ -157,6 +157,28 @@ fn an_answer_to_head_says_nothing_of_a_body_that_a_mediator_would_write() {
             let fields = ["content-length", "etag", "x-kept"].map(|name| told.header(name));
             assert_eq!((told.status, fields), (200, [None, None, Some("a")]), "{target}");
         }
+        drop(gateway);
+        backend.join();
+    }
+}
+
+#[test]
+fn addresses_of_the_backend_become_those_by_which_the_client_came() {
+    let reply = |head: &str| {
+        let own = head.lines().find_map(|line| line.strip_prefix("Host: ")).unwrap();
+        format!(
+            "HTTP/1.1 201 Created\r\nContent-Length: 0\r\nLocation: http://{own}/app/new\r\n\
+             Content-Location: http://{own}/elsewhere\r\n\r\n"
+        )
+    };
+    // With edits and without.
+    for more in ["", "response = [{ set-header = { X-A = \"b\" } }]"] {
+        let backend = Backend::start(vec![replies(reply)]);
+        let gateway = before(&[&backend], "", &format!("to = \"/app\"\n{more}"));
+        let told = gateway.get_with("/passed/a", &[("Host", "shop.example")]);
+        assert_eq!(told.header("location"), Some("http://shop.example/passed/new"));
+        assert!(told.header("content-location").unwrap().ends_with("/elsewhere"), "{told:?}");
+        assert_eq!(told.header("x-a").is_some(), !more.is_empty());
         drop(gateway);
         backend.join();
     }

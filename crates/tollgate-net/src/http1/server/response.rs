@@ -215,8 +215,8 @@ pub(crate) fn write_decimal(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(&digits[start..]);
 }
 
-/// Fields out of what was rendered of them.
-fn rendered_fields(rendered: &[u8]) -> impl Iterator<Item = (&str, &[u8])> {
+/// Fields out of what was rendered of them: see [`Response::rendered_headers`].
+pub fn rendered_fields(rendered: &[u8]) -> impl Iterator<Item = (&str, &[u8])> {
     rendered.split(|&byte| byte == b'\n').filter_map(|line| {
         let line = line.strip_suffix(b"\r")?;
         let colon = line.iter().position(|&byte| byte == b':')?;
