@@ -72,7 +72,7 @@ impl Tables {
     pub(super) fn of(generate: &Generate, catalog: &Catalog) -> Result<Tables, ConfigError> {
         let source = &generate.source;
         let documents = table(&source.table, catalog)?;
-        let key = column(&source.key, documents)?;
+        let key = unique_column(&source.key, documents)?;
         let ledger = match &source.state {
             Some(state) => Ledger {
                 place: Place::of(documents),
@@ -173,6 +173,21 @@ fn column_of<'c>(
 
 fn column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError> {
     column_of(name, table).map(|column| column.name.clone())
+}
+
+/// A column by which one row is found and no other: what stands for one document is otherwise done to several.
+fn unique_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError> {
+    let column = column(name, table)?;
+    let alone = table.column(&name.name).map(|position| vec![position]);
+    let is_primary = alone.as_ref() == Some(&table.primary_key);
+    let is_unique = alone.is_some_and(|alone| !table.columns[alone[0]].nullable && table.unique.contains(&alone));
+    match is_primary || is_unique {
+        true => Ok(column),
+        false => {
+            let wrong = "expected a column that tells rows apart by itself: the primary key, or one that is unique and never null";
+            Err(name.origin.wrong(wrong))
+        }
+    }
 }
 
 fn text_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError> {

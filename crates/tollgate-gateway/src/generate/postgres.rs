@@ -128,7 +128,10 @@ impl Session {
         let bound = bound_to(&shared.statements.store, known);
         self.connection.execute(&self.store, &bound).await?;
         let bound = bound_to(&shared.statements.mark, known);
-        Ok(settled(self.connection.execute(&self.mark, &bound).await?))
+        match self.connection.execute(&self.mark, &bound).await? {
+            0 => Err(unchanged(key)),
+            _ => Ok(Settled::Here),
+        }
     }
 
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
@@ -154,11 +157,16 @@ impl Session {
     pub(super) async fn set_aside(&mut self, key: &Key, error: &str) -> Result<Settled, StoreError> {
         let shared = Rc::clone(&self.shared);
         let known = Values { error: Some(error), ..shared.of(key) };
-        if self.transaction == Transaction::None {
+        let held = self.transaction;
+        if held == Transaction::None {
             self.begin().await?;
         }
         let bound = bound_to(&shared.statements.set_aside, known);
-        Ok(settled(self.connection.execute(&self.set_aside, &bound).await?))
+        match (self.connection.execute(&self.set_aside, &bound).await?, held) {
+            (0, Transaction::Open) => Err(unchanged(key)),
+            (0, Transaction::None) => Ok(Settled::Elsewhere),
+            _ => Ok(Settled::Here),
+        }
     }
 
     pub(super) async fn standing(&mut self, key: &Key) -> Result<Standing, StoreError> {
@@ -184,8 +192,10 @@ fn bound_to<'v>(statement: &Statement, known: Values<'v>) -> Vec<Bound<'v>> {
     statement.slots.iter().map(|slot| bound(known.of(*slot))).collect()
 }
 
-fn settled(rows: u64) -> Settled {
-    if rows > 0 { Settled::Here } else { Settled::Elsewhere }
+/// Its row was held, so nobody else was first: going on would claim it again for ever.
+fn unchanged(key: &Key) -> StoreError {
+    let message = format!("the state of document {key} does not change, by a rule or a trigger of the database");
+    StoreError::Database(message.into())
 }
 
 fn text(row: &Row, column: usize) -> Result<Option<String>, StoreError> {

@@ -31,6 +31,9 @@ Exit codes: 0 no document waits any more, 1 the database or this machine failed,
 /// The largest configuration file that is read.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
+/// What names the database where the command line does not.
+const DATABASE_VARIABLE: &str = "TOLLGATE_DATABASE";
+
 /// Most documents of a sample.
 const SAMPLE_MAX: u64 = 10_000_000;
 
@@ -45,7 +48,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "CONFIG.toml")]
     pub(super) config: Option<PathBuf>,
 
-    /// The database: postgres://USER@HOST/DATABASE or sqlite:FILE; it comes before what stands in the configuration
+    /// The database: postgres://USER@HOST/DATABASE or sqlite:FILE; it comes before the variable TOLLGATE_DATABASE, which
+    /// others do not see with a password in it, and both before what stands in the configuration
     #[arg(long, value_name = "URL")]
     pub(super) database: Option<String>,
 
@@ -65,10 +69,13 @@ pub(crate) struct Arguments {
 /// Generates.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let generate = arguments.config.as_deref().map(read).transpose()?;
-    let stated = match &arguments.database {
-        // What clap would say, but for the value: it may hold a password.
-        Some(url) => Some(Location::parse(url).map_err(|wrong| Failure::usage(format_args!("--database: {wrong}")))?),
-        None => generate.as_ref().and_then(|generate| generate.database.clone()),
+    // What clap would say, but for the value: it may hold a password.
+    let parsed =
+        |from: &str, url: &str| Location::parse(url).map_err(|wrong| Failure::usage(format_args!("{from}: {wrong}")));
+    let stated = match (&arguments.database, std::env::var(DATABASE_VARIABLE)) {
+        (Some(url), _) => Some(parsed("--database", url)?),
+        (None, Ok(url)) => Some(parsed(DATABASE_VARIABLE, &url)?),
+        (None, Err(_)) => generate.as_ref().and_then(|generate| generate.database.clone()),
     };
     let location = stated.ok_or_else(|| {
         Failure::usage("which database?")

@@ -12,6 +12,8 @@ mod client;
 #[allow(dead_code, reason = "it is shared with the store's tests, which need more of it")]
 mod cluster;
 mod full_disk;
+mod generate;
+mod generate_harmed;
 #[path = "../it/helper.rs"]
 #[allow(dead_code, reason = "it is shared, and no test binary needs all of it")]
 mod helper;

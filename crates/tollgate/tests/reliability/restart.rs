@@ -15,7 +15,7 @@ use crate::{Form, form};
 const CLIENTS: u64 = 4;
 
 /// The tests share the server, and one restarts it: they take turns.
-static TURN: Mutex<()> = Mutex::new(());
+pub(crate) static TURN: Mutex<()> = Mutex::new(());
 
 #[test]
 fn a_database_that_restarts_in_mid_load_loses_and_doubles_nothing() {

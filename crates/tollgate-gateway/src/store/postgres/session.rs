@@ -95,7 +95,7 @@ impl Opener {
         config.tcp_user_timeout(address.statement_timeout + SILENCE_MARGIN);
         config.keepalives_idle(KEEPALIVE_IDLE).keepalives_interval(KEEPALIVE_INTERVAL);
         config.keepalives_retries(KEEPALIVE_RETRIES);
-        config.options(&options(address));
+        config.options(options(address));
         Ok(Opener { config, upgrade })
     }
 

@@ -1,0 +1,225 @@
+//! The batch when something is wrong: with documents, with the configuration, with its connections. And its count of round
+//! trips, held against what a relay between it and the server saw.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+
+use crate::cluster::cluster;
+use crate::generate::{Orders, States, configured, figures, on_each, start};
+use crate::helper::{tollgate, wait_for};
+use crate::restart::TURN;
+
+#[test]
+fn a_document_with_which_something_is_wrong_is_set_aside_and_the_rest_goes_on() {
+    let orders = 12;
+    for states in [States::Column, States::Claims] {
+        on_each(orders, |database, folder| {
+            let config = configured(folder, states);
+            let wrong = [
+                (3, "'<order'", "the document cannot be read"),
+                (5, "'<order><part name=\"gone\"/></order>'", "part: there is no `gone`"),
+                (6, "NULL", "there is no document"),
+                (7, "'<order refused=\"yes\"/>'", "the stylesheet failed"),
+                (9, "'<order><part name=\"f\"/></order>'", "the result cannot be stored"),
+            ];
+            database.run("INSERT INTO parts VALUES ('f', '<part title=\"forbidden\"/>')");
+            for (number, body, _) in &wrong {
+                database.run(&format!("UPDATE orders SET body = {body} WHERE number = {number}"));
+            }
+            let batch = start(&config, &database.url(), "3").finish();
+            batch.check(0, "\"set_aside\": 5", "").check(0, "\"stored\": 7", "");
+            database.check_each_once(orders, &wrong.map(|(number, ..)| number));
+            let (table, key) = match states {
+                States::Column => ("orders", "number"),
+                States::Claims => ("tollgate_claim", "key"),
+            };
+            let errors = format!("SELECT CAST({key} AS text), error FROM {table} WHERE state = 'failed'");
+            let errors = database.pairs(&errors);
+            assert_eq!(errors.len(), wrong.len(), "{errors:?}");
+            for (number, _, expected) in wrong {
+                let found = errors.iter().find(|(key, _)| *key == number.to_string()).map(|(_, error)| &**error);
+                assert!(found.is_some_and(|error| error.contains(expected)), "{number}: {found:?}");
+                assert!(batch.out.contains(expected), "{batch:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn what_the_configuration_names_and_the_database_does_not_have_is_told_with_its_line() {
+    on_each(1, |database, folder| {
+        let config = configured(folder, States::Column);
+        let right = std::fs::read_to_string(&config).unwrap();
+        database.run("CREATE TABLE untold (number bigint, body text, state text, error text)");
+        for (from, to, expected) in [
+            ("table = \"orders\"", "table = \"oders\"", "unknown table `oders`"),
+            ("document = \"body\"", "document = \"boddy\"", "unknown column of orders `boddy`"),
+            ("columns = [\"text\"]", "columns = [\"txt\"]", "did you mean `text`?"),
+            ("table = \"orders\"", "table = \"untold\"", "expected a column that tells rows apart by itself"),
+            ("order.xsl", "none.xsl", "cannot read"),
+            ("key = \"name\"", "kye = \"name\"", "unknown key `kye`"),
+            ("reference = \"/order/part/@name\"", "reference = \"/order[\"", "this XPath cannot be used"),
+            ("state = \"state\"", "waiting = \"new\"", "there is no `state`"),
+        ] {
+            assert!(right.contains(from), "{from}");
+            std::fs::write(&config, right.replacen(from, to, 1)).unwrap();
+            start(&config, &database.url(), "1").finish().check(2, "", expected).check(2, "", "generate.toml:");
+        }
+    });
+    tollgate(["generate", "--database", "sqlite::memory:"]).finish().check(
+        2,
+        "",
+        "a database in memory has no documents",
+    );
+    tollgate(["generate", "--database", "sqlite:/nonexistent/x.db"]).finish().check(1, "", "/nonexistent/x.db");
+    tollgate(["generate"]).finish().check(2, "", "which database?");
+}
+
+#[test]
+fn a_lost_connection_is_opened_again_and_no_document_is_lost_with_it() {
+    let orders = 300;
+    on_each(orders, |database, folder| {
+        let Orders::Postgres(cluster, schema) = database else { return };
+        let config = configured(folder, States::Column);
+        let batch = start(&config, &database.url(), "3");
+        let stored = || database.pairs("SELECT CAST(count(*) AS text), '' FROM results")[0].0.parse::<u32>().unwrap();
+        wait_for("result", || (stored() > 0).then_some(()));
+        // Those that hold something of this test's tables.
+        let end = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tollgate' AND pid IN \
+             (SELECT pid FROM pg_locks WHERE relation IN \
+             (SELECT oid FROM pg_class WHERE relnamespace = '{schema}'::regnamespace))"
+        );
+        let mut client = cluster.client();
+        let ended = wait_for("connection in use", || {
+            let ended = client.query(&end, &[]).unwrap().len();
+            (ended > 0).then_some(ended)
+        });
+        let batch = batch.finish();
+        batch.check(0, "\"left\": 0", "");
+        assert!(figures(&batch)["reconnects"].as_u64().unwrap() >= ended as u64, "{ended} ended: {batch:?}");
+        database.check_each_once(orders, &[]);
+    });
+}
+
+#[test]
+fn a_database_that_does_not_come_back_ends_the_batch_with_nothing_lost() {
+    let orders = 300;
+    on_each(orders, |database, folder| {
+        let Orders::Postgres(..) = database else { return };
+        let config = configured(folder, States::Column);
+        let relay = Relay::start(&database.url());
+        let batch = start(&config, &relay.url, "2");
+        let stored = || database.pairs("SELECT CAST(count(*) AS text), '' FROM results")[0].0.parse::<u32>().unwrap();
+        wait_for("result", || (stored() > 0).then_some(()));
+        relay.end();
+        let batch = batch.finish();
+        batch.check(1, "\"ended\": \"failed\"", "attempts in a row").check(1, "", "nothing is lost");
+        start(&config, &database.url(), "2").finish().check(0, "\"left\": 0", "");
+        database.check_each_once(orders, &[]);
+    });
+}
+
+#[test]
+fn the_round_trips_that_are_counted_are_those_that_a_relay_sees() {
+    let Some(cluster) = cluster() else {
+        eprintln!("skipped: round trips of generate, since PostgreSQL is not installed");
+        return;
+    };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let url = cluster.url(&format!("schema={}", cluster.new_schema()));
+    let seen = [4, 9].map(|documents: u64| {
+        let count = documents.to_string();
+        // It is made without the relay, and not generated from.
+        let made =
+            tollgate(["generate", "--database", &url, "--sample", &count, "--processes", "1", "--json"]).finish();
+        assert_eq!(figures(&made)["round_trips"], 10 * documents, "{made:?}");
+        let schema = url.rsplit("schema=").next().unwrap();
+        cluster.run(&format!(
+            "SET search_path = {schema}; UPDATE tollgate_document SET state = 'waiting'; TRUNCATE tollgate_result"
+        ));
+        let relay = Relay::start(&url);
+        let batch = tollgate(["generate", "--database", &relay.url, "--processes", "1", "--json"]).finish();
+        batch.check(0, "\"round_trips_per_document\": 10.0", "");
+        assert_eq!(figures(&batch)["round_trips"], 10 * documents, "{batch:?}");
+        let trips = relay.turns.load(Ordering::SeqCst);
+        relay.end();
+        trips
+    });
+    // What connects and prepares is the same for both.
+    assert_eq!(seen[1] - seen[0], 10 * 5, "{seen:?}");
+}
+
+/// Passes on what a client and a server say, and counts how often the server spoke after the client had.
+struct Relay {
+    url: String,
+    turns: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
+    address: std::net::SocketAddr,
+    open: Arc<std::sync::Mutex<Vec<TcpStream>>>,
+}
+
+impl Relay {
+    fn start(url: &str) -> Relay {
+        let (before, behind) = url.split_once("@127.0.0.1:").unwrap();
+        let (port, rest) = behind.split_once('/').unwrap();
+        let server: u16 = port.parse().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let relay = Relay {
+            url: format!("{before}@127.0.0.1:{}/{rest}", address.port()),
+            turns: Arc::default(),
+            over: Arc::default(),
+            address,
+            open: Arc::default(),
+        };
+        let (turns, over, open) = (Arc::clone(&relay.turns), Arc::clone(&relay.over), Arc::clone(&relay.open));
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                if over.load(Ordering::SeqCst) {
+                    return;
+                }
+                let (client, server) = (client.unwrap(), TcpStream::connect(("127.0.0.1", server)).unwrap());
+                client.set_nodelay(true).unwrap();
+                server.set_nodelay(true).unwrap();
+                open.lock().unwrap().extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
+                let asked = Arc::new(AtomicBool::new(false));
+                let (to_server, from_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                let asking = Arc::clone(&asked);
+                pass(from_client, to_server, move || asking.store(true, Ordering::SeqCst));
+                let turns = Arc::clone(&turns);
+                pass(server, client, move || {
+                    if asked.swap(false, Ordering::SeqCst) {
+                        turns.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        relay
+    }
+
+    /// Ends all connections, and takes none any more.
+    fn end(&self) {
+        self.over.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// Passes bytes on, each piece after `each` was told of it.
+fn pass(mut from: TcpStream, mut to: TcpStream, each: impl Fn() + Send + 'static) {
+    std::thread::spawn(move || {
+        let mut piece = [0; 16 * 1024];
+        while let Ok(length @ 1..) = from.read(&mut piece) {
+            each();
+            if to.write_all(&piece[..length]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+    });
+}
