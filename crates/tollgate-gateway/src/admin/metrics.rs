@@ -42,7 +42,7 @@ const LISTENER_FIGURES: &[ListenerFigure] = &[
     (Kind::Gauge, "tollgate_connections_limit", "Connections that may be open.", |listener| {
         listener.connections.open_max
     }),
-    (Kind::Gauge, "tollgate_connections_waiting", "Connections that wait for a place.", |listener| {
+    (Kind::Gauge, "tollgate_connections_waiting", "Connections that wait to be let in.", |listener| {
         listener.connections.waiting
     }),
     (Kind::Counter, "tollgate_connections_accepted", "Connections that were accepted.", |listener| {

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 
 mod batching;
 mod encryption;
+mod ladder;
 mod mediation;
 pub(crate) use batching::{batching, beside_a_peer};
 pub(crate) use encryption::encryption;
+pub(crate) use ladder::ladder;
 pub(crate) use mediation::mediation;
 
 const REQUESTS_PER_PASS: u64 = 401;

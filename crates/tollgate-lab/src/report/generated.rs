@@ -53,6 +53,13 @@ fn cell() -> impl Strategy<Value = Cell> {
                 errors,
                 error_examples,
                 subject,
+                occupancy: (watched && level > 20).then(|| Occupancy {
+                    value: time.low,
+                    busy_mean: rate.low,
+                    work_processes: rate.high,
+                    look_cpu_us: Some(time.high),
+                    ..Occupancy::default()
+                }),
                 ..fixture::cell(&variant, level)
             }
         },

@@ -2,6 +2,7 @@
 
 use super::encryption;
 use super::inserts::{self, Whose};
+use super::ladder;
 use super::mediation;
 use super::number;
 use super::peers;
@@ -33,6 +34,9 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
     } else if encryption::is_shown(run) {
         word_tables(encryption::tables(&view, "×"), out)?;
     } else {
+        if ladder::is_shown(run) {
+            word_tables(ladder::tables(run), out)?;
+        }
         cells(&view, out)?;
         if mediation::is_shown(run) {
             word_tables(mediation::tables(&view, "×"), out)?;

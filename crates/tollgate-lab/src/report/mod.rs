@@ -12,6 +12,7 @@ mod inserts;
 mod json;
 mod jtl;
 mod junit;
+mod ladder;
 mod markdown;
 mod mediation;
 mod number;

@@ -2,6 +2,7 @@
 //!
 //! A sentence names its level, its interval and its blocks, and says plainly when nothing may be said.
 
+use super::ladder;
 use super::number;
 use super::peers;
 use super::view::{self, Group, headline_level, is_clear, is_plain};
@@ -28,8 +29,16 @@ pub(super) fn level(experiment: &Experiment, level: u64) -> String {
     let unit = experiment.factor_unit.as_str();
     match (unit, level) {
         ("", _) => format!("{} {level}", experiment.factor),
-        (_, 1) => format!("1 {}", unit.strip_suffix('s').unwrap_or(unit)),
+        (_, 1) => format!("1 {}", singular(unit)),
         _ => format!("{level} {unit}"),
+    }
+}
+
+/// One of what a unit names.
+pub(super) fn singular(unit: &str) -> &str {
+    match unit.strip_suffix("es") {
+        Some(one) if one.ends_with("ss") => one,
+        _ => unit.strip_suffix('s').unwrap_or(unit),
     }
 }
 
@@ -147,13 +156,14 @@ pub(super) fn answer(run: &RunResult, times: Times) -> String {
 /// The same, each sentence by itself.
 pub(super) fn answers(run: &RunResult, times: Times) -> Vec<String> {
     let tolls: Vec<String> = Group::all(run).into_iter().filter_map(|group| answer_of(run, group, times)).collect();
-    let unsaid = match (tolls.is_empty(), run.state) {
+    let limits = ladder::answers(run);
+    let unsaid = match (tolls.is_empty() && limits.is_empty(), run.state) {
         (false, _) => None,
         (true, State::Running) => Some("Nothing can be said yet: the run has not ended."),
         (true, _) => Some("No toll may be claimed from this run: see the doubts below."),
     };
     let besides = peers::answers(run, times);
-    onsets(run).into_iter().chain(tolls).chain(unsaid.map(str::to_owned)).chain(besides).collect()
+    onsets(run).into_iter().chain(limits).chain(tolls).chain(unsaid.map(str::to_owned)).chain(besides).collect()
 }
 
 /// Where errors begin, with the wording of the first one; absent where none do.

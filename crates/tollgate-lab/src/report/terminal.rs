@@ -4,6 +4,7 @@
 
 use super::encryption;
 use super::inserts;
+use super::ladder;
 use super::mediation;
 use super::number::{self, NOTHING};
 use super::peers;
@@ -43,6 +44,18 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
             words(&table, out, options.width, &paint)?;
         }
         for text in encryption::legend(&view) {
+            wrapped(out, "  ", &text, options.width)?;
+        }
+        writeln!(out)?;
+    } else if ladder::is_shown(run) && !view.rows.is_empty() {
+        for sentence in sentence::answers(run, "x") {
+            wrapped(out, "", &one_line(&sentence), options.width)?;
+        }
+        writeln!(out)?;
+        for table in ladder::tables(run) {
+            words(&table, out, options.width, &paint)?;
+        }
+        for text in ladder::legend(run) {
             wrapped(out, "  ", &text, options.width)?;
         }
         writeln!(out)?;

@@ -17,7 +17,7 @@ pub struct Occupancy {
     pub connections_max: f64,
     /// Share of looks at which all work processes were busy and a request waited for one.
     pub work_processes_full_share: f64,
-    /// Share of looks at which all connections were open and another waited for a place.
+    /// Share of looks at which all connections were open and another waited to be let in.
     pub connections_full_share: f64,
     /// Share of looks at which nobody waited for either.
     pub nobody_waited_share: f64,
@@ -27,7 +27,7 @@ pub struct Occupancy {
     pub waiting_mean: f64,
     /// Connections that were open, on average.
     pub connections_mean: f64,
-    /// Connections that waited for a place, on average.
+    /// Connections that waited to be let in, on average.
     pub connections_waiting_mean: f64,
     /// How long a request held a work process: busy ones by answers per second.
     pub held_ms: f64,
@@ -49,7 +49,7 @@ pub struct Occupancy {
 pub enum Binding {
     /// All work processes are busy, and requests wait for one.
     WorkProcesses,
-    /// All connections are open, and others wait for a place.
+    /// All connections are open, and others wait to be let in.
     Connections,
     /// All users are being served: more of them would have more done.
     Users,

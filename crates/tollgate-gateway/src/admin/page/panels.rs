@@ -40,7 +40,7 @@ const LISTENER: &[Fact] = &[
     ("Connections open", "connections/open", Form::Count),
     ("Peak", "connections/open_peak", Form::Count),
     ("Limit", "connections/open_max", Form::Count),
-    ("Waiting for a place", "connections/waiting", Form::Count),
+    ("Waiting to be let in", "connections/waiting", Form::Count),
     ("Handshaking", "connections/states/handshaking", Form::Count),
     ("Idle", "connections/states/idle", Form::Count),
     ("Reading", "connections/states/reading", Form::Count),

@@ -6,6 +6,7 @@ use crate::report::chart::percentiles::{self, Distribution};
 use crate::report::chart::tolls::{self, Bar, Certainty};
 use crate::report::chart::{Caption, Size, Spacing};
 use crate::report::inserts;
+use crate::report::ladder;
 use crate::report::mediation::{self, Chosen};
 use crate::report::number::{self, NOTHING};
 use crate::report::sentence;
@@ -18,7 +19,9 @@ use crate::toll::JOINT_RULES;
 pub(super) const SHOWN_MAX: usize = 12;
 /// Tolls of which the table shows every one.
 const TOLLS_MAX: usize = 240;
-/// A doubling of users that gains less than this stagnates.
+/// Factors whose levels share one unit of work: the more there are, the sooner it is done.
+const SHARING: [&str; 2] = ["concurrency", "work-processes"];
+/// A doubling of the level that gains less than this stagnates.
 const STAGNATES_BELOW: f64 = 0.10;
 
 /// Toll bars at the level where most may be said, and the table of all levels.
@@ -179,11 +182,12 @@ pub(super) fn charts(view: &View<'_>) -> Option<String> {
         let section = format!("<section><h2>Slowest answers</h2><div class=\"pair\">{curves}</div></section>");
         return (!curves.is_empty()).then_some(section);
     }
+    // The first picture of a run about limits is at its top.
+    let unit_time = if ladder::is_shown(view.run) { String::new() } else { unit_time(view) };
     Some(format!(
-        "<section><h2>Against {}</h2><div class=\"pair\">{}{}</div></section><section><h2>Response times</h2>\
+        "<section><h2>Against {}</h2><div class=\"pair\">{unit_time}{}</div></section><section><h2>Response times</h2>\
          <div class=\"pair\">{}</div></section>",
         super::parts::escape(&view.run.experiment.factor),
-        unit_time(view),
         throughput(view),
         distributions(view)
     ))
@@ -227,11 +231,14 @@ pub(super) fn level_label(view: &View<'_>) -> String {
     }
 }
 
-fn unit_time(view: &View<'_>) -> String {
+/// Time of a unit of work over the levels, with the ideal where they share it.
+pub(super) fn unit_time(view: &View<'_>) -> String {
     let experiment = &view.run.experiment;
     let noun = sentence::unit_noun(experiment);
     let variants = by_variant(view);
-    let shares_work = experiment.factor == "concurrency" && experiment.levels.len() > 1;
+    let shares_work = SHARING.contains(&experiment.factor.as_str()) && experiment.levels.len() > 1;
+    let (many, one) = (experiment.factor_unit.as_str(), sentence::singular(&experiment.factor_unit));
+    let shared = format!("The {many} share a {noun}. Dotted: the ideal, the time at one {one} divided by the {many}.");
     let steps = if shares_work { stagnating(&variants) } else { Vec::new() };
     let note = match (shares_work, steps.is_empty()) {
         (false, _) => String::new(),
@@ -240,7 +247,7 @@ fn unit_time(view: &View<'_>) -> String {
                 true => String::new(),
                 false => format!(" Every doubling gains at least {:.0} %.", STAGNATES_BELOW * 100.0),
             };
-            format!("The users share a {noun}. Dotted: the ideal, the time at one user divided by the users.{gains}")
+            format!("{shared}{gains}")
         }
         (true, false) => {
             let named: Vec<String> = steps
@@ -248,8 +255,7 @@ fn unit_time(view: &View<'_>) -> String {
                 .map(|(level, names)| format!("{} {}", who(names, variants.len()), from(view, *level)))
                 .collect();
             format!(
-                "The users share a {noun}. Dotted: the ideal, the time at one user divided by the users. Stagnates, \
-                 as a doubling of users gains under {:.0} %: {}.{}",
+                "{shared} Stagnates, as a doubling of {many} gains under {:.0} %: {}.{}",
                 STAGNATES_BELOW * 100.0,
                 named.join("; "),
                 if is_joint(view, steps[0].0) {

@@ -9,6 +9,7 @@ mod cells;
 mod encryption;
 mod figures;
 mod inserts;
+mod ladder;
 mod mediation;
 mod method;
 mod parts;
@@ -43,6 +44,7 @@ const SECTIONS: &[Section] = &[
     answer::head,        // the question, the answer with its interval, whether the run is whole
     inserts::section,    // of inserts: time per record, the wide tables, the fitted costs
     answer::cards,       // each variant's toll, to be read in a glance
+    ladder::section,     // of limits: the time over work processes, what binds, the gateways over time
     encryption::section, // of encryption: distributions, messages on the wire
     figures::tolls,      // the same as a picture, with the table of every level
     mediation::charts,   // of mediation: throughput, memory and response times over the users

@@ -13,9 +13,10 @@ fn page(run: &RunResult) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn pages() -> [(&'static str, String); 7] {
+fn pages() -> [(&'static str, String); 8] {
     [
         ("encryption", page(&fixture::encryption())),
+        ("ladder", page(&fixture::ladder())),
         ("mediation", page(&fixture::mediation())),
         ("peers", page(&fixture::beside_a_peer(&[20, 100, 1000]))),
         ("protocol", page(&fixture::protocol())),

@@ -4,6 +4,7 @@ use super::figures::SHOWN_MAX;
 use super::parts::{Table, by_width, csv_link, figure};
 use crate::report::chart::over_time::{self, Filling, Panel};
 use crate::report::chart::{Caption, Size};
+use crate::report::ladder;
 use crate::report::number;
 use crate::report::sentence;
 use crate::report::view::View;
@@ -23,6 +24,9 @@ struct Watched {
     average_s: Option<f64>,
     filling: Filling,
 }
+
+/// Work processes.
+const OCCUPANCY: &str = "occupancy";
 
 const WATCHED: [Watched; 4] = [
     Watched {
@@ -48,7 +52,7 @@ const WATCHED: [Watched; 4] = [
         filling: Filling::Line,
     },
     Watched {
-        id: "occupancy",
+        id: OCCUPANCY,
         series: "work-processes-busy",
         above: Some("work-processes-waiting"),
         heading: "Work processes over time",
@@ -73,7 +77,10 @@ const WATCHED: [Watched; 4] = [
 
 /// CPU, memory and occupancy of the subjects over time, at the highest level that was watched.
 pub(super) fn section(view: &View<'_>) -> Option<String> {
-    let figures: String = WATCHED.iter().filter_map(|watched| over_time_figure(view, watched)).collect();
+    // A run about limits shows each cell's work processes, not those of one level.
+    let is_shown = |watched: &&Watched| watched.id != OCCUPANCY || !ladder::is_shown(view.run);
+    let figures: String =
+        WATCHED.iter().filter(is_shown).filter_map(|watched| over_time_figure(view, watched)).collect();
     (!figures.is_empty()).then(|| {
         format!(
             "<section><h2>Over time</h2><p class=\"key\">Seconds in which the variant itself ran: its slices are joined, \

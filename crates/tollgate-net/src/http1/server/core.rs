@@ -35,7 +35,7 @@ pub(super) struct Core {
     wave: Wave,
     /// Wakes whoever waits for the last connection to go.
     emptied: Cell<Option<Waker>>,
-    /// Connections that wait for a place.
+    /// Connections that wait to be let in.
     waiting: Cell<usize>,
     /// Tells whoever lets them in that one may be free.
     freed: Notify,
@@ -170,12 +170,12 @@ impl Core {
         self.watches.borrow().len()
     }
 
-    /// So many connections wait for a place.
+    /// So many connections wait to be let in.
     pub(super) fn set_waiting(&self, count: usize) {
         self.counters().waits(self.waiting.replace(count), count);
     }
 
-    /// Whether a connection had better close behind its answer: where some may wait for a place, while any does, and while
+    /// Whether a connection had better close behind its answer: where some may wait to be let in, while any does, and while
     /// the last one is taken. Were that kept, and its client silent, nobody else would ever come in.
     pub(super) fn is_crowded(&self) -> bool {
         self.limits.connections_waiting_max > 0

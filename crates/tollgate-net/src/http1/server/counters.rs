@@ -175,7 +175,7 @@ impl CoreCounters {
         self.connections_peak.raise_to(self.connections_open.value());
     }
 
-    /// So many connections wait for a place, where so many did before.
+    /// So many connections wait to be let in, where so many did before.
     pub(crate) fn waits(&self, before: usize, now: usize) {
         self.connections_waiting.add((now as u64).wrapping_sub(before as u64));
     }
@@ -253,7 +253,7 @@ impl Counters {
         self.sum(|core| &core.connections_accepted)
     }
 
-    /// Connections that wait, unread, for a place.
+    /// Connections that wait, unread, to be let in.
     #[must_use]
     pub fn connections_waiting(&self) -> u64 {
         self.sum(|core| &core.connections_waiting)

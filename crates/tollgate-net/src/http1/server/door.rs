@@ -33,7 +33,7 @@ pub(super) struct Door<S> {
     waiting: RefCell<VecDeque<Waiting>>,
 }
 
-/// A connection that waits for a place.
+/// A connection that waits to be let in.
 struct Waiting {
     socket: TcpStream,
     peer: SocketAddr,
@@ -70,7 +70,7 @@ impl<S: Service> Door<S> {
         }
     }
 
-    /// Whether any connection waits for a place.
+    /// Whether any connection waits to be let in.
     pub(super) fn has_waiting(&self) -> bool {
         !self.waiting.borrow().is_empty()
     }

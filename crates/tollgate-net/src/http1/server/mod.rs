@@ -241,7 +241,7 @@ async fn serve_core<S: Service>(
     while let Some((socket, peer)) = accept_now(&listener).await {
         door.enter(socket, peer);
     }
-    // Whoever waits for a place was promised nothing yet, and places become free one by one.
+    // Whoever waits to be let in was promised nothing yet, and places become free one by one.
     door.turn_all_away();
     drop(listener);
     core.wake_all();
