@@ -73,7 +73,7 @@ fn why(stretch: &[(&Cell, &Occupancy)]) -> String {
         }
         Binding::Connections => format!(
             "the connection limit binds (all {} open while another waits to be let in, {share} of the time)",
-            number::three_digits(occupancy.connections_max)
+            number::grouped(occupancy.connections_max, 0)
         ),
         Binding::Users => format!(
             "the {} users bind ({share} of them in a work process at any time, and nobody waits for one)",
@@ -126,7 +126,7 @@ pub(super) fn pass_times(run: &RunResult) -> Table {
 
 /// What binds in each cell, and the looks that show it.
 pub(super) fn bindings(run: &RunResult) -> Table {
-    let of = |part: f64, whole: f64| format!("{} of {}", number::three_digits(part), number::three_digits(whole));
+    let of = |part: f64, whole: f64| format!("{} of {}", number::three_digits(part), number::grouped(whole, 0));
     let mut rows = Vec::new();
     for level in &run.experiment.levels {
         for variant in &run.experiment.variants {

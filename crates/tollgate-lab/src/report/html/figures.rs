@@ -182,14 +182,17 @@ pub(super) fn charts(view: &View<'_>) -> Option<String> {
         let section = format!("<section><h2>Slowest answers</h2><div class=\"pair\">{curves}</div></section>");
         return (!curves.is_empty()).then_some(section);
     }
-    // The first picture of a run about limits is at its top.
-    let unit_time = if ladder::is_shown(view.run) { String::new() } else { unit_time(view) };
+    let response_times =
+        format!("<section><h2>Response times</h2><div class=\"pair\">{}</div></section>", distributions(view));
+    if ladder::is_shown(view.run) {
+        // Its first pictures are at its top.
+        return Some(response_times);
+    }
     Some(format!(
-        "<section><h2>Against {}</h2><div class=\"pair\">{unit_time}{}</div></section><section><h2>Response times</h2>\
-         <div class=\"pair\">{}</div></section>",
+        "<section><h2>Against {}</h2><div class=\"pair\">{}{}</div></section>{response_times}",
         super::parts::escape(&view.run.experiment.factor),
+        unit_time(view),
         throughput(view),
-        distributions(view)
     ))
 }
 
@@ -227,6 +230,8 @@ pub(super) fn level_label(view: &View<'_>) -> String {
     let experiment = &view.run.experiment;
     match experiment.factor_unit.as_str() {
         "" => experiment.factor.clone(),
+        // One name for both.
+        unit if experiment.factor.replace('-', " ") == unit => unit.to_owned(),
         unit => format!("{} ({unit})", experiment.factor),
     }
 }
@@ -357,7 +362,8 @@ fn from(view: &View<'_>, level: u64) -> String {
     format!("from {} on", sentence::level(&view.run.experiment, level))
 }
 
-fn throughput(view: &View<'_>) -> String {
+/// Valid answers per second over the levels.
+pub(super) fn throughput(view: &View<'_>) -> String {
     let variants = by_variant(view);
     let title = "Requests per second";
     let note = "Valid answers only. A hollow point has a doubt, which stands below the table above.";

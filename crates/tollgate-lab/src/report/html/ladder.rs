@@ -1,7 +1,7 @@
 //! What a run about limits has on the page beyond other runs: the time of a pass over work processes with the ideal, which
 //! limit binds, and what work processes and connections did over time in each cell.
 
-use super::figures::{SHOWN_MAX, unit_time};
+use super::figures::{SHOWN_MAX, throughput, unit_time};
 use super::parts::{Table, by_width, csv_link, escape, figure};
 use crate::report::chart::over_time::{self, Filling, Panel};
 use crate::report::chart::{Caption, Size};
@@ -10,7 +10,7 @@ use crate::report::view::View;
 use crate::results::{Binding, Cell, Occupancy};
 
 /// What every picture of a gateway over time shows.
-const NOTE: &str = "Coloured: work processes that are busy. Grey: requests that wait for one. Thick: connections that are open. The \
+const NOTE: &str = "Filled: work processes that are busy. Thin: requests that wait for one. Thick: connections that are open. The \
                     beginning of each pass is its list, which one user gets alone.";
 
 pub(super) fn section(view: &View<'_>) -> Option<String> {
@@ -18,7 +18,8 @@ pub(super) fn section(view: &View<'_>) -> Option<String> {
     if !ladder::is_shown(run) || view.rows.is_empty() {
         return None;
     }
-    let mut html = format!("<section><h2>The ladder</h2>{}", unit_time(view));
+    let pictures = format!("{}{}", unit_time(view), throughput(view));
+    let mut html = format!("<section><h2>The ladder</h2><div class=\"pair\">{pictures}</div>");
     for (place, found) in ladder::tables(run).into_iter().enumerate() {
         let table = Table { head: found.head, rows: found.rows };
         html.push_str(&format!("<h3>{}</h3>{}", escape(&found.title), table.html(&found.title)));
