@@ -84,7 +84,7 @@ fn plan(root: SetId, key: Option<Key>, options: Options) -> Plan {
 }
 
 fn expand(navigation: NavigationId, target: SetId) -> Expand {
-    Expand { navigation, target, select: Select::All }
+    Expand::new(navigation, target, Select::All)
 }
 
 fn flight_key(date: &str) -> Key {

@@ -175,18 +175,28 @@ impl<O: Output> RowSink for FeedSink<'_, O> {
         Flow::Continue
     }
 
+    fn expand_total(&mut self, _index: usize, count: u64) -> Flow {
+        self.writer.expand_total(count);
+        Flow::Continue
+    }
+
     fn expand_begin<R: Row>(&mut self, index: usize, parent: &R) -> Flow {
         self.writer.expand_begin(self.output.buffer(), index, parent);
         Flow::Continue
     }
 
-    fn expand_entity<R: Row>(&mut self, index: usize, row: &R) -> Flow {
-        self.writer.expand_entity(self.output.buffer(), index, row);
+    fn expand_entity<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
+        self.writer.expand_entity(self.output.buffer(), row);
         Flow::Continue
     }
 
-    fn expand_end<R: Row>(&mut self, index: usize, _parent: &R) -> Flow {
-        self.writer.expand_end(self.output.buffer(), index);
+    fn expand_entity_end<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
+        self.writer.expand_entity_end(self.output.buffer(), row);
+        Flow::Continue
+    }
+
+    fn expand_end<R: Row>(&mut self, _index: usize, _parent: &R) -> Flow {
+        self.writer.expand_end(self.output.buffer());
         Flow::Continue
     }
 

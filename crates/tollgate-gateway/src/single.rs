@@ -197,18 +197,28 @@ impl RowSink for DocumentSink<'_> {
         Flow::Continue
     }
 
+    fn expand_total(&mut self, _index: usize, count: u64) -> Flow {
+        self.writer.expand_total(count);
+        Flow::Continue
+    }
+
     fn expand_begin<R: Row>(&mut self, index: usize, parent: &R) -> Flow {
         self.writer.expand_begin(&mut self.seen.body, index, parent);
         Flow::Continue
     }
 
-    fn expand_entity<R: Row>(&mut self, index: usize, row: &R) -> Flow {
-        self.writer.expand_entity(&mut self.seen.body, index, row);
+    fn expand_entity<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
+        self.writer.expand_entity(&mut self.seen.body, row);
         Flow::Continue
     }
 
-    fn expand_end<R: Row>(&mut self, index: usize, _parent: &R) -> Flow {
-        self.writer.expand_end(&mut self.seen.body, index);
+    fn expand_entity_end<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
+        self.writer.expand_entity_end(&mut self.seen.body, row);
+        Flow::Continue
+    }
+
+    fn expand_end<R: Row>(&mut self, _index: usize, _parent: &R) -> Flow {
+        self.writer.expand_end(&mut self.seen.body);
         Flow::Continue
     }
 

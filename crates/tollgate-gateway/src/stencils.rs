@@ -109,7 +109,7 @@ impl Stencils {
                 && kept.format == format
                 && kept.part == part
                 && kept.select == *select
-                && kept.expand == expand
+                && Expand::same_documents(&kept.expand, expand)
         };
         if let Some(stencil) = self.kept(is_wanted) {
             return stencil;

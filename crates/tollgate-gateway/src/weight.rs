@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tollgate_wire::edm::{Model, Multiplicity, SetId};
-use tollgate_wire::plan::{Counting, Expression, ExpressionKind, Options, Plan, Shape};
+use tollgate_wire::plan::{Counting, Expand, Expression, ExpressionKind, Options, Plan, Shape};
 
 /// Where a read is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,19 +79,28 @@ impl Rows {
             Shape::Collection => (page.saturating_add(options.skip.unwrap_or(0)).min(reached), page),
             Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => (1, 1),
         };
-        let entity_type = model.type_of(plan.set());
-        let expanded: u64 = options
-            .expand
-            .iter()
-            .map(|expand| match entity_type.navigation[expand.navigation.0].multiplicity {
-                Multiplicity::ZeroOrOne | Multiplicity::One => 1,
-                Multiplicity::Many => self.related(plan.set(), expand.target),
-            })
-            .fold(0, u64::saturating_add);
+        let Some(expanded) = self.expanded(model, plan.set(), &options.expand) else { return u64::MAX };
         let written = written.saturating_mul(1 + expanded);
         [(counted, COUNTED_NS), (looked_at, NODE_NS.saturating_mul(nodes)), (written, WRITTEN_NS)]
             .into_iter()
             .fold(0, |sum: u64, (rows, each_ns)| sum.saturating_add(rows.saturating_mul(each_ns)))
+    }
+
+    /// How many related entities there are for each, in all levels; nothing where that is more than a lookup.
+    fn expanded(&self, model: &Model, set: SetId, expand: &[Expand]) -> Option<u64> {
+        let entity_type = model.type_of(set);
+        expand.iter().try_fold(0_u64, |sum, expand| {
+            let options = &expand.options;
+            if options.filter.is_some() || !options.order_by.is_empty() || expand.counts() {
+                return None;
+            }
+            let related = match entity_type.navigation[expand.navigation.0].multiplicity {
+                Multiplicity::ZeroOrOne | Multiplicity::One => 1,
+                Multiplicity::Many => self.related(set, expand.target),
+            };
+            let inner = self.expanded(model, expand.target, &options.expand)?;
+            Some(sum.saturating_add(related.saturating_mul(1 + inner)))
+        })
     }
 
     /// How many entities the path leads to, options left out.

@@ -85,7 +85,7 @@ pub struct Options {
     pub skip_token: Option<SkipToken>,
     /// `$select`.
     pub select: Select,
-    /// `$expand`, one level.
+    /// `$expand`.
     pub expand: Vec<Expand>,
     /// `$inlinecount=allpages` or `$count=true`.
     pub count: Counting,
@@ -127,8 +127,47 @@ pub struct Expand {
     pub navigation: NavigationId,
     /// Where it leads.
     pub target: SetId,
-    /// What of it is answered.
-    pub select: Select,
+    /// In which form.
+    pub shown: Shown,
+    /// The options in its parentheses.
+    pub options: Options,
+}
+
+/// In which form related entities are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shown {
+    /// As entities.
+    #[default]
+    Entities,
+    /// As references to them (`/$ref`).
+    References,
+    /// As nothing but their number (`/$count`).
+    Number,
+}
+
+impl Expand {
+    /// All related entities with what was selected of them.
+    pub fn new(navigation: NavigationId, target: SetId, select: Select) -> Expand {
+        Expand { navigation, target, shown: Shown::Entities, options: Options { select, ..Options::default() } }
+    }
+
+    /// Whether the number of related entities is told.
+    pub fn counts(&self) -> bool {
+        self.shown == Shown::Number || self.options.count == Counting::Total
+    }
+
+    /// Whether the documents of both lists look the same, whichever entities they hold.
+    pub fn same_documents(left: &[Expand], right: &[Expand]) -> bool {
+        let same = |left: &Expand, right: &Expand| {
+            left.navigation == right.navigation
+                && left.target == right.target
+                && left.shown == right.shown
+                && left.counts() == right.counts()
+                && left.options.select == right.options.select
+                && Expand::same_documents(&left.options.expand, &right.options.expand)
+        };
+        left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
+    }
 }
 
 /// One key of an order.

@@ -36,7 +36,8 @@ pub(crate) fn compile_json(stencil: &mut Stencil, outline: &Outline<'_>) {
             begin,
             nothing: if many { "" } else { "null" },
             end: if many { "]" } else { "" }.into(),
-            child: Stencil::compile(outline.model, expand.target, stencil.format, &expand.select, &[]),
+            total: None,
+            child: outline.child(expand, stencil.format),
         });
     }
     stencil.end.text("}");
@@ -82,11 +83,11 @@ pub(crate) fn compile_xml(stencil: &mut Stencil, outline: &Outline<'_>, padding:
     }
     for expand in outline.expand {
         let navigation = &outline.entity_type.navigation[expand.navigation.0];
-        let child = Stencil::compile(outline.model, expand.target, stencil.format, &expand.select, &[]);
+        let child = outline.child(expand, stencil.format);
         let mut begin = Program::default();
         begin.texts(&["<", &navigation.name, ">"]);
         let end = format!("</{}>", navigation.name);
-        stencil.expansions.push(Expansion { separator: "", begin, nothing: "", end: end.into(), child });
+        stencil.expansions.push(Expansion { separator: "", begin, nothing: "", end: end.into(), total: None, child });
     }
     let close = format!("</{}>", outline.entity_type.name);
     if padding == Padding::AtomSize {

@@ -268,7 +268,7 @@ fn a_flight_with_its_links_and_bookings_is_read_back_from_every_format() {
     let expand: Vec<Expand> = ["flightBookings", "FlightCarrier"]
         .iter()
         .map(|name| flights.navigation(name).unwrap())
-        .map(|navigation| Expand { navigation, target: flights.navigation[navigation.0].target, select: Select::All })
+        .map(|navigation| Expand::new(navigation, flights.navigation[navigation.0].target, Select::All))
         .collect();
     for format in formats() {
         for expand in [&expand[..], &[]] {
@@ -279,8 +279,8 @@ fn a_flight_with_its_links_and_bookings_is_read_back_from_every_format() {
             writer.entry_begin(&mut written, &flight);
             for index in 0..expand.len() {
                 writer.expand_begin(&mut written, index, &flight);
-                writer.expand_entity(&mut written, index, if index == 0 { &booking } else { &carrier });
-                writer.expand_end(&mut written, index);
+                writer.expand_entity(&mut written, if index == 0 { &booking } else { &carrier });
+                writer.expand_end(&mut written);
             }
             writer.entry_end(&mut written, &flight);
             writer.document_end(&mut written);

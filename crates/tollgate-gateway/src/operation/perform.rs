@@ -110,10 +110,8 @@ impl Work<'_> {
             // What was created together is answered together, as far as one level of expansion goes.
             let entity_type = service.model.type_of(set);
             if options.expand.is_empty() {
-                let created_with = entry.children.iter().map(|(navigation, _)| Expand {
-                    navigation: *navigation,
-                    target: entity_type.navigation[navigation.0].target,
-                    select: Select::All,
+                let created_with = entry.children.iter().map(|(navigation, _)| {
+                    Expand::new(*navigation, entity_type.navigation[navigation.0].target, Select::All)
                 });
                 options.expand = created_with.collect();
             }

@@ -5,7 +5,7 @@
 //! another way.
 
 use tollgate_net::http1::Method;
-use tollgate_wire::plan::{Expression, ExpressionKind, Plan, Resource, Shape};
+use tollgate_wire::plan::{Expression, ExpressionKind, Options, Plan, Resource, Shape};
 
 use crate::auth::{Access, Verb};
 use crate::error::Fault;
@@ -45,10 +45,15 @@ fn check_plan(access: &Access, plan: &Plan, verb: Verb) -> Result<(), Fault> {
         way = step.target;
     }
     access.check(way, verb)?;
-    for expanded in &plan.options.expand {
+    check_options(access, &plan.options)
+}
+
+fn check_options(access: &Access, options: &Options) -> Result<(), Fault> {
+    for expanded in &options.expand {
         access.check(expanded.target, Verb::Get)?;
+        check_options(access, &expanded.options)?;
     }
-    let expressions = plan.options.filter.iter().chain(plan.options.order_by.iter().map(|key| &key.expression));
+    let expressions = options.filter.iter().chain(options.order_by.iter().map(|key| &key.expression));
     expressions.into_iter().try_for_each(|expression| check_expression(access, expression))
 }
 

@@ -59,6 +59,11 @@ impl RowSink for Represent<'_> {
         Flow::Continue
     }
 
+    fn expand_total(&mut self, _index: usize, count: u64) -> Flow {
+        self.writer.expand_total(count);
+        Flow::Continue
+    }
+
     fn expand_begin<R: Row>(&mut self, index: usize, parent: &R) -> Flow {
         if self.wanted == Wanted::Body {
             self.writer.expand_begin(&mut self.answer.body, index, parent);
@@ -66,16 +71,23 @@ impl RowSink for Represent<'_> {
         Flow::Continue
     }
 
-    fn expand_entity<R: Row>(&mut self, index: usize, row: &R) -> Flow {
+    fn expand_entity<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
         if self.wanted == Wanted::Body {
-            self.writer.expand_entity(&mut self.answer.body, index, row);
+            self.writer.expand_entity(&mut self.answer.body, row);
         }
         Flow::Continue
     }
 
-    fn expand_end<R: Row>(&mut self, index: usize, _parent: &R) -> Flow {
+    fn expand_entity_end<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
         if self.wanted == Wanted::Body {
-            self.writer.expand_end(&mut self.answer.body, index);
+            self.writer.expand_entity_end(&mut self.answer.body, row);
+        }
+        Flow::Continue
+    }
+
+    fn expand_end<R: Row>(&mut self, _index: usize, _parent: &R) -> Flow {
+        if self.wanted == Wanted::Body {
+            self.writer.expand_end(&mut self.answer.body);
         }
         Flow::Continue
     }

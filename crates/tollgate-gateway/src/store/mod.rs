@@ -44,13 +44,24 @@ pub trait RowSink {
     /// An entity.
     fn entity<R: Row>(&mut self, row: &R) -> Flow;
 
-    /// The entities of the expansion at `index` in the plan follow.
+    /// How many related entities the expansion at `index` has, whichever of them are handed out: called right before
+    /// [`expand_begin`](RowSink::expand_begin), where the expansion counts.
+    fn expand_total(&mut self, _index: usize, _count: u64) -> Flow {
+        Flow::Continue
+    }
+
+    /// The entities of the expansion at `index` in the plan follow; within an expanded entity, at `index` in its expansion.
     fn expand_begin<R: Row>(&mut self, _index: usize, _parent: &R) -> Flow {
         Flow::Continue
     }
 
     /// An entity of the expansion at `index`.
     fn expand_entity<R: Row>(&mut self, _index: usize, _row: &R) -> Flow {
+        Flow::Continue
+    }
+
+    /// That entity is complete, its own expansions included.
+    fn expand_entity_end<R: Row>(&mut self, _index: usize, _row: &R) -> Flow {
         Flow::Continue
     }
 

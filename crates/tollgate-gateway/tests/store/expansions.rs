@@ -1,7 +1,8 @@
 //! Expansions: the related entities of each entity, in document order.
 
-use tollgate_wire::edm::{LeafId, NavigationId, SetId};
-use tollgate_wire::plan::{Expand, Options, Plan, Select, Shape};
+use tollgate_wire::edm::{LeafId, NavigationId, SetId, Version};
+use tollgate_wire::plan::{Expand, Options, Plan, Resource, Select, Shape};
+use tollgate_wire::url;
 
 use crate::stores::on_every_store;
 use crate::world::*;
@@ -15,7 +16,7 @@ fn world() -> World {
 }
 
 fn expand(navigation: NavigationId, target: SetId) -> Expand {
-    Expand { navigation, target, select: Select::All }
+    Expand::new(navigation, target, Select::All)
 }
 
 fn check(plan: &Plan, expected: &[&str]) {
@@ -23,7 +24,72 @@ fn check(plan: &Plan, expected: &[&str]) {
     assert_eq!(answer.expanded, expected);
 }
 
+/// What a URL's expansions hand out: `#n` is how many there are, brackets are expansions within.
+fn check_url(path: &str, query: &str, expected: &[&str]) {
+    let world = crowded();
+    let (resource, _) = url::parse(&world.model, Version::V4, path, Some(query)).unwrap();
+    let Resource::Read(plan) = resource else { panic!("{path} reads no data") };
+    let (_, answer) = world.read(&plan, None).unwrap();
+    assert_eq!(answer.expanded, expected, "{path}?{query}");
+}
+
+/// Ann has four items, Bob one and Cid none.
+fn crowded() -> World {
+    let item = |id, number, text: &str| {
+        let mut item = bare_item(id, number, Some(if id == "z" { "bob" } else { "ann" }));
+        item[6] = string(text);
+        item
+    };
+    World::new(
+        vec![item("a", 4, "x"), item("b", 3, "y"), item("c", 2, "x"), item("d", 1, "'; --"), item("z", 0, "x")],
+        vec![owner("ann", Some(1)), owner("bob", Some(2)), owner("cid", None)],
+    )
+}
+
 on_every_store! {
+    #[test]
+    fn an_expansion_is_filtered_ordered_and_cut_for_each_parent() {
+        check_url("Owners", "$expand=items($filter=text eq 'x')", &["ann[0: a c]", "bob[0: z]", "cid[0:]"]);
+        check_url("Owners", "$expand=items($orderby=number)", &["ann[0: d c b a]", "bob[0: z]", "cid[0:]"]);
+        check_url("Owners", "$expand=items($orderby=text desc,number;$top=2;$skip=1)", &["ann[0: c a]", "bob[0:]", "cid[0:]"]);
+        check_url("Owners", "$expand=items($top=0)", &["ann[0:]", "bob[0:]", "cid[0:]"]);
+        check_url("Owners", "$expand=items($skip=3)", &["ann[0: d]", "bob[0:]", "cid[0:]"]);
+        check_url("Owners", "$expand=items($search=X)", &["ann[0: a c]", "bob[0: z]", "cid[0:]"]);
+        check_url("Owners", "$expand=items($filter=text eq '''; --' and contains(text,@q))&@q=''''", &["ann[0: d]", "bob[0:]", "cid[0:]"]);
+        check_url("Owners", "$expand=items($filter=peer/number gt 0;$orderby=peer/number,number desc;$top=1)", &["ann[0: a]", "bob[0:]", "cid[0:]"]);
+        check_url("Owners('ann')", "$expand=items($top=1)", &["ann[0: a]"]);
+    }
+
+    #[test]
+    fn an_expansion_counts_whatever_it_hands_out() {
+        check_url("Owners", "$expand=items($count=true;$top=1)", &["ann[#4 0: a]", "bob[#1 0: z]", "cid[#0 0:]"]);
+        check_url("Owners", "$expand=items/$count", &["ann[#4 0:]", "bob[#1 0:]", "cid[#0 0:]"]);
+        check_url("Owners", "$expand=items/$count($filter=text eq 'x')", &["ann[#2 0:]", "bob[#1 0:]", "cid[#0 0:]"]);
+        check_url("Owners", "$expand=items/$ref($top=2)", &["ann[0: a b]", "bob[0: z]", "cid[0:]"]);
+    }
+
+    #[test]
+    fn expansions_stand_within_expansions() {
+        check_url("Owners", "$expand=items($expand=owner($expand=items($top=1;$count=true));$orderby=number;$top=2)", &[
+            "ann[0: d[0: ann[#4 0: a]] c[0: ann[#4 0: a]]]", "bob[0: z[0: bob[#1 0: z]]]", "cid[0:]",
+        ]);
+        check_url("Items", "$expand=peer($levels=3;$select=number)&$top=2", &["a[0: 4[0: 4[0: 4]]]", "b[0: 4[0: 4[0: 4]]]"]);
+        check_url("Items(id='z',number=0)", "$expand=*", &["z[0: bob]", "z[1: z]"]);
+        check_url("Items(id='z',number=0)", "$expand=*($levels=2)", &["z[0: bob[0: z]]", "z[1: z[0: bob][1: z]]"]);
+    }
+
+    #[test]
+    fn many_parents_and_many_related_entities_come_in_parts() {
+        let items = (0..1_200).map(|number| bare_item("i", number, Some(if number % 2 == 0 { "ann" } else { "bob" })));
+        let world = World::new(items.collect(), vec![owner("ann", None), owner("bob", None)]);
+        let (resource, _) = url::parse(&world.model, Version::V4, "Owners", Some("$expand=items($expand=owner,peer($select=number))")).unwrap();
+        let Resource::Read(plan) = resource else { panic!("it reads data") };
+        let (_, answer) = world.read(&plan, None).unwrap();
+        assert_eq!(answer.expanded.len(), 2);
+        assert_eq!(answer.expanded[0].matches(" i[0: ann][1: 0]").count(), 600);
+        assert_eq!(answer.expanded[1].matches(" i[0: bob][1: 1]").count(), 600);
+    }
+
     #[test]
     fn a_to_one_expansion_has_one_entity_or_none() {
         let options = Options { expand: vec![expand(ITEM_OWNER, OWNERS)], ..Options::default() };

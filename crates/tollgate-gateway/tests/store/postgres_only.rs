@@ -215,8 +215,7 @@ fn a_database_of_others_is_written_and_read() {
     assert_eq!(answer.rows, [["I", "Iceland"]]);
     let navigation = &model.type_of(customer).navigation;
     let to_country = navigation.iter().position(|navigation| navigation.target == country).unwrap();
-    let expand =
-        Expand { navigation: tollgate_wire::edm::NavigationId(to_country), target: country, select: Select::All };
+    let expand = Expand::new(tollgate_wire::edm::NavigationId(to_country), country, Select::All);
     let options = Options { expand: vec![expand], ..Options::default() };
     let mut answer = Answer::of_columns(1);
     connection.read(&model, &collection(customer, options), None, &mut answer).unwrap();
@@ -377,7 +376,7 @@ fn large_lists_come_in_parts_and_a_sink_that_stops_leaves_the_rest() {
         World::new((0..2_500).map(|number| bare_item("a", number, Some("ann"))).collect(), vec![owner("ann", None)]);
     let (outcome, answer) = world.read(&collection(ITEMS, Options::default()), None).unwrap();
     assert_eq!((outcome.rows, answer.rows.len()), (2_500, 2_500));
-    let expand = Expand { navigation: OWNER_ITEMS, target: ITEMS, select: Select::All };
+    let expand = Expand::new(OWNER_ITEMS, ITEMS, Select::All);
     let options = Options { expand: vec![expand], ..Options::default() };
     let (_, answer) = world.read(&collection(OWNERS, options), None).unwrap();
     assert_eq!(answer.expanded[0].matches(" a").count(), 2_500);

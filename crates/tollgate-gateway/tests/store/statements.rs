@@ -135,7 +135,7 @@ fn an_expansion() {
     let model = model();
     let mapping = Mapping::by_type_name(&model);
     let source = Source { model: &model, mapping: &mapping, dialect: Dialect::Sqlite };
-    let expand = Expand { navigation: ITEM_PEER, target: ITEMS, select: names() };
-    let columns = Columns::new(model.type_of(ITEMS), &expand.select, &[]);
-    assert_snapshot!(source.expansion(ITEMS, &expand, &columns).text, @r#"SELECT t."id", t."number" FROM "Item" AS t WHERE t."owner" = ? ORDER BY t."id", t."number" LIMIT 1"#);
+    let expand = Expand::new(ITEM_PEER, ITEMS, names());
+    let columns = Columns::new(model.type_of(ITEMS), &expand.options.select, &[]);
+    assert_snapshot!(source.expansion(ITEMS, &expand, &columns).unwrap().text, @r#"SELECT t."id", t."number" FROM "Item" AS t WHERE t."owner" = ? ORDER BY t."id", t."number" LIMIT 1"#);
 }

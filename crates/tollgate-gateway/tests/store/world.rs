@@ -162,6 +162,9 @@ pub(crate) struct Answer {
     pub(crate) rows: Vec<Vec<String>>,
     /// The rows of the expanded entities of each entity.
     pub(crate) expanded: Vec<String>,
+    /// Within how many expansions the sink is, and what the next one counts.
+    depth: usize,
+    counted: String,
     /// After so many entities the sink stops.
     stop_after: Option<usize>,
 }
@@ -190,7 +193,17 @@ impl RowSink for Answer {
     }
 
     fn expand_begin<R: Row>(&mut self, index: usize, parent: &R) -> Flow {
-        self.expanded.push(format!("{}[{index}:", cell_text(parent.cell(0))));
+        let begun = format!("[{}{index}:", std::mem::take(&mut self.counted));
+        match self.depth {
+            0 => self.expanded.push(cell_text(parent.cell(0)) + &begun),
+            _ => *self.expanded.last_mut().unwrap() += &begun,
+        }
+        self.depth += 1;
+        Flow::Continue
+    }
+
+    fn expand_total(&mut self, _index: usize, count: u64) -> Flow {
+        self.counted = format!("#{count} ");
         Flow::Continue
     }
 
@@ -201,6 +214,7 @@ impl RowSink for Answer {
 
     fn expand_end<R: Row>(&mut self, _index: usize, _parent: &R) -> Flow {
         *self.expanded.last_mut().unwrap() += "]";
+        self.depth -= 1;
         Flow::Continue
     }
 

@@ -68,7 +68,8 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
             begin,
             nothing: "",
             end: if many { "</feed></m:inline></link>" } else { "</m:inline></link>" }.into(),
-            child: Stencil::compile(outline.model, expand.target, stencil.format, &expand.select, &[]),
+            total: None,
+            child: outline.child(expand, stencil.format),
         });
     }
 }

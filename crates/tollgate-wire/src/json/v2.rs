@@ -47,7 +47,8 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
             begin,
             nothing: if many { "" } else { "null" },
             end: if many { "]}" } else { "" }.into(),
-            child: Stencil::compile(outline.model, expand.target, stencil.format, &expand.select, &[]),
+            total: None,
+            child: outline.child(expand, stencil.format),
         });
     }
 }

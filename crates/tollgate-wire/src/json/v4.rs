@@ -5,15 +5,15 @@
 use super::reader::{Event, Limits, Reader};
 use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text, value};
 use crate::document::{Document, Entity, Extent, ReadError, Related, Schema};
-use crate::edm::EntityType;
-use crate::edm::{Multiplicity, Primitive, PropertyKind};
+use crate::edm::{EntityType, Model, Multiplicity, Primitive, PropertyKind};
 use crate::escape;
 use crate::format::{Ieee754, Metadata};
 use crate::number::write_integer;
-use crate::plan::Select;
+use crate::plan::{Expand, Select, Shown};
 use crate::stencil::cell::Form;
 use crate::stencil::outline::{Field, Member, Outline};
-use crate::stencil::{Base, Expansion, FeedHead, Stencil};
+use crate::stencil::program::Program;
+use crate::stencil::{Base, Expansion, FeedHead, Stencil, Total};
 
 pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Metadata, ieee754: Ieee754) {
     stencil.context = context(outline);
@@ -33,19 +33,30 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Me
     for expand in outline.expand {
         let navigation = &outline.entity_type.navigation[expand.navigation.0];
         let many = navigation.multiplicity == Multiplicity::Many;
-        let mut begin = crate::stencil::program::Program::default();
+        let mut begin = Program::default();
         let mut object = Object::empty(&mut begin);
         if metadata == Metadata::Full {
             navigation_links(&mut object, &stencil.key, &navigation.name);
         }
-        object.name(&[&navigation.name]).text(if many { "[" } else { "" });
-        stencil.expansions.push(Expansion {
-            separator: ",",
-            begin,
-            nothing: if many { "" } else { "null" },
-            end: if many { "]" } else { "" }.into(),
-            child: Stencil::compile(outline.model, expand.target, stencil.format, &expand.select, &[]),
+        let (nothing, end) = match (expand.shown, many) {
+            (Shown::Number, _) => ("", ""),
+            (_, true) => ("", "]"),
+            (_, false) => ("null", ""),
+        };
+        if expand.shown != Shown::Number {
+            object.name(&[&navigation.name]).text(if many { "[" } else { "" });
+        }
+        let quote = if ieee754 == Ieee754::String { "\"" } else { "" };
+        let total = expand.counts().then(|| Total {
+            before: format!("\"{}@odata.count\":{quote}", navigation.name),
+            after: match begin.is_empty() {
+                true => quote,
+                false if quote.is_empty() => ",",
+                false => "\",",
+            },
         });
+        let child = outline.child(expand, stencil.format);
+        stencil.expansions.push(Expansion { separator: ",", begin, nothing, end: end.into(), total, child });
     }
     stencil.end.text("}");
 }
@@ -234,17 +245,31 @@ pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
 /// The fragment of the context URL of a collection: the set with what was selected and expanded (V4.01 part 1,
 /// section 10.9: an expanded property without a selection of its own has empty parentheses).
 fn context(outline: &Outline<'_>) -> String {
-    let mut items = selected(outline.entity_type, outline.select);
-    for expand in outline.expand {
-        let name = &outline.entity_type.navigation[expand.navigation.0].name;
-        let inner = selected(outline.model.type_of(expand.target), &expand.select);
-        items.retain(|item| item != name);
-        items.push(format!("{name}({})", inner.join(",")));
-    }
+    let items = shown(outline.model, outline.entity_type, outline.select, outline.expand);
     match items.is_empty() {
         true => outline.set_name().to_owned(),
         false => format!("{}({})", outline.set_name(), items.join(",")),
     }
+}
+
+/// What was selected and expanded; of what is only counted, nothing stands there.
+fn shown(model: &Model, entity_type: &EntityType, select: &Select, expand: &[Expand]) -> Vec<String> {
+    let mut items = selected(entity_type, select);
+    for expand in expand {
+        let name = &entity_type.navigation[expand.navigation.0].name;
+        let item = match expand.shown {
+            Shown::Number => continue,
+            Shown::References => format!("{name}/$ref"),
+            Shown::Entities => {
+                let target = model.type_of(expand.target);
+                let inner = shown(model, target, &expand.options.select, &expand.options.expand);
+                format!("{name}({})", inner.join(","))
+            }
+        };
+        items.retain(|item| item != name);
+        items.push(item);
+    }
+    items
 }
 
 /// The selected paths; a complex property of which every leaf is selected is named as a whole.

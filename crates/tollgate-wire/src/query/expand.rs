@@ -1,23 +1,20 @@
-//! `$expand`: navigation properties whose entities are answered inside, one level deep; in V4 with a `$select` each.
+//! `$expand`: navigation properties whose entities are answered inside; in V4 with options of their own, to any depth
+//! that the limits allow.
+//!
+//! `$levels` and `*` end here: the plan has each expansion as if it had been written out.
 
-use super::limits::EXPANSIONS_MAX;
-use super::{Context, OPTIONS, list, select};
-use crate::edm::Version;
-use crate::plan::{Expand, Options, Select};
+use super::limits::{EXPAND_LEVELS_MAX, EXPANSIONS_MAX};
+use super::{Context, OPTIONS, find, list};
+use crate::edm::{EntityType, Multiplicity, NavigationId, Version};
+use crate::plan::{Expand, Options, Select, Shown};
 use crate::suggest;
 use crate::url::{Fault, Parsed, Problem, quoted};
 
 pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
-    for (at, item) in list::items(text, b',') {
-        match context.version {
-            Version::V2 => parse_v2(context, item, at, options)?,
-            Version::V4 => parse_v4(context, item, at, options)?,
-        }
-        if options.expand.len() > EXPANSIONS_MAX {
-            return Err(Problem::new(Fault::Limit, at, format!("more than {EXPANSIONS_MAX} expansions")));
-        }
+    match context.version {
+        Version::V2 => list::items(text, b',').try_for_each(|(at, item)| parse_v2(context, item, at, options)),
+        Version::V4 => parse_v4(context, text, options),
     }
-    Ok(())
 }
 
 fn parse_v2(context: &Context<'_>, item: &str, at: usize, options: &mut Options) -> Parsed<()> {
@@ -27,24 +24,70 @@ fn parse_v2(context: &Context<'_>, item: &str, at: usize, options: &mut Options)
         return Err(Problem::not_implemented(at + name.len(), "$expand of more than one level"));
     }
     if !options.expand.iter().any(|known| known.navigation == expand.navigation) {
+        one_more(context, 0, at)?;
         options.expand.push(expand);
     }
     Ok(())
 }
 
-fn parse_v4(context: &Context<'_>, item: &str, at: usize, options: &mut Options) -> Parsed<()> {
-    if item == "*" {
-        for navigation in &context.entity_type.navigation {
-            parse_v4(context, &navigation.name, at, options)?;
+/// What is named comes first, so that `*` leaves it as it was asked for.
+fn parse_v4(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
+    let is_star = |item: &str| item == "*" || item.starts_with("*/") || item.starts_with("*(");
+    for (at, item) in list::items(text, b',').filter(|(_, item)| !is_star(item)) {
+        let expand = parse_item(context, item, at)?;
+        if options.expand.iter().any(|known| known.navigation == expand.navigation) {
+            let name = &context.entity_type.navigation[expand.navigation.0].name;
+            return Err(Problem::new(Fault::BadValue, at, format!("'{name}' is expanded twice")));
         }
-        return Ok(());
+        options.expand.push(expand);
     }
+    for (at, item) in list::items(text, b',').filter(|(_, item)| is_star(item)) {
+        let (shown, levels) = match &item[1..] {
+            "" => (Shown::Entities, 1),
+            "/$ref" => (Shown::References, 1),
+            behind => match behind.strip_prefix('(').and_then(|inside| inside.strip_suffix(')')) {
+                Some(inside) => (Shown::Entities, levels_of(inside, at + 2)?),
+                None => {
+                    return Err(Problem::not_implemented(at + 1, format!("{} behind '*' in $expand", quoted(behind))));
+                }
+            },
+        };
+        star(context, context.entity_type, shown, (levels, context.depth), at, &mut options.expand)?;
+    }
+    Ok(())
+}
+
+/// All navigation properties that are not expanded yet, so many levels deep.
+fn star(
+    context: &Context<'_>,
+    entity_type: &EntityType,
+    shown: Shown,
+    (levels, depth): (usize, usize),
+    at: usize,
+    expanded: &mut Vec<Expand>,
+) -> Parsed<()> {
+    for (id, navigation) in entity_type.navigation.iter().enumerate() {
+        if expanded.iter().any(|known| known.navigation.0 == id) {
+            continue;
+        }
+        let mut expand = Expand::new(NavigationId(id), navigation.target, Select::All);
+        shown_as(context, &mut expand, shown);
+        one_more(context, depth, at)?;
+        if levels > 1 && depth + 1 < EXPAND_LEVELS_MAX {
+            let target = context.model.type_of(navigation.target);
+            star(context, target, shown, (levels - 1, depth + 1), at, &mut expand.options.expand)?;
+        }
+        expanded.push(expand);
+    }
+    Ok(())
+}
+
+fn parse_item(context: &Context<'_>, item: &str, at: usize) -> Parsed<Expand> {
     let name_length = item.find(['(', '/']).unwrap_or(item.len());
     let (name, rest) = item.split_at(name_length);
     let unbuilt = match name.bytes().next() {
         Some(b'@') => Some("annotations in $expand"),
         Some(b'$') => Some("$value in $expand"),
-        Some(b'*') => Some("'*' with options in $expand"),
         _ if name.contains('.') => Some("type casts in $expand"),
         _ => None,
     };
@@ -55,61 +98,181 @@ fn parse_v4(context: &Context<'_>, item: &str, at: usize, options: &mut Options)
         return Err(Problem::not_implemented(at, "navigation from complex properties in $expand"));
     }
     let mut expand = resolve(context, name, at)?;
-    if options.expand.iter().any(|known| known.navigation == expand.navigation) {
-        return Err(Problem::new(Fault::BadValue, at, format!("'{name}' is expanded twice")));
-    }
-    let rest_at = at + name.len();
+    one_more(context, context.depth, at)?;
+    let mut rest_at = at + name.len();
+    let mut behind = rest;
     if let Some(path) = rest.strip_prefix('/') {
         let end = path.find('(').unwrap_or(path.len());
-        let what = match &path[..end] {
-            known @ ("$ref" | "$count") => format!("{known} in $expand"),
-            _ => "a path in $expand".to_owned(),
+        let shown = match &path[..end] {
+            "$ref" => Shown::References,
+            "$count" => Shown::Number,
+            _ => return Err(Problem::not_implemented(rest_at, "a path in $expand")),
         };
-        return Err(Problem::not_implemented(rest_at, what));
+        if shown == Shown::Number && !leads_to_many(context, &expand) {
+            return Err(Problem::new(Fault::NotApplicable, rest_at, format!("'{name}' leads to one entity")));
+        }
+        shown_as(context, &mut expand, shown);
+        behind = &path[end..];
+        rest_at += 1 + end;
     }
-    if !rest.is_empty() {
-        let Some(nested) = rest[1..].strip_suffix(')') else {
+    if !behind.is_empty() {
+        let Some(nested) = behind[1..].strip_suffix(')') else {
             return Err(Problem::syntax(rest_at, "a parenthesis that is not closed at the end of its item"));
         };
-        for (offset, option) in list::items(nested, b';') {
-            parse_nested(context, &mut expand, option, rest_at + 1 + offset)?;
+        parse_nested(context, &mut expand, nested, rest_at + 1)?;
+    }
+    Ok(expand)
+}
+
+/// The options inside of the parentheses, which begin at `at`.
+fn parse_nested(context: &Context<'_>, expand: &mut Expand, text: &str, at: usize) -> Parsed<()> {
+    let mut values: [Option<(usize, &str)>; OPTIONS.len()] = [None; OPTIONS.len()];
+    let mut levels = None;
+    for (offset, option) in list::items(text, b';') {
+        let option_at = at + offset;
+        let Some((written, value)) = option.split_once('=') else {
+            let what = format!("expected an option such as $select=…, found {}", quoted(option));
+            return Err(Problem::syntax(option_at, what));
+        };
+        let name = written.trim();
+        let value_at = option_at + written.len() + 1;
+        let bare = name.strip_prefix('$').unwrap_or(name);
+        if bare.eq_ignore_ascii_case("levels") {
+            levels = Some(levels_value(value, value_at)?);
+            continue;
+        }
+        let Some(index) = find(Version::V4, name) else {
+            return Err(match name.starts_with('@') {
+                true => Problem::not_implemented(option_at, "a parameter alias inside of $expand"),
+                false => {
+                    let what = format!("unknown option {} inside of $expand", quoted(name));
+                    Problem::new(Fault::UnknownOption, option_at, what)
+                }
+            });
+        };
+        check_nested(context, expand, index, option_at)?;
+        if values[index].replace((value_at, value)).is_some() {
+            let what = format!("{} stands twice", OPTIONS[index].name);
+            return Err(Problem::new(Fault::DuplicateOption, option_at, what));
         }
     }
-    options.expand.push(expand);
+    let inner = Context {
+        entity_type: context.model.type_of(expand.target),
+        depth: context.depth + 1,
+        expansions: context.expansions,
+        aliases: context.aliases,
+        ..*context
+    };
+    for (option, value) in OPTIONS.iter().zip(values) {
+        if let Some((value_at, value)) = value {
+            (option.parse)(&inner, value, &mut expand.options).map_err(|problem| problem.behind(value_at))?;
+        }
+    }
+    if let Some(levels) = levels {
+        repeat(context, expand, levels, at)?;
+    }
     Ok(())
 }
 
-/// One option inside of the parentheses.
-fn parse_nested(context: &Context<'_>, expand: &mut Expand, text: &str, at: usize) -> Parsed<()> {
-    let Some((written, value)) = text.split_once('=') else {
-        return Err(Problem::syntax(at, format!("expected an option such as $select=…, found {}", quoted(text))));
+/// Whether an option may stand in the parentheses of that expansion.
+fn check_nested(context: &Context<'_>, expand: &Expand, index: usize, at: usize) -> Parsed<()> {
+    let name = OPTIONS[index].name;
+    let of_entities = matches!(name, "$select" | "$expand" | "$compute");
+    let of_many = matches!(name, "$filter" | "$search");
+    let of_lists = matches!(name, "$orderby" | "$top" | "$skip" | "$count");
+    if !of_entities && !of_many && !of_lists {
+        return Err(match name {
+            "$apply" => Problem::not_implemented(at, format!("{name} inside of $expand")),
+            _ => Problem::new(Fault::NotApplicable, at, format!("{name} does not apply inside of $expand")),
+        });
+    }
+    let applies = match expand.shown {
+        Shown::Entities => true,
+        Shown::References => !of_entities,
+        Shown::Number => of_many,
     };
-    let name = written.trim();
-    let bare = name.strip_prefix('$').unwrap_or(name);
-    if bare.eq_ignore_ascii_case("select") {
-        if expand.select != Select::All {
-            return Err(Problem::new(Fault::DuplicateOption, at, "$select stands twice"));
-        }
-        let target = context.model.type_of(expand.target);
-        expand.select = select::parse_nested(context, target, value, at + written.len() + 1)?;
+    if !applies || (!of_entities && !leads_to_many(context, expand)) {
+        let named = match (expand.shown, leads_to_many(context, expand)) {
+            (_, false) => "one entity",
+            (Shown::Entities, true) => "entities",
+            (Shown::References, true) => "references",
+            (Shown::Number, true) => "a count",
+        };
+        let what = format!("{name} does not apply: the expansion is of {named}");
+        return Err(Problem::new(Fault::NotApplicable, at, what));
+    }
+    Ok(())
+}
+
+/// `$levels`: the same expansion inside of what it leads to, as long as that has the same navigation property.
+fn repeat(context: &Context<'_>, expand: &mut Expand, levels: usize, at: usize) -> Parsed<()> {
+    let declared = &context.entity_type.navigation[expand.navigation.0];
+    let again = context.model.type_of(expand.target).navigation(&declared.name);
+    let recursive = again.filter(|_| context.model.type_of(expand.target) == context.entity_type);
+    let Some(navigation) = recursive.filter(|_| levels > 1 && context.depth + 1 < EXPAND_LEVELS_MAX) else {
         return Ok(());
+    };
+    let mut inner = expand.clone();
+    one_more(context, context.depth + 1, at)?;
+    let deeper = Context { depth: context.depth + 1, ..*context };
+    repeat(&deeper, &mut inner, levels - 1, at)?;
+    expand.options.expand.retain(|known| known.navigation != navigation);
+    expand.options.expand.push(inner);
+    Ok(())
+}
+
+fn shown_as(context: &Context<'_>, expand: &mut Expand, shown: Shown) {
+    expand.shown = shown;
+    if shown != Shown::Entities {
+        expand.options.select = Select::key_of(context.model.type_of(expand.target));
     }
-    let known =
-        OPTIONS.iter().map(|option| option.name).chain(["$levels"]).find(|known| known[1..].eq_ignore_ascii_case(bare));
-    match known {
-        Some(known) => Err(Problem::not_implemented(at, format!("{known} inside of $expand"))),
-        None if name.starts_with('@') => Err(Problem::not_implemented(at, "a parameter alias inside of $expand")),
-        None => {
-            Err(Problem::new(Fault::UnknownOption, at, format!("unknown option {} inside of $expand", quoted(name))))
-        }
+}
+
+fn leads_to_many(context: &Context<'_>, expand: &Expand) -> bool {
+    context.entity_type.navigation[expand.navigation.0].multiplicity == Multiplicity::Many
+}
+
+/// Counts an expansion that stands within so many others.
+fn one_more(context: &Context<'_>, depth: usize, at: usize) -> Parsed<()> {
+    if depth == EXPAND_LEVELS_MAX {
+        return Err(Problem::new(Fault::Limit, at, format!("more than {EXPAND_LEVELS_MAX} levels of expansion")));
     }
+    context.expansions.set(context.expansions.get() + 1);
+    if context.expansions.get() > EXPANSIONS_MAX {
+        return Err(Problem::new(Fault::Limit, at, format!("more than {EXPANSIONS_MAX} expansions")));
+    }
+    Ok(())
+}
+
+/// The only option that may stand behind `*`.
+fn levels_of(text: &str, at: usize) -> Parsed<usize> {
+    let value = text.split_once('=').filter(|(name, _)| {
+        let name = name.trim();
+        name.strip_prefix('$').unwrap_or(name).eq_ignore_ascii_case("levels")
+    });
+    match value {
+        Some((name, value)) => levels_value(value, at + name.len() + 1),
+        None => Err(Problem::not_implemented(at, "'*' with options in $expand").hint("only $levels can stand there")),
+    }
+}
+
+fn levels_value(text: &str, at: usize) -> Parsed<usize> {
+    let text = text.trim();
+    if text.eq_ignore_ascii_case("max") {
+        return Ok(EXPAND_LEVELS_MAX);
+    }
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let levels = text.parse().ok().filter(|levels: &usize| digits && *levels > 0);
+    levels.ok_or_else(|| {
+        Problem::new(Fault::BadValue, at, format!("expected max or a whole number from 1, found {}", quoted(text)))
+    })
 }
 
 fn resolve(context: &Context<'_>, name: &str, at: usize) -> Parsed<Expand> {
     let entity_type = context.entity_type;
     if let Some(navigation) = entity_type.navigation(name) {
         let target = entity_type.navigation[navigation.0].target;
-        return Ok(Expand { navigation, target, select: Select::All });
+        return Ok(Expand::new(navigation, target, Select::All));
     }
     if name.is_empty() {
         return Err(Problem::syntax(at, "expected a navigation property"));

@@ -25,3 +25,6 @@ pub(super) const EXPANSIONS_MAX: usize = 32;
 
 /// Words and phrases of a search: each is looked for in each text of an entity.
 pub(super) const SEARCH_TERMS_MAX: usize = 32;
+
+/// Levels of expansion within expansion, also where `$levels=max` asks for all there are.
+pub(super) const EXPAND_LEVELS_MAX: usize = 6;

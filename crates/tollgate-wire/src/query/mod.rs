@@ -24,6 +24,8 @@ mod unbuilt;
 
 pub use format::format_of;
 
+use std::cell::Cell;
+
 use crate::edm::{EntityType, Model, Version};
 use crate::plan::{Options, Resource, Shape};
 use crate::suggest;
@@ -113,8 +115,10 @@ pub(crate) struct Context<'m> {
     pub(crate) entity_type: &'m EntityType,
     /// Parameter aliases with their `@`, and what stands behind them.
     pub(crate) aliases: &'m [(String, String)],
-    /// Whether these are options inside of `$expand`.
-    pub(crate) nested: bool,
+    /// Within how many expansions these options stand.
+    pub(crate) depth: usize,
+    /// How many expansions the request has so far.
+    pub(crate) expansions: &'m Cell<usize>,
 }
 
 /// Reads the query string into the plan of `resource`, and hands back the options that are not OData's.
@@ -168,7 +172,7 @@ pub(crate) fn apply(
     };
     let nothing = EntityType::default();
     let entity_type = set.map_or(&nothing, |set| model.type_of(set));
-    let context = Context { model, version, entity_type, aliases: &aliases, nested: false };
+    let context = Context { model, version, entity_type, aliases: &aliases, depth: 0, expansions: &Cell::new(0) };
     for (option, raw) in OPTIONS.iter().zip(values) {
         let Some(raw) = raw else { continue };
         let text =

@@ -29,7 +29,7 @@ pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) ->
         // Naming the navigation property itself selects all of it.
         if let Some(chosen) = chosen.filter(|_| !own.navigation.contains(&expand.navigation)) {
             own.navigation.push(expand.navigation);
-            expand.select = chosen.finish(context, context.model.type_of(expand.target));
+            expand.options.select = chosen.finish(context, context.model.type_of(expand.target));
         }
     }
     options.select = own.finish(context, context.entity_type);
@@ -38,15 +38,6 @@ pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) ->
         options.expand.retain(|expand| navigation.contains(&expand.navigation));
     }
     Ok(())
-}
-
-/// Reads the list inside of `$expand=…($select=…)`.
-pub(super) fn parse_nested(context: &Context<'_>, entity_type: &EntityType, text: &str, at: usize) -> Parsed<Select> {
-    let mut chosen = Chosen::default();
-    for (offset, item) in list::items(text, b',') {
-        chosen.add(context, entity_type, item, at + offset)?;
-    }
-    Ok(chosen.finish(context, entity_type))
 }
 
 /// What a list has named so far.

@@ -12,9 +12,12 @@
 //! for row {                                                          // without expansions just writer.entry(out, row)
 //!     writer.entry_begin(out, row);
 //!     for index in 0..stencil.expansions() {
-//!         writer.expand_begin(out, index, row);
-//!         for child { writer.expand_entity(out, index, child); }
-//!         writer.expand_end(out, index);
+//!         writer.expand_begin(out, index, row);            // before it expand_total(total), where it is told
+//!         for child {
+//!             writer.expand_entity(out, child);            // then what it has expanded itself, in the same way
+//!             writer.expand_entity_end(out, child);
+//!         }
+//!         writer.expand_end(out);
 //!     }
 //!     writer.entry_end(out, row);
 //! }
@@ -28,6 +31,7 @@ pub mod raw;
 
 use crate::edm::{Model, SetId, Version};
 use crate::format::Format;
+use crate::number::write_integer;
 use crate::plan::{Expand, Select, Shape};
 use crate::value::Row;
 use crate::{atom, json, rest};
@@ -137,7 +141,16 @@ pub(crate) struct Expansion {
     /// What stands there if nothing is related.
     pub(crate) nothing: &'static str,
     pub(crate) end: Cow<'static, str>,
+    /// What stands around the number of related entities, where it is told.
+    pub(crate) total: Option<Total>,
     pub(crate) child: Stencil,
+}
+
+/// What stands around a number of related entities.
+#[derive(Debug, Clone)]
+pub(crate) struct Total {
+    pub(crate) before: String,
+    pub(crate) after: &'static str,
 }
 
 impl Stencil {
@@ -219,7 +232,7 @@ impl Stencil {
 
     /// Begins a document.
     pub fn writer<'s>(&'s self, base: Base<'s>) -> Writer<'s> {
-        Writer { stencil: self, base, opening: Opening::First, object_has_member: false, related: 0 }
+        Writer { stencil: self, base, opening: Opening::First, object_has_member: false, total: 0, levels: Vec::new() }
     }
 
     /// How many navigation properties are expanded.
@@ -262,8 +275,19 @@ pub struct Writer<'s> {
     base: Base<'s>,
     opening: Opening,
     object_has_member: bool,
-    /// Entities written since the last `expand_begin`.
+    /// The number that the next expansion tells.
+    total: u64,
+    /// The expansions that were begun within each other.
+    levels: Vec<Level<'s>>,
+}
+
+/// An expansion that was begun.
+#[derive(Debug, Clone)]
+struct Level<'s> {
+    expansion: &'s Expansion,
+    /// Entities written so far.
     related: u64,
+    object_has_member: bool,
 }
 
 impl<'s> Writer<'s> {
@@ -330,34 +354,60 @@ impl<'s> Writer<'s> {
         self.open_and_begin(out, &mut None, row);
     }
 
-    /// Writes what stands before the entities of the expansion with that index; `row` is the entry's.
+    /// How many entities the expansion that is begun next has, whichever of them are shown.
+    pub fn expand_total(&mut self, total: u64) {
+        self.total = total;
+    }
+
+    /// Writes what stands before the entities of the expansion with that index; `row` is the entity's that has it.
     pub fn expand_begin<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, index: usize, row: &R) {
-        let expansion = &self.stencil.expansions[index];
-        if self.object_has_member {
+        let (stencil, object_has_member) = match self.levels.last_mut() {
+            Some(level) => (&level.expansion.child, &mut level.object_has_member),
+            None => (self.stencil, &mut self.object_has_member),
+        };
+        let expansion = &stencil.expansions[index];
+        if *object_has_member {
             out.extend_from_slice(expansion.separator.as_bytes());
         }
-        self.object_has_member = true;
-        self.related = 0;
-        expansion.begin.run(out, &self.base, &self.stencil.key, &mut None, row);
+        *object_has_member = true;
+        if let Some(Total { before, after }) = &expansion.total {
+            out.extend_from_slice(before.as_bytes());
+            write_integer(out, i64::try_from(self.total).unwrap_or(i64::MAX));
+            out.extend_from_slice(after.as_bytes());
+        }
+        expansion.begin.run(out, &self.base, &stencil.key, &mut None, row);
+        self.levels.push(Level { expansion, related: 0, object_has_member: false });
     }
 
-    /// Writes an entity of the expansion.
-    pub fn expand_entity<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, index: usize, row: &R) {
-        let child = &self.stencil.expansions[index].child;
-        out.extend_from_slice(if self.related == 0 { child.first.as_bytes() } else { child.next.as_bytes() });
-        self.related += 1;
+    /// Writes an entity of the expansion that was begun last, up to what it has expanded itself.
+    pub fn expand_entity<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, row: &R) {
+        let level = self.levels.last_mut().expect("an expansion was begun");
+        let child = &level.expansion.child;
+        out.extend_from_slice(if level.related == 0 { child.first.as_bytes() } else { child.next.as_bytes() });
+        level.related += 1;
+        level.object_has_member = !child.begin.is_empty();
         let mut address = None;
         child.begin.run(out, &self.base, &child.key, &mut address, row);
-        child.end.run(out, &self.base, &child.key, &mut address, row);
+        if child.expansions.is_empty() {
+            child.end.run(out, &self.base, &child.key, &mut address, row);
+        }
     }
 
-    /// Writes what stands behind the entities of the expansion.
-    pub fn expand_end(&mut self, out: &mut Vec<u8>, index: usize) {
-        let expansion = &self.stencil.expansions[index];
-        if self.related == 0 {
-            out.extend_from_slice(expansion.nothing.as_bytes());
+    /// Writes the rest of an entity of an expansion.
+    pub fn expand_entity_end<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, row: &R) {
+        let child = &self.levels.last().expect("an expansion was begun").expansion.child;
+        if !child.expansions.is_empty() {
+            child.end.run(out, &self.base, &child.key, &mut None, row);
         }
-        out.extend_from_slice(expansion.end.as_bytes());
+    }
+
+    /// Writes what stands behind the entities of the expansion that was begun last.
+    pub fn expand_end(&mut self, out: &mut Vec<u8>) {
+        let level = self.levels.pop().expect("an expansion was begun");
+        if level.related == 0 {
+            out.extend_from_slice(level.expansion.nothing.as_bytes());
+        }
+        out.extend_from_slice(level.expansion.end.as_bytes());
     }
 
     /// Writes the rest of an entry, behind its expansions.

@@ -3,12 +3,14 @@
 //!
 //! Formats compile their programs from it; it writes nothing itself but the entity's address.
 
+use super::Stencil;
 use super::cell::{Form, Syntax};
 use super::program::{Null, Pattern, Program};
 use crate::edm::{
     ComplexId, EntityType, LeafId, Model, NavigationId, NavigationProperty, Primitive, PropertyKind, SetId, Version,
 };
-use crate::plan::{Columns, Expand, Select, Shape};
+use crate::format::Format;
+use crate::plan::{Columns, Expand, Select, Shape, Shown};
 
 /// A stream of which nothing more is known than that it is bytes (RFC 2046, section 4.5.1).
 const ANY_MEDIA_TYPE: &str = "application/octet-stream";
@@ -41,6 +43,16 @@ impl<'m> Outline<'m> {
     pub(crate) fn new(model: &'m Model, set: SetId, select: &'m Select, expand: &'m [Expand]) -> Outline<'m> {
         let entity_type = model.type_of(set);
         Outline { model, set, entity_type, select, expand, columns: Columns::new(entity_type, select, expand) }
+    }
+
+    /// The documents of what is expanded.
+    pub(crate) fn child(&self, expand: &Expand, format: Format) -> Stencil {
+        match expand.shown {
+            Shown::Entities | Shown::Number => {
+                Stencil::compile(self.model, expand.target, format, &expand.options.select, &expand.options.expand)
+            }
+            Shown::References => Stencil::compile_references(self.model, expand.target, format),
+        }
     }
 
     pub(crate) fn set_name(&self) -> &'m str {

@@ -75,13 +75,13 @@ fn feed(format: Format, expand: &[Expand], count: Option<u64>, next: Option<&str
                     BOOKINGS => {
                         // The passenger, then the key and the ETag.
                         let booking = [6, 0, 1, 2, 3, 5].map(|leaf: usize| testing::booking()[leaf]);
-                        writer.expand_entity(&mut out, index, &booking[..]);
-                        writer.expand_entity(&mut out, index, &booking[..]);
+                        writer.expand_entity(&mut out, &booking[..]);
+                        writer.expand_entity(&mut out, &booking[..]);
                     }
-                    _ => writer.expand_entity(&mut out, index, &testing::carrier()[..]),
+                    _ => writer.expand_entity(&mut out, &testing::carrier()[..]),
                 }
             }
-            writer.expand_end(&mut out, index);
+            writer.expand_end(&mut out);
         }
         writer.entry_end(&mut out, row);
     }
@@ -91,10 +91,7 @@ fn feed(format: Format, expand: &[Expand], count: Option<u64>, next: Option<&str
 
 fn expansions() -> [Expand; 2] {
     let passenger = Select::Only { leaves: vec![LeafId(6)], navigation: Vec::new() };
-    [
-        Expand { navigation: NavigationId(2), target: CARRIERS, select: Select::All },
-        Expand { navigation: NavigationId(1), target: BOOKINGS, select: passenger },
-    ]
+    [Expand::new(NavigationId(2), CARRIERS, Select::All), Expand::new(NavigationId(1), BOOKINGS, passenger)]
 }
 
 #[test]
@@ -511,7 +508,7 @@ fn expansions_stand_inside_of_the_entry() {
 #[test]
 fn an_entity_of_nothing_but_an_expansion_has_its_commas_right() {
     let select = Select::Only { leaves: Vec::new(), navigation: Vec::new() };
-    let expand = [Expand { navigation: NavigationId(0), target: BOOKINGS, select: select.clone() }];
+    let expand = [Expand::new(NavigationId(0), BOOKINGS, select.clone())];
     let row = [0, 1, 2].map(|leaf: usize| testing::flight()[leaf]);
     let written = |format, alone: bool| {
         let stencil = Stencil::compile(&testing::model(), FLIGHTS, format, &select, &expand);
@@ -523,7 +520,7 @@ fn an_entity_of_nothing_but_an_expansion_has_its_commas_right() {
         }
         writer.entry_begin(&mut out, &row[..]);
         writer.expand_begin(&mut out, 0, &row[..]);
-        writer.expand_end(&mut out, 0);
+        writer.expand_end(&mut out);
         writer.entry_end(&mut out, &row[..]);
         if alone {
             writer.document_end(&mut out);

@@ -174,7 +174,7 @@ fn check_select(version: Version, query: &str, expected: &str) {
                 out += &format!(
                     " + {}: {}",
                     entity_type.navigation[expand.navigation.0].name,
-                    describe(target, &expand.select)
+                    describe(target, &expand.options.select)
                 );
             }
             out
@@ -267,19 +267,14 @@ fn select_and_expand_name_leaves_and_links() {
     check_select(
         V4,
         "$expand=flightBookings($select=PASSNAME;$filter=PASSNAME eq 'a;b')",
-        "501 $filter inside of $expand is not implemented in $expand at column 33",
-    );
-    check_select(
-        V4,
-        "$expand=flightBookings(levels=4)",
-        "501 $levels inside of $expand is not implemented in $expand at column 16",
+        "all + flightBookings: PASSNAME",
     );
     check_select(V4, "$expand=flightBookings(x=4)", "400 unknown option 'x' inside of $expand in $expand at column 16");
-    check_select(V4, "$expand=flightBookings/$ref", "501 $ref in $expand is not implemented in $expand at column 15");
+    check_select(V4, "$expand=flightBookings/$ref", "all + flightBookings: carrid connid fldate bookid");
     check_select(
         V4,
-        "$expand=flightBookings/$count($filter=true)",
-        "501 $count in $expand is not implemented in $expand at column 15",
+        "$expand=flightBookings/bookedFlight",
+        "501 a path in $expand is not implemented in $expand at column 15",
     );
     check_select(
         V4,
@@ -376,4 +371,52 @@ proptest! {
             let _ = options(version, "FlightCollection", &query);
         }
     }
+}
+
+#[test]
+fn what_stands_in_the_parentheses_of_an_expansion_is_checked_with_its_place() {
+    let check = |expand: &str, expected: &str| {
+        check_error(V4, "FlightCollection", &format!("$expand={expand}"), expected);
+    };
+    check(
+        "FlightCarrier,flightBookings($filter=PASNAME eq 'x')",
+        "400 unknown property 'PASNAME' in $expand at column 38: Booking has PASSNAME",
+    );
+    check(
+        "flightBookings($expand=bookedFlight($select=PRYCE))",
+        "400 unknown property 'PRYCE' in $expand at column 45: Flight has PRICE",
+    );
+    check("FlightCarrier($top=1)", "400 $top does not apply: the expansion is of one entity in $expand at column 15");
+    check("FlightCarrier/$count", "400 'FlightCarrier' leads to one entity in $expand at column 14");
+    check(
+        "flightBookings/$count($top=1)",
+        "400 $top does not apply: the expansion is of a count in $expand at column 23",
+    );
+    check(
+        "flightBookings/$ref($select=PASSNAME)",
+        "400 $select does not apply: the expansion is of references in $expand at column 21",
+    );
+    check("flightBookings($format=json)", "400 $format does not apply inside of $expand in $expand at column 16");
+    check("flightBookings($top=1;$top=2)", "400 $top stands twice in $expand at column 23");
+    check("flightBookings($apply=identity)", "501 $apply inside of $expand is not implemented in $expand at column 16");
+    check(
+        "flightBookings($filter=$it/PRICE gt 1)",
+        "501 $it inside of $expand is not implemented in $expand at column 24",
+    );
+    check("flightBookings(levels=0)", "400 expected max or a whole number from 1, found '0' in $expand at column 23");
+    check(
+        "*($top=1)",
+        "501 '*' with options in $expand is not implemented in $expand at column 3: only $levels can stand there",
+    );
+    let deep = |levels: usize| {
+        let open: String = (0..levels)
+            .map(|level| if level % 2 == 0 { "flightBookings(expand=" } else { "bookedFlight(expand=" })
+            .collect();
+        open + if levels.is_multiple_of(2) { "FlightCarrier" } else { "bookedFlight" } + &")".repeat(levels)
+    };
+    assert!(options(V4, "FlightCollection", &format!("$expand={}", deep(5))).is_ok());
+    let beyond = options(V4, "FlightCollection", &format!("$expand={}", deep(6))).unwrap_err();
+    assert!(beyond.starts_with("400 more than 6 levels of expansion"), "{beyond}");
+    check("*($levels=max)", "400 more than 32 expansions in $expand at column 1");
+    check(&"(".repeat(3_000), "400 expected a navigation property in $expand at column 1");
 }

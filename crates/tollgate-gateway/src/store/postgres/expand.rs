@@ -7,16 +7,17 @@ use std::collections::VecDeque;
 use bytes::BytesMut;
 use postgres::{Row as Sent, Statement};
 use tollgate_wire::edm::{Primitive, SetId};
-use tollgate_wire::plan::{Columns, Expand};
+use tollgate_wire::plan::{Columns, Expand, Shown};
 use tollgate_wire::value::{Cell, Row};
 
 use super::bind::Bound;
 use super::failure::Failure;
-use super::read::{Reach, located};
+use super::read::{Reach, Stopped, bound, located};
 use super::row::{Kind, Reader};
 use super::write::references;
+use crate::store::sql::Sql;
 use crate::store::sql::statement::Source;
-use crate::store::{Flow, RowSink};
+use crate::store::{Flow, RowSink, StoreError};
 
 /// Parents whose related entities are asked for together.
 pub(super) const PARENTS_AT_ONCE: i32 = 128;
@@ -25,8 +26,12 @@ pub(super) const PARENTS_AT_ONCE: i32 = 128;
 const RELATED_AT_ONCE: i32 = 512;
 
 /// The related entities of one parent after the other.
-pub(super) struct Expansion<R: Reach> {
-    text: String,
+pub(super) struct Expansion<'p, R: Reach> {
+    /// What is answered of them; nothing where only their number is.
+    entities: Option<OfMany<'p>>,
+    totals: Option<OfMany<'p>>,
+    /// How many each of the parents at hand has.
+    counted: Vec<u64>,
     /// Where the related entities are, and which columns of them are read.
     target: SetId,
     columns: Columns,
@@ -34,9 +39,17 @@ pub(super) struct Expansion<R: Reach> {
     /// The parent's columns that are joined on, with their types.
     joined: Vec<(usize, Primitive)>,
     reader: Reader,
-    statement: Option<Statement>,
     cursor: Option<R::Cursor>,
     fetched: VecDeque<Sent>,
+    /// How many of those that were fetched last were handed out.
+    taken: usize,
+    expansions: Vec<Expansion<'p, R>>,
+}
+
+/// A statement for many parents.
+struct OfMany<'p> {
+    sql: Sql<'p>,
+    statement: Option<Statement>,
 }
 
 /// What is known of the parents.
@@ -47,36 +60,70 @@ pub(super) struct Parents<'p> {
     pub(super) kinds: &'p [Kind],
 }
 
-impl<R: Reach> Expansion<R> {
-    pub(super) fn new(source: &Source<'_>, set: SetId, expand: &Expand, columns: &Columns) -> Expansion<R> {
+impl OfMany<'_> {
+    fn prepared<R: Reach>(&mut self, reach: &mut R) -> Result<Statement, Failure> {
+        if self.statement.is_none() {
+            self.statement = Some(reach.statement(&self.sql.text)?);
+        }
+        Ok(self.statement.clone().expect("it was prepared just before"))
+    }
+}
+
+impl<'p, R: Reach> Expansion<'p, R> {
+    /// Those of entities in `set` that are read with these columns.
+    pub(super) fn all(
+        source: &Source<'_>,
+        set: SetId,
+        expand: &'p [Expand],
+        columns: &Columns,
+    ) -> Result<Vec<Expansion<'p, R>>, StoreError> {
+        expand.iter().map(|expand| Expansion::new(source, set, expand, columns)).collect()
+    }
+
+    fn new(
+        source: &Source<'_>,
+        set: SetId,
+        expand: &'p Expand,
+        columns: &Columns,
+    ) -> Result<Expansion<'p, R>, StoreError> {
         let (parent, target) = (source.model.type_of(set), source.model.type_of(expand.target));
-        let related = Columns::new(target, &expand.select, &[]);
+        let options = &expand.options;
+        let related = Columns::new(target, &options.select, &options.expand);
         let joined = source.joined_leaves(set, expand).map(|leaf| {
             let column = columns.of(leaf).expect("the columns of a read hold what expansions join on");
             (column, parent.leaves[leaf.0].primitive)
         });
         let kinds = related.leaves.iter().map(|leaf| Kind::of_leaf(target, *leaf));
-        Expansion {
-            text: source.expansion_of_many(set, expand, &related).text,
+        let of_many = |sql| OfMany { sql, statement: None };
+        let entities = match expand.shown {
+            Shown::Number => None,
+            Shown::Entities | Shown::References => Some(source.expansion_of_many(set, expand, &related)?),
+        };
+        let totals = expand.counts().then(|| source.totals_of_many(set, expand)).transpose()?;
+        Ok(Expansion {
+            entities: entities.map(of_many),
+            totals: totals.map(of_many),
+            counted: Vec::new(),
             kinds: kinds.chain([Kind::Integer]).collect(),
             joined: joined.collect(),
             target: expand.target,
+            expansions: Expansion::all(source, expand.target, &options.expand, &related)?,
             columns: related,
             reader: Reader::default(),
-            statement: None,
             cursor: None,
             fetched: VecDeque::new(),
-        }
+            taken: 0,
+        })
     }
 
     /// Asks for the related entities of these parents.
-    pub(super) fn of_parents(
+    pub(super) fn of_parents<'s>(
         &mut self,
         reach: &mut R,
         reader: &mut Reader,
         of: &Parents<'_>,
-        parents: &[Sent],
-    ) -> Result<(), Failure> {
+        parents: impl Iterator<Item = &'s Sent>,
+    ) -> Result<(), Stopped> {
         let mut lists = vec![String::from("{"); self.joined.len()];
         for parent in parents {
             let row = reader.read(parent, of.kinds);
@@ -86,14 +133,18 @@ impl<R: Reach> Expansion<R> {
             }
         }
         lists.iter_mut().for_each(|list| list.push('}'));
-        let statement = match self.statement.take() {
-            Some(statement) => statement,
-            None => reach.statement(&self.text)?,
-        };
-        let values: Vec<_> = lists.iter().map(|list| Bound::List(list)).collect();
-        self.cursor = Some(reach.open(&statement, &references(&values))?);
-        self.statement = Some(statement);
+        if let Some(totals) = &mut self.totals {
+            let statement = totals.prepared(reach)?;
+            let rows = reach.few(&statement, &references(&bound(&totals.sql, &lists)?))?;
+            let count = |row: &Sent| row.try_get::<_, i64>(0).map(i64::unsigned_abs);
+            self.counted = rows.iter().map(count).collect::<Result<_, _>>()?;
+        }
+        if let Some(entities) = &mut self.entities {
+            let statement = entities.prepared(reach)?;
+            self.cursor = Some(reach.open(&statement, &references(&bound(&entities.sql, &lists)?))?);
+        }
         self.fetched.clear();
+        self.taken = 0;
         Ok(())
     }
 
@@ -105,13 +156,19 @@ impl<R: Reach> Expansion<R> {
         (position, index): (usize, usize),
         parent: &impl Row,
         sink: &mut S,
-    ) -> Result<Flow, Failure> {
+    ) -> Result<Flow, Stopped> {
+        if self.totals.is_some() {
+            let count = self.counted.get(index).copied().unwrap_or(0);
+            if sink.expand_total(position, count) == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+        }
         if sink.expand_begin(position, parent) == Flow::Stop {
             return Ok(Flow::Stop);
         }
         let number_column = self.kinds.len() - 1;
         loop {
-            self.fetch(reach)?;
+            self.fetch(reach, source)?;
             let Some(sent) = self.fetched.front() else { break };
             let row = self.reader.read(sent, &self.kinds);
             let row = row.map_err(|failure| located(failure, source, self.target, &self.columns, sent))?;
@@ -121,13 +178,22 @@ impl<R: Reach> Expansion<R> {
             if sink.expand_entity(position, &row) == Flow::Stop {
                 return Ok(Flow::Stop);
             }
+            for (inner, expansion) in self.expansions.iter_mut().enumerate() {
+                if expansion.hand_out(reach, source, (inner, self.taken), &row, sink)? == Flow::Stop {
+                    return Ok(Flow::Stop);
+                }
+            }
+            if sink.expand_entity_end(position, &row) == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+            self.taken += 1;
             self.fetched.pop_front();
         }
         Ok(sink.expand_end(position, parent))
     }
 
-    /// Fetches further related entities where none are left and more may come.
-    fn fetch(&mut self, reach: &mut R) -> Result<(), Failure> {
+    /// Fetches further related entities where none are left and more may come, and asks for what they have expanded.
+    fn fetch(&mut self, reach: &mut R, source: &Source<'_>) -> Result<(), Stopped> {
         if self.fetched.is_empty()
             && let Some(mut cursor) = self.cursor.take()
         {
@@ -136,6 +202,13 @@ impl<R: Reach> Expansion<R> {
                 self.cursor = Some(cursor);
             }
             self.fetched.extend(fetched);
+            self.taken = 0;
+            if !self.fetched.is_empty() {
+                let of = Parents { source, set: self.target, columns: &self.columns, kinds: &self.kinds };
+                for expansion in &mut self.expansions {
+                    expansion.of_parents(reach, &mut self.reader, &of, self.fetched.iter())?;
+                }
+            }
         }
         Ok(())
     }

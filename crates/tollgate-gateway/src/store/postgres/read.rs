@@ -28,7 +28,7 @@ const ROWS_AT_ONCE: i32 = 1_000;
 const PARAMETERS_MAX: usize = 32_766;
 
 /// Why a read ended early.
-enum Stopped {
+pub(super) enum Stopped {
     Refused(StoreError),
     Failed(Failure),
 }
@@ -229,7 +229,7 @@ impl<S: RowSink> Reading<'_, S> {
         }
         let sql = self.source.parent(self.plan)?;
         let statement = reach.statement(&sql.text)?;
-        Ok(!reach.few(&statement, &references(&bound(&sql)?))?.is_empty())
+        Ok(!reach.few(&statement, &references(&bound(&sql, &[])?))?.is_empty())
     }
 
     fn rows<R: Reach>(&mut self, reach: &mut R, outcome: &mut Outcome) -> Result<(), Stopped> {
@@ -242,22 +242,17 @@ impl<S: RowSink> Reading<'_, S> {
         if plan.shape == Shape::Collection {
             kinds.extend(plan.options.order_by.iter().map(|by| Kind::of_order(by.expression.primitive)));
         }
-        let mut expansions: Vec<Expansion<R>> = plan
-            .options
-            .expand
-            .iter()
-            .map(|expand| Expansion::new(&self.source, plan.set(), expand, &columns))
-            .collect();
+        let mut expansions = Expansion::<R>::all(&self.source, plan.set(), &plan.options.expand, &columns)?;
         let at_once = if expansions.is_empty() { ROWS_AT_ONCE } else { PARENTS_AT_ONCE };
         let statement = reach.statement(&sql.text)?;
-        let values = bound(&sql)?;
+        let values = bound(&sql, &[])?;
         let mut cursor = reach.open(&statement, &references(&values))?;
         let mut next = None;
         loop {
             let sent = reach.fetch(&mut cursor, at_once)?;
             for expansion in &mut expansions {
                 let parents = Parents { source: &self.source, set: plan.set(), columns: &columns, kinds: &kinds };
-                expansion.of_parents(reach, self.reader, &parents, &sent)?;
+                expansion.of_parents(reach, self.reader, &parents, sent.iter())?;
             }
             for (index, sent_row) in sent.iter().enumerate() {
                 let row = match self.reader.read(sent_row, &kinds) {
@@ -313,18 +308,20 @@ pub(super) fn located(failure: Failure, source: &Source<'_>, set: SetId, columns
 
 fn count<R: Reach>(reach: &mut R, sql: &Sql<'_>) -> Result<u64, Stopped> {
     let statement = reach.statement(&sql.text)?;
-    let rows = reach.few(&statement, &references(&bound(sql)?))?;
+    let rows = reach.few(&statement, &references(&bound(sql, &[])?))?;
     let count: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-fn bound<'p>(sql: &Sql<'p>) -> Result<Vec<Bound<'p>>, StoreError> {
+/// What is bound to the marks of a statement; `lists` are the values of the parents.
+pub(super) fn bound<'p>(sql: &Sql<'p>, lists: &'p [String]) -> Result<Vec<Bound<'p>>, StoreError> {
     if sql.parameters.len() > PARAMETERS_MAX {
         return Err(StoreError::TooLarge { message: format!("it has more than {PARAMETERS_MAX} values") });
     }
     let bound = |parameter: &Parameter<'p>| match parameter {
         Parameter::Value(value) | Parameter::Key(value, _) => Bound::of(value),
         Parameter::Count(count) => Bound::Integer(*count),
+        Parameter::Parent(position) => Bound::List(&lists[*position]),
     };
     Ok(sql.parameters.iter().map(bound).collect())
 }

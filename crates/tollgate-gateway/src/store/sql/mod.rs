@@ -7,6 +7,7 @@
 pub mod change;
 pub mod class;
 pub mod dialect;
+pub mod expand;
 pub mod expression;
 pub mod function;
 mod navigation;
@@ -41,6 +42,8 @@ pub enum Parameter<'p> {
     Key(&'p Value, Form),
     /// A limit or an offset.
     Count(i64),
+    /// A value of the parent whose expansion is read, by its position in what is joined on.
+    Parent(usize),
 }
 
 /// The collation that compares decimals by value; a store registers it.

@@ -20,6 +20,15 @@ use crate::store::{Identity, StoreError};
 /// Those of the expressions.
 pub fn order_by<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) -> Result<(), StoreError> {
     sql.push(" ORDER BY ");
+    order_keys(sql, scope, order)
+}
+
+/// Appends the keys of that order.
+///
+/// # Errors
+///
+/// Those of the expressions.
+pub fn order_keys<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) -> Result<(), StoreError> {
     for by in order {
         sortable(sql, scope, &by.expression)?;
         sql.push(match (by.direction, sql.dialect) {

@@ -3,18 +3,18 @@
 //!
 //! In all of them the answered entity's table is `t`; the entities on the way to it are `p0`, `p1` and so on.
 
-use tollgate_wire::edm::{EntityType, LeafId, Model, Multiplicity, NavigationProperty, SetId};
-use tollgate_wire::plan::{Columns, Counting, Expand, Key, Origin, Plan, Shape, Step};
+use tollgate_wire::edm::{EntityType, LeafId, Model, SetId};
+use tollgate_wire::plan::{Columns, Counting, Expand, Key, Plan, Shape, Step};
 
 use super::class::Class;
-use super::dialect::{Dialect, postgres_type};
+use super::dialect::Dialect;
 use super::expression::{Scope, Variables, comparable, condition};
-use super::navigation::{ambiguous, leaf_value, related};
+use super::navigation::{ambiguous, related};
 use super::{Parameter, Sql, order};
 use crate::store::{Identity, Mapping, StoreError};
 
 /// The alias of the answered entity's table.
-const ANSWER: &str = "t";
+pub(super) const ANSWER: &str = "t";
 
 /// What statements are made from.
 #[derive(Clone, Copy)]
@@ -138,90 +138,6 @@ impl Source<'_> {
         Ok(sql)
     }
 
-    /// The statement for the entities of an expansion of one entity in `set`. Its parameters are the values of
-    /// [`Source::joined_leaves`], which the caller binds for each parent.
-    pub fn expansion(&self, set: SetId, expand: &Expand, columns: &Columns) -> Sql<'static> {
-        let mut sql = Sql::new(self.dialect);
-        let navigation = &self.model.type_of(set).navigation[expand.navigation.0];
-        self.select(&mut sql, expand.target, columns);
-        sql.push(" FROM ");
-        sql.table_as(self.mapping.table(expand.target), ANSWER);
-        sql.push(" WHERE ");
-        sql.list(" AND ", &navigation.on, |sql, (_, there)| {
-            sql.column(ANSWER, self.mapping.column(expand.target, *there));
-            sql.push(" = ");
-            sql.mark();
-        });
-        sql.push(" ORDER BY ");
-        sql.list(", ", &self.model.type_of(expand.target).key, |sql, leaf| {
-            sql.column(ANSWER, self.mapping.column(expand.target, *leaf));
-        });
-        match navigation.multiplicity {
-            Multiplicity::Many => {}
-            Multiplicity::One | Multiplicity::ZeroOrOne => sql.push(" LIMIT 1"),
-        }
-        sql
-    }
-
-    /// PostgreSQL's statement for the entities of an expansion of many entities in `set` at once. Its parameters are lists of
-    /// the values of [`Source::joined_leaves`], one value for each parent; behind the columns stands which parent an
-    /// entity belongs to, counted from 1, and in that order they come.
-    pub fn expansion_of_many(&self, set: SetId, expand: &Expand, columns: &Columns) -> Sql<'static> {
-        let mut sql = Sql::new(self.dialect);
-        let navigation = &self.model.type_of(set).navigation[expand.navigation.0];
-        let target = self.model.type_of(expand.target);
-        self.select(&mut sql, expand.target, columns);
-        sql.push(", parents.number FROM unnest(");
-        sql.list(", ", &navigation.on, |sql, (_, there)| {
-            sql.push("CAST(");
-            sql.mark();
-            sql.push(" AS ");
-            sql.push(postgres_type(Class::of(Some(target.leaves[there.0].primitive))));
-            sql.push("[])");
-        });
-        sql.push(") WITH ORDINALITY AS parents(");
-        for index in 0..navigation.on.len() {
-            sql.push(&format!("value{index}, "));
-        }
-        sql.push("number) JOIN ");
-        sql.table_as(self.mapping.table(expand.target), ANSWER);
-        sql.push(" ON ");
-        self.of_parent(&mut sql, expand.target, navigation, ANSWER);
-        if ambiguous(navigation, target) {
-            let key_of = |sql: &mut Sql<'_>, alias: &str| {
-                sql.list(", ", &target.key, |sql, leaf| {
-                    sql.column(alias, self.mapping.column(expand.target, *leaf));
-                });
-            };
-            sql.push(" AND (");
-            key_of(&mut sql, ANSWER);
-            sql.push(") = (SELECT ");
-            key_of(&mut sql, "f");
-            sql.push(" FROM ");
-            sql.table_as(self.mapping.table(expand.target), "f");
-            sql.push(" WHERE ");
-            self.of_parent(&mut sql, expand.target, navigation, "f");
-            sql.push(" ORDER BY ");
-            key_of(&mut sql, "f");
-            sql.push(" LIMIT 1)");
-        }
-        sql.push(" ORDER BY parents.number");
-        for leaf in &target.key {
-            sql.push(", ");
-            sql.column(ANSWER, self.mapping.column(expand.target, *leaf));
-        }
-        sql
-    }
-
-    /// Appends that the entity `alias` belongs to the parent at hand.
-    fn of_parent(&self, sql: &mut Sql<'_>, target: SetId, navigation: &NavigationProperty, alias: &str) {
-        let scope = Scope { set: target, alias, ..self.scope(target) };
-        sql.list(" AND ", navigation.on.iter().enumerate(), |sql, (index, (_, there))| {
-            leaf_value(sql, &scope, Origin::It, &[], *there);
-            sql.push(&format!(" = parents.value{index}"));
-        });
-    }
-
     /// The leaves of the parent whose values an expansion's statement takes.
     pub fn joined_leaves(&self, set: SetId, expand: &Expand) -> impl Iterator<Item = LeafId> {
         self.model.type_of(set).navigation[expand.navigation.0].on.iter().map(|(here, _)| *here)
@@ -248,17 +164,17 @@ impl Source<'_> {
         }
     }
 
-    fn scope(&self, set: SetId) -> Scope<'_> {
+    pub(super) fn scope(&self, set: SetId) -> Scope<'_> {
         Scope { model: self.model, mapping: self.mapping, set, alias: ANSWER, variables: Variables::default() }
     }
 
-    fn select(&self, sql: &mut Sql<'_>, set: SetId, columns: &Columns) {
+    pub(super) fn select(&self, sql: &mut Sql<'_>, set: SetId, columns: &Columns) {
         sql.push("SELECT ");
         sql.list(", ", &columns.leaves, |sql, leaf| self.answered(sql, set, *leaf));
     }
 
     /// Appends a column in the form in which it is read.
-    fn answered(&self, sql: &mut Sql<'_>, set: SetId, leaf: LeafId) {
+    pub(super) fn answered(&self, sql: &mut Sql<'_>, set: SetId, leaf: LeafId) {
         let class = Class::of(Some(self.model.type_of(set).leaves[leaf.0].primitive));
         sql.answered(class, |sql| sql.column(ANSWER, self.mapping.column(set, leaf)));
     }
@@ -356,7 +272,7 @@ impl Source<'_> {
         sql.push(" LIMIT 1)");
     }
 
-    fn window(&self, sql: &mut Sql<'_>, window: Window) {
+    pub(super) fn window(&self, sql: &mut Sql<'_>, window: Window) {
         if let Some(limit) = window.limit {
             sql.push(" LIMIT ");
             sql.parameter(bounded(limit));

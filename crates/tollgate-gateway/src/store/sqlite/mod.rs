@@ -9,6 +9,7 @@ mod condition;
 mod declared;
 mod deferred;
 mod error;
+mod expand;
 mod form;
 mod functions;
 #[cfg(test)]

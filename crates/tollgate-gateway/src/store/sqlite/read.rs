@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Statement};
 use tollgate_wire::edm::{LeafId, Model, SetId};
-use tollgate_wire::plan::{Columns, Expand, Key, Plan, Select, Shape, SkipToken};
+use tollgate_wire::plan::{Columns, Key, Plan, Select, Shape, SkipToken};
 use tollgate_wire::value::Value;
 
 use super::Connection;
@@ -157,7 +157,7 @@ impl Connection {
         let mut converter = Converter::new(source.model, source.mapping, set, columns.leaves.iter().copied());
         let sql = source.page(plan, &columns, page.window)?;
         let mut statement = self.prepared(&sql)?;
-        let mut expansions = self.expansions(source, plan, &columns)?;
+        let mut expansions = self.expansions(source, set, &plan.options.expand, &columns)?;
         let mut rows = statement.raw_query();
         let mut next = None;
         while let Some(row) = rows.next()? {
@@ -187,27 +187,8 @@ impl Connection {
         Ok(())
     }
 
-    fn expansions<'c>(
-        &'c self,
-        source: &Source<'c>,
-        plan: &Plan,
-        columns: &Columns,
-    ) -> Result<Vec<Expansion<'c>>, StoreError> {
-        let expansion = |expand: &Expand| {
-            let child = Columns::new(source.model.type_of(expand.target), &expand.select, &[]);
-            let sql = source.expansion(plan.set(), expand, &child);
-            let joined = source
-                .joined_leaves(plan.set(), expand)
-                .map(|leaf| columns.of(leaf).expect("the columns of a read hold what expansions join on"))
-                .collect();
-            let converter = Converter::new(source.model, source.mapping, expand.target, child.leaves.iter().copied());
-            Ok(Expansion { statement: self.raw.prepare_cached(&sql.text)?, joined, converter })
-        };
-        plan.options.expand.iter().map(expansion).collect()
-    }
-
     /// The statement of that text with its parameters bound.
-    fn prepared(&self, sql: &Sql<'_>) -> Result<CachedStatement<'_>, StoreError> {
+    pub(super) fn prepared(&self, sql: &Sql<'_>) -> Result<CachedStatement<'_>, StoreError> {
         if sql.parameters.len() > PARAMETERS_MAX {
             return Err(StoreError::TooLarge { message: format!("it has more than {PARAMETERS_MAX} values") });
         }
@@ -218,19 +199,13 @@ impl Connection {
                 Parameter::Value(value) => plain(value.cell()),
                 Parameter::Key(value, form) => stored(value.cell(), *form, &mut made),
                 Parameter::Count(count) => ValueRef::Integer(*count),
+                // Bound for each parent.
+                Parameter::Parent(_) => continue,
             };
             bind(&mut statement, index + 1, value)?;
         }
         Ok(statement)
     }
-}
-
-/// The related entities of one parent after the other.
-struct Expansion<'c> {
-    statement: CachedStatement<'c>,
-    /// The parent's columns that are bound.
-    joined: Vec<usize>,
-    converter: Option<Converter<'c>>,
 }
 
 /// The row at which a statement stands, checked and made canonical where its columns need it.
@@ -241,25 +216,6 @@ pub(super) fn converted<'r, 's>(
     let Some(converter) = converter else { return Ok(SqliteRow { raw, converter: None }) };
     converter.convert(raw)?;
     Ok(SqliteRow { raw, converter: Some(converter) })
-}
-
-impl Expansion<'_> {
-    fn read<S: RowSink>(&mut self, index: usize, parent: &SqliteRow<'_, '_>, sink: &mut S) -> Result<Flow, StoreError> {
-        if sink.expand_begin(index, parent) == Flow::Stop {
-            return Ok(Flow::Stop);
-        }
-        for (position, column) in self.joined.iter().enumerate() {
-            // Null equals nothing, so a parent without the value has no related entities.
-            bind(&mut self.statement, position + 1, parent.raw.get_ref(*column)?)?;
-        }
-        let mut rows = self.statement.raw_query();
-        while let Some(row) = rows.next()? {
-            if sink.expand_entity(index, &converted(row, &mut self.converter)?) == Flow::Stop {
-                return Ok(Flow::Stop);
-            }
-        }
-        Ok(sink.expand_end(index, parent))
-    }
 }
 
 /// The token of what follows a row; its key was not checked before.

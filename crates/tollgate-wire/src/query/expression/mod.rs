@@ -223,7 +223,7 @@ impl<'c> Parser<'c> {
                 let word = self.word();
                 self.position += word.len();
                 if word == "it" && self.take('/') {
-                    if self.context.nested {
+                    if self.context.depth > 0 {
                         return Err(Problem::not_implemented(at, "$it inside of $expand"));
                     }
                     return self.path(Origin::It, self.context.entity_type);

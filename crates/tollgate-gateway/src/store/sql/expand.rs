@@ -1,0 +1,194 @@
+//! The statements of expansions: the related entities of one parent (SQLite, where a statement costs microseconds), or of
+//! many parents at once (PostgreSQL, where it costs a round trip), and how many there are.
+
+use tollgate_wire::edm::{Multiplicity, NavigationProperty, SetId};
+use tollgate_wire::plan::{Columns, Expand, Origin};
+
+use super::class::Class;
+use super::dialect::postgres_type;
+use super::expression::{Scope, condition};
+use super::navigation::{ambiguous, leaf_value};
+use super::order::order_keys;
+use super::statement::{ANSWER, Source, Window};
+use super::{Parameter, Sql};
+use crate::store::StoreError;
+
+/// A part of several parents' related entities.
+const PART: &str = "r";
+
+impl Source<'_> {
+    /// The statement for the entities of an expansion of one entity in `set`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the expansion's expressions.
+    pub fn expansion<'p>(&self, set: SetId, expand: &'p Expand, columns: &Columns) -> Result<Sql<'p>, StoreError> {
+        let mut sql = Sql::new(self.dialect);
+        let navigation = self.navigation(set, expand);
+        self.select(&mut sql, expand.target, columns);
+        self.of_one_parent(&mut sql, navigation, expand)?;
+        sql.push(" ORDER BY ");
+        order_keys(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;
+        match navigation.multiplicity {
+            Multiplicity::Many => self.window(&mut sql, window(expand)),
+            Multiplicity::One | Multiplicity::ZeroOrOne => sql.push(" LIMIT 1"),
+        }
+        Ok(sql)
+    }
+
+    /// The statement for their number, whatever `$top` and `$skip` say.
+    ///
+    /// # Errors
+    ///
+    /// Those of the expansion's filter.
+    pub fn expansion_total<'p>(&self, set: SetId, expand: &'p Expand) -> Result<Sql<'p>, StoreError> {
+        let mut sql = Sql::new(self.dialect);
+        sql.push("SELECT COUNT(*)");
+        self.of_one_parent(&mut sql, self.navigation(set, expand), expand)?;
+        Ok(sql)
+    }
+
+    fn of_one_parent<'p>(
+        &self,
+        sql: &mut Sql<'p>,
+        navigation: &NavigationProperty,
+        expand: &'p Expand,
+    ) -> Result<(), StoreError> {
+        sql.push(" FROM ");
+        sql.table_as(self.mapping.table(expand.target), ANSWER);
+        sql.push(" WHERE ");
+        sql.list(" AND ", navigation.on.iter().enumerate(), |sql, (index, (_, there))| {
+            sql.column(ANSWER, self.mapping.column(expand.target, *there));
+            sql.push(" = ");
+            sql.parameter(Parameter::Parent(index));
+        });
+        self.filtered(sql, expand)
+    }
+
+    fn filtered<'p>(&self, sql: &mut Sql<'p>, expand: &'p Expand) -> Result<(), StoreError> {
+        let Some(filter) = &expand.options.filter else { return Ok(()) };
+        sql.push(" AND ");
+        condition(sql, &self.scope(expand.target), filter)
+    }
+
+    /// PostgreSQL's statement for the entities of an expansion of many entities in `set` at once: its parameters of the
+    /// parents are lists, one value for each parent. Behind the columns stands which parent an entity belongs to, counted
+    /// from 1, and in that order they come.
+    ///
+    /// # Errors
+    ///
+    /// Those of the expansion's expressions.
+    pub fn expansion_of_many<'p>(
+        &self,
+        set: SetId,
+        expand: &'p Expand,
+        columns: &Columns,
+    ) -> Result<Sql<'p>, StoreError> {
+        let navigation = self.navigation(set, expand);
+        let window = match ambiguous(navigation, self.model.type_of(expand.target)) {
+            // The first by its key is meant.
+            true => Window { limit: Some(1), offset: None },
+            false => window(expand),
+        };
+        if window.limit.is_some() || window.offset.is_some() {
+            return self.parts_of_many(set, expand, columns, window);
+        }
+        let mut sql = Sql::new(self.dialect);
+        self.select(&mut sql, expand.target, columns);
+        sql.push(", parents.number");
+        self.parents_of(&mut sql, navigation, expand);
+        sql.push(" JOIN ");
+        sql.table_as(self.mapping.table(expand.target), ANSWER);
+        sql.push(" ON ");
+        self.of_parent(&mut sql, expand.target, navigation, ANSWER);
+        self.filtered(&mut sql, expand)?;
+        sql.push(" ORDER BY parents.number, ");
+        order_keys(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;
+        Ok(sql)
+    }
+
+    /// The same where of each parent's entities only a part is wanted: a subquery for each parent, which an index serves.
+    fn parts_of_many<'p>(
+        &self,
+        set: SetId,
+        expand: &'p Expand,
+        columns: &Columns,
+        window: Window,
+    ) -> Result<Sql<'p>, StoreError> {
+        let mut sql = Sql::new(self.dialect);
+        let navigation = self.navigation(set, expand);
+        sql.push("SELECT ");
+        sql.list(", ", 0..columns.leaves.len(), |sql, index| sql.push(&format!("{PART}.c{index}")));
+        sql.push(", parents.number");
+        self.parents_of(&mut sql, navigation, expand);
+        sql.push(" CROSS JOIN LATERAL (SELECT ");
+        sql.list(", ", columns.leaves.iter().enumerate(), |sql, (index, leaf)| {
+            self.answered(sql, expand.target, *leaf);
+            sql.push(&format!(" AS c{index}"));
+        });
+        sql.push(", row_number() OVER (ORDER BY ");
+        order_keys(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;
+        sql.push(") AS place FROM ");
+        sql.table_as(self.mapping.table(expand.target), ANSWER);
+        sql.push(" WHERE ");
+        self.of_parent(&mut sql, expand.target, navigation, ANSWER);
+        self.filtered(&mut sql, expand)?;
+        sql.push(" ORDER BY place");
+        self.window(&mut sql, window);
+        sql.push(&format!(") AS {PART} ORDER BY parents.number, {PART}.place"));
+        Ok(sql)
+    }
+
+    /// PostgreSQL's statement for how many entities each of many parents has: one row for each parent, in their order.
+    ///
+    /// # Errors
+    ///
+    /// Those of the expansion's filter.
+    pub fn totals_of_many<'p>(&self, set: SetId, expand: &'p Expand) -> Result<Sql<'p>, StoreError> {
+        let mut sql = Sql::new(self.dialect);
+        let navigation = self.navigation(set, expand);
+        sql.push("SELECT (SELECT COUNT(*) FROM ");
+        sql.table_as(self.mapping.table(expand.target), ANSWER);
+        sql.push(" WHERE ");
+        self.of_parent(&mut sql, expand.target, navigation, ANSWER);
+        self.filtered(&mut sql, expand)?;
+        sql.push(")");
+        self.parents_of(&mut sql, navigation, expand);
+        sql.push(" ORDER BY parents.number");
+        Ok(sql)
+    }
+
+    fn parents_of(&self, sql: &mut Sql<'_>, navigation: &NavigationProperty, expand: &Expand) {
+        let target = self.model.type_of(expand.target);
+        sql.push(" FROM unnest(");
+        sql.list(", ", navigation.on.iter().enumerate(), |sql, (index, (_, there))| {
+            sql.push("CAST(");
+            sql.parameter(Parameter::Parent(index));
+            sql.push(" AS ");
+            sql.push(postgres_type(Class::of(Some(target.leaves[there.0].primitive))));
+            sql.push("[])");
+        });
+        sql.push(") WITH ORDINALITY AS parents(");
+        for index in 0..navigation.on.len() {
+            sql.push(&format!("value{index}, "));
+        }
+        sql.push("number)");
+    }
+
+    /// Appends that the entity `alias` belongs to the parent at hand.
+    fn of_parent(&self, sql: &mut Sql<'_>, target: SetId, navigation: &NavigationProperty, alias: &str) {
+        let scope = Scope { set: target, alias, ..self.scope(target) };
+        sql.list(" AND ", navigation.on.iter().enumerate(), |sql, (index, (_, there))| {
+            leaf_value(sql, &scope, Origin::It, &[], *there);
+            sql.push(&format!(" = parents.value{index}"));
+        });
+    }
+
+    fn navigation(&self, set: SetId, expand: &Expand) -> &NavigationProperty {
+        &self.model.type_of(set).navigation[expand.navigation.0]
+    }
+}
+
+fn window(expand: &Expand) -> Window {
+    Window { limit: expand.options.top, offset: expand.options.skip.filter(|skip| *skip > 0) }
+}
