@@ -21,6 +21,8 @@ pub(crate) enum Exit {
     Threshold,
     /// The user stopped it; what was done stands.
     Interrupted,
+    /// As the program that was run for the user ended.
+    As(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -32,6 +34,7 @@ impl From<Exit> for ExitCode {
             Exit::Refused => 3,
             Exit::Threshold => 99,
             Exit::Interrupted => 130,
+            Exit::As(code) => code,
         })
     }
 }

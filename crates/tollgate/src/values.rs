@@ -136,6 +136,16 @@ pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
     }
 }
 
+/// A share of all: `1%` is 0.01.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let example = "expected a share, such as 1% or 0.5%";
+    let number = text.strip_suffix('%').ok_or_else(|| format!("{example}, but it does not end in `%`"))?;
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err(format!("{example}, from 0% to 100%")),
+    }
+}
+
 /// A number of bytes with its unit.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let (number, unit, column) = number_and_unit(text, "expected a size, such as 64KiB or 4MB")?;
@@ -247,6 +257,20 @@ mod tests {
             size("4M"),
             Err("column 2: `M` is no unit of size: write B, kB, KiB, MB, MiB, GB or GiB".to_owned())
         );
+    }
+
+    #[test]
+    fn a_share_is_of_a_hundred() {
+        let check = |text: &str, expected: Option<f64>| {
+            assert_eq!(share(text).ok(), expected, "{text}");
+        };
+        check("1%", Some(0.01));
+        check("0.5%", Some(0.005));
+        check("100%", Some(1.0));
+        check("101%", None);
+        check("-1%", None);
+        check("NaN%", None);
+        check("0.01", None);
     }
 
     #[test]

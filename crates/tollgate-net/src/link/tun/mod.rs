@@ -15,6 +15,7 @@
 
 mod counters;
 mod engine;
+mod listening;
 mod namespace;
 mod netlink;
 mod spec;
@@ -30,6 +31,7 @@ use std::thread::JoinHandle;
 use rustix::thread::set_current_timer_slack;
 
 pub use counters::{TunCounters, WayCounters};
+pub use listening::Listening;
 pub use namespace::Door;
 pub use spec::{LOSS_MAX, REORDER_MAX, TunSpec, TunSpecError};
 pub(super) use verify::FarEcho;

@@ -3,7 +3,10 @@
 //! Deliberately not here: the delay line and its measurement, which are the network crate's.
 
 mod echo;
+mod ends;
 mod proxy;
+mod tun;
+mod verdicts;
 mod verify;
 
 use std::io::Write;
@@ -22,11 +25,12 @@ const EXAMPLES: &str = "\
 Examples:
   tollgate link proxy --to 127.0.0.1:8080 --rtt 20ms          a server 20 ms away
   tollgate link proxy --to 127.0.0.1:5432 --rtt 500us --jitter 100us --rate 100Mbit/s
+  tollgate link tun --rtt 20ms --to 127.0.0.1:8080 -- curl http://127.77.0.2:8080/     packets, as root
   tollgate link verify --rtt 1ms,5ms,20ms                     asked against got, on this machine
   tollgate link echo                                          for a link of yours to lead to
   tollgate link verify --rtt 20ms --through 127.0.0.1:41234   a proxy that runs, and leads to an echo
 
-What a proxy cannot show: the handshake of TCP and its slow start. Bytes are delayed, connections are there at once.";
+What a proxy cannot show: the handshake of TCP and its slow start. Bytes are delayed, connections are there at once. `tun` delays packets between two network namespaces: there they are real, and packets can get lost. It needs root.";
 
 /// Arguments of `link`.
 #[derive(Debug, Args)]
@@ -41,6 +45,8 @@ pub(crate) struct Arguments {
 enum Action {
     /// Stand before a server as if it were far away
     Proxy(proxy::Arguments),
+    /// Run a command as if its servers were far away, packet by packet (root)
+    Tun(tun::Arguments),
     /// Measure what a link does against what was asked of it
     Verify(verify::Arguments),
     /// Send back what comes: the far end of a link that is to be verified
@@ -51,6 +57,7 @@ enum Action {
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     match &arguments.action {
         Action::Proxy(arguments) => proxy::run(arguments, out),
+        Action::Tun(arguments) => tun::run(arguments, out),
         Action::Verify(arguments) => verify::run(arguments, out),
         Action::Echo(arguments) => echo::run(arguments, out),
     }
@@ -68,7 +75,7 @@ struct Nature {
     rate: Option<NonZeroU64>,
 
     /// What one way of a connection may hold, such as 4MiB [default: what the delay needs, so that it does not slow a
-    /// stream down]
+    /// stream down]; of packets (tun), what may wait for the rate before one is dropped [default: a round trip's worth]
     #[arg(long, value_name = "BYTES", value_parser = size)]
     window: Option<u64>,
 
