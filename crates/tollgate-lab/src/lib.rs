@@ -18,6 +18,7 @@ pub mod probe;
 pub mod quantity;
 pub mod report;
 pub mod results;
+pub mod round_trips;
 pub mod run;
 pub mod scaling;
 pub mod schedule;

@@ -12,7 +12,7 @@ mod threshold;
 
 pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
-    Linear, NamedLevel, Peak, Phases, RateGroup,
+    Linear, NamedLevel, Peak, Phases, RateGroup, RoundTripCost, distance_words,
 };
 pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use ladder::{Binding, Occupancy};
@@ -81,6 +81,9 @@ pub struct RunResult {
     /// How fast the library that encrypts does its parts on this machine.
     #[serde(default)]
     pub crypto: Vec<CryptoSpeed>,
+    /// What requests on fresh connections cost over a line, where the levels say how far away the subject is.
+    #[serde(default)]
+    pub round_trips: Vec<RoundTripCost>,
     /// The most that was seen of what a subject has a limit for.
     #[serde(default)]
     pub peaks: Vec<Peak>,

@@ -13,7 +13,7 @@ use super::file::{
     AuthenticationName, ConnectionFile, EqualRateFile, FactorFile, FactorName, LevelFile, TlsName, VariantFile,
     WorkloadFile, WorkloadKind,
 };
-use crate::results::{Arrivals, Connecting, Encryption};
+use crate::results::{Arrivals, Connecting, Encryption, distance_words};
 
 /// Most ways of encrypting in one experiment: each is a listener and a certificate.
 const LEVELS_MAX: usize = 16;
@@ -29,6 +29,8 @@ const CHAIN_MAX: u32 = 3;
 const USERS_DEFAULT: u32 = 50;
 /// Largest share of the least throughput that may be offered: above it queues, not layers, are measured.
 const SHARE_MAX: f64 = 0.9;
+/// Longest round trip of a level in milliseconds.
+const ROUND_TRIP_MS_MAX: f64 = 1_000.0;
 /// Longest title of a level.
 const TITLE_LENGTH_MAX: usize = 64;
 
@@ -58,6 +60,8 @@ pub struct EncryptionLevel {
     pub key: Option<KeyKind>,
     /// Certificates that the server sends.
     pub chain: u32,
+    /// How far away the subject is, over a line of packets; absent: on this machine without a line.
+    pub round_trip: Option<Duration>,
 }
 
 /// The versions of TLS that can be measured.
@@ -104,10 +108,28 @@ pub struct EqualRateShape {
     pub arrivals: Arrivals,
 }
 
+impl Encrypting {
+    /// Whether the subjects are far away: all levels say how far, or none does.
+    pub fn is_afar(&self) -> bool {
+        self.levels.iter().any(|level| level.round_trip.is_some())
+    }
+}
+
 impl EncryptionLevel {
+    /// Whether one listener serves both: they differ in their distance at most.
+    pub fn is_alike(&self, other: &EncryptionLevel) -> bool {
+        (self.version, self.key, self.chain) == (other.version, other.key, other.chain)
+    }
+
     /// What a server that is there already offers.
     pub fn of_server() -> EncryptionLevel {
-        EncryptionLevel { title: "the server's own TLS".to_owned(), version: None, key: None, chain: 0 }
+        EncryptionLevel {
+            title: "the server's own TLS".to_owned(),
+            version: None,
+            key: None,
+            chain: 0,
+            round_trip: None,
+        }
     }
 }
 
@@ -191,26 +213,46 @@ impl Checker<'_> {
             return Err(self.fault(factor.name.span(), "there is no level", help));
         }
         let mut ways: Vec<EncryptionLevel> = Vec::with_capacity(factor.ways.len());
-        for LevelFile { title, tls, key, chain } in &factor.ways {
+        for LevelFile { title, tls, key, chain, round_trip_ms } in &factor.ways {
             let text = title.as_ref().trim();
+            let round_trip = self.round_trip_of_level(round_trip_ms.as_ref())?;
+            if ways.first().is_some_and(|first| first.round_trip.is_some() != round_trip.is_some()) {
+                let help = "write `round_trip_ms` in every level or in none";
+                return Err(self.fault(title.span(), &format!("`{text}` is not where the other levels are"), help));
+            }
             if text.is_empty() || text.chars().count() > TITLE_LENGTH_MAX || ways.len() == LEVELS_MAX {
                 let help =
                     format!("a title has at most {TITLE_LENGTH_MAX} characters, an experiment {LEVELS_MAX} levels");
                 return Err(self.fault(title.span(), &format!("`{text}` is no title of a level"), &help));
             }
+            let text = match round_trip_ms {
+                Some(round_trip_ms) => format!("{text}{}", distance_words(*round_trip_ms.as_ref())),
+                None => text.to_owned(),
+            };
             if ways.iter().any(|known| known.title == text) {
                 let message = format!("level `{text}` stands twice");
                 return Err(self.fault(title.span(), &message, "give each level a title of its own"));
             }
             self.bounded(chain.as_ref(), CHAIN_MAX, "chain")?;
             ways.push(EncryptionLevel {
-                title: text.to_owned(),
+                title: text,
                 version: Some(*tls),
                 key: Some(*key),
                 chain: chain.as_ref().map_or(1, |chain| *chain.as_ref()),
+                round_trip,
             });
         }
         Ok(ways)
+    }
+
+    fn round_trip_of_level(&self, file: Option<&Spanned<f64>>) -> Result<Option<Duration>, ExperimentError> {
+        let Some(file) = file else { return Ok(None) };
+        let milliseconds = *file.as_ref();
+        if !(milliseconds > 0.0 && milliseconds <= ROUND_TRIP_MS_MAX) {
+            let help = format!("it is above 0 and at most {ROUND_TRIP_MS_MAX}");
+            return Err(self.fault(file.span(), &format!("`round_trip_ms` is {milliseconds}"), &help));
+        }
+        Ok(Some(Duration::from_secs_f64(milliseconds / 1e3)))
     }
 
     fn equal_rate(&self, file: &Spanned<EqualRateFile>) -> Result<EqualRateShape, ExperimentError> {
@@ -335,6 +377,18 @@ tls = "full"
     }
 
     #[test]
+    fn a_level_afar_says_so_in_its_title() {
+        let near = "key = \"p256\"\n";
+        let text = GOOD.replacen(near, &format!("{near}round_trip_ms = 10\n"), 1);
+        let text = text.replacen("chain = 3", "round_trip_ms = 0.5", 1);
+        let encrypting = Experiment::parse(&text, "mine.toml").unwrap().encrypting.unwrap();
+        assert!(encrypting.is_afar());
+        let titles: Vec<&str> = encrypting.levels.iter().map(|level| level.title.as_str()).collect();
+        assert_eq!(titles, ["TLS 1.3, 10 ms away", "TLS 1.2, 0.5 ms away"]);
+        assert_eq!(encrypting.levels[1].round_trip, Some(Duration::from_micros(500)));
+    }
+
+    #[test]
     fn what_is_wrong_about_encryption_is_said_with_its_place() {
         let check = |from: &str, to: &str, expected: &str| {
             assert!(GOOD.contains(from), "the good file has no `{from}`");
@@ -346,6 +400,9 @@ tls = "full"
         check("title = \"TLS 1.2\"", "title = \"TLS 1.3\"", "level `TLS 1.3` stands twice");
         check("title = \"TLS 1.2\"", "title = \" \"", "`` is no title of a level");
         check("chain = 3", "chain = 4", "`chain` is 4");
+        check("chain = 3", "round_trip_ms = 0", "`round_trip_ms` is 0");
+        check("chain = 3", "round_trip_ms = 1001", "`round_trip_ms` is 1001");
+        check("chain = 3", "round_trip_ms = 10", "`TLS 1.2` is not where the other levels are");
         check("kind = \"request\"", "kind = \"walk\"", "encryption is measured with single requests");
         check("users = 7", "users = 0", "`users` is 0");
         check("users = 7", "ramp_up_ms = 60001", "`ramp_up_ms` is 60001");

@@ -158,6 +158,10 @@ pub(super) struct LevelFile {
     /// Certificates that the server sends; absent: 1.
     #[schemars(with = "Option<u32>")]
     pub(super) chain: Option<Spanned<u32>>,
+    /// How far away the subject is, in milliseconds there and back, over a line of packets (root); in every level or in
+    /// none.
+    #[schemars(with = "Option<f64>")]
+    pub(super) round_trip_ms: Option<Spanned<f64>>,
 }
 
 /// What all variants of a level are offered alike.

@@ -33,6 +33,7 @@ use crate::results::{Connecting, NamedLevel};
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("protocol", include_str!("../../experiments/protocol.toml")),
     ("encryption", include_str!("../../experiments/encryption.toml")),
+    ("encryption-afar", include_str!("../../experiments/encryption-afar.toml")),
     ("batching", include_str!("../../experiments/batching.toml")),
     ("mediation", include_str!("../../experiments/mediation.toml")),
     ("ladder", include_str!("../../experiments/ladder.toml")),
@@ -326,6 +327,7 @@ impl Experiment {
             tls: way.version.map_or("", TlsVersion::name).to_owned(),
             key: way.key.map_or("", KeyKind::name).to_owned(),
             chain: way.chain,
+            round_trip_ms: way.round_trip.map(|round_trip| round_trip.as_secs_f64() * 1e3),
         };
         (1..).zip(ways).map(named).collect()
     }

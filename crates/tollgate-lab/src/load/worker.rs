@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 use tollgate_net::http1::client::Connector;
+use tollgate_net::link::Door;
 use tollgate_net::pacer::Pacer;
 
 use super::closing::Closing;
@@ -127,6 +128,14 @@ impl Worker {
     /// # Errors
     /// What failed on its thread: the runtime, its timer, or /proc.
     pub fn start(core: Option<usize>, timeout: Duration) -> Result<Worker, String> {
+        Worker::start_in(core, timeout, None)
+    }
+
+    /// The same at one end of a line, if there is any.
+    ///
+    /// # Errors
+    /// As [`Worker::start`], or that it cannot get there.
+    pub fn start_in(core: Option<usize>, timeout: Duration, door: Option<Door>) -> Result<Worker, String> {
         let (orders, commands) = mpsc::unbounded_channel();
         let (report, reports) = channel();
         let (announce, announced) = channel();
@@ -134,6 +143,11 @@ impl Worker {
             .name("load".to_owned())
             .spawn(move || {
                 cores::pin(core.as_slice());
+                if let Some(Err(error)) = door.map(|door| door.enter()) {
+                    // Whoever waits for it to start hears it.
+                    let _ = announce.send(Err(format!("the load cannot get to its end of the line: {error}")));
+                    return;
+                }
                 work(timeout, commands, &report, &announce);
             })
             .map_err(|error| format!("no thread for the load: {error}"))?;

@@ -111,6 +111,7 @@ pub(crate) fn protocol() -> RunResult {
         thresholds: Vec::new(),
         fits: Vec::new(),
         flows: Vec::new(),
+        round_trips: Vec::new(),
         crypto: Vec::new(),
         peaks: Vec::new(),
         scalings: Vec::new(),

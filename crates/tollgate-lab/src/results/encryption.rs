@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Estimate, Percentiles};
 
 /// A level that stands for a way of encrypting.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedLevel {
     /// The level, as cells name it.
     pub level: u64,
@@ -22,6 +22,44 @@ pub struct NamedLevel {
     pub key: String,
     /// Certificates that the server sends; 0 where that is not known.
     pub chain: u32,
+    /// How far away the subject was, there and back, over a line of packets; absent: without a line.
+    #[serde(default)]
+    pub round_trip_ms: Option<f64>,
+}
+
+impl NamedLevel {
+    /// What levels of one way of encrypting have in common, however far away.
+    pub fn way(&self) -> (&str, &str, u32) {
+        (&self.tls, &self.key, self.chain)
+    }
+
+    /// The title without the distance.
+    pub fn way_title(&self) -> String {
+        let distance = self.round_trip_ms.map(distance_words).unwrap_or_default();
+        self.title.strip_suffix(&distance).unwrap_or(&self.title).to_owned()
+    }
+}
+
+/// What the title of a level has behind it where it is far away.
+pub fn distance_words(round_trip_ms: f64) -> String {
+    format!(", {round_trip_ms} ms away")
+}
+
+/// What a request on a fresh connection costs over a line: its time is `fixed_ms` and so many round trips.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RoundTripCost {
+    /// Variant.
+    pub variant: String,
+    /// The way of encrypting, in a few words.
+    pub way: String,
+    /// The slope of its time over the length of the line.
+    pub round_trips: Estimate,
+    /// What is left of its time at no distance.
+    pub fixed_ms: Estimate,
+    /// How often the client waited for the server, as it saw it on the wire.
+    pub seen: Option<f64>,
+    /// Bytes received below the encryption.
+    pub wire_bytes_received: Option<f64>,
 }
 
 /// How the users of a variant connect.

@@ -9,6 +9,7 @@ mod descriptors;
 mod distance;
 mod emptying;
 mod inserting;
+mod line;
 mod observing;
 mod onset;
 mod options;
@@ -32,6 +33,8 @@ mod tests;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tollgate_net::link::Door;
+
 pub use options::{Certificates, Observer, Progress, RunError, RunOptions};
 pub use stop::StopFlag;
 pub use store::{HISTOGRAMS, RESULT};
@@ -45,6 +48,7 @@ use crate::probe;
 use crate::results::{self, FORMAT, RunResult, State};
 use crate::secret;
 use inserting::Inserting;
+use line::Line;
 use secured::Secured;
 use session::{Halt, Session};
 use sites::{Place, Site};
@@ -120,7 +124,9 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     };
     let afar = rungs::Afar::begin(options, &plan, store.directory(), &cores)?;
     let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
-    let workers = workers(&cores)?;
+    let line = Line::open(&options.experiment, &plan, &sites, &cores)?;
+    let line = line.as_ref();
+    let workers = workers(&cores, line.map(Line::near))?;
     observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
     let mut session = Session {
         options,
@@ -145,6 +151,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         inserting: (options.experiment.workload == WorkloadKind::Insert)
             .then(|| Inserting::new(seed, plan.levels.iter().copied().max().unwrap_or(0))),
         secured,
+        line,
         afar,
         at: plan.levels[0],
         paces: paces::Paces::default(),
@@ -187,9 +194,9 @@ fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, RunError> {
     Ok(headers)
 }
 
-fn workers(cores: &Cores) -> Result<Vec<Worker>, RunError> {
+fn workers(cores: &Cores, door: Option<&Door>) -> Result<Vec<Worker>, RunError> {
     (0..cores.generator.len().max(1))
-        .map(|index| Worker::start(cores.generator.get(index).copied(), REQUEST_TIMEOUT))
+        .map(|index| Worker::start_in(cores.generator.get(index).copied(), REQUEST_TIMEOUT, door.cloned()))
         .collect::<Result<_, _>>()
         .map_err(RunError::Failed)
 }
@@ -312,6 +319,7 @@ fn blank(
         thresholds: Vec::new(),
         fits: Vec::new(),
         flows: Vec::new(),
+        round_trips: Vec::new(),
         crypto: Vec::new(),
         peaks: Vec::new(),
         scalings: Vec::new(),

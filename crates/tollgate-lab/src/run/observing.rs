@@ -18,6 +18,8 @@ use crate::stats;
 
 /// Exchanges of which the medians are stored; one more before them warms up, and leaves a session to be resumed.
 const EXCHANGES: usize = 21;
+/// The same where the subject is far away.
+const EXCHANGES_AFAR: usize = 5;
 /// A server that says nothing for so long is given up.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// CPU time of one slice of one algorithm, and how many slices each gets: about 2 s for all.
@@ -53,19 +55,32 @@ impl Session<'_> {
                 if seen.contains(&title) {
                     continue;
                 }
-                if let Some((steps, n)) = steps(subject.aim(*level), connecting.encryption) {
+                let aim = subject.aim(*level);
+                let found = match self.line {
+                    None => steps(aim, connecting.encryption, EXCHANGES),
+                    // One distance will do, and there each exchange takes its time.
+                    Some(line) if line.round_trip(*level) != line.middle() || line.at(*level).is_err() => None,
+                    Some(line) => {
+                        let there = line.near().within(|| steps(aim, connecting.encryption, EXCHANGES_AFAR));
+                        there.ok().flatten()
+                    }
+                };
+                if let Some((steps, n)) = found {
                     seen.push(title.clone());
                     flows.push(Flow { title, level: *level, encryption: connecting.encryption, steps, n });
                 }
             }
         }
         self.result.flows = flows;
+        if self.line.is_some() {
+            return;
+        }
         self.result.crypto = speed::measure(SPEED_SLICE, SPEED_SLICES).map(stored).unwrap_or_default();
     }
 }
 
 /// The messages of exchanges at a place with the medians of their times, and of how many.
-fn steps(aim: &Aim, encryption: Encryption) -> Option<(Vec<FlowStep>, u32)> {
+fn steps(aim: &Aim, encryption: Encryption, count: usize) -> Option<(Vec<FlowStep>, u32)> {
     let target = &aim.target.target;
     let mut request = Vec::new();
     aim.target.render(target.path_and_query(), &mut request);
@@ -80,7 +95,7 @@ fn steps(aim: &Aim, encryption: Encryption) -> Option<(Vec<FlowStep>, u32)> {
         Encryption::Full => (Some(Client::new(&aim.target.tls, "http/1.1").ok()?), Some(HandshakeKind::Full)),
         Encryption::Resumed => (Some(Client::new(&aim.target.tls, "http/1.1").ok()?), Some(HandshakeKind::Resumed)),
     };
-    let exchanges = (0..=EXCHANGES).map(|_| flow::observe(&asked, client.as_ref()).ok());
+    let exchanges = (0..=count).map(|_| flow::observe(&asked, client.as_ref()).ok());
     let is_valid = |exchange: &Exchange| exchange.kind == expected && (200..300).contains(&exchange.status);
     let exchanges: Vec<Exchange> = exchanges.skip(1).flatten().filter(is_valid).collect();
     let (steps, n) = flow::median(&exchanges)?;

@@ -7,9 +7,12 @@
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write as _;
+use std::net::Ipv4Addr;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use tollgate_net::link::Side;
 
 use crate::experiment::{Authentication, Experiment, KeyKind, TlsVersion};
 use crate::secret;
@@ -27,7 +30,7 @@ const WORK_PROCESSES: u32 = 250;
 /// A password that was verified costs no hash again for so long: the most that there is, lest one falls into a trial.
 const VERIFIED_SECONDS: u32 = 3600;
 /// How the certificates name this machine.
-const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
+const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "127.77.0.2"];
 
 /// Certificates, a user and a configuration. Dropping it removes them.
 #[derive(Debug)]
@@ -37,7 +40,10 @@ pub(super) struct Secured {
     pub(super) configuration: PathBuf,
     /// Its listeners and its user, as a peer is told of them.
     pub(super) surroundings: Surroundings,
-    levels: Vec<u64>,
+    /// Where it listens.
+    pub(super) address: Ipv4Addr,
+    /// Levels, each with the first one whose listener is its own, too.
+    levels: Vec<(u64, u64)>,
 }
 
 impl Drop for Secured {
@@ -61,23 +67,34 @@ impl Secured {
         let Some(encrypting) = &experiment.encrypting else { return Ok(None) };
         let folder = private_folder(run)?;
         let configuration = folder.join("gateway.toml");
-        let mut secured = Secured { folder, configuration, surroundings: Surroundings::default(), levels: Vec::new() };
-        let mut text = String::from(
-            "[listen]\naddresses = [\"127.0.0.1:0\"]\n\n[cache]\nenabled = true\n\n[[service]]\nkind = \"fibonacci\"\n",
+        let address = if encrypting.is_afar() { Side::Far.address() } else { Ipv4Addr::LOCALHOST };
+        let surroundings = Surroundings::default();
+        let mut secured = Secured { folder, configuration, surroundings, address, levels: Vec::new() };
+        let mut text = format!(
+            "[listen]\naddresses = [\"{address}:0\"]\n\n[cache]\nenabled = true\n\n[[service]]\nkind = \"fibonacci\"\n",
         );
         // Writing to a String cannot fail.
         let _ = writeln!(text, "work_processes.limit = {WORK_PROCESSES}");
+        let way_of = |level: u64| encrypting.levels.get((level as usize).saturating_sub(1));
         for level in levels {
-            let way = encrypting.levels.get((*level as usize).saturating_sub(1));
+            let way = way_of(*level);
+            let alike = secured
+                .levels
+                .iter()
+                .find(|(known, _)| way_of(*known).zip(way).is_some_and(|(known, way)| known.is_alike(way)));
+            if let Some((_, first)) = alike {
+                secured.levels.push((*level, *first));
+                continue;
+            }
             let Some((version, key, chain)) = way.and_then(|way| Some((way.version?, way.key?, way.chain))) else {
                 continue;
             };
             let of_level = secured.folder_of(*level);
             ask(program, &certificate_arguments(&of_level, key, chain), "")?;
-            text.push_str(&listener(&of_level, version));
+            text.push_str(&listener(address, &of_level, version));
             let (certificate, key) = (of_level.join(CERTIFICATE), of_level.join(KEY));
             secured.surroundings.listeners.push(TlsListener { version: version.name(), certificate, key });
-            secured.levels.push(*level);
+            secured.levels.push((*level, *level));
         }
         if encrypting.authentication == Authentication::Basic {
             let password = secret::drawn()?;
@@ -97,12 +114,17 @@ impl Secured {
 
     /// The authority that signed the certificate of a level.
     pub(super) fn authority(&self, level: u64) -> PathBuf {
-        self.folder_of(level).join("ca.pem")
+        self.folder_of(self.first_alike(level).unwrap_or(level)).join("ca.pem")
     }
 
     /// Which of the gateway's further addresses is the level's.
     pub(super) fn listener(&self, level: u64) -> Option<usize> {
-        self.levels.iter().position(|known| *known == level)
+        let first = self.first_alike(level)?;
+        self.levels.iter().filter(|(known, first)| known == first).position(|(known, _)| *known == first)
+    }
+
+    fn first_alike(&self, level: u64) -> Option<u64> {
+        self.levels.iter().find(|(known, _)| *known == level).map(|(_, first)| *first)
     }
 
     fn folder_of(&self, level: u64) -> PathBuf {
@@ -134,9 +156,9 @@ fn certificate_arguments(folder: &Path, key: KeyKind, chain: u32) -> Vec<String>
     arguments
 }
 
-fn listener(folder: &Path, version: TlsVersion) -> String {
+fn listener(address: Ipv4Addr, folder: &Path, version: TlsVersion) -> String {
     format!(
-        "\n[[tls]]\naddresses = [\"127.0.0.1:0\"]\ncertificate = {}\nkey = {}\nversions = [\"{}\"]\ntickets = true\n",
+        "\n[[tls]]\naddresses = [\"{address}:0\"]\ncertificate = {}\nkey = {}\nversions = [\"{}\"]\ntickets = true\n",
         quoted(&folder.join(CERTIFICATE)),
         quoted(&folder.join(KEY)),
         version.name()
@@ -199,7 +221,10 @@ mod tests {
             }
         };
         let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
-        assert!(asked.contains("level-5 --key rsa-4096 --chain 3 --name localhost --name 127.0.0.1"), "{asked}");
+        assert!(
+            asked.contains("level-5 --key rsa-4096 --chain 3 --name localhost --name 127.0.0.1 --name 127.77.0.2"),
+            "{asked}"
+        );
         let configuration: toml::Table = fs::read_to_string(&secured.configuration).unwrap().parse().unwrap();
         let listeners = configuration["tls"].as_array().unwrap();
         assert_eq!((listeners.len(), listeners[1]["versions"][0].as_str()), (2, Some("1.3")));

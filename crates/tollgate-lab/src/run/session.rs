@@ -10,6 +10,7 @@ use super::backends::Backends;
 use super::book::Book;
 use super::distance;
 use super::inserting::Inserting;
+use super::line::Line;
 use super::onset::Failed;
 use super::options::{Observer, Progress, RunOptions};
 use super::paces::Paces;
@@ -27,6 +28,7 @@ use crate::load::model::{Closed, End};
 use crate::load::recorder::{BIN, Course};
 use crate::plan::Plan;
 use crate::results::{self, Moment, RunResult, State, Trial};
+use crate::round_trips;
 use crate::scaling;
 use crate::schedule::{self, Block};
 use crate::secret;
@@ -58,6 +60,8 @@ pub(super) struct Session<'a> {
     pub(super) inserting: Option<Inserting>,
     /// Certificates, user and configuration of our own gateway; absent where it needs none.
     pub(super) secured: Option<Secured>,
+    /// The line to the subjects, where they are far away packet by packet.
+    pub(super) line: Option<&'a Line>,
     /// The database of a ladder; absent for other experiments.
     pub(super) afar: Option<Afar>,
     /// The level of the blocks at hand: of a ladder, that of the subjects.
@@ -105,6 +109,7 @@ impl Session<'_> {
             Err(Halt::Ours(reason)) => return Err(Halt::Ours(reason.clone())),
         };
         self.result.scalings = scaling::scalings(&self.result, self.result.seed);
+        self.result.round_trips = round_trips::costs(&self.result);
         self.result.state = state;
         self.result.reason = reason;
         self.result.finished = Some(super::now_text());
@@ -116,6 +121,15 @@ impl Session<'_> {
     /// Measures what the link of remote variants does, if there are any.
     fn check_link(&mut self, moment: Moment) -> Result<(), Halt> {
         let experiment = &self.options.experiment;
+        if let Some(line) = self.line {
+            let checks = line.check(moment).map_err(Halt::Ours)?;
+            for doubt in line.doubts(&checks, experiment, self.plan) {
+                self.book.fault(doubt);
+            }
+            self.result.links.extend(checks);
+            self.result.settings.network = line.words();
+            return Ok(());
+        }
         if !distance::is_needed(experiment, self.plan) {
             return Ok(());
         }
@@ -416,6 +430,9 @@ impl Session<'_> {
         // A short trial may be over before anybody looks whether it is to go on.
         if self.stop.is_stopped() {
             return Err(Halt::Stopped);
+        }
+        if let Some(line) = self.line {
+            line.at(level).map_err(Halt::Ours)?;
         }
         self.generator.trial(slot, subject, asked, course, self.stop).map_err(|broken| match broken {
             Broken::Stopped => Halt::Stopped,

@@ -3,7 +3,7 @@
 //! Several variants may share one process; what each of them asks, and from how far away, is its own.
 
 use std::cell::RefCell;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -153,16 +153,16 @@ impl Process {
             }
             Place::Child(_) => {
                 let (mut arguments, folder) = arguments(options, folder)?;
+                let address = secured.map_or(Ipv4Addr::LOCALHOST, |secured| secured.address);
                 let shared = || secured.map(|secured| secured.configuration.as_path()).or(backends.configuration());
                 let configuration = laid.as_ref().map(Laid::file).or_else(shared);
                 arguments.extend(configuration.map(|file| file.display().to_string()));
-                let child =
-                    Child::start(Path::new(&options.serve_program), &arguments, cores).map_err(
-                        |error| match &laid {
-                            Some(laid) => laid.told(&error.to_string()),
-                            None => backends.told(&error.to_string()),
-                        },
-                    )?;
+                let child = Child::start_at(address, Path::new(&options.serve_program), &arguments, cores).map_err(
+                    |error| match &laid {
+                        Some(laid) => laid.told(&error.to_string()),
+                        None => backends.told(&error.to_string()),
+                    },
+                )?;
                 let metrics = child.admin_url.as_deref().and_then(Metrics::new);
                 Ok(Process { watched: child.watched().to_vec(), child: Some(child), metrics, folder, _laid: laid })
             }

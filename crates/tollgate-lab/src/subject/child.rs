@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
+use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -68,8 +69,22 @@ impl Child {
     /// # Errors
     /// What it said instead.
     pub fn start(program: &Path, arguments: &[String], cores: &Cores) -> Result<Child, StartError> {
+        Child::start_at(Ipv4Addr::LOCALHOST, program, arguments, cores)
+    }
+
+    /// The same with an address that others than this machine may reach.
+    ///
+    /// # Errors
+    /// As [`Child::start`].
+    pub fn start_at(
+        address: Ipv4Addr,
+        program: &Path,
+        arguments: &[String],
+        cores: &Cores,
+    ) -> Result<Child, StartError> {
         let mut command = Command::new(program);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]).args(arguments);
+        let address = format!("{address}:0");
+        command.args(["serve", "--listen", &address, "--admin", "127.0.0.1:0"]).args(arguments);
         let (child, announced) = Child::spawn(command, cores, announcement)?;
         child
             .once_ready(|child| child.wait_until_announced(&announced))

@@ -3,6 +3,7 @@
 //!
 //! It orders what the result holds and puts it into words; the terminal and Markdown draw the same tables.
 
+mod afar;
 mod beside;
 
 use super::number::{self, NOTHING};
@@ -31,6 +32,10 @@ pub(super) fn is_shown(run: &RunResult) -> bool {
 /// What the tables have in common, for below them.
 pub(super) fn legend(view: &View<'_>) -> Vec<String> {
     let run = view.run;
+    let afar = afar::legend(run);
+    if !afar.is_empty() {
+        return afar;
+    }
     let mut texts = vec![
         "times in ms; [..]: 95 % interval; CPU: subject's time for one request; toll on time: of a request with all users waiting for theirs, the inverse of throughput".to_owned(),
         "tolls on times of single answers are only given at equal rate: who waits for a slower server offers it less".to_owned(),
@@ -77,6 +82,9 @@ fn too_few_answers(run: &RunResult) -> Option<String> {
 
 /// All tables in their order.
 pub(super) fn tables(view: &View<'_>, times: Times) -> Vec<Table> {
+    if let Some(tables) = afar::tables(view.run) {
+        return tables;
+    }
     let mut tables = Vec::new();
     for level in &view.run.experiment.levels {
         let rows: Vec<&Row<'_>> = view.rows.iter().filter(|row| row.cell.level == *level).collect();

@@ -42,6 +42,15 @@ pub struct Door {
 }
 
 impl Door {
+    /// The namespace that the calling thread is in, for coming back.
+    ///
+    /// # Errors
+    /// Where /proc cannot be read.
+    pub fn here() -> io::Result<Door> {
+        let namespace = open("/proc/thread-self/ns/net", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Door { namespace: Arc::new(namespace) })
+    }
+
     /// Moves the calling thread into the namespace, for good: sockets that it makes, threads that it starts and child
     /// processes are there from now on. Sockets that it has already stay where they are.
     ///
@@ -100,10 +109,10 @@ pub(super) fn make(own: Ipv4Addr, peer: Ipv4Addr) -> io::Result<(Door, OwnedFd)>
 
 fn make_here(own: Ipv4Addr, peer: Ipv4Addr) -> io::Result<(Door, OwnedFd)> {
     unshare_network().map_err(|error| explained(error, "a network namespace of its own"))?;
-    let namespace = open("/proc/thread-self/ns/net", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let door = Door::here()?;
     let device = open_device().map_err(|error| explained(error, "a TUN device"))?;
     set_up(own, peer).map_err(|error| explained(error, "addresses for its TUN device"))?;
-    Ok((Door { namespace: Arc::new(namespace) }, device))
+    Ok((door, device))
 }
 
 /// Even who is killed leaves no program behind.
