@@ -2,8 +2,10 @@
 //!
 //! It deliberately does not order anything: [`crate::schedule`] does.
 
+mod batch;
 mod between;
 
+pub(crate) use batch::DOCUMENTS_LEAST;
 use std::time::Duration;
 
 use crate::experiment::{Connections, Distance, Experiment, ExtentOverride, WorkloadKind};
@@ -109,6 +111,8 @@ pub struct Plan {
     pub equal_rate: Option<RatePlan>,
     /// Of a ladder, how long a pass of each variant likely takes at each level; else empty.
     pub passes_likely: Vec<(usize, u64, Duration)>,
+    /// Distances with names, each run at the least level in as many blocks as the others; of a batch.
+    pub presets: u32,
 }
 
 /// What is measured at equal rate.
@@ -239,6 +243,7 @@ impl Plan {
             settle: Duration::from_millis(settle_ms.unwrap_or(0).into()),
             equal_rate,
             passes_likely: Vec::new(),
+            presets: experiment.presets.len() as u32,
         };
         if experiment.ladder.is_some() {
             plan.climb(experiment);
@@ -250,6 +255,12 @@ impl Plan {
             (false, false) => crate::run::WARM_UP_LEAST * plan.variants.len() as u32,
             (false, true) => WARM_UP_SHARED * plan.variants.len() as u32,
         };
+        if experiment.workload == WorkloadKind::Batch {
+            plan.subjects = 1;
+            plan.warm_up = batch::WARM_UP;
+            plan.trials_least = batch::trials(experiment, &plan);
+            return Ok(plan);
+        }
         plan.survey(experiment);
         plan.between = between::between(experiment, &plan);
         Ok(plan)

@@ -2,7 +2,9 @@
 //!
 //! Times carry their unit in the name. `format` is raised when a field changes its meaning or goes away.
 
+mod batch;
 mod encryption;
+mod gap;
 mod insert;
 mod ladder;
 mod link;
@@ -10,10 +12,12 @@ mod mediation;
 mod peer;
 mod threshold;
 
+pub use batch::{BatchFound, Batched, Bound, Distances, Hinge, PresetFound, PresetVerdict, Slope};
 pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
     Linear, NamedLevel, Peak, Phases, RateGroup, RoundTripCost, distance_words,
 };
+pub use gap::{Gap, GapKind};
 pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use ladder::{Binding, Occupancy};
 pub use link::{LinkCheck, Moment};
@@ -102,6 +106,9 @@ pub struct RunResult {
     /// What was expected of the figures, and whether it holds.
     #[serde(default)]
     pub thresholds: Vec<ThresholdResult>,
+    /// What was found of the network before a database; absent for other workloads.
+    #[serde(default)]
+    pub distance: Option<Distances>,
 }
 
 /// Whether a run is whole.
@@ -156,6 +163,8 @@ pub enum Piece {
     Request,
     /// A record that was inserted.
     Record,
+    /// A document of a batch.
+    Document,
 }
 
 /// One way of doing the same thing.
@@ -323,31 +332,9 @@ pub struct Cell {
     /// What the gateway's work processes and connections did, and which limit binds; absent where no limit is swept.
     #[serde(default)]
     pub occupancy: Option<Occupancy>,
-}
-
-/// A planned cell without figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Gap {
-    /// Variant of the cell.
-    pub variant: String,
-    /// Level of the cell.
-    pub level: u64,
-    /// Which kind.
-    pub kind: GapKind,
-    /// Why, in one sentence; where errors begin, the wording of the first one.
-    pub reason: String,
-}
-
-/// Why a planned cell has no figures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum GapKind {
-    /// Errors begin here.
-    ErrorOnset,
-    /// Errors began at a lower level.
-    AfterOnset,
-    /// It would take longer than a cell may.
-    TooLong,
+    /// What a batch did; absent for other workloads.
+    #[serde(default)]
+    pub batch: Option<BatchFound>,
 }
 
 /// A mean over trials with its 95 % interval.
@@ -551,6 +538,9 @@ pub struct Trial {
     /// CPU time of the servers behind it, where there are any of ours.
     #[serde(default)]
     pub backend_cpu_us: Option<f64>,
+    /// What a batch told of itself; absent for other workloads.
+    #[serde(default)]
+    pub batch: Option<Batched>,
     /// CPU time of all threads of the generator.
     pub generator_cpu_us: f64,
     /// CPU time of its busiest thread.

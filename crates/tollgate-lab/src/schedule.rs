@@ -91,6 +91,7 @@ mod tests {
             settle: Duration::ZERO,
             equal_rate: None,
             passes_likely: Vec::new(),
+            presets: 0,
         }
     }
 

@@ -4,6 +4,7 @@
 //! repair a figure, or drop a trial.
 
 pub(crate) mod at_rate;
+pub mod batch;
 mod users;
 
 use std::collections::BTreeMap;
@@ -127,16 +128,7 @@ const RULES: &[(&str, Rule)] = &[
 
 /// What the rules find in a cell; a single `ok` where they find nothing.
 pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
-    let of = |rule: &str, finding: Finding| Validity {
-        variant: evidence.cell.variant.clone(),
-        level: evidence.cell.level,
-        rule: rule.to_owned(),
-        verdict: finding.verdict,
-        reason: finding.reason,
-        remedy: finding.remedy.to_owned(),
-        value: finding.value,
-        bound: finding.bound,
-    };
+    let of = |rule: &str, finding| finding_of(&evidence.cell.variant, evidence.cell.level, rule, finding);
     let mut found: Vec<Validity> = RULES.iter().filter_map(|(name, rule)| Some(of(name, rule(evidence)?))).collect();
     if found.is_empty() {
         let value = RULES.len() as f64;
@@ -144,6 +136,19 @@ pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
         found.push(of("all", Finding { verdict: Verdict::Ok, reason, remedy: "", value, bound: 0.0 }));
     }
     found
+}
+
+fn finding_of(variant: &str, level: u64, rule: &str, finding: Finding) -> Validity {
+    Validity {
+        variant: variant.to_owned(),
+        level,
+        rule: rule.to_owned(),
+        verdict: finding.verdict,
+        reason: finding.reason,
+        remedy: finding.remedy.to_owned(),
+        value: finding.value,
+        bound: finding.bound,
+    }
 }
 
 /// What is said of a variant whose subject died or was stopped while it was measured.
@@ -206,16 +211,7 @@ fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
 /// What is said of a cell that has no figures, but whose account was not settled.
 pub fn unsettled(variant: &str, level: u64, transfers: &Transfers) -> Option<Validity> {
     let finding = unsettled_finding(transfers.settlement, transfers.fault.as_deref()?);
-    Some(Validity {
-        variant: variant.to_owned(),
-        level,
-        rule: SETTLEMENT.to_owned(),
-        verdict: finding.verdict,
-        reason: finding.reason,
-        remedy: finding.remedy.to_owned(),
-        value: finding.value,
-        bound: finding.bound,
-    })
+    Some(finding_of(variant, level, SETTLEMENT, finding))
 }
 
 fn settlement(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -416,13 +412,17 @@ fn warm_up(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
     let share = evidence.ticks.steal_share();
-    (share > STEAL_SHARE_MAX).then(|| Finding {
+    (share > STEAL_SHARE_MAX).then(|| steal_finding(share))
+}
+
+fn steal_finding(share: f64) -> Finding {
+    Finding {
         verdict: Verdict::Marked,
         reason: format!("the hypervisor took {:.1} % of the cores' time", share * 100.0),
         remedy: "run again when the host is calmer, or on a machine of its own",
         value: share,
         bound: STEAL_SHARE_MAX,
-    })
+    }
 }
 
 fn classes(errors: &BTreeMap<String, u64>) -> String {

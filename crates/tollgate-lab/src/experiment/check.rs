@@ -61,10 +61,11 @@ impl Checker<'_> {
             (None, Some(levels)) => self.levels(levels.as_ref(), levels.span())?,
             (None, None) => self.levels(&[], parsed.factor.name.span())?,
         };
+        self.batch(&parsed)?;
         let workload = parsed.workload.as_ref().kind;
         let places = match workload {
             WorkloadKind::Insert => Some(self.places(&parsed.workload)?),
-            WorkloadKind::Walk | WorkloadKind::Request => None,
+            WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Batch => None,
         };
         let counts_records = factor == FactorName::Records;
         if counts_records != (workload == WorkloadKind::Insert) {
@@ -86,6 +87,7 @@ impl Checker<'_> {
         if ladder.is_some() {
             self.rung(configuration.as_ref(), parsed.subject.configuration.as_ref())?;
         }
+        let presets = self.presets(&parsed, &variants)?;
         let mut experiment = Experiment {
             name: parsed.name.into_inner(),
             question: parsed.question.into_inner(),
@@ -98,6 +100,7 @@ impl Checker<'_> {
             round_trip_ms,
             configuration,
             subject_arguments: parsed.subject.arguments,
+            presets,
             backends,
             connections,
             variants,
@@ -304,7 +307,9 @@ impl Checker<'_> {
             let mode = self.mode(file, workload.kind)?;
             let connecting = self.connecting(file, factor)?;
             let title = mode.map(insert::title).or_else(|| connecting.map(encryption::title));
+            let link = self.link(file, workload.kind)?;
             let at = match (&file.url, mode.zip(places), &workload.path) {
+                _ if let Some(link) = link => link,
                 (Some(url), ..) | (None, None, Some(url)) => self.location(url)?,
                 (None, Some((mode, places)), _) => Location::Gateway(places.path(mode)),
                 (None, None, None) => {
@@ -342,10 +347,10 @@ impl Checker<'_> {
                 &format!("variant `{}` does not say how it sends its records", file.name.as_ref()),
                 "add `mode`, such as `mode = \"batch-100\"`",
             )),
-            (Some(mode), WorkloadKind::Walk | WorkloadKind::Request) => {
+            (Some(mode), WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Batch) => {
                 Err(self.fault(mode.span(), "only an insert has a mode", "leave `mode` out"))
             }
-            (None, WorkloadKind::Walk | WorkloadKind::Request) => Ok(None),
+            (None, WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Batch) => Ok(None),
         }
     }
 
@@ -399,7 +404,7 @@ impl Checker<'_> {
     fn request(&self, file: &VariantFile, workload: &WorkloadFile) -> Result<RequestShape, ExperimentError> {
         let format = match (&file.format, workload.kind) {
             (Some(format), _) => Some(*format.as_ref()),
-            (None, WorkloadKind::Request | WorkloadKind::Insert) => None,
+            (None, WorkloadKind::Request | WorkloadKind::Insert | WorkloadKind::Batch) => None,
             (None, WorkloadKind::Walk) => {
                 return Err(self.fault(
                     file.name.span(),

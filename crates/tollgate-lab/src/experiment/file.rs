@@ -45,6 +45,9 @@ pub(super) struct ExperimentFile {
     /// Servers behind the subjects, each a `tollgate serve` of its own that is started before them.
     #[serde(default, rename = "backend")]
     pub(super) backends: Vec<BackendFile>,
+    /// For `batch`: distances that are computed from what the variants cost, and then run.
+    #[serde(default, rename = "preset")]
+    pub(super) presets: Vec<PresetFile>,
     /// The ways of doing the work.
     #[serde(default, rename = "variant")]
     #[schemars(with = "Vec<VariantFile>", length(min = 1))]
@@ -103,6 +106,20 @@ pub(super) struct SubjectFile {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(super) files: Vec<Spanned<String>>,
+}
+
+/// A distance with a name.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PresetFile {
+    /// Short name, unique among variants and presets.
+    #[schemars(with = "String")]
+    pub(super) name: Spanned<String>,
+    /// A few words for people.
+    pub(super) title: Option<String>,
+    /// The overhead over no distance that it is to have, as a share: 0.15 is 15 %.
+    #[schemars(with = "f64")]
+    pub(super) overhead: Spanned<f64>,
 }
 
 /// A server behind the subjects.
@@ -187,6 +204,8 @@ pub enum FactorName {
     Encryption,
     /// Work processes of the gateway, at so many users.
     WorkProcesses,
+    /// Work processes of a batch.
+    Processes,
 }
 
 /// What is asked of the subjects.
@@ -257,6 +276,8 @@ pub enum WorkloadKind {
     /// Insert as many records as the level says into an empty table, in the variant's mode; then count and compare what
     /// is stored, and empty the table.
     Insert,
+    /// Generate documents out of a PostgreSQL and back into it, by as many work processes as the level says.
+    Batch,
 }
 
 /// How long one extent measures.
@@ -313,6 +334,9 @@ pub(super) struct VariantFile {
     /// (`http://127.0.0.1:8080/flights`). Absent where the workload says where.
     #[schemars(with = "Option<String>")]
     pub(super) url: Option<Spanned<String>>,
+    /// For `batch`: by how much a round trip to the database is longer than without delay, in microseconds.
+    #[schemars(with = "Option<u32>")]
+    pub(super) round_trip_us: Option<Spanned<u32>>,
     /// How an `insert` sends its records: `sequential`, `parallel-N` (single requests over N connections), `batch-N`
     /// (N independent requests in a JSON batch), `changeset-N` (N requests in one atomic group), `multipart-N` (N
     /// independent requests in a multipart batch) or `custom-rest` (all in one array).

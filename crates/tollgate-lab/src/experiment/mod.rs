@@ -4,6 +4,7 @@
 //! The built-in ones have the same format as a user's. What this module deliberately does not do: decide orders and
 //! durations (see [`crate::plan`] and [`crate::schedule`]) or look at a network.
 
+mod batch;
 mod check;
 mod encryption;
 mod error;
@@ -14,6 +15,7 @@ mod ladder;
 mod mediation;
 mod mode;
 
+pub use batch::Preset;
 pub use check::LEVEL_MAX;
 pub use encryption::{Authentication, Encrypting, EncryptionLevel, EqualRateShape, KeyKind, TlsVersion};
 pub use error::{ExperimentError, did_you_mean};
@@ -24,6 +26,8 @@ pub(crate) use ladder::{CONNECTIONS, DATABASE, WORK_PROCESSES};
 pub(crate) use mediation::place;
 pub use mediation::{AnswerShape, Backend, Configuration, Element, Files};
 pub use mode::{BATCH_RECORDS_MAX, BatchForm, CONNECTIONS_MAX, Mode};
+
+use std::time::Duration;
 
 use tollgate_wire::links::Template;
 
@@ -37,6 +41,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("batching", include_str!("../../experiments/batching.toml")),
     ("mediation", include_str!("../../experiments/mediation.toml")),
     ("ladder", include_str!("../../experiments/ladder.toml")),
+    ("distance", include_str!("../../experiments/distance.toml")),
 ];
 
 /// The subject that is tollgate itself, among those of `--subjects`.
@@ -68,6 +73,8 @@ pub struct Experiment {
     pub subject_arguments: Vec<String>,
     /// Its configuration; absent where it needs none of ours.
     pub configuration: Option<Configuration>,
+    /// Distances with names, of a batch.
+    pub presets: Vec<Preset>,
     /// Servers behind the subjects.
     pub backends: Vec<Backend>,
     /// How long the connections of users stay open.
@@ -167,6 +174,8 @@ pub enum Location {
     Gateway(String),
     /// A whole URL of a server that is already there.
     Url(String),
+    /// The far end of a link whose round trips are so much longer than without delay: the database of a batch.
+    Link(Duration),
 }
 
 /// How a variant's requests look and how its answers are understood.
@@ -390,6 +399,7 @@ impl FactorName {
             FactorName::Records => ("records", "records"),
             FactorName::Encryption => ("encryption", ""),
             FactorName::WorkProcesses => ("work-processes", "work processes"),
+            FactorName::Processes => ("processes", "processes"),
         }
     }
 }

@@ -116,6 +116,7 @@ pub(crate) fn protocol() -> RunResult {
         peaks: Vec::new(),
         scalings: Vec::new(),
         warm_ups: Vec::new(),
+        distance: None,
     }
 }
 
@@ -262,6 +263,7 @@ pub(crate) fn cell(variant: &str, level: u64) -> Cell {
         equal_rate: None,
         backend: None,
         occupancy: None,
+        batch: None,
     }
 }
 
@@ -304,6 +306,7 @@ fn trials(experiment: &Experiment, blocks: u32) -> Vec<Trial> {
                     response_time_mean_ms: duration_ms * level as f64 / requests as f64,
                     subject_cpu_us: Some(cpu_us * f64::exp(wander / 2.0 + 0.01 * noise.normal()) * requests as f64),
                     backend_cpu_us: None,
+                    batch: None,
                     generator_cpu_us: 7.1 * requests as f64,
                     generator_busiest_cpu_us: 7.1 * requests as f64,
                     generator_run_queue_us: 0.004 * duration_ms * 1000.0,

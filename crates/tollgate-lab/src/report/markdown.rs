@@ -1,5 +1,6 @@
 //! A table for a README or an issue, with the tolls and the doubts below it.
 
+use super::distance;
 use super::encryption;
 use super::inserts::{self, Whose};
 use super::ladder;
@@ -31,6 +32,11 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
     }
     if inserts::is_shown(run) {
         wide_tables(&view, out)?;
+    } else if distance::is_shown(run) {
+        for sentence in distance::sentences(run) {
+            writeln!(out, "{}\n", escaped(&sentence))?;
+        }
+        word_tables(distance::tables(&view), out)?;
     } else if encryption::is_shown(run) {
         word_tables(encryption::tables(&view, "×"), out)?;
     } else {

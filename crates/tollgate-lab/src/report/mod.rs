@@ -6,6 +6,7 @@
 mod across;
 mod chart;
 mod csv;
+mod distance;
 mod encryption;
 mod html;
 mod inserts;

@@ -191,7 +191,7 @@ pub(super) fn what(run: &RunResult, figure: Figure) -> String {
     let experiment = &run.experiment;
     match (figure, experiment.piece) {
         (Figure::UnitTime, Piece::Record) => "ms per record".to_owned(),
-        (Figure::UnitTime, Piece::Request) => format!("ms per {}", sentence::unit_noun(experiment)),
+        (Figure::UnitTime, Piece::Request | Piece::Document) => format!("ms per {}", sentence::unit_noun(experiment)),
         (Figure::SubjectCpu, _) => format!("CPU us per {}", sentence::piece(experiment)),
         (Figure::Bytes, _) => format!("bytes per {}", sentence::unit_noun(experiment)),
         (Figure::MedianAtRate | Figure::P95AtRate | Figure::P99AtRate, _) => {
@@ -248,7 +248,7 @@ fn level_of(run: &RunResult, group: &Group<'_>) -> Option<u64> {
         let count = |level: u64| group.against.iter().filter(clear_at(level, figure)).count();
         let most = levels.iter().map(|level| count(*level)).max().filter(|most| *most > 0)?;
         let enough = match run.experiment.piece {
-            Piece::Request => most,
+            Piece::Request | Piece::Document => most,
             Piece::Record => (most * 2).div_ceil(3),
         };
         levels.iter().copied().rev().find(|level| count(*level) >= enough)

@@ -77,6 +77,7 @@ pub(super) fn piece(experiment: &Experiment) -> &'static str {
     match experiment.piece {
         Piece::Request => "request",
         Piece::Record => "record",
+        Piece::Document => "document",
     }
 }
 

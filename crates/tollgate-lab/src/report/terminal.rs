@@ -2,6 +2,7 @@
 //!
 //! It fits the width it is told by leaving out columns, least needed first; it never wraps a row.
 
+use super::distance;
 use super::encryption;
 use super::inserts;
 use super::ladder;
@@ -35,6 +36,15 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
     writeln!(out)?;
     if inserts::is_shown(run) && !view.rows.is_empty() {
         inserts::terminal::write(&view, out, options.width)?;
+    } else if distance::is_shown(run) && !view.rows.is_empty() {
+        for table in distance::tables(&view) {
+            words(&table, out, options.width, &paint)?;
+        }
+        let answer = sentence::answers(run, "x");
+        for sentence in answer.iter().chain(&distance::sentences(run)) {
+            wrapped(out, "", &one_line(sentence), options.width)?;
+        }
+        writeln!(out)?;
     } else if encryption::is_shown(run) && !view.rows.is_empty() {
         for sentence in sentence::answers(run, "x") {
             wrapped(out, "", &one_line(&sentence), options.width)?;

@@ -222,7 +222,7 @@ impl<'r> Group<'r> {
     pub(super) fn answer_level(self, run: &RunResult) -> Option<u64> {
         let is_own = |toll: &Toll| self.has(run, &toll.variant);
         let clear = match run.experiment.piece {
-            Piece::Request => None,
+            Piece::Request | Piece::Document => None,
             // Of inserts the levels differ widely: one at which nothing is clear answers nothing.
             Piece::Record => level_of_most(run, &|toll| is_clear(toll) && is_own(toll)),
         };
@@ -244,7 +244,7 @@ fn level_of_most(run: &RunResult, accepts: &dyn Fn(&Toll) -> bool) -> Option<u64
         let most = run.experiment.levels.iter().map(|level| plain_at(*level, figure)).max().filter(|most| *most > 0)?;
         // Of inserts, the more records the clearer what each costs: a few variants that do not get that far are let go.
         let enough = match run.experiment.piece {
-            Piece::Request => most,
+            Piece::Request | Piece::Document => most,
             Piece::Record => (most * 2).div_ceil(3),
         };
         run.experiment.levels.iter().copied().rev().find(|level| plain_at(*level, figure) >= enough)

@@ -4,6 +4,7 @@
 //! What it deliberately does not do: print (an [`Observer`] is told), compute tolls, or render.
 
 mod backends;
+mod batch;
 mod book;
 mod descriptors;
 mod distance;
@@ -35,7 +36,7 @@ use std::time::Duration;
 
 use tollgate_net::link::Door;
 
-pub use options::{Certificates, Observer, Progress, RunError, RunOptions};
+pub use options::{Certificates, LinkChoice, Observer, Progress, RunError, RunOptions};
 pub use stop::StopFlag;
 pub use store::{HISTOGRAMS, RESULT};
 
@@ -96,6 +97,16 @@ pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
     let mut plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
     let peers = plan.variants.iter().filter_map(|variant| options.peer(&options.experiment.variants[*variant]).ok()?);
     plan.warm_up += peers.map(|peer| peer.warm_up).sum::<Duration>();
+    if options.experiment.workload == WorkloadKind::Batch {
+        batch::check(options, &mut plan)?;
+        return Ok(plan);
+    }
+    if options.link != LinkChoice::default() || options.database.is_some() {
+        let name = &options.experiment.name;
+        return Err(RunError::Usage(format!(
+            "--link and --database are for batches, such as `distance`; `{name}` is none"
+        )));
+    }
     sites::sites(options, &plan)?;
     headers(options)?;
     descriptors::check(&options.experiment, &plan).map_err(RunError::Usage)?;
@@ -108,6 +119,9 @@ pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
 /// Why nothing was measured: what was asked cannot be, or a subject could not be started.
 pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Result<RunOutcome, RunError> {
     let plan = check(options)?;
+    if options.experiment.workload == WorkloadKind::Batch {
+        return batch::run(options, &plan, observer, stop);
+    }
     let sites = sites::sites(options, &plan)?;
     let headers = headers(options)?;
     rungs::check(options)?;
@@ -275,8 +289,13 @@ fn blank(
                 WorkloadKind::Walk => "pass over the list and every entity that it names".to_owned(),
                 WorkloadKind::Request => "request".to_owned(),
                 WorkloadKind::Insert => "transfer of as many records as the level says".to_owned(),
+                WorkloadKind::Batch => "document".to_owned(),
             },
-            piece: if is_insert { results::Piece::Record } else { results::Piece::Request },
+            piece: match experiment.workload {
+                WorkloadKind::Insert => results::Piece::Record,
+                WorkloadKind::Batch => results::Piece::Document,
+                WorkloadKind::Walk | WorkloadKind::Request => results::Piece::Request,
+            },
             published_table: experiment.published_table.map(|table| table.name().to_owned()),
         },
         version: options.version.clone(),
@@ -324,5 +343,6 @@ fn blank(
         peaks: Vec::new(),
         scalings: Vec::new(),
         warm_ups: Vec::new(),
+        distance: None,
     }
 }

@@ -39,6 +39,10 @@ pub struct RunOptions {
     pub may_load: Vec<String>,
     /// `--i-may-empty`: hosts whose tables a run of inserts may empty, whatever stands in them.
     pub may_empty: Vec<String>,
+    /// `--link`: what the network before a batch's database is made of.
+    pub link: LinkChoice,
+    /// `--database`: a PostgreSQL of the user's for a batch; absent: one is started.
+    pub database: Option<String>,
     /// Seed of every order; absent: drawn.
     pub seed: Option<u64>,
     /// The command line as it is stored, secrets removed.
@@ -63,6 +67,29 @@ impl RunOptions {
         let Some(name) = &variant.peer else { return Ok(None) };
         let peer = self.peers.iter().find(|peer| peer.name == *name);
         peer.map(Some).ok_or_else(|| format!("nothing is known of the subject `{name}`"))
+    }
+}
+
+/// What the network before a batch's database is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LinkChoice {
+    /// A proxy that holds bytes back.
+    #[default]
+    Proxy,
+    /// Packets between two network namespaces.
+    Tun,
+    /// Nothing: the network is the user's own, and two saved runs are compared.
+    None,
+}
+
+impl LinkChoice {
+    /// The name on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            LinkChoice::Proxy => "proxy",
+            LinkChoice::Tun => "tun",
+            LinkChoice::None => "none",
+        }
     }
 }
 

@@ -465,7 +465,7 @@ impl Session<'_> {
     pub(super) fn reading(&self) -> Asking {
         match self.options.experiment.workload {
             WorkloadKind::Walk => Asking::Walk,
-            WorkloadKind::Request | WorkloadKind::Insert => Asking::Request,
+            WorkloadKind::Request | WorkloadKind::Insert | WorkloadKind::Batch => Asking::Request,
         }
     }
 
@@ -500,6 +500,7 @@ fn trial_of(name: &str, block: &Block, place: usize, measured: &Measured) -> Tri
         response_time_mean_ms: response_ns / 1e6,
         subject_cpu_us: measured.subject_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
         backend_cpu_us: measured.backend_cpu_ns.map(|used_ns| used_ns as f64 / 1e3),
+        batch: None,
         generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
         generator_busiest_cpu_us: measured.used.busiest_cpu_ns as f64 / 1e3,
         generator_run_queue_us: measured.used.run_queue_max_ns as f64 / 1e3,

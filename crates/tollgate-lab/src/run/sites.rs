@@ -120,6 +120,9 @@ fn site(options: &RunOptions, experiment: &Experiment, variant: usize) -> Result
         (Some(url), at) => Place::There(target(&with_path(url, at), &format!("--subject {}", shape.name), options)?),
         (None, Location::Url(url)) => Place::There(target(url, &format!("variant `{}`", shape.name), options)?),
         (None, Location::Gateway(path)) => Place::Child(path.clone()),
+        (None, Location::Link(_)) => {
+            return Err(RunError::Failed(format!("variant `{}` is a batch's, which no server does", shape.name)));
+        }
     };
     let of = |means: &dyn Fn(&str) -> bool| -> Vec<u32> {
         options.subject_pids.iter().filter(|(name, _)| means(name)).map(|(_, process)| *process).collect()

@@ -24,6 +24,8 @@ pub(super) fn options() -> RunOptions {
         authorities: None,
         may_load: Vec::new(),
         may_empty: Vec::new(),
+        link: LinkChoice::default(),
+        database: None,
         seed: Some(1),
         command_line: vec!["tollgate".to_owned(), "run".to_owned(), "protocol".to_owned()],
         serve_program: PathBuf::from("/nowhere/tollgate"),

@@ -8,12 +8,14 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use tollgate_net::listen::free_port;
 
 use crate::cores::Cores;
 use crate::secret;
@@ -27,6 +29,8 @@ const USER: &str = "tollgate";
 const DATABASE: &str = "postgres";
 /// Connections that it takes: those of a whole tuning ladder, and some to look at it.
 const CONNECTIONS_MAX: u32 = 200;
+/// A tick of /proc in microseconds: USER_HZ is 100 wherever there is Linux.
+const TICK_US: f64 = 10_000.0;
 /// Bytes of its log that are quoted when it does not start.
 const LOG_BYTES_MAX: u64 = 2000;
 
@@ -149,14 +153,15 @@ impl Postgres {
             return Err(failed("initdb", &String::from_utf8_lossy(&made.stderr).trim()));
         }
         let version = fs::read_to_string(data.join("PG_VERSION")).unwrap_or_default().trim().to_owned();
-        let free = TcpListener::bind((options.address, 0)).and_then(|listener| listener.local_addr());
-        let address = free.map_err(|error| failed(&format!("no port of {}", options.address), &error))?;
+        let port = free_port(SocketAddr::new(options.address, 0))
+            .map_err(|error| failed(&format!("no port of {}", options.address), &error))?;
+        let address = SocketAddr::new(options.address, port);
         let append = |file: &str, text: String| {
             let opened = OpenOptions::new().append(true).open(data.join(file));
             opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| failed(file, &error))
         };
         append("postgresql.conf", configuration(address, folder, &options.settings))?;
-        append("pg_hba.conf", "host all all samenet scram-sha-256\n".to_owned())?;
+        append("pg_hba.conf", "host all all 127.0.0.0/8 scram-sha-256\n".to_owned())?;
         let mut keeper = command(user, Path::new("/bin/sh"));
         keeper.args(["-c", KEEPER, "sh"]).arg(&installed.folder).arg(folder);
         // Of a group of its own: a terminal's interrupt is for the lab, which then ends the server itself.
@@ -198,6 +203,19 @@ impl Postgres {
         text.lines().next()?.trim().parse().ok()
     }
 
+    /// User and system time of all its processes by now, those that have ended among them, in microseconds: of the ended
+    /// ones to 10 ms. Absent once it has ended itself.
+    pub fn cpu_us(&self) -> Option<f64> {
+        let server = self.process()?;
+        let (own, ended) = ticks(&fs::read_to_string(format!("/proc/{server}/stat")).ok()?)?;
+        let children = fs::read_to_string(format!("/proc/{server}/task/{server}/children")).ok()?;
+        let living = children.split_whitespace().filter_map(|child| {
+            // One that ends between two reads is missing once.
+            Some(ticks(&fs::read_to_string(format!("/proc/{child}/stat")).ok()?)?.0)
+        });
+        Some((own + ended + living.sum::<u64>()) as f64 * TICK_US)
+    }
+
     fn last_words(&self) -> String {
         let mut words = String::new();
         let log = fs::File::open(self.folder.join("log"));
@@ -214,6 +232,14 @@ impl Drop for Postgres {
         drop(self.keeper.stdin.take());
         let _ = self.keeper.wait();
     }
+}
+
+/// User and system ticks of a process itself, and of its children that have ended, of /proc/PID/stat.
+fn ticks(stat: &str) -> Option<(u64, u64)> {
+    // The name in parentheses may hold anything; the state is the first field behind it.
+    let fields: Vec<&str> = stat[stat.rfind(')')? + 1..].split_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    Some((field(14)? + field(15)?, field(16)? + field(17)?))
 }
 
 fn newest_first(versions: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
@@ -295,6 +321,13 @@ mod tests {
     }
 
     #[test]
+    fn ticks_are_told_apart_from_a_name_that_looks_like_fields() {
+        let stat = "7 (a) 1 (b) S 1 7 7 0 -1 4194560 1 2 3 4 50 6 700 8 20 0 1 0 9";
+        assert_eq!(ticks(stat), Some((56, 708)));
+        assert_eq!(ticks("7 (a"), None);
+    }
+
+    #[test]
     fn root_gives_the_server_to_the_first_user_that_there_is() {
         let check =
             |accounts: &str, expected: Option<(u32, u32)>| assert_eq!(account(accounts), expected, "{accounts}");
@@ -318,7 +351,7 @@ mod tests {
         assert!(matches!(answer[0], b'S' | b'N'), "{answer:?}");
         let (folder, address) = (server.folder.clone(), server.address());
         assert!(server.url().starts_with("postgres://tollgate:") && !server.version().is_empty());
-        assert!(server.process().is_some());
+        assert!(server.process().is_some() && server.cpu_us().is_some());
         drop(server);
         assert!(!folder.exists() && std::net::TcpStream::connect(address).is_err());
     }

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::results::{Figure, GapKind, RunResult, Verdict};
-use tollgate_lab::run::{Certificates, RunError, RunOptions, StopFlag, run};
+use tollgate_lab::run::{Certificates, LinkChoice, RunError, RunOptions, StopFlag, run};
 
 use crate::server::{TruthServer, truth_server};
 
@@ -56,6 +56,8 @@ fn options(server: &TruthServer, experiment: Experiment, folder: &TempDir) -> Ru
         certificates: Certificates::Verified,
         authorities: None,
         may_load: Vec::new(),
+        link: LinkChoice::default(),
+        database: None,
         may_empty: Vec::new(),
         seed: Some(1),
         command_line: Vec::new(),

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::results::{Figure, RunResult, State, Toll, TollVerdict, Trial};
-use tollgate_lab::run::{Certificates, Ending, Observer, Progress, RunOptions, RunOutcome, StopFlag, run};
+use tollgate_lab::run::{Certificates, Ending, LinkChoice, Observer, Progress, RunOptions, RunOutcome, StopFlag, run};
 use tollgate_lab::toll::{Findings, compute};
 
 use crate::server::{TruthServer, truth_server};
@@ -60,6 +60,8 @@ fn measure(
         certificates: Certificates::Verified,
         authorities: None,
         may_load: Vec::new(),
+        link: LinkChoice::default(),
+        database: None,
         may_empty: Vec::new(),
         seed: Some(1),
         command_line: Vec::new(),

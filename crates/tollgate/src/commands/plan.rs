@@ -45,6 +45,7 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         let at = match (given, &variant.at) {
             (Some(url), _) => hide(url),
             (None, Location::Url(url)) => hide(url),
+            (None, Location::Link(away)) => format!("the batch, its database {} us further away", away.as_micros()),
             (None, Location::Gateway(path)) => match &variant.peer {
                 Some(peer) => format!("{peer}, {path}"),
                 None => format!("our gateway, {path}"),
@@ -73,6 +74,10 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) },
         if plan.subjects == 1 { "the subject".to_owned() } else { format!("each of {} subjects", plan.subjects) },
     )?;
+    if plan.presets > 0 {
+        let trials = (plan.presets + 1) * plan.blocks * TRIALS_PER_BLOCK;
+        writeln!(out, "  presets   {}, computed from those: at most {trials} trials more", plan.presets)?;
+    }
     if plan.slice_most > plan.slice {
         let most = readable(plan.slice_most);
         let often = ANSWERS_PER_USER;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tollgate_lab::experiment::{Experiment, TOLLGATE, Variant};
 use tollgate_lab::plan::{Extent, PlanOptions};
-use tollgate_lab::run::{Certificates, RunError, RunOptions};
+use tollgate_lab::run::{Certificates, LinkChoice, RunError, RunOptions};
 use tollgate_lab::subject::Peer;
 
 use super::{input, secrets};
@@ -74,6 +74,16 @@ pub(crate) struct Selection {
     /// A PEM file of authorities that are trusted besides the machine's own
     #[arg(long, value_name = "FILE", conflicts_with = "insecure", help_heading = "Your own subject")]
     pub(super) ca: Option<PathBuf>,
+
+    /// A PostgreSQL of yours for a batch, in the place of one that is started for the run; its sample is made in tables of
+    /// its own
+    #[arg(long, value_name = "URL", help_heading = "Your own subject")]
+    pub(super) database: Option<String>,
+
+    /// What the network before a batch's database is made of: `proxy`, `tun` (packets between two network namespaces, for
+    /// root), or `none`, so that your own network is measured and two saved runs are compared
+    #[arg(long, value_name = "KIND", default_value = "proxy", value_parser = link, help_heading = "How much")]
+    pub(super) link: LinkChoice,
 
     /// A host off this machine that you are allowed to load; without it, only loopback is aimed at
     #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Your own subject")]
@@ -153,11 +163,20 @@ pub(crate) fn run_options(
         authorities: selection.ca.clone(),
         may_load: selection.may_load.clone(),
         may_empty: selection.may_empty.clone(),
+        link: selection.link,
+        database: selection.database.clone(),
         seed,
         command_line: secrets::without_secrets(std::env::args()),
         serve_program,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
+}
+
+/// A kind of link by its name.
+fn link(name: &str) -> Result<LinkChoice, String> {
+    let known = [LinkChoice::Proxy, LinkChoice::Tun, LinkChoice::None];
+    let found = known.into_iter().find(|choice| choice.name() == name);
+    found.ok_or_else(|| "expected proxy, tun or none".to_owned())
 }
 
 /// Whose fault it was that nothing was measured.

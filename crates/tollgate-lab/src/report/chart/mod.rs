@@ -6,6 +6,7 @@
 mod axis;
 pub(super) mod bands;
 pub(super) mod dots;
+pub(super) mod grouped;
 pub(super) mod histogram;
 pub(super) mod lines;
 pub(super) mod over_time;
@@ -13,6 +14,7 @@ mod palette;
 pub(super) mod percentiles;
 mod scale;
 pub(super) mod sequence;
+pub(super) mod stacked;
 mod svg;
 #[cfg(test)]
 mod tests;

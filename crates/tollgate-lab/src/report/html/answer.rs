@@ -6,7 +6,7 @@ use crate::report::inserts;
 use crate::report::number;
 use crate::report::sentence;
 use crate::report::view::{self, View, headline_level, is_plain};
-use crate::results::{Figure, Toll, TollVerdict, Variant};
+use crate::results::{Figure, Piece, Toll, TollVerdict, Variant};
 use std::fmt::Write;
 
 pub(super) fn head(view: &View<'_>) -> Option<String> {
@@ -32,11 +32,12 @@ pub(super) fn head(view: &View<'_>) -> Option<String> {
     };
     let _ = write!(
         html,
-        "<p class=\"meta\">{}{} · {} blocks · {} requests · intervals are 95 %</p></header>",
+        "<p class=\"meta\">{}{} · {} blocks · {} {}s · intervals are 95 %</p></header>",
         escape(&day(&run.started)),
         escape(&machine),
         blocks,
-        number::whole(requests)
+        number::whole(requests),
+        if run.experiment.piece == Piece::Document { "document" } else { "request" }
     );
     Some(html)
 }

@@ -5,13 +5,13 @@ use crate::report::chart::lines::{self, Axis, Kind, Line, Lines, Note, Point, St
 use crate::report::chart::percentiles::{self, Distribution};
 use crate::report::chart::tolls::{self, Bar, Certainty};
 use crate::report::chart::{Caption, Size, Spacing};
-use crate::report::inserts;
 use crate::report::ladder;
 use crate::report::mediation::{self, Chosen};
 use crate::report::number::{self, NOTHING};
 use crate::report::sentence;
 use crate::report::view::{self, View};
-use crate::results::{Cell, Estimate, Figure, Toll, TollVerdict, Verdict};
+use crate::report::{distance, inserts};
+use crate::results::{Cell, Estimate, Figure, RunResult, Toll, TollVerdict, Verdict};
 use crate::toll::JOINT_RULES;
 
 /// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have
@@ -173,7 +173,8 @@ fn toll_row(view: &View<'_>, toll: &Toll) -> Vec<String> {
 
 /// Time and throughput against the level, and the distribution of response times.
 pub(super) fn charts(view: &View<'_>) -> Option<String> {
-    if view.rows.is_empty() || inserts::is_shown(view.run) || mediation::is_shown(view.run) {
+    let has_its_own: [fn(&RunResult) -> bool; 3] = [inserts::is_shown, mediation::is_shown, distance::is_shown];
+    if view.rows.is_empty() || has_its_own.iter().any(|is_shown| is_shown(view.run)) {
         return None;
     }
     // Levels that only have names lie on no axis.

@@ -36,6 +36,18 @@ const AT_RATE: &str = "Afterwards all variants of a level were offered the same 
                        took, whatever their answers did. There a response time counts from when its request was to be \
                        sent, and only there are response times compared.";
 
+/// How users ask.
+const CLOSED: &str = "Load is closed: each user sends its next request when the last one is answered. Times therefore compare at \
+    equal concurrency, not at equal rate. Percentiles come from merged histograms, never from averaged ones. Failed requests \
+    are counted and shown, and a cell with too many of them gets no toll.";
+
+/// What is different where a network lies before a database.
+const DISTANCE: &str = "A trial is the batch as a process of its own, with as many documents as fill a slice; it says itself how long \
+    it took from the first claim to the last commit, and how often it waited for the database. Before and behind each trial an \
+    echo at the far end of the link is asked how long a round trip is: what a link adds is that beyond the link without delay, in \
+    the same block. Each block has a line of its own through the times of one process (least squares on relative errors); \
+    intervals are Student's over the blocks. Presets are computed from the line and then run on blocks that it has not seen.";
+
 /// What is different where records are inserted.
 const INSERTS: &str = "A transfer puts its records into an empty table. Timed is what lies between the first byte out and \
     the last byte in: connections were open before, and counting, comparing and deleting the rows afterwards goes past any \
@@ -68,25 +80,10 @@ fn words(run: &RunResult) -> Vec<String> {
              anything between is called unclear.",
             NO_TOLL_BAND * 100.0
         ),
-        if run.experiment.piece == Piece::Record {
-            INSERTS.to_owned()
-        } else {
-            String::new()
-        },
-        if mediation::is_shown(run) {
-            MEDIATION.to_owned()
-        } else {
-            String::new()
-        },
-        if run.cells.iter().any(|cell| cell.equal_rate.is_some()) {
-            AT_RATE.to_owned()
-        } else {
-            String::new()
-        },
-        "Load is closed: each user sends its next request when the last one is answered. Times therefore compare at equal \
-         concurrency, not at equal rate. Percentiles come from merged histograms, never from averaged ones. Failed requests \
-         are counted and shown, and a cell with too many of them gets no toll."
-            .to_owned(),
+        if run.experiment.piece == Piece::Record { INSERTS.to_owned() } else { String::new() },
+        if mediation::is_shown(run) { MEDIATION.to_owned() } else { String::new() },
+        if run.cells.iter().any(|cell| cell.equal_rate.is_some()) { AT_RATE.to_owned() } else { String::new() },
+        if run.distance.is_some() { DISTANCE } else { CLOSED }.to_owned(),
     ];
     words.retain(|paragraph| !paragraph.is_empty());
     if settings.network == "loopback" {
@@ -97,7 +94,8 @@ fn words(run: &RunResult) -> Vec<String> {
                 .to_owned(),
         );
     } else {
-        words.push(format!("Between generator and subject: {}.", settings.network));
+        let between = if run.distance.is_some() { "batch and database" } else { "generator and subject" };
+        words.push(format!("Between {between}: {}.", settings.network));
     }
     if settings.insecure {
         words.push("Certificates of the servers were not verified.".to_owned());
@@ -129,6 +127,10 @@ fn checked(run: &RunResult) -> (&'static str, String) {
     if run.experiment.piece == Piece::Request {
         let share = run.settings.content_checked_share;
         return ("answers checked", format!("{} %", number::three_digits(share * 100.0)));
+    }
+    if run.experiment.piece == Piece::Document {
+        let documents = run.cells.iter().filter_map(|cell| Some(cell.batch?.documents)).sum();
+        return ("documents stored", number::whole(documents));
     }
     let settled = |of: fn(&Settlement) -> u64| -> u64 {
         run.cells.iter().filter_map(|cell| Some(of(&cell.inserted.as_ref()?.settlement))).sum()

@@ -6,6 +6,7 @@
 pub(super) mod across;
 mod answer;
 mod cells;
+mod distance;
 mod encryption;
 mod figures;
 mod inserts;
@@ -42,6 +43,7 @@ type Section = fn(&View<'_>) -> Option<String>;
 /// The sections in the order of the page: the answer first, then what it rests on, then how it came about.
 const SECTIONS: &[Section] = &[
     answer::head,        // the question, the answer with its interval, whether the run is whole
+    distance::section,   // of distance: the line, overheads, time against what a link adds
     inserts::section,    // of inserts: time per record, the wide tables, the fitted costs
     answer::cards,       // each variant's toll, to be read in a glance
     ladder::section,     // of limits: the time over work processes, what binds, the gateways over time

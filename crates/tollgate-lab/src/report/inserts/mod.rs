@@ -147,7 +147,7 @@ fn entry<'r>(
             Some(value) => Entry::Value { value, standing: standing(view, row), filling },
             None => Entry::Empty,
         },
-        (Some(Gap { kind: GapKind::TooLong, reason, .. }), None) => Entry::Skipped(reason),
+        (Some(Gap { kind: GapKind::TooLong | GapKind::TooShort, reason, .. }), None) => Entry::Skipped(reason),
         (None, None) => Entry::Empty,
     }
 }

@@ -1,0 +1,197 @@
+//! What is stored of a batch that a network lies before: its trials, its cells, the line through its times, and the
+//! distances that were computed from it.
+//!
+//! Times of a document are in microseconds; so is what a link adds: by how much a round trip over it is beyond one over
+//! the same link without delay.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Estimate;
+
+/// What a batch told of itself in one trial: sums over its documents where not said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Batched {
+    /// Documents that waited.
+    pub documents: u64,
+    /// Documents that were stored.
+    pub stored: u64,
+    /// Documents that were set aside with an error.
+    pub set_aside: u64,
+    /// Time until all its connections stood, which is in no other time.
+    pub connect_ms: f64,
+    /// Round trips to the database.
+    pub round_trips: u64,
+    /// Time in which documents were transformed.
+    pub compute_us: f64,
+    /// Time in which the database was waited for, the network before it included.
+    pub database_us: f64,
+    /// Time of its processes that is neither.
+    pub waiting_us: f64,
+    /// Median round trip over the link, asked of an echo before and behind the trial; absent without a link.
+    #[serde(default)]
+    pub link_us: Option<f64>,
+}
+
+/// What was found of a batch in one cell.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct BatchFound {
+    /// Documents in all trials.
+    pub documents: u64,
+    /// Round trips to the database for each document, as the batch counted them.
+    pub round_trips: Estimate,
+    /// Time for which a document was transformed.
+    pub compute_us: Estimate,
+    /// Time for which a document waited for the database, the network before it included.
+    pub database_us: Estimate,
+    /// Time of a process for each document that is neither.
+    pub waiting_us: Estimate,
+    /// What was asked of the link; absent without one.
+    pub asked_us: Option<f64>,
+    /// What it added, as measured; absent without one.
+    pub added_us: Option<Estimate>,
+    /// The same in the median block.
+    #[serde(default)]
+    pub added_median_us: Option<f64>,
+}
+
+/// What a run about distance found beyond its cells.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Distances {
+    /// How the link was made: `proxy`, `tun`, or `none` where there was none.
+    pub link: String,
+    /// The same in a few words.
+    pub link_words: String,
+    /// The shortest delay that this kind of link keeps within a tenth on this machine; absent where none was kept, or
+    /// there is no link.
+    pub accurate_from_us: Option<f64>,
+    /// What the database is, without secrets.
+    pub database: String,
+    /// Cores that the batch may use.
+    pub batch_cores: u32,
+    /// Cores that the database shares with the link; 0 where it is the user's.
+    pub database_cores: u32,
+    /// The line through the times of one process; absent where there are too few links.
+    pub slope: Option<Slope>,
+    /// What is to be expected of more processes, one for each cell.
+    pub hinges: Vec<Hinge>,
+    /// Distances with names, computed from the line.
+    pub presets: Vec<PresetFound>,
+}
+
+/// Time of a document = at rest + round trips x what the link adds, by one process. Intervals are 95 % by Student t over
+/// the blocks, each of which has a line of its own by least squares on relative errors.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Slope {
+    /// Processes: the least level.
+    pub level: u64,
+    /// Time of a document over the link without delay.
+    pub at_rest_us: Estimate,
+    /// Sequential round trips of a document, by the line.
+    pub round_trips: Estimate,
+    /// What the line says of a document's overhead for each microsecond that the link adds, as a share.
+    pub share_per_us: Estimate,
+    /// Round trips of a document as the batch counted them.
+    pub counted: f64,
+    /// How far times typically lie off the line, as a share.
+    pub residual_share: f64,
+    /// The variants behind it.
+    pub variants: Vec<String>,
+    /// Why it must not be read as a law; absent for a good one.
+    pub doubt: Option<String>,
+}
+
+impl Slope {
+    /// Whether the counted round trips lie in the interval of those that the line has.
+    pub fn agrees(&self) -> bool {
+        (self.round_trips.low..=self.round_trips.high).contains(&self.counted)
+    }
+
+    /// Time of a document where the link adds so much.
+    pub fn at_us(&self, added_us: f64) -> f64 {
+        self.at_rest_us.mean + self.round_trips.mean * added_us
+    }
+}
+
+/// What is to be expected of so many processes: the longest of three times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Hinge {
+    /// Variant.
+    pub variant: String,
+    /// Processes.
+    pub level: u64,
+    /// What the link adds.
+    pub added_us: f64,
+    /// Time of a document that is to be expected.
+    pub expected_us: f64,
+    /// Which of the three it is.
+    pub bound: Bound,
+}
+
+/// What keeps a batch from being faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// The batch's CPU time by its cores.
+    Cores,
+    /// The database's CPU time by its cores.
+    Database,
+    /// The time of one process, waiting included, by the processes.
+    Processes,
+}
+
+/// A distance with a name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PresetFound {
+    /// Its name, that of its variant.
+    pub name: String,
+    /// The overhead that it is to have, as a share.
+    pub share: f64,
+    /// What the link has to add for that, by the line; absent without one.
+    pub asked_us: Option<f64>,
+    /// The overhead that the line says of what the link then added, as a share; absent where it was not run.
+    pub predicted: Option<Estimate>,
+    /// The overhead that was found on blocks that the line has not seen, as a share; absent where it was not run.
+    pub found: Option<Estimate>,
+    /// What may be said of it.
+    pub verdict: PresetVerdict,
+    /// The same in a sentence.
+    pub reason: String,
+}
+
+/// What may be said of a distance with a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PresetVerdict {
+    /// The found overhead differs from the predicted one by no more than both intervals allow.
+    Confirmed,
+    /// It differs by more.
+    Off,
+    /// The link cannot keep so short a delay, or there is no line.
+    Refused,
+    /// It was not run to its end.
+    Open,
+}
+
+impl Bound {
+    /// In a word or two.
+    pub fn words(self) -> &'static str {
+        match self {
+            Bound::Cores => "cores of the batch",
+            Bound::Database => "cores of the database",
+            Bound::Processes => "waiting",
+        }
+    }
+}
+
+impl PresetVerdict {
+    /// In a word or two.
+    pub fn words(self) -> &'static str {
+        match self {
+            PresetVerdict::Confirmed => "confirmed",
+            PresetVerdict::Off => "not confirmed",
+            PresetVerdict::Refused => "refused",
+            PresetVerdict::Open => "not run",
+        }
+    }
+}

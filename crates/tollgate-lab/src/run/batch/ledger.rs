@@ -1,0 +1,145 @@
+//! What a run about distance has measured so far, cell by cell, and the result that is made of it at any time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::super::series::Growing;
+use crate::cells::{self, CellRecord};
+use crate::load::recorder::Recorder;
+use crate::probe::Reading;
+use crate::probe::system::Ticks;
+use crate::results::{BatchFound, Cell, Gap, RunResult, Trial, Validity};
+use crate::slope::per_document;
+use crate::stats::{self, signed_rank::median};
+use crate::toll::{self, Findings};
+use crate::validity::batch::{BatchEvidence, judge};
+
+/// All cells of a run.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    entries: BTreeMap<(String, u64), Entry>,
+    pub(super) trials: Vec<Trial>,
+    pub(super) faults: Vec<Validity>,
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// What of a cell is not in its trials.
+#[derive(Debug, Default)]
+struct Entry {
+    /// Documents that its trials were asked for.
+    asked: u64,
+    ticks: Ticks,
+    series: Growing,
+    away: Option<Duration>,
+}
+
+/// What is added with a trial.
+#[derive(Debug)]
+pub(super) struct Beside {
+    pub(super) asked: u64,
+    pub(super) ticks: Ticks,
+    pub(super) readings: Vec<Reading>,
+    /// What was asked of the link; absent without one.
+    pub(super) away: Option<Duration>,
+}
+
+impl Ledger {
+    /// Adds a trial.
+    pub(super) fn add(&mut self, trial: Trial, beside: Beside) {
+        let entry = self.entries.entry((trial.variant.clone(), trial.level)).or_default();
+        entry.asked += beside.asked;
+        entry.ticks = entry.ticks.plus(beside.ticks);
+        entry.away = beside.away;
+        beside.readings.into_iter().for_each(|reading| entry.series.add(trial.start_ms, reading));
+        let mut cores = |name, used_us: Option<f64>| {
+            if let Some(used_us) = used_us {
+                let value = used_us / 1e3 / trial.duration_ms.max(f64::MIN_POSITIVE);
+                entry.series.add(trial.start_ms, Reading { name, unit: "cores", value });
+            }
+        };
+        cores("subject-cpu-share", trial.subject_cpu_us);
+        cores("backend-cpu-share", trial.backend_cpu_us);
+        self.trials.push(trial);
+    }
+
+    /// Puts everything measured so far into `result`: cells, doubts, series and tolls.
+    pub(super) fn fill(&self, result: &mut RunResult) {
+        result.trials.extend_from_slice(&self.trials[result.trials.len()..]);
+        result.gaps.clone_from(&self.gaps);
+        result.validity.clone_from(&self.faults);
+        (result.cells, result.series) = (Vec::new(), Vec::new());
+        let base = result.experiment.variants.iter().find(|variant| variant.baseline.is_none());
+        let base = base.map(|base| base.name.clone()).unwrap_or_default();
+        for ((variant, level), entry) in &self.entries {
+            let of = |name: &str| -> Vec<&Trial> {
+                self.trials.iter().filter(|trial| trial.level == *level && trial.variant == name).collect()
+            };
+            let cell = entry.cell(variant, &of(variant), &of(&base), variant == &base);
+            let evidence = BatchEvidence { cell: &cell, asked: entry.asked, ticks: entry.ticks };
+            result.validity.extend(judge(&evidence));
+            result.cells.push(cell);
+            result.series.extend(entry.series.stored(variant, *level));
+        }
+        result.settings.content_checked_share = 0.0;
+        result.tolls = toll::compute(&result.experiment, &Findings::of(result));
+    }
+}
+
+impl Entry {
+    fn cell(&self, variant: &str, trials: &[&Trial], beside: &[&Trial], is_base: bool) -> Cell {
+        let mut recorder = Recorder::default();
+        recorder.tally.requests = trials.iter().map(|trial| trial.requests).sum();
+        let level = trials.first().map_or(0, |trial| trial.level);
+        let memory = self.series.peak("subject-resident-memory");
+        let threads = self.series.peak("subject-threads");
+        let record = CellRecord {
+            variant,
+            level,
+            response: &recorder.response,
+            service: &recorder.service,
+            tally: &recorder.tally,
+            // A batch that is over before it is looked at has used CPU time all the same.
+            peak: Some((memory.unwrap_or(0.0) as u64, threads.unwrap_or(0.0) as u32)),
+            memory_bytes_mean: self.series.mean("subject-resident-memory"),
+        };
+        let mut cell = cells::cell(&record, trials);
+        let set_aside: u64 = trials.iter().map(|trial| trial.errors).sum();
+        if set_aside > 0 {
+            cell.errors.insert("set-aside".to_owned(), set_aside);
+        }
+        let over = |value: &dyn Fn(&Trial) -> Option<f64>| stats::estimate(&by_block(trials, value));
+        let of =
+            |pick: fn(&crate::results::Batched) -> f64| over(&move |trial| per_document(trial, pick(&trial.batch?)));
+        let link = |trials: &[&Trial]| by_block_keyed(trials, &|trial| trial.batch?.link_us);
+        let (own, without) = (link(trials), link(beside));
+        let added: Vec<f64> = own.iter().filter_map(|(block, link_us)| Some(link_us - without.get(block)?)).collect();
+        let added = if is_base { vec![0.0; added.len()] } else { added };
+        let has_link = self.away.is_some() && !added.is_empty();
+        cell.batch = Some(BatchFound {
+            documents: trials.iter().filter_map(|trial| Some(trial.batch?.stored)).sum(),
+            round_trips: of(|batch| batch.round_trips as f64),
+            compute_us: of(|batch| batch.compute_us),
+            database_us: of(|batch| batch.database_us),
+            waiting_us: of(|batch| batch.waiting_us),
+            asked_us: self.away.map(|away| away.as_secs_f64() * 1e6),
+            added_us: has_link.then(|| stats::estimate(&added)),
+            added_median_us: median(added).filter(|_| has_link),
+        });
+        cell
+    }
+}
+
+fn by_block(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> Vec<f64> {
+    by_block_keyed(trials, value).into_values().collect()
+}
+
+/// Means of each block.
+fn by_block_keyed(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> BTreeMap<u32, f64> {
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for trial in trials {
+        if let Some(value) = value(trial) {
+            blocks.entry(trial.block).or_default().push(value);
+        }
+    }
+    blocks.into_iter().filter_map(|(block, values)| Some((block, stats::mean(&values)?))).collect()
+}

@@ -1,0 +1,430 @@
+//! A run about distance: a database is started, links are laid before it, and the batch is run as a child process for each
+//! trial, in interleaved blocks. From what the blocks say the distances with names are computed, and then run in blocks of
+//! their own.
+//!
+//! What it deliberately does not do: know the batch beyond its command line and the figures that it prints.
+
+mod bench;
+mod child;
+mod ledger;
+mod place;
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use tollgate_net::link::{LinkMode, accuracy};
+
+use super::options::{LinkChoice, Observer, Progress, RunError, RunOptions};
+use super::stop::StopFlag;
+use super::store::Store;
+use super::{Ending, RunOutcome};
+use crate::cores::Cores;
+use crate::experiment::{Experiment, Location, Preset};
+use crate::plan::{DOCUMENTS_LEAST, Plan};
+use crate::probe::system::Ticks;
+use crate::results::{self, Batched, Distances, Gap, GapKind, PresetVerdict, RunResult, State, Trial};
+use crate::schedule::{self, Block};
+use crate::subject::{Installed, check_loadable};
+use crate::{secret, slope, validity};
+use bench::Bench;
+use child::{Asked, Broken, Ran};
+use ledger::{Beside, Ledger};
+
+/// Most documents of a trial.
+const DOCUMENTS_MAX: u64 = 20_000;
+/// What the seed of the blocks of presets differs in from that of the others.
+const PRESETS_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Whether the experiment can be run as asked, as far as that can be told without starting anything; without a link only the
+/// bottom variant stays.
+pub(super) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
+    let usage = |message: String| Err(RunError::Usage(message));
+    let is_given = !options.subjects.is_empty() || !options.subject_pids.is_empty() || !options.peers.is_empty();
+    if is_given {
+        return usage("a batch has no subjects to replace: --database gives it your PostgreSQL".to_owned());
+    }
+    if let Some(url) = &options.database {
+        let place = place::Place::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
+        let allowed = check_loadable(&place.host, &options.may_load);
+        allowed.map_err(|error| RunError::Usage(format!("--database: {error}")))?;
+    }
+    match (options.link, &options.database) {
+        (LinkChoice::Tun, Some(_)) => usage(
+            "--link tun: a database of yours is not in the namespace at its far end; leave --database out, or take --link proxy"
+                .to_owned(),
+        ),
+        (LinkChoice::None, _) => {
+            plan.variants.retain(|variant| options.experiment.variants[*variant].baseline.is_none());
+            plan.presets = 0;
+            Ok(())
+        }
+        (LinkChoice::Proxy, _) | (LinkChoice::Tun, None) => Ok(()),
+    }
+}
+
+/// Runs it.
+pub(super) fn run(
+    options: &RunOptions,
+    plan: &Plan,
+    observer: &dyn Observer,
+    stop: &StopFlag,
+) -> Result<RunOutcome, RunError> {
+    if options.database.is_none() {
+        Installed::find().map_err(|error| RunError::Usage(error.to_string()))?;
+    }
+    let started = jiff::Timestamp::now();
+    let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
+    let cores = Cores::divide();
+    let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
+    observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
+    let _on_generator_cores = cores.pin_to_generator();
+    let name = &options.experiment.variants[plan.variants[0]].name;
+    observer.progress(&Progress::Starting { variant: name });
+    let bench = Bench::start(options, &cores)?;
+    let mut result = super::blank(options, plan, &[], &cores, seed, started);
+    result.experiment.variants = plan.variants.iter().map(|variant| stored(options, &bench, *variant)).collect();
+    result.settings.network = words(options.link).to_owned();
+    let used = |cores_of: &[usize]| if cores_of.is_empty() { cores.all.len() } else { cores_of.len() } as u32;
+    result.distance = Some(Distances {
+        link: options.link.name().to_owned(),
+        link_words: words(options.link).to_owned(),
+        database: bench.words(),
+        batch_cores: used(&cores.subjects),
+        database_cores: if bench.is_ours() { used(&cores.generator) } else { 0 },
+        ..Distances::default()
+    });
+    let mut session = Session {
+        options,
+        plan: plan.clone(),
+        experiment: options.experiment.clone(),
+        cores: &cores,
+        observer,
+        stop,
+        store,
+        result,
+        bench,
+        ledger: Ledger::default(),
+        documents: HashMap::new(),
+        began: Instant::now(),
+        planned: plan.trials(),
+    };
+    match session.conduct() {
+        Ok(ending) => {
+            let directory = session.store.directory().to_owned();
+            Ok(RunOutcome { result: session.result, directory, ending })
+        }
+        Err(Halt::Stopped) => Err(RunError::Failed("it was interrupted".to_owned())),
+        Err(Halt::Batch { variant, how, .. }) => Err(RunError::Failed(format!("the batch at `{variant}` {how}"))),
+        Err(Halt::Ours(message)) => Err(RunError::Failed(message)),
+    }
+}
+
+/// Why a run ends before its plan.
+enum Halt {
+    Stopped,
+    /// The batch failed.
+    Batch {
+        variant: String,
+        level: u64,
+        how: String,
+    },
+    /// The lab itself cannot go on.
+    Ours(String),
+}
+
+struct Session<'a> {
+    options: &'a RunOptions,
+    plan: Plan,
+    /// With the presets among its variants once they are known.
+    experiment: Experiment,
+    cores: &'a Cores,
+    observer: &'a dyn Observer,
+    stop: &'a StopFlag,
+    store: Store,
+    result: RunResult,
+    bench: Bench,
+    ledger: Ledger,
+    /// Documents of a trial, by variant and level.
+    documents: HashMap<(usize, u64), u64>,
+    began: Instant,
+    /// Trials in all.
+    planned: usize,
+}
+
+impl Session<'_> {
+    fn conduct(&mut self) -> Result<Ending, Halt> {
+        let halted = self.measure();
+        if self.ledger.trials.is_empty()
+            && let Err(halt @ (Halt::Batch { .. } | Halt::Stopped)) = halted
+        {
+            return Err(halt);
+        }
+        let (ending, state, reason) = match halted {
+            Ok(()) => (Ending::Complete, State::Complete, None),
+            Err(Halt::Stopped) => (Ending::Interrupted, State::Partial, Some("it was interrupted".to_owned())),
+            Err(Halt::Batch { variant, level, how }) => {
+                self.ledger.faults.push(validity::subject_died(&variant, level, &how));
+                (Ending::SubjectFailed, State::Partial, Some(format!("the batch at `{variant}` {how}")))
+            }
+            Err(Halt::Ours(reason)) => return Err(Halt::Ours(reason)),
+        };
+        (self.result.state, self.result.reason) = (state, reason);
+        self.result.finished = Some(super::now_text());
+        self.save()?;
+        self.observer.progress(&Progress::Finished);
+        Ok(ending)
+    }
+
+    fn measure(&mut self) -> Result<(), Halt> {
+        self.leave_out_what_the_link_cannot_keep()?;
+        let (variants, levels) = (self.plan.variants.clone(), self.plan.levels.clone());
+        self.planned = self.plan.trials() + self.trials_of_presets(self.experiment.presets.len());
+        self.count_off(&variants, &levels)?;
+        let blocks = schedule::blocks(&self.plan, self.result.seed, |_, _| u32::MAX);
+        let mut start = 0;
+        for block in &blocks {
+            if block.start != start {
+                // One after the other: two databases would share their cores.
+                self.bench = Bench::start(self.options, self.cores).map_err(|error| Halt::Ours(error.to_string()))?;
+                start = block.start;
+            }
+            self.block(block)?;
+        }
+        self.presets()
+    }
+
+    /// Measures from which delay on this kind of link is accurate here, and leaves out all shorter ones.
+    fn leave_out_what_the_link_cannot_keep(&mut self) -> Result<(), Halt> {
+        let mode = match self.options.link {
+            LinkChoice::None => return Ok(()),
+            LinkChoice::Proxy => LinkMode::Proxy,
+            LinkChoice::Tun => LinkMode::Tun,
+        };
+        let found = accuracy(mode).map_err(|error| Halt::Ours(format!("the link cannot be measured: {error}")))?;
+        let least = found.least();
+        if let Some(distance) = &mut self.result.distance {
+            distance.accurate_from_us = least.map(|least| least.as_secs_f64() * 1e6);
+        }
+        let keeps = |away: Duration| away.is_zero() || least.is_some_and(|least| away >= least);
+        let (kept, left): (Vec<usize>, Vec<usize>) =
+            self.plan.variants.iter().partition(|variant| away(&self.experiment, **variant).is_none_or(keeps));
+        for variant in left {
+            let accurate = match least {
+                Some(least) => format!("this kind of link is accurate from {} us on here", least.as_micros()),
+                None => "this kind of link keeps no delay here".to_owned(),
+            };
+            for level in &self.plan.levels {
+                let variant = self.experiment.variants[variant].name.clone();
+                let reason = format!("{accurate}: a shorter delay would be another one than it says");
+                self.ledger.gaps.push(Gap { variant, level: *level, kind: GapKind::TooShort, reason });
+            }
+        }
+        self.plan.variants = kept;
+        Ok(())
+    }
+
+    /// Runs few documents in each cell, which warms all up, to see how many a trial takes.
+    fn count_off(&mut self, variants: &[usize], levels: &[u64]) -> Result<(), Halt> {
+        for &variant in variants {
+            for &level in levels {
+                let name = self.experiment.variants[variant].name.clone();
+                self.observer.progress(&Progress::Surveying { variant: &name });
+                let least = level * DOCUMENTS_LEAST;
+                let ran = self.ran(variant, level, least)?;
+                let document_ms = ran.report.batch_ms / ran.report.documents.max(1) as f64;
+                let wanted = (self.plan.slice.as_secs_f64() * 1e3 / document_ms).ceil();
+                // As many for each process: else the last ones would work alone.
+                let wanted = (wanted.min(DOCUMENTS_MAX as f64) as u64).max(least).next_multiple_of(level);
+                self.documents.insert((variant, level), wanted);
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: &Block) -> Result<(), Halt> {
+        for (place, &variant) in block.order.iter().enumerate() {
+            self.trial(block, place, variant)?;
+            let done = self.ledger.trials.len();
+            let left = self.began.elapsed() / done.max(1) as u32 * self.planned.saturating_sub(done) as u32;
+            let name = &self.experiment.variants[variant].name;
+            let planned = self.planned;
+            self.observer.progress(&Progress::Trial { done, planned, variant: name, level: block.level, left });
+        }
+        self.save()
+    }
+
+    fn trial(&mut self, block: &Block, place: usize, variant: usize) -> Result<(), Halt> {
+        let away = away(&self.experiment, variant).unwrap_or_default();
+        let documents = self.documents.get(&(variant, block.level)).copied().unwrap_or(DOCUMENTS_LEAST);
+        let before = self.bench.ask(away).map_err(Halt::Ours)?;
+        let (ticks, database_us) = (Ticks::now(&self.cores.all), self.bench.database_cpu_us());
+        let start = self.began.elapsed();
+        let Ran { report, readings } = self.ran(variant, block.level, documents)?;
+        let database_us = database_us.zip(self.bench.database_cpu_us()).map(|(before, after)| after - before);
+        let ticks = Ticks::now(&self.cores.all).since(ticks);
+        let behind = self.bench.ask(away).map_err(Halt::Ours)?;
+        let link_us = before.zip(behind).map(|(before, behind)| (before + behind).as_secs_f64() * 0.5e6);
+        let trial = Trial {
+            variant: self.experiment.variants[variant].name.clone(),
+            level: block.level,
+            block: block.number,
+            place: place as u32,
+            start_ms: start.as_secs_f64() * 1e3,
+            duration_ms: report.batch_ms,
+            units: report.stored,
+            unit_times_ms: match report.stored {
+                0 => Vec::new(),
+                stored => vec![report.batch_ms / stored as f64],
+            },
+            requests: report.stored,
+            records: 0,
+            errors: report.set_aside,
+            bytes_received: 0,
+            bytes_sent: 0,
+            response_time_mean_ms: report.batch_ms * block.level as f64 / report.stored.max(1) as f64,
+            subject_cpu_us: Some(report.cpu_us),
+            backend_cpu_us: database_us,
+            batch: Some(Batched {
+                documents,
+                stored: report.stored,
+                set_aside: report.set_aside,
+                connect_ms: report.connect_ms,
+                round_trips: report.round_trips,
+                compute_us: report.compute_us,
+                database_us: report.database_us,
+                waiting_us: report.waiting_us,
+                link_us,
+            }),
+            generator_cpu_us: 0.0,
+            generator_busiest_cpu_us: 0.0,
+            generator_run_queue_us: 0.0,
+        };
+        let away = (self.options.link != LinkChoice::None).then_some(away);
+        self.ledger.add(trial, Beside { asked: documents, ticks, readings, away });
+        Ok(())
+    }
+
+    /// Runs the batch once.
+    fn ran(&mut self, variant: usize, level: u64, documents: u64) -> Result<Ran, Halt> {
+        if self.stop.is_stopped() {
+            return Err(Halt::Stopped);
+        }
+        let away = away(&self.experiment, variant).unwrap_or_default();
+        let url = self.bench.url(away).map_err(Halt::Ours)?;
+        let program = self.options.serve_program.as_path();
+        let asked = Asked { program, database: &url, processes: level, documents };
+        let bench = &self.bench;
+        let ran = child::run(&asked, self.cores, self.stop, |command| bench.spawn(command));
+        ran.map_err(|broken| match broken {
+            Broken::Stopped => Halt::Stopped,
+            Broken::Failed(how) => {
+                let how = how.replace(&url, &secret::hide(&url));
+                Halt::Batch { variant: self.experiment.variants[variant].name.clone(), level, how }
+            }
+        })
+    }
+
+    /// Computes the distances with names, and runs those that the link can keep beside no distance.
+    fn presets(&mut self) -> Result<(), Halt> {
+        if self.plan.presets == 0 {
+            return Ok(());
+        }
+        self.save()?;
+        let Some(distance) = &mut self.result.distance else { return Ok(()) };
+        let known = self.experiment.presets.clone();
+        distance.presets = slope::presets(&known, distance.slope.as_ref(), distance.accurate_from_us);
+        let found = distance.presets.clone();
+        let runnable = known.iter().zip(&found).filter(|(_, found)| found.verdict == PresetVerdict::Open);
+        let asked: Vec<(&Preset, Duration)> = runnable
+            .filter_map(|(preset, found)| Some((preset, Duration::from_secs_f64(found.asked_us? / 1e6))))
+            .collect();
+        let base = self.experiment.variants.iter().position(|variant| variant.baseline.is_none());
+        let Some(base) = base.filter(|_| !asked.is_empty()) else { return Ok(()) };
+        let level = self.plan.levels[0];
+        let first = self.experiment.variants.len();
+        for (preset, away) in &asked {
+            let like = self.experiment.variants[base].clone();
+            self.experiment.variants.push(crate::experiment::Variant {
+                name: preset.name.clone(),
+                title: preset.title.clone(),
+                baseline: Some(base),
+                at: Location::Link(*away),
+                ..like
+            });
+            let like = self.result.experiment.variants[0].clone();
+            let baseline = Some(self.experiment.variants[base].name.clone());
+            let (name, title) = (preset.name.clone(), preset.title.clone());
+            self.result.experiment.variants.push(results::Variant { name, title, baseline, ..like });
+        }
+        self.planned = self.ledger.trials.len() + self.trials_of_presets(asked.len());
+        let mut variants: Vec<usize> = (first..self.experiment.variants.len()).collect();
+        self.count_off(&variants, &[level])?;
+        variants.push(base);
+        let plan = Plan { variants, levels: vec![level], starts: 1, ..self.plan.clone() };
+        let offset = self.plan.blocks;
+        for block in schedule::blocks(&plan, self.result.seed ^ PRESETS_SEED, |_, _| u32::MAX) {
+            self.block(&Block { number: block.number + offset, ..block })?;
+        }
+        Ok(())
+    }
+
+    fn trials_of_presets(&self, presets: usize) -> usize {
+        if presets == 0 || self.plan.presets == 0 { 0 } else { (presets + 1) * self.plan.blocks as usize * 2 }
+    }
+
+    fn save(&mut self) -> Result<(), Halt> {
+        self.ledger.fill(&mut self.result);
+        let slope = slope::slope(&self.result, &self.experiment.presets, self.plan.blocks);
+        let result = &mut self.result;
+        if let Some(mut distance) = result.distance.take() {
+            let cores = (distance.batch_cores, distance.database_cores);
+            distance.hinges =
+                slope.as_ref().map_or_else(Vec::new, |slope| slope::hinges(result, slope, cores.0, cores.1));
+            for preset in distance.presets.iter_mut().filter(|preset| preset.verdict != PresetVerdict::Refused) {
+                let cell = result.cells.iter().find(|cell| cell.variant == preset.name);
+                let is_own =
+                    |toll: &&results::Toll| toll.variant == preset.name && toll.figure == results::Figure::UnitTime;
+                let toll = result.tolls.iter().find(is_own);
+                if let Some(slope) = &slope {
+                    slope::confirm(preset, slope, toll, cell);
+                }
+            }
+            distance.slope = slope;
+            result.distance = Some(distance);
+        }
+        self.store.write_result(&self.result).map_err(Halt::Ours)
+    }
+}
+
+/// How far the database of a variant is.
+fn away(experiment: &Experiment, variant: usize) -> Option<Duration> {
+    match experiment.variants[variant].at {
+        Location::Link(away) => Some(away),
+        Location::Gateway(_) | Location::Url(_) => None,
+    }
+}
+
+/// What the link is, in words.
+fn words(link: LinkChoice) -> &'static str {
+    match link {
+        LinkChoice::Proxy => LinkMode::Proxy.words(),
+        LinkChoice::Tun => LinkMode::Tun.words(),
+        LinkChoice::None => "the network as it is: no delay is added",
+    }
+}
+
+/// A variant as results have it.
+fn stored(options: &RunOptions, bench: &Bench, variant: usize) -> results::Variant {
+    let variant = &options.experiment.variants[variant];
+    results::Variant {
+        name: variant.name.clone(),
+        title: variant.title.clone(),
+        baseline: variant.baseline.map(|baseline| options.experiment.variants[baseline].name.clone()),
+        subject: format!("tollgate generate, a process for each trial, on {}", bench.words()),
+        inserting: None,
+        distance: results::Distance::Local,
+        peer: None,
+        connecting: None,
+        backend: None,
+    }
+}

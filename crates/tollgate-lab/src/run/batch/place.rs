@@ -1,0 +1,85 @@
+//! Where a PostgreSQL of the user's is: host and port in its URL, and the same URL by way of a link.
+//!
+//! It deliberately understands nothing else of the URL: that is for whoever connects.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+
+/// The port that PostgreSQL listens on where a URL names none.
+const PORT: u16 = 5432;
+/// How such URLs begin.
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
+/// A URL of a database, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    before: String,
+    /// Name or address, without brackets.
+    pub(super) host: String,
+    port: u16,
+    behind: String,
+}
+
+impl Place {
+    /// Takes a URL apart.
+    pub(super) fn parse(url: &str) -> Result<Place, String> {
+        let scheme = SCHEMES.iter().find(|scheme| url.starts_with(**scheme));
+        let Some(scheme) = scheme else { return Err("expected postgres://USER@HOST/DATABASE".to_owned()) };
+        let rest = &url[scheme.len()..];
+        let (authority, behind) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let (user, place) = match authority.rfind('@') {
+            Some(at) => authority.split_at(at + 1),
+            None => ("", authority),
+        };
+        if place.contains(',') {
+            return Err("names several hosts: one of them is enough".to_owned());
+        }
+        let (host, port) = match place.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => {
+                (host, port.parse().map_err(|_| format!("`{port}` is no port"))?)
+            }
+            _ => (place, PORT),
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        if host.is_empty() {
+            return Err("names no host: a link needs one, such as 127.0.0.1".to_owned());
+        }
+        Ok(Place { before: format!("{scheme}{user}"), host: host.to_owned(), port, behind: behind.to_owned() })
+    }
+
+    /// Its address.
+    pub(super) fn address(&self) -> Result<SocketAddr, String> {
+        let mut found = (self.host.as_str(), self.port).to_socket_addrs().map_err(|error| error.to_string())?;
+        found.next().ok_or_else(|| format!("{} has no address", self.host))
+    }
+
+    /// The URL by way of this address.
+    pub(super) fn by(&self, address: SocketAddr) -> String {
+        format!("{}{address}{}", self.before, self.behind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_and_port_are_found_and_all_else_is_kept() {
+        let check = |url: &str, host: &str, port: u16, by: &str| {
+            let place = Place::parse(url).unwrap();
+            assert_eq!((place.host.as_str(), place.port), (host, port), "{url}");
+            assert_eq!(place.by("127.0.0.1:9".parse().unwrap()), by);
+        };
+        check("postgres://me:p%40w@db:81/test?x=1", "db", 81, "postgres://me:p%40w@127.0.0.1:9/test?x=1");
+        check("postgresql://[::1]/test", "::1", 5432, "postgresql://127.0.0.1:9/test");
+        check("postgres://me@[::1]:7", "::1", 7, "postgres://me@127.0.0.1:9");
+    }
+
+    #[test]
+    fn what_a_link_cannot_lead_to_is_refused() {
+        let check = |url: &str, expected: &str| assert!(Place::parse(url).unwrap_err().contains(expected), "{url}");
+        check("sqlite:x", "expected postgres://");
+        check("postgres:///test?host=/run", "names no host");
+        check("postgres://a:1,b:2/test", "several hosts");
+        check("postgres://a:x/test", "no port");
+    }
+}

@@ -1,0 +1,207 @@
+//! The line through a batch's times over distances: time of a document = at rest + round trips x what the link adds; what
+//! it says of more processes, and of distances with names.
+//!
+//! Each block has a line of its own, by least squares on relative errors since times span two powers of ten; intervals
+//! are Student's t over the blocks. Pure: stored trials go in. It judges no cell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::experiment::Preset;
+use crate::results::{
+    Bound, Cell, Estimate, Hinge, PresetFound, PresetVerdict, RunResult, Slope, Toll, Trial, Validity, Verdict,
+};
+use crate::stats::{self, mean};
+
+/// Fewest links for a line: two points are always on one.
+const LINKS_MIN: usize = 3;
+/// A line off which times typically lie further than this share is no law.
+const RESIDUAL_SHARE_MAX: f64 = 0.1;
+
+/// What one variant took in one block.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Point {
+    added_us: f64,
+    time_us: f64,
+}
+
+/// The line of the least level over the first `blocks` blocks; absent with too few links or blocks. Refused cells do not
+/// count, nor do distances with names.
+pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<Slope> {
+    let level = *run.experiment.levels.first()?;
+    let is_refused = |name: &str| {
+        let of = |found: &&Validity| found.variant == name && found.level == level;
+        run.validity.iter().filter(of).any(|found| found.verdict == Verdict::Refused)
+    };
+    let names: Vec<&str> = run
+        .experiment
+        .variants
+        .iter()
+        .map(|variant| variant.name.as_str())
+        .filter(|name| presets.iter().all(|preset| preset.name != *name) && !is_refused(name))
+        .collect();
+    let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?.name.as_str();
+    let own: Vec<&Trial> = run.trials.iter().filter(|trial| trial.level == level && trial.block < blocks).collect();
+    let mut lines = Vec::new();
+    let mut residuals = Vec::new();
+    for block in own.iter().map(|trial| trial.block).collect::<BTreeSet<u32>>() {
+        let of = |name: &str| -> Vec<&Trial> {
+            own.iter().copied().filter(|trial| trial.block == block && trial.variant == name).collect()
+        };
+        let Some(without_us) = link_us(&of(base)) else { continue };
+        let point = |name: &&str| {
+            let trials = of(name);
+            let added_us = if *name == base { 0.0 } else { link_us(&trials)? - without_us };
+            Some(Point { added_us, time_us: time_us(&trials)? })
+        };
+        let points: Option<Vec<Point>> = names.iter().map(point).collect();
+        if let Some((points, line)) = points.and_then(|points| Some((points.clone(), line(&points)?))) {
+            let off = |point: &Point| ((line.0 + line.1 * point.added_us) / point.time_us - 1.0).powi(2);
+            residuals.extend(points.iter().map(off));
+            lines.push(line);
+        }
+    }
+    let of = |value: fn(&(f64, f64)) -> f64| stats::estimate(&lines.iter().map(value).collect::<Vec<f64>>());
+    let at_rest_us = of(|line| line.0);
+    if lines.len() < 2 || at_rest_us.mean <= 0.0 {
+        return None;
+    }
+    let residual_share = mean(&residuals)?.sqrt();
+    let counted: Vec<f64> =
+        own.iter().filter_map(|trial| per_document(trial, trial.batch?.round_trips as f64)).collect();
+    Some(Slope {
+        level,
+        at_rest_us,
+        round_trips: of(|line| line.1),
+        share_per_us: of(|line| line.1 / line.0),
+        counted: mean(&counted)?,
+        residual_share,
+        variants: names.iter().map(|name| (*name).to_owned()).collect(),
+        doubt: (residual_share > RESIDUAL_SHARE_MAX)
+            .then(|| format!("times lie {:.0} % off a straight line: read the cells", residual_share * 100.0)),
+    })
+}
+
+/// What each cell of more processes than the line's was to be expected to take, from what one process does: its CPU time
+/// shared by the cores, the database's CPU time shared by its cores, and the whole shared by the processes.
+pub(crate) fn hinges(run: &RunResult, slope: &Slope, batch_cores: u32, database_cores: u32) -> Vec<Hinge> {
+    let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none());
+    let Some(alone) = base.and_then(|base| cell(run, &base.name, slope.level)) else { return Vec::new() };
+    let shared =
+        |used_us: Option<f64>, cores: u32| used_us.filter(|_| cores > 0).map_or(0.0, |us| us / f64::from(cores));
+    let by_cores = shared(alone.subject.map(|used| used.cpu_us_per_request.mean), batch_cores);
+    let by_database = shared(alone.backend.map(|used| used.cpu_us_per_request.mean), database_cores);
+    let of = |cell: &Cell| {
+        let added_us = cell.batch?.added_us?.mean;
+        let by_processes = slope.at_us(added_us) / cell.level.max(1) as f64;
+        let bounds = [(by_processes, Bound::Processes), (by_cores, Bound::Cores), (by_database, Bound::Database)];
+        let (expected_us, bound) = bounds.into_iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
+        Some(Hinge { variant: cell.variant.clone(), level: cell.level, added_us, expected_us, bound })
+    };
+    run.cells.iter().filter_map(of).collect()
+}
+
+/// What a link has to add for each preset, by the line, and whether the link can: before any of them is run.
+pub(crate) fn presets(presets: &[Preset], slope: Option<&Slope>, accurate_from_us: Option<f64>) -> Vec<PresetFound> {
+    let of = |preset: &Preset| {
+        let asked_us = slope.map(|slope| preset.share * slope.at_rest_us.mean / slope.round_trips.mean);
+        let found = |verdict, reason| PresetFound {
+            name: preset.name.clone(),
+            share: preset.share,
+            asked_us,
+            predicted: None,
+            found: None,
+            verdict,
+            reason,
+        };
+        match (asked_us, accurate_from_us) {
+            (None, _) => found(PresetVerdict::Refused, "there is no line to compute it from".to_owned()),
+            (Some(us), _) if !us.is_finite() || us < 0.0 => {
+                found(PresetVerdict::Refused, "by the line distance costs nothing".to_owned())
+            }
+            (Some(us), Some(least)) if us > 0.0 && us < least => found(
+                PresetVerdict::Refused,
+                format!("{us:.1} us would be needed, and this link is accurate from {least:.0} us on"),
+            ),
+            (Some(us), None) if us > 0.0 => {
+                found(PresetVerdict::Refused, format!("{us:.1} us would be needed, and no delay is kept here"))
+            }
+            (Some(_), _) => found(PresetVerdict::Open, "it was not run to its end".to_owned()),
+        }
+    };
+    presets.iter().map(of).collect()
+}
+
+/// What was found of a preset that was run, held against what the line says of the delay that the link really added.
+pub(crate) fn confirm(preset: &mut PresetFound, slope: &Slope, toll: Option<&Toll>, cell: Option<&Cell>) {
+    let Some((toll, added)) = toll.filter(|toll| toll.is_shown()).zip(cell.and_then(|cell| cell.batch?.added_us))
+    else {
+        return;
+    };
+    let per_us = slope.share_per_us;
+    // The delay is measured, too: its own interval counts.
+    let relative = |estimate: Estimate| half(estimate) / estimate.mean.abs().max(f64::MIN_POSITIVE);
+    let middle = per_us.mean * added.mean;
+    let spread = match middle == 0.0 {
+        true => per_us.mean * half(added),
+        false => middle.abs() * relative(per_us).hypot(relative(added)),
+    };
+    let predicted = Estimate { mean: middle, low: middle - spread, high: middle + spread, n: per_us.n };
+    let found = Estimate { mean: toll.ratio - 1.0, low: toll.low - 1.0, high: toll.high - 1.0, n: toll.blocks };
+    let apart = found.mean - predicted.mean;
+    let allowed = half(found).hypot(half(predicted));
+    let percent = |share: f64| format!("{:+.1} %", share * 100.0);
+    preset.verdict = if apart.abs() <= allowed { PresetVerdict::Confirmed } else { PresetVerdict::Off };
+    let joint = if preset.verdict == PresetVerdict::Confirmed { "within" } else { "beyond" };
+    preset.reason = format!(
+        "found {} where the line says {}: {joint} the ±{:.1} % that both intervals allow",
+        percent(found.mean),
+        percent(predicted.mean),
+        allowed * 100.0
+    );
+    (preset.predicted, preset.found) = (Some(predicted), Some(found));
+}
+
+/// A value of a trial by its documents.
+pub(crate) fn per_document(trial: &Trial, value: f64) -> Option<f64> {
+    let documents = trial.batch?.stored;
+    (documents > 0).then(|| value / documents as f64)
+}
+
+fn half(estimate: Estimate) -> f64 {
+    (estimate.high - estimate.low) / 2.0
+}
+
+fn cell<'r>(run: &'r RunResult, variant: &str, level: u64) -> Option<&'r Cell> {
+    run.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
+}
+
+fn link_us(trials: &[&Trial]) -> Option<f64> {
+    let times: Option<Vec<f64>> = trials.iter().map(|trial| trial.batch?.link_us).collect();
+    mean(&times?)
+}
+
+fn time_us(trials: &[&Trial]) -> Option<f64> {
+    let times: Option<Vec<f64>> = trials.iter().map(|trial| per_document(trial, trial.duration_ms * 1e3)).collect();
+    mean(&times?).filter(|time| *time > 0.0)
+}
+
+/// Least squares on relative errors: 1 = a / T + b x / T.
+fn line(points: &[Point]) -> Option<(f64, f64)> {
+    let mut different: BTreeMap<u64, ()> = BTreeMap::new();
+    let (mut uu, mut uv, mut vv, mut u1, mut v1) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for point in points {
+        let (u, v) = (1.0 / point.time_us, point.added_us / point.time_us);
+        uu += u * u;
+        uv += u * v;
+        vv += v * v;
+        u1 += u;
+        v1 += v;
+        different.insert(point.added_us.to_bits(), ());
+    }
+    let determinant = uu * vv - uv * uv;
+    (different.len() >= LINKS_MIN && determinant > f64::EPSILON * uu * vv)
+        .then(|| ((u1 * vv - v1 * uv) / determinant, (v1 * uu - u1 * uv) / determinant))
+}
+
+#[cfg(test)]
+mod tests;
