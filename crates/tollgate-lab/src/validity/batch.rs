@@ -58,7 +58,9 @@ fn link(evidence: &BatchEvidence<'_>) -> Option<Finding> {
     let (off_us, bound) = ((added_us - asked_us).abs(), LINK_OFF_US.max(asked_us * LINK_SHARE_MAX));
     (off_us > bound).then(|| Finding {
         verdict: Verdict::Refused,
-        reason: format!("the link added {added_us:.0} us to a round trip in the median block, where {asked_us:.0} us were asked"),
+        reason: format!(
+            "the link added {added_us:.0} us to a round trip in the median block, where {asked_us:.0} us were asked"
+        ),
         remedy: "stop what else runs on this machine; `tollgate link verify` shows what it can",
         value: off_us,
         bound,
@@ -111,9 +113,7 @@ mod tests {
 
     #[test]
     fn a_link_that_is_off_by_more_than_a_tenth_refuses_the_cell() {
-        let added = |added_us: f64| {
-            move |_: &mut Cell, batch: &mut BatchFound| batch.added_median_us = Some(added_us)
-        };
+        let added = |added_us: f64| move |_: &mut Cell, batch: &mut BatchFound| batch.added_median_us = Some(added_us);
         check(added(1100.0), 0, &[("all", Verdict::Ok)]);
         check(added(1100.1), 0, &[("link", Verdict::Refused)]);
         check(added(899.0), 0, &[("link", Verdict::Refused)]);
