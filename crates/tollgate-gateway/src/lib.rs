@@ -22,7 +22,7 @@ mod hosted;
 mod index;
 mod launch;
 mod log;
-mod mediate;
+pub mod mediate;
 mod next_link;
 mod odata;
 mod operation;

@@ -91,6 +91,18 @@ pub(crate) struct Meter {
     steps_max: u64,
 }
 
+thread_local! {
+    /// Steps of all evaluations and runs that have ended on this thread.
+    static STEPS_TAKEN: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Steps that this thread's evaluations and runs have taken so far: whoever has several bound together looks before and
+/// after each.
+#[must_use]
+pub fn steps_taken() -> u64 {
+    STEPS_TAKEN.get()
+}
+
 /// Bytes that are copied or compared in one step.
 const COPIED_BYTES: usize = 64;
 /// Bytes that are searched for a text in one step.
@@ -125,6 +137,10 @@ impl Meter {
         exceeded("steps of an evaluation", self.steps_max)
     }
 
+    fn taken(&self) -> u64 {
+        self.steps_max - self.left.get()
+    }
+
     /// Bytes are copied or compared.
     #[inline]
     pub(crate) fn copy(&self, bytes: usize) -> Result<(), Error> {
@@ -141,6 +157,12 @@ impl Meter {
     #[inline]
     pub(crate) fn walk(&self, bytes: usize) -> Result<(), Error> {
         self.spend((bytes / WALKED_BYTES) as u64)
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        STEPS_TAKEN.set(STEPS_TAKEN.get().wrapping_add(self.taken()));
     }
 }
 

@@ -5,6 +5,7 @@
 
 use tollgate_net::http1::{RequestHead, ResponseHead};
 
+use super::effort::Effort;
 use super::message::{Memory, Origin, Passing, Way};
 use super::{Outcome, Sequence};
 use crate::board::Task;
@@ -69,6 +70,7 @@ impl Copy {
             origin: Origin { scheme: &self.scheme, authority: &self.authority },
             body: &self.body,
             endpoint: self.endpoint,
+            effort: Effort::begins(),
             memory: &mut self.memory,
         };
         let outcome = sequence.pass(&mut passing);

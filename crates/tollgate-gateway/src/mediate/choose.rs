@@ -11,7 +11,7 @@ use toml::de::DeValue;
 use super::condition::{Condition, ConditionTable, Looking};
 use super::message::Passing;
 use super::reading::{Kind, Namespaces, Reading, SequenceTable, Value, take};
-use super::view::budget;
+use super::view::Unreadable;
 use super::{Mediator, Need, Outcome, Sequence, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
@@ -162,11 +162,15 @@ impl Mediator for Choose {
 impl Choose {
     fn chosen(&self, passing: &mut Passing<'_>) -> Result<&Then, Fault> {
         let (view, tools) = passing.split();
-        let limits = budget(view.body.len());
+        let limits = view.budget();
         let text = OnceCell::new();
         let mut looking = Looking::new(&view, tools.workspace, &limits, &text);
         let mut chosen = &self.otherwise;
         for case in &self.cases {
+            // Each condition has a budget of its own in the document that they share.
+            if view.effort.is_spent(view.body.len()) {
+                return Err(view.refuse(Unreadable::Wrong(view.effort.explanation(view.body.len()))));
+            }
             if case.condition.holds(&mut looking)? {
                 chosen = &case.then;
                 break;

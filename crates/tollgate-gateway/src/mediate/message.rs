@@ -9,6 +9,7 @@ use tollgate_net::http1::{FieldsIter, RequestHead, ResponseHead};
 use tollgate_xml::Workspace;
 
 use super::edits::Edits;
+use super::effort::Effort;
 use super::view::View;
 
 /// Memories that a loop keeps: more messages than that are seldom between two waits.
@@ -29,6 +30,8 @@ pub(crate) struct Passing<'p> {
     pub(crate) body: &'p [u8],
     /// The endpoint that it goes to, as its place among those of the configuration.
     pub(crate) endpoint: Option<usize>,
+    /// What they took so far.
+    pub(crate) effort: Effort,
     /// What mediators write.
     pub(crate) memory: &'p mut Memory,
 }
@@ -80,16 +83,17 @@ pub(crate) struct Memories(RefCell<Vec<Memory>>);
 impl Passing<'_> {
     /// The message as the mediators before left it.
     pub(super) fn view(&self) -> View<'_> {
-        let Passing { request, way, body, memory, .. } = self;
-        View { request, way: *way, edits: &memory.edits, body: memory.replacement().unwrap_or(body) }
+        let Passing { request, way, body, effort, memory, .. } = self;
+        let body = memory.replacement().unwrap_or(body);
+        View { request, way: *way, edits: &memory.edits, body, effort: *effort }
     }
 
     /// The same, and beside it what is written into.
     pub(super) fn split(&mut self) -> (View<'_>, Tools<'_>) {
-        let Passing { request, way, body, memory, .. } = self;
+        let Passing { request, way, body, effort, memory, .. } = self;
         let Memory { edits, body: replacement, is_replaced, workspace, spare } = &mut **memory;
         let body = if *is_replaced { replacement } else { *body };
-        (View { request, way: *way, edits, body }, Tools { workspace, spare })
+        (View { request, way: *way, edits, body, effort: *effort }, Tools { workspace, spare })
     }
 }
 

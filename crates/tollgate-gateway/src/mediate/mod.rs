@@ -9,12 +9,13 @@ mod choose;
 mod compile;
 mod condition;
 mod edits;
+mod effort;
 mod fault;
 mod log;
 mod message;
 mod pattern;
 mod payload;
-mod pointer;
+pub mod pointer;
 mod reading;
 mod redact;
 mod remove_header;
@@ -36,6 +37,7 @@ use tollgate_net::http1::RequestHead;
 
 pub(crate) use self::compile::compile;
 pub(crate) use self::edits::Edits;
+pub(crate) use self::effort::Effort;
 pub(crate) use self::message::{Memories, Memory, Origin, Passing, Way};
 pub(crate) use self::reading::SequenceTable;
 use self::reading::{Kind, Reading};
@@ -236,6 +238,7 @@ impl Sequence {
         if self.need == Need::WholeBody && passing.body.len() > INLINE_BYTES_MAX {
             return away::run(self, passing, processes).await;
         }
+        passing.effort = Effort::begins();
         self.pass(passing)
     }
 

@@ -11,7 +11,7 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// Where a value stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pointer {
+pub struct Pointer {
     steps: Box<[Step]>,
 }
 
@@ -25,7 +25,7 @@ struct Step {
 
 /// What stands there.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Found<'j> {
+pub enum Found<'j> {
     /// Nothing.
     Nothing,
     /// A text, a number, `true` or `false`, as text.
@@ -39,7 +39,7 @@ impl Pointer {
     ///
     /// # Errors
     /// What was expected.
-    pub(super) fn parse(text: &str) -> Result<Pointer, String> {
+    pub fn parse(text: &str) -> Result<Pointer, String> {
         let steps = match text.strip_prefix('$') {
             Some(path) => path_steps(path),
             None => pointer_steps(text),
@@ -52,7 +52,7 @@ impl Pointer {
     ///
     /// # Errors
     /// What is no JSON about it.
-    pub(super) fn find<'j>(&self, document: &'j [u8]) -> Result<Found<'j>, serde_json::Error> {
+    pub fn find<'j>(&self, document: &'j [u8]) -> Result<Found<'j>, serde_json::Error> {
         let mut found = Found::Nothing;
         let mut reader = serde_json::Deserializer::from_slice(document);
         Seek { steps: &self.steps, found: &mut found }.deserialize(&mut reader)?;

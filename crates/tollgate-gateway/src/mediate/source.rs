@@ -12,7 +12,7 @@ use tollgate_xml::{Options, Workspace, XPath};
 use toml::Spanned;
 
 use super::reading::{Namespaces, Reading};
-use super::view::{View, budget};
+use super::view::View;
 use super::{Need, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
@@ -120,7 +120,7 @@ impl Source {
 /// That the message cannot be read.
 pub(super) fn string(xpath: &XPath, view: &View<'_>, workspace: &mut Workspace) -> Result<String, Fault> {
     let text = view.xml_text().map_err(|why| view.refuse(why))?;
-    let limits = budget(text.len());
+    let limits = view.budget();
     let options = Options { budget: Some(&limits), ..Options::default() };
     let document = workspace.parse(&text, &options).map_err(|error| view.refuse_xml(&error, xpath.text()))?;
     let found = xpath.string(&document, NodeId::ROOT);

@@ -9,6 +9,7 @@ use tollgate_net::http1::client::Answers;
 use tollgate_net::http1::{RequestHead, ResponseHead};
 use tollgate_net::limits::Limits;
 
+use super::effort::Effort;
 use super::message::{Memory, Origin, Passing, Way};
 use super::{Outcome, Reading, Sequence};
 use crate::config::ConfigError;
@@ -80,6 +81,7 @@ impl Message {
             origin: Origin { scheme: "https", authority: "here.example" },
             body: &self.body,
             endpoint: None,
+            effort: Effort::begins(),
             memory: &mut memory,
         };
         look(&mut passing)

@@ -9,22 +9,10 @@ use tollgate_wire::soap;
 use tollgate_wire::url::decode_segment;
 use tollgate_xml::{Budget, Document, Error, ErrorKind};
 
-use super::INLINE_BYTES_MAX;
 use super::edits::Edits;
+use super::effort::Effort;
 use super::message::Way;
 use crate::error::Fault;
-
-// The table of limits of one message as XML, beside those of its size: what a stylesheet may do with a message grows with
-// the message. A step takes 17 ns at worst: what is mediated on the loop holds it up for 11 ms at most, and an ordinary
-// stylesheet takes about 6 steps for each byte. Larger messages have a thread of their own.
-const INSTRUCTIONS_BASE: u64 = 100_000;
-const INSTRUCTIONS_PER_BYTE_INLINE: u64 = 8;
-const INSTRUCTIONS_PER_BYTE_AWAY: u64 = 32;
-const OUTPUT_BYTES_BASE: usize = 1024 * 1024;
-const OUTPUT_PER_BYTE: usize = 16;
-const VALUE_BYTES_BASE: usize = 2 * 1024 * 1024;
-const VALUE_PER_BYTE: usize = 16;
-const DEPTH_MAX: usize = 256;
 
 /// A message as it is read.
 #[derive(Debug, Clone)]
@@ -33,6 +21,7 @@ pub(super) struct View<'v> {
     pub(super) way: Way<'v>,
     pub(super) edits: &'v Edits,
     pub(super) body: &'v [u8],
+    pub(super) effort: Effort,
 }
 
 /// What a body is, as far as its content type says.
@@ -145,9 +134,18 @@ impl<'v> View<'v> {
         }
     }
 
+    /// What a mediator may take to read it or to make another of it, or a value to be found in it.
+    pub(super) fn budget(&self) -> Budget {
+        self.effort.budget(self.body.len())
+    }
+
     /// What the client is told where the engine fails: at the message, or at what the configuration does with it.
     pub(super) fn refuse_xml(&self, error: &Error, what: &str) -> Fault {
         match error.kind() {
+            ErrorKind::Budget if self.effort.is_spent(self.body.len()) => {
+                let wrong = format!("{error}: {}", self.effort.explanation(self.body.len()));
+                self.refuse(Unreadable::Wrong(wrong))
+            }
             ErrorKind::Document | ErrorKind::Budget => self.refuse(Unreadable::Wrong(error.to_string())),
             _ => Fault::internal(format!("{what}: {error}")),
         }
@@ -167,20 +165,6 @@ impl<'v> View<'v> {
             () if has("/json") || has("+json") => Media::Json,
             () => Media::Other,
         }
-    }
-}
-
-/// What a message of so many bytes may take.
-pub(super) fn budget(bytes: usize) -> Budget {
-    let output_bytes_max = OUTPUT_BYTES_BASE + bytes.saturating_mul(OUTPUT_PER_BYTE);
-    let per_byte = if bytes > INLINE_BYTES_MAX { INSTRUCTIONS_PER_BYTE_AWAY } else { INSTRUCTIONS_PER_BYTE_INLINE };
-    Budget {
-        depth_max: DEPTH_MAX,
-        instructions_max: INSTRUCTIONS_BASE + (bytes as u64).saturating_mul(per_byte),
-        output_bytes_max,
-        text_bytes_max: output_bytes_max,
-        value_bytes_max: VALUE_BYTES_BASE + bytes.saturating_mul(VALUE_PER_BYTE),
-        ..Budget::default()
     }
 }
 

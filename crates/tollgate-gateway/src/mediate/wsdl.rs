@@ -14,7 +14,6 @@ use tollgate_xml::{Document, Options};
 
 use super::message::{Origin, Passing, Way};
 use super::payload::write_from;
-use super::view::budget;
 use super::{Mediator, Need, Outcome, Touches};
 use crate::error::Fault;
 
@@ -153,7 +152,7 @@ impl Mediator for Description {
             return Ok(Outcome::Continue);
         }
         let Ok(text) = view.xml_text() else { return Ok(Outcome::Continue) };
-        let limits = budget(text.len());
+        let limits = view.budget();
         let options = Options { budget: Some(&limits), ..Options::default() };
         let Ok(document) = tools.workspace.parse(&text, &options) else { return Ok(Outcome::Continue) };
         let rewritten = self.rewrite(&text, &document, origin, view.request.path());

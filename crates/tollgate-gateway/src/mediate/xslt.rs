@@ -20,7 +20,7 @@ use super::message::{Passing, Tools, Way};
 use super::payload::Payload;
 use super::reading::{Kind, Reading, Value, beside, read_file};
 use super::source::{Source, SourceTable};
-use super::view::{Unreadable, View, budget};
+use super::view::{Unreadable, View};
 use super::{Mediator, Need, Outcome, Touches};
 use crate::config::ConfigError;
 use crate::error::Fault;
@@ -185,7 +185,7 @@ impl Xslt {
         let parameters: Vec<(&str, Parameter<'_>)> =
             values.iter().map(|(name, value)| (*name, Parameter::String(value))).collect();
         let text = view.xml_text().map_err(|why| view.refuse(why))?;
-        let limits = budget(text.len());
+        let limits = view.budget();
         let options = self.stylesheet.reading(&Options { budget: Some(&limits), ..Options::default() });
         let refuse = |error: Error| view.refuse_xml(&error, &self.name);
         let mut document = workspace.parse(&text, &options).map_err(refuse)?;

@@ -13,7 +13,7 @@ use super::ProxyRoute;
 use super::forward::{GATHERED_BYTES_MAX, Outgoing, answer, answer_without_body, ask, nowhere, scheme, write_fields};
 use crate::cache::Fetch;
 use crate::error::{Failure, Fault};
-use crate::mediate::{Edits, Memories, Memory, Origin, Outcome, Passing, Way};
+use crate::mediate::{Edits, Effort, Memories, Memory, Origin, Outcome, Passing, Way};
 use crate::visit::Visit;
 
 /// A memory of the loop's, given back when dropped.
@@ -76,7 +76,8 @@ pub(super) async fn pass(
     let origin = Origin { scheme, authority: &authority };
     // What is not whole is no message.
     let body = if gathered == Gathered::Whole { body } else { &[] };
-    let mut passing = Passing { request, way: Way::Request, origin, body, endpoint: None, memory: &mut lent.memory };
+    let (effort, memory) = (Effort::begins(), &mut lent.memory);
+    let mut passing = Passing { request, way: Way::Request, origin, body, endpoint: None, effort, memory };
     let outcome = mediation.mediate_request(&mut passing).await?;
     let chosen = passing.endpoint.and_then(|number| visit.shared.proxied.chosen(number));
     if let Outcome::Respond { status } = outcome {
@@ -146,7 +147,8 @@ async fn mediate_answer(
     let mut body = std::mem::take(&mut response.body);
     let authority = request.host().map_or_else(|| Cow::Owned(local.to_string()), Cow::Borrowed);
     let origin = Origin { scheme, authority: &authority };
-    let mut passing = Passing { request, way: Way::Answer(head), origin, body: &body, endpoint: None, memory };
+    let effort = Effort::begins();
+    let mut passing = Passing { request, way: Way::Answer(head), origin, body: &body, endpoint: None, effort, memory };
     let outcome = route.mediation.mediate_answer(&mut passing).await;
     if let Some(replacement) = memory.replacement() {
         body.clear();

@@ -6,6 +6,7 @@
 
 use tollgate_gateway::auth::{Credentials, Users};
 use tollgate_gateway::cache::control::CacheControl;
+use tollgate_gateway::mediate::pointer::{Found, Pointer};
 use tollgate_gateway::store::postgres::Address;
 
 /// A URL of a PostgreSQL database: what it means is said without its password, and an error repeats none of its secrets.
@@ -55,5 +56,26 @@ pub(crate) fn cache_control(bytes: &[u8]) {
     assert_eq!((stricter.max_age, stricter.no_store, stricter.private), (Some(0), true, control.private));
     if let Ok(stated) = CacheControl::stated(text) {
         assert_eq!(stated, control);
+    }
+}
+
+/// A pointer on the first line, and JSON behind it: what is found is what a tree of all of it has there.
+pub(crate) fn json_pointer(bytes: &[u8]) {
+    let Some(line_end) = bytes.iter().position(|byte| *byte == b'\n') else { return };
+    let Ok(text) = std::str::from_utf8(&bytes[..line_end]) else { return };
+    let Ok(pointer) = Pointer::parse(text) else { return };
+    let found = pointer.find(&bytes[line_end + 1..]);
+    // Of numbers that are too large and of what stands too deep it makes no tree.
+    let Ok(tree) = serde_json::from_slice::<serde_json::Value>(&bytes[line_end + 1..]) else { return };
+    let found = found.expect("what a tree can be made of is JSON");
+    if text.starts_with('$') {
+        return;
+    }
+    match (tree.pointer(text), found) {
+        (None, found) => assert_eq!(found, Found::Nothing),
+        (Some(serde_json::Value::String(value)), found) => assert_eq!(found, Found::Text(value.into())),
+        (Some(serde_json::Value::Bool(value)), found) => assert_eq!(found, Found::Text(value.to_string().into())),
+        (Some(serde_json::Value::Number(_)), found) => assert!(matches!(found, Found::Text(_))),
+        (Some(_), found) => assert_eq!(found, Found::Other),
     }
 }

@@ -11,6 +11,7 @@ fn the_corpora_are_replayed() {
         ("users_file", fuzzed::users_file),
         ("authorization", fuzzed::authorization),
         ("cache_control", fuzzed::cache_control),
+        ("json_pointer", fuzzed::json_pointer),
     ] {
         corpus::files(name).iter().for_each(|bytes| target(bytes));
     }

@@ -25,7 +25,6 @@ const PLACES: &[Column] = &[
     ("4xx", "answered_4xx", Form::Count),
     ("5xx", "answered_5xx", Form::Count),
     ("Failed", "failed", Form::Count),
-    ("Left", "left", Form::Count),
     ("Suspensions", "suspensions", Form::Count),
     ("Open", "connections_open", Form::Count),
     ("Idle", "connections_idle", Form::Count),
