@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// Finds the addresses of a host; an address in text form is only parsed.
 ///
@@ -26,6 +26,32 @@ pub async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
+/// How the sockets are that connect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// The address that they connect from; absent: as the machine chooses.
+    pub from: Option<IpAddr>,
+    /// Bytes of the kernel's buffers, each way; absent: as the kernel chooses, which lets them grow.
+    pub buffer_bytes: Option<u32>,
+}
+
+impl SocketOptions {
+    async fn connect(&self, address: SocketAddr) -> io::Result<TcpStream> {
+        if *self == SocketOptions::default() {
+            return TcpStream::connect(address).await;
+        }
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        if let Some(bytes) = self.buffer_bytes {
+            socket.set_send_buffer_size(bytes)?;
+            socket.set_recv_buffer_size(bytes)?;
+        }
+        if let Some(from) = self.from {
+            socket.bind(SocketAddr::new(from, 0))?;
+        }
+        socket.connect(address).await
+    }
+}
+
 /// How long an address has before the next one is asked beside it; less where the time is too short for all of them.
 const HEAD_START: Duration = Duration::from_millis(250);
 
@@ -38,10 +64,22 @@ type Attempt = Pin<Box<dyn Future<Output = io::Result<(TcpStream, SocketAddr, Du
 /// # Errors
 /// The last address's error; [`io::ErrorKind::TimedOut`] when `timeout` passed first.
 pub async fn connect(addresses: &[SocketAddr], timeout: Duration) -> io::Result<(TcpStream, SocketAddr, Duration)> {
+    connect_with(addresses, SocketOptions::default(), timeout).await
+}
+
+/// The same by sockets that are like this.
+///
+/// # Errors
+/// As [`connect`].
+pub async fn connect_with(
+    addresses: &[SocketAddr],
+    options: SocketOptions,
+    timeout: Duration,
+) -> io::Result<(TcpStream, SocketAddr, Duration)> {
     let attempts = async {
         match addresses {
-            [only] => attempt(*only).await,
-            several => race(several, timeout).await,
+            [only] => attempt(*only, options).await,
+            several => race(several, options, timeout).await,
         }
     };
     match tokio::time::timeout(timeout, attempts).await {
@@ -50,7 +88,11 @@ pub async fn connect(addresses: &[SocketAddr], timeout: Duration) -> io::Result<
     }
 }
 
-async fn race(addresses: &[SocketAddr], timeout: Duration) -> io::Result<(TcpStream, SocketAddr, Duration)> {
+async fn race(
+    addresses: &[SocketAddr],
+    options: SocketOptions,
+    timeout: Duration,
+) -> io::Result<(TcpStream, SocketAddr, Duration)> {
     let count = u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
     // Half of its share: the last one is to have time too.
     let head_start = HEAD_START.min(timeout / 2 / count);
@@ -59,7 +101,7 @@ async fn race(addresses: &[SocketAddr], timeout: Duration) -> io::Result<(TcpStr
     let mut asked: Vec<Attempt> = Vec::new();
     loop {
         if let Some(address) = left.next() {
-            asked.push(Box::pin(attempt(*address)));
+            asked.push(Box::pin(attempt(*address, options)));
         } else if asked.is_empty() {
             return Err(last);
         }
@@ -85,9 +127,9 @@ async fn race(addresses: &[SocketAddr], timeout: Duration) -> io::Result<(TcpStr
     }
 }
 
-async fn attempt(address: SocketAddr) -> io::Result<(TcpStream, SocketAddr, Duration)> {
+async fn attempt(address: SocketAddr, options: SocketOptions) -> io::Result<(TcpStream, SocketAddr, Duration)> {
     let start = Instant::now();
-    let socket = TcpStream::connect(address).await?;
+    let socket = options.connect(address).await?;
     let took = start.elapsed();
     // Requests are written whole: waiting to fill a segment only adds the delayed-ack time.
     socket.set_nodelay(true)?;
@@ -149,5 +191,16 @@ mod tests {
         }
         let late = block_on(connect(&[silent, silent], Duration::from_millis(20))).unwrap_err();
         assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn a_socket_comes_from_where_it_was_told_to() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let from = "127.0.0.9".parse().unwrap();
+        let options = SocketOptions { from: Some(from), buffer_bytes: Some(8192) };
+        let (socket, ..) = block_on(connect_with(&[address], options, Duration::from_secs(5))).unwrap();
+        assert_eq!(socket.local_addr().unwrap().ip(), from);
+        assert_eq!(listener.accept().unwrap().1.ip(), from);
     }
 }

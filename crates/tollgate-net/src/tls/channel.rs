@@ -74,6 +74,11 @@ impl<P: Protocol> Channel<P> {
         self.protocol.common()
     }
 
+    /// The cipher suite that was agreed on.
+    pub(super) fn suite(&self) -> Option<rustls::CipherSuite> {
+        self.agreed().negotiated_cipher_suite().map(|suite| suite.suite())
+    }
+
     /// The version that was agreed on.
     pub(super) fn version(&self) -> Version {
         match self.agreed().protocol_version() {

@@ -3,8 +3,10 @@
 //! It keeps no connections; the serving side stands beside it.
 
 mod connection;
+mod identity;
 mod sessions;
 mod settings;
+mod suites;
 mod trust;
 
 use std::io;
@@ -19,7 +21,8 @@ use tokio::net::TcpStream;
 
 pub use connection::Connection;
 pub use sessions::{SERVERS_MAX, TICKETS_MAX};
-pub use settings::{ClientSettings, Resumption, TlsChoice};
+pub use settings::{ClientSettings, Resumption, ServerNameSent, TlsChoice};
+pub use suites::Suite;
 
 use super::Version;
 use crate::meter::Metered;
@@ -52,6 +55,8 @@ pub struct Handshake {
     pub kind: HandshakeKind,
     /// The version that was agreed on.
     pub version: Version,
+    /// The cipher suite that was agreed on.
+    pub suite: Option<Suite>,
 }
 
 /// A client's side of TLS, shared by all of its connections; clones share their sessions.
@@ -79,18 +84,29 @@ impl Client {
             | CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 => 0,
             _ => 1,
         });
+        if !settings.suites.is_empty() {
+            provider.cipher_suites.retain(|suite| settings.suites.contains(&Suite(suite.suite())));
+        }
         let provider = Arc::new(provider);
         let verifier = trust::verifier(settings, &provider)?;
         let versions: Vec<_> = match settings.version {
             None => rustls::DEFAULT_VERSIONS.to_vec(),
             Some(version) => vec![version.supported()],
         };
-        let mut config = ClientConfig::builder_with_provider(provider)
+        let config = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&versions)
-            .map_err(|error| format!("the TLS provider offers no protocol version: {error}"))?
+            .map_err(|error| format!("no version of TLS goes with these cipher suites: {error}"))?
             .dangerous()
-            .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth();
+            .with_custom_certificate_verifier(verifier);
+        let mut config = match &settings.identity {
+            None => config.with_no_client_auth(),
+            Some(file) => {
+                let (certificates, key) = identity::read(file)?;
+                let shown = config.with_client_auth_cert(certificates, key);
+                shown.map_err(|error| format!("{}: the certificate cannot be shown: {error}", file.display()))?
+            }
+        };
+        config.enable_sni = settings.server_name == ServerNameSent::Yes;
         // Said aloud, so that a server that also speaks HTTP/2 does not choose it.
         config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
         let store = Arc::new(Store::default());
@@ -136,8 +152,8 @@ impl Client {
             .await
             .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, format!("no TLS handshake within {timeout:?}")))??;
         let took = start.elapsed();
-        let (kind, version) = (connection.handshake_kind(), connection.version());
-        Ok((connection, Handshake { took, kind, version }))
+        let (kind, version, suite) = (connection.handshake_kind(), connection.version(), connection.suite());
+        Ok((connection, Handshake { took, kind, version, suite }))
     }
 }
 

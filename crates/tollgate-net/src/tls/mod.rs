@@ -15,5 +15,8 @@ pub mod server;
 pub mod speed;
 
 pub use certificate::{AlternativeName, PeerCertificate};
-pub use client::{Client, ClientSettings, Handshake, HandshakeKind, Over, Resumption, Sessions, TlsChoice, Upgrade};
+pub use client::{
+    Client, ClientSettings, Handshake, HandshakeKind, Over, Resumption, ServerNameSent, Sessions, Suite, TlsChoice,
+    Upgrade,
+};
 pub use server::Version;

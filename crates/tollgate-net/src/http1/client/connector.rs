@@ -8,9 +8,9 @@ use std::time::Duration;
 use super::connection::ClientConnection;
 use super::error::{ConnectError, ErrorClass};
 use super::target::{Scheme, Target};
-use crate::connect::{connect, resolve};
+use crate::connect::{SocketOptions, connect_with, resolve};
 use crate::stream::Stream;
-use crate::tls::{Client, ClientSettings, HandshakeKind, Resumption, Sessions, Version};
+use crate::tls::{Client, ClientSettings, HandshakeKind, Resumption, Sessions, Suite, Version};
 
 /// Time for the connection, and once more for the TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -22,6 +22,7 @@ const PROTOCOL: &str = "http/1.1";
 #[derive(Clone, Debug)]
 pub struct Connector {
     settings: ClientSettings,
+    socket: SocketOptions,
     connect_timeout: Duration,
     exchange_timeout: Duration,
     /// Made when the first https target is opened: loading the machine's roots takes milliseconds.
@@ -41,6 +42,8 @@ pub struct Opening {
     pub handshake: Option<HandshakeKind>,
     /// The version of TLS.
     pub version: Option<Version>,
+    /// The cipher suite of TLS.
+    pub suite: Option<Suite>,
 }
 
 impl Connector {
@@ -49,6 +52,7 @@ impl Connector {
     pub fn new(settings: impl Into<ClientSettings>) -> Connector {
         Connector {
             settings: settings.into(),
+            socket: SocketOptions::default(),
             connect_timeout: CONNECT_TIMEOUT,
             exchange_timeout: super::connection::EXCHANGE_TIMEOUT,
             client: Arc::default(),
@@ -78,6 +82,13 @@ impl Connector {
     #[must_use]
     pub fn sessions_ready(&self, target: &Target) -> usize {
         self.client().as_ref().map_or(0, |client| client.sessions_ready(target.host()))
+    }
+
+    /// How its sockets are.
+    #[must_use]
+    pub fn socket(mut self, options: SocketOptions) -> Connector {
+        self.socket = options;
+        self
     }
 
     /// The time that connecting may take, and once more the TLS handshake.
@@ -139,11 +150,11 @@ impl Connector {
         addresses: &[SocketAddr],
         sessions: Sessions,
     ) -> Result<ClientConnection, ConnectError> {
-        let (socket, address, took) = connect(addresses, self.connect_timeout)
+        let (socket, address, took) = connect_with(addresses, self.socket, self.connect_timeout)
             .await
             .map_err(|error| ConnectError::connecting(target.authority(), error))?;
-        let mut opening =
-            Opening { address, connect_ns: nanoseconds(took), tls_ns: None, handshake: None, version: None };
+        let connect_ns = nanoseconds(took);
+        let mut opening = Opening { address, connect_ns, tls_ns: None, handshake: None, version: None, suite: None };
         let stream = match target.scheme() {
             Scheme::Http => Stream::plain(socket),
             Scheme::Https => {
@@ -161,6 +172,7 @@ impl Connector {
                 opening.tls_ns = Some(nanoseconds(handshake.took));
                 opening.handshake = Some(handshake.kind);
                 opening.version = Some(handshake.version);
+                opening.suite = handshake.suite;
                 Stream::TlsClient(Box::new(stream))
             }
         };

@@ -17,4 +17,4 @@ pub use connector::{Connector, Opening};
 pub use error::{ConnectError, ErrorClass, ExchangeError, Stage};
 pub use sink::{BodySink, Collect, Discard};
 pub use target::{Scheme, Target, TargetError};
-pub use template::{RequestTemplate, TemplateBuilder, TemplateError};
+pub use template::{BodyFraming, Piece, RequestTemplate, TemplateBuilder, TemplateError};

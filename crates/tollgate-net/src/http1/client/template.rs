@@ -3,6 +3,8 @@
 //! Rendering copies and does nothing else; what a template's own text may hold is checked once, when it is built.
 
 use std::fmt;
+use std::io::Write;
+use std::num::NonZeroUsize;
 
 use super::super::chunked::{is_control, is_token_byte};
 use super::super::server::write_decimal;
@@ -23,6 +25,26 @@ pub struct RequestTemplate {
     /// Before which byte of the text each slot stands.
     slots: Vec<usize>,
     method_is_head: bool,
+    /// Of a request whose body comes with each rendering: how it is framed. The text then ends with the last field.
+    framing: Option<BodyFraming>,
+}
+
+/// How a body that comes with each rendering is framed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyFraming {
+    /// By its length.
+    Length,
+    /// In chunks of so many bytes, the last one shorter.
+    Chunked(NonZeroUsize),
+}
+
+/// A piece of a field's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Fixed text.
+    Text(&'a str),
+    /// What differs from request to request.
+    Slot,
 }
 
 /// Builds a [`RequestTemplate`].
@@ -33,7 +55,9 @@ pub struct TemplateBuilder {
     target: Vec<u8>,
     slots: Vec<usize>,
     fields: Vec<u8>,
+    field_slots: Vec<usize>,
     body: Option<Vec<u8>>,
+    framing: Option<BodyFraming>,
     error: Option<TemplateError>,
 }
 
@@ -54,7 +78,9 @@ impl RequestTemplate {
             target: Vec::new(),
             slots: Vec::new(),
             fields: Vec::new(),
+            field_slots: Vec::new(),
             body: None,
+            framing: None,
             error: None,
         };
         if method.is_empty() || !method.bytes().all(is_token_byte) {
@@ -78,21 +104,56 @@ impl RequestTemplate {
         if self.method_is_head { super::Answers::Head } else { super::Answers::Ordinary }
     }
 
-    /// Renders the request into `out`, which is cleared first. What is put into the slots is part of a target and must
-    /// be visible ASCII: [`is_target_text`](RequestTemplate::is_target_text) says so for what comes from elsewhere.
+    /// Renders the request into `out`, which is cleared first. What is put into the slots is part of a target or of a
+    /// field's value: [`is_target_text`](RequestTemplate::is_target_text) and
+    /// [`is_field_text`](RequestTemplate::is_field_text) say whether that may be, for what comes from elsewhere.
     ///
     /// # Panics
     /// When there are not as many values as slots.
     pub fn render<T: AsRef<[u8]>>(&self, values: &[T], out: &mut Vec<u8>) {
+        self.render_with(values.iter().map(AsRef::as_ref), std::iter::empty(), out);
+    }
+
+    /// The same with a body, in the parts in which it is there; a template that was not built
+    /// [`framed`](TemplateBuilder::framed) has its body already.
+    ///
+    /// # Panics
+    /// When there are not as many values as slots.
+    pub fn render_with<'v>(
+        &self,
+        values: impl ExactSizeIterator<Item = &'v [u8]>,
+        body: impl Iterator<Item = &'v [u8]> + Clone,
+        out: &mut Vec<u8>,
+    ) {
         assert_eq!(values.len(), self.slots.len(), "a value for each slot");
         out.clear();
         let mut written = 0;
         for (&slot, value) in self.slots.iter().zip(values) {
             out.extend_from_slice(&self.text[written..slot]);
-            out.extend_from_slice(value.as_ref());
+            out.extend_from_slice(value);
             written = slot;
         }
         out.extend_from_slice(&self.text[written..]);
+        let Some(framing) = self.framing else { return };
+        let body_bytes = body.clone().map(<[u8]>::len).sum();
+        match framing {
+            BodyFraming::Length => {
+                out.extend_from_slice(b"Content-Length: ");
+                write_decimal(out, body_bytes as u64);
+                out.extend_from_slice(b"\r\n\r\n");
+                body.for_each(|part| out.extend_from_slice(part));
+            }
+            BodyFraming::Chunked(chunk_bytes) => {
+                out.extend_from_slice(b"Transfer-Encoding: chunked\r\n\r\n");
+                write_chunks(body, body_bytes, chunk_bytes.get(), out);
+            }
+        }
+    }
+
+    /// Whether `text` can stand in a field's value.
+    #[must_use]
+    pub fn is_field_text(text: &[u8]) -> bool {
+        !text.iter().copied().any(is_control)
     }
 
     /// Whether `text` can stand in a request target.
@@ -122,20 +183,40 @@ impl TemplateBuilder {
 
     /// Adds a field.
     #[must_use]
-    pub fn header(mut self, name: &str, value: &str) -> TemplateBuilder {
+    pub fn header(self, name: &str, value: &str) -> TemplateBuilder {
+        self.header_with(name, &[Piece::Text(value)])
+    }
+
+    /// Adds a field whose value has slots.
+    #[must_use]
+    pub fn header_with(mut self, name: &str, value: &[Piece<'_>]) -> TemplateBuilder {
         if name.is_empty() || !name.bytes().all(is_token_byte) {
             self.refuse("a field name is a token", name);
-        }
-        if value.bytes().any(is_control) {
-            self.refuse("a field value holds no control bytes", value);
         }
         if ["host", "content-length", "transfer-encoding"].iter().any(|own| name.eq_ignore_ascii_case(own)) {
             self.refuse("this field is set by the engine", name);
         }
         self.fields.extend_from_slice(name.as_bytes());
         self.fields.extend_from_slice(b": ");
-        self.fields.extend_from_slice(value.as_bytes());
+        for piece in value {
+            match piece {
+                Piece::Text(text) => {
+                    if !RequestTemplate::is_field_text(text.as_bytes()) {
+                        self.refuse("a field value holds no control bytes", text);
+                    }
+                    self.fields.extend_from_slice(text.as_bytes());
+                }
+                Piece::Slot => self.field_slots.push(self.fields.len()),
+            }
+        }
         self.fields.extend_from_slice(b"\r\n");
+        self
+    }
+
+    /// Its body comes with each rendering, and is framed like this.
+    #[must_use]
+    pub fn framed(mut self, framing: BodyFraming) -> TemplateBuilder {
+        self.framing = Some(framing);
         self
     }
 
@@ -162,21 +243,47 @@ impl TemplateBuilder {
         text.extend_from_slice(b" HTTP/1.1\r\nHost: ");
         text.extend_from_slice(self.host.as_bytes());
         text.extend_from_slice(b"\r\n");
+        let fields_start = text.len();
         text.extend_from_slice(&self.fields);
-        if let Some(body) = &self.body {
-            text.extend_from_slice(b"Content-Length: ");
-            write_decimal(&mut text, body.len() as u64);
+        if self.framing.is_none() {
+            if let Some(body) = &self.body {
+                text.extend_from_slice(b"Content-Length: ");
+                write_decimal(&mut text, body.len() as u64);
+                text.extend_from_slice(b"\r\n");
+            }
             text.extend_from_slice(b"\r\n");
+            text.extend_from_slice(self.body.as_deref().unwrap_or_default());
         }
-        text.extend_from_slice(b"\r\n");
-        text.extend_from_slice(self.body.as_deref().unwrap_or_default());
-        let slots = self.slots.into_iter().map(|slot| target_start + slot).collect();
-        Ok(RequestTemplate { text, slots, method_is_head: self.method == "HEAD" })
+        let in_target = self.slots.into_iter().map(|slot| target_start + slot);
+        let slots = in_target.chain(self.field_slots.into_iter().map(|slot| fields_start + slot)).collect();
+        Ok(RequestTemplate { text, slots, method_is_head: self.method == "HEAD", framing: self.framing })
     }
 
     fn refuse(&mut self, what: &'static str, text: &str) {
         self.error.get_or_insert_with(|| TemplateError { what, text: text.to_owned() });
     }
+}
+
+/// Writes a body in chunks (RFC 9112, section 7.1).
+fn write_chunks<'v>(body: impl Iterator<Item = &'v [u8]>, body_bytes: usize, chunk_bytes: usize, out: &mut Vec<u8>) {
+    let (mut left, mut left_in_chunk) = (body_bytes, 0);
+    for mut part in body {
+        while !part.is_empty() {
+            if left_in_chunk == 0 {
+                left_in_chunk = left.min(chunk_bytes);
+                write!(out, "{left_in_chunk:x}\r\n").expect("a Vec takes whatever is written");
+            }
+            let (now, later) = part.split_at(part.len().min(left_in_chunk));
+            out.extend_from_slice(now);
+            part = later;
+            left -= now.len();
+            left_in_chunk -= now.len();
+            if left_in_chunk == 0 {
+                out.extend_from_slice(b"\r\n");
+            }
+        }
+    }
+    out.extend_from_slice(b"0\r\n\r\n");
 }
 
 impl fmt::Display for TemplateError {
@@ -201,6 +308,27 @@ mod tests {
         let expected = "POST /x/1?y=22 HTTP/1.1\r\nHost: a:1\r\nAccept: */*\r\nContent-Length: 3\r\n\r\nabc";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
         assert_eq!((template.slots(), template.answers()), (2, Answers::Ordinary));
+    }
+
+    #[test]
+    fn a_body_comes_with_its_rendering_by_length_or_in_chunks() {
+        let check = |framing: BodyFraming, body: &[&str], expected: &str| {
+            let field = [Piece::Text("a-"), Piece::Slot];
+            let builder = RequestTemplate::builder("POST", "h").target_slot().header_with("X", &field).framed(framing);
+            let (template, mut out) = (builder.build().unwrap(), Vec::new());
+            let values = [b"/t".as_slice(), b"v"];
+            template.render_with(values.into_iter(), body.iter().map(|part| part.as_bytes()), &mut out);
+            let head = "POST /t HTTP/1.1\r\nHost: h\r\nX: a-v\r\n";
+            assert_eq!(String::from_utf8(out).unwrap(), format!("{head}{expected}"));
+        };
+        check(BodyFraming::Length, &["ab", "", "c"], "Content-Length: 3\r\n\r\nabc");
+        check(BodyFraming::Length, &[], "Content-Length: 0\r\n\r\n");
+        let chunked = |bytes| BodyFraming::Chunked(NonZeroUsize::new(bytes).unwrap());
+        let chunks = |text: &str| format!("Transfer-Encoding: chunked\r\n\r\n{text}0\r\n\r\n");
+        check(chunked(2), &["a", "bcd", "e"], &chunks("2\r\nab\r\n2\r\ncd\r\n1\r\ne\r\n"));
+        check(chunked(5), &["a", "bcd", "e"], &chunks("5\r\nabcde\r\n"));
+        check(chunked(16), &["0123456789abcdef!"], &chunks("10\r\n0123456789abcdef\r\n1\r\n!\r\n"));
+        check(chunked(16), &[""], &chunks(""));
     }
 
     #[test]

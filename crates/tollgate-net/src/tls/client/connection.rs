@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::super::channel::{Channel, Failure, Incoming};
 use super::super::{HandshakeKind, Version};
+use super::suites::Suite;
 
 /// A connection under TLS, asked for by us.
 pub struct Connection<S> {
@@ -57,6 +58,11 @@ impl<S> Connection<S> {
     /// What kind of handshake opened it.
     pub(super) fn handshake_kind(&self) -> HandshakeKind {
         self.tls.handshake_kind()
+    }
+
+    /// The cipher suite that was agreed on.
+    pub(super) fn suite(&self) -> Option<Suite> {
+        self.tls.suite().map(Suite)
     }
 
     /// The version that was agreed on.

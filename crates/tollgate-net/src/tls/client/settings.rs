@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use super::super::Version;
+use super::suites::Suite;
 
 /// How a server's certificate is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -26,6 +27,16 @@ pub enum Resumption {
     Disabled,
 }
 
+/// Whether a client names the server that it wants (SNI, RFC 6066 section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ServerNameSent {
+    /// As browsers do; an address is never named.
+    #[default]
+    Yes,
+    /// It does not, and gets the certificate that the server has for such clients.
+    No,
+}
+
 /// How a client speaks TLS.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ClientSettings {
@@ -37,6 +48,12 @@ pub struct ClientSettings {
     pub version: Option<Version>,
     /// Whether sessions are taken up.
     pub resumption: Resumption,
+    /// The only cipher suites that are offered; empty: each that there is.
+    pub suites: Vec<Suite>,
+    /// Whether the server is named.
+    pub server_name: ServerNameSent,
+    /// A PEM file with the client's own certificate, those above it, and its key; absent: it shows none.
+    pub identity: Option<PathBuf>,
 }
 
 impl From<TlsChoice> for ClientSettings {
