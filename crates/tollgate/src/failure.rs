@@ -58,6 +58,11 @@ impl Failure {
         Failure { exit: Exit::Failed, message: message.to_string(), hint: None }
     }
 
+    /// It was done, but a figure must not be read.
+    pub(crate) fn refused(message: impl fmt::Display) -> Self {
+        Failure { exit: Exit::Refused, message: message.to_string(), hint: None }
+    }
+
     /// Adds what the user can do about it.
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());

@@ -137,6 +137,11 @@ impl Opened {
             last_byte: exchanged.last_byte,
         }
     }
+
+    /// Connecting and the handshake of TLS.
+    pub(super) fn opening_ns(&self) -> u64 {
+        self.connect_ns + self.tls_ns.unwrap_or(0)
+    }
 }
 
 impl Default for Phases {

@@ -11,11 +11,16 @@ use quick_xml::events::Event;
 use quick_xml::name::ResolveResult;
 use tollgate_net::http1::client::BodySink;
 
-use super::failure::Failure;
+use super::checks::{AnswerKind, Checks, LengthCheck};
+use super::failure::{ErrorClass, Failure};
+use super::target::LoadTarget;
+use super::{odata_batch, soap};
 use crate::experiment::{Element, RequestShape};
 
 /// Bytes of an answer in which something is looked for.
 const SEARCHED_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of the answer to a batch, which is read whole.
+const BATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Whether the content of answers is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,23 +40,32 @@ pub(super) struct Search<'a> {
     wanted: Option<&'a [u8]>,
     element: Option<&'a Element>,
     bytes: Option<u64>,
+    checks: &'a Checks,
     known: &'a Known,
     kept: Vec<u8>,
     came_bytes: u64,
     is_found: bool,
+    /// Of the answer to a batch: how many answers of each status it holds.
+    parts: Vec<(u16, u64)>,
 }
 
 impl<'a> Search<'a> {
-    /// A search for what the shape says of answers, if it says anything.
-    pub(super) fn new(shape: &'a RequestShape, known: &'a Known) -> Search<'a> {
+    /// A search for what the target's shape and checks say of answers, if they say anything.
+    pub(super) fn new(target: &'a LoadTarget, known: &'a Known) -> Search<'a> {
+        Search::of(&target.shape, &target.checks, known)
+    }
+
+    fn of(shape: &'a RequestShape, checks: &'a Checks, known: &'a Known) -> Search<'a> {
         Search {
             wanted: shape.contains.as_deref().map(str::as_bytes),
             element: shape.answer.element.as_ref(),
             bytes: shape.answer.bytes,
+            checks,
             known,
             kept: Vec::new(),
             came_bytes: 0,
             is_found: false,
+            parts: Vec::new(),
         }
     }
 
@@ -60,19 +74,32 @@ impl<'a> Search<'a> {
         self.kept.clear();
         self.came_bytes = 0;
         self.is_found = false;
+        self.parts.clear();
+    }
+
+    /// Of the answer to a batch: how many answers of each status it holds, once it is judged.
+    pub(super) fn parts(&self) -> &[(u16, u64)] {
+        &self.parts
     }
 
     /// What is known of an answer that was not refused.
     pub(super) fn verdict(&self) -> Verdict {
-        let looks = self.wanted.is_some() || self.element.is_some() || self.bytes.is_some();
+        let looks = self.wanted.is_some() || self.element.is_some() || self.bytes.is_some() || self.checks.look();
         if looks { Verdict::Right } else { Verdict::Unknown }
     }
 
-    /// Judges the whole answer.
+    /// Judges the whole answer; of one that failed for another reason only what it says of itself is looked at.
     ///
     /// # Errors
     /// What came instead.
-    pub(super) fn judge(&self) -> Result<(), Failure> {
+    pub(super) fn judge(&mut self, failed: Option<ErrorClass>) -> Result<(), Failure> {
+        if let Some(class) = failed {
+            let is_soap = self.checks.kind == AnswerKind::Soap && matches!(class, ErrorClass::Status(_));
+            return if is_soap { soap::judge(&self.kept) } else { Ok(()) };
+        }
+        if let LengthCheck::AsFirst(first) = &self.checks.length {
+            first.judge(self.came_bytes)?;
+        }
         if let Some(bytes) = self.bytes.filter(|bytes| *bytes != self.came_bytes) {
             return Err(Failure::content(format!("the answer has {} bytes instead of {bytes}", self.came_bytes)));
         }
@@ -80,11 +107,24 @@ impl<'a> Search<'a> {
             let wanted = String::from_utf8_lossy(wanted);
             return Err(Failure::content(format!("the answer does not contain `{wanted}`")));
         }
-        let Some(element) = self.element else { return Ok(()) };
+        if let AnswerKind::Batch { form, requests } = self.checks.kind {
+            if self.came_bytes != self.kept.len() as u64 {
+                return Err(Failure::content(format!("the answer to a batch has more than {BATCH_BYTES_MAX} bytes")));
+            }
+            return odata_batch::judge(form, &self.kept, requests, &self.checks.statuses, &mut self.parts);
+        }
+        if self.element.is_none() && self.checks.kind == AnswerKind::Plain {
+            return Ok(());
+        }
         if !self.kept.is_empty() && *self.known.0.borrow() == self.kept {
             return Ok(());
         }
-        has(&self.kept, element).map_err(Failure::content)?;
+        if self.checks.kind == AnswerKind::Soap {
+            soap::judge(&self.kept)?;
+        }
+        if let Some(element) = self.element {
+            has(&self.kept, element).map_err(Failure::content)?;
+        }
         self.known.0.borrow_mut().clone_from(&self.kept);
         Ok(())
     }
@@ -93,11 +133,16 @@ impl<'a> Search<'a> {
 impl BodySink for Search<'_> {
     fn part(&mut self, bytes: &[u8]) {
         self.came_bytes += bytes.len() as u64;
-        let looks_on = self.element.is_some() || (self.wanted.is_some() && !self.is_found);
-        if !looks_on || self.kept.len() + bytes.len() > SEARCHED_BYTES_MAX {
+        let (keeps, bytes_max) = match self.checks.kind {
+            AnswerKind::Plain => (self.element.is_some(), SEARCHED_BYTES_MAX),
+            AnswerKind::Soap => (true, SEARCHED_BYTES_MAX),
+            AnswerKind::Batch { .. } => (true, BATCH_BYTES_MAX),
+        };
+        let looks_on = keeps || (self.wanted.is_some() && !self.is_found);
+        if !looks_on || self.kept.len() + bytes.len() > bytes_max {
             return;
         }
-        if let (Some(wanted), None, true) = (self.wanted, self.element, self.kept.is_empty())
+        if let (Some(wanted), false, true) = (self.wanted, keeps, self.kept.is_empty())
             && contains(bytes, wanted)
         {
             self.is_found = true;
@@ -110,7 +155,7 @@ impl BodySink for Search<'_> {
     }
 }
 
-fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+pub(super) fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     wanted.is_empty() || bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
@@ -183,12 +228,12 @@ mod tests {
     }
 
     fn judged(shape: &RequestShape, parts: &[&str]) -> Result<(), String> {
-        let known = Known::default();
-        let mut search = Search::new(shape, &known);
+        let (known, checks) = (Known::default(), Checks::default());
+        let mut search = Search::of(shape, &checks, &known);
         search.begin();
         parts.iter().for_each(|part| search.part(part.as_bytes()));
-        let first = search.judge();
-        assert_eq!(search.judge(), first, "the same answer again is judged alike");
+        let first = search.judge(None);
+        assert_eq!(search.judge(None), first, "the same answer again is judged alike");
         first.map_err(|failure| failure.text)
     }
 

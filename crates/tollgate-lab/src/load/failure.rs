@@ -5,10 +5,14 @@ use tollgate_net::http1::client::{ConnectError, ErrorClass as NetworkClass, Exch
 /// What can go wrong with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorClass {
-    /// An answer with a status outside 2xx.
+    /// An answer with a status that was not wanted: outside 2xx, if nothing else was said.
     Status(u16),
     /// An answer that is not what was asked for.
     Content,
+    /// An answer of another length than the first one.
+    Length,
+    /// A SOAP fault.
+    SoapFault,
     /// No whole answer.
     Network(NetworkClass),
 }
@@ -19,6 +23,8 @@ impl ErrorClass {
         match self {
             ErrorClass::Status(status) => format!("status-{status}"),
             ErrorClass::Content => "content".to_owned(),
+            ErrorClass::Length => "length".to_owned(),
+            ErrorClass::SoapFault => "soap-fault".to_owned(),
             ErrorClass::Network(class) => class.name().to_owned(),
         }
     }
@@ -42,6 +48,17 @@ impl Failure {
     /// An answer that is not what was asked for.
     pub(super) fn content(text: impl Into<String>) -> Failure {
         Failure { class: ErrorClass::Content, text: text.into() }
+    }
+
+    /// An answer of another length than the first one.
+    pub(super) fn length(came_bytes: u64, first_bytes: u64) -> Failure {
+        let text = format!("the answer has {came_bytes} bytes, the first one had {first_bytes}");
+        Failure { class: ErrorClass::Length, text }
+    }
+
+    /// A SOAP fault, with its own words.
+    pub(super) fn soap_fault(words: impl Into<String>) -> Failure {
+        Failure { class: ErrorClass::SoapFault, text: words.into() }
     }
 
     /// Whether no whole answer came.

@@ -11,6 +11,17 @@ pub fn check_header(name: &str, value: &str) -> Result<(), String> {
     built.map(drop).map_err(|error| format!("header field `{name}`: {error}"))
 }
 
+/// The same of a field of a single load, which may name the host that is asked for.
+///
+/// # Errors
+/// What is wrong with it, in one sentence.
+pub fn check_load_header(name: &str, value: &str) -> Result<(), String> {
+    if !name.eq_ignore_ascii_case("host") {
+        return check_header(name, value);
+    }
+    RequestTemplate::builder("GET", value).build().map(drop).map_err(|error| format!("header field `{name}`: {error}"))
+}
+
 /// The value of an `Authorization` field by which user and password are sent at once (RFC 7617).
 pub fn basic_authorization(user: &str, password: &str) -> String {
     let mut value = b"Basic ".to_vec();

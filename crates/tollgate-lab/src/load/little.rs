@@ -4,6 +4,7 @@
 //! time, which is read from the clock apart from the records. A record that was lost, clipped or counted twice shows;
 //! that an answer was right does not.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::recorder::Recorder;
@@ -12,7 +13,7 @@ use super::recorder::Recorder;
 pub const SHARE_MAX: f64 = 0.01;
 
 /// Users, and what the records find of them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LittlesLaw {
     /// Users as they were asked for.
     pub users: u64,

@@ -4,15 +4,19 @@
 //! (see [`crate::validity`]).
 
 mod arrivals;
+pub mod checks;
 mod closing;
 mod compare;
 pub mod connections;
 mod content;
+pub mod detail;
 mod failure;
+pub mod feed;
 mod header;
 pub mod insert;
 pub mod little;
 pub mod model;
+pub mod odata_batch;
 mod open;
 pub mod pass;
 mod ports;
@@ -20,6 +24,8 @@ pub mod quick;
 mod read;
 pub mod recorder;
 mod request;
+pub mod script;
+pub mod soap;
 pub mod target;
 mod user;
 mod walk;
@@ -31,10 +37,13 @@ mod tests;
 use std::time::Duration;
 
 pub use failure::ErrorClass;
-pub use header::{basic_authorization, check_header};
+pub use header::{basic_authorization, check_header, check_load_header};
 pub use little::LittlesLaw;
 pub use model::Arrivals;
-pub use quick::{FirstRequest, Handshaken, Offered, PhaseTimes, QuickLoad, QuickResult, Rate, Segments, quick};
+pub use quick::{
+    AnswerLength, ConnectionTimes, FirstRequest, Handshaken, Mark, Offered, PhaseTimes, Quick, QuickLoad, QuickResult,
+    Rate, Segments, Spread, Subject, Via, Wrapping, quick, quick_recorded,
+};
 pub use target::Connection;
 
 /// A request that takes longer has failed.

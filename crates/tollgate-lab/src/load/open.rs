@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
@@ -17,9 +18,10 @@ use tollgate_net::pacer::Pacer;
 
 use super::arrivals::Schedule;
 use super::content::{Known, Search};
-use super::model::Open;
+use super::model::{Lane, Open};
 use super::recorder::Recorder;
-use super::request::Rendered;
+use super::request::{ask, place};
+use super::script::{Script, Writer};
 use super::user::{Asking, User};
 
 /// Requests that are due and wait for a user, at most: 16 MB. More are unsent at once.
@@ -32,7 +34,10 @@ const OVERDUE_MAX: u32 = 64;
 struct Desk {
     asking: Rc<Asking>,
     recorder: Rc<RefCell<Recorder>>,
-    rendered: Rendered,
+    script: Arc<Script>,
+    lane: Lane,
+    /// Rows of the feed that the lane has taken.
+    rows: Cell<u64>,
     /// The answer that was last found to be right.
     known: Known,
     /// Intended starts that no user has taken yet.
@@ -56,15 +61,16 @@ struct Seat {
 pub(super) async fn run(
     users: Vec<User>,
     asking: Rc<Asking>,
+    script: Arc<Script>,
     open: Open,
     recorder: Rc<RefCell<Recorder>>,
     pacer: &mut Pacer,
 ) -> Vec<User> {
-    let rendered = Rendered::new(&asking.target);
     let (waiting, idle) = (RefCell::default(), RefCell::default());
     let (called, is_closed) = (Cell::new(0), Cell::new(false));
     let known = Known::default();
-    let desk = Rc::new(Desk { asking, recorder, rendered, known, waiting, idle, called, is_closed });
+    let (lane, rows) = (open.lane, Cell::new(0));
+    let desk = Rc::new(Desk { asking, recorder, script, lane, rows, known, waiting, idle, called, is_closed });
     let mut tasks = JoinSet::new();
     let mut resting = users;
     let (mut come, mut overdue) = (0, 0);
@@ -82,12 +88,13 @@ pub(super) async fn run(
         }
         desk.recorder.borrow_mut().tally.sends.intended += 1;
         if !desk.offer(intended) && come < open.users_max {
+            let number = come;
             come += 1;
             let (mut user, desk) = (resting.pop().unwrap_or_default(), Rc::clone(&desk));
             let seat = Rc::new(Seat::default());
             desk.call(&seat);
             tasks.spawn_local(async move {
-                serve(&mut user, &seat, &desk).await;
+                serve(&mut user, number, &seat, &desk).await;
                 user
             });
         }
@@ -106,11 +113,14 @@ pub(super) async fn run(
 }
 
 /// One user: takes what is due, until nothing more comes.
-async fn serve(user: &mut User, seat: &Rc<Seat>, desk: &Desk) {
-    let mut search = Search::new(&desk.asking.target.shape, &desk.known);
+async fn serve(user: &mut User, number: usize, seat: &Rc<Seat>, desk: &Desk) {
+    let mut search = Search::new(&desk.asking.target, &desk.known);
+    let mut writer = Writer::new(&desk.script, desk.lane, number);
     while let Some(intended) = desk.next(seat).await {
         desk.recorder.borrow_mut().begun(intended, Instant::now());
-        let judged = desk.rendered.ask(user, &desk.asking, &mut search, &desk.recorder).await;
+        // A feed that ends also ends the schedule: there is a row for whatever is due.
+        let Some(request) = writer.next(&desk.rows, place(user, &desk.asking)) else { return };
+        let judged = ask(user, request, &desk.asking, &mut search, &desk.recorder).await;
         let mut recorder = desk.recorder.borrow_mut();
         match judged {
             Ok(answer) => recorder.judged(intended, &answer, search.verdict()),

@@ -1,26 +1,39 @@
 //! A quick load of one URL, as ApacheBench does it, on the same engine as the experiments.
 
+pub mod export;
 mod found;
+mod marks;
+mod prepare;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
-use tollgate_net::http1::client::{Connector, Target};
+use tollgate_net::connect::SocketOptions;
+use tollgate_net::http1::client::{BodyFraming, Connector};
 use tollgate_net::tls::ClientSettings;
 
-pub use found::{FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Segments};
+pub use found::{
+    ConnectionTimes, Course as CoursePoint, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Segments,
+    Spread, Subject,
+};
+pub use marks::Mark;
 
+use super::checks::Statuses;
+use super::detail::Detail;
+use super::feed::{self, Feed, FeedEnd};
 use super::model::{Arrivals, Closed, End, Lane, Load, Open};
-use super::ports;
+use super::odata_batch::BatchForm;
 use super::recorder::{Course, Recorder};
+use super::script::Script;
 use super::target::{Connection, LoadTarget};
 use super::worker::{Order, Report, ReportEnd, Work, Worker};
+use super::{ports, soap};
 use crate::cores::Cores;
-use crate::experiment::RequestShape;
+use crate::probe::generator::ThreadsUsed;
+use crate::probe::system::Ticks;
 use crate::run::{RunError, StopFlag};
-use crate::secret;
-use crate::subject::check_loadable;
 
 /// How often a running load looks whether it shall stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -57,6 +70,69 @@ pub struct QuickLoad {
     pub threads: Option<usize>,
     /// Hosts off loopback that may be loaded.
     pub may_load: Vec<String>,
+    /// How bodies are framed.
+    pub framing: BodyFraming,
+    /// Rows whose values fill the places in URL, header fields and body.
+    pub feed: Option<Feed>,
+    /// The convenience by which the body is put into a message.
+    pub wrapping: Wrapping,
+    /// Which statuses are wanted.
+    pub statuses: Statuses,
+    /// Whether each answer must be as long as the first one.
+    pub length: AnswerLength,
+    /// What each answer must contain.
+    pub contains: Option<String>,
+    /// Where connections go instead of the URL's own host and port.
+    pub via: Option<Via>,
+    /// How sockets are.
+    pub socket: SocketOptions,
+    /// Whether the course over time is recorded.
+    pub course: Course,
+    /// So many requests are kept by themselves; absent: none.
+    pub log_requests_max: Option<usize>,
+}
+
+/// The convenience by which a body is put into a message.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Wrapping {
+    /// None: it is sent as it is.
+    #[default]
+    None,
+    /// In a SOAP envelope, for an action; faults are failures.
+    Soap {
+        /// What is to be done.
+        action: String,
+        /// The version; absent: that of an envelope that is there already, else 1.1.
+        version: Option<soap::Version>,
+    },
+    /// So many times in one OData batch; each answer in the answer counts.
+    Batch {
+        /// How it is written.
+        form: BatchForm,
+        /// Requests in a batch.
+        requests: usize,
+        /// Where the service root is, as a path with a slash behind it; absent: where the URL's last segment begins.
+        root: Option<String>,
+    },
+}
+
+/// Whether each answer must be as long as the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnswerLength {
+    /// It may be of any length.
+    #[default]
+    Any,
+    /// It must.
+    AsFirst,
+}
+
+/// Where connections go instead of the URL's own host and port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Via {
+    /// To another address, asked as if it were the URL's host.
+    Address(SocketAddr),
+    /// To a proxy (`host:port`), which is asked for the URL.
+    Proxy(String),
 }
 
 /// A rate of requests.
@@ -88,54 +164,100 @@ impl QuickLoad {
             timeout: super::REQUEST_TIMEOUT,
             threads: None,
             may_load: Vec::new(),
+            framing: BodyFraming::Length,
+            feed: None,
+            wrapping: Wrapping::None,
+            statuses: Statuses::default(),
+            length: AnswerLength::Any,
+            contains: None,
+            via: None,
+            socket: SocketOptions::default(),
+            course: Course::Unrecorded,
+            log_requests_max: None,
         }
     }
+
+    /// Requests for which there are rows, if that is a bound for all users together.
+    fn rows_bound(&self) -> Option<u64> {
+        let feed = self.feed.as_ref().filter(|feed| feed.end == FeedEnd::Stop)?;
+        let is_shared = feed.order == feed::Order::Unique || self.rate.is_some();
+        let each = match self.wrapping {
+            Wrapping::Batch { requests, .. } => requests as u64,
+            Wrapping::None | Wrapping::Soap { .. } => 1,
+        };
+        (is_shared && feed.order != feed::Order::Random).then(|| feed.table.rows() as u64 / each.max(1))
+    }
+}
+
+/// What a single load found, with the records that it was found in.
+#[derive(Debug)]
+pub struct Quick {
+    /// The figures.
+    pub result: QuickResult,
+    /// What they were made of.
+    pub recorder: Recorder,
+    /// When the load began.
+    pub started: jiff::Timestamp,
+    /// From the first request to the last answer.
+    pub took: Duration,
+}
+
+/// Loads one URL, and gives the figures.
+///
+/// # Errors
+/// As [`quick_recorded`].
+pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError> {
+    quick_recorded(load, stop).map(|quick| quick.result)
 }
 
 /// Loads one URL.
 ///
 /// # Errors
-/// A URL that is none, a host that may not be loaded, a load of nobody, or a generator that cannot start.
-pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError> {
-    let target =
-        Target::parse(&load.url).map_err(|error| RunError::Usage(format!("`{}`: {error}", secret::hide(&load.url))))?;
-    check_loadable(target.host(), &load.may_load).map_err(|error| RunError::Usage(error.to_string()))?;
+/// A URL that is none, a host that may not be loaded, a message that cannot be sent, a load of nobody, or a generator that
+/// cannot start.
+pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunError> {
     let threads = load.threads.unwrap_or(1).min(load.concurrency);
     if threads == 0 {
         return Err(RunError::Usage("there must be at least 1 user and 1 thread".to_owned()));
     }
-    let shape = RequestShape {
-        format: None,
-        detail: None,
-        key: Vec::new(),
-        method: load.method.clone(),
-        headers: load.headers.clone(),
-        body: load.body.clone(),
-        contains: None,
-        answer: crate::experiment::AnswerShape::default(),
-    };
-    let target = Arc::new(
-        LoadTarget::new(target, shape, &[], load.connection)
-            .map_err(|error| RunError::Usage(error.to_string()))?
-            .with_tls(load.tls.clone()),
-    );
+    let (target, script) = prepare::prepare(load).map_err(RunError::Usage)?;
     Connector::new(target.tls.clone()).prepare(&target.target).map_err(RunError::Usage)?;
     ports::check(load.concurrency, load.connection).map_err(RunError::Usage)?;
     let cores = Cores::divide();
     let workers: Vec<Worker> = (0..threads)
-        .map(|index| Worker::start(cores.generator.get(index).copied(), load.timeout))
-        .collect::<Result<_, _>>()
+        .map(|index| {
+            let core = cores.generator.get(index % cores.generator.len().max(1)).copied();
+            Worker::start(core.filter(|_| threads <= cores.generator.len()), load.timeout)
+        })
+        .collect::<Result<_, String>>()
         .map_err(RunError::Failed)?;
-    let cancels = order(load, &workers, &target);
+    let (started, ticks) = (jiff::Timestamp::now(), Ticks::now(&cores.all));
+    let cancels = order(load, &workers, &target, &script);
     let (reports, interrupted) = collect(&workers, cancels, stop);
-    Ok(QuickResult::of(load, &reports, interrupted))
+    let ticks = Ticks::now(&cores.all).since(ticks);
+    let mut recorder = Recorder::default();
+    for report in &reports {
+        recorder.add(&report.recorder);
+    }
+    let begun = reports.iter().map(|report| report.started).min().unwrap_or_else(Instant::now);
+    let ended = reports.iter().map(|report| report.finished).max().unwrap_or(begun);
+    let took = ended.saturating_duration_since(begun);
+    let used = ThreadsUsed::of(reports.iter().map(|report| report.used));
+    let seen = found::Seen { load, target: &target.target, all: &recorder, took, used, ticks, interrupted };
+    Ok(Quick { result: seen.result(started), recorder, started, took })
 }
 
-fn order(load: &QuickLoad, workers: &[Worker], target: &Arc<LoadTarget>) -> Vec<oneshot::Sender<()>> {
+fn order(
+    load: &QuickLoad,
+    workers: &[Worker],
+    target: &Arc<LoadTarget>,
+    script: &Arc<Script>,
+) -> Vec<oneshot::Sender<()>> {
     let requests = match (load.requests, load.duration) {
         (None, None) => Some(1),
         (requests, _) => requests,
     };
+    let requests = [requests, load.rows_bound()].into_iter().flatten().min();
     let end = End { after: load.duration, units: requests };
     let all = match load.rate {
         None => Load::from(Closed { users: load.concurrency, end, ramp_up: load.ramp_up }),
@@ -152,13 +274,17 @@ fn order(load: &QuickLoad, workers: &[Worker], target: &Arc<LoadTarget>) -> Vec<
     for (index, worker) in workers.iter().enumerate() {
         let (cancel, cancelled) = oneshot::channel();
         cancels.push(cancel);
+        let detail = match load.log_requests_max {
+            None => Detail::default(),
+            Some(most) => Detail::with_log(most.div_ceil(workers.len())),
+        };
         worker.run(Order {
             slot: 0,
             target: Arc::clone(target),
-            work: Work::Request,
+            work: Work::Script(Arc::clone(script), Lane { index: index as u32, count: workers.len() as u32 }),
             load: all.share(index, workers.len()),
-            course: Course::Unrecorded,
-            recorder: Recorder::default(),
+            course: load.course,
+            recorder: Recorder::detailed(detail),
             cancel: cancelled,
         });
     }

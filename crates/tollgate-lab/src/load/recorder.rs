@@ -9,6 +9,7 @@ use hdrhistogram::Histogram;
 
 use super::connections::{FirstRequests, Handshakes, Opened, Phases};
 use super::content::Verdict;
+use super::detail::Detail;
 use super::failure::{ErrorClass, Failure};
 use super::user::Answer;
 use crate::results::Settlement;
@@ -42,6 +43,8 @@ pub struct Recorder {
     pub phases: Option<Box<Phases>>,
     /// Of an open load: how long after their intended start requests were begun. Made when the first one is.
     pub lateness: Option<Histogram<u64>>,
+    /// What only a single load wants to know; absent in runs.
+    pub detail: Option<Box<Detail>>,
     /// The counts.
     pub tally: Tally,
     bins: Option<Bins>,
@@ -60,6 +63,14 @@ pub struct Tally {
     pub received_bytes: u64,
     /// Head and body bytes sent.
     pub sent_bytes: u64,
+    /// Body bytes received, of all answers.
+    pub body_bytes: u64,
+    /// Answers with a status outside 2xx, wanted or not.
+    pub other_statuses: u64,
+    /// Answers after which the server goes on serving the connection.
+    pub kept_alive: u64,
+    /// Answers within the answers to batches, by status.
+    pub parts: Vec<(u16, u64)>,
     /// Bytes received below TLS, its handshakes included.
     pub wire_received_bytes: u64,
     /// Bytes sent below TLS, its handshakes included.
@@ -202,6 +213,7 @@ impl Default for Recorder {
             failed: None,
             phases: None,
             lateness: None,
+            detail: None,
             tally: Tally::default(),
             bins: None,
         }
@@ -209,6 +221,11 @@ impl Default for Recorder {
 }
 
 impl Recorder {
+    /// One that also writes down what only a single load wants to know.
+    pub fn detailed(detail: Detail) -> Recorder {
+        Recorder { detail: Some(Box::new(detail)), ..Recorder::default() }
+    }
+
     /// Forgets everything and keeps the memory, so that recording faults no page in.
     pub fn reset(&mut self, course: Course, start: Instant) {
         self.response.reset();
@@ -219,6 +236,9 @@ impl Recorder {
         }
         if let Some(lateness) = &mut self.lateness {
             lateness.reset();
+        }
+        if let Some(detail) = &mut self.detail {
+            detail.reset(start);
         }
         self.tally = Tally::default();
         self.bins = match course {
@@ -245,6 +265,9 @@ impl Recorder {
     pub(super) fn judged(&mut self, intended: Instant, answer: &Answer, verdict: Verdict) {
         self.answer(intended, answer.sent, answer.finished);
         self.tally.checked += u64::from(verdict == Verdict::Right);
+        if let Some(detail) = &mut self.detail {
+            detail.record(intended, answer);
+        }
         if let Some(opened) = &answer.opened {
             self.opened(intended, opened);
         }
@@ -298,7 +321,18 @@ impl Recorder {
         if let Some(lateness) = &other.lateness {
             self.lateness.get_or_insert_with(times).add(lateness).expect(SAME);
         }
+        if let Some(detail) = &other.detail {
+            self.detail.get_or_insert_default().add(detail);
+        }
+        if let Some(bins) = &other.bins {
+            self.bins.get_or_insert_with(|| Bins { start: bins.start, sums: Vec::new() }).merge(bins);
+        }
         self.tally.add(&other.tally);
+    }
+
+    /// Of each bin how many were answered, and their response times added up, in nanoseconds.
+    pub fn bins(&self) -> &[(u64, u64)] {
+        self.bins.as_ref().map_or(&[], |bins| &bins.sums)
     }
 
     /// Mean response time of each bin, in nanoseconds; those in which nothing was answered repeat the one before.
@@ -337,6 +371,12 @@ impl Tally {
         self.checked += other.checked;
         self.received_bytes += other.received_bytes;
         self.sent_bytes += other.sent_bytes;
+        self.body_bytes += other.body_bytes;
+        self.other_statuses += other.other_statuses;
+        self.kept_alive += other.kept_alive;
+        for (status, count) in &other.parts {
+            self.count_parts(*status, *count);
+        }
         self.wire_received_bytes += other.wire_received_bytes;
         self.wire_sent_bytes += other.wire_sent_bytes;
         self.connections += other.connections;
@@ -357,6 +397,14 @@ impl Tally {
         }
     }
 
+    /// Counts answers within an answer.
+    pub(super) fn count_parts(&mut self, status: u16, count: u64) {
+        match self.parts.iter_mut().find(|part| part.0 == status) {
+            Some(part) => part.1 += count,
+            None => self.parts.push((status, count)),
+        }
+    }
+
     fn count_error(&mut self, class: ErrorClass, count: u64, text: &str) {
         match self.errors.iter_mut().find(|error| error.class == class) {
             Some(error) => error.count += count,
@@ -369,6 +417,17 @@ impl Tally {
 }
 
 impl Bins {
+    /// Workers begin at the same moment but for less than a bin is wide.
+    fn merge(&mut self, other: &Bins) {
+        if self.sums.len() < other.sums.len() {
+            self.sums.resize(other.sums.len(), (0, 0));
+        }
+        for (own, other) in self.sums.iter_mut().zip(&other.sums) {
+            own.0 += other.0;
+            own.1 += other.1;
+        }
+    }
+
     fn add(&mut self, finished: Instant, response_ns: u64) {
         let index = (finished.saturating_duration_since(self.start).as_nanos() / BIN.as_nanos()) as usize;
         if self.sums.len() <= index {

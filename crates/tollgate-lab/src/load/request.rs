@@ -1,10 +1,11 @@
-//! The same request again and again: the workload of quick loads, and of variants that are a single URL.
+//! One request after the other, the same or a feed's: the workload of quick loads, and of variants that are a single URL.
 //!
 //! A request is its own unit of work. Content is checked where the variant says what an answer contains. Here it is
 //! asked by users who wait for their answers; at a rate it is asked in [`super::open`].
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -12,10 +13,11 @@ use tollgate_net::http1::client::Scheme;
 use tollgate_net::tls::Resumption;
 
 use super::content::{Known, Search};
-use super::failure::Failure;
-use super::model::{Closed, Load};
+use super::failure::{ErrorClass, Failure};
+use super::model::{Closed, Lane, Load};
 use super::recorder::Recorder;
-use super::target::{Connection, LoadTarget};
+use super::script::{Place, Script, Writer};
+use super::target::Connection;
 use super::user::{Answer, Asking, User};
 
 /// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
@@ -23,44 +25,40 @@ const AFTER_FAILURE: Duration = Duration::from_millis(10);
 /// Full handshakes by which sessions are prepared, at most: an RSA key takes milliseconds for each.
 const PRIMED_MAX: usize = 512;
 
-/// The request, as it is sent while its connection goes on and as the last one.
-pub(super) struct Rendered {
-    going_on: Vec<u8>,
-    last: Vec<u8>,
+/// Asks with `request`, and judges the answer.
+pub(super) async fn ask(
+    user: &mut User,
+    request: &[u8],
+    asking: &Asking,
+    search: &mut Search<'_>,
+    recorder: &RefCell<Recorder>,
+) -> Result<Answer, Failure> {
+    search.begin();
+    let asked = user.ask(asking, request, search, recorder).await;
+    let judged = search.judge(asked.as_ref().err().map(|failure| failure.class));
+    if !search.parts().is_empty() {
+        let tally = &mut recorder.borrow_mut().tally;
+        search.parts().iter().for_each(|(status, count)| tally.count_parts(*status, *count));
+    }
+    match (asked, judged) {
+        // What the answer says of itself tells more than its status.
+        (Err(failure), Err(closer)) if closer.class == ErrorClass::SoapFault && !failure.is_unanswered() => Err(closer),
+        (Err(failure), _) => Err(failure),
+        (Ok(answer), judged) => judged.map(|()| answer),
+    }
 }
 
-impl Rendered {
-    /// The request for the target's own path.
-    pub(super) fn new(target: &LoadTarget) -> Rendered {
-        let (mut going_on, mut last) = (Vec::new(), Vec::new());
-        target.render(target.target.path_and_query(), &mut going_on);
-        target.render_last(target.target.path_and_query(), &mut last);
-        Rendered { going_on, last }
-    }
-
-    /// Asks, and judges the answer.
-    pub(super) async fn ask(
-        &self,
-        user: &mut User,
-        asking: &Asking,
-        search: &mut Search<'_>,
-        recorder: &RefCell<Recorder>,
-    ) -> Result<Answer, Failure> {
-        let request = if user.is_last(asking.target.connection) { &self.last } else { &self.going_on };
-        search.begin();
-        let answer = user.ask(asking, request, search, recorder).await?;
-        search.judge().map(|()| answer)
-    }
+/// Whether the next request is the last one on its connection.
+pub(super) fn place(user: &User, asking: &Asking) -> Place {
+    if user.is_last(asking.target.connection) { Place::Last } else { Place::GoingOn }
 }
 
 /// Gives each user a TLS session to begin with, where connections are opened while time counts and may take one up.
-pub(super) async fn prime(asking: &Asking, load: &Load) {
+pub(super) async fn prime(asking: &Asking, script: &Script, load: &Load) {
     let target = &asking.target;
     let opens = target.connection != Connection::KeepAlive;
     if opens && target.target.scheme() == Scheme::Https && target.tls.resumption == Resumption::Allowed {
-        let mut request = Vec::new();
-        target.render_last(target.target.path_and_query(), &mut request);
-        asking.prime(load.users().min(PRIMED_MAX), &request).await;
+        asking.prime(load.users().min(PRIMED_MAX), &script.first()).await;
     }
 }
 
@@ -69,7 +67,10 @@ struct Shared {
     recorder: Rc<RefCell<Recorder>>,
     /// Where it is written down what happens before anything counts.
     uncounted: OnceCell<RefCell<Recorder>>,
-    rendered: Rendered,
+    script: Arc<Script>,
+    lane: Lane,
+    /// Rows of the feed that the lane has taken.
+    rows: Cell<u64>,
     /// The answer that was last found to be right.
     known: Known,
     /// Requests begun that count: with a bound on their number none is begun beyond it.
@@ -86,16 +87,17 @@ struct Shared {
 pub(super) async fn run(
     users: Vec<User>,
     asking: Rc<Asking>,
+    (script, lane): (Arc<Script>, Lane),
     load: Closed,
     recorder: Rc<RefCell<Recorder>>,
     on_counted: impl FnOnce(Instant),
 ) -> Vec<User> {
-    let rendered = Rendered::new(&asking.target);
     let start = Instant::now();
     let counted_from = Cell::new(load.ramp_up.is_zero().then_some(start));
-    let (uncounted, begun) = (OnceCell::new(), Cell::new(0));
+    let (uncounted, begun, rows) = (OnceCell::new(), Cell::new(0), Cell::new(0));
     let known = Known::default();
-    let shared = Rc::new(Shared { asking, recorder, uncounted, rendered, known, begun, start, counted_from, load });
+    let shared =
+        Rc::new(Shared { asking, recorder, uncounted, script, lane, rows, known, begun, start, counted_from, load });
     let mut tasks = JoinSet::new();
     for (number, mut user) in users.into_iter().enumerate() {
         let shared = Rc::clone(&shared);
@@ -130,7 +132,8 @@ async fn repeat(user: &mut User, shared: &Shared, number: usize) -> Option<Insta
     }
     let mut previous = shared.start + comes_after;
     let mut entered = None;
-    let mut search = Search::new(&shared.asking.target.shape, &shared.known);
+    let mut search = Search::new(&shared.asking.target, &shared.known);
+    let mut writer = Writer::new(&shared.script, shared.lane, number);
     loop {
         let recorder = match shared.counted_from.get() {
             None => shared.uncounted.get_or_init(RefCell::default),
@@ -144,11 +147,14 @@ async fn repeat(user: &mut User, shared: &Shared, number: usize) -> Option<Insta
                 if shared.load.end.is_reached(previous.saturating_duration_since(from), shared.begun.get()) {
                     return entered;
                 }
-                shared.begun.set(shared.begun.get() + 1);
                 &*shared.recorder
             }
         };
-        let judged = shared.rendered.ask(user, &shared.asking, &mut search, recorder).await;
+        let Some(request) = writer.next(&shared.rows, place(user, &shared.asking)) else { return entered };
+        if shared.counted_from.get().is_some() {
+            shared.begun.set(shared.begun.get() + 1);
+        }
+        let judged = ask(user, request, &shared.asking, &mut search, recorder).await;
         let failed_unanswered = {
             let mut recorder = recorder.borrow_mut();
             match judged {

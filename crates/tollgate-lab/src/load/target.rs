@@ -3,10 +3,12 @@
 
 use std::num::NonZeroU32;
 
+use tollgate_net::connect::SocketOptions;
 use tollgate_net::http1::client::{Answers, RequestTemplate, Target, TemplateError};
 use tollgate_net::tls::ClientSettings;
 use tollgate_wire::url::encode_beside;
 
+use super::checks::Checks;
 use super::read::Judge;
 use crate::experiment::RequestShape;
 
@@ -21,6 +23,12 @@ pub struct LoadTarget {
     pub connection: Connection,
     /// How TLS is spoken with it, where its URL is https.
     pub tls: ClientSettings,
+    /// How its sockets are.
+    pub socket: SocketOptions,
+    /// What is asked of answers beside what the shape says.
+    pub checks: Checks,
+    /// Where connections go, if not to the target's own host and port.
+    pub via: Option<Target>,
     /// Tells whether an answer is the entity that was asked for.
     pub(super) judge: Judge,
     /// As requests are written while their connection goes on.
@@ -59,7 +67,13 @@ impl LoadTarget {
         };
         let (template, last) = (build(connection == Connection::New)?, build(true)?);
         let judge = Judge::new(&shape);
-        Ok(LoadTarget { target, shape, connection, tls: ClientSettings::default(), judge, template, last })
+        let (tls, socket, checks) = (ClientSettings::default(), SocketOptions::default(), Checks::default());
+        Ok(LoadTarget { target, shape, connection, tls, socket, checks, via: None, judge, template, last })
+    }
+
+    /// Where connections go.
+    pub(super) fn reached_at(&self) -> &Target {
+        self.via.as_ref().unwrap_or(&self.target)
     }
 
     /// The same, with TLS spoken in this way; a [`TlsChoice`](tollgate_net::tls::TlsChoice) alone will do.

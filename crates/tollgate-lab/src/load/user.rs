@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tollgate_net::http1::client::{
-    BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
+    Answers, BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
 };
 
 use super::closing::Closing;
 use super::connections::Opened;
+use super::detail::First;
 use super::failure::Failure;
 use super::recorder::Recorder;
 use super::target::{Connection, LoadTarget};
@@ -36,11 +37,13 @@ struct Kept {
     since: Instant,
 }
 
-/// A whole answer with a status of 2xx.
+/// A whole answer with a status that was wanted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer {
     /// When the request went out.
     pub(super) sent: Instant,
+    /// When the first byte was read.
+    pub(super) first_byte: Instant,
     /// When the last byte was read.
     pub(super) finished: Instant,
     /// Bytes of its body.
@@ -55,6 +58,8 @@ pub(super) struct Asking {
     pub(super) target: Arc<LoadTarget>,
     /// Where connections stay until the server has closed them.
     pub(super) closing: Rc<Closing>,
+    /// Which kind of answer its requests get.
+    pub(super) answers: Answers,
     /// Where the target's host is, asked once a trial: a resolver's time is not the subject's.
     pub(super) addresses: OnceCell<Vec<SocketAddr>>,
 }
@@ -69,7 +74,7 @@ impl Asking {
         if let Some(addresses) = self.addresses.get() {
             return Ok(addresses);
         }
-        let found = self.connector.resolve(&self.target.target).await?;
+        let found = self.connector.resolve(self.target.reached_at()).await?;
         Ok(self.addresses.get_or_init(|| found))
     }
 
@@ -86,7 +91,7 @@ impl Asking {
             }
             let Ok(addresses) = self.addresses().await else { return };
             let Ok(mut connection) = self.connector.open_fully(target, addresses).await else { return };
-            if connection.exchange(request, self.target.answers(), &mut Discard).await.is_err() {
+            if connection.exchange(request, self.answers, &mut Discard).await.is_err() {
                 return;
             }
             self.closing.take(connection);
@@ -120,7 +125,7 @@ impl User {
                     (Box::new(connection), None, Some(begun))
                 }
             };
-            let exchanged = match connection.exchange(request, asking.target.answers(), sink).await {
+            let exchanged = match connection.exchange(request, asking.answers, sink).await {
                 Ok(exchanged) => exchanged,
                 // The server closed an idle connection while the request was on its way and has seen nothing of it
                 // (RFC 9112, section 9.3.1): it is asked once more on a fresh one, which is counted.
@@ -134,7 +139,17 @@ impl User {
                 Err(error) => return Err(error.into()),
             };
             {
-                let tally = &mut recorder.borrow_mut().tally;
+                let mut recorder = recorder.borrow_mut();
+                if let Some(detail) = &mut recorder.detail
+                    && detail.first.is_none()
+                {
+                    let body_bytes = exchanged.body_bytes;
+                    detail.first = Some(First::of(&connection, request, body_bytes, exchanged.last_byte));
+                }
+                let tally = &mut recorder.tally;
+                tally.body_bytes += exchanged.body_bytes;
+                tally.other_statuses += u64::from(!(200..300).contains(&exchanged.status));
+                tally.kept_alive += u64::from(exchanged.reusable);
                 tally.received_bytes += exchanged.head_bytes + exchanged.framing_bytes + exchanged.body_bytes;
                 tally.sent_bytes += request.len() as u64;
                 if begun.is_some() {
@@ -154,11 +169,12 @@ impl User {
                 // The server closes it, as it was asked to.
                 asking.closing.take(*connection);
             }
-            if !(200..300).contains(&exchanged.status) {
+            if !asking.target.checks.statuses.contains(exchanged.status) {
                 return Err(Failure::status(exchanged.status));
             }
             return Ok(Answer {
                 sent: exchanged.sent,
+                first_byte: exchanged.first_byte,
                 finished: exchanged.last_byte,
                 body_bytes: exchanged.body_bytes,
                 opened,

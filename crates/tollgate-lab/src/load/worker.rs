@@ -18,9 +18,10 @@ use tollgate_net::pacer::Pacer;
 
 use super::closing::Closing;
 use super::insert::{self, Transfer};
-use super::model::Load;
+use super::model::{Lane, Load};
 use super::pass::Pass;
 use super::recorder::{Course, Recorder};
+use super::script::Script;
 use super::target::LoadTarget;
 use super::user::{Asking, User};
 use super::{open, request, walk};
@@ -61,6 +62,8 @@ pub enum Work {
     Walk(Arc<Pass>, Role),
     /// The same request again and again.
     Request,
+    /// Requests as a script has them; of a feed's rows those of this lane.
+    Script(Arc<Script>, Lane),
     /// Transfers of records, which one worker does alone.
     Insert(Box<Transfer>),
 }
@@ -250,22 +253,28 @@ fn prepare(timeout: Duration) -> Result<(tokio::runtime::Runtime, Tools), String
 
 async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     let Order { target, work, load, course, mut recorder, mut cancel, .. } = order;
-    let connector = kept
-        .connector
-        .get_or_insert_with(|| Rc::new(Connector::new(target.tls.clone()).exchange_timeout(tools.timeout)));
+    let connector = kept.connector.get_or_insert_with(|| {
+        let connector = Connector::new(target.tls.clone()).socket(target.socket);
+        Rc::new(connector.exchange_timeout(tools.timeout))
+    });
     // Before time counts: roots are read, and forgetting takes longer than an answer. Without roots each request fails
     // with the reason.
     let _ = connector.prepare(&target.target);
     let (connector, closing) = (Rc::clone(connector), Rc::clone(&tools.closing));
-    let asking = Rc::new(Asking { connector, target, closing, addresses: OnceCell::new() });
+    let (script, lane) = match &work {
+        Work::Script(script, lane) => (Arc::clone(script), *lane),
+        Work::Request | Work::Walk(..) | Work::Insert(_) => (Arc::new(Script::of_target(&target)), Lane::WHOLE),
+    };
+    let answers = script.answers();
+    let asking = Rc::new(Asking { connector, target, closing, answers, addresses: OnceCell::new() });
     let mut users = std::mem::take(&mut kept.users);
     if let Load::Closed(closed) = load {
         users.resize_with(users.len().max(closed.users), User::default);
     }
     let resting = users.split_off(load.users().min(users.len()));
     recorder.reset(course, Instant::now());
-    if let Work::Request = work {
-        request::prime(&asking, &load).await;
+    if let Work::Request | Work::Script(..) = work {
+        request::prime(&asking, &script, &load).await;
     }
     let mut before = tools.thread_use.read();
     let mut started = Instant::now();
@@ -289,18 +298,18 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }
-        (Work::Request, Load::Closed(closed)) => {
+        (Work::Request | Work::Script(..), Load::Closed(closed)) => {
             let on_counted = |now| (started, before) = (now, tools.thread_use.read());
             tokio::select! {
                 biased;
-                back = request::run(users, asking, closed, written, on_counted) => kept.users = back,
+                back = request::run(users, asking, (script, lane), closed, written, on_counted) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }
-        (Work::Request, Load::Open(open)) => {
+        (Work::Request | Work::Script(..), Load::Open(open)) => {
             tokio::select! {
                 biased;
-                back = open::run(users, asking, open, written, &mut tools.pacer) => kept.users = back,
+                back = open::run(users, asking, script, open, written, &mut tools.pacer) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }

@@ -32,6 +32,7 @@ mod tests;
 
 pub use across::{ACROSS_REPORTERS, AcrossReporter, render_across};
 
+use crate::load::QuickResult;
 use crate::results::RunResult;
 use std::io::{self, Write};
 
@@ -45,6 +46,11 @@ pub const REPORTERS: &[Reporter] = &[
     json::REPORTER,
     junit::REPORTER,
 ];
+
+/// The page of a single load: self-contained, with charts.
+pub fn load_page(result: &QuickResult) -> String {
+    html::load_page(result)
+}
 
 /// One way of showing a run.
 #[derive(Debug, Clone, Copy)]

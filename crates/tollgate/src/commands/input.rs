@@ -24,6 +24,17 @@ pub(crate) fn bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
+/// The bytes of stdin, at most `bytes_max`.
+pub(crate) fn stdin(bytes_max: u64) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(Path::new("stdin"), &error))?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(unreadable(Path::new("stdin"), &format_args!("it has more than {bytes_max} bytes")));
+    }
+    Ok(bytes)
+}
+
 /// The user named a file that cannot be read.
 pub(crate) fn unreadable(path: &Path, reason: &dyn fmt::Display) -> Failure {
     Failure::usage(format_args!("cannot read {}: {reason}", path.display()))

@@ -27,6 +27,8 @@ pub(super) enum SchemaOf {
     Result,
     /// What `tollgate compare -f json` prints
     Compare,
+    /// What `tollgate load --json` prints
+    Load,
     /// What the gateway's admin listener says at /status.json
     Status,
 }
@@ -39,6 +41,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         SchemaOf::Subject => format!("{:#}", tollgate_lab::subject::peer::schema().as_value()),
         SchemaOf::Result => format!("{:#}", schemars::schema_for!(tollgate_lab::results::RunResult).as_value()),
         SchemaOf::Compare => format!("{:#}", schemars::schema_for!(tollgate_lab::across::Across).as_value()),
+        SchemaOf::Load => format!("{:#}", schemars::schema_for!(tollgate_lab::load::QuickResult).as_value()),
         SchemaOf::Status => tollgate_gateway::status_schema(),
     };
     writeln!(out, "{schema}").map_err(Failure::output)?;

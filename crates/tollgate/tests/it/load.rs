@@ -83,7 +83,7 @@ fn a_posted_file_creates_an_entity_with_every_request() {
     let file = folder.path().join("body.json");
     fs::write(&file, r#"{"stringField":"posted"}"#).unwrap();
     let records = format!("{}/odata/v4/refsvc/TestRecords", gateway.url);
-    let line = ["-n", "20", "-c", "2", "-k", "-p", file.to_str().unwrap(), "-T", "application/json", &records];
+    let line = ["-n", "20", "-c", "2", "-k", "-l", "-p", file.to_str().unwrap(), "-T", "application/json", &records];
     let figures = figures(&line, 0);
     assert_eq!((&figures["requests"], &figures["errors"]), (&20.into(), &serde_json::json!({})), "{figures:#}");
     assert_eq!(get(&format!("{records}/$count")), (200, "20".to_owned()));

@@ -86,7 +86,7 @@ pub(super) fn leave_uncertain(failure: &Failure, records: Range<usize>, standing
 }
 
 /// The failure of a request that was answered by `status`, with the words that its body has for it.
-pub(super) fn refusal(status: u16, body: &[u8]) -> Failure {
+pub(in crate::load) fn refusal(status: u16, body: &[u8]) -> Failure {
     Failure { class: ErrorClass::Status(status), text: worded(status, body) }
 }
 
@@ -180,7 +180,7 @@ fn reason(status: u16) -> &'static str {
 }
 
 /// The boundary of a multipart body: its first line that begins with two hyphens has it.
-fn boundary(body: &[u8]) -> Option<&str> {
+pub(in crate::load) fn boundary(body: &[u8]) -> Option<&str> {
     let line = body.split(|byte| *byte == b'\n').find(|line| line.starts_with(b"--"))?;
     std::str::from_utf8(&line[2..]).ok().map(str::trim_end).filter(|boundary| !boundary.is_empty())
 }

@@ -7,7 +7,7 @@
 //!
 //! One worker does all of it: as in the published measurement, one client inserts.
 
-mod answers;
+pub(in crate::load) mod answers;
 mod aside;
 mod beforehand;
 mod records;
@@ -213,6 +213,7 @@ fn beside(connector: &Rc<Connector>, target: &Arc<LoadTarget>) -> Rc<Asking> {
         connector: Rc::clone(connector),
         target: Arc::clone(target),
         closing: Rc::default(),
+        answers: target.answers(),
         addresses: OnceCell::new(),
     })
 }

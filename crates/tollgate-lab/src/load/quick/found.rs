@@ -3,29 +3,45 @@
 //! Here stands what is made of the records; how it is laid out is the command line's.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::Duration;
 
+use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::Serialize;
+use tollgate_net::http1::client::Target;
 
+use super::marks::{self, Evidence, Mark};
 use super::{QuickLoad, Rate};
 use crate::cells;
 use crate::load::connections::{FirstRequests, Phases};
 use crate::load::little::LittlesLaw;
 use crate::load::model::Arrivals;
-use crate::load::recorder::{Recorder, Tally};
-use crate::load::worker::Report;
-use crate::results::Percentiles;
+use crate::load::recorder::{BIN, Recorder, Tally};
+use crate::load::target::Connection;
+use crate::probe::generator::ThreadsUsed;
+use crate::probe::system::Ticks;
+use crate::results::{Percentiles, Verdict};
 use crate::secret;
-use crate::validity::at_rate::{self, Late, SENT_SHARE_MIN};
+use crate::stats::percentile;
 
 /// What a quick load found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QuickResult {
+    /// Of this document.
+    pub format: u32,
+    /// Of tollgate.
+    pub version: String,
+    /// When it began, in UTC (RFC 3339).
+    pub started: String,
     /// The URL, without its secrets.
     pub url: String,
+    /// What was loaded, as its first answer shows it.
+    pub subject: Subject,
+    /// How long connections live: `keep-alive`, `N requests each` or `one request each`.
+    pub connection: String,
     /// Users, at a rate the most that there might be.
     pub concurrency: usize,
-    /// Valid answers: whole ones with a status of 2xx.
+    /// Valid answers: whole ones that were as they had to be, with a status of 2xx if nothing else was wanted.
     pub requests: u64,
     /// Failed requests by class.
     pub errors: BTreeMap<String, u64>,
@@ -39,10 +55,19 @@ pub struct QuickResult {
     pub response_time_ms: Percentiles,
     /// From the send to the last byte.
     pub service_time_ms: Percentiles,
+    /// For each percentage the time within which so many of the valid answers came, in milliseconds; without it where fewer
+    /// than 30 took longer.
+    pub served_within_ms: Vec<(f64, Option<f64>)>,
+    /// Where the time of valid answers went, as ApacheBench divides it.
+    pub connection_times_ms: ConnectionTimes,
+    /// The course over time; empty where it was not asked for.
+    pub course: Vec<Course>,
     /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.
     pub curve: Vec<(f64, f64)>,
     /// Head and body bytes received.
     pub bytes_received: u64,
+    /// Of them bytes of bodies.
+    pub body_bytes_received: u64,
     /// Head and body bytes sent.
     pub bytes_sent: u64,
     /// Bytes received below TLS, its handshakes included.
@@ -51,6 +76,14 @@ pub struct QuickResult {
     pub wire_bytes_sent: u64,
     /// Connections opened.
     pub connections: u64,
+    /// Answers after which the connection went on, as far as the server is concerned.
+    pub kept_alive: u64,
+    /// Answers with a status outside 2xx, wanted or not.
+    pub other_statuses: u64,
+    /// Answers in the answers to batches, by status; empty where nothing was asked in batches.
+    pub parts: BTreeMap<u16, u64>,
+    /// Valid answers of which more than the status was looked at.
+    pub checked: u64,
     /// Handshakes of TLS; absent where there was none.
     pub handshakes: Option<Handshaken>,
     /// Where the time of requests that opened a connection went; absent where none did.
@@ -66,12 +99,72 @@ pub struct QuickResult {
     /// Users as they were asked for, held against what the records find; absent for a load that was cut off, and at a
     /// rate, which has no users of its own.
     pub littles_law: Option<LittlesLaw>,
+    /// What is to be thought of when the figures are read; empty where nothing is.
+    pub validity: Vec<Mark>,
     /// Whether it was stopped before its bound.
     pub interrupted: bool,
 }
 
+/// What was loaded, as its first answer shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct Subject {
+    /// The `Server` field; empty without.
+    pub software: String,
+    /// Host name or address.
+    pub hostname: String,
+    /// Port.
+    pub port: u16,
+    /// Version of TLS, cipher suite and the bits of its key; absent without TLS.
+    pub tls: Option<String>,
+    /// Path and query.
+    pub path: String,
+    /// Bytes of the first answer's body; absent where there was no answer.
+    pub document_bytes: Option<u64>,
+    /// Its status; absent where there was no answer.
+    pub status: Option<u16>,
+}
+
+/// Where the time of valid answers went, in milliseconds, as ApacheBench divides it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+pub struct ConnectionTimes {
+    /// Connecting, with the handshake of TLS; 0 for answers on a connection that was there.
+    pub connect: Spread,
+    /// From the send to the last byte.
+    pub processing: Spread,
+    /// From the send to the first byte.
+    pub waiting: Spread,
+    /// From the intended start to the last byte.
+    pub total: Spread,
+}
+
+/// A distribution in five numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+pub struct Spread {
+    /// Least.
+    pub min: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub deviation: f64,
+    /// Median.
+    pub median: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// A piece of the course over time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Course {
+    /// Where it ends, in seconds from the start.
+    pub until_s: f64,
+    /// Valid answers per second.
+    pub requests_per_second: f64,
+    /// Their mean response time in milliseconds; absent where none came.
+    pub response_time_ms: Option<f64>,
+}
+
 /// Handshakes of TLS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Handshaken {
     /// With certificates and signatures.
     pub full: u64,
@@ -82,7 +175,7 @@ pub struct Handshaken {
 }
 
 /// Where the time of requests that opened a connection went, each part from the end of the one before it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PhaseTimes {
     /// From the intended start until connecting began.
     pub waited_ms: Percentiles,
@@ -99,7 +192,7 @@ pub struct PhaseTimes {
 }
 
 /// A request that opened its connection, from connecting to the last byte, on average.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct FirstRequest {
     /// Times that the client waited for the server: once for TCP, then each time that bytes came back after some were
     /// sent.
@@ -115,7 +208,7 @@ pub struct FirstRequest {
 }
 
 /// TCP segments of a first request until the answer was read (TCP_INFO), those without data included, on average.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Segments {
     /// Sent.
     pub sent: f64,
@@ -130,7 +223,7 @@ pub struct Segments {
 }
 
 /// What was offered at a rate.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Offered {
     /// Requests per second.
     pub rate_per_second: f64,
@@ -146,51 +239,177 @@ pub struct Offered {
     pub users: u64,
     /// How long after their intended start requests were begun.
     pub lateness_ms: Percentiles,
-    /// Why the figures must not be read; empty where they may.
-    pub refusals: Vec<String>,
 }
 
-impl QuickResult {
-    /// What is made of the workers' reports.
-    pub(super) fn of(load: &QuickLoad, reports: &[Report], interrupted: bool) -> QuickResult {
-        let mut all = Recorder::default();
-        for report in reports {
-            all.add(&report.recorder);
-        }
-        let started = reports.iter().map(|report| report.started).min().unwrap_or_else(Instant::now);
-        let finished = reports.iter().map(|report| report.finished).max().unwrap_or(started);
-        let wall = finished.saturating_duration_since(started);
-        let cpu_ns: u64 = reports.iter().map(|report| report.used.cpu_ns).sum();
-        let busiest_ns = reports.iter().map(|report| report.used.cpu_ns).max().unwrap_or(0);
+/// Version of the document.
+const FORMAT: u32 = 1;
+/// Percentages of ab's table, and two that it leaves out.
+const PERCENTAGES: [f64; 10] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.9, 99.99];
+/// Points of the course, at most.
+const COURSE_POINTS_MAX: usize = 600;
+const NS_PER_MS: f64 = 1e6;
+
+/// What was seen of a load.
+pub(super) struct Seen<'a> {
+    pub(super) load: &'a QuickLoad,
+    pub(super) target: &'a Target,
+    pub(super) all: &'a Recorder,
+    pub(super) took: Duration,
+    pub(super) used: ThreadsUsed,
+    pub(super) ticks: Ticks,
+    pub(super) interrupted: bool,
+}
+
+impl Seen<'_> {
+    /// What is made of it.
+    pub(super) fn result(&self, started: jiff::Timestamp) -> QuickResult {
+        let Seen { load, all, took, used, .. } = self;
         let tally = &all.tally;
         let asked = (tally.requests + tally.failures()).max(1);
-        let littles_law = LittlesLaw::of(&all, load.concurrency as u64, wall.as_secs_f64() * 1e3);
+        let wall_ms = took.as_secs_f64() * 1e3;
+        let littles_law = LittlesLaw::of(all, load.concurrency as u64, wall_ms).filter(|_| !self.interrupted);
+        let offered = load.rate.map(|rate| offered(rate, all));
+        let run_queue_share = used.run_queue_max_ns as f64 / took.as_nanos().max(1) as f64;
+        let littles_law = littles_law.map(|law| law.without_core(run_queue_share));
+        let generator_cpu_share = used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64;
+        let response_time_ms = cells::percentiles(&all.response);
+        let errors = cells::errors(tally);
+        let validity = marks::judge(&Evidence {
+            requests: tally.requests,
+            checked: tally.checked,
+            errors: &errors,
+            offered: offered.as_ref(),
+            response_ms: response_time_ms,
+            littles_law,
+            generator_cpu_share,
+            run_queue_share,
+            ticks: self.ticks,
+            fresh_connections: match load.connection {
+                Connection::KeepAlive => tally.connections.saturating_sub(load.concurrency as u64),
+                Connection::Requests(_) | Connection::New => 0,
+            },
+            log_dropped: all.detail.as_ref().and_then(|detail| detail.log.as_ref()).map_or(0, |log| log.dropped),
+        });
         QuickResult {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: started.to_string(),
             url: secret::hide(&load.url),
+            subject: self.subject(),
+            connection: match load.connection {
+                Connection::KeepAlive => "keep-alive".to_owned(),
+                Connection::Requests(count) => format!("{count} requests each"),
+                Connection::New => "one request each".to_owned(),
+            },
             concurrency: load.concurrency,
             requests: tally.requests,
-            errors: cells::errors(tally),
+            errors,
             error_examples: cells::error_examples(tally),
-            duration_ms: wall.as_secs_f64() * 1e3,
-            requests_per_second: tally.requests as f64 / wall.as_secs_f64().max(1e-9),
-            response_time_ms: cells::percentiles(&all.response),
+            duration_ms: wall_ms,
+            requests_per_second: tally.requests as f64 / took.as_secs_f64().max(1e-9),
+            response_time_ms,
             service_time_ms: cells::percentiles(&all.service),
+            served_within_ms: PERCENTAGES.map(|percent| (percent, within_ms(&all.response, percent))).to_vec(),
+            connection_times_ms: connection_times(all),
+            course: course(all.bins()),
             curve: cells::curve(&all.response),
             bytes_received: tally.received_bytes,
+            body_bytes_received: tally.body_bytes,
             bytes_sent: tally.sent_bytes,
             wire_bytes_received: tally.wire_received_bytes,
             wire_bytes_sent: tally.wire_sent_bytes,
             connections: tally.connections,
+            kept_alive: tally.kept_alive,
+            other_statuses: tally.other_statuses,
+            parts: tally.parts.iter().copied().collect(),
+            checked: tally.checked,
             handshakes: handshaken(tally),
             phases: all.phases.as_deref().and_then(phase_times),
             first_request: first_request(&tally.first_requests),
-            offered: load.rate.map(|rate| offered(rate, &all)),
-            generator_cpu_us_per_request: cpu_ns as f64 / 1e3 / asked as f64,
-            generator_cpu_share: busiest_ns as f64 / wall.as_nanos().max(1) as f64,
-            littles_law: littles_law.filter(|_| !interrupted),
-            interrupted,
+            offered,
+            generator_cpu_us_per_request: used.cpu_ns as f64 / 1e3 / asked as f64,
+            generator_cpu_share,
+            littles_law,
+            validity,
+            interrupted: self.interrupted,
         }
     }
+
+    fn subject(&self) -> Subject {
+        let first = self.all.detail.as_ref().and_then(|detail| detail.first.as_ref());
+        let path = secret::hide(&self.load.url);
+        let path = path.split_once("://").and_then(|(_, rest)| rest.find(['/', '?']).map(|at| rest[at..].to_owned()));
+        Subject {
+            software: first.map(|first| first.server.clone()).unwrap_or_default(),
+            hostname: self.target.host().to_owned(),
+            port: self.target.port(),
+            tls: first.and_then(|first| first.tls.clone()),
+            path: path.unwrap_or_else(|| "/".to_owned()),
+            document_bytes: first.map(|first| first.body_bytes),
+            status: first.map(|first| first.status),
+        }
+    }
+}
+
+impl QuickResult {
+    /// Whether the figures must not be read.
+    pub fn is_refused(&self) -> bool {
+        self.validity.iter().any(|mark| mark.verdict == Verdict::Refused)
+    }
+}
+
+fn within_ms(times: &Histogram<u64>, percent: f64) -> Option<f64> {
+    let quantile = percent / 100.0;
+    let is_available = percentile::is_available(quantile, times.len());
+    is_available.then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
+}
+
+fn connection_times(all: &Recorder) -> ConnectionTimes {
+    let Some(detail) = &all.detail else { return ConnectionTimes::default() };
+    ConnectionTimes {
+        connect: with_zeros(&detail.opening, all.response.len()),
+        processing: spread(&all.service),
+        waiting: spread(&detail.waiting),
+        total: spread(&all.response),
+    }
+}
+
+fn spread(times: &Histogram<u64>) -> Spread {
+    with_zeros(times, times.len())
+}
+
+/// Of `count` values all that are not among these `times` are 0.
+fn with_zeros(times: &Histogram<u64>, count: u64) -> Spread {
+    if times.is_empty() || count == 0 {
+        return Spread::default();
+    }
+    let (present, count) = (times.len() as f64, count.max(times.len()) as f64);
+    let zeros = count - present;
+    let mean = times.mean() * present / count;
+    let squares = (times.stdev().powi(2) + times.mean().powi(2)) * present / count;
+    let median = ((0.5 * count - zeros) / present).max(0.0);
+    Spread {
+        min: if zeros > 0.0 { 0.0 } else { times.min() as f64 / NS_PER_MS },
+        mean: mean / NS_PER_MS,
+        deviation: (squares - mean.powi(2)).max(0.0).sqrt() / NS_PER_MS,
+        median: if median > 0.0 { times.value_at_quantile(median) as f64 / NS_PER_MS } else { 0.0 },
+        max: times.max() as f64 / NS_PER_MS,
+    }
+}
+
+/// Bins put together until they are few enough; the last one is not whole, and left out where there are others.
+fn course(bins: &[(u64, u64)]) -> Vec<Course> {
+    let whole = if bins.len() > 1 { &bins[..bins.len() - 1] } else { bins };
+    let step = whole.len().div_ceil(COURSE_POINTS_MAX).max(1);
+    let point = |(place, bins): (usize, &[(u64, u64)])| {
+        let (count, total_ns) = bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.0, sum.1 + bin.1));
+        Course {
+            until_s: (place * step + bins.len()) as f64 * BIN.as_secs_f64(),
+            requests_per_second: count as f64 / (bins.len() as f64 * BIN.as_secs_f64()),
+            response_time_ms: (count > 0).then(|| total_ns as f64 / count as f64 / NS_PER_MS),
+        }
+    };
+    whole.chunks(step).enumerate().map(point).collect()
 }
 
 fn handshaken(tally: &Tally) -> Option<Handshaken> {
@@ -241,45 +460,42 @@ fn offered(rate: Rate, all: &Recorder) -> Offered {
         unsent: sends.unsent,
         users: sends.users,
         lateness_ms,
-        refusals: refusals(sends.intended, sends.unsent, lateness_ms, cells::percentiles(&all.response)),
     }
-}
-
-/// Why figures at a rate must not be read.
-fn refusals(intended: u64, unsent: u64, lateness_ms: Percentiles, response_ms: Percentiles) -> Vec<String> {
-    let mut refusals = Vec::new();
-    let sent = intended.saturating_sub(unsent);
-    if (sent as f64) < SENT_SHARE_MIN * intended as f64 {
-        refusals.push(format!("{unsent} of {intended} requests could not be sent: allow more users, or offer less"));
-    }
-    if let Some(Late { share, late_ms, bound_ms }) = at_rate::too_late(lateness_ms, response_ms.p50.unwrap_or(0.0)) {
-        refusals.push(format!(
-            "{share} of the requests were sent {late_ms:.2} ms late or later, at most {bound_ms:.2} may be: allow more \
-             users, offer less, or give the generator a core of its own"
-        ));
-    }
-    refusals
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::recorder::times;
 
     #[test]
-    fn a_rate_that_was_not_kept_is_refused() {
-        let at = |p50, p99| Percentiles { p50: Some(p50), p99: Some(p99), ..Percentiles::default() };
-        let check = |unsent: u64, late_ms: f64, median_ms: f64, expected: &[&str]| {
-            let found = refusals(1000, unsent, at(0.1, late_ms), at(median_ms, 50.0));
-            let begins = |(found, expected): (&String, &&str)| found.starts_with(expected);
-            assert!(found.len() == expected.len() && found.iter().zip(expected).all(begins), "{found:?}");
+    fn answers_on_a_connection_that_was_there_took_no_time_to_connect() {
+        let check = |opened_ms: &[u64], count: u64, expected: [f64; 5]| {
+            let mut histogram = times();
+            opened_ms.iter().for_each(|ms| histogram.record(ms * 1_000_000).unwrap());
+            let Spread { min, mean, deviation, median, max } = with_zeros(&histogram, count);
+            for (found, expected) in [min, mean, deviation, median, max].into_iter().zip(expected) {
+                assert!((found - expected).abs() <= 0.002 * expected, "{opened_ms:?} of {count}: {found} {expected}");
+            }
         };
-        check(0, 0.9, 2.0, &[]);
-        check(10, 0.9, 2.0, &[]);
-        check(11, 0.9, 2.0, &["11 of 1000 requests could not be sent"]);
-        check(0, 1.1, 2.0, &["1 % of the requests were sent 1.10 ms late or later, at most 1.00 may be"]);
-        check(0, 1.1, 12.0, &[]);
-        let few = Percentiles { p90: Some(1.1), ..Percentiles::default() };
-        let found = refusals(300, 0, few, Percentiles { p50: Some(2.0), ..Percentiles::default() });
-        assert!(found[0].starts_with("10 % of the requests were sent 1.10 ms late"), "{found:?}");
+        check(&[], 0, [0.0; 5]);
+        check(&[4], 4, [0.0, 1.0, 3f64.sqrt(), 0.0, 4.0]);
+        check(&[2, 2, 2, 6], 4, [2.0, 3.0, 3f64.sqrt(), 2.0, 6.0]);
+        check(&[4, 4, 4], 4, [0.0, 3.0, 3f64.sqrt(), 4.0, 4.0]);
+    }
+
+    #[test]
+    fn the_course_has_whole_bins_only_and_as_many_points_as_can_be_drawn() {
+        let check = |bins: &[(u64, u64)], expected: &[(f64, f64, Option<f64>)]| {
+            let found: Vec<(f64, f64, Option<f64>)> = course(bins)
+                .iter()
+                .map(|point| (point.until_s, point.requests_per_second, point.response_time_ms))
+                .collect();
+            assert_eq!(found, expected, "{bins:?}");
+        };
+        check(&[], &[]);
+        check(&[(1, 1_000_000)], &[(0.05, 20.0, Some(1.0))]);
+        check(&[(2, 4_000_000), (0, 0), (9, 9)], &[(0.05, 40.0, Some(2.0)), (0.1, 0.0, None)]);
+        assert_eq!(course(&vec![(1, 1); 1202]).len(), 401);
     }
 }

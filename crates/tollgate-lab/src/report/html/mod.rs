@@ -11,6 +11,7 @@ mod encryption;
 mod figures;
 mod inserts;
 mod ladder;
+mod load;
 mod mediation;
 mod method;
 mod parts;
@@ -26,6 +27,8 @@ use super::{RenderOptions, Reporter};
 use crate::results::RunResult;
 use parts::escape;
 use std::io::{self, Write};
+
+pub(super) use load::load_page;
 
 pub(super) const REPORTER: Reporter = Reporter {
     name: "html",

@@ -1,0 +1,269 @@
+//! What is to be thought of when the figures of a single load are read: each rule holds one number against its bound, and
+//! says what helps.
+//!
+//! Bounds are those of runs (see [`crate::validity`]); what needs several rounds to be seen is not asked here.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tollgate_net::http1::client::ErrorClass as NetworkClass;
+
+use super::found::Offered;
+use crate::load::little::LittlesLaw;
+use crate::probe::system::Ticks;
+use crate::results::{Percentiles, Verdict};
+use crate::validity::at_rate::{self, Late, SENT_SHARE_MIN};
+use crate::validity::{
+    CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
+    STEAL_SHARE_MAX,
+};
+
+/// A doubt about figures, or why they must not be read.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Mark {
+    /// Which rule.
+    pub rule: &'static str,
+    /// `marked`, or `refused` where the figures must not be read.
+    pub verdict: Verdict,
+    /// What was found.
+    pub reason: String,
+    /// What to do about it.
+    pub remedy: &'static str,
+    /// The number that decided.
+    pub value: f64,
+    /// Its bound.
+    pub bound: f64,
+}
+
+/// What the rules look at.
+pub(super) struct Evidence<'a> {
+    pub(super) requests: u64,
+    pub(super) checked: u64,
+    pub(super) errors: &'a BTreeMap<String, u64>,
+    pub(super) offered: Option<&'a Offered>,
+    pub(super) response_ms: Percentiles,
+    pub(super) littles_law: Option<LittlesLaw>,
+    pub(super) generator_cpu_share: f64,
+    pub(super) run_queue_share: f64,
+    pub(super) ticks: Ticks,
+    /// Connections that were opened again where they were to be kept.
+    pub(super) fresh_connections: u64,
+    /// Requests that the log of each had no room for.
+    pub(super) log_dropped: u64,
+}
+
+type Rule = fn(&Evidence<'_>) -> Option<Mark>;
+
+/// All rules in the order of the report: those that refuse first.
+const RULES: &[Rule] = &[
+    generator_errors,
+    rate,
+    lateness,
+    littles_law,
+    errors,
+    content,
+    samples,
+    client_saturation,
+    run_queue,
+    joint,
+    fresh_connections,
+    steal,
+    log,
+];
+
+/// What the rules find.
+pub(super) fn judge(evidence: &Evidence<'_>) -> Vec<Mark> {
+    RULES.iter().filter_map(|rule| rule(evidence)).collect()
+}
+
+fn mark(rule: &'static str, reason: String, remedy: &'static str, (value, bound): (f64, f64)) -> Mark {
+    Mark { rule, verdict: Verdict::Marked, reason, remedy, value, bound }
+}
+
+fn refused(rule: &'static str, reason: String, remedy: &'static str, decided: (f64, f64)) -> Mark {
+    Mark { verdict: Verdict::Refused, ..mark(rule, reason, remedy, decided) }
+}
+
+/// Failures that are the generator's own: the server was never asked.
+fn generator_errors(evidence: &Evidence<'_>) -> Option<Mark> {
+    let count = |class: NetworkClass| evidence.errors.get(class.name()).copied().unwrap_or(0);
+    let own = count(NetworkClass::PortsExhausted) + count(NetworkClass::DescriptorsExhausted);
+    let reason = || format!("the generator had no port or no descriptor for {own} requests");
+    let remedy = "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users";
+    (own > 0).then(|| refused("generator-errors", reason(), remedy, (own as f64, 0.0)))
+}
+
+fn rate(evidence: &Evidence<'_>) -> Option<Mark> {
+    let Offered { intended, unsent, .. } = evidence.offered?;
+    let sent = intended.saturating_sub(*unsent) as f64;
+    let share = sent / (*intended).max(1) as f64;
+    let reason = || format!("{unsent} of {intended} requests could not be sent");
+    (share < SENT_SHARE_MIN)
+        .then(|| refused("rate", reason(), "allow more users (-c), or offer less", (share, SENT_SHARE_MIN)))
+}
+
+fn lateness(evidence: &Evidence<'_>) -> Option<Mark> {
+    let median = evidence.response_ms.p50.unwrap_or(0.0);
+    let Late { share, late_ms, bound_ms } = at_rate::too_late(evidence.offered?.lateness_ms, median)?;
+    let reason =
+        format!("{share} of the requests were sent {late_ms:.2} ms late or later, at most {bound_ms:.2} may be");
+    let remedy = "allow more users (-c), offer less, or give the generator a core of its own";
+    Some(refused("lateness", reason, remedy, (late_ms, bound_ms)))
+}
+
+fn littles_law(evidence: &Evidence<'_>) -> Option<Mark> {
+    let law = evidence.littles_law.filter(|law| !law.holds)?;
+    let reason = format!("answers x response time find {:.2} users where {} asked", law.found, law.users);
+    let remedy = "a response time beyond 60 s is one reason; any other is a defect of the generator: please report it";
+    Some(refused("littles-law", reason, remedy, (law.off, law.bound)))
+}
+
+fn errors(evidence: &Evidence<'_>) -> Option<Mark> {
+    let failed: u64 = evidence.errors.values().sum();
+    let asked = evidence.requests + failed;
+    let share = failed as f64 / asked.max(1) as f64;
+    let reason = || format!("{failed} of {asked} requests failed: the times are of the others");
+    let remedy = "find out why they fail; failures are cheaper than answers";
+    (share > ERROR_SHARE_MAX).then(|| mark("errors", reason(), remedy, (share, ERROR_SHARE_MAX)))
+}
+
+fn content(evidence: &Evidence<'_>) -> Option<Mark> {
+    let share = evidence.checked as f64 / evidence.requests.max(1) as f64;
+    let reason = || format!("of {:.0} % of the answers only the status was looked at", (1.0 - share) * 100.0);
+    let is_unverified = evidence.requests > 0 && share < 1.0;
+    is_unverified.then(|| mark("content", reason(), "say with --expect-body what an answer contains", (share, 1.0)))
+}
+
+fn samples(evidence: &Evidence<'_>) -> Option<Mark> {
+    let count = evidence.requests;
+    let is_few = count < REQUESTS_MIN;
+    let reason = || format!("only {count} answers");
+    is_few.then(|| mark("samples", reason(), "ask more often (-n) or longer (-t)", (count as f64, REQUESTS_MIN as f64)))
+}
+
+fn client_saturation(evidence: &Evidence<'_>) -> Option<Mark> {
+    let share = evidence.generator_cpu_share;
+    let reason = || format!("a thread of the generator used {:.0} % of its core: it may be the limit", share * 100.0);
+    let remedy = "use more --threads on a machine with more cores, or read CPU per request instead of times";
+    (share > GENERATOR_SHARE_MAX).then(|| mark("client-saturation", reason(), remedy, (share, GENERATOR_SHARE_MAX)))
+}
+
+fn run_queue(evidence: &Evidence<'_>) -> Option<Mark> {
+    let share = evidence.run_queue_share;
+    let reason = || format!("a thread of the generator waited {:.1} % of the time for its core", share * 100.0);
+    let remedy = "stop what else runs on this machine";
+    (share > RUN_QUEUE_SHARE_MAX).then(|| mark("run-queue", reason(), remedy, (share, RUN_QUEUE_SHARE_MAX)))
+}
+
+fn joint(evidence: &Evidence<'_>) -> Option<Mark> {
+    let busy = evidence.ticks.busy_share();
+    let reason =
+        || format!("all cores were busy {:.0} % of the time: a joint figure of generator and server", busy * 100.0);
+    let remedy = "load from another machine, or read CPU per request instead of times";
+    (busy > CORES_BUSY_MAX).then(|| mark("joint", reason(), remedy, (busy, CORES_BUSY_MAX)))
+}
+
+fn fresh_connections(evidence: &Evidence<'_>) -> Option<Mark> {
+    let fresh = evidence.fresh_connections;
+    let share = fresh as f64 / evidence.requests.max(1) as f64;
+    let reason = || format!("{fresh} connections were opened again, though they were to be kept");
+    let remedy = "raise the server's keep-alive limits, or measure without -k";
+    (share > FRESH_SHARE_MAX).then(|| mark("fresh-connections", reason(), remedy, (share, FRESH_SHARE_MAX)))
+}
+
+fn steal(evidence: &Evidence<'_>) -> Option<Mark> {
+    let share = evidence.ticks.steal_share();
+    let reason = || format!("{:.1} % of the cores' time was stolen by other machines", share * 100.0);
+    (share > STEAL_SHARE_MAX)
+        .then(|| mark("steal", reason(), "run where no other machine shares the cores", (share, STEAL_SHARE_MAX)))
+}
+
+fn log(evidence: &Evidence<'_>) -> Option<Mark> {
+    let dropped = evidence.log_dropped;
+    let reason = || format!("the file of -g has the first requests only, {dropped} more were answered");
+    (dropped > 0).then(|| mark("log", reason(), "use --hlog, which has them all in little room", (dropped as f64, 0.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(p50: f64, p99: f64) -> Percentiles {
+        Percentiles { p50: Some(p50), p99: Some(p99), ..Percentiles::default() }
+    }
+
+    fn offered(unsent: u64, lateness_ms: Percentiles) -> Offered {
+        let (rate_per_second, arrivals, seed, users) = (300.0, "constant", 0, 10);
+        Offered { rate_per_second, arrivals, seed, intended: 1000, unsent, users, lateness_ms }
+    }
+
+    fn check(change: impl FnOnce(&mut Evidence<'_>), errors: &[(&str, u64)], expected: &[(&str, Verdict)]) {
+        let errors = errors.iter().map(|(class, count)| ((*class).to_owned(), *count)).collect();
+        let mut evidence = Evidence {
+            requests: 10_000,
+            checked: 10_000,
+            errors: &errors,
+            offered: None,
+            response_ms: at(2.0, 50.0),
+            littles_law: None,
+            generator_cpu_share: 0.5,
+            run_queue_share: 0.0,
+            ticks: Ticks { total: 1000, idle: 100, steal: 1 },
+            fresh_connections: 0,
+            log_dropped: 0,
+        };
+        change(&mut evidence);
+        let found: Vec<(&str, Verdict)> = judge(&evidence).iter().map(|mark| (mark.rule, mark.verdict)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn each_doubt_is_marked_beyond_its_bound_and_nothing_else_is() {
+        use Verdict::{Marked, Refused};
+        check(|_| {}, &[], &[]);
+        check(|_| {}, &[("status-503", 10)], &[]);
+        check(|_| {}, &[("status-503", 11)], &[("errors", Marked)]);
+        check(|_| {}, &[("ports-exhausted", 1)], &[("generator-errors", Refused)]);
+        check(|evidence| evidence.checked = 9_999, &[], &[("content", Marked)]);
+        check(|evidence| (evidence.requests, evidence.checked) = (299, 299), &[], &[("samples", Marked)]);
+        check(|evidence| evidence.generator_cpu_share = 0.81, &[], &[("client-saturation", Marked)]);
+        check(|evidence| evidence.run_queue_share = 0.051, &[], &[("run-queue", Marked)]);
+        check(|evidence| evidence.ticks.idle = 49, &[], &[("joint", Marked)]);
+        check(|evidence| evidence.ticks.steal = 11, &[], &[("steal", Marked)]);
+        check(|evidence| evidence.fresh_connections = 101, &[], &[("fresh-connections", Marked)]);
+        check(|evidence| evidence.log_dropped = 1, &[], &[("log", Marked)]);
+        let broken = LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, holds: false };
+        check(|evidence| evidence.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
+    }
+
+    #[test]
+    fn a_rate_that_was_not_kept_is_refused() {
+        let refused = |unsent: u64, lateness_ms: Percentiles, median_ms: f64, expected: &[&str]| {
+            let offered = offered(unsent, lateness_ms);
+            let expected: Vec<(&str, Verdict)> = expected.iter().map(|rule| (*rule, Verdict::Refused)).collect();
+            let errors = BTreeMap::new();
+            let evidence = Evidence {
+                requests: 1000,
+                checked: 1000,
+                errors: &errors,
+                offered: Some(&offered),
+                response_ms: at(median_ms, 50.0),
+                littles_law: None,
+                generator_cpu_share: 0.0,
+                run_queue_share: 0.0,
+                ticks: Ticks::default(),
+                fresh_connections: 0,
+                log_dropped: 0,
+            };
+            let found: Vec<(&str, Verdict)> = judge(&evidence).iter().map(|mark| (mark.rule, mark.verdict)).collect();
+            assert_eq!(found, expected);
+        };
+        refused(0, at(0.1, 0.9), 2.0, &[]);
+        refused(10, at(0.1, 0.9), 2.0, &[]);
+        refused(11, at(0.1, 0.9), 2.0, &["rate"]);
+        refused(0, at(0.1, 1.1), 2.0, &["lateness"]);
+        refused(0, at(0.1, 1.1), 12.0, &[]);
+        refused(0, Percentiles { p90: Some(1.1), ..Percentiles::default() }, 2.0, &["lateness"]);
+    }
+}

@@ -1,0 +1,442 @@
+//! What is sent, request after request: one message, or one with places that a feed's rows fill. All that can be is
+//! rendered before time counts; a request is then its bytes, or copied together into its user's buffer.
+//!
+//! What it deliberately does not do: ask, or judge what is answered.
+
+use std::cell::Cell;
+
+use tollgate_net::http1::client::{Answers, BodyFraming, Piece as FieldPiece, RequestTemplate};
+use tollgate_wire::suggest;
+
+use super::feed::template::{Escape, Piece, Template};
+use super::feed::{Feed, Values, Way};
+use super::model::Lane;
+use super::target::LoadTarget;
+
+/// A message as its user wrote it; with a feed, target, fields and body may have places for its values.
+#[derive(Debug, Clone)]
+pub struct Message {
+    /// The method, in capitals.
+    pub method: String,
+    /// The `Host` field's value.
+    pub authority: String,
+    /// What belongs into the request line.
+    pub target: String,
+    /// Header fields.
+    pub headers: Vec<(String, String)>,
+    /// The body; absent for none.
+    pub body: Option<Body>,
+    /// How the body is framed.
+    pub framing: BodyFraming,
+}
+
+/// A body.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// These bytes; with a feed they are text.
+    Plain(Vec<u8>),
+    /// Texts around parts, each of which takes a row of its own.
+    Parted(Parted),
+}
+
+/// A body of parts that are written for each row, such as a batch.
+#[derive(Debug, Clone)]
+pub struct Parted {
+    /// What stands before each part; as many as there are parts in a request.
+    pub before: Vec<Vec<u8>>,
+    /// The part, of which each row has its own.
+    pub parts: Vec<Vec<u8>>,
+    /// What stands behind the last one.
+    pub behind: Vec<u8>,
+}
+
+/// What is sent.
+#[derive(Debug, Clone)]
+pub struct Script {
+    answers: Answers,
+    sent: Sent,
+}
+
+#[derive(Debug, Clone)]
+enum Sent {
+    /// The same again and again: while its connection goes on, and as the last one on it.
+    Fixed { going_on: Vec<u8>, last: Vec<u8> },
+    /// A row's.
+    Fed(Box<Fed>),
+}
+
+#[derive(Debug, Clone)]
+struct Fed {
+    feed: Feed,
+    values: Values,
+    going_on: RequestTemplate,
+    last: RequestTemplate,
+    /// For each slot of the head, its column among the values.
+    head: Vec<u32>,
+    body: Vec<BodyPiece>,
+    /// Rows that one request takes.
+    rows: usize,
+}
+
+#[derive(Debug, Clone)]
+enum BodyPiece {
+    Text(Vec<u8>),
+    Value { row: usize, column: u32 },
+}
+
+impl Script {
+    /// The same request for a target's own path.
+    pub fn of_target(target: &LoadTarget) -> Script {
+        let (mut going_on, mut last) = (Vec::new(), Vec::new());
+        target.render(target.target.path_and_query(), &mut going_on);
+        target.render_last(target.target.path_and_query(), &mut last);
+        Script { answers: target.answers(), sent: Sent::Fixed { going_on, last } }
+    }
+
+    /// A message, with the rows of a feed if there is one. `always_last` says that each request is the last one on its
+    /// connection.
+    ///
+    /// # Errors
+    /// What cannot stand in a request, or is no place or no column, and where.
+    pub fn new(message: &Message, feed: Option<Feed>, always_last: bool) -> Result<Script, String> {
+        let Some(feed) = feed else { return fixed(message, always_last) };
+        let mut filling = Filling { feed: &feed, values: Values::default(), slots: Vec::new() };
+        let head = filling.head(message, always_last)?;
+        let last = Filling { feed: &feed, values: Values::default(), slots: Vec::new() }.head(message, true)?;
+        let (body, rows) = filling.body(message)?;
+        let Filling { values, slots, .. } = filling;
+        let answers = head.answers();
+        let fed = Fed { values, going_on: head, last, head: slots, body, rows, feed };
+        Ok(Script { answers, sent: Sent::Fed(Box::new(fed)) })
+    }
+
+    /// Which kind of answer its requests get.
+    pub(super) fn answers(&self) -> Answers {
+        self.answers
+    }
+
+    /// The first request, as the last one on its connection.
+    pub(super) fn first(&self) -> Vec<u8> {
+        let mut writer = Writer::new(self, Lane::WHOLE, 0);
+        writer.next(&Cell::new(0), Place::Last).map(<[u8]>::to_vec).unwrap_or_default()
+    }
+}
+
+/// Whether more requests follow on the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    GoingOn,
+    Last,
+}
+
+/// Writes one user's requests.
+pub(super) struct Writer<'s> {
+    script: &'s Script,
+    way: Option<Way>,
+    rows: Vec<u32>,
+    out: Vec<u8>,
+}
+
+impl<'s> Writer<'s> {
+    /// For the user with this number in this lane.
+    pub(super) fn new(script: &'s Script, lane: Lane, user: usize) -> Writer<'s> {
+        let way = match &script.sent {
+            Sent::Fixed { .. } => None,
+            Sent::Fed(fed) => Some(Way::new(&fed.feed, lane, user)),
+        };
+        Writer { script, way, rows: Vec::new(), out: Vec::new() }
+    }
+
+    /// The next request; `None` once the feed has no more rows. `shared` counts the rows that the lane has taken.
+    #[inline]
+    pub(super) fn next(&mut self, shared: &Cell<u64>, place: Place) -> Option<&[u8]> {
+        match (&self.script.sent, &mut self.way) {
+            (Sent::Fixed { going_on, last }, _) => Some(if place == Place::Last { last } else { going_on }),
+            (Sent::Fed(fed), Some(way)) => {
+                self.rows.clear();
+                for _ in 0..fed.rows {
+                    self.rows.push(way.next(shared)?);
+                }
+                fed.render(&self.rows, place, &mut self.out);
+                Some(&self.out)
+            }
+            (Sent::Fed(_), None) => None,
+        }
+    }
+}
+
+impl Fed {
+    fn render(&self, rows: &[u32], place: Place, out: &mut Vec<u8>) {
+        let head = self.head.iter().map(|column| self.values.value(*column, rows[0] as usize));
+        let body = self.body.iter().map(|piece| match piece {
+            BodyPiece::Text(text) => text.as_slice(),
+            BodyPiece::Value { row, column } => self.values.value(*column, rows[*row] as usize),
+        });
+        let template = if place == Place::Last { &self.last } else { &self.going_on };
+        template.render_with(head, body, out);
+    }
+}
+
+fn fixed(message: &Message, always_last: bool) -> Result<Script, String> {
+    let parts: Vec<&[u8]> = match &message.body {
+        None => Vec::new(),
+        Some(Body::Plain(bytes)) => vec![bytes],
+        Some(Body::Parted(Parted { before, parts, behind })) => {
+            let part = parts.first().map_or(&[][..], Vec::as_slice);
+            before.iter().flat_map(|before| [before.as_slice(), part]).chain([behind.as_slice()]).collect()
+        }
+    };
+    let render = |is_last: bool| {
+        let mut builder = RequestTemplate::builder(&message.method, &message.authority).target_text(&message.target);
+        for (name, value) in fields(&message.headers, is_last) {
+            builder = builder.header(name, value);
+        }
+        if message.body.is_some() {
+            builder = builder.framed(message.framing);
+        }
+        let template = builder.build().map_err(|error| error.to_string())?;
+        let mut out = Vec::new();
+        template.render_with(std::iter::empty(), parts.iter().copied(), &mut out);
+        Ok::<_, String>((out, template.answers()))
+    };
+    let (going_on, answers) = render(always_last)?;
+    let (last, _) = render(true)?;
+    Ok(Script { answers, sent: Sent::Fixed { going_on, last } })
+}
+
+/// The fields that are sent: a later one replaces earlier ones of its name.
+fn fields(headers: &[(String, String)], is_last: bool) -> impl Iterator<Item = (&str, &str)> {
+    let replaced =
+        |place: usize, name: &str| headers[place + 1..].iter().any(|(later, _)| later.eq_ignore_ascii_case(name));
+    let kept = headers.iter().enumerate().filter(move |(place, (name, _))| {
+        !replaced(*place, name) && !(is_last && name.eq_ignore_ascii_case("connection"))
+    });
+    let kept = kept.map(|(_, (name, value))| (name.as_str(), value.as_str()));
+    kept.chain(is_last.then_some(("Connection", "close")))
+}
+
+/// Finds the columns that a message names.
+struct Filling<'f> {
+    feed: &'f Feed,
+    values: Values,
+    slots: Vec<u32>,
+}
+
+impl Filling<'_> {
+    fn column(
+        &mut self,
+        name: &str,
+        escape: Escape,
+        place: &str,
+        allowed: impl Fn(&[u8]) -> bool,
+    ) -> Result<u32, String> {
+        let columns = &self.feed.table.columns;
+        let Some(column) = columns.iter().position(|column| column == name) else {
+            let known = columns.iter().map(String::as_str);
+            let hint = match suggest::nearest(name, known.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it has {}", known.collect::<Vec<_>>().join(", ")),
+            };
+            return Err(format!("{place}: the feed has no column `{name}`: {hint}"));
+        };
+        self.values.column(&self.feed.table, column, escape, allowed).map_err(|error| format!("{place}: {error}"))
+    }
+
+    fn head(&mut self, message: &Message, is_last: bool) -> Result<RequestTemplate, String> {
+        let mut builder = RequestTemplate::builder(&message.method, &message.authority);
+        for piece in pieces(&message.target, "the URL")? {
+            builder = match piece {
+                Piece::Text(text) => builder.target_text(text),
+                Piece::Value { column, escape, .. } => {
+                    let escape = escape.unwrap_or(Escape::Url);
+                    let slot = self.column(column, escape, "the URL", RequestTemplate::is_target_text)?;
+                    self.slots.push(slot);
+                    builder.target_slot()
+                }
+            };
+        }
+        for (name, value) in fields(&message.headers, is_last) {
+            let place = format!("header `{name}`");
+            let mut value_pieces = Vec::new();
+            for piece in pieces(value, &place)? {
+                value_pieces.push(match piece {
+                    Piece::Text(text) => FieldPiece::Text(text),
+                    Piece::Value { column, escape, .. } => {
+                        let escape = escape.unwrap_or(Escape::Raw);
+                        let slot = self.column(column, escape, &place, RequestTemplate::is_field_text)?;
+                        self.slots.push(slot);
+                        FieldPiece::Slot
+                    }
+                });
+            }
+            builder = builder.header_with(name, &value_pieces);
+        }
+        if message.body.is_some() {
+            builder = builder.framed(message.framing);
+        }
+        builder.build().map_err(|error| error.to_string())
+    }
+
+    /// The body's pieces, and how many rows a request takes.
+    fn body(&mut self, message: &Message) -> Result<(Vec<BodyPiece>, usize), String> {
+        match &message.body {
+            None => Ok((Vec::new(), 1)),
+            Some(Body::Plain(bytes)) => {
+                let text = std::str::from_utf8(bytes).map_err(|_| "the body: with a feed it must be text in UTF-8")?;
+                let media_type =
+                    fields(&message.headers, false).find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+                let default = media_type.map_or(Escape::Raw, |(_, value)| Escape::of_media_type(value));
+                let mut found = Vec::new();
+                for piece in pieces(text, "the body")? {
+                    found.push(match piece {
+                        Piece::Text(text) => BodyPiece::Text(text.into()),
+                        Piece::Value { column, escape, position } => {
+                            let place = format!("the body, line {}", line(text, position));
+                            let column = self.column(column, escape.unwrap_or(default), &place, |_| true)?;
+                            BodyPiece::Value { row: 0, column }
+                        }
+                    });
+                }
+                Ok((found, 1))
+            }
+            Some(Body::Parted(Parted { before, parts, behind })) => {
+                let write = |row: usize, out: &mut Vec<u8>| {
+                    out.extend_from_slice(&parts[row % parts.len()]);
+                    Ok(())
+                };
+                let column = self.values.made(self.feed.table.rows(), write)?;
+                let each = before.iter().enumerate();
+                let mut found: Vec<BodyPiece> = each
+                    .flat_map(|(row, text)| [BodyPiece::Text(text.clone()), BodyPiece::Value { row, column }])
+                    .collect();
+                found.push(BodyPiece::Text(behind.clone()));
+                Ok((found, before.len()))
+            }
+        }
+    }
+}
+
+fn pieces<'t>(text: &'t str, place: &str) -> Result<Vec<Piece<'t>>, String> {
+    let parsed = Template::parse(text);
+    parsed.map(|template| template.pieces).map_err(|error| match text.contains('\n') {
+        true => format!("{place}, line {}: {error}", line(text, error.position)),
+        false => format!("{place}: {error}"),
+    })
+}
+
+fn line(text: &str, position: usize) -> usize {
+    1 + text[..position].matches('\n').count()
+}
+
+/// A text with the values of one row in its places.
+///
+/// # Errors
+/// As [`Script::new`], for this text.
+pub(super) fn filled(text: &str, feed: &Feed, row: usize, escape: Escape, place: &str) -> Result<Vec<u8>, String> {
+    let mut out = Vec::new();
+    for piece in pieces(text, place)? {
+        match piece {
+            Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Piece::Value { column, escape: own, .. } => {
+                let columns = &feed.table.columns;
+                let found = columns.iter().position(|known| known == column);
+                let column = found.ok_or_else(|| format!("{place}: the feed has no column `{column}`"))?;
+                own.unwrap_or(escape).write(feed.table.value(row, column), &mut out);
+            }
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::load::feed::csv::Table;
+    use crate::load::feed::{FeedEnd, Order};
+
+    fn message(target: &str, header: &str, body: &str) -> Message {
+        Message {
+            method: "POST".to_owned(),
+            authority: "h".to_owned(),
+            target: target.to_owned(),
+            headers: vec![
+                ("Content-Type".to_owned(), "application/json".to_owned()),
+                ("x".to_owned(), "replaced".to_owned()),
+                ("X".to_owned(), header.to_owned()),
+            ],
+            body: Some(Body::Plain(body.into())),
+            framing: BodyFraming::Length,
+        }
+    }
+
+    fn feed(text: &str) -> Feed {
+        let table = Arc::new(Table::parse(text.as_bytes()).unwrap());
+        Feed { table, order: Order::InOrder, end: FeedEnd::Stop, seed: 0 }
+    }
+
+    fn sent(script: &Script, place: Place, count: usize) -> Vec<Option<String>> {
+        let (mut writer, shared) = (Writer::new(script, Lane::WHOLE, 0), Cell::new(0));
+        let next = |_| writer.next(&shared, place).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
+        (0..count).map(next).collect()
+    }
+
+    #[test]
+    fn each_row_fills_its_own_request_escaped_for_its_place() {
+        let feed = feed("id,name\n1,\"a\"\"b c\"\n22,é\n");
+        let script =
+            Script::new(&message("/f/{{name}}", "n-{{id}}", "{\"n\":\"{{name}}\"}"), Some(feed), false).unwrap();
+        let request = |target: &str, id: &str, body: &str| {
+            let head = format!("POST {target} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nX: n-{id}\r\n");
+            Some(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()))
+        };
+        let expected =
+            [request("/f/a%22b%20c", "1", "{\"n\":\"a\\\"b c\"}"), request("/f/%C3%A9", "22", "{\"n\":\"é\"}"), None];
+        assert_eq!(sent(&script, Place::GoingOn, 3), expected);
+    }
+
+    #[test]
+    fn a_message_without_a_feed_is_sent_as_it_is_whatever_stands_in_it() {
+        let script = Script::new(&message("/%7B{{x}}", "a", "{{b"), None, false).unwrap();
+        let head = "POST /%7B{{x}} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nX: a\r\n";
+        let rest = "Content-Length: 3\r\n\r\n{{b";
+        assert_eq!(sent(&script, Place::GoingOn, 1), [Some(format!("{head}{rest}"))]);
+        assert_eq!(sent(&script, Place::Last, 1), [Some(format!("{head}Connection: close\r\n{rest}"))]);
+        let framing = BodyFraming::Chunked(NonZeroUsize::new(2).unwrap());
+        let script = Script::new(&Message { framing, ..message("/", "a", "abc") }, None, true).unwrap();
+        let request = sent(&script, Place::GoingOn, 1)[0].clone().unwrap();
+        let end = "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n";
+        assert!(request.ends_with(end), "{request}");
+    }
+
+    #[test]
+    fn each_part_of_a_body_takes_a_row() {
+        let parted = Parted {
+            before: vec![b"<0>".to_vec(), b"<1>".to_vec()],
+            parts: vec![b"a".to_vec(), b"b".to_vec(), b"c".to_vec()],
+            behind: b"!".to_vec(),
+        };
+        let parted = Message { body: Some(Body::Parted(parted)), ..message("/", "x", "") };
+        let ends = |script: &Script, count: usize| -> Vec<String> {
+            let cut = |request: Option<String>| request.map(|text| text.split_once("\r\n\r\n").unwrap().1.to_owned());
+            sent(script, Place::GoingOn, count).into_iter().filter_map(cut).collect()
+        };
+        let fed = Feed { end: FeedEnd::Again, ..feed("id\n0\n1\n2\n") };
+        assert_eq!(ends(&Script::new(&parted, Some(fed), false).unwrap(), 3), ["<0>a<1>b!", "<0>c<1>a!", "<0>b<1>c!"]);
+        assert_eq!(ends(&Script::new(&parted, None, false).unwrap(), 1), ["<0>a<1>a!"]);
+    }
+
+    #[test]
+    fn what_cannot_be_filled_says_where_and_why() {
+        let check = |message: Message, expected: &str| {
+            assert_eq!(Script::new(&message, Some(feed("name\n\"a\nb\"\n")), false).unwrap_err(), expected);
+        };
+        check(message("/{{nam}}", "", ""), "the URL: the feed has no column `nam`: did you mean `name`?");
+        check(message("/", "", "x\n{{quantity}}"), "the body, line 2: the feed has no column `quantity`: it has name");
+        check(message("/", "", "x\n{{"), "the body, line 2: `{{` has no `}}` behind it");
+        check(message("/", "{{name}}", ""), "header `X`: the value of `name` in row 1 of the feed cannot stand there");
+        check(message("/ x", "", ""), "a target is visible ASCII without #, but \"/ x\" was given");
+    }
+}

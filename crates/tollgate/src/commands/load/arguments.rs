@@ -1,0 +1,323 @@
+//! The flags of `tollgate load`: every letter of ApacheBench, and in words what it cannot do.
+//!
+//! Deliberately not here: what they come to; see [`super::asked`].
+
+use std::net::IpAddr;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tollgate_lab::load::checks::Statuses;
+use tollgate_net::tls::{Suite, Version};
+
+use super::asked::{LoadField, Place, Protocol};
+use crate::values::{Credentials, duration, requests_per_second, seconds};
+
+const EXAMPLES: &str = "\
+Examples:
+  tollgate load -n 10000 -c 20 -k http://127.0.0.1:8080/rest/flights
+  tollgate load -p request.xml -n 10000 -c 20 -k -H \"SOAPAction: urn:getQuote\" -T \"text/xml; charset=UTF-8\" URL
+  tollgate load --rate 300/s --poisson --duration 30s -k http://127.0.0.1:8080/
+  tollgate load -n 5000 -k --feed keys.csv --feed-order random 'http://127.0.0.1:8080/flights/{{carrid}}/{{connid}}'
+  tollgate load -n 500 -k -p record.json --batch 100 http://127.0.0.1:8080/odata/v4/refsvc/TestRecords
+  tollgate load -t 30 -c 50 --tls 1.3 --no-resumption --ca ca.pem --html report.html https://localhost:8443/
+
+The letters are ApacheBench's, and so is what is printed, with decimals. Unlike ab, requests are HTTP/1.1, -t implies no
+-n, an answer with a status outside 2xx has failed (see --expect-status), and nothing fails silently.
+
+Exit codes: 0 done, 1 requests failed, 2 usage, 3 the figures are refused, 130 interrupted (what was done is printed).";
+
+/// Arguments of `load`.
+#[derive(Debug, Args)]
+#[command(version, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What to ask for; with a feed, {{column}} is one of its values
+    #[arg(value_name = "URL")]
+    pub(super) url: String,
+
+    /// Stop after so many requests [default: 1, or no bound if a time is given]
+    #[arg(short = 'n', long, value_name = "N", help_heading = "Load")]
+    pub(super) requests: Option<NonZeroU64>,
+
+    /// Users at the same time, each with one connection; at a rate the most that there may be [default: 1, at a rate
+    /// 1000]
+    #[arg(short = 'c', long, visible_alias = "users", value_name = "N", help_heading = "Load")]
+    pub(super) concurrency: Option<NonZeroUsize>,
+
+    /// Stop after so many seconds
+    #[arg(short = 't', value_name = "SECONDS", value_parser = seconds, conflicts_with = "duration", help_heading = "Load")]
+    pub(super) time_limit: Option<Duration>,
+
+    /// Stop after a time, such as 10s, 500ms or 2m
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Load")]
+    pub(super) duration: Option<Duration>,
+
+    /// Ask at this rate whatever the server does, such as 300/s; response times count from when a request was due
+    #[arg(long, value_name = "N/s", value_parser = requests_per_second, conflicts_with = "ramp_up", help_heading = "Load")]
+    pub(super) rate: Option<f64>,
+
+    /// At a rate: as independent users ask, instead of equally far apart
+    #[arg(long, requires = "rate", help_heading = "Load")]
+    pub(super) poisson: bool,
+
+    /// Let the users come one after another over this time; nothing counts meanwhile
+    #[arg(long, visible_alias = "ramp", value_name = "TIME", value_parser = duration, help_heading = "Load")]
+    pub(super) ramp_up: Option<Duration>,
+
+    /// Seed of what --poisson and a random feed draw [default: another one each time, printed]
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub(super) seed: Option<u64>,
+
+    /// Threads that load, each with its share of the users [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub(super) threads: Option<NonZeroUsize>,
+
+    /// Give a request up after so many seconds, as an error of class `timeout`
+    #[arg(short = 's', value_name = "SECONDS", value_parser = seconds, default_value = "30", help_heading = "Load")]
+    pub(super) timeout: Duration,
+
+    /// Keep connections open; without it, every request opens one, as with ab
+    #[arg(short = 'k', long, help_heading = "Connections")]
+    pub(super) keep_alive: bool,
+
+    /// Open a new connection after so many requests on one
+    #[arg(long, value_name = "N", conflicts_with = "keep_alive", help_heading = "Connections")]
+    pub(super) requests_per_connection: Option<NonZeroU32>,
+
+    /// Connect to this address instead of asking where the URL's host is
+    #[arg(long, value_name = "HOST:PORT:ADDRESS", conflicts_with = "proxy", help_heading = "Connections")]
+    pub(super) resolve: Option<Place>,
+
+    /// Connect from this address
+    #[arg(short = 'B', value_name = "ADDRESS", help_heading = "Connections")]
+    pub(super) bind: Option<IpAddr>,
+
+    /// Bytes of the sockets' buffers, each way [default: the kernel's, which grow]
+    #[arg(short = 'b', value_name = "BYTES", help_heading = "Connections")]
+    pub(super) buffer_bytes: Option<u32>,
+
+    /// Ask this proxy for the URL
+    #[arg(short = 'X', value_name = "HOST:PORT", help_heading = "Connections")]
+    pub(super) proxy: Option<String>,
+
+    /// A host off this machine that you are allowed to load
+    #[arg(long = "i-may-load", value_name = "HOST", help_heading = "Connections")]
+    pub(super) may_load: Vec<String>,
+
+    /// Method [default: GET, or POST with -p, PUT with -u]
+    #[arg(short = 'm', long, value_name = "METHOD", help_heading = "Request")]
+    pub(super) method: Option<String>,
+
+    /// Ask with HEAD
+    #[arg(short = 'i', conflicts_with_all = ["method", "post", "put"], help_heading = "Request")]
+    pub(super) head: bool,
+
+    /// A header field; Host names another host than the URL's
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
+    pub(super) headers: Vec<LoadField>,
+
+    /// A cookie
+    #[arg(short = 'C', value_name = "NAME=VALUE", help_heading = "Request")]
+    pub(super) cookies: Vec<String>,
+
+    /// Basic authentication, sent at once
+    #[arg(short = 'A', long = "basic", value_name = "USER:PASSWORD", help_heading = "Request")]
+    pub(super) basic: Option<Credentials>,
+
+    /// Basic authentication to the proxy, sent at once
+    #[arg(short = 'P', value_name = "USER:PASSWORD", help_heading = "Request")]
+    pub(super) proxy_basic: Option<Credentials>,
+
+    /// Send this file's content with POST; `-` is stdin
+    #[arg(short = 'p', long, value_name = "FILE", conflicts_with = "put", help_heading = "Request")]
+    pub(super) post: Option<PathBuf>,
+
+    /// Send this file's content with PUT; `-` is stdin
+    #[arg(short = 'u', long, value_name = "FILE", help_heading = "Request")]
+    pub(super) put: Option<PathBuf>,
+
+    /// Content type of what is sent [default: text/plain; with --soap the envelope's, with --batch application/json]
+    #[arg(short = 'T', long, value_name = "TYPE", help_heading = "Request")]
+    pub(super) content_type: Option<String>,
+
+    /// Send bodies in chunks of so many bytes instead of with their length
+    #[arg(long, value_name = "BYTES", num_args = 0..=1, default_missing_value = "16384", help_heading = "Request")]
+    pub(super) chunked: Option<NonZeroUsize>,
+
+    /// Put the body into a SOAP envelope for this action; faults are failures
+    #[arg(long, value_name = "ACTION", help_heading = "Request")]
+    pub(super) soap: Option<String>,
+
+    /// Version of SOAP [default: that of an envelope in the file, else 1.1]
+    #[arg(long, value_name = "VERSION", requires = "soap", help_heading = "Request")]
+    pub(super) soap_version: Option<SoapVersion>,
+
+    /// Put so many requests into one OData $batch beside the URL; every answer in the answer counts
+    #[arg(long, value_name = "N", conflicts_with = "soap", help_heading = "Request")]
+    pub(super) batch: Option<NonZeroUsize>,
+
+    /// How a batch is written
+    #[arg(long, value_name = "FORM", requires = "batch", default_value = "multipart", help_heading = "Request")]
+    pub(super) batch_form: BatchFormat,
+
+    /// Path of the service root, with a slash behind it [default: where the URL's last segment begins]
+    #[arg(long, value_name = "PATH", requires = "batch", help_heading = "Request")]
+    pub(super) batch_root: Option<String>,
+
+    /// CSV file whose first row has names: {{name}} in URL, header fields and body is a value of it, escaped for its place
+    /// ({{name|raw}}, |json, |xml, |url for another)
+    #[arg(long, value_name = "FILE", help_heading = "Feed")]
+    pub(super) feed: Option<PathBuf>,
+
+    /// In which order rows are taken
+    #[arg(long, value_name = "ORDER", requires = "feed", default_value = "in-order", help_heading = "Feed")]
+    pub(super) feed_order: FeedOrder,
+
+    /// What comes behind the last row [default: again; for unique rows stop]
+    #[arg(long, value_name = "END", requires = "feed", help_heading = "Feed")]
+    pub(super) feed_end: Option<FeedEnding>,
+
+    /// Statuses that are wanted, such as 200, 2xx,304, 400-404 or any
+    #[arg(long, value_name = "STATUSES", default_value = "2xx", help_heading = "Answers")]
+    pub(super) expect_status: Statuses,
+
+    /// Text that every answer must contain
+    #[arg(long, value_name = "TEXT", help_heading = "Answers")]
+    pub(super) expect_body: Option<String>,
+
+    /// Accept answers of any length; without it each must be as long as the first one, unless a feed or --batch makes them
+    /// differ
+    #[arg(short = 'l', help_heading = "Answers")]
+    pub(super) any_length: bool,
+
+    /// Do not verify the server's certificate
+    #[arg(long, conflicts_with = "authorities", help_heading = "TLS")]
+    pub(super) insecure: bool,
+
+    /// Trust the authorities in this PEM file too, besides the machine's own
+    #[arg(long = "ca", value_name = "FILE", help_heading = "TLS")]
+    pub(super) authorities: Option<PathBuf>,
+
+    /// Offer only this version of TLS: 1.2 or 1.3
+    #[arg(long = "tls", value_name = "VERSION", conflicts_with = "protocol", help_heading = "TLS")]
+    pub(super) tls_version: Option<Version>,
+
+    /// The same as ab has it: TLS1.2, TLS1.3 or ALL
+    #[arg(short = 'f', value_name = "PROTOCOL", help_heading = "TLS")]
+    pub(super) protocol: Option<Protocol>,
+
+    /// Offer only these cipher suites, by OpenSSL's names, with `:` between them
+    #[arg(short = 'Z', value_name = "SUITES", value_delimiter = ':', help_heading = "TLS")]
+    pub(super) suites: Vec<Suite>,
+
+    /// Show this certificate (PEM: certificate, those above it, key)
+    #[arg(short = 'E', value_name = "FILE", help_heading = "TLS")]
+    pub(super) identity: Option<PathBuf>,
+
+    /// Do not name the server in the handshake (SNI)
+    #[arg(short = 'I', help_heading = "TLS")]
+    pub(super) no_server_name: bool,
+
+    /// Open each connection with a full handshake
+    #[arg(long, help_heading = "TLS")]
+    pub(super) no_resumption: bool,
+
+    /// Print the figures as JSON (`tollgate schema load`)
+    #[arg(long, help_heading = "Output")]
+    pub(super) json: bool,
+
+    /// Write a self-contained report with charts
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) html: Option<PathBuf>,
+
+    /// Write the whole distributions as HdrHistogram's log
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) hlog: Option<PathBuf>,
+
+    /// Write the time of each percentage as CSV
+    #[arg(short = 'e', value_name = "FILE", help_heading = "Output")]
+    pub(super) csv: Option<PathBuf>,
+
+    /// Write each request by itself, for gnuplot (the first million)
+    #[arg(short = 'g', value_name = "FILE", help_heading = "Output")]
+    pub(super) gnuplot: Option<PathBuf>,
+
+    /// Leave out the table of percentages
+    #[arg(short = 'd', help_heading = "Output")]
+    pub(super) no_percentages: bool,
+
+    /// Leave out median and deviation of the connection times
+    #[arg(short = 'S', help_heading = "Output")]
+    pub(super) no_deviation: bool,
+
+    /// From 2 on show the first request and its answer on stderr
+    #[arg(short = 'v', value_name = "N", default_value_t = 0, help_heading = "Output")]
+    pub(super) verbosity: u8,
+
+    /// Taken for ab's sake: nothing is told while it loads
+    #[arg(short = 'q', help_heading = "Output")]
+    pub(super) quiet: bool,
+
+    /// Taken for ab's sake: a failed request ends nothing
+    #[arg(short = 'r', help_heading = "Output")]
+    pub(super) go_on: bool,
+
+    /// ab's HTML tables, refused with what is there instead.
+    #[arg(short = 'w', hide = true)]
+    pub(super) html_tables: bool,
+
+    /// Of ab's HTML tables.
+    #[arg(short = 'x', hide = true, value_name = "ATTRIBUTES")]
+    pub(super) table: Option<String>,
+
+    /// Of ab's HTML tables.
+    #[arg(short = 'y', hide = true, value_name = "ATTRIBUTES")]
+    pub(super) row: Option<String>,
+
+    /// Of ab's HTML tables.
+    #[arg(short = 'z', hide = true, value_name = "ATTRIBUTES")]
+    pub(super) cell: Option<String>,
+}
+
+/// A version of SOAP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum SoapVersion {
+    /// text/xml with SOAPAction
+    #[value(name = "1.1")]
+    V11,
+    /// application/soap+xml with action
+    #[value(name = "1.2")]
+    V12,
+}
+
+/// How a batch is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum BatchFormat {
+    /// Multipart, each request by itself
+    Multipart,
+    /// Multipart, all in one change set: how OData V2 writes
+    ChangeSet,
+    /// JSON: OData V4.01
+    Json,
+}
+
+/// In which order rows are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum FeedOrder {
+    /// From the first to the last, by each user for itself
+    InOrder,
+    /// Any, drawn for each request
+    Random,
+    /// From the first to the last, each row by one request
+    Unique,
+}
+
+/// What comes behind the last row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum FeedEnding {
+    /// The first row
+    Again,
+    /// Nothing: the load ends
+    Stop,
+}

@@ -1,0 +1,301 @@
+//! From the flags of `tollgate load` to what the lab is asked for: files are read, and what contradicts itself is refused.
+//!
+//! Deliberately not here: what can be known wrong only by the lab, such as a place in a body that no column fills.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tollgate_lab::load::feed::csv::Table;
+use tollgate_lab::load::feed::{Feed, FeedEnd, Order};
+use tollgate_lab::load::odata_batch::BatchForm;
+use tollgate_lab::load::recorder::Course;
+use tollgate_lab::load::soap::Version as Soap;
+use tollgate_lab::load::{
+    AnswerLength, Arrivals, Connection, QuickLoad, Rate, Via, Wrapping, basic_authorization, check_load_header,
+};
+use tollgate_net::connect::SocketOptions;
+use tollgate_net::http1::client::{BodyFraming, Target};
+use tollgate_net::tls::{ClientSettings, Resumption, ServerNameSent, TlsChoice, Version};
+
+use super::arguments::{Arguments, BatchFormat, FeedEnding, FeedOrder, SoapVersion};
+use crate::commands::input;
+use crate::failure::Failure;
+
+/// Users at a rate, unless said otherwise.
+const USERS_AT_A_RATE: usize = 1000;
+/// The largest body that is sent.
+const BODY_BYTES_MAX: u64 = 256 << 20;
+/// The largest feed.
+const FEED_BYTES_MAX: u64 = 1 << 30;
+/// Requests that are kept by themselves for -g.
+const LOG_REQUESTS_MAX: usize = 1_000_000;
+/// Content type of a body that nobody said anything of, as ab has it.
+const PLAIN: &str = "text/plain";
+/// Content type of the parts of a batch.
+const PART: &str = "application/json";
+
+/// What the lab is to do.
+pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
+    let (body, implied) = match (&arguments.post, &arguments.put) {
+        (Some(file), _) => (Some(file), "POST"),
+        (None, Some(file)) => (Some(file), "PUT"),
+        (None, None) => (None, if arguments.head { "HEAD" } else { "GET" }),
+    };
+    if arguments.soap.is_some() && body.is_none() {
+        return Err(Failure::usage("--soap needs a payload: say -p FILE"));
+    }
+    let duration = arguments.time_limit.or(arguments.duration);
+    let seed = arguments.seed.unwrap_or_else(drawn);
+    let feed = feed(arguments, seed)?;
+    let ends_itself = feed.as_ref().is_some_and(|feed| feed.end == FeedEnd::Stop);
+    if arguments.rate.is_some() && arguments.requests.is_none() && duration.is_none() && !ends_itself {
+        return Err(Failure::usage("--rate needs an end: say --duration TIME or -n N"));
+    }
+    let users = if arguments.rate.is_some() { USERS_AT_A_RATE } else { 1 };
+    let differs = arguments.any_length || feed.is_some() || arguments.batch.is_some();
+    Ok(QuickLoad {
+        requests: match (arguments.requests, ends_itself) {
+            (None, true) => Some(u64::MAX),
+            (requests, _) => requests.map(u64::from),
+        },
+        duration,
+        concurrency: arguments.concurrency.map_or(users, NonZeroUsize::get),
+        rate: arguments.rate.map(|per_second| Rate {
+            per_second,
+            arrivals: if arguments.poisson { Arrivals::Poisson } else { Arrivals::Constant },
+            seed,
+        }),
+        ramp_up: arguments.ramp_up.unwrap_or_default(),
+        connection: match arguments.requests_per_connection {
+            Some(requests) => Connection::Requests(requests),
+            None if arguments.keep_alive => Connection::KeepAlive,
+            None => Connection::New,
+        },
+        method: arguments.method.clone().unwrap_or_else(|| implied.to_owned()),
+        headers: headers(arguments, body.is_some()),
+        body: body.map(|file| read(file, BODY_BYTES_MAX)).transpose()?.unwrap_or_default(),
+        tls: tls(arguments),
+        timeout: arguments.timeout,
+        threads: arguments.threads.map(usize::from),
+        may_load: arguments.may_load.clone(),
+        framing: arguments.chunked.map_or(BodyFraming::Length, BodyFraming::Chunked),
+        feed,
+        wrapping: wrapping(arguments),
+        statuses: arguments.expect_status.clone(),
+        length: if differs { AnswerLength::Any } else { AnswerLength::AsFirst },
+        contains: arguments.expect_body.clone(),
+        via: via(arguments)?,
+        socket: SocketOptions { from: arguments.bind, buffer_bytes: arguments.buffer_bytes.filter(|bytes| *bytes > 0) },
+        course: if arguments.html.is_some() || arguments.json { Course::Binned } else { Course::Unrecorded },
+        log_requests_max: arguments.gnuplot.as_ref().map(|_| LOG_REQUESTS_MAX),
+        ..QuickLoad::new(arguments.url.clone())
+    })
+}
+
+fn drawn() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since: Duration| since.as_nanos() as u64)
+}
+
+fn read(file: &Path, bytes_max: u64) -> Result<Vec<u8>, Failure> {
+    if file == Path::new("-") { input::stdin(bytes_max) } else { input::bytes(file, bytes_max) }
+}
+
+fn feed(arguments: &Arguments, seed: u64) -> Result<Option<Feed>, Failure> {
+    let Some(file) = &arguments.feed else { return Ok(None) };
+    if file == Path::new("-") && [&arguments.post, &arguments.put].into_iter().flatten().any(|body| body == file) {
+        return Err(Failure::usage("stdin cannot be both the body and the feed: write one of them to a file"));
+    }
+    let table = Table::parse(&read(file, FEED_BYTES_MAX)?);
+    let table = table.map_err(|error| Failure::usage(format_args!("{}, {error}", file.display())))?;
+    let order = match arguments.feed_order {
+        FeedOrder::InOrder => Order::InOrder,
+        FeedOrder::Random => Order::Random,
+        FeedOrder::Unique => Order::Unique,
+    };
+    let end = match (arguments.feed_end, order) {
+        (Some(FeedEnding::Stop), Order::Random) => {
+            return Err(Failure::usage("random rows have no last one: --feed-end stop goes with in-order and unique"));
+        }
+        (Some(FeedEnding::Stop), _) | (None, Order::Unique) => FeedEnd::Stop,
+        (Some(FeedEnding::Again), _) | (None, Order::InOrder | Order::Random) => FeedEnd::Again,
+    };
+    Ok(Some(Feed { table: Arc::new(table), order, end, seed }))
+}
+
+fn headers(arguments: &Arguments, has_body: bool) -> Vec<(String, String)> {
+    let mut headers: Vec<(String, String)> = Vec::new();
+    let default = match (arguments.batch, &arguments.soap) {
+        (Some(_), _) => Some(PART),
+        (None, Some(_)) => None,
+        (None, None) => Some(PLAIN),
+    };
+    if let Some(content_type) = arguments.content_type.as_deref().or(default).filter(|_| has_body) {
+        headers.push(("Content-Type".to_owned(), content_type.to_owned()));
+    }
+    let credentials = [("Authorization", &arguments.basic), ("Proxy-Authorization", &arguments.proxy_basic)];
+    for (name, credentials) in credentials {
+        if let Some(credentials) = credentials {
+            headers.push((name.to_owned(), basic_authorization(&credentials.user, &credentials.password)));
+        }
+    }
+    if !arguments.cookies.is_empty() {
+        headers.push(("Cookie".to_owned(), arguments.cookies.join("; ")));
+    }
+    // The user's own come last, since a later field replaces an earlier one of the same name.
+    headers.extend(arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone())));
+    headers
+}
+
+fn tls(arguments: &Arguments) -> ClientSettings {
+    ClientSettings {
+        choice: if arguments.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
+        authorities: arguments.authorities.clone(),
+        version: arguments.tls_version.or(arguments.protocol.and_then(|protocol| protocol.0)),
+        resumption: if arguments.no_resumption { Resumption::Disabled } else { Resumption::Allowed },
+        suites: arguments.suites.clone(),
+        server_name: if arguments.no_server_name { ServerNameSent::No } else { ServerNameSent::Yes },
+        identity: arguments.identity.clone(),
+    }
+}
+
+fn wrapping(arguments: &Arguments) -> Wrapping {
+    match (&arguments.soap, arguments.batch) {
+        (Some(action), _) => Wrapping::Soap {
+            action: action.clone(),
+            version: arguments.soap_version.map(|version| match version {
+                SoapVersion::V11 => Soap::V11,
+                SoapVersion::V12 => Soap::V12,
+            }),
+        },
+        (None, Some(requests)) => Wrapping::Batch {
+            form: match arguments.batch_form {
+                BatchFormat::Multipart => BatchForm::Multipart,
+                BatchFormat::ChangeSet => BatchForm::ChangeSet,
+                BatchFormat::Json => BatchForm::Json,
+            },
+            requests: requests.get(),
+            root: arguments.batch_root.clone(),
+        },
+        (None, None) => Wrapping::None,
+    }
+}
+
+fn via(arguments: &Arguments) -> Result<Option<Via>, Failure> {
+    let Some(place) = &arguments.resolve else { return Ok(arguments.proxy.clone().map(Via::Proxy)) };
+    // A URL that is none is refused by whoever loads it.
+    if let Ok(target) = Target::parse(&arguments.url) {
+        let (host, port) = (target.host(), target.port());
+        if !host.eq_ignore_ascii_case(&place.host) || port != place.address.port() {
+            let (said, said_port) = (&place.host, place.address.port());
+            return Err(Failure::usage(format_args!(
+                "--resolve says where {said}:{said_port} is, but the URL asks {host}:{port}"
+            )));
+        }
+    }
+    Ok(Some(Via::Address(place.address)))
+}
+
+/// A header field of a load; unlike those of runs it may be `Host`.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct LoadField {
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+impl FromStr for LoadField {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = text.split_once(':').ok_or("expected `Name: value`, but there is no `:`")?;
+        let value = value.trim();
+        check_load_header(name, value)?;
+        Ok(LoadField { name: name.to_owned(), value: value.to_owned() })
+    }
+}
+
+// A header may be a secret, so its value is not shown even when the arguments are printed for debugging.
+impl fmt::Debug for LoadField {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: …", self.name)
+    }
+}
+
+/// Where connections go, as `--resolve` has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    host: String,
+    address: SocketAddr,
+}
+
+/// `host:port:address`, as curl has it, of which host and port are those of the URL.
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("expected HOST:PORT:ADDRESS, such as sap.example:443:127.0.0.1, but `{text}` came");
+        let (host, rest) = text.split_once(':').ok_or_else(wrong)?;
+        let (port, address) = rest.split_once(':').ok_or_else(wrong)?;
+        let address: IpAddr = address.trim_matches(['[', ']']).parse().map_err(|_| wrong())?;
+        let port = port.parse().map_err(|_| wrong())?;
+        Ok(Place { host: host.to_owned(), address: SocketAddr::new(address, port) })
+    }
+}
+
+/// A version of TLS as ab has it; `ALL` is none in particular.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Protocol(Option<Version>);
+
+impl FromStr for Protocol {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.to_ascii_uppercase().as_str() {
+            "ALL" => Ok(Protocol(None)),
+            "TLS1.2" => Ok(Protocol(Some(Version::Tls12))),
+            "TLS1.3" => Ok(Protocol(Some(Version::Tls13))),
+            "SSL2" | "SSL3" | "TLS1" | "TLS1.1" => {
+                Err(format!("{text} is broken and is not spoken: write TLS1.2, TLS1.3 or ALL"))
+            }
+            _ => Err(format!("`{text}` is no protocol: write TLS1.2, TLS1.3 or ALL")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_curl_has_it() {
+        let check = |text: &str, expected: Option<&str>| {
+            let expected = expected.map(|address| address.parse().unwrap());
+            assert_eq!(text.parse::<Place>().ok().map(|place| place.address), expected, "{text}");
+        };
+        check("sap.example:443:127.0.0.1", Some("127.0.0.1:443"));
+        check("sap.example:443:[::1]", Some("[::1]:443"));
+        check("sap.example:127.0.0.1", None);
+        check("sap.example:x:127.0.0.1", None);
+    }
+
+    #[test]
+    fn a_broken_protocol_is_refused_by_name() {
+        assert_eq!("all".parse(), Ok(Protocol(None)));
+        assert_eq!("TLS1.3".parse(), Ok(Protocol(Some(Version::Tls13))));
+        assert!("TLS1.1".parse::<Protocol>().unwrap_err().starts_with("TLS1.1 is broken"));
+    }
+
+    #[test]
+    fn a_header_field_may_name_another_host_and_smuggles_nothing() {
+        let check = |text: &str, accepted: bool| assert_eq!(text.parse::<LoadField>().is_ok(), accepted, "{text:?}");
+        check("Host: shop.example", true);
+        check("Host: a b", false);
+        check("Content-Length: 3", false);
+        check("A: b\r\nC: d", false);
+        assert_eq!(format!("{:?}", "Cookie: secret".parse::<LoadField>().unwrap()), "Cookie: …");
+    }
+}

@@ -1,0 +1,170 @@
+//! The text of a load, line for line.
+
+use tollgate_lab::load::{LittlesLaw, Mark, Segments, Subject};
+
+use super::*;
+
+fn spread(min: f64, mean: f64, max: f64) -> Spread {
+    Spread { min, mean, deviation: 0.5, median: mean, max }
+}
+
+fn result() -> QuickResult {
+    QuickResult {
+        format: 1,
+        version: "0.0.0".to_owned(),
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        url: "http://…@127.0.0.1:8080/a".to_owned(),
+        subject: Subject {
+            software: "nginx/1.22.1".to_owned(),
+            hostname: "127.0.0.1".to_owned(),
+            port: 8080,
+            tls: None,
+            path: "/a".to_owned(),
+            document_bytes: Some(1024),
+            status: Some(200),
+        },
+        connection: "keep-alive".to_owned(),
+        concurrency: 20,
+        requests: 9_997,
+        errors: [("status-503".to_owned(), 2), ("length".to_owned(), 1)].into(),
+        error_examples: [("status-503".to_owned(), "answered 503".to_owned())].into(),
+        duration_ms: 500.0,
+        requests_per_second: 19_994.0,
+        response_time_ms: Percentiles { mean: 0.998, max: 4.5, ..Percentiles::default() },
+        service_time_ms: Percentiles::default(),
+        served_within_ms: vec![(50.0, Some(0.95)), (98.0, Some(2.0)), (99.0, None), (99.9, None)],
+        connection_times_ms: ConnectionTimes {
+            connect: spread(0.0, 0.001, 0.2),
+            processing: spread(0.4, 0.9, 4.4),
+            waiting: spread(0.3, 0.8, 4.3),
+            total: spread(0.4, 0.998, 4.5),
+        },
+        course: Vec::new(),
+        curve: Vec::new(),
+        bytes_received: 10_240_000,
+        body_bytes_received: 10_000_000,
+        bytes_sent: 1_024_000,
+        wire_bytes_received: 10_240_000,
+        wire_bytes_sent: 1_024_000,
+        connections: 20,
+        kept_alive: 10_000,
+        other_statuses: 2,
+        parts: [].into(),
+        checked: 9_997,
+        handshakes: None,
+        phases: None,
+        first_request: None,
+        offered: None,
+        generator_cpu_us_per_request: 6.24,
+        generator_cpu_share: 0.12,
+        littles_law: Some(LittlesLaw { users: 20, found: 19.96, off: 0.002, bound: 0.01, holds: true }),
+        validity: Vec::new(),
+        interrupted: false,
+    }
+}
+
+fn text(result: &QuickResult, layout: Layout) -> String {
+    let mut out = Vec::new();
+    write(result, &layout, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_text_is_abs_and_behind_it_what_ab_leaves_out() {
+    insta::assert_snapshot!(text(&result(), Layout { keep_alive: true, with_bodies: true, ..Layout::default() }));
+}
+
+#[test]
+fn what_was_not_asked_for_is_left_out() {
+    let shown =
+        text(&result(), Layout { no_percentages: true, no_deviation: true, any_length: true, ..Layout::default() });
+    for absent in ["Percentage of", "[+/-sd]", "Keep-Alive requests", "Total body sent", "kb/s"] {
+        assert!(!shown.contains(absent), "{absent} in {shown}");
+    }
+    assert!(shown.contains("Document Length:        Variable\n"), "{shown}");
+    assert!(
+        shown.contains("                  min      avg      max\nConnect:        0.000    0.001    0.200\n"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn doubts_are_told_with_what_helps() {
+    let mark = |rule, verdict, reason: &str, remedy| Mark {
+        rule,
+        verdict,
+        reason: reason.to_owned(),
+        remedy,
+        value: 1.0,
+        bound: 0.0,
+    };
+    let validity = vec![
+        mark("rate", Verdict::Refused, "60 of 3000 requests could not be sent", "offer less"),
+        mark("steal", Verdict::Marked, "2.0 % of the cores' time was stolen", "run elsewhere"),
+    ];
+    let shown = text(&QuickResult { validity, interrupted: true, ..result() }, Layout::default());
+    assert!(shown.contains("Refused:                60 of 3000 requests could not be sent; offer less\n"), "{shown}");
+    assert!(shown.contains("Marked:                 2.0 % of the cores' time was stolen; run elsewhere\n"), "{shown}");
+    assert!(
+        shown.ends_with("Interrupted:            partial, the figures are of what was done until then\n"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn connections_and_their_handshakes_are_taken_apart() {
+    let times = Percentiles { mean: 0.5, p50: Some(0.4), p95: Some(0.9), max: 2.0, ..Percentiles::default() };
+    let phases = PhaseTimes {
+        waited_ms: Percentiles::default(),
+        connect_ms: times,
+        tls_ms: Some(times),
+        first_byte_ms: times,
+        last_byte_ms: times,
+        n: 1000,
+    };
+    let segments = Segments { sent: 6.0, received: 5.5, retransmitted: 0.0, round_trip_time_ms: 0.03, n: 63 };
+    let first = FirstRequest {
+        round_trips: 3.0,
+        wire_bytes_sent: 512.0,
+        wire_bytes_received: 2048.0,
+        n: 1000,
+        segments: Some(segments),
+    };
+    let mut out = Vec::new();
+    connecting(&phases, Some(&first), &mut out).unwrap();
+    insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
+    Requests that opened their connection: 1000, where their time went (ms)
+                     mean       50%       95%       99%       max
+    Waited:         0.000         -         -         -     0.000
+    Connect:        0.500     0.400     0.900         -     2.000
+    TLS:            0.500     0.400     0.900         -     2.000
+    First byte:     0.500     0.400     0.900         -     2.000
+    Last byte:      0.500     0.400     0.900         -     2.000
+    Each of them:           3.00 round trips, 512 bytes sent, 2048 received
+    TCP_INFO of 63          6.0 segments sent, 5.5 received, 0.030 ms round trip
+    ");
+    let handshakes = Some(Handshaken { full: 1000, resumed: 0, failed: 2 });
+    let shown = text(&QuickResult { handshakes, ..result() }, Layout::default());
+    assert!(shown.contains("TLS handshakes:         1000 full, 0 resumed, 2 failed\n"), "{shown}");
+    assert!(shown.contains("Below TLS:              10240000 bytes received, 1024000 sent\n"), "{shown}");
+}
+
+#[test]
+fn what_was_offered_at_a_rate_is_told() {
+    let offered = Offered {
+        rate_per_second: 300.0,
+        arrivals: "poisson",
+        seed: 7,
+        intended: 3000,
+        unsent: 60,
+        users: 10,
+        lateness_ms: Percentiles { p50: Some(0.02), p99: Some(0.2), max: 1.5, ..Percentiles::default() },
+    };
+    let mut out = Vec::new();
+    at_a_rate(&offered, &mut out).unwrap();
+    insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
+    Offered:                300 requests per second (poisson, seed 7)
+    Intended requests:      3000, of which 60 could not be sent; 10 users were needed
+    Sent late by (ms):      50% 0.020, 99% 0.200, at most 1.500
+    ");
+}
