@@ -1,10 +1,13 @@
 //! `tollgate load` from outside, against our own gateway.
 
 use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::helper::{get, serving, tollgate};
+use crate::helper::{get, serving, tollgate, wait_for};
 
 const FLIGHT: &str = "/rest/flights/AA/0017/20110601";
 
@@ -47,6 +50,308 @@ fn connections_are_opened_anew_after_so_many_requests_and_taken_apart() {
     assert_eq!((&figures["connections"], &figures["phases"]["n"]), (&10.into(), &10.into()), "{figures:#}");
     assert_eq!(figures["first_request"]["round_trips"], 2.0);
     assert_eq!(figures["handshakes"], Value::Null);
+}
+
+/// What scripts read of ab's text: each label with the numbers behind it, in order.
+fn read_as_ab(text: &str) -> Vec<(String, Vec<f64>)> {
+    let is_label = |word: &str| word.ends_with(':') || word.ends_with('%');
+    let numbers = |rest: &str| rest.split_whitespace().filter_map(|word| word.parse().ok()).collect::<Vec<f64>>();
+    let line = |line: &str| {
+        let end = match line.trim_start().split(' ').next() {
+            Some(first) if is_label(first) => line.find(first)? + first.len(),
+            _ => line.find(": ")? + 1,
+        };
+        let (label, rest) = line.split_at(end);
+        // Two lines have the same label, and are told apart by what stands in brackets.
+        let across = if rest.contains("across") { " across" } else { "" };
+        Some((format!("{}{across}", label.trim()), numbers(rest)))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[test]
+fn what_reads_ab_reads_this() {
+    let gateway = serving(&[]);
+    let line = ["-n", "3000", "-c", "3", "-k", &format!("{}{FLIGHT}", gateway.url)];
+    let ours = read_as_ab(&tollgate([&["load"], line.as_slice()].concat()).finish().check(0, "", "").out);
+    let value = |read: &[(String, Vec<f64>)], label: &str| {
+        read.iter().find(|(known, _)| known == label).unwrap_or_else(|| panic!("no {label} in {read:?}")).1.clone()
+    };
+    assert_eq!(value(&ours, "Complete requests:"), [3000.0]);
+    let Ok(ab) = Command::new("ab").args(line).output() else {
+        println!("skipped: no ab (apache2-utils) to hold the text against");
+        return;
+    };
+    let theirs = read_as_ab(&String::from_utf8_lossy(&ab.stdout));
+    // The head has names and addresses, which hold no numbers that mean anything.
+    let labels = |read: &[(String, Vec<f64>)]| -> Vec<String> {
+        let from = read.iter().position(|(label, _)| label == "Server Software:").unwrap();
+        read[from..].iter().map(|(label, _)| label.clone()).collect()
+    };
+    let wanted = labels(&theirs);
+    let found: Vec<String> = labels(&ours).into_iter().filter(|label| wanted.contains(label)).collect();
+    assert_eq!(found, wanted, "the same labels in the same order");
+    for label in [
+        "Server Port:",
+        "Document Length:",
+        "Concurrency Level:",
+        "Complete requests:",
+        "Failed requests:",
+        "Keep-Alive requests:",
+        "HTML transferred:",
+    ] {
+        assert_eq!(value(&ours, label), value(&theirs, label), "{label}");
+    }
+    for row in ["Connect:", "Processing:", "Waiting:", "Total:", "50%", "100%"] {
+        assert_eq!(value(&ours, row).len(), value(&theirs, row).len(), "{row}");
+    }
+}
+
+/// The same requests as ab's own, by its letters.
+#[test]
+fn every_letter_of_ab_is_taken_or_refused_by_name() {
+    let gateway = serving(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (csv, gnuplot) = (file("served.csv"), file("requests.tsv"));
+    let url = format!("{}{FLIGHT}", gateway.url);
+    let line = [
+        "-n200",
+        "-c2",
+        "-k",
+        "-l",
+        "-d",
+        "-S",
+        "-q",
+        "-r",
+        "-I",
+        "-s5",
+        "-b8192",
+        "-B127.0.0.7",
+        "-v2",
+        "-CA=b",
+        "-HAccept: application/json",
+        "-mGET",
+        "-fALL",
+        "-A",
+        "reader:secret",
+        "-e",
+        &csv,
+        "-g",
+        &gnuplot,
+        &url,
+    ];
+    let load = tollgate([&["load"], line.as_slice()].concat()).finish();
+    load.check(0, "Document Length:        Variable", "> Cookie: …\n").check(0, "", "< (");
+    assert!(!load.out.contains("Percentage of") && !load.err.contains("secret"), "{load:#?}");
+    let csv = fs::read_to_string(csv).unwrap();
+    assert!(csv.starts_with("Percentage served,Time in ms\n0,") && csv.lines().count() == 102, "{csv}");
+    let gnuplot = fs::read_to_string(gnuplot).unwrap();
+    assert_eq!(gnuplot.lines().count(), 201);
+    assert!(gnuplot.lines().skip(1).all(|line| line.split('\t').count() == 6), "{gnuplot}");
+    for letters in [["-w", "-q"], ["-x", "a"], ["-y", "a"], ["-z", "a"]] {
+        tollgate([["load"].as_slice(), &letters, &[url.as_str()]].concat()).finish().check(2, "", "--html FILE");
+    }
+    tollgate(["load", "-fSSL3", &url]).finish().check(2, "", "SSL3 is broken");
+    tollgate(["load", "-Z", "RC4-SHA", &url]).finish().check(2, "", "RC4-SHA");
+    tollgate(["load", "-V"]).finish().check(0, "tollgate", "");
+}
+
+#[test]
+fn the_call_that_users_of_ab_make_on_a_soap_service_works_as_it_is_written() {
+    let gateway = serving(&["--service", "stock-quote"]);
+    let folder = tempfile::tempdir().unwrap();
+    let payload =
+        "<q:getQuote xmlns:q=\"http://services.samples\"><q:request><q:symbol>IBM</q:symbol></q:request></q:getQuote>";
+    let envelope = format!(
+        "<soapenv:Envelope xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\"><soapenv:Body>{payload}\
+         </soapenv:Body></soapenv:Envelope>"
+    );
+    fs::write(folder.path().join("request.xml"), envelope).unwrap();
+    fs::write(folder.path().join("payload.xml"), payload).unwrap();
+    let url = format!("{}/services/SimpleStockQuoteService", gateway.url);
+    let fields = ["-H", "SOAPAction: urn:getQuote", "-T", "text/xml; charset=UTF-8"];
+    let call = ["load", "-p", "request.xml", "-n", "10000", "-c", "20", "-k"];
+    let load = tollgate([call.as_slice(), &fields, &[url.as_str()]].concat()).within(folder.path()).finish();
+    load.check(0, "Complete requests:      10000", "").check(0, "Failed requests:        0", "");
+    // The same from a bare payload, on stdin, in both versions; what is no symbol is a fault, and a failure.
+    for version in ["1.1", "1.2"] {
+        let line = ["load", "-p", "-", "-n", "20", "-k", "--soap", "urn:getQuote", "--soap-version", version, &url];
+        tollgate(line).fed(payload).finish().check(0, "Failed requests:        0", "");
+        let wrong = payload.replace("getQuote", "getNothing");
+        tollgate(line).fed(&wrong).finish().check(1, "Failed as soap-fault", "most as `soap-fault`");
+    }
+    tollgate(["load", "--soap", "urn:a", &url]).finish().check(2, "", "--soap needs a payload");
+}
+
+#[test]
+fn a_feed_fills_url_and_body_and_ends_the_load() {
+    let gateway = serving(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("keys.csv", "carrier,connection,date\nAA,0017,20110601\nLH,0400,20110601\n");
+    let run = |line: &[&str], code: i32| {
+        let load = tollgate([&["load", "--json"], line].concat()).within(folder.path()).finish();
+        serde_json::from_str::<Value>(&load.check(code, "", "").out).unwrap()
+    };
+    let url = format!("{}/rest/flights/{{{{carrier}}}}/{{{{connection}}}}/{{{{date}}}}", gateway.url);
+    for order in ["in-order", "random"] {
+        let figures = run(&["-n", "40", "-c", "4", "-k", "--feed", "keys.csv", "--feed-order", order, &url], 0);
+        assert_eq!(
+            (&figures["requests"], &figures["errors"]),
+            (&40.into(), &serde_json::json!({})),
+            "{order} {figures:#}"
+        );
+    }
+    let rows: String = (0..50).map(|row| format!("\"row \"\"{row}\"\"\"\n")).collect();
+    write("records.csv", &format!("text\n{rows}"));
+    write("record.json", r#"{"stringField":"{{text}}"}"#);
+    let records = format!("{}/odata/v4/refsvc/TestRecords", gateway.url);
+    let sent = [
+        "-p",
+        "record.json",
+        "-T",
+        "application/json",
+        "-k",
+        "-c",
+        "3",
+        "--feed",
+        "records.csv",
+        "--feed-order",
+        "unique",
+    ];
+    let figures = run(&[sent.as_slice(), &["--threads", "2", &records]].concat(), 0);
+    assert_eq!((&figures["requests"], &figures["errors"]), (&50.into(), &serde_json::json!({})), "{figures:#}");
+    assert_eq!(get(&format!("{records}/$count")), (200, "50".to_owned()));
+    let last = format!("{records}?$filter=stringField%20eq%20'row%20%2249%22'&$count=true&$top=0");
+    assert!(get(&last).1.contains("\"@odata.count\":1"), "{}", get(&last).1);
+    // At a rate the feed ends the load, too; in chunks as well as with a length.
+    let figures = run(&[sent.as_slice(), &["--rate", "2000/s", "--chunked", "7", &records]].concat(), 0);
+    assert_eq!((&figures["requests"], &figures["offered"]["intended"]), (&50.into(), &50.into()), "{figures:#}");
+    let refused =
+        tollgate(["load", "--feed", "keys.csv", &url.replace("carrier", "carier")]).within(folder.path()).finish();
+    refused.check(2, "", "the URL: the feed has no column `carier`: did you mean `carrier`?");
+    write("broken.csv", "a,b\n1\n");
+    let refused = tollgate(["load", "--feed", "broken.csv", &url]).within(folder.path()).finish();
+    refused.check(2, "", "broken.csv, line 2: 1 values where the first row has 2 names");
+}
+
+#[test]
+fn every_part_of_a_batch_counts() {
+    let gateway = serving(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("record.json"), r#"{"stringField":"batched"}"#).unwrap();
+    let records = format!("{}/odata/v4/refsvc/TestRecords", gateway.url);
+    for (place, form) in ["multipart", "change-set", "json"].into_iter().enumerate() {
+        let line =
+            ["load", "--json", "-n", "4", "-k", "-p", "record.json", "--batch", "25", "--batch-form", form, &records];
+        let load = tollgate(line).within(folder.path()).finish();
+        let figures: Value = serde_json::from_str(&load.check(0, "", "").out).unwrap();
+        assert_eq!((&figures["requests"], &figures["parts"]["201"]), (&4.into(), &100.into()), "{form} {figures:#}");
+        assert_eq!(get(&format!("{records}/$count")), (200, (100 * (place + 1)).to_string()));
+    }
+    let flights = format!("{}/odata/v4/flights/FlightCollection", gateway.url);
+    let load = tollgate(["load", "-n", "3", "--batch", "2", &format!("{flights}('nothing')")]).finish();
+    load.check(1, "Parts of batches:       6 answered 4", "part 1 of 2: 4");
+    let figures = figures(&["-n", "3", "-k", "--batch", "4", &format!("{flights}?$top=1")], 0);
+    assert_eq!(figures["parts"]["200"], 12, "{figures:#}");
+}
+
+#[test]
+fn answers_are_held_against_what_is_expected() {
+    let gateway = serving(&[]);
+    let url = format!("{}{FLIGHT}", gateway.url);
+    let run = |line: &[&str]| tollgate([&["load", "-n", "20", "-k"], line].concat()).finish();
+    run(&["--expect-body", "0017", &url]).check(0, "Failed requests:        0", "");
+    run(&["--expect-body", "Lummerland", &url]).check(1, "Failed as content", "does not contain `Lummerland`");
+    let nothing = format!("{}/rest/nothing/here", gateway.url);
+    run(&[&nothing]).check(1, "Non-2xx responses:      20", "--expect-status");
+    run(&["--expect-status", "404", &nothing]).check(0, "Failed requests:        0", "");
+    run(&["--expect-status", "404", &url]).check(1, "Failed as status-200", "answered 200");
+    run(&["-l", &url]).check(0, "only the status was looked at; say with --expect-body", "");
+}
+
+#[test]
+fn answers_of_another_length_have_failed_as_with_ab_unless_said_otherwise() {
+    let gateway = serving(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("record.json"), r#"{"stringField":"x"}"#).unwrap();
+    let records = format!("{}/odata/v4/refsvc/TestRecords", gateway.url);
+    // The tenth record has one digit more in its key than those before.
+    let line = ["load", "-n", "12", "-k", "-p", "record.json", "-T", "application/json", &records];
+    let load = tollgate(line).within(folder.path()).finish();
+    load.check(1, "Length: ", "-l accepts answers of any length");
+}
+
+#[test]
+fn figures_go_into_files_that_others_read() {
+    let gateway = serving(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("{}{FLIGHT}", gateway.url);
+    let line = ["load", "-n", "3000", "-c", "2", "-k", "--html", "report.html", "--hlog", "times.hlog", &url];
+    tollgate(line).within(folder.path()).finish().check(0, "", "");
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("3,000 valid answers") && page.contains("<svg") && page.len() < 500_000, "{page}");
+    let log = fs::read_to_string(folder.path().join("times.hlog")).unwrap();
+    assert!(log.starts_with("#[Histogram log format version 1.3]\n") && log.contains("Tag=response,"), "{log}");
+    let refused = tollgate(["load", "--html", "missing/report.html", &url]).within(folder.path()).finish();
+    refused.check(2, "", "cannot write missing/report.html");
+    tollgate(["schema", "load"]).finish().check(0, "served_within_ms", "");
+}
+
+#[test]
+fn what_was_done_until_it_was_stopped_is_told_as_partial() {
+    let gateway = serving(&[]);
+    let load = tollgate(["load", "-t", "60", "-k", &format!("{}{FLIGHT}", gateway.url)]).start();
+    answered(&gateway.admin, 100);
+    load.signal(Signal::INT);
+    load.finish().check(130, "Interrupted:            partial", "");
+}
+
+/// Waits until the gateway has answered so many requests.
+fn answered(admin: &str, count: u64) {
+    let counted = || {
+        let text = get(&format!("{admin}/metrics")).1;
+        let lines = text.lines().filter(|line| line.starts_with("tollgate_requests_total"));
+        let most = lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).fold(0.0, f64::max);
+        (most >= count as f64).then_some(())
+    };
+    wait_for("answers", counted);
+}
+
+/// How long the server is frozen.
+const FREEZE: Duration = Duration::from_secs(2);
+
+#[test]
+fn a_frozen_server_shows_at_its_true_size_at_a_rate_and_not_with_users_who_wait() {
+    let frozen = |line: &[&str]| {
+        let gateway = serving(&[]);
+        let url = format!("{}{FLIGHT}", gateway.url);
+        let load = tollgate([&["load", "--json", "-k"], line, &[url.as_str()]].concat()).start();
+        answered(&gateway.admin, 100);
+        gateway.running.signal(Signal::STOP);
+        // The freeze is what is given, not what is measured: it lasts at least so long.
+        let begun = Instant::now();
+        while begun.elapsed() < FREEZE {
+            std::thread::park_timeout(FREEZE.saturating_sub(begun.elapsed()));
+        }
+        gateway.running.signal(Signal::CONT);
+        serde_json::from_str::<Value>(&load.finish().out).unwrap()
+    };
+    // Of 2,000 requests in 4 s all that fall due within the 2 s wait for its end: half of them, evenly from 0 to 2 s. So
+    // more than a quarter waited longer than 0.9 s, and one of ten longer than 1.5 s.
+    let open = frozen(&["--rate", "500/s", "--duration", "4s", "-c", "2000"]);
+    let time = |figures: &Value, name: &str| figures["response_time_ms"][name].as_f64().unwrap();
+    assert_eq!((&open["offered"]["intended"], &open["errors"]), (&2000.into(), &serde_json::json!({})), "{open:#}");
+    assert!(time(&open, "p90") >= 1500.0 && time(&open, "max") >= 1900.0, "{}", open["response_time_ms"]);
+    let served = |percent: f64| {
+        let all = open["served_within_ms"].as_array().unwrap();
+        all.iter().find(|pair| pair[0] == percent).unwrap()[1].as_f64().unwrap()
+    };
+    assert!(served(75.0) >= 900.0, "{}", open["served_within_ms"]);
+    // Users who wait ask nothing meanwhile: one request each is all that they show of it.
+    let closed = frozen(&["-t", "4", "-c", "2"]);
+    assert!(time(&closed, "max") >= 1900.0 && time(&closed, "p99") < 1000.0, "{}", closed["response_time_ms"]);
 }
 
 #[test]
