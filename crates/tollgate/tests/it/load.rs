@@ -1,6 +1,8 @@
 //! `tollgate load` from outside, against our own gateway.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -107,7 +109,6 @@ fn what_reads_ab_reads_this() {
     }
 }
 
-/// The same requests as ab's own, by its letters.
 #[test]
 fn every_letter_of_ab_is_taken_or_refused_by_name() {
     let gateway = serving(&[]);
@@ -252,7 +253,8 @@ fn every_part_of_a_batch_counts() {
     }
     let flights = format!("{}/odata/v4/flights/FlightCollection", gateway.url);
     let load = tollgate(["load", "-n", "3", "--batch", "2", &format!("{flights}('nothing')")]).finish();
-    load.check(1, "Parts of batches:       6 answered 4", "part 1 of 2: 4");
+    // A service that is not told to go on ends a batch with its first error.
+    load.check(1, "Parts of batches:       3 answered 400", "part 1 of 2: 400");
     let figures = figures(&["-n", "3", "-k", "--batch", "4", &format!("{flights}?$top=1")], 0);
     assert_eq!(figures["parts"]["200"], 12, "{figures:#}");
 }
@@ -273,14 +275,23 @@ fn answers_are_held_against_what_is_expected() {
 
 #[test]
 fn answers_of_another_length_have_failed_as_with_ab_unless_said_otherwise() {
-    let gateway = serving(&[]);
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("record.json"), r#"{"stringField":"x"}"#).unwrap();
-    let records = format!("{}/odata/v4/refsvc/TestRecords", gateway.url);
-    // The tenth record has one digit more in its key than those before.
-    let line = ["load", "-n", "12", "-k", "-p", "record.json", "-T", "application/json", &records];
-    let load = tollgate(line).within(folder.path()).finish();
-    load.check(1, "Length: ", "-l accepts answers of any length");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    // Each answer is one byte longer than the one before, on a connection of its own.
+    let server = std::thread::spawn(move || {
+        for (length, stream) in listener.incoming().take(6).enumerate() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 1024];
+            assert!(stream.read(&mut request).unwrap() > 0);
+            let body = "x".repeat(length);
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}").unwrap();
+        }
+    });
+    let load = tollgate(["load", "-n", "3", &url]).finish();
+    load.check(1, "Length: 2, Exceptions: 0)", "the answer has 1 bytes, the first one had 0");
+    load.check(1, "Document Length:        0 bytes", "-l accepts answers of any length");
+    tollgate(["load", "-n", "3", "-l", &url]).finish().check(0, "Failed requests:        0", "");
+    server.join().unwrap();
 }
 
 #[test]

@@ -192,7 +192,8 @@ fn connecting(phases: &PhaseTimes, first: Option<&FirstRequest>, out: &mut dyn W
         writeln!(out, "{name:<11}{:>10.3}{p50:>10}{p95:>10}{p99:>10}{:>10.3}", times.mean, times.max)
     };
     row("Waited:", &phases.waited_ms)?;
-    row("Connect:", &phases.connect_ms)?;
+    // `Connect:` is a row of ab's table, which a script finds by its name.
+    row("TCP:", &phases.connect_ms)?;
     if let Some(tls_ms) = &phases.tls_ms {
         row("TLS:", tls_ms)?;
     }

@@ -71,7 +71,54 @@ fn text(result: &QuickResult, layout: Layout) -> String {
 
 #[test]
 fn the_text_is_abs_and_behind_it_what_ab_leaves_out() {
-    insta::assert_snapshot!(text(&result(), Layout { keep_alive: true, with_bodies: true, ..Layout::default() }));
+    let shown = text(&result(), Layout { keep_alive: true, with_bodies: true, ..Layout::default() });
+    insta::assert_snapshot!(shown, @r"
+    Server Software:        nginx/1.22.1
+    Server Hostname:        127.0.0.1
+    Server Port:            8080
+
+    Document Path:          /a
+    Document Length:        1024 bytes
+
+    Concurrency Level:      20
+    Time taken for tests:   0.500 seconds
+    Complete requests:      10000
+    Failed requests:        3
+       (Connect: 0, Receive: 0, Length: 1, Exceptions: 2)
+    Non-2xx responses:      2
+    Keep-Alive requests:    10000
+    Total transferred:      10240000 bytes
+    Total body sent:        1024000
+    HTML transferred:       10000000 bytes
+    Requests per second:    20000.00 [#/sec] (mean)
+    Time per request:       1.000 [ms] (mean)
+    Time per request:       0.050 [ms] (mean, across all concurrent requests)
+    Transfer rate:          20000.00 [Kbytes/sec] received
+                            2000.00 kb/s sent
+                            22000.00 kb/s total
+
+    Connection Times (ms)
+                      min     mean  [+/-sd]   median      max
+    Connect:        0.000    0.001    0.500    0.001    0.200
+    Processing:     0.400    0.900    0.500    0.900    4.400
+    Waiting:        0.300    0.800    0.500    0.800    4.300
+    Total:          0.400    0.998    0.500    0.998    4.500
+
+    Percentage of the requests served within a certain time (ms)
+      50%     0.950
+      98%     2.000
+      99%         - (fewer than 30 requests beyond it)
+     100%     4.500 (longest request)
+
+    URL:                    http://…@127.0.0.1:8080/a
+    Failed as length        1
+    Failed as status-503    2, first: answered 503
+    Connections opened:     20 (keep-alive)
+    Total sent:             1024000 bytes
+
+    Generator:              6.2 us of CPU per request, 12 % of a core
+    Little's law:           20 users asked, 19.96 found: holds
+    ");
 }
 
 #[test]
@@ -136,7 +183,7 @@ fn connections_and_their_handshakes_are_taken_apart() {
     Requests that opened their connection: 1000, where their time went (ms)
                      mean       50%       95%       99%       max
     Waited:         0.000         -         -         -     0.000
-    Connect:        0.500     0.400     0.900         -     2.000
+    TCP:            0.500     0.400     0.900         -     2.000
     TLS:            0.500     0.400     0.900         -     2.000
     First byte:     0.500     0.400     0.900         -     2.000
     Last byte:      0.500     0.400     0.900         -     2.000
