@@ -384,11 +384,8 @@ fn checked_levels(asked: &[u64], experiment: &Experiment) -> Result<Vec<u64>, St
             let most = encrypting.levels.len();
             return Err(format!("level {level} of `{}` is not from 1 to {most} (--level)", experiment.name));
         }
-        let most = match experiment.ladder {
-            Some(_) => crate::experiment::WORK_PROCESSES_MAX,
-            None => crate::experiment::LEVEL_MAX,
-        };
-        if *level == 0 || *level > most {
+        if *level == 0 || *level > crate::experiment::LEVEL_MAX {
+            let most = crate::experiment::LEVEL_MAX;
             return Err(format!("level {level} of `{}` is not from 1 to {most} (--level)", experiment.name));
         }
     }
@@ -519,9 +516,6 @@ mod tests {
         let blocks = [5, 10, 20, 30].map(|level| quick.blocks_at(quick.variants[0], level));
         assert_eq!(blocks, [2, 2, 4, 4]);
         assert_eq!(quick.trials(), 2 * (2 + 2 + 4 + 4 + 4 * 2));
-        let levels = Some(vec![1001]);
-        let refused = Plan::new(&experiment, &PlanOptions { levels, ..PlanOptions::default() }).unwrap_err();
-        assert_eq!(refused, "level 1001 of `ladder` is not from 1 to 1000 (--level)");
         let default = plan(Extent::Default);
         assert!((240..330).contains(&default.duration().as_secs()), "{:?}", default.duration());
     }

@@ -19,7 +19,8 @@ pub use settings::Setting;
 /// The version of the document's format.
 pub const FORMAT: u32 = 1;
 /// What must stand beside every unpaired ratio.
-pub const UNPAIRED: &str = "unpaired: different times or machines; the machine is part of it";
+pub const UNPAIRED: &str = "unpaired: different times or machines; the machine is part of it, and how far a run lies from \
+                            its own repetition is in no interval";
 /// What must stand beside every ratio of tolls.
 pub const CANCELS: &str = "the ratio of two tolls is unpaired, too, but what slows variant and baseline alike cancels";
 /// Most runs side by side: more can neither be told apart in a chart nor fit a table.

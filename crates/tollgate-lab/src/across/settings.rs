@@ -59,7 +59,10 @@ fn of(run: &RunResult) -> Vec<(String, String)> {
     found.push(("tollgate".to_owned(), run.version.clone()));
     found.push(("command".to_owned(), run.command.join(" ")));
     found.push(("seed".to_owned(), run.seed.to_string()));
-    flatten("", &value(serde_json::to_value(&run.settings)), &mut found);
+    let mut settings = value(serde_json::to_value(&run.settings));
+    // What came out of a run is none of its settings.
+    settings.as_object_mut().and_then(|settings| settings.remove("content_checked_share"));
+    flatten("", &settings, &mut found);
     let experiment = &run.experiment;
     let names = |names: Vec<String>| names.join(", ");
     found.push((

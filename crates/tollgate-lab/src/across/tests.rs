@@ -1,28 +1,9 @@
 //! Runs side by side, made up so that the true ratios are known.
 
 use super::*;
-use crate::report::fixture;
+use crate::report::fixture::{self, again};
 use crate::results::{Validity, Verdict};
-use crate::stats::synthetic::Noise;
 use crate::toll::{self, Findings};
-
-/// The run of the fixtures, everything `slower` times, and the variant `odata-v2-atom` once more `dearer` times, with fresh
-/// noise.
-fn again(seed: u64, slower: f64, dearer: f64) -> RunResult {
-    let mut run = fixture::protocol();
-    let mut noise = Noise::of(seed);
-    for trial in &mut run.trials {
-        let own = if trial.variant == "odata-v2-atom" { dearer } else { 1.0 };
-        let factor = slower * own;
-        trial.subject_cpu_us = trial.subject_cpu_us.map(|us| us * factor * (0.02 * noise.normal()).exp());
-        let wander = (0.03 * noise.normal()).exp();
-        trial.unit_times_ms.iter_mut().for_each(|time| *time *= factor * wander);
-    }
-    run.seed = seed;
-    run.validity.clear();
-    run.tolls = toll::compute(&run.experiment, &Findings::of(&run));
-    run
-}
 
 fn beside(runs: &[&RunResult]) -> Across {
     let names = ["one", "two", "three"];

@@ -12,7 +12,7 @@ use super::file::{DistantFile, ExperimentFile, FactorName, VariantFile, Workload
 use super::mediation::{Configuration, place};
 
 /// Most work processes of one gateway: more than that it would refuse.
-pub(crate) const WORK_PROCESSES_MAX: u64 = 1_000;
+const WORK_PROCESSES_MAX: u64 = 1_000;
 /// Highest limit of connections that can be tried.
 const CONNECTIONS_MAX: u32 = 1_000_000;
 /// Users where the file says nothing.

@@ -22,7 +22,7 @@ pub use error::{ExperimentError, did_you_mean};
 pub use file::{ConnectionsName as Connections, FactorName, ListFormat, PublishedTable, WorkloadKind};
 pub use insert::InsertPlaces;
 pub use ladder::Ladder;
-pub(crate) use ladder::{CONNECTIONS, DATABASE, WORK_PROCESSES, WORK_PROCESSES_MAX};
+pub(crate) use ladder::{CONNECTIONS, DATABASE, WORK_PROCESSES};
 pub(crate) use mediation::place;
 pub use mediation::{AnswerShape, Backend, Configuration, Element, Files};
 pub use mode::{BATCH_RECORDS_MAX, BatchForm, CONNECTIONS_MAX, Mode};

@@ -120,6 +120,33 @@ pub(crate) fn protocol() -> RunResult {
     }
 }
 
+/// The run once more without doubts, everything `slower` times, and `odata-v2-atom` once more `dearer` times, with noise of
+/// its own.
+pub(crate) fn again(seed: u64, slower: f64, dearer: f64) -> RunResult {
+    let mut run = protocol();
+    let mut noise = Noise::of(seed);
+    for trial in &mut run.trials {
+        let own = if trial.variant == "odata-v2-atom" { dearer } else { 1.0 };
+        let factor = slower * own;
+        trial.subject_cpu_us = trial.subject_cpu_us.map(|us| us * factor * (0.02 * noise.normal()).exp());
+        let wander = (0.03 * noise.normal()).exp();
+        trial.unit_times_ms.iter_mut().for_each(|time| *time *= factor * wander);
+    }
+    for cell in &mut run.cells {
+        let factor = slower * if cell.variant == "odata-v2-atom" { dearer } else { 1.0 };
+        let cpu = cell.subject.as_mut().map(|subject| &mut subject.cpu_us_per_request);
+        for estimate in [Some(&mut cell.unit_time_ms), cpu].into_iter().flatten() {
+            for value in [&mut estimate.mean, &mut estimate.low, &mut estimate.high] {
+                *value *= factor;
+            }
+        }
+    }
+    run.seed = seed;
+    run.validity.clear();
+    run.tolls = toll::compute(&run.experiment, &toll::Findings::of(&run));
+    run
+}
+
 /// Stopped in its second level: some cells are missing, one has a single block.
 pub(crate) fn partial() -> RunResult {
     let mut run = protocol();

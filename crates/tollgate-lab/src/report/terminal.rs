@@ -361,7 +361,8 @@ pub(super) fn words(table: &encryption::Table, out: &mut dyn Write, width: usize
         };
         row.iter().take(shown).enumerate().map(pad).collect::<Vec<_>>().join(&gap).trim_end().to_owned()
     };
-    wrapped(out, "", &paint.strong(&one_line(&table.title)), width)?;
+    // Not wrapped: that would take the escape sequences for control characters of somebody else.
+    writeln!(out, "{}", paint.strong(&one_line(&table.title)))?;
     writeln!(out, "{}", line(&head))?;
     for row in &rows {
         writeln!(out, "{}", line(row))?;

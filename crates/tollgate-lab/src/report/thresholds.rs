@@ -10,6 +10,9 @@ use crate::results::{Experiment, Outcome, ThresholdFinding, ThresholdResult};
 /// Findings of one threshold that do not hold and are listed before the rest is counted.
 const FINDINGS_MAX: usize = 6;
 
+/// The column that says where.
+const WHERE: usize = 3;
+
 /// An outcome in a word or two.
 pub(super) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
@@ -36,7 +39,7 @@ pub(super) fn answer(results: &[ThresholdResult]) -> Option<String> {
 
 /// A row for each finding that does not hold; of those that do, the one nearest to the bound.
 pub(super) fn table(experiment: &Experiment, results: &[ThresholdResult]) -> Option<Table> {
-    let heads = ["threshold", "outcome", "where", "figure", "decided by"];
+    let heads = ["threshold", "outcome", "decided by", "where", "figure"];
     let rows: Vec<Vec<String>> = results.iter().flat_map(|result| rows(experiment, result)).collect();
     let head = heads.map(str::to_owned).to_vec();
     answer(results).map(|answer| Table { title: format!("Thresholds: {answer}"), head, rows })
@@ -81,7 +84,11 @@ pub(super) fn figure(finding: &ThresholdFinding) -> String {
     let Some(value) = finding.value else { return NOTHING.to_owned() };
     let one = |value: f64| text(value, finding);
     match (finding.low, finding.high) {
-        (Some(low), Some(high)) => format!("{} [{}, {}]", one(value), one(low), one(high)),
+        (Some(low), Some(high)) => {
+            // The unit stands once, before the interval.
+            let bare = |value: f64| one(value).trim_end_matches(finding.unit.as_str()).trim_end().to_owned();
+            format!("{} [{}, {}]", one(value), bare(low), bare(high))
+        }
         _ => one(value),
     }
 }
@@ -102,14 +109,14 @@ fn rows(experiment: &Experiment, result: &ThresholdResult) -> Vec<Vec<String>> {
             vec![
                 result.expect.clone(),
                 outcome(finding.outcome).to_owned(),
+                finding.decided.map_or_else(|| NOTHING.to_owned(), |decided| text(decided, finding)),
                 place(experiment, finding),
                 figure(finding),
-                finding.decided.map_or_else(|| NOTHING.to_owned(), |decided| text(decided, finding)),
             ]
         })
         .collect();
     if let Some(last) = rows.last_mut().filter(|_| others > 0) {
-        last[2].push_str(&format!(", and {others} more"));
+        last[WHERE].push_str(&format!(", and {others} more"));
     }
     rows
 }
@@ -127,7 +134,8 @@ fn text(value: f64, finding: &ThresholdFinding) -> String {
         _ => number::three_digits(value),
     };
     // What is not the bound must not look like it.
-    let number = match value != finding.bound && rounded(value) == rounded(finding.bound) {
+    let is_bound = value.total_cmp(&finding.bound).is_eq();
+    let number = match !is_bound && rounded(value) == rounded(finding.bound) {
         true => format!("{value}"),
         false => rounded(value),
     };

@@ -161,8 +161,9 @@ impl Comparison {
             Self::AtMost => value <= bound,
             Self::Above => value > bound,
             Self::AtLeast => value >= bound,
-            Self::Equal => value == bound,
-            Self::Unequal => value != bound,
+            // Counts, which are exact.
+            Self::Equal => value.total_cmp(&bound).is_eq(),
+            Self::Unequal => value.total_cmp(&bound).is_ne(),
         }
     }
 

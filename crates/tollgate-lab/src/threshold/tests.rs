@@ -44,7 +44,7 @@ fn what_is_wrong_is_shown_in_its_place() {
         assert_eq!((error.message.as_str(), error.at.clone()), (message, at), "{text}");
         assert!(error.help.as_deref().unwrap_or_default().contains(help), "{text}: {error}");
     };
-    check("p98 < 5 ms", 0..3, "there is no figure `p98`", "did you mean `p95`?");
+    check("p98 < 5 ms", 0..3, "there is no figure `p98`", "did you mean `p90`?");
     check("", 0..0, "expected a figure, got the end", "rps");
     check("< 5 ms", 0..1, "expected a figure, got `<`", "rps");
     check("tol(https).cpu < 2", 0..3, "there is no figure `tol`", "did you mean `toll`?");

@@ -6,6 +6,9 @@
 //! `cargo test --release -p tollgate-lab --test truth -- --ignored`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../../../../fuzz/corpus.rs"]
+mod corpus;
+mod fuzzed;
 mod insert;
 mod load;
 mod open;

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod command_line;
+mod compare;
 #[allow(dead_code, reason = "it is shared, and no test binary needs all of it")]
 mod helper;
 mod load;

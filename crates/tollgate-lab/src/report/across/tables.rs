@@ -91,6 +91,24 @@ pub(in crate::report) fn sentences(across: &Across, what: What, times: &'static 
     texts
 }
 
+/// The sentence that stands for all: of tolls before figures, of CPU time before time where the time is joint.
+pub(in crate::report) fn answer(across: &Across, times: &'static str) -> String {
+    let figures = [Figure::MedianAtRate, Figure::UnitTime, Figure::SubjectCpu];
+    for what in [What::Tolls, What::Figures] {
+        for figure in figures {
+            let found: Vec<(&Beside, &RatioOf)> = of_run(across, what, figure, 2).collect();
+            let is_plain =
+                |(_, ratio): &(&Beside, &RatioOf)| !matches!(ratio.verdict, TollVerdict::Joint | TollVerdict::Refused);
+            let text = sentence_of(across, what, figure, 2, &found, times);
+            if let Some(text) = text.filter(|_| found.iter().filter(|found| is_plain(found)).count() * 2 > found.len())
+            {
+                return text;
+            }
+        }
+    }
+    "Nothing may be said of the runs' ratios: see the doubts.".to_owned()
+}
+
 fn sentence_of(
     across: &Across,
     what: What,
@@ -120,7 +138,11 @@ fn sentence_of(
     };
     let least = plain().min_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio));
     let most = plain().max_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio));
+    let is_same = |least: &RatioOf, most: &RatioOf| (least.low, least.high) == (most.low, most.high);
     let range = match least.zip(most) {
+        Some((least, most)) if found.len() > 1 && is_same(least.1, most.1) => {
+            format!("; {}", number::ratio(least.1.ratio, least.1.low, least.1.high, times))
+        }
         Some((least, most)) if std::ptr::eq(least.1, most.1) => format!("; {}", named(least)),
         Some((least, most)) => format!("; from {} to {}", named(least), named(most)),
         None => String::new(),
@@ -157,7 +179,10 @@ pub(in crate::report) fn ratio_tables(across: &Across, what: What, times: &'stat
                     ]
                 })
                 .collect();
-            if rows.is_empty() {
+            // Bytes are exact: where they are the same, a sentence says it.
+            let differs =
+                |(_, ratio): (&Beside, &RatioOf)| !matches!(ratio.verdict, TollVerdict::NoToll | TollVerdict::Refused);
+            if rows.is_empty() || (figure == Figure::Bytes && !of_run(across, what, figure, run.number).any(differs)) {
                 continue;
             }
             let unit = figure_unit(across, figure);
@@ -222,21 +247,29 @@ pub(in crate::report) fn lone(across: &Across) -> Vec<String> {
     across.runs.iter().filter_map(of).collect()
 }
 
-/// Doubts about what is shown, each once for a run and a cell.
+/// Doubts about what is shown: for each run and rule how many cells, and the first of them.
 pub(in crate::report) fn doubts(across: &Across) -> Vec<String> {
-    let mut texts: Vec<String> = Vec::new();
+    let mut found: Vec<(u32, &str, &str, Vec<String>)> = Vec::new();
     for row in &across.cells {
         for value in row.values.iter().filter(|value| value.standing != Verdict::Ok) {
             for doubt in &value.doubts {
-                let text = format!("run {}, {}: {doubt}", value.run, cell(row));
-                if !texts.contains(&text) {
-                    texts.push(text);
+                let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
+                let cell = cell(row);
+                match found.iter_mut().find(|(run, known, ..)| *run == value.run && *known == rule) {
+                    Some((.., cells)) if cells.contains(&cell) => {}
+                    Some((.., cells)) => cells.push(cell),
+                    None => found.push((value.run, rule, doubt, vec![cell])),
                 }
             }
         }
     }
-    let more = texts.len().saturating_sub(DOUBTS_MAX);
-    texts.truncate(DOUBTS_MAX);
+    found.sort_by_key(|(run, ..)| *run);
+    let more = found.len().saturating_sub(DOUBTS_MAX);
+    let text = |(run, _, doubt, cells): &(u32, &str, &str, Vec<String>)| match cells.len() {
+        1 => format!("Run {run}, {}: {doubt}", cells[0]),
+        count => format!("Run {run}, {} and {} more: {doubt}", cells[0], count - 1),
+    };
+    let mut texts: Vec<String> = found.iter().take(DOUBTS_MAX).map(text).collect();
     if more > 0 {
         texts.push(format!("and {more} more: `tollgate compare … -f json` has them all"));
     }

@@ -4,22 +4,22 @@ use super::tables::{self, What};
 use crate::across::{Across, CANCELS, UNPAIRED};
 use crate::report::RenderOptions;
 use crate::report::encryption::Table;
-use crate::report::terminal::{Paint, words, wrapped};
+use crate::report::terminal::{Paint, one_line, words, wrapped};
 use crate::report::thresholds;
 use crate::results::Verdict;
 use std::io::{self, Write};
 
-/// Fewest characters of a setting's value that are shown.
+/// Values up to so many characters stand in the table on any terminal.
 const VALUE_MIN: usize = 16;
 
 pub(super) fn render(across: &Across, out: &mut dyn Write, options: &RenderOptions) -> io::Result<()> {
     let (paint, width) = (Paint { colour: options.colour }, options.width);
     words(&tables::runs(across), out, width, &paint)?;
     for why in across.runs.iter().filter_map(tables::incompleteness) {
-        wrapped(out, "", &paint.bad(&why), width)?;
+        writeln!(out, "{}\n", paint.bad(&one_line(&why)))?;
     }
-    if let Some(settings) = tables::settings(across) {
-        words(&clipped(settings, width), out, width, &paint)?;
+    if let Some(table) = tables::settings(across) {
+        settings(table, out, width, &paint)?;
     }
     for (what, label) in [(What::Tolls, CANCELS), (What::Figures, UNPAIRED)] {
         let of_all = tables::ratio_tables(across, what, "x");
@@ -61,17 +61,18 @@ pub(super) fn render(across: &Across, out: &mut dyn Write, options: &RenderOptio
     Ok(())
 }
 
-/// The same with values cut so that all columns fit.
-fn clipped(mut table: Table, width: usize) -> Table {
+/// The settings whose values fit a table as one, the others in lines of their own.
+fn settings(table: Table, out: &mut dyn Write, width: usize, paint: &Paint) -> io::Result<()> {
     let names = table.rows.iter().filter_map(|row| row.first()).map(|name| name.chars().count()).max().unwrap_or(0);
     let columns = table.head.len().saturating_sub(1).max(1);
     let fits = (width.saturating_sub(names) / columns).saturating_sub(2).max(VALUE_MIN);
-    for value in table.rows.iter_mut().flat_map(|row| row.iter_mut().skip(1)) {
-        if let Some((end, _)) = value.char_indices().nth(fits).filter(|_| value.chars().count() > fits) {
-            value.truncate(end);
-            value.pop();
-            value.push('…');
+    let is_long = |row: &Vec<String>| row.iter().skip(1).any(|value| value.chars().count() > fits);
+    let (long, short): (Vec<_>, Vec<_>) = table.rows.into_iter().partition(is_long);
+    words(&Table { title: table.title, head: table.head, rows: short }, out, width, paint)?;
+    for row in &long {
+        for (number, value) in (1..).zip(&row[1..]) {
+            wrapped(out, "", &format!("{}, run {number}: {value}", row[0]), width)?;
         }
     }
-    table
+    if long.is_empty() { Ok(()) } else { writeln!(out) }
 }

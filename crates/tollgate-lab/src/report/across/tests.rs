@@ -1,1 +1,137 @@
 //! Runs side by side in every form.
+
+use crate::across::{Across, Named, across};
+use crate::report::fixture::{self, again};
+use crate::report::{ACROSS_REPORTERS, Colour, RenderOptions, render, render_across};
+use crate::results::{RunResult, State, Validity, Verdict};
+use crate::threshold::{self, Threshold};
+use crate::toll;
+
+/// Two runs of two levels, the second one on a slower machine, partial and with a refused cell.
+fn two(thresholds: &[&str]) -> Across {
+    let (mut one, mut two) = (again(1, 1.0, 1.0), again(2, 1.5, 1.3));
+    for run in [&mut one, &mut two] {
+        run.experiment.variants.truncate(3);
+        run.experiment.levels = vec![5, 20];
+        let names: Vec<String> = run.experiment.variants.iter().map(|variant| variant.name.clone()).collect();
+        run.cells.retain(|cell| names.contains(&cell.variant) && (cell.level == 5 || cell.level == 20));
+        run.tolls.retain(|toll| names.contains(&toll.variant) && (toll.level == 5 || toll.level == 20));
+    }
+    two.machine.cpu = "Some <other> | machine".into();
+    two.settings.extent = "quick".into();
+    two.state = State::Partial;
+    two.reason = Some("it was interrupted".into());
+    two.cells.retain(|cell| cell.variant != "odata-v2-json" || cell.level == 5);
+    two.validity.push(Validity {
+        variant: "odata-v2-atom".into(),
+        level: 20,
+        rule: "errors".into(),
+        verdict: Verdict::Refused,
+        reason: "7 of 100 requests failed (status-503)".into(),
+        remedy: "find out why".into(),
+        value: 0.07,
+        bound: 0.001,
+    });
+    two.tolls = toll::compute(&two.experiment, &toll::Findings::of(&two));
+    side_by_side(&[("runs/native", &one), ("runs/vm", &two)], thresholds)
+}
+
+fn side_by_side(runs: &[(&str, &RunResult)], thresholds: &[&str]) -> Across {
+    let named: Vec<Named<'_>> = runs.iter().map(|(name, run)| Named { name, run }).collect();
+    let mut found = across(&named).unwrap();
+    let thresholds: Vec<Threshold> = thresholds.iter().map(|text| Threshold::parse(text).unwrap()).collect();
+    let results: Vec<&RunResult> = runs.iter().map(|(_, run)| *run).collect();
+    found.thresholds = threshold::judge_across(&thresholds, &found, &results);
+    found
+}
+
+fn text(name: &str, across: &Across) -> String {
+    let mut out = Vec::new();
+    render_across(name, across, &mut out, &RenderOptions::default()).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+const THRESHOLDS: [&str; 4] =
+    ["toll(odata-v2-atom, 5).cpu < 2.1", "toll-ratio(odata-v2-atom).cpu < 1.1", "errors == 0", "time(*, 5) < 1 s"];
+
+#[test]
+fn the_terminal_shows_runs_differences_tolls_figures_doubts_and_thresholds() {
+    insta::assert_snapshot!("terminal", text("terminal", &two(&THRESHOLDS)));
+}
+
+#[test]
+fn markdown_says_the_same_with_nothing_that_breaks_a_table() {
+    insta::assert_snapshot!("markdown", text("markdown", &two(&THRESHOLDS)));
+}
+
+#[test]
+fn junit_has_a_case_for_each_run_and_each_threshold() {
+    insta::assert_snapshot!("junit", text("junit", &two(&THRESHOLDS)));
+}
+
+#[test]
+fn json_is_read_back_as_it_was() {
+    let found = two(&THRESHOLDS);
+    let read: Across = serde_json::from_str(&text("json", &found)).unwrap();
+    assert!(read.experiment == found.experiment && read.thresholds.len() == 4 && read.cells.len() == found.cells.len());
+}
+
+#[test]
+fn the_page_is_one_well_formed_file_of_any_runs_and_not_too_large() {
+    let levels = [5, 10, 20, 50, 100, 200, 500, 1000];
+    let runs = [
+        vec![again(1, 1.0, 1.0), again(2, 1.2, 1.0), again(3, 1.1, 1.2), again(4, 1.1, 1.0)],
+        vec![fixture::encryption(), fixture::encryption()],
+        vec![fixture::mediation(), fixture::mediation()],
+        vec![fixture::batching(&levels), fixture::batching(&levels)],
+        vec![fixture::extreme(), fixture::partial()],
+        vec![fixture::empty(), fixture::empty()],
+    ];
+    for runs in &runs {
+        let named: Vec<(&str, &RunResult)> = runs.iter().map(|run| ("runs/<a & b>", run)).collect();
+        let found = side_by_side(&named, &["errors == 0", "toll.cpu < 2"]);
+        for reporter in ACROSS_REPORTERS {
+            let page = text(reporter.name, &found);
+            assert!(!page.contains("NaN"), "{} of {}", reporter.name, found.experiment.name);
+        }
+        let page = text("html", &found);
+        assert!(page.len() < 500_000, "{} bytes of {}", page.len(), found.experiment.name);
+        let mut reader = quick_xml::Reader::from_str(&page);
+        while reader.read_event().unwrap() != quick_xml::events::Event::Eof {}
+        assert!(!page.contains("http://") || found.experiment.name == "protocol", "nothing is fetched");
+        assert!(!page.contains("<script"));
+        let junit = text("junit", &found);
+        let mut reader = quick_xml::Reader::from_str(&junit);
+        while reader.read_event().unwrap() != quick_xml::events::Event::Eof {}
+    }
+}
+
+#[test]
+fn a_narrow_terminal_and_colours_change_no_word_of_the_answer() {
+    let found = two(&[]);
+    let mut out = Vec::new();
+    render_across("table", &found, &mut out, &RenderOptions { colour: Colour::Ansi, width: 60 }).unwrap();
+    let narrow = String::from_utf8(out).unwrap();
+    assert!(narrow.contains("Run 2 is partial: it was interrupted") && narrow.contains("\x1b[1m"), "{narrow}");
+    assert!(!text("terminal", &found).contains("hreshold"), "none was asked for");
+}
+
+#[test]
+fn thresholds_of_a_run_stand_in_each_of_its_reports() {
+    let mut run = again(1, 1.0, 1.0);
+    let texts = ["toll(odata-v2-atom).cpu < 1.2", "errors == 0"];
+    let thresholds: Vec<Threshold> = texts.iter().map(|text| Threshold::parse(text).unwrap()).collect();
+    run.thresholds = threshold::judge(&thresholds, &run);
+    for name in ["terminal", "html", "markdown", "junit", "json"] {
+        let mut out = Vec::new();
+        render(name, &run, &mut out, &RenderOptions::default()).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("toll(odata-v2-atom).cpu") && text.contains("errors == 0"), "{name}");
+        assert!(text.contains("fails"), "{name}");
+    }
+    let mut out = Vec::new();
+    render("junit", &run, &mut out, &RenderOptions::default()).unwrap();
+    let junit = String::from_utf8(out).unwrap();
+    let cases = junit.matches("<testcase").count();
+    assert!(junit.contains(&format!("tests=\"{cases}\" failures=\"1\"")), "{junit}");
+}

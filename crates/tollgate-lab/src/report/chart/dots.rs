@@ -114,7 +114,12 @@ pub(in crate::report) fn draw(chart: &Dots<'_>) -> String {
         }
     }
     if chart.one == One::Shown {
-        canvas.line("one", (scale.at(1.0), plot.top), (scale.at(1.0), plot.bottom));
+        let one = scale.at(1.0);
+        for index in 0..chart.rows.len() {
+            let top = plot.top + index as f64 * row_height;
+            // Where names stand above their rows the line would strike them through.
+            canvas.line("one", (one, top + own_name), (one, top + row_height));
+        }
     }
     canvas.finish(&chart.caption)
 }

@@ -21,6 +21,8 @@ use std::io::{self, Write};
 const ROWS_MAX: usize = 24;
 /// Variants whose lines are drawn over the levels.
 const VARIANTS_MAX: usize = 8;
+/// Rows of all tables of one section on the page: each is written twice, to be read and as CSV.
+const TABLE_ROWS_MAX: usize = 400;
 /// Rows of a table that stand on the page unfolded.
 const ROWS_OPEN_MAX: usize = 12;
 /// Longest name of a run in a picture.
@@ -51,8 +53,6 @@ pub(in crate::report) fn render(across: &Across, out: &mut dyn Write, _: &Render
 }
 
 fn head(across: &Across, title: &str) -> String {
-    let answers = texts::sentences(across, What::Tolls, "×");
-    let answers = if answers.is_empty() { texts::sentences(across, What::Figures, "×") } else { answers };
     let banners: String = across
         .runs
         .iter()
@@ -64,7 +64,7 @@ fn head(across: &Across, title: &str) -> String {
          <p class=\"meta\">{} · intervals are 95 %</p></header>",
         escape(&across.experiment.name),
         escape(title),
-        answers.first().map(|answer| unbroken(answer)).unwrap_or_default(),
+        unbroken(&texts::answer(across, "×")),
         escape(&across.experiment.question),
     )
 }
@@ -112,22 +112,44 @@ fn section(across: &Across, what: What) -> Option<String> {
     let figures = [Figure::SubjectCpu, Figure::UnitTime, Figure::MedianAtRate];
     let pictures: String = figures.into_iter().filter_map(|figure| dots_of(across, what, figure)).collect();
     let over_levels = if what == What::Figures { overlaid(across) } else { String::new() };
-    let tables: String = texts::ratio_tables(across, what, "×")
-        .into_iter()
-        .map(|table| {
-            let (title, file) = (table.title.clone(), format!("{}.csv", slug(&table.title)));
-            let open = table.rows.len() <= ROWS_OPEN_MAX;
-            let table = Table { head: table.head, rows: table.rows };
-            match open {
-                true => format!("<h3>{}</h3>{}", escape(&title), table.html(&title)),
-                false => table.folded(&title, &file),
-            }
-        })
-        .collect();
+    let tables = tables(across, what);
     Some(format!(
         "<section><h2>{heading}</h2><ul class=\"failures\">{sentences}</ul><p class=\"key\">{}.</p>{pictures}{over_levels}{tables}</section>",
         escape(&capital(label))
     ))
+}
+
+/// Every ratio; of very many those at one level.
+fn tables(across: &Across, what: What) -> String {
+    let mut all = texts::ratio_tables(across, what, "×");
+    let count = |all: &[encryption::Table]| all.iter().map(|table| table.rows.len()).sum::<usize>();
+    let total = count(&all);
+    let last = what.rows(across).last().map(|row| row.level_title.clone());
+    if let Some(last) = last.filter(|_| total > TABLE_ROWS_MAX) {
+        all.iter_mut().for_each(|table| table.rows.retain(|row| row.get(1) == Some(&last)));
+    }
+    while count(&all) > TABLE_ROWS_MAX {
+        all.pop();
+    }
+    let shown = count(&all);
+    let html = |table: encryption::Table| {
+        let (title, file) = (table.title.clone(), format!("{}.csv", slug(&table.title)));
+        let is_open = table.rows.len() <= ROWS_OPEN_MAX;
+        let table = Table { head: table.head, rows: table.rows };
+        match is_open {
+            true => format!("<h3>{}</h3>{}", escape(&title), table.html(&title)),
+            false => table.folded(&title, &file),
+        }
+    };
+    let cut = match shown < total {
+        true => format!(
+            "<p class=\"key\">Of {} ratios {} stand here; <code>tollgate compare … -f markdown</code> writes them all.</p>",
+            number::whole(total as u64),
+            number::whole(shown as u64)
+        ),
+        false => String::new(),
+    };
+    all.into_iter().filter(|table| !table.rows.is_empty()).map(html).collect::<String>() + &cut
 }
 
 /// One figure of all runs, row by row.
