@@ -239,9 +239,9 @@ impl Work {
     async fn one(&self, session: &mut Session) -> Result<Step, Trouble> {
         let (began, sent) = (Instant::now(), session.round_trips());
         let mut times = Times::default();
-        let Some(claimed) = timed(&mut times.database, session.claim()).await? else { return Ok(Step::Nothing) };
+        let Some(mut claimed) = timed(&mut times.database, session.claim()).await? else { return Ok(Step::Nothing) };
         let mut error = None;
-        match self.result(session, &claimed, &mut times).await {
+        match self.result(session, &mut claimed, &mut times).await {
             Ok(result) => {
                 let waiting = began.elapsed().saturating_sub(times.compute + times.database);
                 let outcome = Outcome { result: &result, times: Times { waiting, ..times } };
@@ -265,7 +265,8 @@ impl Work {
             }
             Err(Missing::Database(other)) => return Err(other.into()),
         }
-        if let Some(wrong) = &error {
+        if let Some(wrong) = &mut error {
+            self.shorten(wrong);
             let settled = timed(&mut times.database, session.set_aside(&claimed.key, wrong)).await?;
             if settled == Settled::Elsewhere {
                 session.abandon().await?;
@@ -284,7 +285,8 @@ impl Work {
             Err(doubt @ StoreError::InDoubt(_)) => Err(Trouble::InDoubt(Box::new(pending), doubt)),
             // What is checked at the end of the transaction: a rule that the result breaks.
             Err(refused) if is_about_the_document(&refused) && pending.error.is_none() => {
-                let wrong = format!("the result cannot be stored: {}", with_cause(&refused));
+                let mut wrong = format!("the result cannot be stored: {}", with_cause(&refused));
+                self.shorten(&mut wrong);
                 session.abandon().await?;
                 if session.set_aside(&pending.key, &wrong).await? == Settled::Here {
                     session.commit().await?;
@@ -299,8 +301,8 @@ impl Work {
     }
 
     /// Reads what a document depends on, and transforms it.
-    async fn result(&self, session: &mut Session, claimed: &Claimed, times: &mut Times) -> Result<String, Missing> {
-        let text = claimed.document.clone().ok_or_else(|| Missing::Error("there is no document".to_owned()))?;
+    async fn result(&self, session: &mut Session, claimed: &mut Claimed, times: &mut Times) -> Result<String, Missing> {
+        let text = claimed.document.take().ok_or_else(|| Missing::Error("there is no document".to_owned()))?;
         let transform = Arc::clone(&self.transform);
         let understood: Understood = self.compute(times, move || transform.understand(&text)).await?;
         let mut gathered = Gathered::default();
@@ -339,6 +341,13 @@ impl Work {
         let (made, time) = job.await.map_err(|panic| format!("the computation ended badly: {panic}"))?;
         times.compute += time;
         made
+    }
+
+    /// What is wrong with a document must fit its column, or it could not be set aside.
+    fn shorten(&self, error: &mut String) {
+        if let Some((end, _)) = error.char_indices().nth(self.shared.tables.ledger.error_characters_max) {
+            error.truncate(end);
+        }
     }
 
     /// A document is stored or set aside for good.

@@ -110,6 +110,11 @@ pub fn make_sample(location: &Location, documents: u64) -> Result<(), BatchError
     }
 }
 
+/// The JSON Schema of a report, as indented JSON.
+pub fn report_schema() -> String {
+    format!("{:#}", schemars::schema_for!(Report).to_value())
+}
+
 const IN_MEMORY: &str = "a database in memory has no documents: expected sqlite:FILE or postgres://…";
 
 impl Stop {

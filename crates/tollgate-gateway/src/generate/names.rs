@@ -9,6 +9,9 @@ use tollgate_wire::edm::Primitive;
 /// The table that says how far each document is, where the user's own has no column for it.
 pub(super) const CLAIMS: &str = "tollgate_claim";
 
+/// Characters that are kept of what is wrong with a document, wherever there is room for more.
+const ERROR_CHARACTERS_MAX: usize = 4000;
+
 /// All that statements are made of.
 #[derive(Debug)]
 pub(super) struct Tables {
@@ -34,6 +37,8 @@ pub(super) struct Ledger {
     pub(super) key: String,
     pub(super) state: String,
     pub(super) error: Option<String>,
+    /// Characters that the column for errors holds.
+    pub(super) error_characters_max: usize,
     /// Absent: null.
     pub(super) waiting: Option<String>,
     pub(super) done: String,
@@ -79,6 +84,9 @@ impl Tables {
                 key: key.clone(),
                 state: text_column(&state.column, documents)?,
                 error: state.error.as_ref().map(|error| text_column(error, documents)).transpose()?,
+                error_characters_max: state.error.as_ref().map_or(ERROR_CHARACTERS_MAX, |error| {
+                    characters_max(&error.name, documents).min(ERROR_CHARACTERS_MAX)
+                }),
                 waiting: state.waiting.clone(),
                 done: state.done.clone(),
                 failed: state.failed.clone(),
@@ -89,6 +97,7 @@ impl Tables {
                 key: "key".to_owned(),
                 state: "state".to_owned(),
                 error: Some("error".to_owned()),
+                error_characters_max: ERROR_CHARACTERS_MAX,
                 waiting: Some("waiting".to_owned()),
                 done: "done".to_owned(),
                 failed: "failed".to_owned(),
@@ -196,6 +205,14 @@ fn text_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError
         // A type that is none of a model is one of SQLite, where any column holds texts.
         Some(Primitive::String { .. }) | None => Ok(column.name.clone()),
         Some(_) => Err(name.origin.wrong(&format!("expected a column of texts, and this one is {}", column.declared))),
+    }
+}
+
+/// Characters that a column of texts holds.
+fn characters_max(name: &str, table: &CatalogTable) -> usize {
+    match table.columns.iter().find(|column| column.name == name).and_then(|column| column.primitive) {
+        Some(Primitive::String { length_max: limit @ 1.. }) => usize::try_from(limit).unwrap_or(usize::MAX),
+        _ => usize::MAX,
     }
 }
 

@@ -285,3 +285,83 @@ fn waiting_document(sql: &mut Sql<'_>, slots: &mut Vec<Slot>, ledger: &Ledger) {
     is_waiting(sql, slots, ledger);
     of_source(sql, slots, ledger);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::names::Target;
+    use super::*;
+
+    fn tables(kind: LedgerKind) -> Tables {
+        let place = |name: &str| Place { schema: None, name: name.to_owned() };
+        Tables {
+            source: Place { schema: Some("s".to_owned()), name: "order\"s".to_owned() },
+            key: "No".to_owned(),
+            document: "body".to_owned(),
+            ledger: Ledger {
+                place: if kind == LedgerKind::Source { place("order\"s") } else { place("tollgate_claim") },
+                key: if kind == LedgerKind::Source { "No".to_owned() } else { "key".to_owned() },
+                state: "state".to_owned(),
+                error: Some("error".to_owned()),
+                error_characters_max: 100,
+                waiting: (kind != LedgerKind::Source).then(|| "waiting".to_owned()),
+                done: "done".to_owned(),
+                failed: "failed".to_owned(),
+                kind,
+            },
+            dependencies: vec![Dependency {
+                place: place("parts"),
+                key: "name".to_owned(),
+                columns: vec!["a".to_owned(), "b".to_owned()],
+            }],
+            target: Target {
+                place: place("results"),
+                key: "No".to_owned(),
+                result: "text".to_owned(),
+                compute_us: None,
+                database_us: None,
+                waiting_us: Some("waited".to_owned()),
+            },
+        }
+    }
+
+    #[test]
+    fn names_are_quoted_and_values_are_marks() {
+        let statements = Statements::new(&tables(LedgerKind::Source), Dialect::Postgres);
+        let check = |statement: &Statement, text: &str, slots: &[Slot]| {
+            assert_eq!((statement.text.as_str(), &*statement.slots), (text, slots));
+        };
+        check(
+            &statements.claim,
+            "SELECT CAST(d.\"No\" AS text), CAST(d.\"body\" AS text) FROM \"order\"\"s\" AS d WHERE \"state\" IS NULL \
+             ORDER BY d.\"No\" LIMIT 1 FOR UPDATE SKIP LOCKED",
+            &[],
+        );
+        check(
+            &statements.dependencies[0],
+            "SELECT CAST(d.\"a\" AS text), CAST(d.\"b\" AS text) FROM \"parts\" AS d WHERE \"name\" = $1 \
+             ORDER BY d.\"a\", d.\"b\" LIMIT 10001",
+            &[Slot::Key],
+        );
+        check(
+            &statements.store,
+            "INSERT INTO \"results\" (\"No\", \"text\", \"waited\") VALUES ($1, $2, $3)",
+            &[Slot::Key, Slot::Result, Slot::WaitingUs],
+        );
+        check(
+            &statements.mark,
+            "UPDATE \"order\"\"s\" AS d SET \"state\" = $1, \"error\" = NULL WHERE \"No\" = $2 AND \"state\" IS NULL",
+            &[Slot::Done, Slot::Key],
+        );
+    }
+
+    #[test]
+    fn a_table_of_claims_tells_sources_apart() {
+        let tables = tables(LedgerKind::Beside("s.order\"s".to_owned()));
+        let statements = Statements::new(&tables, Dialect::Sqlite);
+        let expected = "SELECT d.\"key\" FROM \"tollgate_claim\" AS d WHERE \"state\" = ? AND \"source\" = ? \
+                        AND d.\"key\" > ? ORDER BY d.\"key\" LIMIT 1";
+        assert_eq!(statements.claim_behind.text, expected);
+        assert_eq!(statements.claim_behind.slots, [Slot::Waiting, Slot::Source, Slot::Key]);
+        assert_eq!(statements.set_aside.slots, [Slot::Failed, Slot::Error, Slot::Key, Slot::Waiting, Slot::Source]);
+    }
+}

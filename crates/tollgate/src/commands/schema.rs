@@ -31,6 +31,8 @@ pub(super) enum SchemaOf {
     Load,
     /// What the gateway's admin listener says at /status.json
     Status,
+    /// What `tollgate generate --json` prints
+    Generate,
 }
 
 /// Prints the schema.
@@ -43,6 +45,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         SchemaOf::Compare => format!("{:#}", schemars::schema_for!(tollgate_lab::across::Across).as_value()),
         SchemaOf::Load => format!("{:#}", schemars::schema_for!(tollgate_lab::load::QuickResult).as_value()),
         SchemaOf::Status => tollgate_gateway::status_schema(),
+        SchemaOf::Generate => tollgate_gateway::generate::report_schema(),
     };
     writeln!(out, "{schema}").map_err(Failure::output)?;
     Ok(Exit::Done)
