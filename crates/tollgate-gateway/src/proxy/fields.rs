@@ -174,7 +174,9 @@ fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
 fn write_origin(out: &mut Vec<u8>, came: &Came<'_>) {
     let address = came.peer.ip().to_canonical();
     out.extend_from_slice(b"X-Forwarded-For: ");
+    let begin = out.len();
     write_address(out, address);
+    let told = begin..out.len();
     out.extend_from_slice(b"\r\nX-Forwarded-Proto: ");
     out.extend_from_slice(came.scheme.as_bytes());
     if let Some(host) = came.host {
@@ -183,11 +185,11 @@ fn write_origin(out: &mut Vec<u8>, came: &Came<'_>) {
     }
     out.extend_from_slice(b"\r\nForwarded: for=");
     match address {
-        IpAddr::V4(_) => write_address(out, address),
+        IpAddr::V4(_) => out.extend_from_within(told),
         // Colons want quotes, and an address of so many of them brackets.
         IpAddr::V6(_) => {
             out.extend_from_slice(b"\"[");
-            write_address(out, address);
+            out.extend_from_within(told);
             out.extend_from_slice(b"]\"");
         }
     }
@@ -204,7 +206,7 @@ fn write_origin(out: &mut Vec<u8>, came: &Came<'_>) {
 
 fn write_address(out: &mut Vec<u8>, address: IpAddr) {
     match address {
-        // Four numbers are told faster than by way of a formatter, and each request has them twice.
+        // Four numbers are told faster than by way of a formatter.
         IpAddr::V4(address) => {
             for (index, octet) in address.octets().into_iter().enumerate() {
                 if index > 0 {

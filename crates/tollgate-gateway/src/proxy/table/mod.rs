@@ -177,7 +177,6 @@ impl Table {
         if self.routes.is_empty() {
             return Found::Nothing;
         }
-        let host = host.map(without_port);
         let found = self.find_as_it_stands(host, method, path);
         if !path::is_plain(path) {
             let same = |other: Option<(&Place, &ProxyRoute)>| match (found, other) {
@@ -299,7 +298,7 @@ impl ProxyRoute {
     }
 
     fn is_for_host(&self, host: Option<&str>) -> bool {
-        self.host.as_ref().is_none_or(|own| host.is_some_and(|host| own.eq_ignore_ascii_case(host)))
+        self.host.as_ref().is_none_or(|own| host.is_some_and(|host| own.eq_ignore_ascii_case(without_port(host))))
     }
 
     /// The path as it stands in the configuration.

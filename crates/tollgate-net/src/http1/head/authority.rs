@@ -1,27 +1,37 @@
 //! Which bytes name a host: `Host` fields, absolute targets and the URLs that we ask.
 
-/// Whether `text` is a host name or an address with an optional port, and nothing else.
+/// The text where it is a host name or an address with an optional port, and nothing else.
 ///
 /// Narrower than RFC 3986: no user information, and no sub-delimiters in names, which no resolver knows and which would
 /// travel into every link of an answer.
-pub(crate) fn is_authority(text: &[u8]) -> bool {
+pub(crate) fn authority(text: &[u8]) -> Option<&str> {
     let (host, port) = if text.first() == Some(&b'[') {
-        let Some(end) = text.iter().position(|&byte| byte == b']') else { return false };
+        let end = text.iter().position(|&byte| byte == b']')?;
         let address = &text[1..end];
-        if address.is_empty() || !address.iter().all(|&byte| byte.is_ascii_hexdigit() || byte == b':' || byte == b'.') {
-            return false;
-        }
-        (address, &text[end + 1..])
+        let of_address = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.');
+        (address.iter().all(of_address).then_some(address)?, &text[end + 1..])
     } else {
-        let end = text.iter().position(|&byte| byte == b':').unwrap_or(text.len());
-        let name = &text[..end];
-        if !name.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte)) {
-            return false;
-        }
-        (name, &text[end..])
+        text.split_at(text.iter().position(|&byte| !OF_NAMES[usize::from(byte)]).unwrap_or(text.len()))
     };
-    !host.is_empty() && is_port(port)
+    // All of it is ASCII then.
+    (!host.is_empty() && is_port(port)).then(|| std::str::from_utf8(text).ok())?
 }
+
+/// Whether `text` is one.
+pub(crate) fn is_authority(text: &[u8]) -> bool {
+    authority(text).is_some()
+}
+
+/// The bytes of host names, by a table: each request has a host.
+const OF_NAMES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'-' | b'.' | b'_' | b'~' | b'%');
+        byte += 1;
+    }
+    table
+};
 
 /// Nothing, a colon alone, or a colon and a port number.
 fn is_port(text: &[u8]) -> bool {

@@ -123,18 +123,6 @@ impl Fields {
         self.spans.is_empty()
     }
 
-    /// The copied head as a whole; the offsets of start lines point into it.
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Appends bytes behind the head, for a target that stands in another form there, and returns where they begin.
-    pub(super) fn append(&mut self, bytes: &[u8]) -> u32 {
-        let start = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(bytes);
-        start
-    }
-
     /// Takes over a parsed head: copies `head` and records where in it `headers` stand.
     ///
     /// # Errors

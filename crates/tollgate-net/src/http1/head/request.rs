@@ -9,9 +9,10 @@ use httparse::{Header, Status};
 use super::super::body::Framing;
 use super::super::chunked::is_token_byte;
 use super::super::error::Fault;
+use super::authority::authority;
 use super::fields::{ConnectionOptions, Fields, FieldsIter, Line, content_length, offset_in, transfer_encoding};
 use super::salvage::salvage;
-use super::{Method, Version, is_authority};
+use super::{Method, Version};
 use crate::limits::{HEADERS_CEILING, Limits};
 
 /// Empty lines that may stand before a request line (RFC 9112 section 2.2), left over from a sloppy client's body.
@@ -23,21 +24,16 @@ pub struct RequestHead {
     fields: Fields,
     method: Method,
     version: Version,
-    method_span: Span,
-    target_span: Span,
-    /// Where `?` stands, counted in the head; the target's end where there is none.
+    /// Method, target in origin form and host, one behind the other: as text, since they are read again and again.
+    texts: String,
+    method_end: u32,
+    /// Where `?` stands, counted in the texts; the target's end where there is none.
     query_start: u32,
-    host_span: Option<Span>,
+    target_end: u32,
+    has_host: bool,
     framing: Framing,
     keep_alive: bool,
     expects_continue: bool,
-}
-
-/// A part of the head's bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) start: u32,
-    pub(super) end: u32,
 }
 
 impl RequestHead {
@@ -50,26 +46,26 @@ impl RequestHead {
     /// The method as it came.
     #[must_use]
     pub fn method_text(&self) -> &str {
-        self.text(self.method_span)
+        &self.texts[..self.method_end as usize]
     }
 
     /// The target in origin form (path and query), or `*`. Visible ASCII without `#`, still percent-encoded.
     #[must_use]
     pub fn target(&self) -> &str {
-        self.text(self.target_span)
+        &self.texts[self.method_end as usize..self.target_end as usize]
     }
 
     /// The target before its `?`.
     #[must_use]
     pub fn path(&self) -> &str {
-        self.text(Span { start: self.target_span.start, end: self.query_start })
+        &self.texts[self.method_end as usize..self.query_start as usize]
     }
 
     /// The target behind its first `?`.
     #[must_use]
     pub fn query(&self) -> Option<&str> {
-        (self.query_start < self.target_span.end)
-            .then(|| self.text(Span { start: self.query_start + 1, end: self.target_span.end }))
+        (self.query_start < self.target_end)
+            .then(|| &self.texts[self.query_start as usize + 1..self.target_end as usize])
     }
 
     /// The version.
@@ -82,7 +78,7 @@ impl RequestHead {
     /// HTTP/1.0.
     #[must_use]
     pub fn host(&self) -> Option<&str> {
-        self.host_span.map(|span| self.text(span))
+        self.has_host.then(|| &self.texts[self.target_end as usize..])
     }
 
     /// The first field of that name, in any case, if its value is text.
@@ -175,9 +171,8 @@ impl RequestHead {
         self.fields.record(head, request.headers)?;
         self.method = Method::from_text(method);
         self.version = if version == 0 { Version::Http10 } else { Version::Http11 };
-        self.method_span = Span { start: 0, end: method.len() as u32 };
-        self.take_fields(head, request.headers)?;
-        self.take_target(offset_in(head, target.as_bytes()), target)?;
+        let host = self.take_fields(request.headers)?;
+        self.take_target(method, target, host)?;
         Ok(Some(lead + length))
     }
 
@@ -207,9 +202,10 @@ impl RequestHead {
 
     /// Makes it the head of nothing: an empty GET without fields.
     pub(crate) fn clear(&mut self) {
-        let fields = std::mem::take(&mut self.fields);
-        *self = RequestHead { fields, ..RequestHead::default() };
+        let (fields, texts) = (std::mem::take(&mut self.fields), std::mem::take(&mut self.texts));
+        *self = RequestHead { fields, texts, ..RequestHead::default() };
         self.fields.clear();
+        self.texts.clear();
     }
 
     /// Makes it what can still be read of a head that is refused, and says whether that is at least a request line. The
@@ -217,20 +213,19 @@ impl RequestHead {
     pub(crate) fn salvage(&mut self, input: &[u8], limits: &Limits) -> bool {
         self.clear();
         let Some(line) = salvage(&mut self.fields, input, limits) else { return false };
-        self.method_span = line.method;
-        self.target_span = line.target;
-        self.query_start = line.query_start;
-        self.method = Method::from_text(self.text(line.method));
+        self.method = Method::from_text(line.method);
+        self.put_texts(line.method, line.target, None);
         true
     }
 
     /// Gives back memory beyond `bytes_max`.
     pub(crate) fn shrink(&mut self, bytes_max: usize) {
         self.fields.shrink(bytes_max);
+        self.texts.shrink_to(bytes_max);
     }
 
-    /// Reads the fields that concern framing and the connection.
-    fn take_fields(&mut self, head: &[u8], headers: &[Header<'_>]) -> Result<(), Fault> {
+    /// Reads the fields that concern framing and the connection, and says which host they name.
+    fn take_fields<'h>(&mut self, headers: &[Header<'h>]) -> Result<Option<&'h str>, Fault> {
         let mut length = None;
         let mut chunked = false;
         let mut host = None;
@@ -244,11 +239,7 @@ impl RequestHead {
                     if host.is_some() {
                         return Err(Fault::DuplicateHost);
                     }
-                    if !is_authority(header.value) {
-                        return Err(Fault::BadHost);
-                    }
-                    let start = offset_in(head, header.value) as u32;
-                    host = Some(Span { start, end: start + header.value.len() as u32 });
+                    host = Some(authority(header.value).ok_or(Fault::BadHost)?);
                 }
                 6 if name.eq_ignore_ascii_case("expect") => {
                     if !header.value.eq_ignore_ascii_case(b"100-continue") {
@@ -282,7 +273,6 @@ impl RequestHead {
             (Some(length), false) => Framing::Length(length),
         };
         self.expects_continue &= self.framing != Framing::None;
-        self.host_span = host;
         if host.is_none() && self.version == Version::Http11 {
             return Err(Fault::MissingHost);
         }
@@ -290,67 +280,53 @@ impl RequestHead {
             Version::Http11 => !connection.close,
             Version::Http10 => connection.keep_alive && !connection.close,
         };
-        Ok(())
+        Ok(host)
     }
 
     /// Checks the target and brings it into origin form (RFC 9112 section 3.2).
-    fn take_target(&mut self, start: usize, target: &str) -> Result<(), Fault> {
-        let bytes = target.as_bytes();
-        let mut query = bytes.len();
-        for (index, &byte) in bytes.iter().enumerate() {
-            match byte {
-                b'?' => query = query.min(index),
-                b'#' => return Err(Fault::BadTarget),
-                0x21..=0x7e => {}
-                _ => return Err(Fault::BadTarget),
-            }
+    fn take_target(&mut self, method: &str, target: &str, host: Option<&str>) -> Result<(), Fault> {
+        if target.bytes().any(|byte| !matches!(byte, 0x21..=0x7e) || byte == b'#') {
+            return Err(Fault::BadTarget);
         }
-        if self.method == Method::Other && self.method_text() == "CONNECT" {
+        if self.method == Method::Other && method == "CONNECT" {
             return Err(Fault::UnsupportedMethod);
         }
-        match bytes {
-            [b'/', ..] => {}
-            b"*" if self.method == Method::Options => {}
-            _ => return self.take_absolute_target(start, target),
+        match target.as_bytes() {
+            [b'/', ..] => self.put_texts(method, target, host),
+            b"*" if self.method == Method::Options => self.put_texts(method, target, host),
+            _ => return self.take_absolute_target(method, target),
         }
-        self.set_target(start as u32, bytes.len(), query);
         Ok(())
     }
 
-    fn take_absolute_target(&mut self, start: usize, target: &str) -> Result<(), Fault> {
-        let bytes = target.as_bytes();
+    fn take_absolute_target(&mut self, method: &str, target: &str) -> Result<(), Fault> {
         let scheme = ["http://", "https://"]
             .iter()
-            .find(|scheme| bytes.len() > scheme.len() && bytes[..scheme.len()].eq_ignore_ascii_case(scheme.as_bytes()))
+            .find(|scheme| {
+                let start = target.as_bytes().get(..scheme.len());
+                start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes())) && target.len() > scheme.len()
+            })
             .ok_or(Fault::BadTarget)?;
-        let rest = &bytes[scheme.len()..];
-        let authority_length = rest.iter().position(|&byte| byte == b'/' || byte == b'?').unwrap_or(rest.len());
-        let (authority, origin) = rest.split_at(authority_length);
-        if !is_authority(authority) {
-            return Err(Fault::BadHost);
-        }
-        let authority_start = (start + scheme.len()) as u32;
-        self.host_span = Some(Span { start: authority_start, end: authority_start + authority_length as u32 });
-        let query = |text: &[u8]| text.iter().position(|&byte| byte == b'?').unwrap_or(text.len());
-        if origin.first() == Some(&b'/') {
-            self.set_target(authority_start + authority_length as u32, origin.len(), query(origin));
-        } else {
-            // An empty path is the root; it is not in the head, so it is put behind it.
-            let target_start = self.fields.append(b"/");
-            self.fields.append(origin);
-            self.set_target(target_start, origin.len() + 1, query(origin) + 1);
+        let rest = &target[scheme.len()..];
+        let (host, origin) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        let host = authority(host.as_bytes()).ok_or(Fault::BadHost)?;
+        // It overrules the field (RFC 9112 section 3.2.2). An empty path is the root.
+        match origin.starts_with('/') {
+            true => self.put_texts(method, origin, Some(host)),
+            false => self.put_texts(method, &format!("/{origin}"), Some(host)),
         }
         Ok(())
     }
 
-    fn set_target(&mut self, start: u32, length: usize, query: usize) {
-        self.target_span = Span { start, end: start + length as u32 };
-        self.query_start = start + query as u32;
-    }
-
-    fn text(&self, span: Span) -> &str {
-        let bytes = &self.fields.bytes()[span.start as usize..span.end as usize];
-        std::str::from_utf8(bytes).expect("methods, targets and hosts were checked to be ASCII")
+    fn put_texts(&mut self, method: &str, target: &str, host: Option<&str>) {
+        self.texts.clear();
+        self.texts.push_str(method);
+        self.method_end = self.texts.len() as u32;
+        self.query_start = self.method_end + target.find('?').unwrap_or(target.len()) as u32;
+        self.texts.push_str(target);
+        self.target_end = self.texts.len() as u32;
+        self.has_host = host.is_some();
+        self.texts.push_str(host.unwrap_or_default());
     }
 }
 

@@ -5,21 +5,18 @@
 
 use super::super::chunked::is_token_byte;
 use super::fields::Fields;
-use super::request::Span;
 use crate::limits::{HEADERS_CEILING, Limits};
 
-/// Where the parts of a request line stand in the copied bytes.
+/// What a request line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RequestLine {
-    pub(super) method: Span,
-    pub(super) target: Span,
-    /// Where `?` stands; the target's end where there is none.
-    pub(super) query_start: u32,
+pub(super) struct RequestLine<'i> {
+    pub(super) method: &'i str,
+    pub(super) target: &'i str,
 }
 
-/// Copies what `input` begins with into `fields`, and finds in it the request line and those fields that stand on whole
+/// Copies what `input` begins with into `fields`, and finds the request line and those fields that stand on whole
 /// lines and are well made. `None` where the request line has not come to its end or has no path.
-pub(super) fn salvage(fields: &mut Fields, input: &[u8], limits: &Limits) -> Option<RequestLine> {
+pub(super) fn salvage<'i>(fields: &mut Fields, input: &'i [u8], limits: &Limits) -> Option<RequestLine<'i>> {
     fields.clear();
     let lead = input.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
     let head = &input[lead..input.len().min(lead + limits.head_bytes_max)];
@@ -30,13 +27,8 @@ pub(super) fn salvage(fields: &mut Fields, input: &[u8], limits: &Limits) -> Opt
     if method.is_empty() || !method.iter().all(|&byte| is_token_byte(byte)) || !is_path || target.contains(&b'#') {
         return None;
     }
-    let target_start = method.len() + 1;
-    let query_start = target.iter().position(|&byte| byte == b'?').unwrap_or(target.len());
-    let line = RequestLine {
-        method: Span { start: 0, end: method.len() as u32 },
-        target: Span { start: target_start as u32, end: (target_start + target.len()) as u32 },
-        query_start: (target_start + query_start) as u32,
-    };
+    // Both are ASCII then.
+    let line = RequestLine { method: std::str::from_utf8(method).ok()?, target: std::str::from_utf8(target).ok()? };
     fields.copy(head);
     let mut start = line_end + 1;
     for _ in 0..HEADERS_CEILING {
