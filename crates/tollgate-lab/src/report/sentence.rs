@@ -2,6 +2,7 @@
 //!
 //! A sentence names its level, its interval and its blocks, and says plainly when nothing may be said.
 
+use super::encryption::afar;
 use super::ladder;
 use super::number;
 use super::peers;
@@ -157,6 +158,8 @@ pub(super) fn answer(run: &RunResult, times: Times) -> String {
 /// The same, each sentence by itself.
 pub(super) fn answers(run: &RunResult, times: Times) -> Vec<String> {
     let tolls: Vec<String> = Group::all(run).into_iter().filter_map(|group| answer_of(run, group, times)).collect();
+    let afar = afar::answers(run);
+    let tolls = if afar.is_empty() { tolls } else { afar };
     let limits = ladder::answers(run);
     let unsaid = match (tolls.is_empty() && limits.is_empty(), run.state) {
         (false, _) => None,

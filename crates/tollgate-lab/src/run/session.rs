@@ -27,7 +27,7 @@ use crate::experiment::{Connections, WorkloadKind};
 use crate::load::model::{Closed, End};
 use crate::load::recorder::{BIN, Course};
 use crate::plan::Plan;
-use crate::results::{self, Moment, RunResult, State, Trial};
+use crate::results::{self, LinkCheck, Moment, RunResult, State, Trial};
 use crate::round_trips;
 use crate::scaling;
 use crate::schedule::{self, Block};
@@ -123,7 +123,13 @@ impl Session<'_> {
         let experiment = &self.options.experiment;
         if let Some(line) = self.line {
             let checks = line.check(moment).map_err(Halt::Ours)?;
-            for doubt in line.doubts(&checks, experiment, self.plan) {
+            // A cell is doubtful once, whether its line was off before or after.
+            let is_known = |check: &LinkCheck| {
+                let mut off = self.result.links.iter().filter(|known| !known.is_kept());
+                off.any(|known| known.asked_ms.total_cmp(&check.asked_ms).is_eq())
+            };
+            let fresh: Vec<LinkCheck> = checks.iter().filter(|check| !is_known(check)).copied().collect();
+            for doubt in line.doubts(&fresh, experiment, self.plan) {
                 self.book.fault(doubt);
             }
             self.result.links.extend(checks);

@@ -70,6 +70,12 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["link", "proxy", "--to", "127.0.0.1:1", "--rtt", "61s"], "give a shorter `--rtt`");
     check(&["link", "proxy", "--to", "127.0.0.1:1", "--rtt", "1ms", "--window", "1kB"], "leave `--window` out");
     check(&["link", "verify", "--through", "127.0.0.1:1"], "such as `--rtt 20ms`");
+    check(&["link", "verify", "--mode", "netem"], "`netem` is no kind of link: write proxy or tun");
+    check(&["link", "verify", "--mode", "proxy", "--loss", "1%"], "add `--mode tun`");
+    check(&["link", "tun", "--rtt", "1ms", "--loss", "91%", "--", "true"], "give a smaller `--loss`");
+    check(&["link", "tun", "--rtt", "1ms", "--loss", "0.1", "--", "true"], "does not end in `%`");
+    check(&["link", "tun", "--rtt", "0ms", "--reorder", "1%", "--", "true"], "leave `--reorder` out");
+    check(&["link", "tun", "--rtt", "1ms", "--ready", "80", "--", "true"], "--far <COMMAND>");
     check(&["report", "missing"], "cannot read missing");
     check(&["report", ".", "-f", "pdf"], "'pdf' for '--format <FORMAT>'");
 }

@@ -11,6 +11,23 @@ pub(super) fn tables(run: &RunResult) -> Option<Vec<Table>> {
     (!run.round_trips.is_empty()).then(|| [Some(slopes(run)), first_requests(run)].into_iter().flatten().collect())
 }
 
+/// The answer, a sentence for each way of encrypting.
+pub(in crate::report) fn answers(run: &RunResult) -> Vec<String> {
+    let mut ways: Vec<&str> = run.round_trips.iter().map(|cost| cost.way.as_str()).collect();
+    ways.dedup();
+    let of_way = |way: &str| {
+        let own = run.round_trips.iter().filter(|cost| cost.way == way);
+        let costs: Vec<String> = own
+            .map(|cost| {
+                let Estimate { mean, low, high, .. } = cost.round_trips;
+                format!("{mean:.2} [{low:.2}, {high:.2}] with {}", cost.variant)
+            })
+            .collect();
+        format!("{way}: a first request waits for so many round trips: {}.", costs.join(", "))
+    };
+    ways.into_iter().map(of_way).collect()
+}
+
 /// What the tables say, in sentences.
 pub(super) fn legend(run: &RunResult) -> Vec<String> {
     if run.round_trips.is_empty() {

@@ -3,7 +3,7 @@
 //!
 //! It orders what the result holds and puts it into words; the terminal and Markdown draw the same tables.
 
-mod afar;
+pub(super) mod afar;
 mod beside;
 
 use super::number::{self, NOTHING};
