@@ -129,6 +129,9 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     let started = jiff::Timestamp::now();
     let store = Store::choose(options.out.as_deref(), &options.experiment.name, started)?;
     let cores = Cores::divide();
+    // Before keys are made: who has no right to a line is told so at once.
+    let line = Line::open(&options.experiment, &plan, &sites, &cores)?;
+    let line = line.as_ref();
     let is_ours =
         |site: &Site| matches!(site.place, Place::Child(_)) && options.experiment.variants[site.variant].peer.is_none();
     let secured = match sites.iter().any(is_ours) {
@@ -138,8 +141,6 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
     };
     let afar = rungs::Afar::begin(options, &plan, store.directory(), &cores)?;
     let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
-    let line = Line::open(&options.experiment, &plan, &sites, &cores)?;
-    let line = line.as_ref();
     let workers = workers(&cores, line.map(Line::near))?;
     observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
     let mut session = Session {
