@@ -71,21 +71,34 @@ def generators(binary):
     return {name: how for name, how in known.items() if name == "tollgate" or shutil.which(name)}
 
 
+def resident_kib(pid):
+    """Largest resident size so far; 0 once it has ended, and while it is still taskset's."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmHWM:\s+(\d+)", status)
+    return int(found.group(1)) if found and "Name:\ttaskset" not in status else 0
+
+
 def measure(how, url, connections, seconds, folder):
     """Requests per second, CPU microseconds per request, and MiB resident at most."""
     line, read = how
     with tempfile.TemporaryFile("w+") as out:
-        # Its own process is waited for, so that its CPU and memory are no other's; taskset becomes it.
-        before = time.monotonic()
+        # Its own process is waited for, so that its CPU is no other's; taskset becomes it.
+        before, resident = time.monotonic(), 0
         process = subprocess.Popen(PINNED + line(url, connections, seconds, folder), stdout=out, stderr=subprocess.DEVNULL)
-        _, _, used = os.wait4(process.pid, 0)
+        while True:
+            ended, _, used = os.wait4(process.pid, os.WNOHANG)
+            if ended:
+                break
+            # The peak that wait4 tells of is this script's own, from before the generator was executed.
+            resident = max(resident, resident_kib(process.pid))
+            time.sleep(0.05)
         process.returncode = 0
         took = time.monotonic() - before
         out.seek(0)
         requests = read(out.read())
     if requests == 0:
         return None
-    return requests / took, (used.ru_utime + used.ru_stime) * 1e6 / requests, used.ru_maxrss / 1024
+    return requests / took, (used.ru_utime + used.ru_stime) * 1e6 / requests, resident / 1024
 
 
 def ratio(values, baseline):

@@ -7,9 +7,9 @@ use std::fmt::Write;
 use super::STYLE;
 use super::parts::{Table, by_width, escape, figure};
 use crate::load::quick::{ConnectionTimes, CoursePoint, QuickResult, Spread};
-use crate::report::chart::over_time::{self, Filling, Panel};
+use crate::report::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
 use crate::report::chart::percentiles::{self, Distribution};
-use crate::report::chart::{Caption, Size};
+use crate::report::chart::{Caption, Size, Spacing};
 use crate::report::number;
 use crate::results::{Percentiles, Verdict};
 
@@ -134,15 +134,24 @@ fn course(result: &QuickResult) -> Option<String> {
         return None;
     }
     let chart = |title: &str, id: &str, label: &str, key: usize, value: fn(&CoursePoint) -> Option<f64>| {
-        let points: Vec<(f64, f64)> =
-            result.course.iter().filter_map(|point| Some((point.until_s, value(point)?))).collect();
-        let draw = |width: &str, size| {
-            let panels = [Panel { name: "", key, points: points.clone(), above: Vec::new(), average: Vec::new() }];
-            let id = format!("{id}-{width}");
-            let caption = Caption { id: &id, title, description: "Over the seconds of the load." };
-            over_time::draw(&caption, size, label, Filling::Line, &panels)
+        let point = |point: &CoursePoint| {
+            let (x, y) = (point.until_s, value(point)?);
+            Some(Point { x, y, low: y, high: y, standing: Standing::Plain })
         };
-        by_width(draw("wide", Size::Half), draw("narrow", Size::Narrow))
+        let points: Vec<Point> = result.course.iter().filter_map(point).collect();
+        let draw = |width: &str, size| {
+            let id = format!("{id}-{width}");
+            let axis = |label| Axis { label, spacing: Spacing::Linear, ticks: Vec::new() };
+            lines::draw(&Lines {
+                caption: Caption { id: &id, title, description: "Over the seconds of the load." },
+                size,
+                x: axis("seconds"),
+                y: axis(label),
+                lines: vec![Line { name: title, key, kind: Kind::Curve, points: points.clone() }],
+                notes: Vec::new(),
+            })
+        };
+        by_width(draw("wide", Size::Full), draw("narrow", Size::Narrow))
     };
     let mut table = Table::new(["until second", "answers per second", "mean response time, ms"]);
     for point in &result.course {
