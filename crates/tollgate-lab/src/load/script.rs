@@ -209,7 +209,8 @@ fn fields(headers: &[(String, String)], is_last: bool) -> impl Iterator<Item = (
     let replaced =
         |place: usize, name: &str| headers[place + 1..].iter().any(|(later, _)| later.eq_ignore_ascii_case(name));
     let kept = headers.iter().enumerate().filter(move |(place, (name, _))| {
-        !replaced(*place, name) && !(is_last && name.eq_ignore_ascii_case("connection"))
+        let is_ours = is_last && name.eq_ignore_ascii_case("connection");
+        !is_ours && !replaced(*place, name)
     });
     let kept = kept.map(|(_, (name, value))| (name.as_str(), value.as_str()));
     kept.chain(is_last.then_some(("Connection", "close")))
