@@ -116,3 +116,51 @@ impl Checker<'_> {
         Ok(share)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::{Experiment, Location};
+    use std::time::Duration;
+
+    const SOUND: &str = r#"
+name = "far"
+question = "How far?"
+[factor]
+name = "processes"
+levels = [1, 2]
+[workload]
+kind = "batch"
+[[variant]]
+name = "near"
+round_trip_us = 0
+[[variant]]
+name = "far"
+baseline = "near"
+round_trip_us = 500
+[[preset]]
+name = "half"
+overhead = 0.5
+"#;
+
+    #[test]
+    fn a_batch_has_links_and_presets() {
+        let experiment = Experiment::parse(SOUND, "far.toml").unwrap();
+        assert_eq!(experiment.variants[1].at, Location::Link(Duration::from_micros(500)));
+        assert_eq!((experiment.presets.len(), experiment.presets[0].share), (1, 0.5));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_what_to_write() {
+        let check = |from: &str, to: &str, expected: &str| {
+            let error = Experiment::parse(&SOUND.replace(from, to), "far.toml").unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        };
+        check("\"processes\"", "\"concurrency\"", "factor and workload do not fit");
+        check("levels = [1, 2]", "levels = [1, 129]", "it has at most 128");
+        check("round_trip_us = 500", "", "does not say how far its database is");
+        check("round_trip_us = 500", "round_trip_us = 1000001", "it is from 0 to 1000000");
+        check("overhead = 0.5", "overhead = -0.5", "write a share");
+        check("name = \"half\"", "name = \"far\"", "stands twice");
+        check("baseline = \"near\"\n", "", "2 variants have no baseline");
+    }
+}

@@ -145,3 +145,54 @@ fn read(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> 
         String::from_utf8_lossy(&bytes).into_owned()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    const FIGURES: &str = r#"{"documents":12,"stored":11,"set_aside":1,"processes":2,"batch_ms":24.5,"connect_ms":3.0,"round_trips":120,"compute_us":900,"database_us":9000,"waiting_us":30,"cpu_us":1500,"more":[]}"#;
+
+    fn ran(script: &str, stop: &StopFlag) -> Result<Ran, Broken> {
+        let mut file = tempfile::Builder::new().prefix("batch").suffix(".sh").tempfile().unwrap();
+        write!(file, "#!/bin/sh\n{script}\n").unwrap();
+        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = file.into_temp_path();
+        let asked = Asked { program: &path, database: "postgres://me@h/d", processes: 2, documents: 12 };
+        loop {
+            let ran = run(&asked, &Cores::default(), stop, Command::spawn);
+            // Another test's fork may hold the file open for writing until its exec.
+            if !matches!(&ran, Err(Broken::Failed(how)) if how.contains("busy")) {
+                return ran;
+            }
+        }
+    }
+
+    #[test]
+    fn figures_are_read_and_the_batch_is_asked_as_agreed() {
+        let expected = "generate --database postgres://me@h/d --json --processes 2 --sample 12";
+        let script = format!("[ \"$*\" = '{expected}' ] || exit 9; echo '{FIGURES}'");
+        let report = ran(&script, &StopFlag::new()).unwrap().report;
+        assert_eq!((report.documents, report.stored, report.set_aside, report.round_trips), (12, 11, 1, 120));
+    }
+
+    #[test]
+    fn a_batch_that_fails_is_quoted_and_one_without_figures_says_so() {
+        let check = |script: &str, expected: &str| match ran(script, &StopFlag::new()) {
+            Err(Broken::Failed(how)) => assert!(how.contains(expected), "{how}"),
+            other => panic!("{other:?}"),
+        };
+        check("echo 'no database' >&2; exit 3", "exit status: 3; its last words: no database");
+        check("echo done", "printed no figures that can be read");
+        check(&format!("echo '{}'", FIGURES.replace("24.5", "0")), "says that it took 0 ms");
+    }
+
+    #[test]
+    fn a_run_that_is_stopped_ends_the_batch() {
+        let stop = StopFlag::new();
+        stop.stop();
+        assert_eq!(ran("exec tail -f /dev/null", &stop).unwrap_err(), Broken::Stopped);
+    }
+}

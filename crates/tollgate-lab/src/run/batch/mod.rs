@@ -77,11 +77,12 @@ pub(super) fn run(
     let cores = Cores::divide();
     let seed = options.seed.unwrap_or_else(|| started.as_nanosecond() as u64);
     observer.progress(&Progress::Planned { trials: plan.trials(), duration: plan.duration() });
+    let mut result = super::blank(options, plan, &[], &cores, seed, started);
+    // Only now: the result says how many cores the machine lent us, not how many this thread keeps.
     let _on_generator_cores = cores.pin_to_generator();
     let name = &options.experiment.variants[plan.variants[0]].name;
     observer.progress(&Progress::Starting { variant: name });
     let bench = Bench::start(options, &cores)?;
-    let mut result = super::blank(options, plan, &[], &cores, seed, started);
     result.experiment.variants = plan.variants.iter().map(|variant| stored(options, &bench, *variant)).collect();
     result.settings.network = words(options.link).to_owned();
     let used = |cores_of: &[usize]| if cores_of.is_empty() { cores.all.len() } else { cores_of.len() } as u32;
@@ -426,5 +427,54 @@ fn stored(options: &RunOptions, bench: &Bench, variant: usize) -> results::Varia
         peer: None,
         connecting: None,
         backend: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::PlanOptions;
+
+    fn checked(change: impl FnOnce(&mut RunOptions)) -> Result<Plan, String> {
+        let experiment = Experiment::builtin("distance").unwrap();
+        let mut options = RunOptions { experiment, ..crate::run::tests::options() };
+        change(&mut options);
+        let mut plan = Plan::new(&options.experiment, &PlanOptions::default()).unwrap();
+        match check(&options, &mut plan) {
+            Ok(()) => Ok(plan),
+            Err(error) => {
+                assert_eq!(error.exit_code(), 2);
+                Err(error.to_string())
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_link_only_the_bottom_variant_is_run_and_no_preset() {
+        let plan = checked(|options| options.link = LinkChoice::None).unwrap();
+        assert_eq!((plan.variants, plan.presets), (vec![0], 0));
+        let plan = checked(|_| {}).unwrap();
+        assert_eq!((plan.variants.len(), plan.presets), (6, 4));
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_the_reason() {
+        let database = |url: &str| {
+            let url = url.to_owned();
+            move |options: &mut RunOptions| options.database = Some(url)
+        };
+        let check = |refused: Result<Plan, String>, expected: &str| {
+            let said = refused.map(|_| ()).unwrap_err();
+            assert!(said.contains(expected), "{said}");
+        };
+        check(checked(database("postgres://me@db.example.com/x")), "say --i-may-load db.example.com");
+        check(checked(database("sqlite:x")), "--database: expected postgres://");
+        let both = |options: &mut RunOptions| {
+            options.link = LinkChoice::Tun;
+            options.database = Some("postgres://me@127.0.0.1/x".to_owned());
+        };
+        check(checked(both), "not in the namespace");
+        let subject = |options: &mut RunOptions| options.subjects.push(("rtt-0".to_owned(), "http://h".to_owned()));
+        check(checked(subject), "--database gives it your PostgreSQL");
     }
 }
