@@ -76,6 +76,13 @@ impl Stencils {
         format: Format,
         options: &Options,
     ) -> Arc<Stencil> {
+        if let Some(applied) = &options.apply {
+            // Names and types are the client's: hardly two requests have the same.
+            return Arc::new(Stencil::compile_rows(model, set, format, applied));
+        }
+        if !options.compute.is_empty() {
+            return Arc::new(Stencil::compile_computed(model, set, format, options));
+        }
         let (select, expand) = (&options.select, options.expand.as_slice());
         let part = match shape {
             Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => Part::Property(shape),

@@ -63,6 +63,9 @@ impl Rows {
 
     fn duration_ns(&self, model: &Model, plan: &Plan, page_size: u64) -> u64 {
         let options = &plan.options;
+        if options.apply.is_some() {
+            return u64::MAX;
+        }
         let nodes = match nodes(options) {
             Nodes::Known(nodes) => nodes,
             Nodes::Calling => return u64::MAX,
@@ -138,12 +141,13 @@ enum Nodes {
 fn nodes(options: &Options) -> Nodes {
     let mut pending: Vec<&Expression> = options.order_by.iter().map(|by| &by.expression).collect();
     pending.extend(&options.filter);
+    pending.extend(options.compute.iter().map(|computed| &computed.expression));
     // To step to a row and to decode it costs about as much as two nodes.
     let mut nodes = 2;
     while let Some(expression) = pending.pop() {
         nodes += 1;
         match &expression.kind {
-            ExpressionKind::Literal(_) => {}
+            ExpressionKind::Literal(_) | ExpressionKind::Column(_) => {}
             ExpressionKind::Leaf { through, .. } => nodes += through.len() as u64,
             ExpressionKind::Not(inner) | ExpressionKind::Negate(inner) => pending.push(inner),
             ExpressionKind::Logic(_, left, right)

@@ -22,6 +22,7 @@ pub mod links;
 pub mod number;
 pub mod plan;
 pub mod query;
+pub mod relation;
 pub(crate) mod rest;
 #[cfg(test)]
 mod round_trip;

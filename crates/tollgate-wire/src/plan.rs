@@ -4,6 +4,7 @@
 //! A plan is checked against the model: every name is resolved, every expression typed. It says nothing about SQL.
 
 use crate::edm::{EntityType, LeafId, NavigationId, Primitive, SetId};
+use crate::relation::Applied;
 use crate::value::Value;
 
 /// What a URL names.
@@ -91,8 +92,26 @@ pub struct Options {
     pub count: Counting,
     /// `$format`.
     pub format: Option<String>,
+    /// `$compute`.
+    pub compute: Vec<Computed>,
+    /// `$apply`, where it makes other rows than entities: then filter, compute and search are in it, and expressions of the
+    /// order name its columns.
+    pub apply: Option<Box<Applied>>,
     /// `$id`: the URL of the entity whose reference is meant.
     pub id: Option<String>,
+}
+
+/// An expression with a name. Where it is mentioned, it stands itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Computed {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub primitive: Primitive,
+    /// What it is.
+    pub expression: Expression,
+    /// Whether it is answered.
+    pub shown: bool,
 }
 
 /// Whether the total number of matching entities goes with the page.
@@ -145,6 +164,20 @@ pub enum Shown {
     Number,
 }
 
+impl Computed {
+    /// Those that are answered, in the order of their columns behind those of the entity.
+    pub fn shown(computed: &[Computed]) -> impl Iterator<Item = &Computed> {
+        computed.iter().filter(|computed| computed.shown)
+    }
+
+    /// Whether the documents of both lists look the same.
+    pub fn same_documents(left: &[Computed], right: &[Computed]) -> bool {
+        let same = |left: &Computed, right: &Computed| left.name == right.name && left.primitive == right.primitive;
+        Computed::shown(left).count() == Computed::shown(right).count()
+            && Computed::shown(left).zip(Computed::shown(right)).all(|(left, right)| same(left, right))
+    }
+}
+
 impl Expand {
     /// All related entities with what was selected of them.
     pub fn new(navigation: NavigationId, target: SetId, select: Select) -> Expand {
@@ -163,6 +196,7 @@ impl Expand {
                 && left.target == right.target
                 && left.shown == right.shown
                 && left.counts() == right.counts()
+                && Computed::same_documents(&left.options.compute, &right.options.compute)
                 && left.options.select == right.options.select
                 && Expand::same_documents(&left.options.expand, &right.options.expand)
         };
@@ -244,6 +278,8 @@ pub enum ExpressionKind {
     Case(Vec<(Expression, Expression)>),
     /// `cast`: the value as one of the expression's type; null where it has none.
     Cast(Box<Expression>),
+    /// A column of the rows that `$apply` has made so far.
+    Column(usize),
     /// A question about the entities that to-many navigation leads to.
     Related(Box<Related>),
 }

@@ -206,7 +206,20 @@ pub(super) fn resolve_link(
 
 /// Options that look for entities say nothing about writing one.
 fn check_options(options: &Options) -> Result<(), Fault> {
-    let Options { filter, order_by, top, skip, skip_token, select: _, expand: _, count, format: _, id: _ } = options;
+    let Options {
+        filter,
+        order_by,
+        top,
+        skip,
+        skip_token,
+        select: _,
+        expand: _,
+        count,
+        format: _,
+        id: _,
+        compute,
+        apply,
+    } = options;
     let looking = [
         ("$filter", filter.is_some()),
         ("$orderby", !order_by.is_empty()),
@@ -214,6 +227,8 @@ fn check_options(options: &Options) -> Result<(), Fault> {
         ("$skip", skip.is_some()),
         ("$skiptoken", skip_token.is_some()),
         ("$count", *count == Counting::Total),
+        ("$compute", !compute.is_empty()),
+        ("$apply", apply.is_some()),
     ];
     match looking.into_iter().find(|option| option.1) {
         None => Ok(()),

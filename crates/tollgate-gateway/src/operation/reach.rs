@@ -53,13 +53,17 @@ fn check_options(access: &Access, options: &Options) -> Result<(), Fault> {
         access.check(expanded.target, Verb::Get)?;
         check_options(access, &expanded.options)?;
     }
+    if let Some(applied) = &options.apply {
+        applied.relation.try_each(&mut |expression| check_expression(access, expression))?;
+    }
+    options.compute.iter().try_for_each(|computed| check_expression(access, &computed.expression))?;
     let expressions = options.filter.iter().chain(options.order_by.iter().map(|key| &key.expression));
     expressions.into_iter().try_for_each(|expression| check_expression(access, expression))
 }
 
 fn check_expression(access: &Access, expression: &Expression) -> Result<(), Fault> {
     match &expression.kind {
-        ExpressionKind::Literal(_) => Ok(()),
+        ExpressionKind::Literal(_) | ExpressionKind::Column(_) => Ok(()),
         ExpressionKind::Leaf { of: _, through, leaf: _ } => {
             through.iter().try_for_each(|(_, target)| access.check(*target, Verb::Get))
         }

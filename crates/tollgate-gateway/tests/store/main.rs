@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
+mod applied;
 mod cluster;
 #[allow(dead_code, reason = "other crates damage the files, too")]
 #[path = "../../../../fuzz/corpus.rs"]

@@ -79,6 +79,7 @@ fn value_within(world: &World, named: &[Named<'_>], expression: &Expression) -> 
             found.map_or(Value::Null, |(_, value)| value)
         }
         ExpressionKind::Cast(inner) => cast(of(inner)?, expression.primitive),
+        ExpressionKind::Column(_) => panic!("entities have no columns"),
         ExpressionKind::Related(question) => related(world, named, question)?,
         ExpressionKind::Not(inner) => match of(inner)? {
             Value::Boolean(boolean) => Value::Boolean(!boolean),

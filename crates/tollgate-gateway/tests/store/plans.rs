@@ -167,7 +167,7 @@ fn of_variable(expression: &mut Expression, count: &mut usize) {
             }
             *count += 1;
         }
-        ExpressionKind::Literal(_) | ExpressionKind::Related(_) => {}
+        ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Related(_) => {}
         ExpressionKind::Not(operand)
         | ExpressionKind::Negate(operand)
         | ExpressionKind::Cast(operand)

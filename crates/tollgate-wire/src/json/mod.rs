@@ -5,6 +5,7 @@
 
 pub(crate) mod lexer;
 pub mod reader;
+pub(crate) mod rows;
 pub mod v2;
 pub mod v4;
 

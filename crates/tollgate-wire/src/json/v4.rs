@@ -9,7 +9,7 @@ use crate::edm::{EntityType, Model, Multiplicity, Primitive, PropertyKind};
 use crate::escape;
 use crate::format::{Ieee754, Metadata};
 use crate::number::write_integer;
-use crate::plan::{Expand, Select, Shown};
+use crate::plan::{Computed, Expand, Select, Shown};
 use crate::stencil::cell::Form;
 use crate::stencil::outline::{Field, Member, Outline};
 use crate::stencil::program::Program;
@@ -118,7 +118,7 @@ fn annotated_member(
     }
 }
 
-fn annotated_field(object: &mut Object<'_>, field: Field<'_>, metadata: Metadata, ieee754: Ieee754) {
+pub(super) fn annotated_field(object: &mut Object<'_>, field: Field<'_>, metadata: Metadata, ieee754: Ieee754) {
     if let (Metadata::Full, Some(name)) = (metadata, annotated_type(field.primitive)) {
         object.name(&[field.name, "@odata.type"]).texts(&["\"#", name, "\""]);
     }
@@ -245,7 +245,10 @@ pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
 /// The fragment of the context URL of a collection: the set with what was selected and expanded (V4.01 part 1,
 /// section 10.9: an expanded property without a selection of its own has empty parentheses).
 fn context(outline: &Outline<'_>) -> String {
-    let items = shown(outline.model, outline.entity_type, outline.select, outline.expand);
+    let mut items = shown(outline.model, outline.entity_type, outline.select, outline.expand);
+    if *outline.select != Select::All {
+        items.extend(Computed::shown(outline.computed).map(|computed| computed.name.clone()));
+    }
     match items.is_empty() {
         true => outline.set_name().to_owned(),
         false => format!("{}({})", outline.set_name(), items.join(",")),

@@ -1,13 +1,27 @@
 //! `$filter`: one Boolean expression.
 
 use super::Context;
-use super::expression::Parser;
+use super::expression::{Parser, conjunction};
 use crate::edm::Primitive;
-use crate::plan::Options;
+use crate::plan::{Expression, Options};
+use crate::relation::Relation;
 use crate::url::{Fault, Parsed, Problem, type_name};
 
 pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
-    let mut parser = Parser::new(context, text);
+    let Some(mut applied) = options.apply.take() else {
+        let found = condition(context, &mut Parser::over(context, text, None, &options.compute))?;
+        options.filter = Some(conjunction(options.filter.take(), found));
+        return Ok(());
+    };
+    let found = condition(context, &mut Parser::over(context, text, Some(&applied.columns), &[]))?;
+    let rows = std::mem::replace(&mut applied.relation, Relation::Entities);
+    applied.relation = Relation::Filtered(Box::new(rows), found);
+    options.apply = Some(applied);
+    Ok(())
+}
+
+/// The condition that is the whole text of a parser.
+pub(super) fn condition(context: &Context<'_>, parser: &mut Parser<'_>) -> Parsed<Expression> {
     let expression = parser.expression()?;
     parser.end()?;
     if !matches!(expression.primitive, Some(Primitive::Boolean) | None) {
@@ -15,6 +29,5 @@ pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) ->
         let what = format!("expected a Boolean expression, found one of type {found}");
         return Err(Problem::new(Fault::Type, expression.position, what).hint("compare it, as in PRICE gt 100"));
     }
-    options.filter = Some(expression);
-    Ok(())
+    Ok(expression)
 }

@@ -23,6 +23,12 @@ pub(super) const ORDER_KEYS_MAX: usize = 16;
 /// Expanded navigation properties of one request, in all levels: each is a statement.
 pub(super) const EXPANSIONS_MAX: usize = 32;
 
+/// Transformations of `$apply`, those inside of `concat` included: each is a subquery.
+pub(super) const TRANSFORMATIONS_MAX: usize = 16;
+
+/// Columns of what `$apply` makes, and computed properties.
+pub(super) const COLUMNS_MAX: usize = 128;
+
 /// Words and phrases of a search: each is looked for in each text of an entity.
 pub(super) const SEARCH_TERMS_MAX: usize = 32;
 

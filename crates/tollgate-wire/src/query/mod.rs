@@ -6,6 +6,8 @@
 //! To add an option: a file with its parse function, one line in [`OPTIONS`], and where it asks for something new a
 //! field of the plan, which the stores then match.
 
+mod apply;
+mod compute;
 mod count;
 mod expand;
 mod expression;
@@ -44,10 +46,12 @@ pub struct SystemOption {
     parse: fn(&Context<'_>, &str, &mut Options) -> Parsed<()>,
 }
 
-/// All system query options in the order in which they are read: `$select` needs `$expand`, `$skiptoken` needs
-/// `$orderby`.
+/// All system query options in the order in which they are read: nearly all need `$apply` and `$compute`, `$select` needs
+/// `$expand`, `$skiptoken` needs `$orderby`.
 pub static OPTIONS: [SystemOption; 17] = [
     SystemOption { applies_to: ANYTHING, plus: Plus::Plus, ..option("$format", BOTH, format::parse) },
+    option("$apply", ONLY_V4, apply::parse),
+    SystemOption { applies_to: COLLECTION | ENTITY, ..option("$compute", ONLY_V4, compute::parse) },
     SystemOption { applies_to: COLLECTION | COUNT | REFERENCES_OF_MANY, ..option("$filter", BOTH, filter::parse) },
     SystemOption { applies_to: COLLECTION | REFERENCES_OF_MANY, ..option("$orderby", BOTH, order_by::parse) },
     SystemOption {
@@ -76,8 +80,6 @@ pub static OPTIONS: [SystemOption; 17] = [
         ..option("$skiptoken", BOTH, skip_token::parse_option)
     },
     SystemOption { applies_to: COLLECTION | COUNT | REFERENCES_OF_MANY, ..option("$search", ONLY_V4, search::parse) },
-    SystemOption { applies_to: ANYTHING, ..option("$apply", ONLY_V4, unbuilt::apply) },
-    SystemOption { applies_to: ANYTHING, ..option("$compute", ONLY_V4, unbuilt::compute) },
     SystemOption { applies_to: ANYTHING, ..option("$deltatoken", ONLY_V4, unbuilt::delta_token) },
     SystemOption { applies_to: REFERENCES, ..option("$id", ONLY_V4, id::parse) },
     SystemOption { applies_to: ANYTHING, ..option("$index", ONLY_V4, unbuilt::index) },
@@ -122,7 +124,7 @@ pub(crate) struct Context<'m> {
 }
 
 /// Reads the query string into the plan of `resource`, and hands back the options that are not OData's.
-pub(crate) fn apply(
+pub(crate) fn read(
     model: &Model,
     version: Version,
     query: &str,
@@ -179,6 +181,9 @@ pub(crate) fn apply(
             decode(raw, option.plus).map_err(|problem| problem.located(Place::Option(option.name.into()), raw))?;
         (|| {
             check_applies(option, version, &named)?;
+            if options.apply.is_some() && matches!(option.name, "$expand" | "$search") {
+                return Err(Problem::not_implemented(0, format!("{} of what $apply has made", option.name)));
+            }
             (option.parse)(&context, &text, options)
         })()
         .map_err(|problem| problem.located(Place::Option(option.name.into()), &text))?;

@@ -15,7 +15,7 @@ pub(super) fn parse_skip(_: &Context<'_>, text: &str, options: &mut Options) -> 
 }
 
 /// Stores count with signed 64 bits, so that is the limit here too.
-fn whole_number(text: &str) -> Parsed<u64> {
+pub(super) fn whole_number(text: &str) -> Parsed<u64> {
     let digits = text.trim();
     let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let value = if all_digits { digits.parse::<i64>().ok() } else { None };

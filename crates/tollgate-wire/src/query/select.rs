@@ -4,14 +4,26 @@
 use super::{Context, list};
 use crate::edm::{EntityType, LeafId, NavigationId, PropertyKind, Version};
 use crate::plan::{Options, Select};
+use crate::relation::Applied;
 use crate::suggest;
 use crate::url::{Fault, Parsed, Problem, quoted};
 
 pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
+    if let Some(applied) = &mut options.apply {
+        return of_columns(applied, text);
+    }
+    let everything = list::items(text, b',').any(|(_, item)| item == "*");
+    for computed in &mut options.compute {
+        computed.shown = everything;
+    }
     let mut own = Chosen::default();
     // For each expansion: what was chosen of it, if anything.
     let mut nested: Vec<Option<Chosen>> = vec![None; options.expand.len()];
     for (at, item) in list::items(text, b',') {
+        if let Some(computed) = options.compute.iter_mut().find(|computed| computed.name == item) {
+            computed.shown = true;
+            continue;
+        }
         let behind = item.split_once('/').filter(|_| context.version == Version::V2);
         let navigation = behind.and_then(|(name, rest)| Some((name, rest, context.entity_type.navigation(name)?)));
         let Some((name, rest, navigation)) = navigation else {
@@ -37,6 +49,27 @@ pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) ->
         // V2 answers an expansion only where it is selected too (MS-ODATA 2.2.3.6.1.11); V4 answers it always.
         options.expand.retain(|expand| navigation.contains(&expand.navigation));
     }
+    Ok(())
+}
+
+/// The columns of what `$apply` has made: each by its path, or all that a path begins.
+fn of_columns(applied: &mut Applied, text: &str) -> Parsed<()> {
+    let mut shown: Vec<usize> = Vec::new();
+    for (at, item) in list::items(text, b',') {
+        let before = shown.len();
+        for (index, column) in applied.columns.iter().enumerate() {
+            let begins = column.path.strip_prefix(item).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            if (item == "*" || !item.is_empty() && begins) && !shown.contains(&index) {
+                shown.push(index);
+            }
+        }
+        if shown.len() == before && !applied.columns.iter().any(|column| column.path == item) {
+            let names = applied.columns.iter().map(|column| column.path.as_str());
+            return Err(unknown(at, item, "what $apply has made", names));
+        }
+    }
+    shown.sort_unstable();
+    applied.shown = shown;
     Ok(())
 }
 

@@ -60,7 +60,8 @@ pub(super) fn parse_option(context: &Context<'_>, text: &str, options: &mut Opti
     let bad = |what: &str| Problem::whole(Fault::BadValue, what).hint("follow the next link as it was answered");
     let mut token =
         parse(text).ok_or_else(|| bad("the $skiptoken was not issued by this service, or it was changed"))?;
-    let key = &context.entity_type.key;
+    // Rows that are no entities are found by counting.
+    let key = if options.apply.is_some() { &[][..] } else { &context.entity_type.key };
     let mut types: Vec<Option<Primitive>> = options.order_by.iter().map(|order| order.expression.primitive).collect();
     types.extend(key.iter().map(|leaf| Some(context.entity_type.leaves[leaf.0].primitive)));
     if token.after.len() != types.len() {

@@ -4,14 +4,6 @@ use super::Context;
 use crate::plan::Options;
 use crate::url::{Fault, Parsed, Problem};
 
-pub(super) fn apply(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    refuse("$apply")
-}
-
-pub(super) fn compute(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    refuse("$compute")
-}
-
 pub(super) fn delta_token(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
     refuse("$deltatoken")
 }

@@ -32,7 +32,8 @@ pub mod raw;
 use crate::edm::{Model, SetId, Version};
 use crate::format::Format;
 use crate::number::write_integer;
-use crate::plan::{Expand, Select, Shape};
+use crate::plan::{Expand, Options, Select, Shape};
+use crate::relation::Applied;
 use crate::value::Row;
 use crate::{atom, json, rest};
 use outline::Outline;
@@ -165,6 +166,30 @@ impl Stencil {
             Format::RestXml { padding } => rest::compile_xml(&mut stencil, &outline, padding),
             Format::V2Atom => atom::write::compile(&mut stencil, &outline),
             Format::V2Json => json::v2::compile(&mut stencil, &outline),
+        }
+        stencil
+    }
+
+    /// Compiles the documents of a set with computed properties, whose columns stand behind those of the entity.
+    pub fn compile_computed(model: &Model, set: SetId, format: Format, options: &Options) -> Stencil {
+        let outline =
+            Outline { computed: &options.compute, ..Outline::new(model, set, &options.select, &options.expand) };
+        let mut stencil = Stencil::blank(&outline, format);
+        match format {
+            Format::V4Json { metadata, ieee754 } => json::v4::compile(&mut stencil, &outline, metadata, ieee754),
+            Format::RestJson | Format::RestXml { .. } | Format::V2Atom | Format::V2Json => {
+                return Stencil::compile(model, set, format, &options.select, &options.expand);
+            }
+        }
+        stencil
+    }
+
+    /// Compiles the documents of what `$apply` has made, which V4 has only in JSON: rows have the columns that are shown.
+    pub fn compile_rows(model: &Model, set: SetId, format: Format, applied: &Applied) -> Stencil {
+        let mut stencil = Stencil::blank(&Outline::new(model, set, &Select::All, &[]), format);
+        stencil.etag = None;
+        if let Format::V4Json { metadata, ieee754 } = format {
+            json::rows::compile(&mut stencil, applied, metadata, ieee754);
         }
         stencil
     }

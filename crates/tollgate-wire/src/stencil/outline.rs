@@ -10,7 +10,7 @@ use crate::edm::{
     ComplexId, EntityType, LeafId, Model, NavigationId, NavigationProperty, Primitive, PropertyKind, SetId, Version,
 };
 use crate::format::Format;
-use crate::plan::{Columns, Expand, Select, Shape, Shown};
+use crate::plan::{Columns, Computed, Expand, Select, Shape, Shown};
 
 /// A stream of which nothing more is known than that it is bytes (RFC 2046, section 4.5.1).
 const ANY_MEDIA_TYPE: &str = "application/octet-stream";
@@ -22,7 +22,9 @@ pub(crate) struct Outline<'m> {
     pub(crate) entity_type: &'m EntityType,
     pub(crate) select: &'m Select,
     pub(crate) expand: &'m [Expand],
-    columns: Columns,
+    /// What was computed of it.
+    pub(crate) computed: &'m [Computed],
+    pub(crate) columns: Columns,
 }
 
 /// A primitive of the document.
@@ -42,15 +44,26 @@ pub(crate) enum Member<'m> {
 impl<'m> Outline<'m> {
     pub(crate) fn new(model: &'m Model, set: SetId, select: &'m Select, expand: &'m [Expand]) -> Outline<'m> {
         let entity_type = model.type_of(set);
-        Outline { model, set, entity_type, select, expand, columns: Columns::new(entity_type, select, expand) }
+        Outline {
+            model,
+            set,
+            entity_type,
+            select,
+            expand,
+            computed: &[],
+            columns: Columns::new(entity_type, select, expand),
+        }
     }
 
     /// The documents of what is expanded.
     pub(crate) fn child(&self, expand: &Expand, format: Format) -> Stencil {
         match expand.shown {
-            Shown::Entities | Shown::Number => {
-                Stencil::compile(self.model, expand.target, format, &expand.options.select, &expand.options.expand)
-            }
+            Shown::Entities | Shown::Number => match expand.options.compute.is_empty() {
+                true => {
+                    Stencil::compile(self.model, expand.target, format, &expand.options.select, &expand.options.expand)
+                }
+                false => Stencil::compile_computed(self.model, expand.target, format, &expand.options),
+            },
             Shown::References => Stencil::compile_references(self.model, expand.target, format),
         }
     }
@@ -82,7 +95,11 @@ impl<'m> Outline<'m> {
                 (_, member) => members.push((property, member)),
             }
         }
-        members.into_iter().map(|(_, member)| member).collect()
+        let computed = Computed::shown(self.computed).enumerate().map(|(index, computed)| {
+            let column = self.columns.leaves.len() + index;
+            Member::Primitive(Field { name: &computed.name, primitive: computed.primitive, column })
+        });
+        members.into_iter().map(|(_, member)| member).chain(computed).collect()
     }
 
     fn member(&self, column: usize) -> (usize, Member<'m>) {

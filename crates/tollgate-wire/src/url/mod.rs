@@ -45,7 +45,7 @@ pub fn parse(
         path::parse(model, version, &decoded).map_err(|problem| problem.located(Place::Path, &decoded))?;
     let custom = match query {
         None | Some("") => Vec::new(),
-        Some(query) => query::apply(model, version, query, &mut resource)?,
+        Some(query) => query::read(model, version, query, &mut resource)?,
     };
     Ok((resource, custom))
 }

@@ -74,7 +74,7 @@ fn height(expression: &Expression) -> usize {
             assert_eq!(expression.primitive.is_none(), *value == Value::Null);
             0
         }
-        ExpressionKind::Leaf { .. } => 0,
+        ExpressionKind::Leaf { .. } | ExpressionKind::Column(_) => 0,
         ExpressionKind::Not(operand) | ExpressionKind::Negate(operand) => height(operand),
         ExpressionKind::Logic(_, left, right)
         | ExpressionKind::Compare(_, left, right)

@@ -60,6 +60,7 @@ fn describe_within(model: &Model, entity_type: &EntityType, sets: &[SetId], expr
                 branches.iter().map(|(condition, value)| format!("{}: {}", inner(condition), inner(value))).collect();
             format!("(case {})", branches.join(", "))
         }
+        ExpressionKind::Column(index) => format!("c{index}"),
         ExpressionKind::Cast(operand) => format!("({} as {})", inner(operand), name(expression.primitive)),
         ExpressionKind::Related(related) => {
             let mut reached = match related.of {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use bytes::BytesMut;
 use postgres::{Row as Sent, Statement};
 use tollgate_wire::edm::{Primitive, SetId};
-use tollgate_wire::plan::{Columns, Expand, Shown};
+use tollgate_wire::plan::{Columns, Computed, Expand, Shown};
 use tollgate_wire::value::{Cell, Row};
 
 use super::bind::Bound;
@@ -94,6 +94,7 @@ impl<'p, R: Reach> Expansion<'p, R> {
             (column, parent.leaves[leaf.0].primitive)
         });
         let kinds = related.leaves.iter().map(|leaf| Kind::of_leaf(target, *leaf));
+        let computed = Computed::shown(&options.compute).map(|computed| Kind::of(Some(computed.primitive)));
         let of_many = |sql| OfMany { sql, statement: None };
         let entities = match expand.shown {
             Shown::Number => None,
@@ -104,7 +105,7 @@ impl<'p, R: Reach> Expansion<'p, R> {
             entities: entities.map(of_many),
             totals: totals.map(of_many),
             counted: Vec::new(),
-            kinds: kinds.chain([Kind::Integer]).collect(),
+            kinds: kinds.chain(computed).chain([Kind::Integer]).collect(),
             joined: joined.collect(),
             target: expand.target,
             expansions: Expansion::all(source, expand.target, &options.expand, &related)?,

@@ -6,7 +6,7 @@
 use postgres::types::ToSql;
 use postgres::{Client, IsolationLevel, Portal, Row as Sent, Statement, Transaction as Snapshot};
 use tollgate_wire::edm::{Model, SetId};
-use tollgate_wire::plan::{Columns, Plan, Shape};
+use tollgate_wire::plan::{Columns, Computed, Plan, Shape};
 
 use super::bind::Bound;
 use super::expand::{Expansion, PARENTS_AT_ONCE, Parents};
@@ -235,11 +235,14 @@ impl<S: RowSink> Reading<'_, S> {
     fn rows<R: Reach>(&mut self, reach: &mut R, outcome: &mut Outcome) -> Result<(), Stopped> {
         let plan = self.plan;
         let entity_type = self.source.model.type_of(plan.set());
-        let columns = Columns::new(entity_type, &plan.options.select, &plan.options.expand);
+        let columns = self.source.columns(plan);
         let tokens = Tokens::new(&self.source, plan, &columns);
         let sql = self.source.page(plan, &columns, self.page.window)?;
         let mut kinds: Vec<_> = columns.leaves.iter().map(|leaf| Kind::of_leaf(entity_type, *leaf)).collect();
-        if plan.shape == Shape::Collection {
+        kinds.extend(Computed::shown(&plan.options.compute).map(|computed| Kind::of(Some(computed.primitive))));
+        if let Some(applied) = &plan.options.apply {
+            kinds.extend(applied.shown.iter().map(|index| Kind::of(Some(applied.columns[*index].primitive))));
+        } else if plan.shape == Shape::Collection {
             kinds.extend(plan.options.order_by.iter().map(|by| Kind::of_order(by.expression.primitive)));
         }
         let mut expansions = Expansion::<R>::all(&self.source, plan.set(), &plan.options.expand, &columns)?;

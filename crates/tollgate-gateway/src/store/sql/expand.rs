@@ -2,13 +2,13 @@
 //! many parents at once (PostgreSQL, where it costs a round trip), and how many there are.
 
 use tollgate_wire::edm::{Multiplicity, NavigationProperty, SetId};
-use tollgate_wire::plan::{Columns, Expand, Origin};
+use tollgate_wire::plan::{Columns, Computed, Expand, Origin};
 
 use super::class::Class;
 use super::dialect::postgres_type;
-use super::expression::{Scope, condition};
+use super::expression::{Scope, condition, value};
 use super::navigation::{ambiguous, leaf_value};
-use super::order::order_keys;
+use super::order::{computed_columns, order_keys};
 use super::statement::{ANSWER, Source, Window};
 use super::{Parameter, Sql};
 use crate::store::StoreError;
@@ -26,6 +26,7 @@ impl Source<'_> {
         let mut sql = Sql::new(self.dialect);
         let navigation = self.navigation(set, expand);
         self.select(&mut sql, expand.target, columns);
+        computed_columns(&mut sql, &self.scope(expand.target), &expand.options.compute)?;
         self.of_one_parent(&mut sql, navigation, expand)?;
         sql.push(" ORDER BY ");
         order_keys(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;
@@ -95,6 +96,7 @@ impl Source<'_> {
         }
         let mut sql = Sql::new(self.dialect);
         self.select(&mut sql, expand.target, columns);
+        computed_columns(&mut sql, &self.scope(expand.target), &expand.options.compute)?;
         sql.push(", parents.number");
         self.parents_of(&mut sql, navigation, expand);
         sql.push(" JOIN ");
@@ -118,7 +120,9 @@ impl Source<'_> {
         let mut sql = Sql::new(self.dialect);
         let navigation = self.navigation(set, expand);
         sql.push("SELECT ");
-        sql.list(", ", 0..columns.leaves.len(), |sql, index| sql.push(&format!("{PART}.c{index}")));
+        let computed: Vec<&Computed> = Computed::shown(&expand.options.compute).collect();
+        let leaves = columns.leaves.len();
+        sql.list(", ", 0..leaves + computed.len(), |sql, index| sql.push(&format!("{PART}.c{index}")));
         sql.push(", parents.number");
         self.parents_of(&mut sql, navigation, expand);
         sql.push(" CROSS JOIN LATERAL (SELECT ");
@@ -126,6 +130,15 @@ impl Source<'_> {
             self.answered(sql, expand.target, *leaf);
             sql.push(&format!(" AS c{index}"));
         });
+        for (index, computed) in computed.iter().enumerate() {
+            sql.push(", ");
+            let mut written = Ok(());
+            sql.answered(Class::of(Some(computed.primitive)), |sql| {
+                written = value(sql, &self.scope(expand.target), &computed.expression);
+            });
+            written?;
+            sql.push(&format!(" AS c{}", leaves + index));
+        }
         sql.push(", row_number() OVER (ORDER BY ");
         order_keys(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;
         sql.push(") AS place FROM ");

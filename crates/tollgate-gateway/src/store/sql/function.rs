@@ -20,6 +20,13 @@ macro_rules! names {
 /// gigabytes.
 pub const MADE_BYTES_MAX: usize = 4_096;
 
+/// The beginning of SQLite's calls of aggregates that are not its own.
+pub const INTEGER_SUM: &str = "tollgate_integer_sum(";
+/// The exact sum of decimals.
+pub const DECIMAL_SUM: &str = "tollgate_decimal_sum(";
+/// The average of decimals, as many digits as a division has.
+pub const DECIMAL_AVERAGE: &str = "tollgate_decimal_average(";
+
 /// A function's name and how many arguments it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Name {

@@ -13,6 +13,7 @@ pub mod function;
 mod navigation;
 pub mod order;
 pub mod page;
+pub mod relation;
 pub mod statement;
 
 use tollgate_wire::value::Value;

@@ -4,7 +4,7 @@
 //! SQLite does by itself; PostgreSQL is told.
 
 use tollgate_wire::edm::LeafId;
-use tollgate_wire::plan::{Direction, Expression, ExpressionKind, OrderBy, Origin, SkipToken};
+use tollgate_wire::plan::{Computed, Direction, Expression, ExpressionKind, OrderBy, Origin, SkipToken};
 use tollgate_wire::value::Value;
 
 use super::class::Class;
@@ -44,6 +44,21 @@ pub fn order_keys<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]
             sql.push(", ");
         }
         key_leaf(sql, scope, *leaf)?;
+    }
+    Ok(())
+}
+
+/// Appends what was computed and is answered as further columns.
+///
+/// # Errors
+///
+/// Those of the expressions.
+pub fn computed_columns<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, computed: &'p [Computed]) -> Result<(), StoreError> {
+    for computed in Computed::shown(computed) {
+        sql.push(", ");
+        let mut written = Ok(());
+        sql.answered(Class::of(Some(computed.primitive)), |sql| written = value(sql, scope, &computed.expression));
+        written?;
     }
     Ok(())
 }
@@ -234,6 +249,7 @@ fn never_null(scope: &Scope<'_>, expression: &Expression) -> bool {
         | ExpressionKind::Arithmetic(..)
         | ExpressionKind::Call(..)
         | ExpressionKind::In(..)
+        | ExpressionKind::Column(_)
         | ExpressionKind::Case(_)
         | ExpressionKind::Cast(_)
         | ExpressionKind::Related(_) => false,

@@ -1,7 +1,7 @@
 //! Pages: how many rows are asked for, when a page is full, and the skip token of the row at which the next one begins.
 
 use tollgate_wire::edm::{EntityType, Primitive};
-use tollgate_wire::plan::{Columns, Plan, SkipToken};
+use tollgate_wire::plan::{Columns, Computed, Plan, SkipToken};
 use tollgate_wire::value::{Cell, Row, Value};
 
 use super::statement::{Source, Window, key_columns};
@@ -54,9 +54,13 @@ impl<'p> Tokens<'p> {
     /// For the rows of a plan with these columns.
     pub fn new(source: &Source<'p>, plan: &'p Plan, columns: &Columns) -> Tokens<'p> {
         let entity_type = source.model.type_of(plan.set());
-        let key_columns = key_columns(entity_type, columns);
-        let identity = source.mapping.table(plan.set()).identity;
-        Tokens { plan, entity_type, identity, order_begin: columns.leaves.len(), key_columns }
+        let identity = source.identity(plan);
+        let key_columns = match plan.options.apply {
+            Some(_) => Vec::new(),
+            None => key_columns(entity_type, columns),
+        };
+        let order_begin = columns.leaves.len() + Computed::shown(&plan.options.compute).count();
+        Tokens { plan, entity_type, identity, order_begin, key_columns }
     }
 
     /// Where the key stands in a row; nothing where pages are cut by counting.

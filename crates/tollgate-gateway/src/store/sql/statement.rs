@@ -43,10 +43,14 @@ impl Source<'_> {
     ///
     /// What the plan's expressions, keys and skip token can be refused for.
     pub fn page<'p>(&self, plan: &'p Plan, columns: &Columns, window: Window) -> Result<Sql<'p>, StoreError> {
+        if let Some(applied) = &plan.options.apply {
+            return self.applied_page(plan, applied, window);
+        }
         let mut sql = Sql::new(self.dialect);
         let scope = self.scope(plan.set());
         self.select(&mut sql, plan.set(), columns);
         let options = &plan.options;
+        order::computed_columns(&mut sql, &scope, &options.compute)?;
         if plan.shape == Shape::Collection {
             order::order_columns(&mut sql, &scope, &options.order_by)?;
         }
@@ -90,6 +94,9 @@ impl Source<'_> {
     ///
     /// As [`Source::page`].
     pub fn count<'p>(&self, plan: &'p Plan) -> Result<Sql<'p>, StoreError> {
+        if let Some(applied) = &plan.options.apply {
+            return self.applied_count(plan, applied);
+        }
         let mut sql = Sql::new(self.dialect);
         let window = match plan.shape {
             Shape::Count => Window { limit: plan.options.top, offset: plan.options.skip },
@@ -146,13 +153,29 @@ impl Source<'_> {
     /// After how many rows of the order a page begins, beside what its skip token says by values.
     pub fn offset(&self, plan: &Plan) -> Option<u64> {
         let skip = plan.options.skip.unwrap_or(0);
-        let offset = match (&plan.options.skip_token, self.mapping.table(plan.set()).identity) {
+        let offset = match (&plan.options.skip_token, self.identity(plan)) {
             (None, _) => skip,
             // What was skipped lies before the token.
             (Some(_), Identity::Key) => 0,
             (Some(token), Identity::Nothing) => skip.saturating_add(token.answered),
         };
         (offset > 0).then_some(offset)
+    }
+
+    /// How rows of a plan are told apart: those that `$apply` has made are counted.
+    pub fn identity(&self, plan: &Plan) -> Identity {
+        match plan.options.apply {
+            Some(_) => Identity::Nothing,
+            None => self.mapping.table(plan.set()).identity,
+        }
+    }
+
+    /// The columns that a plan reads of each entity; none where its rows are no entities any more.
+    pub fn columns(&self, plan: &Plan) -> Columns {
+        match plan.options.apply {
+            Some(_) => Columns { leaves: Vec::new(), shown: 0 },
+            None => Columns::new(self.model.type_of(plan.set()), &plan.options.select, &plan.options.expand),
+        }
     }
 
     /// Whether a plan asks for the total.
@@ -180,7 +203,7 @@ impl Source<'_> {
     }
 
     /// Appends ` FROM …` with a join for each step; the last entity is [`ANSWER`].
-    fn from(&self, sql: &mut Sql<'_>, root: SetId, steps: &[Step], last: SetId) {
+    pub(super) fn from(&self, sql: &mut Sql<'_>, root: SetId, steps: &[Step], last: SetId) {
         sql.push(" FROM ");
         sql.table_as(self.mapping.table(last), ANSWER);
         let mut target = last;
@@ -197,7 +220,7 @@ impl Source<'_> {
     }
 
     /// Appends what the keys of the path demand, and which of several entities to-one navigation means.
-    fn path_conditions<'p>(
+    pub(super) fn path_conditions<'p>(
         &self,
         sql: &mut Sql<'p>,
         conditions: &mut Conditions,
@@ -300,12 +323,12 @@ pub fn key_columns(entity_type: &EntityType, columns: &Columns) -> Vec<usize> {
 
 /// Writes ` WHERE ` before the first condition and ` AND ` before the others.
 #[derive(Default)]
-struct Conditions {
+pub(super) struct Conditions {
     written: usize,
 }
 
 impl Conditions {
-    fn next(&mut self, sql: &mut Sql<'_>) {
+    pub(super) fn next(&mut self, sql: &mut Sql<'_>) {
         sql.push(if self.written == 0 { " WHERE " } else { " AND " });
         self.written += 1;
     }

@@ -12,16 +12,17 @@ use rusqlite::{Connection, Error, ffi};
 use tollgate_wire::decimal::{self, DecimalError};
 use tollgate_wire::edm::Primitive;
 
+use super::aggregates;
 use super::form::{self, Canonical, shown};
 use crate::store::sql::DECIMAL_COLLATION;
 use crate::store::sql::function::{self, MADE_BYTES_MAX, Name};
 use crate::store::{Form, StoreError};
 
 /// Why a function has no result, as error codes of our own in a family that reading does not know otherwise.
-mod refusal {
+pub(super) mod refusal {
     use super::ffi::SQLITE_CONSTRAINT;
 
-    pub(super) const INTEGER_OVERFLOW: i32 = SQLITE_CONSTRAINT | 201 << 8;
+    pub(in super::super) const INTEGER_OVERFLOW: i32 = SQLITE_CONSTRAINT | 201 << 8;
     pub(super) const DECIMAL_OVERFLOW: i32 = SQLITE_CONSTRAINT | 202 << 8;
     pub(super) const DIVISION_BY_ZERO: i32 = SQLITE_CONSTRAINT | 203 << 8;
     pub(super) const STORED_VALUE: i32 = SQLITE_CONSTRAINT | 204 << 8;
@@ -55,6 +56,7 @@ pub(super) fn register(raw: &Connection) -> Result<(), StoreError> {
     reals(raw)?;
     decimals(raw)?;
     texts(raw)?;
+    aggregates::register(raw)?;
     dates(raw)
 }
 
@@ -146,11 +148,11 @@ fn decimals(raw: &Connection) -> Result<(), StoreError> {
     one(function::DECIMAL_CEILING, decimal::ceiling)
 }
 
-fn refused(extended_code: i32) -> Error {
+pub(super) fn refused(extended_code: i32) -> Error {
     Error::SqliteFailure(ffi::Error::new(extended_code), None)
 }
 
-fn refused_decimal(error: DecimalError) -> Error {
+pub(super) fn refused_decimal(error: DecimalError) -> Error {
     refused(match error {
         DecimalError::Overflow => refusal::DECIMAL_OVERFLOW,
         DecimalError::DivisionByZero => refusal::DIVISION_BY_ZERO,
@@ -266,7 +268,7 @@ fn text<'c>(context: &'c Context<'_>, index: usize) -> Option<Cow<'c, str>> {
 }
 
 /// A decimal. Columns that are not ours may hold numbers instead of digits.
-fn digits<'c>(context: &'c Context<'_>, index: usize) -> Option<Cow<'c, str>> {
+pub(super) fn digits<'c>(context: &'c Context<'_>, index: usize) -> Option<Cow<'c, str>> {
     match context.get_raw(index) {
         ValueRef::Integer(integer) => Some(integer.to_string().into()),
         ValueRef::Real(real) => Some(real.to_string().into()),

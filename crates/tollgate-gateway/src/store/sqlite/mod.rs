@@ -3,6 +3,7 @@
 //! A [`Database`] hands out a [`Connection`] for each work process; connections share nothing in this process but the
 //! pages of the database. It deliberately offers no SQL to its callers: they ask with plans.
 
+mod aggregates;
 mod budget;
 mod catalog;
 mod condition;

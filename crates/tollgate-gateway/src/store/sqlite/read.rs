@@ -41,6 +41,7 @@ impl Connection {
             && plan.steps.is_empty()
             && plan.options.select == Select::All
             && plan.options.expand.is_empty()
+            && plan.options.compute.is_empty()
         {
             return self.read_by_key(model, plan.root, key, sink);
         }
@@ -152,7 +153,7 @@ impl Connection {
     ) -> Result<(), StoreError> {
         let page = Page::new(source, plan, page_size);
         let set = plan.set();
-        let columns = Columns::new(source.model.type_of(set), &plan.options.select, &plan.options.expand);
+        let columns = source.columns(plan);
         let tokens = Tokens::new(source, plan, &columns);
         let mut converter = Converter::new(source.model, source.mapping, set, columns.leaves.iter().copied());
         let sql = source.page(plan, &columns, page.window)?;

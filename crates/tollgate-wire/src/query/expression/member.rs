@@ -103,7 +103,7 @@ fn same_form(operand: Option<Primitive>, literal: Option<Primitive>) -> bool {
 /// How many nodes an expression has.
 pub(super) fn size(expression: &Expression) -> usize {
     1 + match &expression.kind {
-        ExpressionKind::Literal(_) | ExpressionKind::Leaf { .. } => 0,
+        ExpressionKind::Literal(_) | ExpressionKind::Leaf { .. } | ExpressionKind::Column(_) => 0,
         ExpressionKind::Not(inner) | ExpressionKind::Negate(inner) | ExpressionKind::Cast(inner) => size(inner),
         ExpressionKind::In(inner, values) => size(inner) + values.len(),
         ExpressionKind::Logic(_, left, right)
@@ -112,5 +112,25 @@ pub(super) fn size(expression: &Expression) -> usize {
         ExpressionKind::Call(_, arguments) => arguments.iter().map(size).sum(),
         ExpressionKind::Case(branches) => branches.iter().map(|(condition, value)| size(condition) + size(value)).sum(),
         ExpressionKind::Related(related) => related.condition.as_ref().map_or(0, size),
+    }
+}
+
+/// How high an expression is above its own node.
+pub(super) fn height(expression: &Expression) -> usize {
+    let above = |inner: &Expression| height(inner) + 1;
+    match &expression.kind {
+        ExpressionKind::Literal(_) | ExpressionKind::Leaf { .. } | ExpressionKind::Column(_) => 0,
+        ExpressionKind::Not(inner)
+        | ExpressionKind::Negate(inner)
+        | ExpressionKind::Cast(inner)
+        | ExpressionKind::In(inner, _) => above(inner),
+        ExpressionKind::Logic(_, left, right)
+        | ExpressionKind::Compare(_, left, right)
+        | ExpressionKind::Arithmetic(_, left, right) => above(left).max(above(right)),
+        ExpressionKind::Call(_, arguments) => arguments.iter().map(above).max().unwrap_or(0),
+        ExpressionKind::Case(branches) => {
+            branches.iter().map(|(condition, value)| above(condition).max(above(value))).max().unwrap_or(0)
+        }
+        ExpressionKind::Related(related) => related.condition.as_ref().map_or(0, above),
     }
 }

@@ -12,12 +12,13 @@ mod related;
 mod special;
 mod types;
 
-pub(super) use types::conjunction;
+pub(super) use types::{conjunction, is_number};
 
 use super::Context;
 use super::limits::{HEIGHT_MAX, NAVIGATION_MAX, NESTING_MAX, NODES_MAX};
 use crate::edm::{EntityType, LeafId, Multiplicity, NavigationId, Primitive, PropertyKind, SetId, Version};
-use crate::plan::{Arithmetic, Expression, ExpressionKind, Logic, Origin};
+use crate::plan::{Arithmetic, Computed, Expression, ExpressionKind, Logic, Origin};
+use crate::relation::Column;
 use crate::suggest;
 use crate::url::{Fault, Literal, Parsed, Problem, quoted, read_literal};
 use operators::{Operation, Operator};
@@ -34,6 +35,10 @@ pub(super) struct Parser<'c> {
     here_type: &'c EntityType,
     /// The related entities of the questions around the place that is read, outermost first.
     variables: Vec<Variable<'c>>,
+    /// What names mean where there are no entities any more.
+    columns: Option<&'c [Column]>,
+    /// Expressions that have a name.
+    computed: &'c [Computed],
     /// Aliases whose text is being read, so that none stands in itself.
     aliases: Vec<usize>,
 }
@@ -61,8 +66,55 @@ impl<'c> Parser<'c> {
             here: Origin::It,
             here_type: context.entity_type,
             variables: Vec::new(),
+            columns: None,
+            computed: &[],
             aliases: Vec::new(),
         }
+    }
+
+    /// The same over the rows that `$apply` has made, and with names for expressions.
+    pub(super) fn over(
+        context: &'c Context<'c>,
+        text: &'c str,
+        columns: Option<&'c [Column]>,
+        computed: &'c [Computed],
+    ) -> Parser<'c> {
+        Parser { columns, computed, ..Parser::new(context, text) }
+    }
+
+    /// In which version is read.
+    pub(super) fn version(&self) -> Version {
+        self.context.version
+    }
+
+    /// How far has been read.
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Goes on from there.
+    pub(super) fn begin_at(&mut self, position: usize) {
+        self.position = position;
+    }
+
+    /// Takes the word that stands here, with its place.
+    pub(super) fn next_word(&mut self) -> (&'c str, usize) {
+        self.space();
+        let (word, at) = (self.word(), self.position);
+        self.position += word.len();
+        (word, at)
+    }
+
+    /// Takes `as Name`.
+    pub(super) fn alias_name(&mut self) -> Parsed<(&'c str, usize)> {
+        if !self.take_word("as", false) {
+            return Err(Problem::syntax(self.position, "expected a name, as in 'as Total'"));
+        }
+        let (name, at) = self.next_word();
+        if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
+            return Err(Problem::syntax(at, "expected a name behind 'as'"));
+        }
+        Ok((name, at))
     }
 
     /// One expression; what stands behind it is left.
@@ -260,6 +312,14 @@ impl<'c> Parser<'c> {
             return self.path(Origin::Variable(number), entity_type);
         }
         let behind = self.text.as_bytes().get(at + word.len());
+        if self.here == Origin::It && behind != Some(&b'(') && behind != Some(&b'.') {
+            if let Some(computed) = self.computed.iter().find(|computed| computed.name == word) {
+                return self.mentioned(computed);
+            }
+            if let Some(columns) = self.columns {
+                return self.column(columns);
+            }
+        }
         if behind == Some(&b'.') {
             let length = self.rest().find(|character| !is_name_character(character) && character != '.');
             let qualified = &self.rest()[..length.unwrap_or(self.rest().len())];
@@ -274,6 +334,33 @@ impl<'c> Parser<'c> {
             };
         }
         if behind == Some(&b'(') { self.call(at, word) } else { self.path(self.here, self.here_type) }
+    }
+
+    /// A computed property: its expression stands here once more.
+    fn mentioned(&mut self, computed: &Computed) -> Parsed<Node> {
+        let at = self.position;
+        self.position += computed.name.len();
+        self.nodes += member::size(&computed.expression);
+        let height = member::height(&computed.expression);
+        self.node(Expression { position: at, ..computed.expression.clone() }, height)
+    }
+
+    /// A column of what `$apply` has made.
+    fn column(&mut self, columns: &[Column]) -> Parsed<Node> {
+        let at = self.position;
+        let is_path = |character: char| is_name_character(character) || character == '/';
+        let end = self.rest().find(|character| !is_path(character)).unwrap_or(self.rest().len());
+        let path = &self.rest()[..end];
+        let Some(index) = columns.iter().position(|column| column.path == path) else {
+            let names = columns.iter().map(|column| column.path.as_str());
+            let hint = suggest::nearest(path, names).map(|name| format!("did you mean {name}?"));
+            let what = format!("unknown property {}", quoted(path));
+            return Err(Problem::new(Fault::UnknownProperty, at, what)
+                .hint_if(hint.or_else(|| Some("it is none of what $apply has made".to_owned()))));
+        };
+        self.position += end;
+        let primitive = Some(columns[index].primitive);
+        self.node(Expression { kind: ExpressionKind::Column(index), primitive, position: at }, 0)
     }
 
     fn call(&mut self, at: usize, name: &str) -> Parsed<Node> {

@@ -317,7 +317,7 @@ pub(super) fn is_integer(primitive: Primitive) -> bool {
     matches!(primitive, P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64)
 }
 
-pub(super) fn is_number(primitive: Primitive) -> bool {
+pub(in crate::query) fn is_number(primitive: Primitive) -> bool {
     is_integer(primitive) || matches!(primitive, Primitive::Single | Primitive::Double | Primitive::Decimal { .. })
 }
 

@@ -106,6 +106,15 @@ pub fn value<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expressio
     write(sql, scope, expression, Nulls::Exact, 0)
 }
 
+/// Appends a number as a floating-point one.
+///
+/// # Errors
+///
+/// As [`condition`].
+pub(super) fn as_real<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expression) -> Result<(), StoreError> {
+    operand(sql, scope, expression, Class::Real, 0)
+}
+
 /// Appends an expression in the form that sorts as its values do, with its collation.
 ///
 /// # Errors
@@ -240,6 +249,10 @@ fn write<'p>(
             leaf_value(sql, scope, *of, through, *leaf);
             Ok(())
         }
+        ExpressionKind::Column(index) => {
+            sql.push(&format!("{}.c{index}", scope.alias));
+            Ok(())
+        }
         ExpressionKind::Not(inner) => {
             sql.push("(NOT ");
             boolean(sql, scope, inner, Nulls::Exact, depth + 1)?;
@@ -285,6 +298,7 @@ fn chain<'p>(expression: &'p Expression, logic: Logic, terms: &mut Vec<&'p Expre
             | ExpressionKind::Arithmetic(..)
             | ExpressionKind::Call(..)
             | ExpressionKind::In(..)
+            | ExpressionKind::Column(_)
             | ExpressionKind::Case(_)
             | ExpressionKind::Cast(_)
             | ExpressionKind::Related(_) => terms.push(next),

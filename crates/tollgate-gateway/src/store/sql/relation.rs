@@ -1,0 +1,286 @@
+//! The statements of `$apply`: each relation is a `SELECT` over the one that it comes from, whose columns are `c0`, `c1` and
+//! so on. Conditions stand in the same `SELECT` as what they are conditions of, so that a group of filtered entities is
+//! the statement that anybody would write.
+
+use tollgate_wire::plan::{Direction, Expression, OrderBy, Plan};
+use tollgate_wire::relation::{Aggregate, Applied, Method, Relation, Slice, Until};
+
+use super::class::Class;
+use super::dialect::Dialect;
+use super::expression::{Scope, as_real, comparable, condition, in_order, sortable, value};
+use super::statement::{ANSWER, Conditions, Source, Window};
+use super::{DECIMAL_COLLATION, Sql, function};
+use crate::store::StoreError;
+
+/// The alias of rows that are no entities.
+const ROWS: &str = "x";
+
+impl Source<'_> {
+    /// The statement for a page of the rows that `$apply` has made.
+    ///
+    /// # Errors
+    ///
+    /// Those of the expressions.
+    pub fn applied_page<'p>(
+        &self,
+        plan: &'p Plan,
+        applied: &'p Applied,
+        window: Window,
+    ) -> Result<Sql<'p>, StoreError> {
+        let mut sql = Sql::new(self.dialect);
+        sql.push("SELECT ");
+        sql.list(", ", &applied.shown, |sql, index| {
+            let class = Class::of(Some(applied.columns[*index].primitive));
+            sql.answered(class, |sql| sql.push(&format!("{ROWS}.c{index}")));
+        });
+        sql.push(" FROM (");
+        self.rows(&mut sql, plan, &applied.relation)?;
+        sql.push(&format!(") AS {ROWS} ORDER BY "));
+        let scope = self.over_rows(plan);
+        self.order(&mut sql, &scope, &plan.options.order_by)?;
+        // Rows that are equal in all of them are the same to whoever sees them.
+        ties(&mut sql, applied.distinct.max(1));
+        self.window(&mut sql, window);
+        Ok(sql)
+    }
+
+    /// The statement for how many rows there are.
+    ///
+    /// # Errors
+    ///
+    /// Those of the expressions.
+    pub fn applied_count<'p>(&self, plan: &'p Plan, applied: &'p Applied) -> Result<Sql<'p>, StoreError> {
+        let mut sql = Sql::new(self.dialect);
+        sql.push("SELECT COUNT(*) FROM (");
+        self.rows(&mut sql, plan, &applied.relation)?;
+        sql.push(&format!(") AS {ROWS}"));
+        Ok(sql)
+    }
+
+    /// Appends the `SELECT` of a relation.
+    fn rows<'p>(&self, sql: &mut Sql<'p>, plan: &'p Plan, relation: &'p Relation) -> Result<(), StoreError> {
+        match relation {
+            Relation::Entities => {
+                sql.push("SELECT 1 AS c0");
+                self.source_of(sql, plan, relation)
+            }
+            Relation::Filtered(..) => {
+                sql.push(&format!("SELECT {ROWS}.*"));
+                self.source_of(sql, plan, relation)
+            }
+            Relation::Projected(of, expressions) => {
+                sql.push("SELECT ");
+                let scope = self.over(plan, of);
+                for (index, expression) in expressions.iter().enumerate() {
+                    sql.push(if index == 0 { "" } else { ", " });
+                    value(sql, &scope, expression)?;
+                    sql.push(&format!(" AS c{index}"));
+                }
+                self.source_of(sql, plan, of)
+            }
+            Relation::Grouped(of, keys, aggregates) => self.groups(sql, plan, of, (keys, aggregates)),
+            Relation::Sliced(of, slice) => {
+                sql.push(&format!("SELECT {ROWS}.*"));
+                self.source_of(sql, plan, of)?;
+                self.slice(sql, plan, slice)
+            }
+            Relation::Ranked(of, rank) => {
+                let scope = self.over(plan, of);
+                sql.push("SELECT ");
+                sql.list(", ", 0..rank.width, |sql, index| sql.push(&format!("y.c{index}")));
+                sql.push(&format!(" FROM (SELECT {ROWS}.*, SUM("));
+                as_real(sql, &scope, &rank.by)?;
+                sql.push(") OVER (ORDER BY ");
+                as_real(sql, &scope, &rank.by)?;
+                self.direction(sql, rank.direction);
+                ties(sql, rank.width);
+                sql.push(" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier, SUM(");
+                as_real(sql, &scope, &rank.by)?;
+                sql.push(") OVER () AS whole");
+                self.source_of(sql, plan, of)?;
+                sql.push(") AS y WHERE coalesce(y.earlier, 0) < ");
+                match &rank.until {
+                    Until::Sum(sum) => sql.literal(sum),
+                    Until::Percent(percent) => {
+                        sql.push("y.whole / 100 * ");
+                        sql.literal(percent);
+                    }
+                }
+                Ok(())
+            }
+            Relation::United(relations) => {
+                for (index, relation) in relations.iter().enumerate() {
+                    sql.push(if index == 0 { "" } else { " UNION ALL " });
+                    self.rows(sql, plan, relation)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Appends ` FROM …` and ` WHERE …`.
+    fn source_of<'p>(&self, sql: &mut Sql<'p>, plan: &'p Plan, relation: &'p Relation) -> Result<(), StoreError> {
+        let (base, filters) = peeled(relation);
+        let scope = self.over(plan, relation);
+        let mut conditions = Conditions::default();
+        match base {
+            Relation::Entities => {
+                self.from(sql, plan.root, &plan.steps, plan.set());
+                self.path_conditions(sql, &mut conditions, plan.root, plan.key.as_ref(), &plan.steps)?;
+            }
+            rows => {
+                sql.push(" FROM (");
+                self.rows(sql, plan, rows)?;
+                sql.push(&format!(") AS {ROWS}"));
+            }
+        }
+        // The first that was asked for stands first.
+        for filter in filters.into_iter().rev() {
+            conditions.next(sql);
+            condition(sql, &scope, filter)?;
+        }
+        Ok(())
+    }
+
+    fn groups<'p>(
+        &self,
+        sql: &mut Sql<'p>,
+        plan: &'p Plan,
+        of: &'p Relation,
+        (keys, aggregates): (&'p [Expression], &'p [Aggregate]),
+    ) -> Result<(), StoreError> {
+        let scope = self.over(plan, of);
+        sql.push("SELECT ");
+        for (index, key) in keys.iter().enumerate() {
+            sql.push(if index == 0 { "" } else { ", " });
+            value(sql, &scope, key)?;
+            if sql.dialect == Dialect::Sqlite && Class::of(key.primitive) == Class::Decimal {
+                // Digits that mean the same are one group.
+                sql.push(" COLLATE ");
+                sql.identifier(DECIMAL_COLLATION);
+            }
+            sql.push(&format!(" AS c{index}"));
+        }
+        for (index, aggregate) in aggregates.iter().enumerate() {
+            let index = keys.len() + index;
+            sql.push(if index == 0 { "" } else { ", " });
+            aggregated(sql, &scope, aggregate)?;
+            sql.push(&format!(" AS c{index}"));
+        }
+        self.source_of(sql, plan, of)?;
+        if !keys.is_empty() {
+            sql.push(" GROUP BY ");
+            // By place: a parameter in a key would make it another expression.
+            sql.list(", ", 1..=keys.len(), |sql, place| sql.push(&place.to_string()));
+        }
+        Ok(())
+    }
+
+    fn slice<'p>(&self, sql: &mut Sql<'p>, plan: &'p Plan, slice: &'p Slice) -> Result<(), StoreError> {
+        sql.push(" ORDER BY ");
+        self.order(sql, &self.over_rows(plan), &slice.order)?;
+        ties(sql, slice.width);
+        self.window(sql, Window { limit: slice.top, offset: slice.skip });
+        Ok(())
+    }
+
+    /// Appends the keys of an order, each with a comma behind it.
+    fn order<'p>(&self, sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) -> Result<(), StoreError> {
+        for by in order {
+            sortable(sql, scope, &by.expression)?;
+            self.direction(sql, by.direction);
+        }
+        Ok(())
+    }
+
+    fn direction(&self, sql: &mut Sql<'_>, direction: Direction) {
+        sql.push(match (direction, self.dialect) {
+            (Direction::Ascending, Dialect::Sqlite) => ", ",
+            (Direction::Descending, Dialect::Sqlite) => " DESC, ",
+            (Direction::Ascending, Dialect::Postgres) => " NULLS FIRST, ",
+            (Direction::Descending, Dialect::Postgres) => " DESC NULLS LAST, ",
+        });
+    }
+
+    /// Whose leaves or columns the expressions over a relation name.
+    fn over(&self, plan: &Plan, relation: &Relation) -> Scope<'_> {
+        let alias = if *peeled(relation).0 == Relation::Entities { ANSWER } else { ROWS };
+        Scope { alias, ..self.scope(plan.set()) }
+    }
+
+    fn over_rows(&self, plan: &Plan) -> Scope<'_> {
+        Scope { alias: ROWS, ..self.scope(plan.set()) }
+    }
+}
+
+/// Appends the columns that decide where the order does not.
+fn ties(sql: &mut Sql<'_>, width: usize) {
+    let end = match sql.dialect {
+        Dialect::Sqlite => "",
+        Dialect::Postgres => " NULLS FIRST",
+    };
+    sql.list(", ", 0..width, |sql, index| sql.push(&format!("{ROWS}.c{index}{end}")));
+}
+
+/// What is filtered, and by what, the last filter first.
+fn peeled(mut relation: &Relation) -> (&Relation, Vec<&Expression>) {
+    let mut filters = Vec::new();
+    while let Relation::Filtered(of, filter) = relation {
+        filters.push(filter);
+        relation = of;
+    }
+    (relation, filters)
+}
+
+fn aggregated<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, aggregate: &'p Aggregate) -> Result<(), StoreError> {
+    let Some(operand) = &aggregate.operand else {
+        sql.push("COUNT(*)");
+        return Ok(());
+    };
+    let class = Class::of(operand.primitive);
+    let dialect = sql.dialect;
+    let (before, after) = match (aggregate.method, class, dialect) {
+        (Method::Count | Method::CountDistinct, ..) => {
+            sql.push("COUNT(DISTINCT ");
+            comparable(sql, class, |sql| value(sql, scope, operand))?;
+            sql.push(")");
+            return Ok(());
+        }
+        (Method::Least | Method::Greatest, ..) => {
+            let name = if aggregate.method == Method::Least { "MIN(" } else { "MAX(" };
+            let (before, after) = match (class, dialect) {
+                (Class::Instant, Dialect::Sqlite) => ("(", ") || 'Z')"),
+                (Class::Integer, Dialect::Postgres) => ("CAST(", ") AS int8)"),
+                (Class::Real, Dialect::Postgres) => ("CAST(", ") AS float8)"),
+                _ => ("", ")"),
+            };
+            sql.push(before);
+            sql.push(name);
+            in_order(sql, class, |sql| value(sql, scope, operand))?;
+            sql.push(after);
+            return Ok(());
+        }
+        (Method::Sum, Class::Decimal, Dialect::Sqlite) => (function::DECIMAL_SUM, ")"),
+        (Method::Average, Class::Decimal, Dialect::Sqlite) => (function::DECIMAL_AVERAGE, ")"),
+        (Method::Sum, Class::Integer, Dialect::Sqlite) => (function::INTEGER_SUM, ")"),
+        (Method::Sum, _, Dialect::Sqlite) => ("SUM(", ")"),
+        (Method::Average, _, Dialect::Sqlite) => ("AVG(", ")"),
+        (Method::Sum, Class::Integer, Dialect::Postgres) => ("CAST(SUM(", ") AS int8)"),
+        (Method::Sum, Class::Real, Dialect::Postgres) => ("SUM(CAST(", " AS float8))"),
+        (Method::Sum, _, Dialect::Postgres) => ("SUM(", ")"),
+        (Method::Average, Class::Decimal, Dialect::Postgres) => {
+            // As many digits as a division has.
+            sql.push("trim_scale(round(SUM(");
+            value(sql, scope, operand)?;
+            sql.push(") * 1.00000000000000000000 / nullif(COUNT(");
+            value(sql, scope, operand)?;
+            sql.push("), 0), 20))");
+            return Ok(());
+        }
+        (Method::Average, _, Dialect::Postgres) => ("AVG(CAST(", " AS float8))"),
+    };
+    sql.push(before);
+    value(sql, scope, operand)?;
+    sql.push(after);
+    Ok(())
+}

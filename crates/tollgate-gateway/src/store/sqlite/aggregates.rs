@@ -1,0 +1,147 @@
+//! Aggregates that SQLite's own would compute as floating-point numbers, or not at all where they overflow: sums of
+//! integers and decimals, exactly.
+
+use rusqlite::functions::{Aggregate, Context, FunctionFlags};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Result};
+use tollgate_wire::decimal;
+
+use super::functions::{digits, refusal, refused, refused_decimal};
+use crate::store::StoreError;
+use crate::store::sql::function;
+
+/// Makes them known to a connection.
+pub(super) fn register(raw: &Connection) -> std::result::Result<(), StoreError> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    let name = |call: &'static str| call.trim_end_matches('(');
+    raw.create_aggregate_function(name(function::INTEGER_SUM), 1, flags, IntegerSum)?;
+    raw.create_aggregate_function(name(function::DECIMAL_SUM), 1, flags, DecimalSum(Answer::Sum))?;
+    raw.create_aggregate_function(name(function::DECIMAL_AVERAGE), 1, flags, DecimalSum(Answer::Average))?;
+    Ok(())
+}
+
+struct IntegerSum;
+
+impl Aggregate<Option<i128>, Option<i64>> for IntegerSum {
+    fn init(&self, _: &mut Context<'_>) -> Result<Option<i128>> {
+        Ok(None)
+    }
+
+    fn step(&self, context: &mut Context<'_>, sum: &mut Option<i128>) -> Result<()> {
+        if let Some(number) = context.get::<Option<i64>>(0)? {
+            *sum = Some(sum.unwrap_or(0) + i128::from(number));
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, sum: Option<Option<i128>>) -> Result<Option<i64>> {
+        let sum = sum.flatten();
+        sum.map(|sum| i64::try_from(sum).map_err(|_| refused(refusal::INTEGER_OVERFLOW))).transpose()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Sum,
+    Average,
+}
+
+struct DecimalSum(Answer);
+
+/// What was added so far: as an integer with so many decimals while that fits, which takes a tenth of the time, else as
+/// digits.
+#[derive(Default)]
+struct Total {
+    whole: i128,
+    scale: u32,
+    digits: Option<String>,
+    count: i64,
+}
+
+/// Decimals that are added as integers.
+const SCALE_MAX: u32 = 12;
+
+impl Total {
+    fn add(&mut self, text: &str) -> Result<()> {
+        self.count += 1;
+        if let Some((number, scale)) = scaled(text) {
+            while self.scale < scale {
+                let Some(wider) = self.whole.checked_mul(10) else { return self.add_digits(text) };
+                self.whole = wider;
+                self.scale += 1;
+            }
+            let sum = 10_i128.checked_pow(self.scale - scale).and_then(|factor| number.checked_mul(factor));
+            if let Some(sum) = sum.and_then(|number| self.whole.checked_add(number)) {
+                self.whole = sum;
+                return Ok(());
+            }
+        }
+        self.add_digits(text)
+    }
+
+    fn add_digits(&mut self, text: &str) -> Result<()> {
+        let sum = match &self.digits {
+            None => text.to_owned(),
+            Some(digits) => decimal::add(digits, text).map_err(refused_decimal)?,
+        };
+        self.digits = Some(sum);
+        Ok(())
+    }
+
+    fn sum(&self) -> Result<String> {
+        let sign = if self.whole < 0 { "-" } else { "" };
+        let unsigned = self.whole.unsigned_abs();
+        let scale = self.scale as usize;
+        let text = match scale {
+            0 => format!("{sign}{unsigned}"),
+            _ => {
+                let digits = format!("{unsigned:0>width$}", width = scale + 1);
+                let (whole, fraction) = digits.split_at(digits.len() - scale);
+                format!("{sign}{whole}.{fraction}")
+            }
+        };
+        match &self.digits {
+            None => Ok(text),
+            Some(digits) => decimal::add(digits, &text).map_err(refused_decimal),
+        }
+    }
+}
+
+/// A decimal of few digits as an integer and its decimals.
+fn scaled(text: &str) -> Option<(i128, u32)> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if text.len() > 30 || fraction.len() > SCALE_MAX as usize {
+        return None;
+    }
+    let (negative, digits) = whole.strip_prefix('-').map_or((false, whole), |digits| (true, digits));
+    let mut number: i128 = 0;
+    for byte in digits.bytes().chain(fraction.bytes()) {
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        number = number * 10 + i128::from(byte - b'0');
+    }
+    Some((if negative { -number } else { number }, fraction.len() as u32))
+}
+
+impl Aggregate<Total, Value> for DecimalSum {
+    fn init(&self, _: &mut Context<'_>) -> Result<Total> {
+        Ok(Total::default())
+    }
+
+    fn step(&self, context: &mut Context<'_>, total: &mut Total) -> Result<()> {
+        match digits(context, 0) {
+            Some(text) => total.add(&text),
+            None => Ok(()),
+        }
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, total: Option<Total>) -> Result<Value> {
+        let Some(total) = total.filter(|total| total.count > 0) else { return Ok(Value::Null) };
+        let sum = total.sum()?;
+        Ok(Value::Text(match self.0 {
+            Answer::Sum => sum,
+            Answer::Average => decimal::div(&sum, &total.count.to_string()).map_err(refused_decimal)?,
+        }))
+    }
+}

@@ -1,0 +1,211 @@
+//! `$apply` and `$compute`: what is made of rows by SQL is what a naive evaluation makes of them, on every store.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use tollgate_wire::decimal;
+use tollgate_wire::edm::Version;
+use tollgate_wire::plan::{Plan, Resource};
+use tollgate_wire::query::skip_token;
+use tollgate_wire::url;
+use tollgate_wire::value::{Cell, Value};
+
+use crate::plans::rows;
+use crate::stores::{self, on_every_store};
+use crate::world::*;
+
+fn plan(world: &World, path: &str, query: &str) -> Plan {
+    match url::parse(&world.model, Version::V4, path, Some(query)) {
+        Ok((Resource::Read(plan), _)) => *plan,
+        other => panic!("{path}?{query}: {other:?}"),
+    }
+}
+
+/// All rows of a URL over `Items`, page by page, as texts.
+fn answered(world: &World, query: &str, columns: usize, page_size: Option<u64>) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    let mut token = String::new();
+    loop {
+        let plan = plan(world, "Items", &format!("{query}{token}"));
+        let mut answer = Answer::of_columns(columns);
+        let outcome =
+            world.read_into(&plan, page_size, &mut answer).unwrap_or_else(|error| panic!("{query}: {error:?}"));
+        all.extend(answer.rows);
+        match outcome.next {
+            Some(next) => token = format!("&$skiptoken={}", skip_token::write(&next)),
+            None => return all,
+        }
+    }
+}
+
+fn few() -> World {
+    let item = |id, number, amount: Option<&str>, text: Option<&str>, owner| {
+        let mut item = bare_item(id, number, owner);
+        item[5] = amount.map_or(Value::Null, |digits| Value::Decimal(digits.into()));
+        item[6] = text.map_or(Value::Null, string);
+        item
+    };
+    World::new(
+        vec![
+            item("a", 1, Some("1.50"), Some("x"), Some("ann")),
+            item("b", 2, Some("2.25"), Some("y"), Some("ann")),
+            item("c", 3, None, Some("x"), Some("bob")),
+            item("d", 4, Some("10"), None, None),
+        ],
+        vec![owner("ann", Some(1)), owner("bob", Some(2))],
+    )
+}
+
+fn check(query: &str, expected: &[&str]) {
+    let world = few();
+    let shown = plan(&world, "Items", query).options.apply.map_or(3, |applied| applied.shown.len());
+    for page_size in [None, Some(1), Some(2)] {
+        let rows: Vec<String> = answered(&world, query, shown, page_size).iter().map(|row| row.join(" ")).collect();
+        assert_eq!(rows, expected, "{query} in pages of {page_size:?}");
+    }
+}
+
+on_every_store! {
+    #[test]
+    fn everything_is_aggregated_into_one_row() {
+        check(
+            "$apply=aggregate(amount with sum as S,amount with average as A,amount with min as L,amount with max as G,$count as N,text with countdistinct as D)",
+            &["13.75 4.58333333333333333333 1.50 10 4 2"],
+        );
+        check("$apply=filter(id eq 'none')/aggregate(amount with sum as S,number with sum as T,number with average as A,$count as N)", &["null null null 0"]);
+        check("$apply=aggregate(number with average as A,number mul 2 with sum as T)", &["2.5 20"]);
+    }
+
+    #[test]
+    fn groups_have_their_keys_and_what_is_aggregated_of_them() {
+        check("$apply=groupby((text),aggregate($count as N))", &["null 1", "x 2", "y 1"]);
+        check("$apply=groupby((text))", &["null", "x", "y"]);
+        check("$apply=filter(number gt 1)/groupby((peer/id),aggregate(number with sum as S))", &["null 4", "a 2", "c 3"]);
+        check("$apply=groupby((text),aggregate(number with sum as S))&$filter=S gt 2&$orderby=S desc", &["null 4", "x 4"]);
+        check("$apply=groupby((text),aggregate(number with sum as S))&$orderby=S,text desc&$top=2&$skip=1&$select=text", &["x", "null"]);
+        check("$apply=groupby((text),aggregate(number with sum as S))/filter(S gt 2)/aggregate(S with max as M)", &["4"]);
+        check("$apply=groupby((text),aggregate($count as N))&$compute=N mul 10 as T&$filter=T gt 10", &["x 2 20"]);
+    }
+
+    #[test]
+    fn the_first_of_an_order_are_taken() {
+        let ids = |transformation: &str| format!("$apply={transformation}&$select=id");
+        check(&ids("topcount(2,number)"), &["c", "d"]);
+        check(&ids("bottomcount(1,number)"), &["a"]);
+        check(&ids("topsum(5,number)"), &["c", "d"]);
+        check(&ids("toppercent(50,number)"), &["c", "d"]);
+        check(&ids("bottomsum(3,number)"), &["a", "b"]);
+        check(&ids("bottompercent(10,number)"), &["a"]);
+        check(&ids("orderby(number desc)/top(1)"), &["d"]);
+        check(&ids("orderby(number desc)/skip(1)/top(2)/filter(text eq 'x')"), &["c"]);
+        check("$apply=topcount(3,number)/groupby((text),aggregate($count as N))", &["null 1", "x 1", "y 1"]);
+    }
+
+    #[test]
+    fn what_is_computed_has_a_name() {
+        check("$apply=compute(number mul 2 as twice)/filter(twice gt 4)/aggregate(twice with sum as S)", &["14"]);
+        check("$compute=number mul 2 as twice&$filter=twice gt 4&$orderby=twice desc&$select=id,twice", &["d 4 8", "c 3 6"]);
+        check("$compute=length(text) as size,size add 1 as more&$filter=more eq 2&$select=id,more", &["a 1 2", "b 2 2", "c 3 2"]);
+    }
+
+    #[test]
+    fn results_stand_one_after_the_other() {
+        check("$apply=concat(aggregate($count as N),groupby((text)))", &["null null", "null x", "null y", "4 null"]);
+        check("$apply=concat(identity,aggregate(number with sum as number))&$select=number&$orderby=number desc", &["10", "4", "3", "2", "1"]);
+    }
+
+    #[test]
+    fn no_text_of_a_client_is_part_of_a_statement() {
+        check("$apply=filter(text eq '''; DROP TABLE x; --')/groupby((text))", &[]);
+        check("$apply=compute(concat(text,''' OR 1=1') as t)/groupby((t))", &["null", "x' OR 1=1", "y' OR 1=1"]);
+        check("$apply=filter(text eq @p)/groupby((text))&@p='x'' OR ''1''=''1'", &[]);
+    }
+
+    #[test]
+    fn random_groups_are_those_of_a_naive_evaluation() {
+        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(stores::cases() / 4) };
+        proptest!(config, |((items, owners) in rows(60))| {
+            let world = World::new(items, owners);
+            for key in ["text", "flag", "date", "amount", "guid", "instant", "peer/id"] {
+                let query = format!(
+                    "$apply=groupby(({key}),aggregate($count as N,number with sum as S,number divby 4 with sum as A,amount with min as L,text with max as G,date with min as E,guid with countdistinct as D))"
+                );
+                let mut found: Vec<String> = answered(&world, &query, 8, None).iter().map(|row| normal(row)).collect();
+                let mut expected = naive(&world, key);
+                found.sort();
+                expected.sort();
+                prop_assert_eq!(found, expected, "{}", key);
+            }
+        });
+    }
+}
+
+/// Decimals without the zeros at their end, of which a group may have some.
+fn normal(row: &[String]) -> String {
+    row.iter().map(|text| trimmed(text)).collect::<Vec<_>>().join(" | ")
+}
+
+fn trimmed(text: &str) -> String {
+    match decimal::canonical(text) {
+        Some(digits) if digits.contains('.') => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        Some(digits) => digits,
+        None => text.to_owned(),
+    }
+}
+
+fn naive(world: &World, key: &str) -> Vec<String> {
+    let text = |value: &Value| match value {
+        Value::Null => "null".to_owned(),
+        other => trimmed(&cell_text(other.cell())),
+    };
+    let key_of = |row: &[Value]| match key {
+        "peer/id" => match &row[ITEM_OWNER_NAME.0] {
+            Value::Null => "null".to_owned(),
+            owner => {
+                let peers = world.rows[0].iter().filter(|other| other[ITEM_OWNER_NAME.0] == *owner);
+                let first = peers.min_by_key(|row| {
+                    let Value::Integer(number) = row[1] else { panic!("numbers are never null") };
+                    (cell_text(row[0].cell()), number)
+                });
+                first.map_or("null".to_owned(), |row| cell_text(row[0].cell()))
+            }
+        },
+        name => text(&row[ITEM_LEAVES.iter().position(|(known, _)| *known == name).unwrap()]),
+    };
+    let mut groups: BTreeMap<String, Vec<&Vec<Value>>> = BTreeMap::new();
+    for row in &world.rows[0] {
+        groups.entry(trimmed(&key_of(row))).or_default().push(row);
+    }
+    let leaf = |name: &str| ITEM_LEAVES.iter().position(|(known, _)| *known == name).unwrap();
+    let of = |rows: &[&Vec<Value>], name: &str| -> Vec<Value> {
+        rows.iter().map(|row| row[leaf(name)].clone()).filter(|value| *value != Value::Null).collect()
+    };
+    let described = groups.into_iter().map(|(key, rows)| {
+        let sum: i64 = of(&rows, "number").iter().map(|value| if let Value::Integer(n) = value { *n } else { 0 }).sum();
+        let digits: Vec<String> = of(&rows, "amount").iter().map(|value| cell_text(value.cell())).collect();
+        let total = Some(decimal::div(&sum.to_string(), "4").unwrap());
+        let least = digits.iter().min_by(|left, right| decimal::compare(left, right)).cloned();
+        let texts = |name| of(&rows, name).iter().map(|value| cell_text(value.cell())).collect::<Vec<_>>();
+        let distinct: std::collections::BTreeSet<String> = texts("guid").into_iter().collect();
+        let or_null = |value: Option<String>| value.map_or("null".to_owned(), |value| trimmed(&value));
+        [
+            key,
+            rows.len().to_string(),
+            sum.to_string(),
+            or_null(total),
+            or_null(least),
+            or_null(texts("text").into_iter().max()),
+            or_null(texts("date").into_iter().min()),
+            distinct.len().to_string(),
+        ]
+        .join(" | ")
+    });
+    described.collect()
+}
+
+/// So that a value that is no text is seen as one.
+#[test]
+fn digits_that_mean_the_same_are_the_same_here() {
+    assert_eq!(trimmed("422.940"), "422.94");
+    assert_eq!(cell_text(Cell::Null), "null");
+}

@@ -1,0 +1,74 @@
+//! Rows of columns as JSON of OData V4: what `$apply` has made has neither key nor links, and a column behind a path stands
+//! where its entity would.
+
+use super::Object;
+use super::v4::annotated_field;
+use crate::format::{Ieee754, Metadata};
+use crate::relation::Applied;
+use crate::stencil::Stencil;
+use crate::stencil::outline::Field;
+
+/// A column with the names that are still to come.
+struct Shown<'c> {
+    names: Vec<&'c str>,
+    field: Field<'c>,
+}
+
+pub(crate) fn compile(stencil: &mut Stencil, applied: &Applied, metadata: Metadata, ieee754: Ieee754) {
+    let shown: Vec<Shown<'_>> = applied
+        .shown
+        .iter()
+        .enumerate()
+        .map(|(position, index)| {
+            let column = &applied.columns[*index];
+            let names: Vec<&str> = column.path.split('/').collect();
+            let name = names.last().copied().unwrap_or_default();
+            Shown { names, field: Field { name, primitive: column.primitive, column: position } }
+        })
+        .collect();
+    stencil.context = format!("{}({})", stencil.set_name, context(&shown.iter().collect::<Vec<_>>(), 0));
+    stencil.first = "{".to_owned();
+    stencil.next = ",{".to_owned();
+    let mut object = Object::empty(&mut stencil.begin);
+    members(&mut object, &shown.iter().collect::<Vec<_>>(), 0, metadata, ieee754);
+    stencil.begin.text("}");
+}
+
+/// Those with the same name at that depth, in the order in which the names come first.
+fn by_name<'s, 'c>(shown: &[&'s Shown<'c>], depth: usize) -> Vec<(&'c str, Vec<&'s Shown<'c>>)> {
+    let mut groups: Vec<(&'c str, Vec<&'s Shown<'c>>)> = Vec::new();
+    for column in shown {
+        let name = column.names[depth];
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, group)) => group.push(column),
+            None => groups.push((name, vec![column])),
+        }
+    }
+    groups
+}
+
+fn members(object: &mut Object<'_>, shown: &[&Shown<'_>], depth: usize, metadata: Metadata, ieee754: Ieee754) {
+    for (name, group) in by_name(shown, depth) {
+        match group[..] {
+            [column] if column.names.len() == depth + 1 => annotated_field(object, column.field, metadata, ieee754),
+            _ => {
+                let program = object.name(&[name]).text("{");
+                members(&mut Object::empty(program), &deeper(&group, depth), depth + 1, metadata, ieee754);
+                program.text("}");
+            }
+        }
+    }
+}
+
+/// A name that is both a column and the beginning of paths is shown by the paths.
+fn deeper<'s, 'c>(group: &[&'s Shown<'c>], depth: usize) -> Vec<&'s Shown<'c>> {
+    group.iter().copied().filter(|column| column.names.len() > depth + 1).collect()
+}
+
+fn context(shown: &[&Shown<'_>], depth: usize) -> String {
+    let item = |(name, group): (&str, Vec<&Shown<'_>>)| match group[..] {
+        [column] if column.names.len() == depth + 1 => name.to_owned(),
+        _ => format!("{name}({})", context(&deeper(&group, depth), depth + 1)),
+    };
+    by_name(shown, depth).into_iter().map(item).collect::<Vec<_>>().join(",")
+}
