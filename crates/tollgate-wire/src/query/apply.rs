@@ -202,7 +202,7 @@ fn group_by(context: &Context<'_>, state: State, inside: &str) -> Parsed<State> 
         return Err(Problem::syntax(keys_at, "expected the keys in parentheses").hint("as in groupby((A,B))"));
     };
     let keys: Vec<_> = list::items(keys, b',').map(|(at, key)| (keys_at + 1 + at, key)).collect();
-    if let Some((at, _)) = keys.iter().find(|(_, key)| key.starts_with("rollup(")) {
+    if let Some((at, _)) = keys.iter().find(|(_, key)| key.starts_with("rollup")) {
         return Err(Problem::not_implemented(*at, "rollup in groupby"));
     }
     let aggregates = match parts.next() {
@@ -339,6 +339,9 @@ fn ranked(context: &Context<'_>, mut state: State, name: &str, inside: &str) -> 
     let by = by.map_err(|problem| problem.behind(by_at))?;
     let direction = if name.starts_with("top") { Direction::Descending } else { Direction::Ascending };
     let width = state.width();
+    if amount.starts_with('$') {
+        return Err(Problem::not_implemented(amount_at, format!("an expression as the number of {name}")));
+    }
     if name.ends_with("count") {
         let top = super::paging::whole_number(amount).map_err(|problem| problem.behind(amount_at))?;
         let order = vec![OrderBy { expression: by, direction }];
@@ -360,6 +363,14 @@ fn ranked(context: &Context<'_>, mut state: State, name: &str, inside: &str) -> 
     Ok(state)
 }
 
+/// A whole number of any size is one of the largest.
+fn widest(primitive: Primitive) -> Primitive {
+    match primitive {
+        Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 => Primitive::Int64,
+        other => other,
+    }
+}
+
 /// `concat(…,…)`: what one of them does not have is null in its rows.
 fn concat(context: &Context<'_>, state: State, inside: &str, count: &mut usize) -> Parsed<State> {
     let mut branches = Vec::new();
@@ -373,15 +384,16 @@ fn concat(context: &Context<'_>, state: State, inside: &str, count: &mut usize) 
     let mut columns: Vec<Column> = Vec::new();
     for (at, branch) in &branches {
         for column in branch.columns.iter().flatten() {
-            match columns.iter().find(|known| known.path == column.path) {
-                None => columns.push(column.clone()),
-                Some(known)
-                    if type_name(context.version, Some(known.primitive))
-                        == type_name(context.version, Some(column.primitive)) => {}
-                Some(known) => {
-                    let what = format!("{} is of different types", quoted(&known.path));
-                    return Err(Problem::new(Fault::Type, *at, what));
-                }
+            let Some(known) = columns.iter_mut().find(|known| known.path == column.path) else {
+                columns.push(column.clone());
+                continue;
+            };
+            let whole = |primitive| widest(primitive) == Primitive::Int64;
+            if whole(known.primitive) && whole(column.primitive) {
+                known.primitive = Primitive::Int64;
+            } else if std::mem::discriminant(&known.primitive) != std::mem::discriminant(&column.primitive) {
+                let what = format!("{} is of different types", quoted(&known.path));
+                return Err(Problem::new(Fault::Type, *at, what));
             }
         }
     }

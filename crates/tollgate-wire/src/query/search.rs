@@ -23,7 +23,10 @@ pub(super) fn condition(entity_type: &EntityType, text: &str) -> Parsed<Expressi
     let is_text = |(_, leaf): &(usize, &crate::edm::Leaf)| matches!(leaf.primitive, Primitive::String { .. });
     let texts: Vec<LeafId> = entity_type.leaves.iter().enumerate().filter(is_text).map(|(id, _)| LeafId(id)).collect();
     let mut search = Search { text, position: 0, texts, terms: 0 };
-    let found = search.alternatives(0)?;
+    let found = match text.trim().strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) {
+        Some(free) => return search.free(&free.replace("''", "'")),
+        None => search.alternatives(0)?,
+    };
     search.space();
     match search.rest().chars().next() {
         None => Ok(found),
@@ -42,6 +45,17 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
+    /// Text in single quotes is no expression: all of its words must be found (4.01, `searchExpr-incomplete`).
+    fn free(&mut self, text: &str) -> Parsed<Expression> {
+        let words = text.split(|character: char| character.is_whitespace() || character == '"');
+        let mut found = None;
+        for word in words.filter(|word| !word.is_empty()) {
+            let condition = self.found(word.to_owned(), 0)?;
+            found = Some(conjunction(found, condition));
+        }
+        found.ok_or_else(|| Problem::syntax(0, "expected a word between the quotes"))
+    }
+
     fn alternatives(&mut self, depth: usize) -> Parsed<Expression> {
         let mut found = self.all(depth)?;
         while self.take_word("OR") {
@@ -69,11 +83,13 @@ impl<'s> Search<'s> {
         if depth == NESTING_MAX {
             return Err(Problem::new(Fault::Limit, at, format!("nested more than {NESTING_MAX} deep")));
         }
-        if self.take_word("NOT") {
+        // Where an operator makes no sense, it is a word.
+        let rest = self.rest();
+        if self.word() == "NOT" && !matches!(rest["NOT".len()..].trim_start().chars().next(), None | Some(')')) {
+            self.position += "NOT".len();
             let kind = ExpressionKind::Not(Box::new(self.term(depth + 1)?));
             return Ok(Expression { kind, primitive: Some(Primitive::Boolean), position: at });
         }
-        let rest = self.rest();
         if rest.starts_with('(') {
             self.position += 1;
             let inside = self.alternatives(depth + 1)?;
@@ -92,7 +108,7 @@ impl<'s> Search<'s> {
             return self.found(content, at);
         }
         let word = self.word();
-        if word.is_empty() || matches!(word, "AND" | "OR") {
+        if word.is_empty() {
             let found = if rest.is_empty() { "the end".to_owned() } else { quoted(rest) };
             return Err(Problem::syntax(at, format!("expected a word, a phrase or '(', found {found}")));
         }

@@ -36,34 +36,77 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("$format=JSON&$format=", "the protocol forbids what the grammar allows: the option stands twice"),
     ("-10000-04-01", "a year outside of 0001 to 9999 is refused, since stores compare dates as texts"),
     ("$metadata#", "a fragment never reaches a server"),
+    ("$search=OR AND", "an operator that nothing follows is a slip, not a word"),
+    ("Manager($search", "the protocol forbids what the grammar allows: one entity is not searched"),
+];
+
+/// The same for the cases of aggregation.
+const AGGREGATION_EXCEPTIONS: &[(&str, &str)] = &[
+    ("$metadata#", "a fragment never reaches a server"),
+    ("Forecast", "the model has no custom aggregates, so one is an unknown name"),
+    ("Discounts", "the model has no collections of complex values"),
+    ("orderby(Country asc", "the constraints of the cases do not declare this property"),
 ];
 
 #[test]
 fn positive_grammar_cases_are_accepted_or_named_as_not_implemented() {
+    let Some(found) = judged("odata-abnf-cases.json", EXCEPTIONS) else { return };
+    assert!(found.accepted + found.unbuilt + found.excepted > 300, "{found:?}");
+    assert!(found.faults.is_empty(), "{} faults:\n{}", found.faults.len(), found.faults.join("\n"));
+}
+
+#[test]
+fn positive_cases_of_aggregation_are_accepted_or_named_as_not_implemented() {
+    let Some(found) = judged("odata-aggregation-cases.json", AGGREGATION_EXCEPTIONS) else { return };
+    assert!(found.accepted + found.unbuilt + found.excepted > 100, "{found:?}");
+    assert!(found.faults.is_empty(), "{} faults:\n{}", found.faults.len(), found.faults.join("\n"));
+}
+
+/// How many cases of a file came out how.
+#[derive(Debug, Default)]
+struct Judged {
+    accepted: usize,
+    unbuilt: usize,
+    excepted: usize,
+    faults: Vec<String>,
+}
+
+/// The cases of a file; nothing where the folder is not named.
+#[expect(clippy::print_stderr, reason = "whoever runs the tests is to know what they showed")]
+fn judged(file: &str, exceptions: &[(&str, &str)]) -> Option<Judged> {
     let Some(folder) = std::env::var_os("TOLLGATE_ODATA_CASES") else {
-        eprintln!("skipped: TOLLGATE_ODATA_CASES names no folder with odata-abnf-cases.json");
-        return;
+        eprintln!("skipped: TOLLGATE_ODATA_CASES names no folder with {file}");
+        return None;
     };
-    let path = std::path::Path::new(&folder).join("odata-abnf-cases.json");
+    let path = std::path::Path::new(&folder).join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let cases: Json = serde_json::from_str(&text).unwrap();
     let model = model(&cases["Constraints"]);
-    let mut faults = Vec::new();
-    let mut checked = 0;
+    let mut judged = Judged::default();
     for case in cases["TestCases"].as_array().unwrap() {
         let (rule, input) = (case["Rule"].as_str().unwrap(), case["Input"].as_str().unwrap());
         let Some(outcome) = outcome(&model, rule, input) else { continue };
-        checked += 1;
-        let Err(error) = outcome else { continue };
+        let Err(error) = outcome else {
+            judged.accepted += 1;
+            continue;
+        };
         // Of a key and of operands only the grammar is known here, not the types; of literals both.
         let of_types = matches!(error.fault, Fault::BadKey | Fault::Type) && literal_property(rule, input).is_none();
-        let of_grammar = error.status() != 501 && !of_types;
-        if of_grammar && !EXCEPTIONS.iter().any(|(text, _)| input.contains(text)) {
-            faults.push(format!("{rule}: {input}\n    {} {error}", error.status()));
+        if error.status() == 501 {
+            judged.unbuilt += 1;
+        } else if of_types || exceptions.iter().any(|(text, _)| input.contains(text)) {
+            judged.excepted += 1;
+        } else {
+            judged.faults.push(format!("{rule}: {input}\n    {} {error}", error.status()));
         }
     }
-    assert!(checked > 300, "only {checked} cases were recognised");
-    assert!(faults.is_empty(), "{} of {checked}:\n{}", faults.len(), faults.join("\n"));
+    let Judged { accepted, unbuilt, excepted, faults } = &judged;
+    eprintln!(
+        "{file}: {} cases, {accepted} accepted, {unbuilt} not implemented, {excepted} excepted, {} faults",
+        accepted + unbuilt + excepted + faults.len(),
+        faults.len()
+    );
+    Some(judged)
 }
 
 /// What the parser says to a case; `None` for rules that are no part of a URL below the service root.

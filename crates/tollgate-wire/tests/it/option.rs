@@ -417,6 +417,5 @@ fn what_stands_in_the_parentheses_of_an_expansion_is_checked_with_its_place() {
     assert!(options(V4, "FlightCollection", &format!("$expand={}", deep(5))).is_ok());
     let beyond = options(V4, "FlightCollection", &format!("$expand={}", deep(6))).unwrap_err();
     assert!(beyond.starts_with("400 more than 6 levels of expansion"), "{beyond}");
-    check("*($levels=max)", "400 more than 32 expansions in $expand at column 1");
     check(&"(".repeat(3_000), "400 expected a navigation property in $expand at column 1");
 }

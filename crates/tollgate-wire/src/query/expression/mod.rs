@@ -284,7 +284,7 @@ impl<'c> Parser<'c> {
                     return self.path(self.here, self.here_type);
                 }
                 match word {
-                    "it" | "root" | "this" | "count" => {
+                    "it" | "root" | "this" | "these" | "count" => {
                         Err(Problem::not_implemented(at, format!("${word} in an expression")))
                     }
                     _ => Err(Problem::syntax(at, format!("unknown name {}", quoted(&self.text[at..self.position])))),
