@@ -272,19 +272,29 @@ fn status_line(line: &[u8]) -> Option<u16> {
 }
 
 /// The body that stands in `range`. Line ends behind the length that was said belong to nobody; a length that says less
-/// is not believed, since clients count characters for bytes, and one that says more means that something is missing.
+/// is not believed, since clients count characters for bytes, and one that says more means that something is missing,
+/// unless it counts characters beyond U+FFFF as UI5 does.
 fn sized(body: &[u8], range: Range<usize>, length: Option<usize>) -> Result<&[u8], BatchError> {
     let content = &body[range.clone()];
+    let is_line_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     match length {
-        Some(length) if length > content.len() => {
+        Some(length) if length > content.len() && length != surrogate_length(content) => {
             let message = format!("Content-Length says {length} bytes, but only {} stand there", content.len());
             Err(BatchError::malformed(range.start, message))
         }
-        Some(length) if content[length..].iter().all(|byte| matches!(byte, b'\r' | b'\n')) => Ok(&content[..length]),
+        Some(length) if content.get(length..).is_some_and(|rest| rest.iter().all(is_line_end)) => {
+            Ok(&content[..length])
+        }
         // The line that ends a body which is none.
-        None if content.iter().all(|byte| matches!(byte, b'\r' | b'\n')) => Ok(&[]),
+        None if content.iter().all(is_line_end) => Ok(&[]),
         _ => Ok(content),
     }
+}
+
+/// How long UTF-8 would be if each half of a surrogate pair took three bytes: what OpenUI5's V2 model (datajs) says.
+fn surrogate_length(content: &[u8]) -> usize {
+    let pairs = content.iter().filter(|byte| **byte >= 0xf0).count();
+    content.len() + 2 * pairs
 }
 
 /// What of a line is told.

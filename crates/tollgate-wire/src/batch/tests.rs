@@ -116,6 +116,17 @@ fn a_length_that_counts_characters_for_bytes_cuts_nothing_off() {
 }
 
 #[test]
+fn a_length_that_counts_surrogates_for_characters_misses_nothing() {
+    // OpenUI5's V2 model says six bytes for a character beyond U+FFFF, which takes four.
+    let part =
+        |length| format!("--b\nContent-Type: application/http\n\nPOST A\nContent-Length: {length}\n\n\"🚀\"\n--b--");
+    assert!(multipart_steps(&part(8)).contains(r#""\"🚀\"""#), "{}", multipart_steps(&part(8)));
+    for length in [7, 9] {
+        assert!(multipart_steps(&part(length)).contains("but only 6 stand there"), "{length}");
+    }
+}
+
+#[test]
 fn a_json_batch_is_read_step_by_step() {
     let body = r#" {"@a":{"b":[1]},"requests":[
         {"id":"0","method":"get","url":"Flights(1)","headers":{}},
