@@ -169,7 +169,12 @@ pub(crate) fn append_duration(out: &mut Vec<u8>, text: &str) -> Option<()> {
 
 /// Writes the canonical time of day of a V2 `Edm.Time`.
 pub(crate) fn append_v2_time(out: &mut Vec<u8>, text: &str) -> Option<()> {
-    let mut rest = text.strip_prefix("PT")?;
+    // Clients that write a duration of any length say that it has no days: OpenUI5's V2 model sends `P00DT11H00M00S`.
+    let (days, mut rest) = text.strip_prefix('P')?.split_once('T')?;
+    let no_days = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte == b'0');
+    if !days.is_empty() && !no_days(days.strip_suffix('D')?) {
+        return None;
+    }
     let mut fields = [""; 3];
     for (field, unit) in fields.iter_mut().zip(['H', 'M', 'S']) {
         if let Some((value, after)) = rest.split_once(unit) {

@@ -61,6 +61,9 @@ fn canonical_forms_of_dates_and_times() {
     check(text_from_v2_time, "PT24H", None);
     check(text_from_v2_time, "PT", None);
     check(text_from_v2_time, "P1DT1H", None);
+    check(text_from_v2_time, "P00DT23H59M59S", Some("23:59:59"));
+    check(text_from_v2_time, "P00D", None);
+    check(text_from_v2_time, "PDT1H", None);
     check(text_from_v2_json, "/Date(1380067200000)/", Some("2013-09-25T00:00:00"));
     check(text_from_v2_json, "/Date(-1)/", Some("1969-12-31T23:59:59.999"));
     check(text_from_v2_json, "/Date(1380067200000+0120)/", Some("2013-09-25T00:00:00Z"));
