@@ -1,6 +1,6 @@
 """A foreign OData V2 client reads and writes a database that tollgate did not make.
 
-Usage: warehouse_v2.py SERVICE_ROOT
+Usage: warehouse.py SERVICE_ROOT
 
 The database is that of warehouse.sql; the client (pyodata) is not ours. What it deliberately does not do: check every
 option of OData, which the crates' own tests do.

@@ -1,6 +1,6 @@
 """A foreign OData V4 client reads and writes a database that tollgate did not make.
 
-Usage: warehouse_v4.py SERVICE_ROOT
+Usage: warehouse.py SERVICE_ROOT
 
 The database is that of warehouse.sql; the client (python-odata) is not ours. What it deliberately does not do: check every
 option of OData, which the crates' own tests do.
