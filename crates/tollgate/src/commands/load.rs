@@ -61,9 +61,12 @@ fn refuse(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Writes what was found in one form.
+type Writer = fn(&Quick, &mut dyn Write) -> io::Result<()>;
+
 /// The files that are written at the end, open from the beginning.
 struct Files<'a> {
-    files: Vec<(&'a Path, File, fn(&Quick, &mut dyn Write) -> io::Result<()>)>,
+    files: Vec<(&'a Path, File, Writer)>,
 }
 
 impl<'a> Files<'a> {

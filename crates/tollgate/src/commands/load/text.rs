@@ -87,7 +87,7 @@ fn totals(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Res
         let of = |wanted: fn(&str) -> bool| -> u64 {
             result.errors.iter().filter(|(class, _)| wanted(class)).map(|(_, count)| count).sum()
         };
-        let connect = of(|class| is_of_connecting(class));
+        let connect = of(is_of_connecting);
         let length = of(|class| class == "length");
         let answered = of(|class| class == "content" || class == "soap-fault" || class.starts_with("status-"));
         let receive = failed - connect - length - answered;
