@@ -427,3 +427,17 @@ fn a_failed_group_is_taken_back() {
     json.finish(&mut out);
     assert_eq!(out, br#"{"responses":[{"id":"1","atomicityGroup":"g","status":424}]}"#);
 }
+
+#[test]
+fn no_line_of_a_change_set_begins_as_the_delimiter_of_its_batch() {
+    // Olingo's client would take it for that, as RFC 2046 (5.1.1) lets it.
+    let mut out = Vec::new();
+    let mut answers = multipart::ResponseWriter::new("batch");
+    answers.begin_change_set(&mut out);
+    answers.response(&mut out, Some("1"), (204, "No Content"), [], b"");
+    answers.end_change_set(&mut out);
+    answers.finish(&mut out);
+    let text = String::from_utf8(out).unwrap();
+    let delimiters: Vec<_> = text.lines().filter(|line| line.starts_with("--batch")).collect();
+    assert_eq!(delimiters, ["--batch", "--batch--"]);
+}

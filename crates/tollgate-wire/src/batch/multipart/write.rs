@@ -5,8 +5,9 @@
 use super::super::Outgoing;
 use crate::number::write_integer;
 
-/// What a change set's boundary has more than that of the batch.
-const CHANGE_SET: &str = "_changeset";
+/// What a change set's boundary has before that of the batch. It stands in front, since many readers, Apache Olingo's client
+/// among them, take any line that begins with the delimiter of the batch for one of its own (RFC 2046, section 5.1.1).
+const CHANGE_SET: &str = "changeset_";
 
 /// Writes requests, as a client.
 ///
@@ -136,17 +137,17 @@ impl<'b> Frame<'b> {
 
     fn delimiter(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"--");
-        out.extend_from_slice(self.boundary.as_bytes());
         if self.in_change_set {
             out.extend_from_slice(CHANGE_SET.as_bytes());
         }
+        out.extend_from_slice(self.boundary.as_bytes());
     }
 
     fn begin_change_set(&mut self, out: &mut Vec<u8>) {
         self.delimiter(out);
         out.extend_from_slice(b"\r\nContent-Type: multipart/mixed; boundary=");
-        out.extend_from_slice(self.boundary.as_bytes());
         out.extend_from_slice(CHANGE_SET.as_bytes());
+        out.extend_from_slice(self.boundary.as_bytes());
         out.extend_from_slice(b"\r\n\r\n");
         self.in_change_set = true;
     }
