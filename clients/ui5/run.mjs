@@ -1,18 +1,18 @@
 // Runs a page of OpenUI5 in a headless browser against a gateway, and says what held.
 //
-// Usage: node run.mjs GATEWAY [v2|v4 …]     npm install first; CHROMIUM names another browser, UI5 another folder of packages
+// Usage: node run.mjs GATEWAY [v4|v2|table …]     npm ci first; CHROMIUM names another browser, TRACE=1 shows what is passed on
 //
 // The page, OpenUI5 and the services come from one origin, as behind a real web server: files from here, all else is passed
 // on to the gateway. What it deliberately does not do: drive the page; the page tells its results by itself.
 
 import { spawn } from "node:child_process";
-import { createReadStream, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createReadStream, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-const SECONDS_MAX = 120;
+const SECONDS_MAX = 240;
 const TYPES = {
   ".html": "text/html",
   ".js": "text/javascript",
@@ -21,21 +21,23 @@ const TYPES = {
 };
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const ui5 = path.join(process.env.UI5 ?? path.join(here, "node_modules"), "@openui5", "sap.ui.core", "src");
-const [gateway, ...versions] = process.argv.slice(2);
+const packages = path.join(here, "node_modules", "@openui5");
+const [gateway, ...pages] = process.argv.slice(2);
 if (!gateway) {
-  console.error("usage: node run.mjs GATEWAY [v2|v4 …]");
+  console.error("usage: node run.mjs GATEWAY [v4|v2|table …]");
   process.exit(2);
 }
-if (!existsSync(ui5)) {
-  console.error(`no OpenUI5 in ${ui5}: npm install`);
+if (!existsSync(packages)) {
+  console.error(`no OpenUI5 in ${packages}: npm ci`);
   process.exit(2);
 }
+const libraries = readdirSync(packages).map((library) => path.join(packages, library, "src"));
 
-/** Sends the file below `folder` that `name` says, and nothing from outside of it. */
-function sendFile(folder, name, response) {
-  const file = path.join(folder, path.normalize(`/${name}`));
-  if (!existsSync(file)) {
+/** Sends the file that `name` says below the first of the folders that has it, and nothing from outside of them. */
+function sendFile(folders, name, response) {
+  const candidates = folders.map((folder) => path.join(folder, path.normalize(`/${name}`)));
+  const file = candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false })?.isFile());
+  if (!file) {
     response.writeHead(404).end();
     return;
   }
@@ -71,14 +73,14 @@ const server = http.createServer((request, response) => {
       response.end();
       told?.(JSON.parse(text));
     });
-  } else if (name.startsWith("/resources/")) sendFile(ui5, name.slice("/resources/".length), response);
-  else if (name.startsWith("/page/")) sendFile(path.join(here, "page"), name.slice("/page/".length), response);
+  } else if (name.startsWith("/resources/")) sendFile(libraries, name.slice("/resources/".length), response);
+  else if (name.startsWith("/page/")) sendFile([path.join(here, "page")], name.slice("/page/".length), response);
   else if (name === "/favicon.ico") response.writeHead(204).end();
   else pass(request, response);
 });
 
-/** The results of one version's page: `[{ name, error }]`. */
-async function run(version, port) {
+/** The results of one page: `[{ name, error }]`. */
+async function run(page, port) {
   const profile = mkdtempSync(path.join(tmpdir(), "tollgate-ui5-"));
   const results = new Promise((resolve) => (told = resolve));
   const flags = [
@@ -95,55 +97,51 @@ async function run(version, port) {
       ...flags,
       `--user-data-dir=${profile}`,
       "--remote-debugging-port=0",
-      `http://127.0.0.1:${port}/page/index.html?version=${version}`,
+      `http://127.0.0.1:${port}/page/index.html?page=${page}`,
     ],
     { stdio: ["ignore", "ignore", "pipe"], detached: true },
   );
   let log = "";
   browser.stderr.on("data", (piece) => (log += piece));
-  const ended = new Promise((resolve) => browser.on("exit", resolve));
+  const said = () => log.split("\n").filter((line) => line.includes("CONSOLE")).join("\n");
+  const ended = new Promise((resolve) => {
+    browser.on("exit", (code) => resolve(`the browser ended with ${code}:\n${log}`));
+    browser.on("error", (error) => resolve(`no browser: ${error.message}`));
+  });
+  const gone = ended.then((reason) => Promise.reject(new Error(reason)));
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`the page said nothing in ${SECONDS_MAX} s:\n${log}`)),
-      SECONDS_MAX * 1000,
-    );
+    const tooLate = () => reject(new Error(`the page said nothing in ${SECONDS_MAX} s:\n${said()}`));
+    timer = setTimeout(tooLate, SECONDS_MAX * 1000);
   });
-  const gone = ended.then((code) => Promise.reject(new Error(`the browser ended with ${code}:\n${log}`)));
   try {
     return await Promise.race([results, late, gone]);
   } finally {
     clearTimeout(timer);
     gone.catch(() => {});
-    process.kill(-browser.pid, "SIGKILL"); // its own group: the browser is many processes
+    if (browser.pid && browser.exitCode === null) process.kill(-browser.pid, "SIGKILL"); // its group: it is many processes
     await ended;
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-    if (process.env.TRACE)
-      console.error(
-        log
-          .split("\n")
-          .filter((line) => line.includes("CONSOLE"))
-          .join("\n"),
-      );
+    if (process.env.TRACE) console.error(said());
   }
 }
 
 await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
 let passed = 0;
 let failed = 0;
-for (const version of versions.length ? versions : ["v4", "v2"]) {
+for (const page of pages.length ? pages : ["v4", "v2", "table"]) {
   const started = Date.now();
   try {
-    for (const { name, error } of await run(version, server.address().port)) {
+    for (const { name, error } of await run(page, server.address().port)) {
       if (error) failed += 1;
       else passed += 1;
-      console.log(`${error ? "FAILED" : "ok"} ${version}: ${name}${error ? `\n  ${error}` : ""}`);
+      console.log(`${error ? "FAILED" : "ok"} ${page}: ${name}${error ? `\n  ${error}` : ""}`);
     }
   } catch (error) {
     failed += 1;
-    console.log(`FAILED ${version}: ${error.message}`);
+    console.log(`FAILED ${page}: ${error.message}`);
   }
-  console.log(`${version}: ${Date.now() - started} ms`);
+  console.log(`${page}: ${Date.now() - started} ms`);
 }
 console.log(`${passed} passed, ${failed} failed`);
 server.close();

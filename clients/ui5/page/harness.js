@@ -2,7 +2,7 @@
 sap.ui.define([], function () {
   "use strict";
 
-  const MS_MAX = 20000;
+  const MS_MAX = 30000;
 
   function equal(found, expected, what) {
     const [left, right] = [JSON.stringify(found), JSON.stringify(expected)];
