@@ -31,6 +31,10 @@ if (!existsSync(packages)) {
   console.error(`no OpenUI5 in ${packages}: npm ci`);
   process.exit(2);
 }
+await fetch(gateway).catch((error) => {
+  console.error(`no gateway at ${gateway}: ${error.cause ?? error}`);
+  process.exit(2);
+});
 const libraries = readdirSync(packages).map((library) => path.join(packages, library, "src"));
 
 /** Sends the file that `name` says below the first of the folders that has it, and nothing from outside of them. */
