@@ -64,6 +64,10 @@ fn read_as_ab(text: &str) -> Vec<(String, Vec<f64>)> {
             _ => line.find(": ")? + 1,
         };
         let (label, rest) = line.split_at(end);
+        // ab warns where its mean and its median lie apart, which is the machine's doing.
+        if label.trim() == "WARNING:" {
+            return None;
+        }
         // Two lines have the same label, and are told apart by what stands in brackets.
         let across = if rest.contains("across") { " across" } else { "" };
         Some((format!("{}{across}", label.trim()), numbers(rest)))
