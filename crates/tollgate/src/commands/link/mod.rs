@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: the delay line and its measurement, which are the network crate's.
 
+mod away;
 mod echo;
 mod ends;
 mod proxy;
@@ -24,6 +25,7 @@ use crate::values::{delay, rate, size};
 const EXAMPLES: &str = "\
 Examples:
   tollgate link proxy --to 127.0.0.1:8080 --rtt 20ms          a server 20 ms away
+  tollgate link proxy --to 127.0.0.1:5432 --preset standard --of runs/distance     as far as a run computed
   tollgate link proxy --to 127.0.0.1:5432 --rtt 500us --jitter 100us --rate 100Mbit/s
   tollgate link tun --rtt 20ms --to 127.0.0.1:8080 -- curl http://127.77.0.2:8080/     packets, as root
   tollgate link verify --rtt 1ms,5ms,20ms                     asked against got, on this machine

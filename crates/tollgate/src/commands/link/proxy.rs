@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::Args;
 use tollgate_net::link::{Link, LinkCounters};
 
+use super::away::Away;
 use super::{Nature, Place, place};
 use crate::failure::{Exit, Failure};
 use crate::signals;
-use crate::values::delay;
 
 const NOTES: &str = "\
 One line is printed as soon as it is ready: `listening ADDRESS`. The first SIGINT or SIGTERM ends listening and gives open connections 5 s to end, the second does not wait.";
@@ -31,9 +31,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "HOST:PORT", value_parser = place)]
     to: Place,
 
-    /// The round trip to it, half of it each way, such as 500us or 20ms
-    #[arg(long, value_name = "TIME", value_parser = delay)]
-    rtt: Duration,
+    #[command(flatten)]
+    away: Away,
 
     #[command(flatten)]
     nature: Nature,
@@ -45,7 +44,7 @@ pub(super) struct Arguments {
 
 /// Stands there until SIGTERM or SIGINT.
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
-    let spec = arguments.nature.spec(arguments.rtt)?;
+    let spec = arguments.nature.spec(arguments.away.round_trip()?)?;
     let target = arguments.to.address(&arguments.may_load)?;
     let (tell, told) = channel();
     // Before the line is printed: whoever reads it may send a signal at once.

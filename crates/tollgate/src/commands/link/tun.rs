@@ -13,11 +13,12 @@ use clap::Args;
 use tollgate_net::link::{Link, LinkSpec, Listening, Side, Tun, TunCounters, TunSpec, TunSpecError, WayCounters};
 use tollgate_net::listen::{ListenOptions, listen};
 
+use super::away::Away;
 use super::ends::{Event, Program, events};
 use super::{Nature, Place, place, refused};
 use crate::failure::{Exit, Failure};
 use crate::signals;
-use crate::values::{delay, share};
+use crate::values::share;
 
 const NOTES: &str = "\
 Examples:
@@ -40,9 +41,8 @@ const ENDED_BY_SIGNAL: i32 = 128;
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub(super) struct Arguments {
-    /// The round trip between the two ends, half of it each way, such as 500us or 20ms
-    #[arg(long, value_name = "TIME", value_parser = delay)]
-    rtt: Duration,
+    #[command(flatten)]
+    away: Away,
 
     #[command(flatten)]
     nature: Nature,
@@ -119,7 +119,7 @@ pub(super) fn impossible(error: &io::Error) -> Failure {
 
 /// Runs the command, or stands there until SIGTERM or SIGINT.
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
-    let spec = arguments.packets.spec(arguments.nature.spec(arguments.rtt)?)?;
+    let spec = arguments.packets.spec(arguments.nature.spec(arguments.away.round_trip()?)?)?;
     let target = arguments.to.as_ref().map(|to| to.address(&arguments.may_load)).transpose()?;
     let line = Tun::open(&spec).map_err(|error| impossible(&error))?;
     let splice = match target {
