@@ -54,8 +54,8 @@ fn what_is_not_built_yet_is_named() {
             "CheckFlightAvailability?airlineid='AA'&connectionid='0017'&flightdate=datetime'2011-06-01T00:00:00'",
             "CheckFlightAvailability",
         ),
-        ("GET", V4, "FlightCollection?$apply=aggregate(PRICE%20with%20sum%20as%20s)", "$apply"),
-        ("GET", V4, "FlightCollection?$search=a", "$search"),
+        ("GET", V4, "FlightCollection?$index=1", "$index"),
+        ("GET", V4, "FlightCollection?$deltatoken=a", "$deltatoken"),
     ] {
         check(method, root, below, "*/*", 501, &[fragment]);
     }

@@ -152,7 +152,7 @@ fn the_round_trips_that_are_counted_are_those_that_a_relay_sees() {
     assert_eq!(seen[1] - seen[0], 10 * 5, "{seen:?}");
 }
 
-/// Passes on what a client and a server say, and counts how often the server spoke after the client had.
+/// Passes on what a client and a server say, and counts how often the server said that it had answered all it was asked.
 struct Relay {
     url: String,
     turns: Arc<AtomicU64>,
@@ -185,15 +185,11 @@ impl Relay {
                 client.set_nodelay(true).unwrap();
                 server.set_nodelay(true).unwrap();
                 open.lock().unwrap().extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
-                let asked = Arc::new(AtomicBool::new(false));
                 let (to_server, from_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
-                let asking = Arc::clone(&asked);
-                pass(from_client, to_server, move || asking.store(true, Ordering::SeqCst));
-                let turns = Arc::clone(&turns);
-                pass(server, client, move || {
-                    if asked.swap(false, Ordering::SeqCst) {
-                        turns.fetch_add(1, Ordering::SeqCst);
-                    }
+                pass(from_client, to_server, |_| ());
+                let (turns, mut messages) = (Arc::clone(&turns), Messages::default());
+                pass(server, client, move |piece| {
+                    turns.fetch_add(messages.ready(piece), Ordering::SeqCst);
                 });
             }
         });
@@ -210,12 +206,45 @@ impl Relay {
     }
 }
 
+/// The messages of a server, however they are cut: a letter, four bytes of length that count themselves, and the rest.
+#[derive(Default)]
+struct Messages {
+    has_begun: bool,
+    head: Vec<u8>,
+    /// Bytes of the message that are still to come.
+    left: usize,
+}
+
+impl Messages {
+    /// How many times a piece says `ReadyForQuery`.
+    fn ready(&mut self, piece: &[u8]) -> u64 {
+        let mut times = 0;
+        for byte in piece {
+            // Alone, it says that there is no TLS.
+            let is_refusal = !std::mem::replace(&mut self.has_begun, true) && *byte == b'N';
+            if self.left > 0 {
+                self.left -= 1;
+            } else if !is_refusal {
+                self.head.push(*byte);
+            }
+            if let [letter, length @ ..] = self.head.as_slice()
+                && let Ok(length) = <[u8; 4]>::try_from(length)
+            {
+                times += u64::from(*letter == b'Z');
+                self.left = u32::from_be_bytes(length) as usize - length.len();
+                self.head.clear();
+            }
+        }
+        times
+    }
+}
+
 /// Passes bytes on, each piece after `each` was told of it.
-fn pass(mut from: TcpStream, mut to: TcpStream, each: impl Fn() + Send + 'static) {
+fn pass(mut from: TcpStream, mut to: TcpStream, mut each: impl FnMut(&[u8]) + Send + 'static) {
     std::thread::spawn(move || {
         let mut piece = [0; 16 * 1024];
         while let Ok(length @ 1..) = from.read(&mut piece) {
-            each();
+            each(&piece[..length]);
             if to.write_all(&piece[..length]).is_err() {
                 break;
             }
