@@ -232,6 +232,34 @@ sap.ui.define(
         check(list.getLength() > 5, `${list.getLength()} in all`);
       },
 
+      "rows are grouped and added up by the service": async () => {
+        const list = flights.bindList("/FlightCollection", null, [new Sorter("carrid")]);
+        list.setAggregation({
+          group: { carrid: {} },
+          aggregate: {
+            seats: { name: "SEATSOCC", with: "sum" },
+            dearest: { name: "PRICE", with: "max" },
+            mean: { name: "SEATSMAX", with: "average" },
+          },
+        });
+        const rows = await page(list, 0, 50);
+        const carriers = rows.map((row) => row.carrid);
+        check(carriers.length > 3, `${carriers.length} carriers`);
+        equal(carriers, [...new Set(carriers)].sort());
+        const seats = rows.reduce((sum, row) => sum + Number(row.seats), 0);
+        const every = await page(
+          flights.bindList("/FlightCollection", null, [], [], { $select: "SEATSOCC" }),
+          0,
+          FLIGHTS,
+        );
+        equal(
+          seats,
+          every.reduce((sum, flight) => sum + flight.SEATSOCC, 0),
+          "the seats of all groups",
+        );
+        for (const row of rows) check(Number(row.dearest) > 0 && Number(row.mean) > 0, JSON.stringify(row));
+      },
+
       "a search finds": async () => {
         const list = flights.bindList("/CarrierCollection", null, [], [], { $search: "American", $select: "carrid" });
         equal(
