@@ -9,7 +9,7 @@
 //! What is refused never holds. It deliberately adjusts nothing for several thresholds: each stands by itself.
 
 use super::{Asked, Comparison, Threshold};
-use crate::across::{Across, Beside};
+use crate::across::{Across, Beside, RatioOf};
 use crate::quantity::{Found, Quantity};
 use crate::results::{
     Figure, Outcome, RunResult, ThresholdFinding, ThresholdResult, Toll, TollVerdict, Validity, Variant, Verdict,
@@ -30,10 +30,10 @@ pub fn judge(thresholds: &[Threshold], run: &RunResult) -> Vec<ThresholdResult> 
 pub fn judge_across(thresholds: &[Threshold], across: &Across, runs: &[&RunResult]) -> Vec<ThresholdResult> {
     let findings = |threshold: &Threshold| match threshold.asked {
         Asked::Of(_) | Asked::Toll(_) => {
-            (1..).zip(runs).flat_map(|(number, run)| threshold.in_run(run, Some(number))).collect()
+            (1..).zip(runs).flat_map(|(number, run)| threshold.in_each_run(run, number)).collect()
         }
-        Asked::Ratio(figure) => threshold.of_ratios(across.cells.iter().filter(|found| found.figure == figure)),
-        Asked::TollRatio(figure) => threshold.of_ratios(across.tolls.iter().filter(|found| found.figure == figure)),
+        Asked::Ratio(figure) => threshold.of_ratios(&across.cells, figure, runs),
+        Asked::TollRatio(figure) => threshold.of_ratios(&across.tolls, figure, runs),
     };
     thresholds.iter().map(|threshold| threshold.result(findings(threshold))).collect()
 }
@@ -50,6 +50,12 @@ impl Threshold {
             outcome: findings.iter().map(|finding| finding.outcome).max().unwrap_or(Outcome::NotShown),
             findings,
         }
+    }
+
+    /// One of several runs: one that has nothing of what is asked does not pass unseen.
+    fn in_each_run(&self, run: &RunResult, number: u32) -> Vec<ThresholdFinding> {
+        let found = self.in_run(run, Some(number));
+        if found.is_empty() { vec![self.nothing_in(number, "this run does not have it".to_owned())] } else { found }
     }
 
     fn in_run(&self, run: &RunResult, number: Option<u32>) -> Vec<ThresholdFinding> {
@@ -118,24 +124,47 @@ impl Threshold {
         }
     }
 
-    fn of_ratios<'a>(&self, beside: impl Iterator<Item = &'a Beside>) -> Vec<ThresholdFinding> {
+    /// One finding for each cell, or toll, that the first run planned, in each further run; then what only later runs have.
+    fn of_ratios(&self, beside: &[Beside], figure: Figure, runs: &[&RunResult]) -> Vec<ThresholdFinding> {
+        let Some((first, further)) = runs.split_first() else { return Vec::new() };
+        let rows: Vec<&Beside> =
+            beside.iter().filter(|row| row.figure == figure && self.selects(&row.variant, row.level)).collect();
         let mut findings = Vec::new();
-        for row in beside.filter(|row| self.selects(&row.variant, row.level)) {
-            for found in &row.ratios {
-                let (name, number) = (row.variant.as_str(), Some(found.run));
-                let note = || found.note.clone().unwrap_or_default();
-                findings.push(match found.verdict {
-                    TollVerdict::Refused => {
-                        self.nothing(number, Some(name), Some(row.level), format!("refused: {}", note()))
+        let mut planned: Vec<(&str, String)> = Vec::new();
+        for (variant, level) in self.planned(first) {
+            if matches!(self.asked, Asked::TollRatio(_)) && variant.baseline.is_none() {
+                continue;
+            }
+            let title = first.experiment.level_title(level);
+            let row = rows.iter().find(|row| row.variant == variant.name && row.level_title == title);
+            for (number, run) in (2..).zip(further) {
+                let found = row.and_then(|row| row.ratios.iter().find(|found| found.run == number));
+                findings.push(match found {
+                    Some(found) => self.of_ratio(found, &variant.name, level),
+                    None => {
+                        let reason = without_ratio(first, run, number, variant, level);
+                        self.nothing(Some(number), Some(&variant.name), Some(level), reason)
                     }
-                    TollVerdict::Joint => {
-                        self.nothing(number, Some(name), Some(row.level), format!("joint: {}", note()))
-                    }
-                    _ => self.held(number, name, row.level, ratio(found.ratio, found.low, found.high, found.blocks)),
                 });
             }
+            planned.push((&variant.name, title));
+        }
+        let is_planned =
+            |row: &Beside| planned.iter().any(|(name, title)| (*name, title) == (&row.variant, &row.level_title));
+        for row in rows.iter().filter(|row| !is_planned(row)) {
+            findings.extend(row.ratios.iter().map(|found| self.of_ratio(found, &row.variant, row.level)));
         }
         findings
+    }
+
+    fn of_ratio(&self, found: &RatioOf, variant: &str, level: u64) -> ThresholdFinding {
+        let number = Some(found.run);
+        let note = || found.note.clone().unwrap_or_default();
+        match found.verdict {
+            TollVerdict::Refused => self.nothing(number, Some(variant), Some(level), format!("refused: {}", note())),
+            TollVerdict::Joint => self.nothing(number, Some(variant), Some(level), format!("joint: {}", note())),
+            _ => self.held(number, variant, level, ratio(found.ratio, found.low, found.high, found.blocks)),
+        }
     }
 
     fn selects(&self, variant: &str, level: u64) -> bool {
@@ -162,6 +191,11 @@ impl Threshold {
             outcome,
             reason,
         }
+    }
+
+    /// No figure of a whole run, where the selection says which one it was to be.
+    fn nothing_in(&self, run: u32, reason: String) -> ThresholdFinding {
+        self.nothing(Some(run), self.selection.variant.as_deref(), self.selection.level, reason)
     }
 
     /// No figure that may be read.
@@ -222,6 +256,21 @@ fn without_refused(finding: ThresholdFinding, refusal: Option<&Validity>, quanti
 fn unmeasured(run: &RunResult, variant: &str, level: u64) -> String {
     let gap = run.gaps.iter().find(|gap| gap.variant == variant && gap.level == level);
     gap.map_or_else(|| "it was not measured".to_owned(), |gap| gap.reason.clone())
+}
+
+/// Why the first run and a further one have no ratio of a cell.
+fn without_ratio(first: &RunResult, run: &RunResult, number: u32, variant: &Variant, level: u64) -> String {
+    let experiment = &run.experiment;
+    // The number of a level that has a name may mean another one in another run.
+    let title = first.experiment.level_title(level);
+    let own_level = experiment.levels.iter().copied().find(|level| experiment.level_title(*level) == title);
+    let has =
+        |run: &RunResult, level: u64| run.cells.iter().any(|cell| cell.variant == variant.name && cell.level == level);
+    match own_level.filter(|_| experiment.variants.iter().any(|known| known.name == variant.name)) {
+        None => format!("run {number} does not have it"),
+        Some(_) if !has(first, level) => format!("run 1: {}", unmeasured(first, &variant.name, level)),
+        Some(level) => format!("run {number}: {}", unmeasured(run, &variant.name, level)),
+    }
 }
 
 /// Why a cell does not hold a quantity.

@@ -1,6 +1,7 @@
 //! Thresholds as tables: what is read, what is refused and where, and what comes of bounds against intervals.
 
 use super::*;
+use crate::across::{Named, across};
 use crate::report::fixture;
 use crate::results::{Estimate, Outcome, RunResult, TollVerdict, Validity, Verdict};
 
@@ -193,6 +194,40 @@ fn what_may_not_be_read_never_holds() {
     check("toll.cpu < 100", &partial, Outcome::NotShown, "it was not measured");
     check("toll-ratio.cpu < 100", &partial, Outcome::NotShown, "takes two runs");
     check("ratio.cpu < 100", &partial, Outcome::NotShown, "takes two runs");
+}
+
+#[test]
+fn a_ratio_is_not_shown_where_one_of_the_runs_lacks_the_cell() {
+    let whole = fixture::again(1, 1.0, 1.0);
+    let mut without_cell = fixture::again(2, 1.0, 1.0);
+    without_cell.cells.retain(|cell| cell.variant != "odata-v2-atom" || cell.level != 20);
+    without_cell.tolls.retain(|toll| toll.variant != "odata-v2-atom" || toll.level != 20);
+    let mut without_variant = fixture::again(3, 1.0, 1.0);
+    without_variant.experiment.variants.retain(|variant| variant.name != "odata-v2-atom");
+    without_variant.cells.retain(|cell| cell.variant != "odata-v2-atom");
+    without_variant.tolls.retain(|toll| toll.variant != "odata-v2-atom");
+    let check = |text: &str, runs: &[&RunResult], expected: &[(u32, Outcome, &str)]| {
+        let named: Vec<Named<'_>> = runs.iter().map(|run| Named { name: "run", run }).collect();
+        let found = judge_across(&[Threshold::parse(text).unwrap()], &across(&named).unwrap(), runs).remove(0);
+        let findings: Vec<(u32, Outcome, &str)> = found
+            .findings
+            .iter()
+            .map(|finding| (finding.run.unwrap(), finding.outcome, finding.reason.as_deref().unwrap_or_default()))
+            .collect();
+        assert_eq!(findings, expected, "{text}");
+    };
+    use Outcome::{Holds, NotShown};
+    for ratio in ["toll-ratio(odata-v2-atom, 20).cpu < 100", "ratio(odata-v2-atom, 20).time < 100"] {
+        check(ratio, &[&whole, &whole], &[(2, Holds, "")]);
+        check(ratio, &[&whole, &without_cell], &[(2, NotShown, "run 2: it was not measured")]);
+        check(ratio, &[&without_cell, &whole], &[(2, NotShown, "run 1: it was not measured")]);
+        let third = [(2, Holds, ""), (3, NotShown, "run 3: it was not measured")];
+        check(ratio, &[&whole, &whole, &without_cell], &third);
+        check(ratio, &[&whole, &without_variant], &[(2, NotShown, "run 2 does not have it")]);
+    }
+    let unplanned = [(1, Holds, ""), (2, NotShown, "this run does not have it")];
+    check("errors(odata-v2-atom, 20) == 0", &[&whole, &without_variant], &unplanned);
+    check("toll(odata-v2-atom, 20).cpu < 100", &[&whole, &without_variant], &unplanned);
 }
 
 #[test]
