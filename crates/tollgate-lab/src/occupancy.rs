@@ -4,10 +4,9 @@
 //! Pure: what was seen goes in, what is stored comes out. It asks nobody.
 
 use crate::probe::Reading;
-use crate::results::{Binding, Occupancy};
+use crate::results::{Binding, FULL_SHARE_MIN, Occupancy};
+use crate::validity::CORES_BUSY_MAX;
 
-/// A limit binds that is used up, with somebody waiting, at this share of all looks at least.
-pub const FULL_SHARE_MIN: f64 = 0.5;
 /// Users bind of whom this share is being served on average, while nobody waits. It is not higher, since a pass begins with a
 /// list that one of them gets alone.
 pub const SERVED_SHARE_MIN: f64 = 0.6;
@@ -97,12 +96,13 @@ impl Seen {
 }
 
 /// What binds, the number that decided, and what it was held against. Where both limits are used up it is the work processes:
-/// they stand further in, and more connections would only wait there.
+/// they stand further in, and more connections would only wait there. Busy cores bind where nobody waits for either limit; where
+/// somebody does only if work processes are held for long, as freeing them would then take a core.
 fn binding(found: &Occupancy, round_trip_ms: f64) -> (Binding, f64, f64) {
-    let computes =
-        found.cores_busy_share > crate::validity::CORES_BUSY_MAX && found.held_ms > ROUND_TRIPS_MAX * round_trip_ms;
-    if computes {
-        return (Binding::Processor, found.cores_busy_share, crate::validity::CORES_BUSY_MAX);
+    let processor = (Binding::Processor, found.cores_busy_share, CORES_BUSY_MAX);
+    let cores_are_busy = found.cores_busy_share > CORES_BUSY_MAX;
+    if cores_are_busy && found.held_ms > ROUND_TRIPS_MAX * round_trip_ms {
+        return processor;
     }
     if found.work_processes_full_share >= FULL_SHARE_MIN {
         return (Binding::WorkProcesses, found.work_processes_full_share, FULL_SHARE_MIN);
@@ -110,15 +110,16 @@ fn binding(found: &Occupancy, round_trip_ms: f64) -> (Binding, f64, f64) {
     if found.connections_full_share >= FULL_SHARE_MIN {
         return (Binding::Connections, found.connections_full_share, FULL_SHARE_MIN);
     }
-    if found.nobody_waited_share < FULL_SHARE_MIN {
+    if !found.is_without_queue() {
         let most = found.work_processes_full_share.max(found.connections_full_share);
         return (Binding::Unclear, most, FULL_SHARE_MIN);
     }
-    let served = found.busy_mean / found.users.max(1) as f64;
-    match served >= SERVED_SHARE_MIN {
-        true => (Binding::Users, served, SERVED_SHARE_MIN),
-        false => (Binding::Processor, 1.0 - served, 1.0 - SERVED_SHARE_MIN),
+    if cores_are_busy {
+        return processor;
     }
+    let served = found.busy_mean / found.users.max(1) as f64;
+    let binding = if served >= SERVED_SHARE_MIN { Binding::Users } else { Binding::Unclear };
+    (binding, served, SERVED_SHARE_MIN)
 }
 
 #[cfg(test)]
@@ -160,9 +161,25 @@ mod tests {
         check((5.0, 5.0, 5.0), (10.0, 10.0, 10.0), AROUND, Binding::WorkProcesses, 1.0);
         check((19.0, 0.0, 30.0), (20.0, 0.0, 500.0), AROUND, Binding::Users, 0.95);
         check((20.0, 0.0, 20.0), (20.0, 0.0, 20.0), AROUND, Binding::Users, 1.0);
-        check((5.0, 0.0, 30.0), (20.0, 0.0, 500.0), AROUND, Binding::Processor, 0.75);
+        check((5.0, 0.0, 30.0), (20.0, 0.0, 500.0), AROUND, Binding::Unclear, 0.25);
         let slow = Around { requests_per_second: 50.0, cores_busy_share: 0.99, ..AROUND };
         check((5.0, 15.0, 5.0), (20.0, 0.0, 500.0), slow, Binding::Processor, 0.99);
+    }
+
+    #[test]
+    fn busy_cores_bind_before_the_users_where_nobody_waits() {
+        // Held for 28 ms, which is 1.4 round trips.
+        let crowded = Around { requests_per_second: 670.0, cores_busy_share: 0.998, ..AROUND };
+        let check = |work_processes, around: Around, expected: Binding| {
+            let mut seen = Seen::default();
+            (0..10).for_each(|_| seen.add(&look(work_processes, (20.0, 0.0, 500.0))));
+            let found = seen.found(&around).unwrap();
+            assert_eq!(found.binding, expected, "{found:?}");
+        };
+        check((19.0, 0.0, 30.0), crowded, Binding::Processor);
+        check((8.0, 0.0, 30.0), crowded, Binding::Processor);
+        check((19.0, 0.0, 30.0), Around { cores_busy_share: 0.9, ..crowded }, Binding::Users);
+        check((10.0, 10.0, 10.0), crowded, Binding::WorkProcesses);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub use encryption::{
 };
 pub use gap::{Gap, GapKind};
 pub use insert::{Fit, Inserted, Inserting, Settlement};
-pub use ladder::{Binding, Occupancy};
+pub use ladder::{Binding, FULL_SHARE_MIN, Occupancy};
 pub use link::{LinkCheck, Moment};
 pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use peer::{Comparison, Peer};

@@ -79,7 +79,10 @@ fn why(stretch: &[(&Cell, &Occupancy)]) -> String {
             "the {} users bind ({share} of them in a work process at any time, and nobody waits for one)",
             number::whole(occupancy.users)
         ),
-        Binding::Processor => format!("the generator or the CPU binds ({share})"),
+        Binding::Processor => format!("the CPU binds (all cores of the machine busy, {share} of the time)"),
+        Binding::Unclear if occupancy.is_without_queue() => {
+            format!("no limit binds (nobody waits, {share} of the users in a work process, and cores are idle)")
+        }
         Binding::Unclear => format!("now one limit binds and now another (at most {share} of the time)"),
     }
 }
@@ -169,7 +172,8 @@ pub(super) fn legend(run: &RunResult) -> Vec<String> {
     let mut texts = vec![
         "±: 95 % interval over blocks. Decided by: for work processes and the connection limit the share of looks at which all \
          were used and somebody waited for one (at least 50 %); for users the share of them that was in a work process while \
-         nobody waited (at least 60 %)"
+         nobody waited (at least 60 %); for the CPU the share of the time for which all cores were busy, whoever used them (over \
+         95 %)"
             .to_owned(),
         "busy, waiting, connections, outside: means over the looks; outside: connections that waited to be let in; held: how long \
          a request had its work process"
@@ -219,6 +223,24 @@ mod tests {
         );
         assert!(answers[1].contains("up to 2 the work processes bind"), "{}", answers[1]);
         assert!(answers[1].contains("from 5 on the connection limit binds (all 5 open"), "{}", answers[1]);
+    }
+
+    #[test]
+    fn each_number_that_decided_says_what_it_is_a_share_of() {
+        let check = |binding, value, nobody_waited_share, expected: &str| {
+            let mut run = fixture::ladder();
+            for cell in &mut run.cells {
+                let known = cell.occupancy.unwrap();
+                cell.occupancy = Some(Occupancy { binding, value, nobody_waited_share, ..known });
+            }
+            let answer = answers(&run).remove(0);
+            assert!(answer.ends_with(expected), "{answer}");
+        };
+        let cpu = "at every level the CPU binds (all cores of the machine busy, 99 % of the time).";
+        check(Binding::Processor, 0.99, 1.0, cpu);
+        let none = "no limit binds (nobody waits, 25 % of the users in a work process, and cores are idle).";
+        check(Binding::Unclear, 0.25, 1.0, none);
+        check(Binding::Unclear, 0.4, 0.2, "now one limit binds and now another (at most 40 % of the time).");
     }
 
     #[test]

@@ -4,6 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// A limit binds that is used up, with somebody waiting, at this share of all looks at least.
+pub const FULL_SHARE_MIN: f64 = 0.5;
+
 /// What a gateway said of itself while one cell was measured, look by look.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Occupancy {
@@ -53,11 +56,18 @@ pub enum Binding {
     Connections,
     /// All users are being served: more of them would have more done.
     Users,
-    /// Neither: the time goes where work is done, in the gateway, the database or the generator.
+    /// All cores are busy, with the gateway, the database, the generator or somebody else.
     Processor,
-    /// Now the one, now the other.
+    /// Now the one, now the other, or none of them.
     #[default]
     Unclear,
+}
+
+impl Occupancy {
+    /// Whether nobody waited, neither for a work process nor to be let in, for as long as a limit takes to bind.
+    pub fn is_without_queue(&self) -> bool {
+        self.nobody_waited_share >= FULL_SHARE_MIN
+    }
 }
 
 impl Binding {
@@ -67,7 +77,7 @@ impl Binding {
             Binding::WorkProcesses => "work processes",
             Binding::Connections => "connection limit",
             Binding::Users => "users",
-            Binding::Processor => "generator or CPU",
+            Binding::Processor => "CPU",
             Binding::Unclear => "unclear",
         }
     }
