@@ -204,6 +204,8 @@ fn answer_of(run: &RunResult, group: Group<'_>, times: Times) -> Option<String> 
         let (Some(least), Some(most)) = (found.first(), found.last()) else {
             match unclear.is_empty() {
                 true => continue,
+                // Who binds was told before, and a figure beside it that is said to be none would contradict.
+                false if ladder::is_shown(run) => return Some(unclear_of(&at, of_what, of_all(), times)),
                 false => return Some(format!("{at}, no difference in {of_what} could be shown.")),
             }
         };
@@ -236,6 +238,16 @@ fn answer_of(run: &RunResult, group: Group<'_>, times: Times) -> Option<String> 
         return Some(format!("{at}, {begins} {range} {of_what} {of_whom}.{unclear}{joint}"));
     }
     None
+}
+
+/// Tolls of which none is clear, each with its interval and its blocks.
+fn unclear_of<'r>(at: &str, of_what: &str, tolls: impl Iterator<Item = &'r Toll>, times: Times) -> String {
+    let named = |toll: &Toll| {
+        let (ratio, blocks) = (ratio(toll, times), toll.blocks);
+        format!("{} by that of {} is unclear: {ratio}, {blocks} blocks", toll.variant, toll.baseline)
+    };
+    let told: Vec<String> = tolls.filter(|toll| toll.verdict == TollVerdict::Unclear).map(named).collect();
+    format!("{at}, {of_what} of {}.", told.join("; that of "))
 }
 
 /// Of whom, from how far and at which level a sentence speaks.
