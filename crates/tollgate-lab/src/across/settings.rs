@@ -14,6 +14,9 @@ use crate::results::RunResult;
 /// Longest value that is kept whole.
 const VALUE_CHARACTERS_MAX: usize = 400;
 
+/// What of a network's words is not what was asked for but what came of it begins so.
+const LINK_MEASURED: &str = ", measured ";
+
 /// A setting in which runs differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
@@ -61,7 +64,11 @@ fn of(run: &RunResult) -> Vec<(String, String)> {
     found.push(("seed".to_owned(), run.seed.to_string()));
     let mut settings = value(serde_json::to_value(&run.settings));
     // What came out of a run is none of its settings.
-    settings.as_object_mut().and_then(|settings| settings.remove("content_checked_share"));
+    if let Some(settings) = settings.as_object_mut() {
+        settings.remove("content_checked_share");
+        let asked = run.settings.network.split_once(LINK_MEASURED).map_or(&*run.settings.network, |(asked, _)| asked);
+        settings.insert("network".to_owned(), Value::from(asked));
+    }
     flatten("", &settings, &mut found);
     let experiment = &run.experiment;
     let names = |names: Vec<String>| names.join(", ");

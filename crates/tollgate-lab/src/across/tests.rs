@@ -103,6 +103,22 @@ fn only_what_differs_is_listed_and_lone_cells_are_told() {
 }
 
 #[test]
+fn how_long_a_link_was_found_to_be_is_no_difference_but_how_long_it_was_asked_to_be_is() {
+    let over = |asked_ms: f64, found_ms: f64| {
+        let mut run = again(10, 1.0, 1.0);
+        run.settings.network =
+            format!("loopback, and a link of {asked_ms} ms round trip, measured {found_ms} ms before");
+        run
+    };
+    let settings = |one: &RunResult, two: &RunResult| {
+        let found = beside(&[one, two]);
+        found.settings.into_iter().map(|setting| setting.values[1].clone().unwrap()).collect::<Vec<_>>()
+    };
+    assert!(settings(&over(20.0, 20.117), &over(20.0, 20.088)).is_empty());
+    assert_eq!(settings(&over(20.0, 20.1), &over(5.0, 5.1)), ["loopback, and a link of 5 ms round trip"]);
+}
+
+#[test]
 fn levels_with_names_are_the_same_where_their_names_are() {
     let one = fixture::encryption();
     let mut two = one.clone();
