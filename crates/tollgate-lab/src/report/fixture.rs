@@ -11,6 +11,8 @@ mod batching;
 mod encryption;
 mod ladder;
 mod mediation;
+#[cfg(test)]
+pub(crate) use batching::batching_whole;
 pub(crate) use batching::{batching, beside_a_peer};
 pub(crate) use encryption::encryption;
 pub(crate) use ladder::ladder;

@@ -107,6 +107,30 @@ fn the_page_is_one_well_formed_file_of_any_runs_and_not_too_large() {
 }
 
 #[test]
+fn the_page_of_runs_as_large_as_a_default_stays_below_its_bound() {
+    let runs: Vec<RunResult> = (1..=8).map(fixture::batching_whole).collect();
+    for count in [2, 8] {
+        let named: Vec<(&str, &RunResult)> = runs[..count].iter().map(|run| ("runs/batching-of-a-day", run)).collect();
+        let page = text("html", &side_by_side(&named, &["toll-ratio.cpu < 2"]));
+        assert!(page.len() < 500_000, "{} bytes of {count} runs", page.len());
+        assert!(page.contains("These rows differ most") && page.contains("variants the first"), "what is cut is told");
+    }
+}
+
+#[test]
+fn a_picture_that_cannot_have_all_rows_has_those_that_differ_most() {
+    let (one, mut two) = (fixture::batching_whole(1), fixture::batching_whole(2));
+    let last = *two.experiment.levels.last().unwrap();
+    let is_slow = |variant: &str, level: u64| variant == "changeset-100-remote" && level == last;
+    for trial in two.trials.iter_mut().filter(|trial| is_slow(&trial.variant, trial.level)) {
+        trial.subject_cpu_us = trial.subject_cpu_us.map(|us| us * 3.0);
+    }
+    let page = text("html", &side_by_side(&[("one", &one), ("two", &two)], &[]));
+    let picture = page.split("<figcaption>").find(|part| part.contains("<svg") && part.contains("CPU time per record"));
+    assert!(picture.unwrap().contains("changeset-100-remote at 20000 records"), "{}", picture.unwrap());
+}
+
+#[test]
 fn a_narrow_terminal_and_colours_change_no_word_of_the_answer() {
     let found = two(&[]);
     let mut out = Vec::new();

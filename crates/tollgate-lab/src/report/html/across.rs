@@ -14,14 +14,21 @@ use crate::report::chart::{Caption, Size, Spacing};
 use crate::report::encryption;
 use crate::report::number;
 use crate::report::thresholds;
-use crate::results::{Figure, Verdict};
+use crate::results::{Figure, TollVerdict, Verdict};
 use std::io::{self, Write};
 
-/// Rows of one picture: more are a page of their own. The tables have all.
+/// Rows of one picture, and dots of all runs in them: more are a page of their own. The tables have all.
 const ROWS_MAX: usize = 24;
-/// Variants whose lines are drawn over the levels.
+const DOTS_MAX: usize = 96;
+/// Variants whose lines are drawn over the levels, and points of all runs in these pictures.
 const VARIANTS_MAX: usize = 8;
-/// Rows of all tables of one section on the page: each is written twice, to be read and as CSV.
+const POINTS_MAX: usize = 120;
+/// Rows and values of response times.
+const TIMES_ROWS_MAX: usize = 200;
+const TIMES_MAX: usize = 400;
+/// Rows of all tables of one section that are written a second time, as CSV.
+const CSV_ROWS_MAX: usize = 100;
+/// Rows of all tables of one section on the page.
 const TABLE_ROWS_MAX: usize = 400;
 /// Rows of a table that stand on the page unfolded.
 const ROWS_OPEN_MAX: usize = 12;
@@ -71,7 +78,11 @@ fn head(across: &Across, title: &str) -> String {
 
 fn who(across: &Across) -> String {
     let settings = match texts::settings(across) {
-        Some(settings) => format!("<h3>{}</h3>{}", escape(&settings.title), plain(settings, "What differs")),
+        Some(settings) => format!(
+            "<h3>{}</h3><div class=\"settings\">{}</div>",
+            escape(&settings.title),
+            plain(settings, "What differs")
+        ),
         None => "<p class=\"key\">They differ in nothing that is stored.</p>".to_owned(),
     };
     format!("<section><h2>The runs</h2>{}{settings}</section>", plain(texts::runs(across), "The runs"))
@@ -138,24 +149,50 @@ fn tables(across: &Across, what: What) -> String {
         let table = Table { head: table.head, rows: table.rows };
         match is_open {
             true => format!("<h3>{}</h3>{}", escape(&title), table.html(&title)),
-            false => table.folded(&title, &file),
+            false => folded(&table, &title, &file, shown),
         }
     };
-    let cut = match shown < total {
-        true => format!(
-            "<p class=\"key\">Of {} ratios {} stand here; <code>tollgate compare … -f markdown</code> writes them all.</p>",
-            number::whole(total as u64),
-            number::whole(shown as u64)
-        ),
-        false => String::new(),
-    };
+    let cut = cut("ratios", shown, total);
     all.into_iter().filter(|table| !table.rows.is_empty()).map(html).collect::<String>() + &cut
+}
+
+/// A table folded away; as CSV, too, where its section has few rows.
+fn folded(table: &Table, title: &str, file: &str, rows_of_section: usize) -> String {
+    match rows_of_section > CSV_ROWS_MAX {
+        true => table.folded_alone(title),
+        false => table.folded(title, file),
+    }
+}
+
+/// What stands elsewhere alone; nothing where all is shown.
+fn cut(what: &str, shown: usize, total: usize) -> String {
+    if shown == total {
+        return String::new();
+    }
+    format!(
+        "<p class=\"key\">Of {} {what} {} stand here; <code>tollgate compare … -f markdown</code> writes them all.</p>",
+        number::whole(total as u64),
+        number::whole(shown as u64)
+    )
+}
+
+/// The rows whose ratios are furthest from 1, in the order in which they stand.
+fn most_different<'a>(rows: &[&'a Beside], count: usize) -> Vec<&'a Beside> {
+    let distance = |row: &Beside| {
+        let plain = row.ratios.iter().filter(|found| found.verdict != TollVerdict::Refused);
+        plain.map(|found| found.ratio.ln().abs()).fold(-1.0, f64::max)
+    };
+    let mut places: Vec<(usize, f64)> = rows.iter().map(|row| distance(row)).enumerate().collect();
+    places.sort_by(|one, other| other.1.total_cmp(&one.1));
+    places.truncate(count);
+    places.sort_by_key(|(place, _)| *place);
+    places.into_iter().map(|(place, _)| rows[place]).collect()
 }
 
 /// One figure of all runs, row by row.
 fn dots_of(across: &Across, what: What, of: Figure) -> Option<String> {
     let rows: Vec<&Beside> = what.rows(across).iter().filter(|row| row.figure == of).collect();
-    let shown: Vec<&Beside> = rows.iter().copied().take(ROWS_MAX).collect();
+    let shown = most_different(&rows, ROWS_MAX.min(DOTS_MAX / across.runs.len().max(1)));
     let standing = |value: &ValueOf| if value.standing == Verdict::Ok { Standing::Plain } else { Standing::Hollow };
     let dot = |row: &Beside, run: u32| {
         let value = row.values.iter().find(|value| value.run == run && value.standing != Verdict::Refused)?;
@@ -174,7 +211,10 @@ fn dots_of(across: &Across, what: What, of: Figure) -> Option<String> {
         }
     };
     let cut = rows.len() - shown.len();
-    let cut = if cut > 0 { format!(" {cut} further rows stand in the tables alone.") } else { String::new() };
+    let cut = match cut {
+        0 => String::new(),
+        _ => format!(" These rows differ most; {cut} further ones stand in the tables alone."),
+    };
     let note = format!("One colour a run, with its own 95 % interval. Hollow: marked.{cut}");
     let draw = |id: &str, size| {
         dots::draw(&Dots {
@@ -205,17 +245,18 @@ fn overlaid(across: &Across) -> String {
         return String::new();
     }
     let mut html = String::new();
+    let variants = across.variants();
+    let shown = (POINTS_MAX / (across.runs.len() * experiment.levels.len())).clamp(1, VARIANTS_MAX).min(variants.len());
     for of in [Figure::UnitTime, Figure::SubjectCpu] {
-        let figures: String = across
-            .variants()
-            .into_iter()
-            .take(VARIANTS_MAX)
-            .filter_map(|variant| lines_of(across, variant, of))
-            .collect();
+        let figures: String = variants[..shown].iter().filter_map(|variant| lines_of(across, variant, of)).collect();
         if !figures.is_empty() {
             let heading = format!("{} over the levels", capital(&texts::figure_words(across, of)));
             html.push_str(&format!("<h3>{}</h3><div class=\"pair\">{figures}</div>", escape(&heading)));
         }
+    }
+    if !html.is_empty() && shown < variants.len() {
+        let (shown, total) = (number::whole(shown as u64), number::whole(variants.len() as u64));
+        html.push_str(&format!("<p class=\"key\">Of {total} variants the first {shown} are drawn.</p>"));
     }
     html
 }
@@ -270,11 +311,14 @@ fn lines_of(across: &Across, variant: &str, of: Figure) -> Option<String> {
 fn times(across: &Across) -> Option<String> {
     let times = texts::times(across)?;
     let title = times.title.clone();
-    let table = Table { head: times.head, rows: times.rows };
-    let shown = match table.rows.len() <= ROWS_OPEN_MAX {
+    let mut table = Table { head: times.head, rows: times.rows };
+    let total = table.rows.len();
+    table.rows.truncate(TIMES_ROWS_MAX.min(TIMES_MAX / across.runs.len().max(1)));
+    let rows = table.rows.len();
+    let shown = match rows <= ROWS_OPEN_MAX {
         true => table.html(&title),
-        false => table.folded(&title, "response-times.csv"),
-    };
+        false => folded(&table, &title, "response-times.csv", rows),
+    } + &cut("cells", rows, total);
     Some(format!(
         "<section><h2>Throughput and response times</h2><p class=\"key\">{}.</p>{shown}</section>",
         escape(&title)

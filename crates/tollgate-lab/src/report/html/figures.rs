@@ -244,7 +244,12 @@ pub(super) fn unit_time(view: &View<'_>) -> String {
     let variants = by_variant(view);
     let shares_work = SHARING.contains(&experiment.factor.as_str()) && experiment.levels.len() > 1;
     let (many, one) = (experiment.factor_unit.as_str(), sentence::singular(&experiment.factor_unit));
-    let shared = format!("The {many} share a {noun}. Dotted: the ideal, the time at one {one} divided by the {many}.");
+    let least = variants.first().and_then(|(_, _, cells)| cells.first()).map_or(1, |cell| cell.level);
+    let ideal_of = match least {
+        0 | 1 => format!("the time at one {one} divided by the {many}"),
+        _ => format!("the time at {} {many}, multiplied by {0} and divided by the {many}", number::whole(least)),
+    };
+    let shared = format!("The {many} share a {noun}. Dotted: the ideal, {ideal_of}.");
     let steps = if shares_work { stagnating(&variants) } else { Vec::new() };
     let note = match (shares_work, steps.is_empty()) {
         (false, _) => String::new(),

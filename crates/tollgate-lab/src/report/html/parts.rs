@@ -60,12 +60,16 @@ impl Table {
 
     /// The table folded away, with its link.
     pub(super) fn folded(&self, label: &str, file: &str) -> String {
-        format!(
-            "<details><summary>Data: {}</summary>{}{}</details>",
-            escape(label),
-            self.html(label),
-            csv_link("Download as CSV", file, &self.csv())
-        )
+        self.details(label, &csv_link("Download as CSV", file, &self.csv()))
+    }
+
+    /// The table folded away without a link: one that is large stands on the page once.
+    pub(super) fn folded_alone(&self, label: &str) -> String {
+        self.details(label, "")
+    }
+
+    fn details(&self, label: &str, behind: &str) -> String {
+        format!("<details><summary>Data: {}</summary>{}{behind}</details>", escape(label), self.html(label))
     }
 }
 
