@@ -76,6 +76,11 @@ impl Stencils {
         format: Format,
         options: &Options,
     ) -> Arc<Stencil> {
+        if let Some(called) = &options.called
+            && let Some(stencil) = Stencil::compile_returned(model, set, format, called, options)
+        {
+            return Arc::new(stencil);
+        }
         if let Some(applied) = &options.apply {
             // Names and types are the client's: hardly two requests have the same.
             return Arc::new(Stencil::compile_rows(model, set, format, applied));

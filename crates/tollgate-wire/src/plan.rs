@@ -3,7 +3,7 @@
 //!
 //! A plan is checked against the model: every name is resolved, every expression typed. It says nothing about SQL.
 
-use crate::edm::{EntityType, LeafId, NavigationId, Primitive, SetId};
+use crate::edm::{ComplexId, EntityType, LeafId, NavigationId, Primitive, SetId};
 use crate::relation::Applied;
 use crate::value::Value;
 
@@ -99,6 +99,17 @@ pub struct Options {
     pub apply: Option<Box<Applied>>,
     /// `$id`: the URL of the entity whose reference is meant.
     pub id: Option<String>,
+    /// The function that the path calls.
+    pub called: Option<Called>,
+}
+
+/// A call of a function, whose answer the rest of the plan finds: it can only be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Called {
+    /// Its position in [`Model::function_imports`](crate::edm::Model::function_imports).
+    pub function: usize,
+    /// The type of what it returns where that is no entity: its values are what was computed.
+    pub returned: Option<ComplexId>,
 }
 
 /// An expression with a name. Where it is mentioned, it stands itself.

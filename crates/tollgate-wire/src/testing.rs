@@ -1,9 +1,9 @@
 //! A small flight service by hand, for the tests of this crate: names and types of the real one, few of its parts.
 
 use crate::edm::{
-    Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport,
-    FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind,
-    Provided, SetId, TypeId,
+    Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionAnswer,
+    FunctionImport, FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive,
+    Property, PropertyKind, Provided, SetId, TypeId,
 };
 use crate::value::{Cell, Value};
 
@@ -178,18 +178,21 @@ pub(crate) fn model() -> Model {
             method: FunctionMethod::Get,
             parameters: vec![("fromdate".to_owned(), DATE), ("cityfrom".to_owned(), text(20))],
             returns: FunctionReturn::Entities(FLIGHTS),
+            answer: FunctionAnswer::Nothing,
         },
         FunctionImport {
             name: "GetFlightDetails".to_owned(),
             method: FunctionMethod::Get,
             parameters: vec![("airlineid".to_owned(), text(3))],
             returns: FunctionReturn::Complex(ComplexId(0)),
+            answer: FunctionAnswer::Nothing,
         },
         FunctionImport {
             name: "UpdateAgencyPhoneNo".to_owned(),
             method: FunctionMethod::Put,
             parameters: vec![("telephone".to_owned(), text(30))],
             returns: FunctionReturn::Entity(CARRIERS),
+            answer: FunctionAnswer::Nothing,
         },
     ];
     model

@@ -68,7 +68,7 @@ pub(crate) fn prepare(
             let format = negotiation::document(version, option.as_deref(), values(headers, "accept"))?;
             let kind = match (content, shape) {
                 (Content::References, _) => DocumentKind::References,
-                (Content::Entities, Shape::Entity) => DocumentKind::Entry,
+                (Content::Entities, Shape::Entity) if !returns_value(&plan) => DocumentKind::Entry,
                 (Content::Entities, _) => DocumentKind::Property,
             };
             negotiation::say_choice(option.as_deref(), reply);
@@ -77,6 +77,11 @@ pub(crate) fn prepare(
         }
     };
     Ok(Single { plan, stencil, version, root: String::new(), updated: String::new() })
+}
+
+/// Whether what is answered is the value of a function, and no entity.
+fn returns_value(plan: &Plan) -> bool {
+    plan.options.called.is_some_and(|called| called.returned.is_some())
 }
 
 /// What is said where nothing was found.

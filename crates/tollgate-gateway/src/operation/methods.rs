@@ -13,6 +13,8 @@ pub(crate) fn allowed(model: &Model, version: Version, resource: &Resource) -> &
     match resource {
         Resource::Batch => "OPTIONS, POST",
         Resource::ServiceDocument | Resource::Metadata | Resource::Function(_) => READING,
+        // What a function has found can only be read.
+        Resource::Read(plan) | Resource::References(plan) if plan.options.called.is_some() => READING,
         Resource::Read(plan) => of_data(model, version, plan),
         Resource::References(plan) => super::reference::allowed(model, version, plan),
     }

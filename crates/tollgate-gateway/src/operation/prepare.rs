@@ -58,6 +58,9 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
     let refused =
         |resource: &Resource| Fault::method_not_allowed(method_text(method), allowed(model, version, resource));
     let mut plan = match resource {
+        Resource::Read(plan) | Resource::References(plan) if plan.options.called.is_some() => {
+            return Err(refused(&Resource::Read(plan)));
+        }
         Resource::Read(plan) => plan,
         Resource::References(plan) => return prepare_relation(service, request, method, plan),
         Resource::Function(index) => {
@@ -219,6 +222,7 @@ fn check_options(options: &Options) -> Result<(), Fault> {
         id: _,
         compute,
         apply,
+        called: _,
     } = options;
     let looking = [
         ("$filter", filter.is_some()),

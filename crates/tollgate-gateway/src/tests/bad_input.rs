@@ -48,12 +48,8 @@ fn bad_urls_are_answered_with_their_place() {
 #[test]
 fn what_is_not_built_yet_is_named() {
     for (method, root, below, fragment) in [
-        (
-            "GET",
-            V2,
-            "CheckFlightAvailability?airlineid='AA'&connectionid='0017'&flightdate=datetime'2011-06-01T00:00:00'",
-            "CheckFlightAvailability",
-        ),
+        ("PUT", V2, "UpdateAgencyPhoneNo?agencynum='1'&telephone='2'", "UpdateAgencyPhoneNo"),
+        ("GET", V4, "FlightCollection?$apply=join(flightBookings%20as%20b)", "join"),
         ("GET", V4, "FlightCollection?$index=1", "$index"),
         ("GET", V4, "FlightCollection?$deltatoken=a", "$deltatoken"),
     ] {

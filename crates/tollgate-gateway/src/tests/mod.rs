@@ -16,6 +16,7 @@ mod endpoints;
 mod esb;
 mod fibonacci;
 mod found;
+mod functions;
 mod paging;
 mod pool;
 mod postgres;

@@ -73,6 +73,7 @@ fn reads_are_answered() {
         ("FlightCollection(carrid='AA',connid='0017',fldate='20110601')/flightDetails?$format=json", "\"cityFrom\":\""),
         ("CarrierCollection('AA')?$format=json", "\"carrid\":\"AA\""),
         ("CarrierCollection('AA')/carrierFlights/$count", "50"),
+        ("CarrierCollection('AA')/$links/carrierFlights/$count", "50"),
         ("TravelagencyCollection?$top=1&$format=json", "\"agencynum\":\""),
         ("$metadata", "RMTSAMPLEFLIGHT"),
     ] {
@@ -112,4 +113,31 @@ fn a_media_entity_says_of_what_type_its_stream_is_whatever_was_selected() {
         assert!(!answer.contains("edit-media"), "nothing can be written: {answer}");
     }
     get("CarrierCollection('AA')?$format=json", &[]).expect(200, "\"content_type\":\"image/svg+xml\"");
+}
+
+#[test]
+fn expanded_entities_are_expanded_themselves_along_a_path() {
+    let carrier = "CarrierCollection('AA')?$expand=carrierFlights/flightBookings,carrierFlights/FlightCarrier";
+    let answer = get(&format!("{carrier}&$format=json"), &[]);
+    let carrier_json: serde_json::Value = serde_json::from_str(&answer.text()).unwrap();
+    let flights = carrier_json["d"]["carrierFlights"]["results"].as_array().unwrap();
+    assert_eq!(flights.len(), 50);
+    for flight in flights {
+        assert_eq!(flight["FlightCarrier"]["carrid"], "AA");
+        assert!(flight["FlightCarrier"]["carrierFlights"]["__deferred"].is_object());
+    }
+    let bookings = flights.iter().flat_map(|flight| flight["flightBookings"]["results"].as_array().unwrap());
+    assert!(bookings.clone().count() > 0 && bookings.clone().all(|booking| booking["carrid"] == "AA"));
+    let chosen = "&$select=CARRNAME,carrierFlights/PRICE,carrierFlights/flightBookings/PASSNAME";
+    let answer = get(&format!("{carrier}{chosen}&$format=json"), &[]);
+    let carrier_json: serde_json::Value = serde_json::from_str(&answer.text()).unwrap();
+    let flight = &carrier_json["d"]["carrierFlights"]["results"][0];
+    let names = |value: &serde_json::Value| {
+        let names = value.as_object().unwrap().keys().filter(|name| *name != "__metadata");
+        names.cloned().collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!(names(flight), ["PRICE", "flightBookings"]);
+    assert_eq!(names(&flight["flightBookings"]["results"][0]), ["PASSNAME"]);
+    let atom = get(carrier, &[]).expect(200, "<m:inline><feed").text();
+    assert_eq!(atom.matches("<m:inline>").count(), 1 + 50 * 2, "one feed, and two inside of each flight");
 }

@@ -314,6 +314,30 @@ pub struct FunctionImport {
     pub parameters: Vec<(String, Primitive)>,
     /// What it returns.
     pub returns: FunctionReturn,
+    /// How that is found.
+    pub answer: FunctionAnswer,
+}
+
+/// How the answer of a function is found: in expressions of OData V4, in which `@name` is the value of a parameter. They
+/// are read like those of a client, so that no value ever becomes a part of a statement.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum FunctionAnswer {
+    /// Not at all: the function is declared only.
+    #[default]
+    Nothing,
+    /// The entities of the returned set for which this condition is true.
+    Matching(String),
+    /// The entity of the returned set whose key these parameters are, by their positions, in the key's order.
+    Keyed(Vec<usize>),
+    /// A complex value that is computed of one entity.
+    Computed {
+        /// Where the entity is.
+        set: SetId,
+        /// The parameters that are its key.
+        key: Vec<usize>,
+        /// An expression for each property of the complex type, in its order.
+        values: Vec<String>,
+    },
 }
 
 /// The HTTP method of a V2 function import.

@@ -155,18 +155,30 @@ pub(crate) fn type_name(primitive: Primitive) -> &'static str {
     }
 }
 
+/// What a value is that is a document of its own.
+#[derive(Clone, Copy)]
+pub(crate) enum Whole<'a> {
+    /// The property of an entity with this path.
+    Property(&'a str),
+    /// A value of this type.
+    Type(&'a str),
+}
+
 pub(crate) fn compile_property(
     stencil: &mut Stencil,
     outline: &Outline<'_>,
-    path: &str,
+    whole: Whole<'_>,
     member: &Member<'_>,
     metadata: Metadata,
     ieee754: Ieee754,
 ) {
     stencil.begin.text("{");
     if metadata != Metadata::None {
-        stencil.begin.text("\"@odata.context\":\"").root().text("$metadata#").address(&stencil.key);
-        stencil.begin.texts(&["/", path, "\""]);
+        let context = stencil.begin.text("\"@odata.context\":\"").root().text("$metadata#");
+        match whole {
+            Whole::Property(path) => context.address(&stencil.key).texts(&["/", path, "\""]),
+            Whole::Type(name) => context.texts(&[name, "\""]),
+        };
     }
     let mut object = match metadata {
         Metadata::None => Object::empty(&mut stencil.begin),

@@ -12,22 +12,35 @@ use crate::url::{Fault, Parsed, Problem, quoted};
 
 pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
     match context.version {
-        Version::V2 => list::items(text, b',').try_for_each(|(at, item)| parse_v2(context, item, at, options)),
+        Version::V2 => list::items(text, b',')
+            .try_for_each(|(at, item)| parse_v2(context, context.entity_type, (item, at), 0, &mut options.expand)),
         Version::V4 => parse_v4(context, text, options),
     }
 }
 
-fn parse_v2(context: &Context<'_>, item: &str, at: usize, options: &mut Options) -> Parsed<()> {
-    let (name, deeper) = item.split_once('/').map_or((item, None), |(name, rest)| (name, Some(rest)));
-    let expand = resolve(context, name, at)?;
-    if deeper.is_some() {
-        return Err(Problem::not_implemented(at + name.len(), "$expand of more than one level"));
-    }
-    if !options.expand.iter().any(|known| known.navigation == expand.navigation) {
-        one_more(context, 0, at)?;
-        options.expand.push(expand);
-    }
-    Ok(())
+/// A path of navigation properties, each expanded inside of the one before it, where it is not already.
+fn parse_v2(
+    context: &Context<'_>,
+    entity_type: &EntityType,
+    (path, at): (&str, usize),
+    depth: usize,
+    expanded: &mut Vec<Expand>,
+) -> Parsed<()> {
+    let (name, deeper) = path.split_once('/').map_or((path, None), |(name, rest)| (name, Some(rest)));
+    let expand = resolve(entity_type, name, at)?;
+    let known = expanded.iter().position(|known| known.navigation == expand.navigation);
+    let index = match known {
+        Some(index) => index,
+        None => {
+            one_more(context, depth, at)?;
+            expanded.push(expand);
+            expanded.len() - 1
+        }
+    };
+    let Some(rest) = deeper else { return Ok(()) };
+    let expand = &mut expanded[index];
+    let target = context.model.type_of(expand.target);
+    parse_v2(context, target, (rest, at + name.len() + 1), depth + 1, &mut expand.options.expand)
 }
 
 /// What is named comes first, so that `*` leaves it as it was asked for.
@@ -97,7 +110,7 @@ fn parse_item(context: &Context<'_>, item: &str, at: usize) -> Parsed<Expand> {
     if rest.starts_with('/') && context.entity_type.property(name).is_some() {
         return Err(Problem::not_implemented(at, "navigation from complex properties in $expand"));
     }
-    let mut expand = resolve(context, name, at)?;
+    let mut expand = resolve(context.entity_type, name, at)?;
     one_more(context, context.depth, at)?;
     let mut rest_at = at + name.len();
     let mut behind = rest;
@@ -268,8 +281,7 @@ fn levels_value(text: &str, at: usize) -> Parsed<usize> {
     })
 }
 
-fn resolve(context: &Context<'_>, name: &str, at: usize) -> Parsed<Expand> {
-    let entity_type = context.entity_type;
+fn resolve(entity_type: &EntityType, name: &str, at: usize) -> Parsed<Expand> {
     if let Some(navigation) = entity_type.navigation(name) {
         let target = entity_type.navigation[navigation.0].target;
         return Ok(Expand::new(navigation, target, Select::All));

@@ -13,6 +13,7 @@ mod expand;
 mod expression;
 mod filter;
 mod format;
+mod function;
 mod id;
 mod inline_count;
 mod limits;
@@ -29,9 +30,9 @@ pub use format::format_of;
 use std::cell::Cell;
 
 use crate::edm::{EntityType, Model, Version};
-use crate::plan::{Options, Resource, Shape};
+use crate::plan::{Called, Options, Resource, Shape};
 use crate::suggest;
-use crate::url::{CustomOption, Fault, Parsed, Place, Plus, Problem, UrlError, decode, quoted};
+use crate::url::{Call, CustomOption, Fault, Parsed, Place, Plus, Problem, UrlError, decode, quoted};
 
 /// A system query option.
 pub struct SystemOption {
@@ -129,6 +130,7 @@ pub(crate) fn read(
     version: Version,
     query: &str,
     resource: &mut Resource,
+    call: Option<&Call>,
 ) -> Result<Vec<CustomOption>, UrlError> {
     let mut custom = Vec::new();
     let mut aliases = Vec::new();
@@ -163,12 +165,18 @@ pub(crate) fn read(
     }
     let mut scratch = Options::default();
     let (named, set, options) = match resource {
-        Resource::Read(plan) => (Named::of(version, plan.shape), Some(plan.set()), &mut plan.options),
+        Resource::Read(plan) => {
+            let named = match plan.options.called {
+                Some(Called { returned: Some(_), .. }) => Named(0, "the value of a function"),
+                _ => Named::of(version, plan.shape),
+            };
+            (named, Some(plan.set()), &mut plan.options)
+        }
         Resource::References(plan) => {
             let many = if plan.shape == Shape::Collection { REFERENCES_OF_MANY } else { 0 };
             (Named(REFERENCES | many, "references"), Some(plan.set()), &mut plan.options)
         }
-        // Options of a function are its own parameters; system options wait until functions are built.
+        // It is not built, so its options have no meaning.
         Resource::Function(_) => return Ok(custom),
         Resource::ServiceDocument | Resource::Metadata | Resource::Batch => (Named(0, "no data"), None, &mut scratch),
     };
@@ -187,6 +195,9 @@ pub(crate) fn read(
             (option.parse)(&context, &text, options)
         })()
         .map_err(|problem| problem.located(Place::Option(option.name.into()), &text))?;
+    }
+    if let (Some(call), Resource::Read(plan) | Resource::References(plan)) = (call, resource) {
+        function::resolve(model, version, call, (&mut custom, &aliases), plan)?;
     }
     Ok(custom)
 }

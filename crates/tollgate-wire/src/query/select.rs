@@ -3,7 +3,7 @@
 
 use super::{Context, list};
 use crate::edm::{EntityType, LeafId, NavigationId, PropertyKind, Version};
-use crate::plan::{Options, Select};
+use crate::plan::{Expand, Options, Select};
 use crate::relation::Applied;
 use crate::suggest;
 use crate::url::{Fault, Parsed, Problem, quoted};
@@ -16,40 +16,55 @@ pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) ->
     for computed in &mut options.compute {
         computed.shown = everything;
     }
-    let mut own = Chosen::default();
-    // For each expansion: what was chosen of it, if anything.
-    let mut nested: Vec<Option<Chosen>> = vec![None; options.expand.len()];
-    for (at, item) in list::items(text, b',') {
-        if let Some(computed) = options.compute.iter_mut().find(|computed| computed.name == item) {
+    let mut items: Vec<(usize, &str)> = list::items(text, b',').collect();
+    items.retain(|(_, item)| match options.compute.iter_mut().find(|computed| computed.name == *item) {
+        Some(computed) => {
             computed.shown = true;
-            continue;
+            false
         }
+        None => true,
+    });
+    options.select = of_entities(context, context.entity_type, &items, &mut options.expand)?;
+    Ok(())
+}
+
+/// What is chosen of entities, and in V2 of those that are expanded in them.
+fn of_entities(
+    context: &Context<'_>,
+    entity_type: &EntityType,
+    items: &[(usize, &str)],
+    expand: &mut Vec<Expand>,
+) -> Parsed<Select> {
+    let mut own = Chosen::default();
+    let mut nested: Vec<Vec<(usize, &str)>> = vec![Vec::new(); expand.len()];
+    for &(at, item) in items {
         let behind = item.split_once('/').filter(|_| context.version == Version::V2);
-        let navigation = behind.and_then(|(name, rest)| Some((name, rest, context.entity_type.navigation(name)?)));
+        let navigation = behind.and_then(|(name, rest)| Some((name, rest, entity_type.navigation(name)?)));
         let Some((name, rest, navigation)) = navigation else {
-            own.add(context, context.entity_type, item, at)?;
+            own.add(context, entity_type, item, at)?;
             continue;
         };
-        let Some(expanded) = options.expand.iter().position(|expand| expand.navigation == navigation) else {
+        let Some(expanded) = expand.iter().position(|expand| expand.navigation == navigation) else {
             let what = format!("'{name}' is selected from but not expanded");
             return Err(Problem::new(Fault::BadValue, at, what).hint(format!("add $expand={name}")));
         };
-        let target = context.model.type_of(options.expand[expanded].target);
-        nested[expanded].get_or_insert_default().add(context, target, rest, at + name.len() + 1)?;
+        nested[expanded].push((at + name.len() + 1, rest));
     }
-    for (expand, chosen) in options.expand.iter_mut().zip(nested) {
+    for (expand, items) in expand.iter_mut().zip(nested).filter(|(_, items)| !items.is_empty()) {
+        let mut inner = expand.options.expand.clone();
+        let select = of_entities(context, context.model.type_of(expand.target), &items, &mut inner)?;
         // Naming the navigation property itself selects all of it.
-        if let Some(chosen) = chosen.filter(|_| !own.navigation.contains(&expand.navigation)) {
+        if !own.navigation.contains(&expand.navigation) {
             own.navigation.push(expand.navigation);
-            expand.options.select = chosen.finish(context, context.model.type_of(expand.target));
+            (expand.options.select, expand.options.expand) = (select, inner);
         }
     }
-    options.select = own.finish(context, context.entity_type);
-    if let (Version::V2, Select::Only { navigation, .. }) = (context.version, &options.select) {
+    let select = own.finish(context, entity_type);
+    if let (Version::V2, Select::Only { navigation, .. }) = (context.version, &select) {
         // V2 answers an expansion only where it is selected too (MS-ODATA 2.2.3.6.1.11); V4 answers it always.
-        options.expand.retain(|expand| navigation.contains(&expand.navigation));
+        expand.retain(|expand| navigation.contains(&expand.navigation));
     }
-    Ok(())
+    Ok(select)
 }
 
 /// The columns of what `$apply` has made: each by its path, or all that a path begins.
@@ -74,7 +89,7 @@ fn of_columns(applied: &mut Applied, text: &str) -> Parsed<()> {
 }
 
 /// What a list has named so far.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Chosen {
     star: bool,
     leaves: Vec<LeafId>,
@@ -127,11 +142,7 @@ impl Chosen {
         if let Some(navigation) = entity_type.navigation(name) {
             if member.is_some() {
                 let what = format!("'{name}' leads to other entities");
-                let hint = match context.version {
-                    Version::V2 => "only one level can be selected from",
-                    Version::V4 => "write $expand=…($select=…)",
-                };
-                return Err(Problem::new(Fault::BadValue, at, what).hint(hint));
+                return Err(Problem::new(Fault::BadValue, at, what).hint("write $expand=…($select=…)"));
             }
             if !self.navigation.contains(&navigation) {
                 self.navigation.push(navigation);

@@ -29,14 +29,14 @@ pub(crate) mod outline;
 pub(crate) mod program;
 pub mod raw;
 
-use crate::edm::{Model, SetId, Version};
+use crate::edm::{Model, PropertyKind, SetId, Version};
 use crate::format::Format;
 use crate::number::write_integer;
-use crate::plan::{Expand, Options, Select, Shape};
+use crate::plan::{Called, Expand, Options, Select, Shape};
 use crate::relation::Applied;
 use crate::value::Row;
 use crate::{atom, json, rest};
-use outline::Outline;
+use outline::{Field, Member, Outline};
 use program::Program;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -204,7 +204,8 @@ impl Stencil {
         let mut stencil = Stencil::blank(&outline, format);
         match format {
             Format::V4Json { metadata, ieee754 } => {
-                json::v4::compile_property(&mut stencil, &outline, &path, &member, metadata, ieee754);
+                let of = json::v4::Whole::Property(&path);
+                json::v4::compile_property(&mut stencil, &outline, of, &member, metadata, ieee754);
             }
             Format::RestJson => rest::compile_json_property(&mut stencil, &member),
             Format::RestXml { .. } => rest::compile_xml_property(&mut stencil, &member),
@@ -212,6 +213,41 @@ impl Stencil {
             Format::V2Json => json::v2::compile_property(&mut stencil, &outline, &member),
         }
         stencil
+    }
+
+    /// Compiles the document of the complex value that a function returns: rows have the columns that `options` select,
+    /// and behind them what is computed. `None` where the function returns no such value.
+    pub fn compile_returned(
+        model: &Model,
+        set: SetId,
+        format: Format,
+        called: &Called,
+        options: &Options,
+    ) -> Option<Stencil> {
+        let complex = called.returned?;
+        let outline = Outline::new(model, set, &options.select, &[]);
+        let declared = &model.complex_types[complex.0];
+        let fields = declared.properties.iter().enumerate().filter_map(|(index, property)| match property.kind {
+            PropertyKind::Primitive(primitive) => {
+                Some(Field { name: &property.name, primitive, column: outline.columns.leaves.len() + index })
+            }
+            PropertyKind::Complex(_) => None,
+        });
+        let name = &model.function_imports[called.function].name;
+        let member = Member::Complex { name, complex, fields: fields.collect() };
+        let mut stencil = Stencil::blank(&outline, format);
+        stencil.etag = None;
+        match format {
+            Format::V4Json { metadata, ieee754 } => {
+                let of = json::v4::Whole::Type(&outline.complex_name(complex));
+                json::v4::compile_property(&mut stencil, &outline, of, &member, metadata, ieee754);
+            }
+            Format::RestJson => rest::compile_json_property(&mut stencil, &member),
+            Format::RestXml { .. } => rest::compile_xml_property(&mut stencil, &member),
+            Format::V2Atom => atom::write::compile_property(&mut stencil, &outline, &member),
+            Format::V2Json => json::v2::compile_property(&mut stencil, &outline, &member),
+        }
+        Some(stencil)
     }
 
     /// Compiles the documents of references to the entities of a set (V4 `$ref`, V2 `$links`). Columns as in

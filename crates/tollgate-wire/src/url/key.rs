@@ -155,7 +155,7 @@ impl<'t> Reader<'t> {
 }
 
 /// The form in which SAP's compatibility mode writes dates in keys: `fldate='20110601'`.
-fn compatible(version: Version, value: Value, to: Primitive) -> Result<Value, Value> {
+pub(super) fn compatible(version: Version, value: Value, to: Primitive) -> Result<Value, Value> {
     let Value::String(text) = value else { return Err(value) };
     if let (Version::V2, [y1, y2, y3, y4, m1, m2, d1, d2]) = (version, text.as_bytes()) {
         let dashed = [*y1, *y2, *y3, *y4, b'-', *m1, *m2, b'-', *d1, *d2];
@@ -169,7 +169,7 @@ fn compatible(version: Version, value: Value, to: Primitive) -> Result<Value, Va
     Err(Value::String(text))
 }
 
-fn example(version: Version, primitive: Primitive) -> &'static str {
+pub(super) fn example(version: Version, primitive: Primitive) -> &'static str {
     use Primitive as P;
     match (primitive, version) {
         (P::Boolean, _) => "true",

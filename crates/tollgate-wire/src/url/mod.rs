@@ -4,6 +4,7 @@
 //! What it deliberately does not do: know the service root, a host or a header, or read data.
 
 mod error;
+mod function;
 mod key;
 mod literal;
 mod path;
@@ -14,6 +15,7 @@ pub use key::{write_address, write_key, write_literal};
 pub use percent::{decode_segment, encode_beside, escape};
 
 pub(crate) use error::{Parsed, Problem, quoted};
+pub(crate) use function::{Argument, Call, shape as call_shape, value as parameter_value};
 pub(crate) use literal::{Literal, convert, read as read_literal, type_name};
 pub(crate) use percent::{Plus, decode, encode};
 
@@ -41,11 +43,11 @@ pub fn parse(
     query: Option<&str>,
 ) -> Result<(Resource, Vec<CustomOption>), UrlError> {
     let decoded = percent::decode_path(path).map_err(|problem| problem.located(Place::Path, path))?;
-    let mut resource =
+    let (mut resource, call) =
         path::parse(model, version, &decoded).map_err(|problem| problem.located(Place::Path, &decoded))?;
-    let custom = match query {
-        None | Some("") => Vec::new(),
-        Some(query) => query::read(model, version, query, &mut resource)?,
+    let custom = match (query, &call) {
+        (None | Some(""), None) => Vec::new(),
+        (query, call) => query::read(model, version, query.unwrap_or_default(), &mut resource, call.as_ref())?,
     };
     Ok((resource, custom))
 }

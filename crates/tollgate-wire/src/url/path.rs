@@ -3,59 +3,67 @@
 //! It deliberately does not read data: a key is a value of the right type, not an entity that exists.
 
 use super::error::{Fault, Parsed, Problem, quoted};
+use super::function::{self, Call};
 use super::key;
 use super::percent::Quotes;
 use crate::edm::{EntityType, Model, Multiplicity, PropertyKind, SetId, Version};
-use crate::plan::{Options, Plan, Resource, Shape, Step};
+use crate::plan::{Called, Options, Plan, Resource, Shape, Step};
 use crate::suggest;
 
 /// Segments of a path, at most: each one is a join for the store.
 const SEGMENTS_MAX: usize = 16;
 
-/// Reads a decoded path.
-pub(crate) fn parse(model: &Model, version: Version, path: &str) -> Parsed<Resource> {
+/// Reads a decoded path; where it calls a function, the plan still waits for the arguments.
+pub(crate) fn parse(model: &Model, version: Version, path: &str) -> Parsed<(Resource, Option<Call>)> {
     let mut segments = Segments { path, position: 0, taken: 0 };
-    let Some(first) = segments.next()? else { return Ok(Resource::ServiceDocument) };
+    let Some(first) = segments.next()? else { return Ok((Resource::ServiceDocument, None)) };
     if first.text.starts_with('$') {
         let resource = system_resource(version, &first)?;
         return match segments.next()? {
-            None => Ok(resource),
-            Some(next) => Err(unknown(next.at, format!("nothing can follow '{}'", first.text))),
+            None => Ok((resource, None)),
+            Some(next) => Err(nothing_follows(&next, first.text)),
         };
     }
     let name = match first.name.strip_prefix(model.container.as_str()).and_then(|rest| rest.strip_prefix('.')) {
         Some(name) if !model.container.is_empty() => name,
         _ => first.name,
     };
-    let Some(root) = model.set(name) else {
-        return match model.function_imports.iter().position(|function| function.name == name) {
-            Some(function) => Ok(Resource::Function(function)),
-            None => Err(unknown_root(model, &first)),
-        };
-    };
-    let mut walk = Walk {
-        model,
-        version,
-        set: root,
-        shape: Shape::Collection,
-        root_key: None,
-        steps: Vec::new(),
-        references: References::Unnamed,
-    };
-    if let Some(predicate) = first.predicate {
-        walk.root_key = key::parse(version, model.type_of(root), predicate, first.predicate_at)?;
-        if walk.root_key.is_some() {
-            walk.shape = Shape::Entity;
+    let mut call = None;
+    let mut called = None;
+    let (root, shape, root_key) = match model.set(name) {
+        Some(root) => {
+            let entity_type = model.type_of(root);
+            let predicate = first.predicate.map(|text| key::parse(version, entity_type, text, first.predicate_at));
+            let root_key = predicate.transpose()?.flatten();
+            (root, if root_key.is_some() { Shape::Entity } else { Shape::Collection }, root_key)
         }
-    }
+        None => {
+            let Some(index) = model.function_imports.iter().position(|function| function.name == name) else {
+                return Err(unknown_root(model, &first));
+            };
+            let Some((root, shape, returned)) = function::leads_to(&model.function_imports[index]) else {
+                return Ok((Resource::Function(index), None));
+            };
+            let arguments = first.predicate.map(|text| (text, first.predicate_at));
+            call = Some(function::read(model, version, index, arguments)?);
+            called = Some(Called { function: index, returned });
+            (root, shape, None)
+        }
+    };
+    let references = References::Unnamed;
+    let mut walk = Walk { model, version, set: root, shape, root_key, steps: Vec::new(), references };
     while let Some(segment) = segments.next()? {
+        if called.is_some_and(|called| called.returned.is_some()) {
+            return Err(nothing_follows(&segment, first.name));
+        }
         walk.step(&segment)?;
     }
     let Walk { shape, root_key, steps, references, .. } = walk;
-    let plan = Box::new(Plan { root, key: root_key, steps, shape, options: Options::default() });
+    let options = Options { called, ..Options::default() };
+    let plan = Box::new(Plan { root, key: root_key, steps, shape, options });
     match references {
-        References::Unnamed => Ok(Resource::Read(plan)),
-        References::Named => Ok(Resource::References(plan)),
+        References::Unnamed => Ok((Resource::Read(plan), call)),
+        References::Named => Ok((Resource::References(plan), call)),
         References::Awaited => Err(unknown(path.len(), "$links without a navigation property behind it".to_owned())),
     }
 }
@@ -138,8 +146,13 @@ impl Walk<'_> {
     fn step(&mut self, segment: &Segment<'_>) -> Parsed<()> {
         let entity_type = self.model.type_of(self.set);
         match self.references {
-            References::Named if self.version == Version::V2 && segment.text == "$count" => {
-                return Err(Problem::not_implemented(segment.at, "the number of $links"));
+            // There are as many links as entities behind them.
+            References::Named
+                if self.version == Version::V2 && self.shape == Shape::Collection && segment.text == "$count" =>
+            {
+                self.references = References::Unnamed;
+                self.shape = Shape::Count;
+                return Ok(());
             }
             References::Named => return Err(unknown(segment.at, "nothing can follow references".to_owned())),
             References::Awaited if entity_type.navigation(segment.name).is_none() => {
@@ -308,6 +321,10 @@ fn unknown_root(model: &Model, segment: &Segment<'_>) -> Box<Problem> {
         }
     };
     unknown(segment.at, format!("unknown entity set {}", quoted(segment.name))).hint(hint)
+}
+
+fn nothing_follows(segment: &Segment<'_>, before: &str) -> Box<Problem> {
+    unknown(segment.at, format!("nothing can follow '{before}'"))
 }
 
 fn unknown(at: usize, what: String) -> Box<Problem> {

@@ -2,8 +2,9 @@
 //! Shared by the tests and the fuzz targets.
 
 use tollgate_wire::edm::{
-    Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport, FunctionMethod,
-    FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, SetId, TypeId,
+    Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionAnswer, FunctionImport,
+    FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind,
+    SetId, TypeId,
 };
 
 /// The model.
@@ -73,6 +74,7 @@ pub(crate) fn model() -> Model {
             method: FunctionMethod::Get,
             parameters: vec![("cityfrom".to_owned(), text(20))],
             returns: FunctionReturn::Entities(SetId(0)),
+            answer: FunctionAnswer::Nothing,
         }],
     };
     model.entity_types[0].properties.insert(3, property("flightDetails", PropertyKind::Complex(ComplexId(0))));

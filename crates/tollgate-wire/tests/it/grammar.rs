@@ -6,8 +6,9 @@
 use crate::fixture;
 use serde_json::Value as Json;
 use tollgate_wire::edm::{
-    Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport, FunctionMethod,
-    FunctionReturn, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, SetId, TypeId, Version,
+    Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionAnswer, FunctionImport,
+    FunctionMethod, FunctionReturn, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, SetId,
+    TypeId, Version,
 };
 use tollgate_wire::url::{self, Fault, UrlError};
 
@@ -211,6 +212,7 @@ fn model(constraints: &Json) -> Model {
                 method: FunctionMethod::Get,
                 parameters: Vec::new(),
                 returns: FunctionReturn::Nothing,
+                answer: FunctionAnswer::Nothing,
             })
             .collect(),
         ..Model::default()

@@ -244,8 +244,8 @@ fn select_and_expand_name_leaves_and_links() {
     check_select(V2, "$expand=FlightCarrier,FlightCarrier", "all + FlightCarrier: all");
     check_select(
         V2,
-        "$expand=flightBookings/bookedFlight",
-        "501 $expand of more than one level is not implemented in $expand at column 15",
+        "$expand=flightBookings/bookedFlihgt",
+        "400 unknown navigation property 'bookedFlihgt' in $expand at column 16: Booking has bookedFlight",
     );
     check_select(V4, "$select=carrid&$expand=FlightCarrier", "carrid + FlightCarrier: all");
     check_select(

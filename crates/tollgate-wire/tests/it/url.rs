@@ -82,7 +82,12 @@ fn references_stand_behind_links_in_v2_and_before_ref_in_v4() {
     check(
         V2,
         "CarrierCollection('AA')/$links/carrierFlights/$count",
-        "501 the number of $links is not implemented in the path at column 47",
+        "CarrierCollection('AA') > carrierFlights . Count",
+    );
+    check(
+        V2,
+        "CarrierCollection('AA')/$links/carrierFlights/$count/x",
+        "404 nothing can follow $count in the path at column 54",
     );
     check(
         V4,

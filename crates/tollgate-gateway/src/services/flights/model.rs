@@ -3,9 +3,9 @@
 //! It declares; rows come from `data.rs`. Everything can be written but keys, which name an entity for good.
 
 use tollgate_wire::edm::{
-    Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionImport,
-    FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind,
-    SetId, TypeId,
+    Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionAnswer,
+    FunctionImport, FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive,
+    Property, PropertyKind, SetId, TypeId,
 };
 
 const FLIGHT: usize = 0;
@@ -189,12 +189,28 @@ fn function_imports() -> Vec<FunctionImport> {
             ("flightdate".to_owned(), Primitive::Date),
         ]
     };
+    let of_one_flight = |values: &[&str]| FunctionAnswer::Computed {
+        set: SetId(FLIGHT),
+        key: vec![0, 1, 2],
+        values: values.iter().map(|value| (*value).to_owned()).collect(),
+    };
+    let details: Vec<String> =
+        flight_details().properties.iter().map(|property| format!("flightDetails/{}", property.name)).collect();
+    let details: Vec<&str> = details.iter().map(String::as_str).collect();
     vec![
         FunctionImport {
             name: "CheckFlightAvailability".into(),
             method: FunctionMethod::Get,
             parameters: one_flight(),
             returns: FunctionReturn::Complex(FLIGHT_AVAILABILITY),
+            answer: of_one_flight(&[
+                "SEATSMAX",
+                "SEATSMAX sub SEATSOCC",
+                "SEATSMAX_B",
+                "SEATSMAX_B sub SEATSOCC_B",
+                "SEATSMAX_F",
+                "SEATSMAX_F sub SEATSOCC_F",
+            ]),
         },
         FunctionImport {
             name: "GetAvailableFlights".into(),
@@ -206,24 +222,34 @@ fn function_imports() -> Vec<FunctionImport> {
                 ("cityto".into(), string(20)),
             ],
             returns: FunctionReturn::Entities(SetId(FLIGHT)),
+            // A place is free in any class.
+            answer: FunctionAnswer::Matching(
+                "fldate ge @fromdate and fldate le @todate and flightDetails/cityFrom eq @cityfrom \
+                 and flightDetails/cityTo eq @cityto and (SEATSOCC lt SEATSMAX or SEATSOCC_B lt SEATSMAX_B \
+                 or SEATSOCC_F lt SEATSMAX_F)"
+                    .into(),
+            ),
         },
         FunctionImport {
             name: "GetFlightDetails".into(),
             method: FunctionMethod::Get,
             parameters: one_flight(),
             returns: FunctionReturn::Complex(FLIGHT_DETAILS),
+            answer: of_one_flight(&details),
         },
         FunctionImport {
             name: "GetAgencyDetails".into(),
             method: FunctionMethod::Get,
             parameters: vec![("agencynum".into(), string(8))],
             returns: FunctionReturn::Entity(SetId(TRAVEL_AGENCY)),
+            answer: FunctionAnswer::Keyed(vec![0]),
         },
         FunctionImport {
             name: "UpdateAgencyPhoneNo".into(),
             method: FunctionMethod::Put,
             parameters: vec![("agencynum".into(), string(8)), ("telephone".into(), string(30))],
             returns: FunctionReturn::Entity(SetId(TRAVEL_AGENCY)),
+            answer: FunctionAnswer::Nothing,
         },
     ]
 }

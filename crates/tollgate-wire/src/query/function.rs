@@ -1,0 +1,129 @@
+//! A call of a function becomes a plan like any other: a key, a condition beside that of `$filter`, or values that are
+//! computed of an entity.
+//!
+//! Its expressions are the model's, read with the arguments as parameter aliases. It deliberately knows no SQL.
+
+use std::cell::Cell;
+
+use super::Context;
+use super::expression::{Parser, conjunction};
+use super::filter::condition;
+use crate::edm::{EntityType, FunctionAnswer, FunctionImport, Model, PropertyKind, Version};
+use crate::plan::{Called, Computed, Key, Plan, Select};
+use crate::url::{
+    Argument, Call, CustomOption, Fault, Place, Plus, Problem, UrlError, call_shape, decode, parameter_value,
+    write_literal,
+};
+use crate::value::Value;
+
+/// Finds the arguments of `call` that the path has not given, in V2 among the options that are the service's own, and
+/// completes its plan.
+pub(super) fn resolve(
+    model: &Model,
+    version: Version,
+    call: &Call,
+    (custom, aliases): (&mut Vec<CustomOption>, &[(String, String)]),
+    plan: &mut Plan,
+) -> Result<(), UrlError> {
+    let declared = &model.function_imports[call.function];
+    if plan.options.apply.is_some() {
+        let problem = Problem::not_implemented(0, "$apply over the answer of a function");
+        return Err(problem.located(Place::Option("$apply".into()), ""));
+    }
+    let values = arguments(version, declared, call, custom, aliases)?;
+    let keyed = |key: &[usize]| Some(Key(key.iter().map(|parameter| values[*parameter].clone()).collect()));
+    let entity_type = model.type_of(plan.root);
+    let texts = || -> Vec<(String, String)> {
+        let parameters = declared.parameters.iter().zip(&values);
+        parameters.map(|((name, primitive), value)| (format!("@{name}"), literal(*primitive, value))).collect()
+    };
+    let expansions = Cell::new(0);
+    match &declared.answer {
+        FunctionAnswer::Nothing => {}
+        FunctionAnswer::Keyed(key) => plan.key = keyed(key),
+        FunctionAnswer::Matching(text) => {
+            let texts = texts();
+            let context = context(model, entity_type, &texts, &expansions);
+            let found = condition(&context, &mut Parser::new(&context, text))
+                .map_err(|problem| problem.located(Place::Path, text))?;
+            plan.options.filter = Some(conjunction(plan.options.filter.take(), found));
+        }
+        FunctionAnswer::Computed { key, values: expressions, .. } => {
+            let Some(Called { returned: Some(complex), .. }) = plan.options.called else { return Ok(()) };
+            plan.key = keyed(key);
+            plan.options.select = Select::key_of(entity_type);
+            let texts = texts();
+            let context = context(model, entity_type, &texts, &expansions);
+            for (property, text) in model.complex_types[complex.0].properties.iter().zip(expressions) {
+                let PropertyKind::Primitive(declared) = property.kind else { continue };
+                let mut parser = Parser::new(&context, text);
+                let read = parser.expression().and_then(|expression| parser.end().map(|()| expression));
+                let expression = read.map_err(|problem| problem.located(Place::Path, text))?;
+                let primitive = expression.primitive.unwrap_or(declared);
+                let name = property.name.clone();
+                plan.options.compute.push(Computed { name, primitive, expression, shown: true });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the model's expressions are read against; they expand nothing.
+fn context<'m>(
+    model: &'m Model,
+    entity_type: &'m EntityType,
+    aliases: &'m [(String, String)],
+    expansions: &'m Cell<usize>,
+) -> Context<'m> {
+    Context { model, version: Version::V4, entity_type, aliases, depth: 0, expansions }
+}
+
+/// One value for each parameter.
+fn arguments(
+    version: Version,
+    declared: &FunctionImport,
+    call: &Call,
+    custom: &mut Vec<CustomOption>,
+    aliases: &[(String, String)],
+) -> Result<Vec<Value>, UrlError> {
+    let mut values = Vec::with_capacity(declared.parameters.len());
+    for (parameter, (name, _)) in declared.parameters.iter().enumerate() {
+        let text = match &call.arguments[parameter] {
+            Some(Argument::Value(value)) => {
+                values.push(value.clone());
+                continue;
+            }
+            Some(Argument::Alias(alias)) => {
+                aliases.iter().find(|(known, _)| known == alias).map(|(_, text)| text.clone())
+            }
+            None => {
+                let given = custom.iter().position(|option| option.name == *name);
+                let given = given.map(|at| custom.remove(at).value);
+                if given.is_some() && custom.iter().any(|option| option.name == *name) {
+                    let what = format!("the parameter '{name}' stands twice");
+                    return Err(
+                        Problem::whole(Fault::DuplicateOption, what).located(Place::Option(name.clone().into()), "")
+                    );
+                }
+                given
+            }
+        };
+        let Some(text) = text else {
+            let what = format!("the parameter '{name}' of {} is missing", declared.name);
+            let problem = Problem::whole(Fault::BadValue, what).hint(call_shape(version, declared));
+            return Err(problem.located(Place::Path, ""));
+        };
+        let value = parameter_value(version, declared, parameter, &text)
+            .map_err(|problem| problem.located(Place::Option(name.clone().into()), &text))?;
+        values.push(value);
+    }
+    Ok(values)
+}
+
+/// A value as the expressions of the model write it.
+fn literal(primitive: crate::edm::Primitive, value: &Value) -> String {
+    let mut encoded = Vec::new();
+    write_literal(&mut encoded, Version::V4, primitive, value.cell());
+    let encoded = String::from_utf8(encoded).expect("a literal is percent-encoded");
+    decode(&encoded, Plus::Plus).expect("what was encoded here can be decoded").into_owned()
+}
