@@ -49,6 +49,8 @@ pub(crate) enum Found {
 struct Seen {
     body: Vec<u8>,
     etag: Vec<u8>,
+    /// Where the entity says it and not the format.
+    content_type: Option<String>,
     rows: u64,
     null: bool,
 }
@@ -118,6 +120,14 @@ impl Single {
                 let outcome = connection.read(model, &self.plan, None, &mut sink)?;
                 Ok((sink.seen, outcome.found))
             }
+            (Shape::Stream, _) => {
+                let entity_type = model.type_of(self.plan.set());
+                let columns = Columns::new(entity_type, &self.plan.options.select, &[]);
+                let media_type = entity_type.media_type.and_then(|leaf| columns.of(leaf));
+                let mut sink = StreamSink { column: columns.leaves.len(), media_type, seen };
+                let outcome = connection.read(model, &self.plan, None, &mut sink)?;
+                Ok((sink.seen, outcome.found))
+            }
             (shape, Some(stencil)) => {
                 let null_columns = self.null_columns(service, shape);
                 let writer = stencil.writer(Base::new(&self.root, &self.updated));
@@ -139,7 +149,7 @@ impl Single {
         let leaf_is_in = |leaf: usize| match shape {
             Shape::Leaf(asked) => asked.0 == leaf,
             Shape::Property(asked) => entity_type.leaves[leaf].property == asked,
-            Shape::Entity | Shape::Collection | Shape::Count | Shape::RawValue(_) => false,
+            Shape::Entity | Shape::Collection | Shape::Count | Shape::RawValue(_) | Shape::Stream => false,
         };
         if self.version == Version::V2 || !matches!(shape, Shape::Leaf(_) | Shape::Property(_)) {
             return Vec::new();
@@ -160,6 +170,11 @@ fn answer_seen(mut seen: Seen, found: bool, headers: &dyn Headers, reply: &mut i
         seen.body.clear();
     }
     *reply.body() = seen.body;
+    if found == Found::Answered
+        && let Some(content_type) = seen.content_type
+    {
+        reply.field("content-type", content_type.as_bytes());
+    }
     if found == Found::Answered && !seen.etag.is_empty() {
         reply.field("etag", &seen.etag);
         // Made of a URL's literal, so it is ASCII.
@@ -262,5 +277,57 @@ impl RowSink for RawSink {
             value => raw::write(out, Some(self.version), self.primitive, value),
         }
         Flow::Continue
+    }
+}
+
+/// A stream of which nothing more is known than that it is bytes (RFC 2046, section 4.5.1).
+const ANY_MEDIA_TYPE: &str = "application/octet-stream";
+
+struct StreamSink {
+    column: usize,
+    media_type: Option<usize>,
+    seen: Seen,
+}
+
+impl RowSink for StreamSink {
+    fn entity<R: Row>(&mut self, row: &R) -> Flow {
+        let seen = &mut self.seen;
+        seen.rows += 1;
+        match row.cell(self.column) {
+            Cell::Text(bytes) | Cell::Bytes(bytes) => seen.body.extend_from_slice(bytes),
+            _ => seen.null = true,
+        }
+        let said = match self.media_type.map(|column| row.cell(column)) {
+            Some(Cell::Text(text)) => media_type(text),
+            _ => None,
+        };
+        seen.content_type = Some(said.unwrap_or(ANY_MEDIA_TYPE).to_owned());
+        Flow::Continue
+    }
+}
+
+/// The text as a media type, as far as it can stand in a field: clients may write it.
+fn media_type(text: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(text).ok()?;
+    let has_place = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    (text.bytes().all(has_place) && text.contains('/')).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_stand_in_a_field_is_no_media_type() {
+        for (text, expected) in [
+            ("image/svg+xml", Some("image/svg+xml")),
+            ("text/plain; charset=utf-8", Some("text/plain; charset=utf-8")),
+            ("text/plain\r\nSet-Cookie: a=b", None),
+            ("text", None),
+            ("", None),
+            ("bücher/x", None),
+        ] {
+            assert_eq!(media_type(text.as_bytes()), expected, "{text}");
+        }
     }
 }

@@ -91,7 +91,7 @@ impl Stencils {
         let (select, expand) = (&options.select, options.expand.as_slice());
         let part = match shape {
             Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => Part::Property(shape),
-            Shape::Collection | Shape::Entity | Shape::Count => Part::Entity,
+            Shape::Collection | Shape::Entity | Shape::Count | Shape::Stream => Part::Entity,
         };
         if part == Part::Entity
             && *select == Select::All

@@ -80,7 +80,7 @@ impl Rows {
             Shape::Count => (0, 0),
             Shape::Collection if all_looked_at => (reached.saturating_add(1), page),
             Shape::Collection => (page.saturating_add(options.skip.unwrap_or(0)).min(reached), page),
-            Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => (1, 1),
+            Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) | Shape::Stream => (1, 1),
         };
         let Some(expanded) = self.expanded(model, plan.set(), &options.expand) else { return u64::MAX };
         let written = written.saturating_mul(1 + expanded);

@@ -69,6 +69,8 @@ pub enum Shape {
     Leaf(LeafId),
     /// The raw value of a leaf (`/$value`).
     RawValue(LeafId),
+    /// The stream of a media entity (`/$value`): the only thing that is computed of it.
+    Stream,
 }
 
 /// System query options, resolved. Absent ones are at their defaults.

@@ -64,6 +64,8 @@ pub(crate) fn prepare(
             reply.field("content-type", raw::content_type(primitive).as_bytes());
             None
         }
+        // Its media type is that of the entity.
+        Shape::Stream => None,
         shape @ (Shape::Entity | Shape::Collection | Shape::Property(_) | Shape::Leaf(_)) => {
             let format = negotiation::document(version, option.as_deref(), values(headers, "accept"))?;
             let kind = match (content, shape) {
@@ -101,6 +103,7 @@ pub(crate) fn finish(found: Found, version: Version, shape: Shape, reply: &mut i
         }
         (Found::Nothing, Version::V2) => Err(Fault::not_found(match shape {
             Shape::RawValue(_) => "the property is null",
+            Shape::Stream => "the entity has no stream",
             _ => "there is no related entity",
         })),
     }

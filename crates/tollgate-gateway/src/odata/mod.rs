@@ -154,7 +154,7 @@ async fn entities(
 ) -> Result<(), Failure> {
     match plan.shape {
         Shape::Collection => collection::answer(visit, service, mount, exchange, plan, content).await,
-        Shape::Entity | Shape::Count | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => {
+        Shape::Entity | Shape::Count | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) | Shape::Stream => {
             entity::answer(visit, service, mount, exchange, plan, content).await
         }
     }

@@ -24,7 +24,7 @@ fn of_data(model: &Model, version: Version, plan: &Plan) -> &'static str {
     let changes = model.entity_sets[plan.set().0].changes;
     match (plan.shape, version) {
         (Shape::Collection, _) if changes.insert => "GET, HEAD, OPTIONS, POST",
-        (Shape::Collection | Shape::Count, _) => READING,
+        (Shape::Collection | Shape::Count | Shape::Stream, _) => READING,
         (Shape::Entity, Version::V2) => match (changes.update, changes.delete) {
             (true, true) => "DELETE, GET, HEAD, MERGE, OPTIONS, PATCH, PUT",
             (true, false) => "GET, HEAD, MERGE, OPTIONS, PATCH, PUT",

@@ -58,7 +58,7 @@ fn is_in(entity_type: &EntityType, shape: Shape, leaf: LeafId) -> bool {
     match shape {
         Shape::Leaf(named) | Shape::RawValue(named) => named == leaf,
         Shape::Property(property) => entity_type.leaves[leaf.0].property == property,
-        Shape::Collection | Shape::Entity | Shape::Count => false,
+        Shape::Collection | Shape::Entity | Shape::Count | Shape::Stream => false,
     }
 }
 

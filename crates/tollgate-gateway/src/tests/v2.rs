@@ -141,3 +141,34 @@ fn expanded_entities_are_expanded_themselves_along_a_path() {
     let atom = get(carrier, &[]).expect(200, "<m:inline><feed").text();
     assert_eq!(atom.matches("<m:inline>").count(), 1 + 50 * 2, "one feed, and two inside of each flight");
 }
+
+#[test]
+fn the_stream_of_a_carrier_is_its_name_drawn() {
+    let atom = get("CarrierCollection('AA')", &[]).text();
+    let source = atom.split("<content type=\"image/svg+xml\" src=\"").nth(1).unwrap().split('"').next().unwrap();
+    let below = &source[source.find("CarrierCollection").unwrap()..];
+    let answer = get(below, &[("Accept", "*/*")]);
+    answer.expect(200, "American Airlines</text></svg>").expect(200, "<svg xmlns=");
+    assert_eq!(answer.header("content-type"), Some("image/svg+xml"));
+    Running::shared().get("/odata/v4/flights/CarrierCollection('AA')/$value").expect(200, "American Airlines");
+    get("CarrierCollection('ZZ')/$value", &[]).expect(404, "no entity with this key");
+    get("CarrierCollection('AA')/$value/x", &[]).expect(404, "nothing can follow $value");
+    get("CarrierCollection('AA')/$value?$select=carrid", &[]).expect(400, "a media stream");
+    let flight = "FlightCollection(carrid='AA',connid='0017',fldate='20110601')";
+    get(&format!("{flight}/FlightCarrier/$value"), &[]).expect(200, "American Airlines");
+    get(&format!("{flight}/$value"), &[]).expect(404, "not a media entity");
+}
+
+#[test]
+fn a_name_in_a_stream_is_text_and_a_media_type_no_field() {
+    let gateway = Running::start("");
+    let mut client = gateway.connect();
+    let body = r#"{"carrid":"XX","CARRNAME":"<a>&\"b","mimeType":"a/b\r\nSet-Cookie: c=d"}"#;
+    let json = ("Content-Type", "application/json");
+    client.ask_with("POST", "/odata/v4/flights/CarrierCollection", &[json], body).expect(201, "");
+    let answer = client.ask("GET", &format!("{V2}CarrierCollection('XX')/$value"), &[]);
+    answer.expect(200, ">&lt;a>&amp;\"b</text>");
+    assert_eq!(answer.header("content-type"), Some("application/octet-stream"));
+    assert_eq!(answer.header("set-cookie"), None);
+    client.ask("PUT", &format!("{V2}CarrierCollection('XX')/$value"), &[]).expect(405, "");
+}

@@ -77,6 +77,8 @@ pub struct EntityType {
     pub media: bool,
     /// The leaf that says of what media type that stream is; without it nothing more than bytes is promised.
     pub media_type: Option<LeafId>,
+    /// The stream, as an expression of OData V2 over the entity; without it the stream is declared only.
+    pub stream: Option<String>,
     /// Leaves whose value the server provides, at most one rule each; all others come from the client.
     pub provided: Vec<(LeafId, Provided)>,
     /// `sap:label` of the type.

@@ -23,9 +23,11 @@ mod paging;
 mod search;
 mod select;
 pub mod skip_token;
+mod stream;
 mod unbuilt;
 
 pub use format::format_of;
+pub(crate) use stream::resolve as resolve_stream;
 
 use std::cell::Cell;
 
@@ -229,6 +231,7 @@ impl Named {
             Shape::Count => Named(COUNT, "a count"),
             Shape::Property(_) => Named(0, COMPLEX),
             Shape::Leaf(_) | Shape::RawValue(_) => Named(0, "a property"),
+            Shape::Stream => Named(0, "a media stream"),
         }
     }
 }

@@ -140,7 +140,7 @@ impl<'m> Outline<'m> {
                 };
                 Some((leaves[leaf.0].path.clone(), Member::Primitive(field)))
             }
-            Shape::Collection | Shape::Entity | Shape::Count => None,
+            Shape::Collection | Shape::Entity | Shape::Count | Shape::Stream => None,
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) use literal::{Literal, convert, read as read_literal, type_name};
 pub(crate) use percent::{Plus, decode, encode};
 
 use crate::edm::{Model, Version};
-use crate::plan::Resource;
+use crate::plan::{Resource, Shape};
 use crate::query;
 
 /// A query option without `$`: the service's own, such as `sap-client`. Decoded.
@@ -49,5 +49,10 @@ pub fn parse(
         (None | Some(""), None) => Vec::new(),
         (query, call) => query::read(model, version, query.unwrap_or_default(), &mut resource, call.as_ref())?,
     };
+    if let Resource::Read(plan) = &mut resource
+        && plan.shape == Shape::Stream
+    {
+        query::resolve_stream(model, plan)?;
+    }
     Ok((resource, custom))
 }

@@ -194,7 +194,7 @@ impl Walk<'_> {
                 );
                 Err(unknown(segment.at, what).hint("only $value can"))
             }
-            Shape::Count | Shape::RawValue(_) => Err(unknown(
+            Shape::Count | Shape::RawValue(_) | Shape::Stream => Err(unknown(
                 segment.at,
                 format!("nothing can follow {}", if self.shape == Shape::Count { "$count" } else { "$value" }),
             )),
@@ -242,6 +242,10 @@ impl Walk<'_> {
             return Ok(());
         }
         if segment.text == "$value" {
+            if entity_type.stream.is_some() {
+                self.shape = Shape::Stream;
+                return Ok(());
+            }
             if entity_type.media {
                 return Err(Problem::not_implemented(segment.at, "the media stream of an entity ($value)"));
             }

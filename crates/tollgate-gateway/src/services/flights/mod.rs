@@ -1,7 +1,7 @@
 //! The flight service: carriers, flights, bookings and travel agencies, as the metadata of the reference service
 //! describes them, with a data set that is the same on every machine.
 //!
-//! What it deliberately does not do: answer function imports, which are only declared, or hold the carriers' media.
+//! What it deliberately does not do: hold the carriers' logos, which are made of their names, or let a function write.
 
 mod data;
 mod model;

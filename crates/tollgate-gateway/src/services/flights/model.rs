@@ -265,7 +265,13 @@ fn resolve_keys(model: &mut Model) {
     booking.etag = booking.leaf("ORDER_DATE");
     let carrier = &mut model.entity_types[CARRIER];
     carrier.media_type = carrier.leaf("mimeType");
+    carrier.stream = Some(LOGO.into());
 }
+
+/// The logo of a carrier: its name, written as SVG.
+const LOGO: &str = "concat(concat('<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"240\" height=\"48\"><text x=\"8\" y=\"32\" \
+                    font-family=\"sans-serif\" font-size=\"24\">', \
+                    replace(replace(CARRNAME, '&', '&amp;'), '<', '&lt;')), '</text></svg>')";
 
 /// Names that, wherever they stand in this model, belong to the key.
 const KEY_NAMES: [&str; 5] = ["carrid", "connid", "fldate", "bookid", "agencynum"];

@@ -82,7 +82,8 @@ impl Source<'_> {
                 self.window(&mut sql, window);
             }
             // The path has narrowed it to one.
-            Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) | Shape::Count => {}
+            Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) | Shape::Stream | Shape::Count => {
+            }
         }
         Ok(sql)
     }
@@ -100,9 +101,12 @@ impl Source<'_> {
         let mut sql = Sql::new(self.dialect);
         let window = match plan.shape {
             Shape::Count => Window { limit: plan.options.top, offset: plan.options.skip },
-            Shape::Collection | Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => {
-                Window { limit: None, offset: None }
-            }
+            Shape::Collection
+            | Shape::Entity
+            | Shape::Property(_)
+            | Shape::Leaf(_)
+            | Shape::RawValue(_)
+            | Shape::Stream => Window { limit: None, offset: None },
         };
         let (least, greatest) = match self.dialect {
             Dialect::Sqlite => ("SELECT min(", "max(COUNT(*) - "),
@@ -183,7 +187,7 @@ impl Source<'_> {
         match (plan.shape, plan.options.count) {
             (Shape::Count, _) | (Shape::Collection, Counting::Total) => true,
             (Shape::Collection, Counting::Without)
-            | (Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), _) => false,
+            | (Shape::Entity | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) | Shape::Stream, _) => false,
         }
     }
 
