@@ -84,6 +84,19 @@ fn parts_that_are_kept_back_become_a_whole_answer_unless_they_grow_too_large() {
 }
 
 #[test]
+fn parts_that_are_kept_back_are_counted_and_go_as_they_come_where_memory_is_short() {
+    let kept_of = |held_bytes_max: usize| {
+        let server = Running::start(Limits { held_bytes_max, ..Limits::default() });
+        server.converse("GET /kept/1000 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    };
+    // Of twenty bytes, and then of thirty, 32 are taken, which may be half of all.
+    let whole = kept_of(64);
+    assert!(whole.contains("Content-Length: 30\r\n") && whole.contains("Kept: whole\r\n"), "{whole}");
+    let parts = kept_of(40);
+    assert!(parts.ends_with("\r\n\r\n14\r\nsome part\nsome part\n\r\na\r\nlast part\n\r\n0\r\n\r\n"), "{parts}");
+}
+
+#[test]
 fn a_body_that_others_hold_too_is_sent_as_any_other() {
     for length in [0, 5, 4096, 4097, 100_000] {
         let body = "x".repeat(length);

@@ -25,9 +25,21 @@ impl Held {
     /// [`Fault::MemoryFull`] where it would grow and all shares would be more than
     /// [`held_bytes_max`](crate::limits::Limits::held_bytes_max) together; it is then as it was.
     pub(super) fn resize(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.resize_within(bytes, self.core.limits.held_bytes_max)
+    }
+
+    /// The same where all shares would be more than half of that: for what could be done without.
+    ///
+    /// # Errors
+    /// As [`Held::resize`].
+    pub(super) fn resize_within_half(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.resize_within(bytes, self.core.limits.held_bytes_max / 2)
+    }
+
+    fn resize_within(&mut self, bytes: usize, bytes_max: usize) -> Result<(), Fault> {
         let tally = &self.core.counters().held_bytes;
         let others = tally.value() - self.bytes as u64;
-        if bytes > self.bytes && others + bytes as u64 > self.core.limits.held_bytes_max as u64 {
+        if bytes > self.bytes && others + bytes as u64 > bytes_max as u64 {
             return Err(Fault::MemoryFull);
         }
         tally.add(bytes as u64);
@@ -98,8 +110,11 @@ mod tests {
         assert_eq!(first.keep(b"abcdefg"), Err(Fault::MemoryFull));
         assert_eq!((first.bytes(), counters.held_bytes()), (&b"abcdef"[..], 10));
         second.resize(1).unwrap();
+        assert_eq!(second.resize_within_half(2), Err(Fault::MemoryFull));
         drop(first);
         assert_eq!(counters.held_bytes(), 1);
+        second.resize_within_half(5).unwrap();
+        assert_eq!(second.resize_within_half(6), Err(Fault::MemoryFull));
         drop(second);
         assert_eq!(counters.held_bytes(), 0);
     }

@@ -1,11 +1,13 @@
-//! Whether the client is still there while a backend is waited for: nobody else shall wait behind a request whose answer
-//! nobody takes.
+//! Whether the client is still there while a backend, or another request, is waited for: nobody else shall wait behind a
+//! request whose answer nobody takes.
 //!
 //! The end of the client's side alone does not say that: it may have ended that, and still read (RFC 9112, section 9.6).
 //! What tells is to send something. A client that is gone answers with a reset, and one that is there reads an interim
 //! answer, which it has to bear (RFC 9110, section 15.2). HTTP/1.0 knows none: such a client is taken to be there.
 
+use std::future::Future;
 use std::io;
+use std::pin::pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -40,6 +42,31 @@ pub(super) enum Presence {
 }
 
 impl Exchange<'_> {
+    /// Waits for what is none of this exchange's own, for as long as its client is there.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub async fn wait_for<T>(&mut self, awaited: impl Future<Output = T>) -> Result<T, ExchangeError> {
+        let mut awaited = pin!(awaited);
+        let waited = std::future::poll_fn(|cx| {
+            // First, so that nothing is begun for a client that is known to be gone.
+            let look_again = self.look_for_client(cx)?;
+            if let Poll::Ready(came) = awaited.as_mut().poll(cx) {
+                return Poll::Ready(Ok(came));
+            }
+            self.link.core.park(self.buffers);
+            if let Some(look_again) = look_again {
+                // That lies ahead: it was reckoned from the same time.
+                let _ = self.link.wait_until(cx, look_again);
+            }
+            Poll::Pending
+        });
+        let waited = waited.await;
+        self.link.disarm();
+        self.link.core.lend(self.buffers);
+        waited
+    }
+
     /// Looks whether the client is there, and has the task woken when that may have changed; says when to look again,
     /// where nothing would wake it. What the client sends behind its request is read once, and stays in the read buffer.
     ///
