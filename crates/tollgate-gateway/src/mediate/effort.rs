@@ -8,8 +8,9 @@ use tollgate_xml::budget::steps_taken;
 use super::INLINE_BYTES_MAX;
 
 // The table of limits of one message as XML, beside those of its size: what a stylesheet may do with a message grows with
-// the message. A step takes 17 ns at worst: a mediator holds the loop up for 11 ms at most, and an ordinary stylesheet takes
-// about 6 steps for each byte. Larger messages have a thread of their own.
+// the message. A step takes 17 ns at worst: one stylesheet, or one value, holds the loop up for 11 ms at most, and all of a
+// sequence together, which may be values of one mediator, for four times that. An ordinary stylesheet takes about 6 steps for
+// each byte. Larger messages have a thread of their own.
 const INSTRUCTIONS_BASE: u64 = 100_000;
 const INSTRUCTIONS_PER_BYTE_INLINE: u64 = 8;
 const INSTRUCTIONS_PER_BYTE_AWAY: u64 = 32;
@@ -33,7 +34,7 @@ impl Effort {
         Effort { began_at: steps_taken() }
     }
 
-    /// What the next mediator, or the next value, may take of a message of so many bytes.
+    /// What the next stylesheet, or the next value, may take of a message of so many bytes.
     pub(super) fn budget(self, bytes: usize) -> Budget {
         let output_bytes_max = OUTPUT_BYTES_BASE + bytes.saturating_mul(OUTPUT_PER_BYTE);
         Budget {
