@@ -149,12 +149,15 @@ fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificat
         service.govern(&policy);
         Arc::new(service)
     };
-    // What is kept was answered to whom the old rules let have it, as the old routes made it.
+    // What is kept was answered to whom the old rules let have it, as the old routes made it. What mediators are made of
+    // stands in files too, and is not compared.
     let keeps_answers = config.authentication == old.authentication
         && config.cache == old.cache
         && config.pages == old.pages
         && config.routes == old.routes
-        && config.endpoints == old.endpoints;
+        && config.endpoints == old.endpoints
+        && !proxied.keeps_what_mediators_made()
+        && !before.proxied.keeps_what_mediators_made();
     let cache = match keeps_answers {
         true => Arc::clone(&before.cache),
         false => ResponseCache::instead_of(&before.cache, &config.cache),

@@ -101,7 +101,7 @@ impl<'s> Route<'s> {
             return outcome;
         };
         let cache = &visit.shared.cache;
-        match cache::turn(cache, &cachable, exchange).await {
+        match cache::turn(cache, &cachable, exchange).await? {
             Turn::Answered => {}
             Turn::Refused(fault) => {
                 let (request, response) = exchange.split();

@@ -33,7 +33,7 @@ pub(crate) struct Leader {
     pub(super) stale: Option<Arc<Entry>>,
 }
 
-/// Who waits for a fetch.
+/// How a fetch is flown: for others too, or for its asker alone.
 #[derive(Debug)]
 pub(super) enum Flight {
     /// Perhaps others do.

@@ -2,7 +2,9 @@
 //! another fetches, or goes on to the handler, whose answer is then kept for others.
 //!
 //! Which requests come here at all, and how long what its own handlers answer stays good, is not decided here: routes say
-//! so. What becomes of the answers of backends before they are whole stands in `fetched`. Requests for ranges, those that change only what is in a known state, and those for a CSRF token pass by.
+//! so. What becomes of the answers of backends before they are whole stands in `fetched`. Requests for ranges, those that
+//! change only what is in a known state, and those for a CSRF token pass by, and so do those of which a backend does not
+//! see what we see: `Connection` names fields that stay here.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,7 +18,7 @@ use tollgate_net::http1::{Method, RequestHead};
 use super::control::CacheControl;
 use super::entry::{Entry, Source, Varying};
 use super::flight::{Leader, Waited};
-use super::key::{Key, KeyText};
+use super::key::{Key, KeyText, Origin};
 use super::policy::{self, Answered, Freshness, Identity, Reuse};
 use super::shard::{Leads, Question, Validates};
 use super::{Asked, ResponseCache, State, http_date};
@@ -118,6 +120,8 @@ struct Conditions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fields {
     passes: bool,
+    /// `Connection` names fields that a backend would get otherwise.
+    withholds: bool,
     conditional: bool,
     control: bool,
     authorization: bool,
@@ -126,30 +130,36 @@ struct Fields {
 /// The fields by which a client says what it has.
 const CONDITIONS: [&str; 2] = ["if-none-match", "if-modified-since"];
 
+/// What `Connection` names that never reaches a backend, whether it is named or not.
+const OF_THE_CONNECTION: [&str; 4] = ["close", "keep-alive", "te", "upgrade"];
+
 /// Looks at the cache for a request that may read.
+///
+/// # Errors
+/// Its client left while it waited for what another fetches.
 pub(crate) async fn turn<'s>(
     cache: &Arc<ResponseCache>,
     cachable: &Cachable<'s>,
     exchange: &mut Exchange<'_>,
-) -> Turn<'s> {
+) -> Result<Turn<'s>, ExchangeError> {
     const ALONE: Turn<'static> = Turn::Fetch(Fetch(None));
     let request = exchange.request();
     let fields = Fields::of(request);
-    if cache.state == State::Off || fields.passes {
-        return ALONE;
+    if cache.state == State::Off {
+        return Ok(ALONE);
     }
     let leads = if request.method() == Method::Get { Leads::Yes } else { Leads::No };
     let control = match cachable.lifetime {
         Lifetime::ByFields if fields.control => CacheControl::of(request.values("cache-control")),
         Lifetime::ByFields | Lifetime::Stated(_) => CacheControl::default(),
     };
-    if control.no_store {
-        return ALONE;
+    if fields.passes || control.no_store || fields.withholds && cachable.proxied.is_some() {
+        return Ok(if control.only_if_cached { Turn::Refused(Fault::not_cached()) } else { ALONE });
     }
     loop {
         let now = exchange.now();
         let request = exchange.request();
-        let Some(key) = cachable.key(request) else { return ALONE };
+        let Some(key) = cachable.key(request) else { return Ok(ALONE) };
         // Before anything is read: what changes from here on makes the answer one of before.
         let source = cachable.changes.map(Source::now);
         let question = Question {
@@ -165,7 +175,7 @@ pub(crate) async fn turn<'s>(
         let waiter = match cache.ask(&question, now) {
             Asked::Hit(entry) => {
                 answer(cache, exchange, entry, fields, now);
-                return Turn::Answered;
+                return Ok(Turn::Answered);
             }
             Asked::Lead(mut leader) => {
                 let identity = if fields.authorization { Identity::Said } else { cachable.identity };
@@ -184,24 +194,24 @@ pub(crate) async fn turn<'s>(
                 let cachable = *cachable;
                 let fetching =
                     Fetching { cachable, leader, key, asked, conditions, source, began: now, stale, date: None };
-                return Turn::Fetch(Fetch(Some(Box::new(fetching))));
+                return Ok(Turn::Fetch(Fetch(Some(Box::new(fetching)))));
             }
-            Asked::Alone if control.only_if_cached => return Turn::Refused(Fault::not_cached()),
-            Asked::Alone => return ALONE,
+            Asked::Alone if control.only_if_cached => return Ok(Turn::Refused(Fault::not_cached())),
+            Asked::Alone => return Ok(ALONE),
             Asked::Wait(waiter) => waiter,
         };
-        match waiter.wait().await {
+        match exchange.wait_for(waiter.wait()).await? {
             Waited::Shared(entry) => {
                 let now = exchange.now();
                 let request = exchange.request();
                 let fits = cachable.key(request).is_some_and(|key| entry.answers(&key, request)) && entry.is_current();
                 if !fits || policy::reuse(&control, entry.age(now), entry.freshness.lifetime) != Reuse::Serve {
-                    return ALONE;
+                    return Ok(ALONE);
                 }
                 answer(cache, exchange, entry, fields, now);
-                return Turn::Answered;
+                return Ok(Turn::Answered);
             }
-            Waited::Alone => return ALONE,
+            Waited::Alone => return Ok(ALONE),
             Waited::LeaderGone => {}
         }
     }
@@ -310,7 +320,7 @@ impl Cachable<'_> {
         let origin = match self.dependence {
             Dependence::Nothing => None,
             // Without a host the links begin with our own address, which is nobody's name.
-            Dependence::Origin => Some((self.scheme, request.host()?)),
+            Dependence::Origin => Some(Origin::new(self.scheme, request.host()?)),
         };
         Some(Key { origin, target: request.target(), selected: self.selected, outcome: self.outcome })
     }
@@ -368,13 +378,15 @@ fn age_line(line: &mut [u8; AGE_LINE_BYTES], seconds: u64) -> &[u8] {
 
 impl Fields {
     fn of(request: &RequestHead) -> Fields {
-        let mut found = Fields { passes: false, conditional: false, control: false, authorization: false };
-        for (name, _) in request.headers() {
+        let mut found =
+            Fields { passes: false, withholds: false, conditional: false, control: false, authorization: false };
+        for (name, value) in request.headers() {
             let is = |known: &str| name.eq_ignore_ascii_case(known);
             // By length first: most fields are none of these.
             match name.len() {
                 5 => found.passes |= is("range"),
                 8 => found.passes |= is("if-match") || is("if-range"),
+                10 => found.withholds |= is("connection") && names_others(value),
                 12 => found.passes |= is("x-csrf-token"),
                 13 => {
                     found.conditional |= is("if-none-match");
@@ -388,6 +400,12 @@ impl Fields {
         }
         found
     }
+}
+
+/// Whether a value of `Connection` names fields that a backend would get otherwise.
+fn names_others(value: &[u8]) -> bool {
+    let mut options = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|option| !option.is_empty());
+    options.any(|option| !OF_THE_CONNECTION.iter().any(|known| option.eq_ignore_ascii_case(known.as_bytes())))
 }
 
 impl Conditions {

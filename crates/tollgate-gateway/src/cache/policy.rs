@@ -124,7 +124,12 @@ pub(crate) fn reuse(control: &CacheControl, age: Duration, lifetime: Duration) -
 
 /// Whether a request that was answered so makes stored answers wrong (section 4.4).
 pub(crate) fn invalidates(method: Method, status: u16) -> bool {
-    !matches!(method, Method::Get | Method::Head | Method::Options | Method::Trace) && (200..400).contains(&status)
+    may_change(method) && (200..400).contains(&status)
+}
+
+/// Whether such a request may make stored answers wrong, whatever came of it.
+pub(crate) fn may_change(method: Method) -> bool {
+    !matches!(method, Method::Get | Method::Head | Method::Options | Method::Trace)
 }
 
 #[cfg(test)]

@@ -83,16 +83,20 @@ mod tests {
 
     #[test]
     fn the_backends_own_authority_becomes_that_by_which_the_client_came() {
-        let stays = ProxyRoute::at("/app");
+        let (stays, everything) = (ProxyRoute::at("/app"), ProxyRoute::at("/"));
         check(
             "http://back:9001",
             &stays,
             &[
                 ("http://back:9001/app/1?x=/y#z", Some("https://shop/app/1?x=/y#z")),
-                ("HTTP://BACK:9001/login", Some("https://shop/login")),
-                ("http://back:9001", Some("https://shop/")),
-                ("http://back:9001?a", Some("https://shop/?a")),
-                ("//back:9001/a", Some("https://shop/a")),
+                ("HTTP://BACK:9001/app/login", Some("https://shop/app/login")),
+                ("http://back:9001/app", Some("https://shop/app")),
+                ("http://back:9001/app?a", Some("https://shop/app?a")),
+                ("//back:9001/app/a", Some("https://shop/app/a")),
+                // The route does not lead there.
+                ("http://back:9001/login", None),
+                ("http://back:9001/apple", None),
+                ("http://back:9001", None),
                 ("https://back:9001/a", None),
                 ("http://back/a", None),
                 ("http://back:9001.evil/a", None),
@@ -106,10 +110,19 @@ mod tests {
         );
         check(
             "http://back",
-            &stays,
-            &[("http://back:80/a", Some("https://shop/a")), ("http://back/a", Some("https://shop/a"))],
+            &everything,
+            &[
+                ("http://back:80/a", Some("https://shop/a")),
+                ("http://back/a", Some("https://shop/a")),
+                ("http://back", Some("https://shop/")),
+                ("http://back?a", Some("https://shop/?a")),
+            ],
         );
-        check("https://back:443", &stays, &[("https://back/a", Some("https://shop/a")), ("http://back:443/a", None)]);
+        check(
+            "https://back:443",
+            &everything,
+            &[("https://back/a", Some("https://shop/a")), ("http://back:443/a", None)],
+        );
     }
 
     #[test]

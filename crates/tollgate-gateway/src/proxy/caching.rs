@@ -10,7 +10,7 @@ use super::ProxyRoute;
 use super::address::Reverse;
 use super::forward::scheme;
 use crate::auth::Verb;
-use crate::cache::{self, Cachable, Dependence, Identity, Key, Lifetime, Proxied, Validates};
+use crate::cache::{self, Cachable, Dependence, Identity, Key, Lifetime, Origin, Proxied, Validates};
 use crate::config::{Keeping, Route};
 use crate::mediate::{Mediation, Touches};
 use crate::visit::Visit;
@@ -75,9 +75,8 @@ pub(crate) fn cachable<'r>(visit: &Visit<'_>, route: &'r ProxyRoute, exchange: &
 
 /// A backend answered: if something was changed, kept answers to the same target are thrown away, and those to the targets
 /// that the answer names. That is before the client can know of it.
-pub(super) fn invalidate(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut Exchange<'_>, reverse: &Reverse<'_>) {
-    let cache = &visit.shared.cache;
-    if route.caching.is_none() || !cache.is_on() {
+pub(super) fn invalidate(visit: &Visit<'_>, exchange: &mut Exchange<'_>, reverse: &Reverse<'_>) {
+    if !keeps(visit) {
         return;
     }
     let scheme = scheme(exchange.transport());
@@ -86,23 +85,36 @@ pub(super) fn invalidate(visit: &Visit<'_>, route: &ProxyRoute, exchange: &mut E
         return;
     }
     let Some(host) = request.host() else { return };
-    let throw_away = |target: &str| {
-        // Those who may read were asked before: the rules are no part of the key.
-        cache.invalidate_key(&Key { origin: Some((scheme, host)), target, selected: "", outcome: 0 });
-    };
-    throw_away(request.target());
+    let origin = Origin::new(scheme, host);
+    throw_away(visit, origin, request.target());
     for named in ["location", "content-location"].into_iter().filter_map(|name| head.header(name)) {
         let path = named.starts_with('/') && !named.starts_with("//");
         let here =
-            if path { Some(named.to_owned()) } else { reverse.path_here(named).or_else(|| own(named, scheme, host)) };
+            if path { Some(named.to_owned()) } else { reverse.path_here(named).or_else(|| origin.path_of(named)) };
         if let Some(here) = here {
-            throw_away(here.split('#').next().unwrap_or_default());
+            throw_away(visit, origin, here.split('#').next().unwrap_or_default());
         }
     }
 }
 
-/// The path of a URL that is of our own origin.
-fn own(url: &str, scheme: &str, host: &str) -> Option<String> {
-    let path = url.strip_prefix(scheme)?.strip_prefix("://")?.strip_prefix(host)?;
-    path.starts_with('/').then(|| path.to_owned())
+/// A request was sent, and no answer came, or nobody waited for it: if it may have changed something, kept answers to the
+/// same target are thrown away.
+pub(super) fn invalidate_unanswered(visit: &Visit<'_>, exchange: &Exchange<'_>) {
+    let request = exchange.request();
+    if keeps(visit)
+        && cache::may_change(request.method())
+        && let Some(host) = request.host()
+    {
+        throw_away(visit, Origin::new(scheme(exchange.transport()), host), request.target());
+    }
+}
+
+/// Whether anything is kept of any route: what one changes, another may have read.
+fn keeps(visit: &Visit<'_>) -> bool {
+    visit.shared.proxied.keeps_answers() && visit.shared.cache.is_on()
+}
+
+fn throw_away(visit: &Visit<'_>, origin: Origin<'_>, target: &str) {
+    // Those who may read were asked before: the rules are no part of the key.
+    visit.shared.cache.invalidate_key(&Key { origin: Some(origin), target, selected: "", outcome: 0 });
 }

@@ -53,8 +53,8 @@ pub(crate) async fn forward(
         Err(Failure::Told(fault)) => Err(fault),
     };
     if let Err(fault) = told {
+        exchange.withdraw();
         let (request, response) = exchange.split();
-        response.clear();
         visit.tell(&fault, visit.error_format(Some(request)), request, response);
     }
     route.count(exchange.respond().status);
@@ -168,10 +168,13 @@ pub(super) async fn ask<'g>(
             let error = match exchange.ask(&mut asking).await {
                 Ok(()) => {
                     permit.answers(exchange.answered().1.status());
-                    caching::invalidate(visit, route, exchange, &Reverse::new(permit.target(), route));
+                    caching::invalidate(visit, exchange, &Reverse::new(permit.target(), route));
                     return Ok(Asked { asking, pool, permit });
                 }
-                Err(ForwardError::Client(error)) => return Err(permit.left_by_client(error).into()),
+                Err(ForwardError::Client(error)) => {
+                    caching::invalidate_unanswered(visit, exchange);
+                    return Err(permit.left_by_client(error).into());
+                }
                 Err(ForwardError::Backend(error)) => error,
             };
             let was_closed_while_it_waited = origin == Origin::Reused && error.kind() == Kind::ClosedBeforeAnswer;
@@ -180,6 +183,7 @@ pub(super) async fn ask<'g>(
                 wanted = Origin::Fresh;
                 continue;
             }
+            caching::invalidate_unanswered(visit, exchange);
             let fault = unanswered(&permit, &error);
             let is_blameless = match error.kind() {
                 Kind::ClosedBeforeAnswer => was_closed_while_it_waited,

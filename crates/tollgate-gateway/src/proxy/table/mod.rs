@@ -34,6 +34,8 @@ pub(crate) struct Table {
     by_number: Vec<Arc<Group>>,
     /// Permits to mediate large messages; they outlive a new configuration.
     mediating: Option<Dispatcher<()>>,
+    /// Whether answers of any route are kept.
+    keeps_answers: bool,
 }
 
 /// What a table is made of.
@@ -169,7 +171,8 @@ impl Table {
         };
         let places: Vec<Place> = paths.into_iter().map(place).collect();
         let longest = places.iter().map(|place| place.path.len()).max().unwrap_or_default();
-        Ok(Table { routes, places, longest, groups, by_number, mediating: Some(mediating) })
+        let keeps_answers = routes.iter().any(|route| route.caching.is_some());
+        Ok(Table { routes, places, longest, groups, by_number, mediating: Some(mediating), keeps_answers })
     }
 
     /// Whose a request is. The host is the one that was asked for, with or without its port.
@@ -218,6 +221,17 @@ impl Table {
     /// The permits to mediate large messages, where there is a route.
     pub(crate) fn mediating(&self) -> Option<&Dispatcher<()>> {
         self.mediating.as_ref()
+    }
+
+    /// Whether answers of any route are kept.
+    pub(crate) fn keeps_answers(&self) -> bool {
+        self.keeps_answers
+    }
+
+    /// Whether some of those are what mediators made.
+    pub(crate) fn keeps_what_mediators_made(&self) -> bool {
+        let mediates = |mediation: &Mediation| !mediation.request.is_empty() || !mediation.answer.is_empty();
+        self.routes.iter().any(|route| route.caching.is_some() && mediates(&route.mediation))
     }
 
     /// The longest path that fits, and the first of the routes at it or above it.
@@ -353,7 +367,7 @@ impl ProxyRoute {
         };
         let rest = below(there, prefix)?;
         let here = match &self.to {
-            None => rest,
+            None => below(&rest, &self.path).map(|_| rest)?,
             Some(to) => format!("{}{}", self.path, below(&rest, &to.path)?),
         };
         Some(if here.starts_with('/') { here } else { format!("/{here}") })

@@ -8,6 +8,7 @@ mod cached;
 mod encrypted;
 mod failing;
 mod hostile;
+mod kept;
 mod lasting;
 mod passing;
 
