@@ -45,7 +45,7 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
         }
         cells(&view, out)?;
         if mediation::is_shown(run) {
-            word_tables(mediation::tables(&view, "×"), out)?;
+            word_tables(mediation::tables(&view, "×", mediation::Reasons::Beside), out)?;
         }
     }
     peers_table(&view, out)?;

@@ -80,13 +80,41 @@ fn best_together(run: &RunResult, scalings: &[&Scaling]) -> Option<u64> {
     rated.into_iter().max_by(|one, other| one.1.total_cmp(&other.1)).map(|(level, _)| level)
 }
 
-/// All tables in their order.
-pub(super) fn tables(view: &View<'_>, times: Times) -> Vec<Table> {
-    [scalings(view.run), payloads(view, times), processes(view.run), memory(view.run)].into_iter().flatten().collect()
+/// Where it stands why a law is not identified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reasons {
+    /// In the table.
+    Beside,
+    /// Below it, by [`reasons`]: a terminal has no column for a sentence.
+    Below,
 }
 
+/// All tables in their order.
+pub(super) fn tables(view: &View<'_>, times: Times, place: Reasons) -> Vec<Table> {
+    [scalings(view.run, place), payloads(view, times), processes(view.run), memory(view.run)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Why laws are not identified, each reason with the variants that it holds for.
+pub(super) fn reasons(run: &RunResult) -> Vec<String> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for scaling in &run.scalings {
+        let Some(doubt) = &scaling.doubt else { continue };
+        match found.iter_mut().find(|(known, _)| known == doubt) {
+            Some((_, variants)) => variants.push(&scaling.variant),
+            None => found.push((doubt, vec![&scaling.variant])),
+        }
+    }
+    let text = |(doubt, variants): (&str, Vec<&str>)| format!("{NOT_IDENTIFIED} for {}: {doubt}", variants.join(", "));
+    found.into_iter().map(text).collect()
+}
+
+const NOT_IDENTIFIED: &str = "not identified";
+
 /// The law of each variant, or why there is none.
-pub(super) fn scalings(run: &RunResult) -> Option<Table> {
+pub(super) fn scalings(run: &RunResult, place: Reasons) -> Option<Table> {
     if run.scalings.is_empty() {
         return None;
     }
@@ -107,9 +135,10 @@ pub(super) fn scalings(run: &RunResult) -> Option<Table> {
             told(scaling.lambda, 1.0),
             told(scaling.alpha, 100.0),
             told(scaling.beta, 1e6),
-            match &scaling.doubt {
-                None => "identified".to_owned(),
-                Some(doubt) => format!("not identified: {doubt}"),
+            match (&scaling.doubt, place) {
+                (None, _) => "identified".to_owned(),
+                (Some(doubt), Reasons::Beside) => format!("{NOT_IDENTIFIED}: {doubt}"),
+                (Some(_), Reasons::Below) => NOT_IDENTIFIED.to_owned(),
             },
         ]
     };
@@ -246,6 +275,23 @@ mod tests {
         assert_eq!(names, ["the backend echo", "the mediator", "nginx"]);
         // 12 MB and 8 kB a user, of 5 to 640 users; the first of the two at 640.
         assert_eq!(table.rows[1][1..], ["13.3", "18.8", "pass-through-1k at 640 users"].map(str::to_owned));
+    }
+
+    #[test]
+    fn a_terminal_of_any_width_says_why_a_law_is_not_identified() {
+        let mut run = fixture::mediation();
+        let doubt = "throughput does not fall up to 640 users, so the levels do not reach past the knee";
+        run.scalings[..2].iter_mut().for_each(|scaling| scaling.doubt = Some(doubt.to_owned()));
+        run.scalings[2..].iter_mut().for_each(|scaling| scaling.doubt = None);
+        let names = format!("{}, {}", run.scalings[0].variant, run.scalings[1].variant);
+        assert_eq!(reasons(&run), [format!("not identified for {names}: {doubt}")]);
+        for width in [60, 80, 120, 200] {
+            let (mut out, colour) = (Vec::new(), crate::report::Colour::Plain);
+            let options = crate::report::RenderOptions { colour, width };
+            crate::report::render("terminal", &run, &mut out, &options).unwrap();
+            let words = String::from_utf8(out).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(&format!("not identified for {names}: {doubt}")), "{width}: {words}");
+        }
     }
 
     #[test]

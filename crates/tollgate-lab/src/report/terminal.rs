@@ -6,7 +6,7 @@ use super::distance;
 use super::encryption;
 use super::inserts;
 use super::ladder;
-use super::mediation;
+use super::mediation::{self, Reasons};
 use super::number::{self, NOTHING};
 use super::peers;
 use super::sentence;
@@ -73,10 +73,12 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
         table(&view, out, options.width, &paint)?;
         headlines(run, out, options.width)?;
         if mediation::is_shown(run) && !view.rows.is_empty() {
-            for table in mediation::tables(&view, "x") {
+            for table in mediation::tables(&view, "x", Reasons::Below) {
                 words(&table, out, options.width, &paint)?;
             }
-            wrapped(out, "  ", mediation::SHARED, options.width)?;
+            for text in mediation::reasons(run).iter().map(String::as_str).chain([mediation::SHARED]) {
+                wrapped(out, "  ", text, options.width)?;
+            }
             writeln!(out)?;
         }
     }

@@ -7,7 +7,7 @@ use crate::report::chart::bands;
 use crate::report::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
 use crate::report::chart::over_time::{self, Filling};
 use crate::report::chart::{Caption, Size, Spacing};
-use crate::report::mediation;
+use crate::report::mediation::{self, Reasons};
 use crate::report::number;
 use crate::report::sentence;
 use crate::report::view::View;
@@ -42,7 +42,7 @@ pub(super) fn tables(view: &View<'_>) -> Option<String> {
         return None;
     }
     let mut html = String::from("<section><h2>Payloads, memory, scalability</h2>");
-    for (place, found) in mediation::tables(view, "×").into_iter().enumerate() {
+    for (place, found) in mediation::tables(view, "×", Reasons::Beside).into_iter().enumerate() {
         let table = Table { head: found.head, rows: found.rows };
         html.push_str(&format!("<h3>{}</h3>{}", escape(&found.title), table.html(&found.title)));
         html.push_str(&csv_link("As CSV", &format!("mediation-{}.csv", place + 1), &table.csv()));
