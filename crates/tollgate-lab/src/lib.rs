@@ -23,6 +23,7 @@ pub mod run;
 pub mod scaling;
 pub mod schedule;
 pub mod secret;
+pub mod selfcheck;
 mod slope;
 pub mod spread;
 pub mod stats;

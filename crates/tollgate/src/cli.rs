@@ -7,8 +7,8 @@ use std::io::Write;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    cert, compare, completions, doctor, generate, link, list, load, password, plan, report, run, schema, serve, xpath,
-    xslt,
+    cert, compare, completions, doctor, generate, link, list, load, password, plan, report, run, schema,
+    selfcheck, serve, xpath, xslt,
 };
 use crate::failure::{Exit, Failure};
 
@@ -63,6 +63,8 @@ pub(crate) enum Verb {
     Xpath(xpath::Arguments),
     /// Say what of this machine makes figures false or wide, and what mends it
     Doctor(doctor::Arguments),
+    /// Compare the same thing with itself: which tolls can this machine show, and are they true?
+    Selfcheck(selfcheck::Arguments),
     /// Put a distance before a server, and verify that it is as long as was asked
     Link(Box<link::Arguments>),
     /// Print the JSON Schema of an experiment, of a subject, of the gateway's configuration, or of a result
@@ -88,6 +90,7 @@ impl Verb {
             Verb::Xslt(arguments) => xslt::run(arguments, out),
             Verb::Xpath(arguments) => xpath::run(arguments, out),
             Verb::Doctor(arguments) => doctor::run(arguments, out),
+            Verb::Selfcheck(arguments) => selfcheck::run(arguments, out),
             Verb::Link(arguments) => link::run(arguments, out),
             Verb::Schema(arguments) => schema::run(arguments, out),
             Verb::Completions(arguments) => completions::run(arguments, out),

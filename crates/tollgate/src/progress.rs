@@ -28,6 +28,11 @@ impl ProgressLine {
         ProgressLine { bar }
     }
 
+    /// Says what is being done, at the line's beginning.
+    pub(crate) fn name(&self, name: String) {
+        self.bar.set_prefix(name);
+    }
+
     /// Takes the line away.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();

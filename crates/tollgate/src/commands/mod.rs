@@ -17,6 +17,7 @@ pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod selfcheck;
 pub(crate) mod serve;
 
 mod expected;

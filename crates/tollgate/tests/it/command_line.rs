@@ -13,9 +13,20 @@ const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 #[test]
 fn help_names_every_verb_with_examples_and_exit_codes() {
     let help = tollgate(["--help"]).finish();
-    for verb in
-        ["run", "plan", "list", "report", "load", "serve", "password", "doctor", "link", "schema", "completions"]
-    {
+    for verb in [
+        "run",
+        "plan",
+        "list",
+        "report",
+        "load",
+        "serve",
+        "password",
+        "doctor",
+        "selfcheck",
+        "link",
+        "schema",
+        "completions",
+    ] {
         help.check(0, &format!("\n  {verb} "), "");
         tollgate([verb, "--help"]).finish().check(0, "Usage: tollgate", "");
     }
@@ -60,6 +71,8 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["password", "a:b"], "expected a name");
     check(&["password", "ann"], "expected a password of 1 to 1024 bytes");
     check(&["load"], "<URL>");
+    check(&["selfcheck", "--comparisons", "1"], "1 is not in 2..=1000");
+    check(&["selfcheck", "--quick", "--full"], "cannot be used with");
     check(&["load", "-t", "0", "http://127.0.0.1/"], "'0' for '-t <SECONDS>'");
     check(
         &["link", "proxy", "--to", "127.0.0.1:1", "--rtt", "20mss"],

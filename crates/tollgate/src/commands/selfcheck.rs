@@ -1,0 +1,295 @@
+//! `tollgate selfcheck`: the same thing compared with itself, so that one knows which tolls this machine can show, and whether
+//! those that it shows are true.
+//!
+//! Deliberately not here: the comparisons and their judgement (`tollgate_lab::selfcheck`).
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use tollgate_lab::plan::{Extent, PlanOptions};
+use tollgate_lab::report::Colour;
+use tollgate_lab::results::Figure;
+use tollgate_lab::run::{Certificates, LinkChoice, Observer, Progress, RunOptions, StopFlag};
+use tollgate_lab::selfcheck::{self, COMPARISONS, Fitness, Selfcheck, Sight};
+
+use super::{output, secrets, selection};
+use crate::failure::{Exit, Failure};
+use crate::progress::ProgressLine;
+use crate::signals;
+
+const EXAMPLES: &str = "\
+Examples:
+  tollgate selfcheck                     what tolls can a run of the usual extent show on this machine?
+  tollgate selfcheck --quick             the same for runs with --quick, in half the time
+  tollgate selfcheck --json > monday.json
+
+Each comparison is a whole run: the flight service is started twice, and the one is held against the other as a variant against
+its baseline. Their truth is a toll of none, so every difference that is seen is false. At 5 % one of 20 sees one by chance; more
+than 3 come by chance in one self-check of sixty, and then this machine is refused for tolls. `sees from` is the smallest toll
+that four runs of five would see. What is found holds for runs of the same extent, while the machine is as it was.
+
+Exit codes: 0 tolls of this machine may be believed, 3 they may not, 130 interrupted.";
+
+/// Arguments of `selfcheck`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Comparisons as short as those of `run --quick`
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+
+    /// Comparisons as long as those of `run --full`
+    #[arg(long)]
+    full: bool,
+
+    /// How many comparisons; with another number, as many may see a difference as by chance do in 98 of 100 self-checks
+    #[arg(long, value_name = "N", default_value_t = COMPARISONS, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    comparisons: u32,
+
+    /// Seed of every order; a fresh one is drawn if it is not given
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Keep the runs, each in a numbered folder below this one, for `tollgate report`
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Compares and tells.
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+    let options = options(arguments)?;
+    let stop = StopFlag::new();
+    let asked = stop.clone();
+    signals::on_stop(move || asked.stop())?;
+
+    let folder = Folder::of(arguments);
+    let line = ProgressLine::on_stderr();
+    let comparing = Comparing { line: &line, begun: Cell::new(0), asked: arguments.comparisons };
+    let found = selfcheck::check(&options, arguments.comparisons, folder.path(), &comparing, &stop);
+    line.end();
+    let found = found.map_err(selection::failure)?;
+
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut *out, &found).map_err(|error| Failure::output(error.into()))?;
+        writeln!(out).map_err(Failure::output)?;
+    } else {
+        write(&found, output::render_options().colour, out).map_err(Failure::output)?;
+    }
+    Ok(match found.verdict {
+        Fitness::Fit => Exit::Done,
+        Fitness::Refused => Exit::Refused,
+        Fitness::Incomplete => Exit::Interrupted,
+    })
+}
+
+fn options(arguments: &Arguments) -> Result<RunOptions, Failure> {
+    let serve_program = std::env::current_exe().map_err(|error| {
+        Failure::failed(format_args!("cannot find this program, which serves what is compared: {error}"))
+    })?;
+    let extent = match (arguments.quick, arguments.full) {
+        (true, _) => Extent::Quick,
+        (_, true) => Extent::Full,
+        _ => Extent::Default,
+    };
+    Ok(RunOptions {
+        experiment: selfcheck::experiment(),
+        plan: PlanOptions { extent, ..PlanOptions::default() },
+        out: None,
+        subjects: Vec::new(),
+        peers: Vec::new(),
+        serve_arguments: Vec::new(),
+        subject_pids: Vec::new(),
+        headers: Vec::new(),
+        basic: None,
+        certificates: Certificates::Verified,
+        authorities: None,
+        may_load: Vec::new(),
+        may_empty: Vec::new(),
+        link: LinkChoice::default(),
+        database: None,
+        seed: arguments.seed,
+        command_line: secrets::without_secrets(std::env::args()),
+        serve_program,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+/// Where the runs go: the user's folder, or one of our own that goes with this value.
+enum Folder {
+    Kept(PathBuf),
+    Passing(PathBuf),
+}
+
+impl Folder {
+    fn of(arguments: &Arguments) -> Folder {
+        match &arguments.out {
+            Some(folder) => Folder::Kept(folder.clone()),
+            None => Folder::Passing(std::env::temp_dir().join(format!("tollgate-selfcheck-{}", std::process::id()))),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Folder::Kept(path) | Folder::Passing(path) => path,
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Folder::Passing(path) = self {
+            // It may not be there, if nothing was measured; and what cannot be removed harms nothing.
+            let _ = std::fs::remove_dir_all(path);
+        }
+    }
+}
+
+/// Draws the line of each run, and says which comparison it is.
+struct Comparing<'a> {
+    line: &'a ProgressLine,
+    begun: Cell<u32>,
+    asked: u32,
+}
+
+impl Observer for Comparing<'_> {
+    fn progress(&self, progress: &Progress<'_>) {
+        match progress {
+            Progress::Planned { .. } => {
+                self.line.progress(progress);
+                self.begun.set(self.begun.get() + 1);
+                self.line.name(format!("comparison {} of {}", self.begun.get(), self.asked));
+            }
+            // The next comparison is drawn on the same line.
+            Progress::Finished => {}
+            _ => self.line.progress(progress),
+        }
+    }
+}
+
+fn write(found: &Selfcheck, colour: Colour, out: &mut dyn Write) -> io::Result<()> {
+    let done = found.comparisons.len();
+    let Selfcheck { extent, blocks, slice_ms, asked, significant, significant_most, .. } = found;
+    writeln!(
+        out,
+        "selfcheck: comparisons of the same with itself: {done} of {asked}, each in {blocks} blocks with slices of {slice_ms:.0} ms \
+         ({extent})\n"
+    )?;
+    if !found.sights.is_empty() {
+        let head = ["sees from", "interval", "ratios spread", "apart", "joint"];
+        writeln!(out, "{:20}{:>10}{:>11}{:>15}{:>9}{:>9}", "toll on", head[0], head[1], head[2], head[3], head[4])?;
+        for sight in &found.sights {
+            writeln!(out, "{}", row(sight))?;
+        }
+        writeln!(out)?;
+        let legend = [
+            "sees from: the smallest toll that four runs of five see; interval: half of the 95 % interval, median;",
+            "ratios spread: standard deviation over the comparisons; apart: intervals that leave 1 out; joint: comparisons in",
+            "which generator and subject were at their limit together, so that a run makes no claim on time",
+        ];
+        for text in legend {
+            writeln!(out, "  {text}")?;
+        }
+        writeln!(out)?;
+    }
+    for (number, reason) in refused(found) {
+        writeln!(out, "comparison {number}: {reason}")?;
+    }
+    writeln!(
+        out,
+        "{significant} of {done} saw a difference that is not there; at most {significant_most} of {asked} may"
+    )?;
+    let (code, words) = match found.verdict {
+        Fitness::Fit => (32, "fit: tolls of this machine may be believed"),
+        Fitness::Refused if found.significant > *significant_most => (
+            31,
+            "refused: what a run calls a toll here may be the machine; `tollgate doctor` says what to mend, a longer extent or \
+             less beside it helps",
+        ),
+        Fitness::Refused => (31, "refused: too many comparisons had no valid figure; the reasons stand above"),
+        Fitness::Incomplete => (33, "no verdict: interrupted"),
+    };
+    match colour {
+        Colour::Ansi => writeln!(out, "\x1b[{code}m{words}\x1b[0m"),
+        Colour::Plain => writeln!(out, "{words}"),
+    }
+}
+
+fn row(sight: &Sight) -> String {
+    let name = match sight.figure {
+        Figure::SubjectCpu => "CPU of the subject",
+        _ => "time of a pass",
+    };
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let of = |count: usize| format!("{count} of {}", sight.n);
+    format!(
+        "{name:20}{:>10}{:>11}{:>15}{:>9}{:>9}",
+        percent(sight.smallest_toll),
+        format!("± {}", percent(sight.half_width)),
+        percent(sight.spread),
+        of(sight.apart),
+        of(sight.joint),
+    )
+}
+
+/// The refused comparisons with their first reason.
+fn refused(found: &Selfcheck) -> impl Iterator<Item = (usize, &str)> {
+    found
+        .comparisons
+        .iter()
+        .enumerate()
+        .filter_map(|(place, comparison)| Some((place + 1, comparison.refused.first()?.as_str())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_toll_and_the_verdict_are_told() {
+        let sight = |figure, joint| Sight {
+            figure,
+            smallest_toll: 0.0312,
+            half_width: 0.0208,
+            spread: 0.009,
+            apart: 1,
+            joint,
+            n: 20,
+        };
+        let comparison =
+            selfcheck::Comparison { seed: 1, is_significant: false, claims: Vec::new(), refused: Vec::new() };
+        let mut found = Selfcheck {
+            extent: "quick".to_owned(),
+            blocks: 8,
+            slice_ms: 100.0,
+            verdict: Fitness::Fit,
+            asked: 20,
+            significant: 1,
+            significant_most: 3,
+            unjudged: 0,
+            sights: vec![sight(Figure::UnitTime, 20), sight(Figure::SubjectCpu, 0)],
+            comparisons: vec![comparison; 20],
+        };
+        let written = |found: &Selfcheck| {
+            let mut out = Vec::new();
+            write(found, Colour::Plain, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let text = written(&found);
+        assert!(
+            text.contains("time of a pass           3.1 %    ± 2.1 %          0.9 %  1 of 20 20 of 20\n"),
+            "{text}"
+        );
+        assert!(text.ends_with("at most 3 of 20 may\nfit: tolls of this machine may be believed\n"), "{text}");
+        found.comparisons[6].refused.push("the hypervisor took 4 %".to_owned());
+        (found.verdict, found.significant) = (Fitness::Refused, 5);
+        let text = written(&found);
+        assert!(text.contains("\ncomparison 7: the hypervisor took 4 %\n5 of 20 saw"), "{text}");
+        assert!(text.contains("\nrefused: what a run calls a toll here may be the machine"), "{text}");
+    }
+}
