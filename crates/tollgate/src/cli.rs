@@ -7,7 +7,7 @@ use std::io::Write;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    cert, compare, completions, doctor, generate, link, list, load, password, plan, report, run, schema,
+    cert, compare, completions, doctor, generate, link, list, load, password, plan, probe, report, run, schema,
     selfcheck, serve, xpath, xslt,
 };
 use crate::failure::{Exit, Failure};
@@ -65,6 +65,8 @@ pub(crate) enum Verb {
     Doctor(doctor::Arguments),
     /// Compare the same thing with itself: which tolls can this machine show, and are they true?
     Selfcheck(selfcheck::Arguments),
+    /// Watch a process: CPU, memory, threads, context switches, open files, every second
+    Probe(probe::Arguments),
     /// Put a distance before a server, and verify that it is as long as was asked
     Link(Box<link::Arguments>),
     /// Print the JSON Schema of an experiment, of a subject, of the gateway's configuration, or of a result
@@ -91,6 +93,7 @@ impl Verb {
             Verb::Xpath(arguments) => xpath::run(arguments, out),
             Verb::Doctor(arguments) => doctor::run(arguments, out),
             Verb::Selfcheck(arguments) => selfcheck::run(arguments, out),
+            Verb::Probe(arguments) => probe::run(arguments, out),
             Verb::Link(arguments) => link::run(arguments, out),
             Verb::Schema(arguments) => schema::run(arguments, out),
             Verb::Completions(arguments) => completions::run(arguments, out),

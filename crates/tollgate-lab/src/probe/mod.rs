@@ -11,6 +11,7 @@ pub mod machine;
 pub mod memory;
 pub mod metrics;
 pub mod system;
+pub mod watch;
 
 /// One value at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -14,6 +14,7 @@ pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod password;
 pub(crate) mod plan;
+pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -73,6 +73,10 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["load"], "<URL>");
     check(&["selfcheck", "--comparisons", "1"], "1 is not in 2..=1000");
     check(&["selfcheck", "--quick", "--full"], "cannot be used with");
+    check(&["probe"], "<PID>");
+    check(&["probe", "nginx"], "'nginx' for '<PID>'");
+    check(&["probe", "1", "--interval", "1ms"], "expected at least 10 ms");
+    tollgate(["probe", "4194303"]).finish().check(1, "", "there is no process 4194303");
     check(&["load", "-t", "0", "http://127.0.0.1/"], "'0' for '-t <SECONDS>'");
     check(
         &["link", "proxy", "--to", "127.0.0.1:1", "--rtt", "20mss"],

@@ -1,0 +1,481 @@
+//! Watches any process of this machine, with those that it started if wanted: look by look what it used since the last one.
+//!
+//! What it deliberately does not do: wait between looks, or follow what a process uses that begins and ends between two
+//! looks: nobody is told of it.
+
+mod process;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::time::Instant;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+use serde::Serialize;
+
+use process::{Found, Stat, Switches};
+
+/// Processes of one tree that are looked at; the youngest beyond are left out.
+pub const PROCESSES_MAX: usize = 1024;
+/// Threads of one process whose context switches are counted; of one with more they are not told.
+pub const THREADS_MAX: usize = 4096;
+
+/// Whether the children of the process are watched, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// It alone.
+    Alone,
+    /// With its children, theirs, and so on.
+    Tree,
+}
+
+/// Whether the network is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// Not.
+    Unwatched,
+    /// What the interfaces of its network namespace carry: the kernel does not count it by process.
+    OfNamespace,
+}
+
+/// A process under watch.
+#[derive(Debug)]
+pub struct Watch {
+    process: u32,
+    /// What the process is called.
+    pub name: String,
+    started_ticks: u64,
+    extent: Extent,
+    network: Network,
+    began: Instant,
+    last: Instant,
+    carried: Option<(u64, u64)>,
+    known: BTreeMap<u32, Known>,
+}
+
+/// What a process had used by the last look.
+#[derive(Debug, Default)]
+struct Known {
+    started_ticks: u64,
+    cpu_ns: u64,
+    switches: HashMap<u32, Switches>,
+}
+
+/// What was seen at one time. What is not told is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Look {
+    /// Seconds since the watch began.
+    pub at_s: f64,
+    /// Seconds since the last look, which rates are of.
+    pub span_s: f64,
+    /// Processes that are there.
+    pub processes: usize,
+    /// CPU time by wall time: 1 is one core.
+    pub cpu_cores: Option<f64>,
+    /// Resident memory, what is shared among processes counted in each.
+    pub resident_bytes: Option<u64>,
+    /// Threads.
+    pub threads: Option<u64>,
+    /// Times a second that a thread gave its core away, as it waited.
+    pub voluntary_switches_per_s: Option<f64>,
+    /// Times a second that a core was taken from a thread.
+    pub involuntary_switches_per_s: Option<f64>,
+    /// Open file descriptors.
+    pub descriptors: Option<u64>,
+    /// Bytes a second that came in.
+    pub received_bytes_per_s: Option<f64>,
+    /// Bytes a second that went out.
+    pub sent_bytes_per_s: Option<f64>,
+}
+
+/// One figure of a look.
+#[derive(Debug)]
+pub struct Column {
+    /// Its name, as in the JSON of a look.
+    pub name: &'static str,
+    /// Its value in a look.
+    pub of: fn(&Look) -> Option<f64>,
+}
+
+/// Every figure that is watched, in their order.
+pub const COLUMNS: &[Column] = &[
+    Column { name: "processes", of: |look| Some(look.processes as f64) },
+    Column { name: "cpu_cores", of: |look| look.cpu_cores },
+    Column { name: "resident_bytes", of: |look| look.resident_bytes.map(|bytes| bytes as f64) },
+    Column { name: "threads", of: |look| look.threads.map(|threads| threads as f64) },
+    Column { name: "voluntary_switches_per_s", of: |look| look.voluntary_switches_per_s },
+    Column { name: "involuntary_switches_per_s", of: |look| look.involuntary_switches_per_s },
+    Column { name: "descriptors", of: |look| look.descriptors.map(|open| open as f64) },
+    Column { name: "received_bytes_per_s", of: |look| look.received_bytes_per_s },
+    Column { name: "sent_bytes_per_s", of: |look| look.sent_bytes_per_s },
+];
+
+/// Mean and maximum of one figure over all looks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Total {
+    /// The figure's name.
+    pub name: &'static str,
+    /// Mean over time.
+    pub mean: f64,
+    /// Largest of a look.
+    pub max: f64,
+    /// Looks behind it.
+    pub n: u64,
+}
+
+/// All looks so far, in little memory.
+#[derive(Debug, Clone)]
+pub struct Totals(Vec<(f64, f64, f64, u64)>);
+
+impl Default for Totals {
+    fn default() -> Totals {
+        Totals(vec![(0.0, 0.0, f64::NEG_INFINITY, 0); COLUMNS.len()])
+    }
+}
+
+impl Totals {
+    /// Adds a look.
+    pub fn add(&mut self, look: &Look) {
+        for (column, (sum, span, max, n)) in COLUMNS.iter().zip(&mut self.0) {
+            let Some(value) = (column.of)(look) else { continue };
+            *sum += value * look.span_s;
+            *span += look.span_s;
+            *max = max.max(value);
+            *n += 1;
+        }
+    }
+
+    /// What was seen at all, in the order of [`COLUMNS`].
+    pub fn all(&self) -> Vec<Total> {
+        let total = |(column, (sum, span, max, n)): (&Column, &(f64, f64, f64, u64))| {
+            (*n > 0 && *span > 0.0).then(|| Total { name: column.name, mean: sum / span, max: *max, n: *n })
+        };
+        COLUMNS.iter().zip(&self.0).filter_map(total).collect()
+    }
+}
+
+/// Why a process cannot be watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WatchError {
+    /// Nobody has the number.
+    Gone(u32),
+    /// It is there, but /proc shows it to others only.
+    Hidden(u32),
+    /// It has ended, and its parent has not asked how.
+    Zombie {
+        /// The process.
+        process: u32,
+        /// Its parent.
+        parent: u32,
+    },
+    /// The number is that of a thread.
+    Thread {
+        /// The number.
+        thread: u32,
+        /// The process that it is a thread of.
+        of: u32,
+    },
+}
+
+impl fmt::Display for WatchError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WatchError::Gone(process) => {
+                write!(formatter, "there is no process {process}: it has ended, or its number is another")
+            }
+            WatchError::Hidden(process) => write!(
+                formatter,
+                "process {process} is another user's, and this machine hides it (/proc is mounted with hidepid): watch it as \
+                 that user or as root"
+            ),
+            WatchError::Zombie { process, parent } => write!(
+                formatter,
+                "process {process} has ended already; only its parent, process {parent}, has not asked how"
+            ),
+            WatchError::Thread { thread, of } => {
+                write!(formatter, "{thread} is a thread of process {of}: watch that one")
+            }
+        }
+    }
+}
+
+impl std::error::Error for WatchError {}
+
+impl Watch {
+    /// Begins to watch.
+    ///
+    /// # Errors
+    /// Why it cannot be watched.
+    pub fn begin(process: u32, extent: Extent, network: Network) -> Result<Watch, WatchError> {
+        let Some(stat) = process::stat(process) else {
+            let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+            // Without a signal, this only asks whether it is there.
+            return match pid.map(test_kill_process) {
+                Some(Ok(()) | Err(Errno::PERM)) => Err(WatchError::Hidden(process)),
+                _ => Err(WatchError::Gone(process)),
+            };
+        };
+        match process::group(process) {
+            Some(of) if of != process => return Err(WatchError::Thread { thread: process, of }),
+            _ => {}
+        }
+        if stat.is_ended() {
+            return Err(WatchError::Zombie { process, parent: stat.parent });
+        }
+        let now = Instant::now();
+        let mut watch = Watch {
+            process,
+            name: stat.name,
+            started_ticks: stat.started_ticks,
+            extent,
+            network,
+            began: now,
+            last: now,
+            carried: None,
+            known: BTreeMap::new(),
+        };
+        // The first look only notes what was used before.
+        watch.look().ok_or(WatchError::Gone(process))?;
+        Ok(watch)
+    }
+
+    /// What is not told of it, and why.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if process::descriptors(self.process).is_none() {
+            notes.push(format!(
+                "which files process {} has open is shown only to its user and to root: run as one of them",
+                self.process
+            ));
+        }
+        if self.network == Network::OfNamespace {
+            notes.push(match process::carried(self.process) {
+                Some(_) => {
+                    "in, out: all that the interfaces of its network namespace carry, loopback among them, other \
+                            processes' as well"
+                        .to_owned()
+                }
+                None => "what its network carries is not shown to this user".to_owned(),
+            });
+        }
+        notes
+    }
+
+    /// What there is now and was used since the last look; `None` once the process has ended.
+    pub fn look(&mut self) -> Option<Look> {
+        let members = self.members()?;
+        let now = Instant::now();
+        let span_s = now.duration_since(self.last).as_secs_f64();
+        let mut known = BTreeMap::new();
+        let mut sums = Sums::default();
+        let is_first = self.known.is_empty();
+        for (process, stat) in members {
+            // One that ends in between belongs to the next look, which misses it.
+            let Some(found) = process::look(process) else { continue };
+            let before = self.known.remove(&process).filter(|known| known.started_ticks == stat.started_ticks);
+            sums.add(&found, before.as_ref(), is_first);
+            let (cpu_ns, switches) = (found.cpu_ns.unwrap_or(0), found.switches.unwrap_or_default());
+            known.insert(process, Known { started_ticks: stat.started_ticks, cpu_ns, switches });
+        }
+        if !known.contains_key(&self.process) {
+            return None;
+        }
+        self.known = known;
+        self.last = now;
+        let rate = |amount: u64| if span_s > 0.0 { amount as f64 / span_s } else { 0.0 };
+        let carried = match self.network {
+            Network::Unwatched => None,
+            Network::OfNamespace => process::carried(self.process),
+        };
+        let before = std::mem::replace(&mut self.carried, carried);
+        let moved = carried.zip(before);
+        let moved = moved.map(|(now, before)| (now.0.saturating_sub(before.0), now.1.saturating_sub(before.1)));
+        Some(Look {
+            at_s: now.duration_since(self.began).as_secs_f64(),
+            span_s,
+            processes: self.known.len(),
+            cpu_cores: sums.cpu_ns.map(|used_ns| rate(used_ns) / 1e9),
+            resident_bytes: sums.resident_bytes,
+            threads: sums.threads,
+            voluntary_switches_per_s: sums.switches.map(|switches| rate(switches.voluntary)),
+            involuntary_switches_per_s: sums.switches.map(|switches| rate(switches.involuntary)),
+            descriptors: sums.descriptors,
+            received_bytes_per_s: moved.map(|moved| rate(moved.0)),
+            sent_bytes_per_s: moved.map(|moved| rate(moved.1)),
+        })
+    }
+
+    /// The process and, where they are wanted, those that come from it; `None` once it has ended.
+    fn members(&self) -> Option<Vec<(u32, Stat)>> {
+        let own = process::stat(self.process)?;
+        // The number may have gone to another one since.
+        if own.is_ended() || own.started_ticks != self.started_ticks {
+            return None;
+        }
+        let mut members = vec![(self.process, own)];
+        if self.extent == Extent::Tree {
+            let all: Vec<(u32, Stat)> = process::all().into_iter().filter(|(_, stat)| !stat.is_ended()).collect();
+            let mut next = 0;
+            while next < members.len() && members.len() < PROCESSES_MAX {
+                let parent = members[next].0;
+                members.extend(all.iter().filter(|(_, stat)| stat.parent == parent).cloned());
+                next += 1;
+            }
+            members.truncate(PROCESSES_MAX);
+        }
+        Some(members)
+    }
+}
+
+/// What several processes used since the last look; a figure that one of them does not tell is absent.
+#[derive(Debug)]
+struct Sums {
+    cpu_ns: Option<u64>,
+    resident_bytes: Option<u64>,
+    threads: Option<u64>,
+    switches: Option<Switches>,
+    descriptors: Option<u64>,
+}
+
+impl Default for Sums {
+    fn default() -> Sums {
+        Sums {
+            cpu_ns: Some(0),
+            resident_bytes: Some(0),
+            threads: Some(0),
+            switches: Some(Switches::default()),
+            descriptors: Some(0),
+        }
+    }
+}
+
+impl Sums {
+    /// Adds a process. What was begun since the last look counts from its beginning, but what was there before the first look
+    /// counts from then.
+    fn add(&mut self, found: &Found, before: Option<&Known>, is_first: bool) {
+        let plus = |sum: Option<u64>, more: Option<u64>| Some(sum? + more?);
+        self.resident_bytes = plus(self.resident_bytes, found.resident_bytes);
+        self.threads = plus(self.threads, found.threads);
+        self.descriptors = plus(self.descriptors, found.descriptors);
+        if is_first {
+            return;
+        }
+        let cpu_before = before.map_or(0, |known| known.cpu_ns);
+        self.cpu_ns = plus(self.cpu_ns, found.cpu_ns.map(|now| now.saturating_sub(cpu_before)));
+        self.switches = self.switches.zip(found.switches.as_ref()).map(|(sum, threads)| {
+            threads.iter().fold(sum, |sum, (thread, now)| {
+                let before = before.and_then(|known| known.switches.get(thread)).copied().unwrap_or_default();
+                sum.plus(now.since(before))
+            })
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own() -> u32 {
+        std::process::id()
+    }
+
+    #[test]
+    fn a_process_is_seen_to_work() {
+        let mut watch = Watch::begin(own(), Extent::Alone, Network::OfNamespace).unwrap();
+        let first = watch.look().unwrap();
+        assert!(first.processes == 1 && first.threads.unwrap() >= 1 && first.descriptors.unwrap() >= 3, "{first:?}");
+        assert!(first.resident_bytes.unwrap() > 100_000);
+        let mut used = 0.0;
+        while used < 0.002 {
+            let look = watch.look().unwrap();
+            used += look.cpu_cores.unwrap() * look.span_s;
+        }
+    }
+
+    #[test]
+    fn children_are_seen_only_where_they_are_wanted_and_the_end_of_the_watched_one_is() {
+        let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let processes = |extent| Watch::begin(own(), extent, Network::Unwatched).unwrap().look().unwrap().processes;
+        assert_eq!(processes(Extent::Alone), 1);
+        assert!(processes(Extent::Tree) >= 2);
+
+        let mut watch = Watch::begin(child.id(), Extent::Tree, Network::Unwatched).unwrap();
+        assert_eq!(watch.name, "cat");
+        let look = watch.look().unwrap();
+        assert_eq!((look.processes, look.threads, look.received_bytes_per_s), (1, Some(1), None));
+        drop(child.stdin.take());
+        // Not asked how it ended: until then it is there, as a zombie.
+        while watch.look().is_some() {}
+        let error = Watch::begin(child.id(), Extent::Alone, Network::Unwatched).unwrap_err();
+        assert_eq!(error, WatchError::Zombie { process: child.id(), parent: own() });
+        child.wait().unwrap();
+        let error = Watch::begin(child.id(), Extent::Alone, Network::Unwatched).unwrap_err();
+        assert_eq!(error, WatchError::Gone(child.id()));
+        assert_eq!(
+            error.to_string(),
+            format!("there is no process {}: it has ended, or its number is another", child.id())
+        );
+    }
+
+    #[test]
+    fn a_thread_is_no_process() {
+        let (told, number) = std::sync::mpsc::channel();
+        let (ending, end) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            told.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            let _ = end.recv();
+        });
+        let number = number.recv().unwrap();
+        let error = Watch::begin(number, Extent::Alone, Network::Unwatched).unwrap_err();
+        drop(ending);
+        thread.join().unwrap();
+        assert_eq!(error, WatchError::Thread { thread: number, of: own() });
+    }
+
+    #[test]
+    fn a_mean_is_over_time_and_what_is_not_told_is_in_no_total() {
+        let look = |span_s, cpu_cores| Look {
+            at_s: 0.0,
+            span_s,
+            processes: 1,
+            cpu_cores: Some(cpu_cores),
+            resident_bytes: None,
+            threads: None,
+            voluntary_switches_per_s: None,
+            involuntary_switches_per_s: None,
+            descriptors: None,
+            received_bytes_per_s: None,
+            sent_bytes_per_s: None,
+        };
+        let mut totals = Totals::default();
+        assert!(totals.all().is_empty());
+        totals.add(&look(1.0, 2.0));
+        totals.add(&look(3.0, 1.0));
+        let cpu = Total { name: "cpu_cores", mean: 1.25, max: 2.0, n: 2 };
+        assert_eq!(totals.all(), [Total { name: "processes", mean: 1.0, max: 1.0, n: 2 }, cpu]);
+    }
+
+    #[test]
+    fn what_a_child_used_since_it_began_counts_and_what_was_used_before_the_first_look_does_not() {
+        let found = |cpu_ns: u64, threads: &[(u32, u64)]| Found {
+            cpu_ns: Some(cpu_ns),
+            resident_bytes: Some(1),
+            threads: Some(1),
+            switches: Some(
+                threads
+                    .iter()
+                    .map(|(thread, voluntary)| (*thread, Switches { voluntary: *voluntary, involuntary: 0 }))
+                    .collect(),
+            ),
+            descriptors: None,
+        };
+        let before = Known { started_ticks: 1, cpu_ns: 100, switches: found(0, &[(1, 10), (2, 7)]).switches.unwrap() };
+        let mut sums = Sums::default();
+        sums.add(&found(130, &[(1, 15), (3, 2)]), Some(&before), false);
+        sums.add(&found(40, &[(9, 1)]), None, false);
+        assert_eq!((sums.cpu_ns, sums.switches.unwrap().voluntary, sums.descriptors), (Some(70), 8, None));
+        let mut first = Sums::default();
+        first.add(&found(130, &[(1, 15)]), None, true);
+        assert_eq!((first.cpu_ns, first.resident_bytes), (Some(0), Some(1)));
+    }
+}

@@ -1,0 +1,181 @@
+//! What /proc shows of one process at one time.
+//!
+//! It deliberately remembers nothing: rates are the watch's.
+
+use std::collections::HashMap;
+use std::fs;
+
+use super::THREADS_MAX;
+use crate::probe::cpu::CpuClocks;
+use crate::probe::memory::number;
+
+/// Who a process is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub(super) name: String,
+    state: char,
+    pub(super) parent: u32,
+    /// When it began, in ticks since the machine did: with its number, nobody else has that.
+    pub(super) started_ticks: u64,
+}
+
+/// What it has and has used so far.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) cpu_ns: Option<u64>,
+    pub(super) resident_bytes: Option<u64>,
+    pub(super) threads: Option<u64>,
+    /// Of each of its threads; the process's own file has those of its first thread only.
+    pub(super) switches: Option<HashMap<u32, Switches>>,
+    pub(super) descriptors: Option<u64>,
+}
+
+/// Context switches of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Switches {
+    pub(super) voluntary: u64,
+    pub(super) involuntary: u64,
+}
+
+impl Stat {
+    /// Whether it ended and is only kept for its parent.
+    pub(super) fn is_ended(&self) -> bool {
+        matches!(self.state, 'Z' | 'X')
+    }
+}
+
+impl Switches {
+    pub(super) fn since(self, before: Switches) -> Switches {
+        Switches {
+            voluntary: self.voluntary.saturating_sub(before.voluntary),
+            involuntary: self.involuntary.saturating_sub(before.involuntary),
+        }
+    }
+
+    pub(super) fn plus(self, other: Switches) -> Switches {
+        Switches { voluntary: self.voluntary + other.voluntary, involuntary: self.involuntary + other.involuntary }
+    }
+}
+
+/// Who has this number.
+pub(super) fn stat(process: u32) -> Option<Stat> {
+    parse_stat(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+}
+
+/// The process that a thread belongs to; a process belongs to itself.
+pub(super) fn group(thread: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    number(&status, "Tgid:").and_then(|group| u32::try_from(group).ok())
+}
+
+/// Everybody that /proc shows.
+pub(super) fn all() -> Vec<(u32, Stat)> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
+    entries.flatten().filter_map(number).filter_map(|process| Some((process, stat(process)?))).collect()
+}
+
+/// What it has and has used; `None` once it is gone.
+pub(super) fn look(process: u32) -> Option<Found> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    Some(Found {
+        cpu_ns: CpuClocks::new(&[process]).ok().and_then(|clocks| clocks.read_ns()),
+        // A thread of the kernel has none.
+        resident_bytes: number(&status, "VmRSS:").map(|kibibytes| kibibytes * 1024),
+        threads: number(&status, "Threads:"),
+        switches: switches(process),
+        descriptors: descriptors(process),
+    })
+}
+
+/// Its open file descriptors; `None` where they are not shown.
+pub(super) fn descriptors(process: u32) -> Option<u64> {
+    Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count() as u64)
+}
+
+/// Bytes that the interfaces of its network namespace received and sent.
+pub(super) fn carried(process: u32) -> Option<(u64, u64)> {
+    parse_interfaces(&fs::read_to_string(format!("/proc/{process}/net/dev")).ok()?)
+}
+
+fn switches(process: u32) -> Option<HashMap<u32, Switches>> {
+    let mut threads = HashMap::new();
+    for entry in fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten() {
+        let Some(thread) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // One that ended just now is no error.
+        let Ok(status) = fs::read_to_string(entry.path().join("status")) else { continue };
+        threads.insert(thread, parse_switches(&status)?);
+        if threads.len() > THREADS_MAX {
+            return None;
+        }
+    }
+    Some(threads)
+}
+
+fn parse_switches(status: &str) -> Option<Switches> {
+    Some(Switches {
+        voluntary: number(status, "voluntary_ctxt_switches:")?,
+        involuntary: number(status, "nonvoluntary_ctxt_switches:")?,
+    })
+}
+
+/// A name may hold any character, a closing bracket among them, but what follows it holds none.
+fn parse_stat(text: &str) -> Option<Stat> {
+    let (before, after) = text.rsplit_once(')')?;
+    let (_, name) = before.split_once('(')?;
+    let fields: Vec<&str> = after.split_ascii_whitespace().collect();
+    Some(Stat {
+        name: name.to_owned(),
+        state: fields.first()?.chars().next()?,
+        parent: fields.get(1)?.parse().ok()?,
+        started_ticks: fields.get(19)?.parse().ok()?,
+    })
+}
+
+/// `name: received-bytes packets errs drop fifo frame compressed multicast sent-bytes …`, below two lines of heads.
+fn parse_interfaces(text: &str) -> Option<(u64, u64)> {
+    let mut sums = None;
+    for line in text.lines() {
+        let Some((_, counts)) = line.split_once(':') else { continue };
+        let counts: Vec<u64> = counts.split_ascii_whitespace().map_while(|count| count.parse().ok()).collect();
+        let [received, _, _, _, _, _, _, _, sent, ..] = counts[..] else { continue };
+        let (all_received, all_sent) = sums.unwrap_or((0, 0));
+        sums = Some((all_received + received, all_sent + sent));
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_brackets_and_spaces() {
+        let check = |text: &str, expected: Option<(&str, char, u32, u64)>| {
+            let found = parse_stat(text);
+            let found = found.as_ref().map(|stat| (stat.name.as_str(), stat.state, stat.parent, stat.started_ticks));
+            assert_eq!(found, expected, "{text}");
+        };
+        let rest = "S 7 1 1 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 3 0 4711 9 10";
+        check(&format!("42 (cat) {rest}"), Some(("cat", 'S', 7, 4711)));
+        check(&format!("42 (a) Z 1 ((b) {rest}"), Some(("a) Z 1 ((b", 'S', 7, 4711)));
+        check("42 (cat) S 7", None);
+        check("42 cat S 7", None);
+        check("", None);
+    }
+
+    #[test]
+    fn bytes_of_all_interfaces_are_added_up() {
+        let text = "Inter-|   Receive  |  Transmit\n face |bytes packets|bytes packets\n\
+                    \x20   lo: 100 1 0 0 0 0 0 0 100 1 0 0 0 0 0 0\n  eth0:2000 3 0 0 0 0 0 0 500 1 0 0 0 0 0 0\n";
+        assert_eq!(parse_interfaces(text), Some((2100, 600)));
+        assert_eq!(parse_interfaces("Inter-| Receive\n"), None);
+    }
+
+    #[test]
+    fn involuntary_switches_are_not_taken_for_voluntary_ones() {
+        let status = "Threads:\t1\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t3\n";
+        assert_eq!(parse_switches(status), Some(Switches { voluntary: 5, involuntary: 3 }));
+        assert_eq!(parse_switches("Threads:\t1\n"), None);
+    }
+}
