@@ -9,6 +9,7 @@ pub(crate) use batch::DOCUMENTS_LEAST;
 use std::time::Duration;
 
 use crate::experiment::{Connections, Distance, Experiment, ExtentOverride, WorkloadKind};
+use crate::stats::sequential;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -113,6 +114,8 @@ pub struct Plan {
     pub passes_likely: Vec<(usize, u64, Duration)>,
     /// Distances with names, each run at the least level in as many blocks as the others; of a batch.
     pub presets: u32,
+    /// Stop when no toll's interval reaches further than so much to either side, in millionths; absent: after all blocks.
+    pub until_width_ppm: Option<u32>,
 }
 
 /// What is measured at equal rate.
@@ -176,6 +179,9 @@ pub struct PlanOptions {
     pub only: Vec<String>,
     /// Levels; any number will do, the experiment's are only its own choice.
     pub levels: Option<Vec<u64>>,
+    /// Stop when no toll's interval reaches further than so much to either side, in millionths; then blocks are looked at as
+    /// [`sequential`] says.
+    pub until_width_ppm: Option<u32>,
 }
 
 impl Plan {
@@ -186,7 +192,11 @@ impl Plan {
     pub fn new(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
         let defaults = options.extent.defaults();
         let overrides = options.extent.of(experiment);
-        let blocks = options.rounds.or(overrides.blocks).unwrap_or(defaults.blocks);
+        if options.until_width_ppm.is_some() {
+            can_stop(experiment)?;
+        }
+        let looked_at = options.until_width_ppm.map(|_| sequential::LOOKS[sequential::LOOKS.len() - 1]);
+        let blocks = options.rounds.or(looked_at).or(overrides.blocks).unwrap_or(defaults.blocks);
         if blocks == 0 {
             return Err("there must be at least 1 round (--rounds)".to_owned());
         }
@@ -244,6 +254,7 @@ impl Plan {
             equal_rate,
             passes_likely: Vec::new(),
             presets: experiment.presets.len() as u32,
+            until_width_ppm: options.until_width_ppm,
         };
         if experiment.ladder.is_some() {
             plan.climb(experiment);
@@ -348,6 +359,15 @@ impl Plan {
         self.slice.max(Duration::from_secs_f64(if wanted_s < most_s { wanted_s } else { most_s }))
     }
 
+    /// Which start of the subjects a block of this number belongs to, from 0: starts split the blocks evenly, the first ones
+    /// taking what is left over; where one looks in between, each look's blocks have a start of their own.
+    pub fn start_of(&self, block: u32) -> u32 {
+        match self.until_width_ppm {
+            Some(_) => sequential::looks_before(block).min(self.starts.saturating_sub(1)),
+            None => (u64::from(block) * u64::from(self.starts) / u64::from(self.blocks.max(1))) as u32,
+        }
+    }
+
     /// How many cells there are.
     pub fn cells(&self) -> usize {
         self.variants.len() * self.levels.len()
@@ -368,6 +388,18 @@ impl Plan {
     pub fn duration(&self) -> Duration {
         self.trials_least + self.between + self.warm_up * self.starts
     }
+}
+
+/// Whether a run of the experiment may stop between two blocks.
+fn can_stop(experiment: &Experiment) -> Result<(), String> {
+    let why = match experiment.workload {
+        WorkloadKind::Insert => "its cells have different numbers of blocks",
+        WorkloadKind::Batch => "it computes what its distances need from all of them",
+        _ if experiment.ladder.is_some() => "each of its levels is measured by itself",
+        _ if experiment.encrypting.is_some() => "what is measured at equal rate comes after the blocks",
+        WorkloadKind::Walk | WorkloadKind::Request => return Ok(()),
+    };
+    Err(format!("`{}` cannot be stopped by its intervals, as {why} (--until-width)", experiment.name))
 }
 
 fn checked_levels(asked: &[u64], experiment: &Experiment) -> Result<Vec<u64>, String> {
@@ -538,6 +570,23 @@ mod tests {
             "level 0 of `protocol` is not from 1 to 20000 (--level)",
         );
         check(PlanOptions { rounds: Some(0), ..PlanOptions::default() }, "there must be at least 1 round (--rounds)");
+    }
+
+    #[test]
+    fn a_run_that_may_stop_has_64_blocks_and_a_start_for_each_look_where_there_are_several() {
+        let options = |extent| PlanOptions { extent, until_width_ppm: Some(20_000), ..PlanOptions::default() };
+        let quick = plan(&options(Extent::Quick)).unwrap();
+        assert_eq!((quick.blocks, quick.starts, quick.start_of(63)), (64, 1, 0));
+        let full = plan(&options(Extent::Full)).unwrap();
+        assert_eq!([0, 7, 8, 15, 16, 63].map(|block| full.start_of(block)), [0, 0, 1, 1, 2, 2]);
+        let check = |name: &str, expected: &str| {
+            let refused = Plan::new(&Experiment::builtin(name).unwrap(), &options(Extent::Quick)).unwrap_err();
+            assert!(refused.contains(expected) && refused.ends_with("(--until-width)"), "{refused}");
+        };
+        check("batching", "different numbers of blocks");
+        check("encryption", "equal rate");
+        check("ladder", "by itself");
+        check("distance", "distances");
     }
 
     #[test]

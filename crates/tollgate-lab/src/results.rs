@@ -8,6 +8,7 @@ mod gap;
 mod insert;
 mod ladder;
 mod link;
+mod looks;
 mod mediation;
 mod peer;
 mod threshold;
@@ -21,6 +22,7 @@ pub use gap::{Gap, GapKind};
 pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use ladder::{Binding, FULL_SHARE_MIN, Occupancy};
 pub use link::{LinkCheck, Moment};
+pub use looks::Looks;
 pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use peer::{Comparison, Peer};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
@@ -269,6 +271,9 @@ pub struct Settings {
     /// Time for the trials of one cell, after which it gets no more blocks; absent where there is no bound.
     #[serde(default)]
     pub cell_ms: Option<f64>,
+    /// How the run was looked at to see whether it may stop; absent where its blocks were given.
+    #[serde(default)]
+    pub looks: Option<Looks>,
 }
 
 /// What was found for one variant at one level, over all its trials.

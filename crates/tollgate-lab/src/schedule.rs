@@ -42,9 +42,7 @@ pub fn blocks(plan: &Plan, seed: u64, blocks_of: impl Fn(usize, u64) -> u32) -> 
             order.extend_from_within(..);
             let (_, back) = order.split_at_mut(count);
             back.reverse();
-            // Starts split the blocks evenly, the first ones taking what is left over.
-            let start = (u64::from(number) * u64::from(plan.starts) / u64::from(plan.blocks)) as u32;
-            blocks.push(Block { start, number, level, order });
+            blocks.push(Block { start: plan.start_of(number), number, level, order });
         }
     }
     blocks
@@ -92,6 +90,7 @@ mod tests {
             equal_rate: None,
             passes_likely: Vec::new(),
             presets: 0,
+            until_width_ppm: None,
         }
     }
 

@@ -10,6 +10,7 @@ mod pair;
 
 use crate::results::{Cell, Experiment, Figure, Gap, RunResult, Toll, TollVerdict, Trial, Validity};
 use crate::stats::holm;
+use crate::stats::sequential::Looking;
 use pair::Compared;
 pub(crate) use pair::{Over, Pair};
 use std::collections::HashMap;
@@ -46,12 +47,15 @@ pub struct Findings<'a> {
     pub validity: &'a [Validity],
     /// All gaps: nothing is claimed where errors began at a lower level.
     pub gaps: &'a [Gap],
+    /// How often the blocks are looked at.
+    pub looking: Looking,
 }
 
 impl<'a> Findings<'a> {
     /// Those of a stored run.
     pub fn of(run: &'a RunResult) -> Self {
-        Findings { trials: &run.trials, cells: &run.cells, validity: &run.validity, gaps: &run.gaps }
+        let looking = if run.settings.looks.is_some() { Looking::Often } else { Looking::Once };
+        Findings { trials: &run.trials, cells: &run.cells, validity: &run.validity, gaps: &run.gaps, looking }
     }
 }
 

@@ -66,8 +66,16 @@ pub(crate) fn protocol() -> RunResult {
         .flat_map(|level| VARIANTS.iter().map(|variant| measured(variant, *level, &trials)))
         .collect();
     let validity = validity();
-    let tolls =
-        toll::compute(&experiment, &toll::Findings { trials: &trials, cells: &cells, validity: &validity, gaps: &[] });
+    let tolls = toll::compute(
+        &experiment,
+        &toll::Findings {
+            trials: &trials,
+            cells: &cells,
+            validity: &validity,
+            gaps: &[],
+            looking: crate::stats::sequential::Looking::Once,
+        },
+    );
     let series = series(&trials);
     RunResult {
         format: FORMAT,
@@ -99,6 +107,7 @@ pub(crate) fn protocol() -> RunResult {
             content_checked_share: 1.0,
             round_trip_ms: None,
             cell_ms: None,
+            looks: None,
         },
         cells,
         tolls,

@@ -49,6 +49,9 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
         }
     }
     peers_table(&view, out)?;
+    if let Some(looks) = &run.settings.looks {
+        writeln!(out, "{}\n", escaped(&looks.words()))?;
+    }
     if let Some(table) = thresholds::table(&run.experiment, &run.thresholds) {
         word_tables(vec![table], out)?;
         for text in thresholds::reasons(&run.experiment, &run.thresholds) {

@@ -83,6 +83,10 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
         }
     }
     peers::write(&view, out, options.width)?;
+    if let Some(looks) = &run.settings.looks {
+        wrapped(out, "", &looks.words(), options.width)?;
+        writeln!(out)?;
+    }
     if run.settings.insecure {
         wrapped(out, "", "certificates of the servers were not verified (--insecure)", options.width)?;
         writeln!(out)?;

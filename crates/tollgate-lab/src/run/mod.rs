@@ -11,6 +11,7 @@ mod distance;
 mod emptying;
 mod inserting;
 mod line;
+mod looking;
 mod observing;
 mod onset;
 mod options;
@@ -325,6 +326,11 @@ fn blank(
             content_checked_share: 0.0,
             round_trip_ms: (is_remote || is_ladder).then_some(plan.round_trip.as_secs_f64() * 1e3),
             cell_ms: plan.cell.map(|cell| cell.as_secs_f64() * 1e3),
+            looks: plan.until_width_ppm.map(|width_ppm| results::Looks {
+                width: f64::from(width_ppm) / 1e6,
+                done: 0,
+                is_reached: false,
+            }),
         },
         cells: Vec::new(),
         tolls: Vec::new(),

@@ -11,6 +11,7 @@ use super::book::Book;
 use super::distance;
 use super::inserting::Inserting;
 use super::line::Line;
+use super::looking;
 use super::onset::Failed;
 use super::options::{Observer, Progress, RunOptions};
 use super::paces::Paces;
@@ -166,7 +167,7 @@ impl Session<'_> {
         let mut start = 0;
         let measuring = Instant::now();
         let mut warming = Duration::ZERO;
-        for block in &blocks {
+        for (place_of_block, block) in blocks.iter().enumerate() {
             if start != block.start {
                 let began = Instant::now();
                 self.at = block.level;
@@ -191,6 +192,11 @@ impl Session<'_> {
             }
             if self.inserting.is_some() {
                 self.save()?;
+            }
+            let is_whole = blocks.get(place_of_block + 1).is_none_or(|next| next.number != block.number);
+            if is_whole && looking::is_enough(&mut self.result, block.number + 1) {
+                self.save()?;
+                break;
             }
         }
         self.at_equal_rate(&mut subjects)?;

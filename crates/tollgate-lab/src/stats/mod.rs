@@ -6,6 +6,7 @@ pub mod holm;
 pub mod interval;
 pub mod percentile;
 pub mod scalability;
+pub mod sequential;
 pub mod signed_rank;
 pub mod warm_up;
 pub mod welch;

@@ -37,13 +37,15 @@ pub(super) struct Found {
 pub(super) struct Compared {
     pub(super) interval: Interval,
     pub(super) signed_rank_p: f64,
+    /// Of the interval; the probabilities are such that they are held against [`ALPHA`] all the same.
+    pub(super) alpha: f64,
     pub(super) joint: Option<String>,
 }
 
 impl Pair<'_> {
     /// Compares one figure in the trials of either, block by block.
     pub(super) fn compare(&self, figure: Figure, trials: [&[&Trial]; 2], findings: &Findings<'_>) -> Option<Found> {
-        let Findings { cells, validity, .. } = *findings;
+        let Findings { cells, validity, looking, .. } = *findings;
         let [of_variant, of_baseline] = self.by_block(figure, trials, cells);
         if of_variant.is_empty() || of_baseline.is_empty() {
             return None;
@@ -88,7 +90,7 @@ impl Pair<'_> {
         }
 
         let (differences, baselines) = log_ratios(&of_variant, &of_baseline);
-        let Some(interval) = mean_interval(&differences, ALPHA) else {
+        let Some(mut interval) = mean_interval(&differences, looking.alpha()) else {
             return Some(
                 self.refused(figure, format!("no interval from {} complete block(s): take more", differences.len())),
             );
@@ -120,8 +122,10 @@ impl Pair<'_> {
                 let why = format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason);
                 format!("{why}; the time is generator's and subject's together: read the CPU {ratio}")
             });
-        let signed_rank_p = signed_rank::probability(&differences);
-        Some(Found { toll, interval: Some(Compared { interval, signed_rank_p, joint }) })
+        interval.p = looking.probability(interval.p);
+        let signed_rank_p = looking.probability(signed_rank::probability(&differences));
+        let alpha = looking.alpha();
+        Some(Found { toll, interval: Some(Compared { interval, signed_rank_p, alpha, joint }) })
     }
 
     /// The figure's values of either by block; at equal rate by group of blocks.
@@ -246,7 +250,7 @@ fn blocks(figure: Figure, trials: &[&Trial], over: Over) -> BTreeMap<u32, Vec<f6
 fn disagreement(compared: &Compared) -> Option<String> {
     let interval = &compared.interval;
     let (by_t, by_rank) = (interval.p < ALPHA, compared.signed_rank_p < ALPHA);
-    (by_t != by_rank && signed_rank::can_tell(interval.n, ALPHA)).then(|| {
+    (by_t != by_rank && signed_rank::can_tell(interval.n, compared.alpha)).then(|| {
         format!(
             "Student t (p = {:.3}) and the signed ranks (p = {:.3}) disagree: take more blocks",
             interval.p, compared.signed_rank_p

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::results::{Distance, Piece, Variant, Verdict};
+use crate::stats::sequential::Looking;
 use crate::stats::synthetic::Noise;
 use crate::validity::{DIFFERENT_BACKEND, FEW_ROUNDS};
 
@@ -86,7 +87,10 @@ fn synthetic(noise: &mut Noise, variants: &[&str], factors: &[f64], blocks: u32)
 }
 
 fn tolls_of(variants: &[&str], trials: &[Trial], validity: &[Validity]) -> Vec<Toll> {
-    compute(&experiment(variants), &Findings { trials, cells: &cells(variants), validity, gaps: &[] })
+    compute(
+        &experiment(variants),
+        &Findings { trials, cells: &cells(variants), validity, gaps: &[], looking: Looking::Once },
+    )
 }
 
 fn doubt(variant: &str, rule: &str, verdict: Verdict) -> Validity {
@@ -278,7 +282,8 @@ fn over_a_backend_by_itself_cpu_is_that_of_both_and_no_toll_where_only_the_media
     let mut trials = synthetic(&mut Noise::of(13), &names, &[1.0, 2.0], 16);
     let cells = cells(&names);
     let cpu = |trials: &[Trial]| {
-        let tolls = compute(&experiment, &Findings { trials, cells: &cells, validity: &[], gaps: &[] });
+        let tolls =
+            compute(&experiment, &Findings { trials, cells: &cells, validity: &[], gaps: &[], looking: Looking::Once });
         tolls.into_iter().find(|toll| toll.figure == Figure::SubjectCpu).unwrap()
     };
     let refused = cpu(&trials);
@@ -319,11 +324,31 @@ fn a_mode_below_its_batch_makes_no_others_claim_harder() {
             records_per_request: Some(records),
         });
         let cells = cells(&variants);
-        let tolls = compute(&experiment, &Findings { trials: &trials, cells: &cells, validity: &[], gaps: &[] });
+        let tolls = compute(
+            &experiment,
+            &Findings { trials: &trials, cells: &cells, validity: &[], gaps: &[], looking: Looking::Once },
+        );
         let dearer = |toll: &&Toll| toll.variant == "dearer" && toll.figure == Figure::UnitTime;
         (tolls.iter().filter(|toll| toll.variant == "batch-100").count(), tolls.iter().find(dearer).unwrap().p_adjusted)
     };
     let ((whole, p_with), (short, p_without)) = (p_of(Some(1)), p_of(Some(100)));
     assert_eq!((whole, short), (3, 0), "time, CPU and bytes");
     assert!(p_without < p_with, "{p_without} of two claims, {p_with} of four");
+}
+
+#[test]
+fn whoever_looks_often_claims_less_and_its_intervals_are_wider() {
+    let variants = ["base", "dearer"];
+    let trials = synthetic(&mut Noise::of(9), &variants, &[1.0, 1.0], 16);
+    let cells = cells(&variants);
+    let tolls = [Looking::Once, Looking::Often].map(|looking| {
+        let findings = Findings { trials: &trials, cells: &cells, validity: &[], gaps: &[], looking };
+        compute(&experiment(&variants), &findings).remove(0)
+    });
+    let [once, often] = &tolls;
+    assert!(often.low < once.low && once.high < often.high && (once.ratio - often.ratio).abs() < 1e-12);
+    assert!(often.p_adjusted > once.p_adjusted || once.p_adjusted > 0.99, "{once:?} {often:?}");
+    // The claim and the interval say the same of a single figure.
+    let is_apart = often.low > 1.0 || often.high < 1.0;
+    assert!(is_apart || often.p_adjusted >= 0.05, "{often:?}");
 }

@@ -145,7 +145,10 @@ fn the_same_thing_twice_has_no_toll() {
         .flat_map(|part| {
             let is_of_part = |trial: &&Trial| trial.block / BLOCKS_OF_EACH == part;
             let trials: Vec<Trial> = result.trials.iter().filter(is_of_part).cloned().collect();
-            compute(&result.experiment, &Findings { trials: &trials, cells: &result.cells, validity: &[], gaps: &[] })
+            compute(
+                &result.experiment,
+                &Findings { trials: &trials, validity: &[], gaps: &[], ..Findings::of(&result) },
+            )
         })
         .collect();
     for figure in [Figure::UnitTime, Figure::SubjectCpu] {

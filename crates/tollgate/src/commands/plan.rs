@@ -74,6 +74,10 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
         if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) },
         if plan.subjects == 1 { "the subject".to_owned() } else { format!("each of {} subjects", plan.subjects) },
     )?;
+    if let Some(width_ppm) = plan.until_width_ppm {
+        let width = f64::from(width_ppm) / 1e4;
+        writeln!(out, "  stops     after 8, 16 or 32 blocks already, if every toll is known within ± {width} % then")?;
+    }
     if plan.presets > 0 {
         let trials = (plan.presets + 1) * plan.blocks * TRIALS_PER_BLOCK;
         writeln!(out, "  presets   {}, computed from those: at most {trials} trials more", plan.presets)?;

@@ -20,6 +20,7 @@ use crate::signals;
 const EXAMPLES: &str = "\
 Examples:
   tollgate run protocol --only odata-v4-json --level 1,20
+  tollgate run protocol --until-width 2%         as many blocks as it takes for tolls within ± 2 %, at most 64
   tollgate run protocol --quick --out runs/monday --json > monday.json
   tollgate run encryption --subject http=http://localhost:9000 --subject https=https://localhost:9443
   tollgate run protocol --quick --threshold 'p99(rest-json, 20) < 5 ms' --threshold 'toll.cpu < 2' --junit run.xml

@@ -13,7 +13,7 @@ use tollgate_lab::subject::Peer;
 
 use super::{input, secrets};
 use crate::failure::Failure;
-use crate::values::{Assignment, Credentials, HeaderField};
+use crate::values::{Assignment, Credentials, HeaderField, share};
 
 /// What is to be run, and how much of it: shared by `run` and `plan`.
 #[derive(Debug, Args)]
@@ -33,6 +33,11 @@ pub(crate) struct Selection {
     /// Number of blocks for each level: each holds every variant twice, in mirrored order
     #[arg(long, value_name = "N", help_heading = "How much")]
     pub(super) rounds: Option<NonZeroU32>,
+
+    /// Stop after 8, 16, 32 or 64 blocks, as soon as the interval of every toll reaches no further than so much to either
+    /// side; intervals are then Pocock's, so that looking four times does not find what is not there
+    #[arg(long, value_name = "SHARE", value_parser = width, conflicts_with = "rounds", help_heading = "How much")]
+    pub(super) until_width: Option<u32>,
 
     /// Only these variants; their baselines come along
     #[arg(long, value_name = "VARIANT,…", value_delimiter = ',', help_heading = "How much")]
@@ -198,5 +203,14 @@ fn plan_options(arguments: &Selection) -> PlanOptions {
         rounds: arguments.rounds.map(u32::from),
         only: arguments.only.clone(),
         levels: (!arguments.level.is_empty()).then(|| arguments.level.clone()),
+        until_width_ppm: arguments.until_width,
+    }
+}
+
+/// Half the width of an interval, in millionths: `2%` is 20,000.
+fn width(text: &str) -> Result<u32, String> {
+    match share(text)? * 1e6 {
+        ppm if ppm >= 1.0 => Ok(ppm.round() as u32),
+        _ => Err("expected more than 0%: no interval is of no width".to_owned()),
     }
 }

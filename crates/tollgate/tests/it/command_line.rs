@@ -43,6 +43,10 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["run"], "<EXPERIMENT|FILE.toml>");
     check(&["run", "protocol", "--quick", "--full"], "cannot be used with");
     check(&["run", "protocol", "--rounds", "0"], "'0' for '--rounds <N>'");
+    check(&["run", "protocol", "--until-width", "2"], "does not end in `%`");
+    check(&["run", "protocol", "--until-width", "0%"], "no interval is of no width");
+    check(&["run", "protocol", "--until-width", "2%", "--rounds", "8"], "cannot be used with");
+    check(&["plan", "batching", "--until-width", "2%"], "`batching` cannot be stopped by its intervals");
     check(&["run", "protocol", "--header", "No colon here"], "there is no `:`");
     check(&["run", "protocol", "--subject", "rest-json"], "has no `=`");
     check(&["run", "protocol", "--subject-pid", "rest-json=me"], "`me` for `rest-json`");

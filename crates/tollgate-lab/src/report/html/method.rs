@@ -97,6 +97,11 @@ fn words(run: &RunResult) -> Vec<String> {
         let between = if run.distance.is_some() { "batch and database" } else { "generator and subject" };
         words.push(format!("Between {between}: {}.", settings.network));
     }
+    words.extend(settings.looks.map(|looks| {
+        let words = looks.words();
+        let (first, rest) = words.split_at(1);
+        first.to_uppercase() + rest
+    }));
     if settings.insecure {
         words.push("Certificates of the servers were not verified.".to_owned());
     }

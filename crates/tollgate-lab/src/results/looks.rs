@@ -1,0 +1,58 @@
+//! What a result keeps of looks at a run under way.
+//!
+//! When one looks, and what that does to an interval, stands in `stats::sequential`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::stats::sequential::{ALPHA_OF_A_LOOK, LOOKS};
+
+/// A run that stops when its tolls are narrow enough.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Looks {
+    /// Half the width that no toll's interval was to exceed, as a share: 0.02 is 2 %.
+    pub width: f64,
+    /// Looks so far, of those after 8, 16, 32 and 64 blocks.
+    pub done: u32,
+    /// Whether all were narrow enough at the last one.
+    pub is_reached: bool,
+}
+
+impl Looks {
+    /// What a reader of the tolls must know.
+    pub fn words(&self) -> String {
+        let within = format!("± {} %", (self.width * 1e4).round() / 1e2);
+        let blocks = LOOKS.get((self.done as usize).wrapping_sub(1)).copied().unwrap_or(0);
+        let most = LOOKS[LOOKS.len() - 1];
+        let reached = match (self.done, self.is_reached) {
+            (0, _) => "nothing was looked at yet".to_owned(),
+            (done, true) => {
+                format!("reached at look {done}, after {blocks} of at most {most} blocks")
+            }
+            (done, false) => format!("not reached by look {done}, after {blocks} of at most {most} blocks"),
+        };
+        format!(
+            "tolls within {within} were asked for: {reached}. Their intervals are Pocock's for {} looks: {:.1} % at each, 95 % \
+             over all.",
+            LOOKS.len(),
+            (1.0 - ALPHA_OF_A_LOOK) * 100.0
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_is_told_when_a_run_stopped_and_what_its_intervals_are() {
+        let check = |done: u32, is_reached: bool, expected: &str| {
+            let words = Looks { width: 0.02, done, is_reached }.words();
+            assert!(words.starts_with("tolls within ± 2 % were asked for: ") && words.contains(expected), "{words}");
+            assert!(words.ends_with("Pocock's for 4 looks: 98.2 % at each, 95 % over all."), "{words}");
+        };
+        check(2, true, "reached at look 2, after 16 of at most 64 blocks");
+        check(4, false, "not reached by look 4, after 64 of at most 64 blocks");
+        check(0, false, "nothing was looked at yet");
+    }
+}

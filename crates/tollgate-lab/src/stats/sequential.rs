@@ -1,0 +1,107 @@
+//! Looks at a run under way: how wide an interval must be if one may stop at any of several looks.
+//!
+//! S. J. Pocock, Group sequential methods in the design and analysis of clinical trials, Biometrika 64 (1977): each look claims
+//! at one level, so that all of them together claim at 5 %. What it deliberately does not do: look between the looks, or stop
+//! because something is significant; when to stop is asked of the width alone.
+
+use super::ALPHA;
+
+/// Blocks after which one looks; the last is the end.
+pub const LOOKS: [u32; 4] = [8, 16, 32, 64];
+
+/// Probability of a false claim at each look, such that of all four together it is 5 %.
+pub const ALPHA_OF_A_LOOK: f64 = 0.018;
+
+/// Whether the blocks of a run are looked at once or several times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looking {
+    /// When all are there.
+    Once,
+    /// After those of [`LOOKS`].
+    Often,
+}
+
+impl Looking {
+    /// The probability of a false claim that an interval has.
+    pub fn alpha(self) -> f64 {
+        match self {
+            Looking::Once => ALPHA,
+            Looking::Often => ALPHA_OF_A_LOOK,
+        }
+    }
+
+    /// A probability of one look as one that can be held against [`ALPHA`].
+    pub fn probability(self, p: f64) -> f64 {
+        (p * ALPHA / self.alpha()).min(1.0)
+    }
+}
+
+/// Which look it is after so many blocks, from 1; `None` between two looks.
+pub fn look(blocks: u32) -> Option<u32> {
+    (1..).zip(LOOKS).find(|(_, look)| *look == blocks).map(|(number, _)| number)
+}
+
+/// Looks that are over before a block of this number, from 0.
+pub fn looks_before(block: u32) -> u32 {
+    LOOKS[..LOOKS.len() - 1].iter().filter(|look| block >= **look).count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::synthetic::Noise;
+    use crate::stats::{Interval, mean_interval};
+
+    const RUNS: usize = 4_000;
+
+    fn runs(seed: u64, mut is_counted: impl FnMut(&[Interval]) -> bool) -> usize {
+        let mut noise = Noise::of(seed);
+        let mut counted = 0;
+        for _ in 0..RUNS {
+            let values: Vec<f64> = (0..64).map(|_| 0.1 * noise.normal()).collect();
+            let at = |look: u32| mean_interval(&values[..look as usize], ALPHA_OF_A_LOOK).unwrap();
+            counted += usize::from(is_counted(&LOOKS.map(at)));
+        }
+        counted
+    }
+
+    #[test]
+    fn whoever_looks_four_times_is_wrong_in_about_5_percent_and_with_plain_intervals_in_far_more() {
+        let is_wrong = |interval: &Interval| interval.low > 0.0 || interval.high < 0.0;
+        let wrong = runs(31, |looks| looks.iter().any(is_wrong));
+        // Pocock's level is that of looks at equal distances; as the blocks double, the looks agree less with each other.
+        assert!((180..=240).contains(&wrong), "{wrong} of {RUNS}");
+        let plain = runs(31, |looks| looks.iter().any(|interval| interval.p < ALPHA));
+        assert!(plain > 2 * wrong, "{plain} of {RUNS}");
+    }
+
+    #[test]
+    fn an_interval_that_was_narrow_enough_to_stop_covers_the_truth_in_at_least_370_of_400() {
+        let width_of = |interval: &Interval| interval.high - interval.low;
+        for (seed, width) in [(41, 0.20), (42, 0.15), (43, 0.09), (44, 0.03)] {
+            let covers = |looks: &[Interval]| {
+                let stopped = looks.iter().find(|interval| width_of(interval) <= width).unwrap_or(&looks[3]);
+                stopped.low <= 0.0 && 0.0 <= stopped.high
+            };
+            let covering = runs(seed, covers);
+            assert!(covering >= 3_700, "{covering} of {RUNS} at a width of {width}");
+        }
+    }
+
+    #[test]
+    fn a_probability_of_a_look_is_made_as_hard_as_its_level() {
+        let check = |looking: Looking, p: f64, expected: f64| {
+            assert!((looking.probability(p) - expected).abs() < 1e-12, "{looking:?} {p}");
+        };
+        check(Looking::Once, 0.04, 0.04);
+        check(Looking::Often, 0.018, 0.05);
+        check(Looking::Often, 0.5, 1.0);
+    }
+
+    #[test]
+    fn one_looks_after_8_16_32_and_64_blocks_only() {
+        assert_eq!((1..=64).filter(|blocks| look(*blocks).is_some()).collect::<Vec<_>>(), LOOKS);
+        assert_eq!((look(8), look(64), look(9)), (Some(1), Some(4), None));
+        assert_eq!([0, 7, 8, 15, 16, 31, 32, 63].map(looks_before), [0, 0, 1, 1, 2, 2, 3, 3]);
+    }
+}
