@@ -24,6 +24,12 @@ use crate::store::StoreError;
 const ATTEMPTS_MAX: u32 = 6;
 const ATTEMPT_DELAY: Duration = Duration::from_millis(100);
 
+/// How often documents that others hold are looked for again, and how long after the look before: 6.3 s in all, too.
+const LOOKS_MAX: u32 = 6;
+const LOOK_DELAY: Duration = Duration::from_millis(100);
+/// How soon a wait ends that a signal ends.
+const NOTICE_DELAY: Duration = Duration::from_millis(20);
+
 /// Bytes of a computing thread's stack: what the engine may take within itself, and room below.
 const STACK_BYTES: usize = 4 << 20;
 
@@ -140,23 +146,46 @@ impl Work {
             working.spawn_local(async move { work.process(session).await });
         }
         let mut last = working.join_all().await.into_iter().flatten().last();
+        let left = self.left(&mut last).await;
         let failed = self.failed.take();
-        if last.is_none() && failed.is_none() {
-            last = self.open().await.ok();
-        }
-        let left = match &mut last {
-            Some(session) => session.waiting().await.ok(),
-            None => None,
-        };
         let mut report = self.sums.take().report(&begun, connect, processes);
-        report.ended = match &failed {
-            Some(_) => Ended::Failed,
-            None if self.stop.has_begun() && left != Some(0) => Ended::Interrupted,
-            None => Ended::Complete,
+        report.ended = match (&failed, left) {
+            (Some(_), _) => Ended::Failed,
+            (None, Some(0)) => Ended::Complete,
+            (None, _) if self.stop.has_begun() => Ended::Interrupted,
+            (None, Some(_)) => Ended::HeldElsewhere,
+            (None, None) => Ended::Complete,
         };
         report.left = left;
         report.reason = failed;
         Ok(report)
+    }
+
+    /// How many documents wait. Some may be in the hands of another session, which settles them or lets go of them: they
+    /// are looked for again for a while.
+    async fn left(&self, last: &mut Option<Session>) -> Option<u64> {
+        for look in 0.. {
+            if last.is_none() && self.failed.borrow().is_none() {
+                *last = self.open().await.ok();
+            }
+            let left = last.as_mut()?.waiting().await.ok();
+            if left == Some(0) || left.is_none() || look == LOOKS_MAX || self.is_over() {
+                return left;
+            }
+            let until = Instant::now() + LOOK_DELAY * 2_u32.pow(look);
+            while Instant::now() < until && !self.stop.has_begun() {
+                tokio::time::sleep(NOTICE_DELAY).await;
+            }
+            self.agreed.begin_again().await;
+            let Ok(session) = self.open().await else { return left };
+            *last = self.process(session).await;
+        }
+        None
+    }
+
+    /// Whether no more documents are taken.
+    fn is_over(&self) -> bool {
+        self.stop.has_begun() || self.failed.borrow().is_some()
     }
 
     async fn open(&self) -> Result<Session, StoreError> {
@@ -174,7 +203,7 @@ impl Work {
     /// One work process, to its end. Gives its connection back.
     async fn process(&self, mut session: Session) -> Option<Session> {
         let mut attempts = 0;
-        while !self.stop.has_begun() && self.failed.borrow().is_none() {
+        while !self.is_over() {
             let trouble = match self.one(&mut session).await {
                 Ok(Step::Nothing) => break,
                 Ok(Step::Settled) => {
@@ -402,7 +431,7 @@ async fn timed<T>(time: &mut Duration, answer: impl Future<Output = T>) -> T {
 }
 
 /// Whether the same statement fails for this document whenever it is tried: the values are refused, not the moment.
-fn is_about_the_document(error: &StoreError) -> bool {
+pub(super) fn is_about_the_document(error: &StoreError) -> bool {
     matches!(
         error,
         StoreError::Duplicate { .. }

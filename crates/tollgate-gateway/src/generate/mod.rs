@@ -83,7 +83,12 @@ impl Batch {
     }
 
     fn over(database: Database, generate: &Generate, transform: Transform) -> Result<Batch, BatchError> {
-        let tables = Tables::of(generate, &database.catalog()?).map_err(BatchError::Config)?;
+        let tables = Tables::of(generate, &database.catalog()?, database.dialect()).map_err(BatchError::Config)?;
+        let unusable = database.unusable_keys(&tables)?;
+        if unusable > 0 {
+            let wrong = format!("{unusable} documents have a key that is neither text nor integer, such as null");
+            return Err(BatchError::Config(generate.source.key.origin.wrong(&wrong)));
+        }
         database.prepare_claims(&tables)?;
         Ok(Batch { database, tables: Arc::new(tables), transform: Arc::new(transform) })
     }

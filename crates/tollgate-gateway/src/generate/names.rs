@@ -2,8 +2,9 @@
 //! batch is a name of the catalogue.
 
 use crate::config::ConfigError;
-use crate::config::generate::{Generate, Named, Shape};
-use crate::store::introspect::{Catalog, CatalogTable, TableKind};
+use crate::config::generate::{Generate, Named, Shape, State};
+use crate::store::introspect::{Catalog, CatalogColumn, CatalogTable, TableKind};
+use crate::store::sql::dialect::Dialect;
 use tollgate_wire::edm::Primitive;
 
 /// The table that says how far each document is, where the user's own has no column for it.
@@ -73,16 +74,18 @@ pub(super) struct Target {
 
 impl Tables {
     /// # Errors
-    /// The first name that is not in the catalogue, or that is of a column that cannot hold what it is to hold.
-    pub(super) fn of(generate: &Generate, catalog: &Catalog) -> Result<Tables, ConfigError> {
+    /// The first name that is not in the catalogue, that stands for two things, or that is of a column that cannot hold
+    /// what it is to hold.
+    pub(super) fn of(generate: &Generate, catalog: &Catalog, dialect: Dialect) -> Result<Tables, ConfigError> {
         let source = &generate.source;
+        told_apart(generate)?;
         let documents = table(&source.table, catalog)?;
         let key = unique_column(&source.key, documents)?;
         let ledger = match &source.state {
             Some(state) => Ledger {
                 place: Place::of(documents),
                 key: key.clone(),
-                state: text_column(&state.column, documents)?,
+                state: state_column(state, documents, dialect)?,
                 error: state.error.as_ref().map(|error| text_column(error, documents)).transpose()?,
                 error_characters_max: state.error.as_ref().map_or(ERROR_CHARACTERS_MAX, |error| {
                     characters_max(&error.name, documents).min(ERROR_CHARACTERS_MAX)
@@ -111,6 +114,8 @@ impl Tables {
         if !writable(results, |changes| changes.insert) {
             return Err(generate.target.table.origin.wrong("this user cannot insert rows here"));
         }
+        let keys = column_of(&source.key, documents)?;
+        fits_keys(&generate.target.key, results, keys, dialect)?;
         let numbers = |name: &Option<Named>| name.as_ref().map(|name| number_column(name, results)).transpose();
         let target = Target {
             place: Place::of(results),
@@ -120,8 +125,18 @@ impl Tables {
             database_us: numbers(&generate.target.database_us)?,
             waiting_us: numbers(&generate.target.waiting_us)?,
         };
+        if let Some(missing) = unfilled(&target, results) {
+            let wrong = format!(
+                "`{}` must not be null there, has no default, and is none of the columns that the batch fills",
+                missing
+            );
+            return Err(generate.target.table.origin.wrong(&wrong));
+        }
         let dependencies = generate.dependencies.iter().map(|dependency| {
             let found = table(&dependency.table, catalog)?;
+            if dependency.reference.is_none() {
+                fits_keys(&dependency.key, found, keys, dialect)?;
+            }
             let columns = match &dependency.shape {
                 Shape::Content(content) => vec![text_column(content, found)?],
                 Shape::Columns(columns) => columns
@@ -146,6 +161,50 @@ impl Tables {
     }
 }
 
+/// Columns of one table that are written for different things must differ, or the one would undo the other.
+fn told_apart(generate: &Generate) -> Result<(), ConfigError> {
+    let (source, target) = (&generate.source, &generate.target);
+    let state = source.state.as_ref();
+    let of_source = [
+        Some(&source.key),
+        Some(&source.document),
+        state.map(|state| &state.column),
+        state.and_then(|state| state.error.as_ref()),
+    ];
+    let of_target = [
+        Some(&target.key),
+        Some(&target.result),
+        target.compute_us.as_ref(),
+        target.database_us.as_ref(),
+        target.waiting_us.as_ref(),
+    ];
+    each_once(of_source.into_iter().flatten())?;
+    each_once(of_target.into_iter().flatten())?;
+    for dependency in &generate.dependencies {
+        if let Shape::Columns(columns) = &dependency.shape {
+            each_once(columns.iter())?;
+        }
+    }
+    match target.table.name == source.table.name {
+        true => {
+            Err(target.table.origin.wrong("the documents come from this table: expected another one for the results"))
+        }
+        false => Ok(()),
+    }
+}
+
+fn each_once<'n>(names: impl Iterator<Item = &'n Named>) -> Result<(), ConfigError> {
+    let mut known: Vec<&str> = Vec::new();
+    for name in names {
+        if known.contains(&name.name.as_str()) {
+            let wrong = format!("`{}` is named twice: expected another column for each", name.name);
+            return Err(name.origin.wrong(&wrong));
+        }
+        known.push(&name.name);
+    }
+    Ok(())
+}
+
 impl Place {
     fn of(table: &CatalogTable) -> Place {
         Place { schema: table.schema.clone(), name: table.name.clone() }
@@ -163,16 +222,13 @@ fn table<'c>(name: &Named, catalog: &'c Catalog) -> Result<&'c CatalogTable, Con
         let known: Vec<String> = catalog.tables.iter().map(CatalogTable::full_name).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         match known.is_empty() {
-            true => name.origin.wrong("there is no table in this database"),
+            true => name.origin.wrong("there is no table in this database that this user may read"),
             false => name.origin.unknown("table", &name.name, &known),
         }
     })
 }
 
-fn column_of<'c>(
-    name: &Named,
-    table: &'c CatalogTable,
-) -> Result<&'c crate::store::introspect::CatalogColumn, ConfigError> {
+fn column_of<'c>(name: &Named, table: &'c CatalogTable) -> Result<&'c CatalogColumn, ConfigError> {
     let found = table.columns.iter().find(|column| column.name == name.name);
     found.ok_or_else(|| {
         let known: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
@@ -208,6 +264,47 @@ fn text_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigError
     }
 }
 
+/// The column of states, if it holds each of them. SQLite holds texts of any length.
+fn state_column(state: &State, table: &CatalogTable, dialect: Dialect) -> Result<String, ConfigError> {
+    let column = text_column(&state.column, table)?;
+    let most = characters_max(&column, table);
+    let values = [state.waiting.as_deref(), Some(&*state.done), Some(&*state.failed)];
+    match values.into_iter().flatten().find(|value| dialect == Dialect::Postgres && value.chars().count() > most) {
+        Some(long) => {
+            Err(state.column.origin.wrong(&format!("`{long}` does not fit: this column holds {most} characters")))
+        }
+        None => Ok(column),
+    }
+}
+
+/// Whether a column can hold the keys of documents, or be compared with them. SQLite does both with any.
+fn fits_keys(name: &Named, table: &CatalogTable, keys: &CatalogColumn, dialect: Dialect) -> Result<(), ConfigError> {
+    let column = column_of(name, table)?;
+    let is_text = |primitive| matches!(primitive, Primitive::String { .. });
+    let fits = match (keys.primitive, column.primitive) {
+        _ if dialect == Dialect::Sqlite => true,
+        // A text may be a UUID or a date; whether it is a number is not to be left to each document.
+        (Some(of), Some(at)) => is_text(at) || is_number(of) == is_number(at),
+        (None, _) | (_, None) => true,
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(name.origin.wrong(&format!(
+            "expected a column for the keys of documents, which are {}, and this one is {}",
+            keys.declared, column.declared
+        ))),
+    }
+}
+
+/// Columns that must be given a value, and are given none.
+fn unfilled<'c>(target: &Target, table: &'c CatalogTable) -> Option<&'c str> {
+    let filled = [Some(&target.key), Some(&target.result), target.compute_us.as_ref(), target.database_us.as_ref()];
+    let is_filled =
+        |name: &String| filled.into_iter().flatten().chain(target.waiting_us.as_ref()).any(|own| own == name);
+    let missing = |column: &&CatalogColumn| !column.nullable && column.provided.is_none() && !is_filled(&column.name);
+    table.columns.iter().find(missing).map(|column| column.name.as_str())
+}
+
 /// Characters that a column of texts holds.
 fn characters_max(name: &str, table: &CatalogTable) -> usize {
     match table.columns.iter().find(|column| column.name == name).and_then(|column| column.primitive) {
@@ -226,6 +323,20 @@ fn number_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigErr
             Err(name.origin.wrong(&format!("expected a column of numbers, and this one is {}", column.declared)))
         }
     }
+}
+
+fn is_number(primitive: Primitive) -> bool {
+    matches!(
+        primitive,
+        Primitive::Byte
+            | Primitive::SByte
+            | Primitive::Int16
+            | Primitive::Int32
+            | Primitive::Int64
+            | Primitive::Single
+            | Primitive::Double
+            | Primitive::Decimal { .. }
+    )
 }
 
 fn is_element_name(name: &str) -> bool {

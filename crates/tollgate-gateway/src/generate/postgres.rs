@@ -7,7 +7,7 @@ use std::rc::Rc;
 use tokio_postgres::{Row, Statement as Prepared};
 
 use super::names::LedgerKind;
-use super::session::{Claimed, Key, Outcome, Settled, Shared, Standing, Value, Values};
+use super::session::{Claimed, Key, Outcome, Settled, Shared, Standing, Value, Values, of_state};
 use super::statements::Statement;
 use super::transform::Rows;
 use crate::store::StoreError;
@@ -34,6 +34,9 @@ enum Transaction {
     Open,
 }
 
+/// Who holds it makes the table of claims: `IF NOT EXISTS` does not keep two from making it at the same time.
+const CLAIMS_LOCK: &str = "SELECT pg_advisory_xact_lock(8388055961231158)";
+
 /// Makes the table of claims, and fills it.
 pub(super) fn prepare_claims(
     database: &Database,
@@ -42,9 +45,12 @@ pub(super) fn prepare_claims(
     values: &[Value<'_>],
 ) -> Result<(), StoreError> {
     database.administer(|client| {
-        client.batch_execute(table)?;
+        let mut transaction = client.transaction()?;
+        transaction.batch_execute(CLAIMS_LOCK)?;
+        transaction.batch_execute(table)?;
         let values: Vec<_> = values.iter().map(|value| bound(*value)).collect();
-        client.execute(fill, &references(&values)).map(|_| ())
+        transaction.execute(fill, &references(&values))?;
+        transaction.commit()
     })
 }
 
@@ -128,7 +134,7 @@ impl Session {
         let bound = bound_to(&shared.statements.store, known);
         self.connection.execute(&self.store, &bound).await?;
         let bound = bound_to(&shared.statements.mark, known);
-        match self.connection.execute(&self.mark, &bound).await? {
+        match self.connection.execute(&self.mark, &bound).await.map_err(|error| of_state(key, error))? {
             0 => Err(unchanged(key)),
             _ => Ok(Settled::Here),
         }
@@ -162,7 +168,8 @@ impl Session {
             self.begin().await?;
         }
         let bound = bound_to(&shared.statements.set_aside, known);
-        match (self.connection.execute(&self.set_aside, &bound).await?, held) {
+        let changed = self.connection.execute(&self.set_aside, &bound).await.map_err(|error| of_state(key, error))?;
+        match (changed, held) {
             (0, Transaction::Open) => Err(unchanged(key)),
             (0, Transaction::None) => Ok(Settled::Elsewhere),
             _ => Ok(Settled::Here),

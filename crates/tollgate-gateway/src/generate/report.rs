@@ -61,6 +61,8 @@ pub struct Report {
 pub enum Ended {
     /// No document was found any more that waits.
     Complete,
+    /// Documents wait still, in the hands of another session that did not let go of them for seconds.
+    HeldElsewhere,
     /// It was told to stop.
     Interrupted,
     /// The database, or this machine, did not let it go on.

@@ -5,11 +5,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::batch::is_about_the_document;
 use super::names::{LedgerKind, Tables};
 use super::report::Times;
-use super::statements::{Slot, Statements, fill_claims};
+use super::statements::{Slot, Statements, fill_claims, unusable_keys};
 use super::transform::Rows;
-use super::{BatchError, IN_MEMORY, postgres, sqlite};
+use super::{BatchError, IN_MEMORY, postgres, sqlite, with_cause};
 use crate::config::Location;
 use crate::store::introspect::Catalog;
 use crate::store::sql::dialect::Dialect;
@@ -117,6 +118,17 @@ impl Database {
         match self {
             Database::Postgres(database) => database.catalog(),
             Database::Sqlite(database) => database.catalog(),
+        }
+    }
+
+    /// How many documents have a key that is of no use.
+    pub(super) fn unusable_keys(&self, tables: &Tables) -> Result<u64, StoreError> {
+        let Some(counts) = unusable_keys(tables, self.dialect()) else { return Ok(0) };
+        let values = Values { tables, key: None, error: None, outcome: None };
+        let values: Vec<Value<'_>> = counts.slots.iter().map(|slot| values.of(*slot)).collect();
+        match self {
+            Database::Postgres(_) => Ok(0),
+            Database::Sqlite(database) => sqlite::count(database, &counts.text, &values),
         }
     }
 
@@ -253,6 +265,18 @@ impl std::fmt::Display for Key {
             Key::Text(text) => formatter.write_str(text),
             Key::Integer(integer) => integer.fmt(formatter),
         }
+    }
+}
+
+/// Why a document's state cannot be changed. That is never the document's fault, whatever the database refuses: the next
+/// one would fare no better.
+pub(super) fn of_state(key: &Key, error: StoreError) -> StoreError {
+    match is_about_the_document(&error) {
+        true => {
+            let message = format!("the state of document {key} cannot be changed: {}", with_cause(&error));
+            StoreError::Database(message.into())
+        }
+        false => error,
     }
 }
 

@@ -11,7 +11,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
 use tokio::sync::Mutex;
 
-use super::session::{Claimed, Key, Outcome, Settled, Shared, Standing, Value, Values};
+use super::session::{Claimed, Key, Outcome, Settled, Shared, Standing, Value, Values, of_state};
 use super::statements::Statement;
 use super::transform::Rows;
 use crate::store::StoreError;
@@ -58,6 +58,14 @@ pub(super) fn prepare_claims(
     Ok(connection.execute_batch("COMMIT")?)
 }
 
+/// What a statement counts.
+pub(super) fn count(database: &Database, text: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+    let values: Vec<Owned> = values.iter().map(|value| Owned::of(*value)).collect();
+    let connection = database.plain_connection()?;
+    let count: i64 = connection.query_row(text, rusqlite::params_from_iter(values), |row| row.get(0))?;
+    Ok(u64::try_from(count).unwrap_or(0))
+}
+
 /// A value that goes to another thread.
 enum Owned {
     Null,
@@ -102,7 +110,7 @@ impl Session {
         let known = Values { outcome: Some(outcome), ..shared.of(key) };
         self.begin().await?;
         // The state first: whoever finds that another was first has nothing to undo.
-        let settled = self.change(&shared.statements.mark, known).await?;
+        let settled = self.change(&shared.statements.mark, known).await.map_err(|error| of_state(key, error))?;
         if settled == Settled::Here {
             self.change(&shared.statements.store, known).await?;
         }
@@ -129,7 +137,7 @@ impl Session {
         let shared = Rc::clone(&self.shared);
         let known = Values { error: Some(error), ..shared.of(key) };
         self.begin().await?;
-        self.change(&shared.statements.set_aside, known).await
+        self.change(&shared.statements.set_aside, known).await.map_err(|error| of_state(key, error))
     }
 
     pub(super) async fn standing(&mut self, key: &Key) -> Result<Standing, StoreError> {

@@ -151,6 +151,23 @@ pub(super) fn fill_claims(tables: &Tables, dialect: Dialect) -> Option<(String, 
     Some((table.text, fill))
 }
 
+/// Counts the documents whose keys cannot be told apart, or be claimed one behind the other: a column of SQLite may hold
+/// anything, and a primary key nulls.
+pub(super) fn unusable_keys(tables: &Tables, dialect: Dialect) -> Option<Statement> {
+    let counts = |sql: &mut Sql<'static>, slots: &mut Vec<Slot>| {
+        sql.push("SELECT count(*) FROM ");
+        place(sql, &tables.source);
+        sql.push(" WHERE typeof(");
+        sql.column("d", &tables.key);
+        sql.push(") NOT IN ('text', 'integer')");
+        if tables.ledger.kind == LedgerKind::Source {
+            sql.push(" AND ");
+            is_waiting(sql, slots, &tables.ledger);
+        }
+    };
+    (dialect == Dialect::Sqlite).then(|| made(dialect, counts))
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Behind {
     Nothing,

@@ -26,7 +26,7 @@ Examples:
 Each document is generated exactly once, also when the batch is killed and begun again, or when two batches run at once.
 One with which something is wrong is set aside with its error, and the rest goes on. Ctrl-C and SIGTERM let the documents in hand finish.
 
-Exit codes: 0 no document waits any more, 1 the database or this machine failed, 2 usage or configuration, 130 interrupted.";
+Exit codes: 0 no document waits any more, 1 the database or this machine failed, or another session holds documents, 2 usage or configuration, 130 interrupted.";
 
 /// The largest configuration file that is read.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
@@ -104,10 +104,17 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
             let _ = writeln!(std::io::stderr(), "tollgate: interrupted; {left} documents are left for the next time");
             Ok(Exit::Interrupted)
         }
+        (Ended::HeldElsewhere, left) => {
+            let left = left.unwrap_or_default();
+            Err(Failure::failed(format_args!(
+                "{location}: {left} documents wait still, and another session holds them"
+            ))
+            .hint("another batch may be at work: begin it again when that has ended"))
+        }
         (Ended::Failed, _) => {
             let reason = report.reason.unwrap_or_default();
             Err(Failure::failed(format_args!("{location}: {reason}"))
-                .hint("nothing is lost: begin it again when the database is there, and it goes on"))
+                .hint("nothing is lost: begin it again when that is set right, and it goes on with what is left"))
         }
     }
 }

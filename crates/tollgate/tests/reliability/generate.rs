@@ -235,6 +235,21 @@ fn two_batches_at_once_store_every_document_exactly_once() {
 }
 
 #[test]
+fn two_batches_that_both_find_no_table_of_claims_make_one() {
+    on_each(8, |database, folder| {
+        let config = configured(folder, States::Claims);
+        for _ in 0..4 {
+            database.run("DROP TABLE IF EXISTS tollgate_claim; DELETE FROM results");
+            let batches = ["1", "1"].map(|processes| start(&config, &database.url(), processes));
+            for batch in batches {
+                batch.finish().check(0, "\"left\": 0", "");
+            }
+            database.check_each_once(8, &[]);
+        }
+    });
+}
+
+#[test]
 fn a_batch_that_is_interrupted_says_what_is_left_and_goes_on_the_next_time() {
     let orders = 400;
     on_each(orders, |database, folder| {

@@ -78,6 +78,110 @@ fn what_the_configuration_names_and_the_database_does_not_have_is_told_with_its_
 }
 
 #[test]
+fn a_configuration_that_would_harm_every_document_is_refused_and_harms_none() {
+    on_each(3, |database, folder| {
+        let config = configured(folder, States::Column);
+        let right = std::fs::read_to_string(&config).unwrap();
+        database.run(
+            "CREATE TABLE demanding (number bigint, content text, must text NOT NULL);
+             CREATE TABLE counted (number bigint PRIMARY KEY, body text, state varchar(3), error text);
+             CREATE TABLE named (number text PRIMARY KEY, body text, state text, error text)",
+        );
+        let everywhere = [
+            ("error = \"error\"", "error = \"body\"", "`body` is named twice"),
+            ("error = \"error\"", "error = \"state\"", "`state` is named twice"),
+            ("state = \"state\"", "state = \"number\"", "`number` is named twice"),
+            ("result = \"content\"", "result = \"number\"", "`number` is named twice"),
+            ("columns = [\"text\"]", "columns = [\"text\", \"text\"]", "`text` is named twice"),
+            ("table = \"results\"", "table = \"orders\"", "the documents come from this table"),
+            ("table = \"results\"", "table = \"demanding\"", "`must` must not be null there"),
+        ];
+        let on_a_server = [
+            ("table = \"orders\"", "table = \"counted\"", "`done` does not fit: this column holds 3 characters"),
+            ("table = \"orders\"", "table = \"named\"", "expected a column for the keys of documents, which are text"),
+        ];
+        let is_server = matches!(database, Orders::Postgres(..));
+        for (from, to, expected) in everywhere.iter().chain(on_a_server.iter().filter(|_| is_server)) {
+            assert!(right.contains(from), "{from}");
+            std::fs::write(&config, right.replacen(from, to, 1)).unwrap();
+            start(&config, &database.url(), "1").finish().check(2, "", expected).check(2, "", "generate.toml:");
+        }
+        let whole = "SELECT CAST(count(body) AS text), CAST(count(state) AS text) FROM orders";
+        assert_eq!(database.pairs(whole), [("3".to_owned(), "0".to_owned())]);
+    });
+}
+
+#[test]
+fn a_state_that_the_database_refuses_ends_the_batch_and_sets_no_document_aside() {
+    on_each(3, |database, folder| {
+        let config = configured(folder, States::Column);
+        database.run(
+            "CREATE TABLE strict (number bigint PRIMARY KEY, body text, state text CHECK (state <> 'done'), error text);
+             INSERT INTO strict (number, body) SELECT number, body FROM orders",
+        );
+        let right = std::fs::read_to_string(&config).unwrap();
+        std::fs::write(&config, right.replacen("\"orders\"", "\"strict\"", 1)).unwrap();
+        let batch = start(&config, &database.url(), "2").finish();
+        batch.check(1, "\"set_aside\": 0", "cannot be changed").check(1, "\"left\": null", "nothing is lost");
+        let untouched = "SELECT CAST(count(*) AS text), CAST(count(state) AS text) FROM strict";
+        assert_eq!(database.pairs(untouched), [("3".to_owned(), "0".to_owned())]);
+    });
+}
+
+#[test]
+fn what_the_server_says_of_a_value_stands_with_the_document() {
+    on_each(2, |database, folder| {
+        let Orders::Postgres(..) = database else { return };
+        let config = configured(folder, States::Claims);
+        database.run("CREATE TABLE short (number bigint, content varchar(4))");
+        let right = std::fs::read_to_string(&config).unwrap();
+        std::fs::write(&config, right.replacen("\"results\"", "\"short\"", 1)).unwrap();
+        let batch = start(&config, &database.url(), "1").finish();
+        batch.check(0, "\"set_aside\": 2", "").check(0, "(4)", "");
+    });
+}
+
+#[test]
+fn a_document_that_another_session_holds_is_no_complete_batch_and_is_taken_when_it_is_let_go() {
+    let orders = 6;
+    on_each(orders, |database, folder| {
+        let Orders::Postgres(cluster, schema) = database else { return };
+        let config = configured(folder, States::Column);
+        let hold = format!("BEGIN; SELECT 1 FROM {schema}.orders WHERE number <= 2 FOR UPDATE");
+        let mut holder = cluster.client();
+        holder.batch_execute(&hold).unwrap();
+        let batch = start(&config, &database.url(), "2").finish();
+        batch.check(1, "\"ended\": \"held-elsewhere\"", "2 documents wait still").check(1, "\"left\": 2", "");
+        let batch = start(&config, &database.url(), "2");
+        holder.batch_execute("ROLLBACK").unwrap();
+        batch.finish().check(0, "\"ended\": \"complete\"", "").check(0, "\"left\": 0", "");
+        database.check_each_once(orders, &[]);
+    });
+}
+
+#[test]
+fn keys_that_are_no_keys_are_told_before_the_batch_begins() {
+    on_each(1, |database, folder| {
+        let Orders::Sqlite(_) = database else { return };
+        database.run(
+            "CREATE TABLE loose (number text PRIMARY KEY, body text, state text, error text);
+             INSERT INTO loose (number, body) VALUES (NULL, '<order/>'), ('a', '<order/>'), (x'00', '<order/>')",
+        );
+        for states in [States::Column, States::Claims] {
+            let config = configured(folder, states);
+            let right = std::fs::read_to_string(&config).unwrap();
+            std::fs::write(&config, right.replacen("\"orders\"", "\"loose\"", 1)).unwrap();
+            let batch = start(&config, &database.url(), "1").finish();
+            batch.check(2, "", "2 documents have a key that is neither text nor integer").check(
+                2,
+                "",
+                "generate.toml:",
+            );
+        }
+    });
+}
+
+#[test]
 fn a_lost_connection_is_opened_again_and_no_document_is_lost_with_it() {
     let orders = 300;
     on_each(orders, |database, folder| {

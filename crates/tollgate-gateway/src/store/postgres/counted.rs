@@ -79,6 +79,11 @@ impl Counted {
     }
 }
 
+/// Where the server names no rule that was broken, as for a text that is too long, its own words stand in the name's place.
 fn told(error: tokio_postgres::Error) -> StoreError {
-    Failure::from(error).told(Purpose::Writing)
+    let words = error.as_db_error().map(|refusal| refusal.message().to_owned());
+    match Failure::from(error).told(Purpose::Writing) {
+        StoreError::Constraint { rule, name: None } => StoreError::Constraint { rule, name: words },
+        other => other,
+    }
 }
