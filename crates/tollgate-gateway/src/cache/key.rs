@@ -196,7 +196,7 @@ mod tests {
             ("http://shop?a", Some("/?a")),
             ("https://shop/a", None),
             ("http://shop:81/a", None),
-            ("http://shop.evil/a", None),
+            ("http://shop.example/a", None),
             ("http://user@shop/a", None),
             ("/a", None),
         ] {
