@@ -85,6 +85,40 @@ fn its_tables_are_read_and_written_in_every_protocol_by_the_name_of_the_file() {
     assert_eq!(gateway.metric("tollgate_work_processes_busy{service=\"shop\"}"), 0);
 }
 
+/// A function of a mapping file over the tables of [`SHOP`].
+const FUNCTIONS: &str = r#"
+    [functions.Bought]
+    returns = "orders"
+    where = "customer eq @who and ordered ge @since and price lt @below"
+    parameters = [
+        { name = "who", type = "Edm.Int64" },
+        { name = "since", type = "Edm.Date" },
+        { name = "below", type = "Edm.Decimal" },
+    ]
+"#;
+
+#[test]
+fn a_function_of_the_mapping_file_is_answered_in_both_versions() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, mapping) = (folder.path().join("shop.db"), folder.path().join("mapping.toml"));
+    shop(&file);
+    std::fs::write(&mapping, FUNCTIONS).unwrap();
+    let gateway = serve(&file, &format!("mapping = \"{}\"", mapping.display()));
+    let (v4, v2) = ("/odata/v4/shop/", "/sap/opu/odata/shop/");
+    gateway.get(&format!("{v4}$metadata")).expect(200, "<FunctionImport Name=\"Bought\"");
+    gateway.get(&format!("{v2}$metadata")).expect(200, "<Parameter Name=\"since\" Type=\"Edm.DateTime\"");
+    let call = |since: &str, below: &str| format!("{v4}Bought(who=1,since={since},below={below})");
+    gateway.get(&call("2024-02-29", "12.51")).expect(200, "\"number\":\"A/1\"");
+    gateway.get(&call("2024-02-29", "12.5")).expect(200, "\"value\":[]");
+    gateway.get(&(call("2024-03-01", "100") + "/$count")).expect(200, "0");
+    let parameters = "who=1L&since=datetime'2024-01-01T00:00:00'&below=100M";
+    gateway
+        .get(&format!("{v2}Bought?{parameters}&$expand=customer_customer&$format=json"))
+        .expect(200, "\"name\":\"Ada\"");
+    gateway.get(&format!("{v2}Bought?{parameters}&$filter=line%20eq%202&$format=json")).expect(200, "\"results\":[]");
+    gateway.get(&call("'2024'", "1")).expect(400, "since");
+}
+
 /// Writes by the state of what is changed, over a table `documents` whose columns `made_by`, `changed` and `changed_by` are
 /// managed: an outdated state is refused, and each change makes a new one.
 pub(super) fn change_by_state(gateway: &Running, service: &str) {

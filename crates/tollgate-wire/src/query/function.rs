@@ -8,7 +8,7 @@ use std::cell::Cell;
 use super::Context;
 use super::expression::{Parser, conjunction};
 use super::filter::condition;
-use crate::edm::{EntityType, FunctionAnswer, FunctionImport, Model, PropertyKind, Version};
+use crate::edm::{EntityType, FunctionAnswer, FunctionImport, FunctionReturn, Model, Primitive, PropertyKind, Version};
 use crate::plan::{Called, Computed, Key, Plan, Select};
 use crate::url::{
     Argument, Call, CustomOption, Fault, Place, Plus, Problem, UrlError, call_shape, decode, parameter_value,
@@ -68,6 +68,51 @@ pub(super) fn resolve(
     Ok(())
 }
 
+/// Reads the expressions of a function once, with a value of its type for each parameter, against the model that it is
+/// for but need not be in.
+///
+/// # Errors
+/// What is wrong with them, with its column.
+pub fn check(model: &Model, function: &FunctionImport) -> Result<(), UrlError> {
+    let samples =
+        function.parameters.iter().map(|(name, primitive)| (format!("@{name}"), sample(*primitive).to_owned()));
+    let samples: Vec<(String, String)> = samples.collect();
+    let expansions = Cell::new(0);
+    match (&function.answer, &function.returns) {
+        (FunctionAnswer::Matching(text), FunctionReturn::Entities(set)) => {
+            let context = context(model, model.type_of(*set), &samples, &expansions);
+            condition(&context, &mut Parser::new(&context, text))
+                .map_err(|problem| problem.located(Place::Option("where".into()), text))?;
+        }
+        (FunctionAnswer::Computed { set, values, .. }, _) => {
+            let context = context(model, model.type_of(*set), &samples, &expansions);
+            for text in values {
+                let mut parser = Parser::new(&context, text);
+                let read = parser.expression().and_then(|_| parser.end());
+                read.map_err(|problem| problem.located(Place::Option("values".into()), text))?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A literal of a type.
+fn sample(primitive: Primitive) -> &'static str {
+    match primitive {
+        Primitive::Boolean => "true",
+        Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 | Primitive::Int64 => "1",
+        Primitive::Single | Primitive::Double | Primitive::Decimal { .. } => "1.5",
+        Primitive::String { .. } => "''",
+        Primitive::Binary { .. } => "binary'AA'",
+        Primitive::Guid => "01234567-89ab-cdef-0123-456789abcdef",
+        Primitive::Date => "2013-09-25",
+        Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } => "2013-09-25T00:00:00Z",
+        Primitive::TimeOfDay { .. } => "11:00:00",
+        Primitive::Duration => "duration'PT1H'",
+    }
+}
+
 /// What the model's expressions are read against; they expand nothing.
 fn context<'m>(
     model: &'m Model,
@@ -121,7 +166,7 @@ fn arguments(
 }
 
 /// A value as the expressions of the model write it.
-fn literal(primitive: crate::edm::Primitive, value: &Value) -> String {
+fn literal(primitive: Primitive, value: &Value) -> String {
     let mut encoded = Vec::new();
     write_literal(&mut encoded, Version::V4, primitive, value.cell());
     let encoded = String::from_utf8(encoded).expect("a literal is percent-encoded");

@@ -27,6 +27,7 @@ mod stream;
 mod unbuilt;
 
 pub use format::format_of;
+pub use function::check as check_function;
 pub(crate) use stream::resolve as resolve_stream;
 
 use std::cell::Cell;

@@ -69,13 +69,22 @@ pub(crate) fn model() -> Model {
             })
             .collect(),
         associations: Vec::new(),
-        function_imports: vec![FunctionImport {
-            name: "GetAvailableFlights".to_owned(),
-            method: FunctionMethod::Get,
-            parameters: vec![("cityfrom".to_owned(), text(20))],
-            returns: FunctionReturn::Entities(SetId(0)),
-            answer: FunctionAnswer::Nothing,
-        }],
+        function_imports: vec![
+            FunctionImport {
+                name: "GetAvailableFlights".to_owned(),
+                method: FunctionMethod::Get,
+                parameters: vec![("cityfrom".to_owned(), text(20))],
+                returns: FunctionReturn::Entities(SetId(0)),
+                answer: FunctionAnswer::Nothing,
+            },
+            FunctionImport {
+                name: "FlightsSince".to_owned(),
+                method: FunctionMethod::Get,
+                parameters: vec![("airline".to_owned(), text(3)), ("since".to_owned(), Primitive::Date)],
+                returns: FunctionReturn::Entities(SetId(0)),
+                answer: FunctionAnswer::Matching("carrid eq @airline and fldate ge @since".to_owned()),
+            },
+        ],
     };
     model.entity_types[0].properties.insert(3, property("flightDetails", PropertyKind::Complex(ComplexId(0))));
     model.finish();

@@ -419,3 +419,33 @@ fn what_stands_in_the_parentheses_of_an_expansion_is_checked_with_its_place() {
     assert!(beyond.starts_with("400 more than 6 levels of expansion"), "{beyond}");
     check(&"(".repeat(3_000), "400 expected a navigation property in $expand at column 1");
 }
+
+#[test]
+fn a_function_adds_its_condition_with_bound_values_to_that_of_the_request() {
+    let model = fixture::model();
+    let filter = |version, path: &str, query: &str| match url::parse(&model, version, path, Some(query)) {
+        Ok((Resource::Read(plan), _)) => {
+            describe(&model, &model.entity_types[0], plan.options.filter.as_ref().expect("a function has a condition"))
+        }
+        Ok((other, _)) => format!("{other:?}"),
+        Err(error) => format!("{} {error}", error.status()),
+    };
+    let plain = filter(V4, "FlightsSince(airline='a''b',since=2013-09-25)", "");
+    assert_eq!(plain, filter(V4, "FlightsSince(since=@s,airline=@a)", "@a='a''b'&@s=2013-09-25"));
+    assert_eq!(plain, filter(V4, "FlightsSince", "airline='a''b'&since=2013-09-25"));
+    assert_eq!(plain, filter(V2, "FlightsSince", "airline='a''b'&since=datetime'2013-09-25T00:00:00'"));
+    assert_eq!(plain, filter(V2, "FlightsSince", "airline='a''b'&since='20130925'&sap-client=100"));
+    assert!(plain.contains("'a'b'") || plain.contains("a'b"), "the value is one literal: {plain}");
+    let both = filter(V4, "FlightsSince(airline='a''b',since=2013-09-25)", "$filter=PRICE gt 5");
+    assert!(both.contains("PRICE") && both.contains("carrid"), "{both}");
+    for (version, path, query, expected) in [
+        (V2, "FlightsSince", "airline='a'", "400 the parameter 'since' of FlightsSince is missing"),
+        (V4, "FlightsSince()", "", "400 the parameter 'airline' of FlightsSince is missing"),
+        (V4, "FlightsSince(airline='a',since=5)", "", "400 the parameter 'since' is Edm.Date"),
+        (V4, "FlightsSince(airline=)", "", "400 expected a literal for the parameter 'airline'"),
+        (V4, "FlightsSince(airline='a' since=5)", "", "400 expected ',' or ')' behind a parameter"),
+    ] {
+        let found = filter(version, path, query);
+        assert!(found.starts_with(expected), "{version:?} {path}?{query}: {found}");
+    }
+}

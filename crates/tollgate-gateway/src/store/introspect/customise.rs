@@ -20,6 +20,11 @@
 //!
 //! [tables.orders.columns.secret]
 //! hidden = true
+//!
+//! [functions.OrdersSince]      # of OData, in both versions
+//! returns = "Orders"
+//! where = "placed ge @since and status ne 'void'"
+//! parameters = [{ name = "since", type = "Edm.Date" }]
 //! ```
 //!
 //! Whatever it names must be there. It deliberately adds nothing that the database does not have.
@@ -28,10 +33,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Deserialize;
-use tollgate_wire::edm::{Primitive, Provided};
+use tollgate_wire::edm::{Model, Primitive, Provided};
 use toml::Spanned;
 
 use super::catalog::{Catalog, CatalogColumn, CatalogTable};
+use super::function::WantedFunction;
 use super::keyable;
 use crate::config::ConfigError;
 use crate::store::Form;
@@ -49,6 +55,7 @@ pub struct Customisation {
 struct Wanted {
     others: Others,
     tables: BTreeMap<Spanned<String>, WantedTable>,
+    functions: BTreeMap<Spanned<String>, WantedFunction>,
 }
 
 /// What becomes of tables that the file does not name.
@@ -274,6 +281,20 @@ impl Customisation {
             if names.iter().enumerate().any(same) {
                 return Err(self.wrong(asked.span(), &format!("the name `{}` is taken", asked.get_ref())));
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the functions to the model that came of the rest.
+    pub(super) fn declare(&self, model: &mut Model) -> Result<(), ConfigError> {
+        for (name, wanted) in &self.wanted.functions {
+            if super::name::identifier(name.get_ref()) != *name.get_ref() || model.set(name.get_ref()).is_some() {
+                let wrong =
+                    format!("`{}` is no name that a function can have, or taken by an entity set", name.get_ref());
+                return Err(self.wrong(name.span(), &wrong));
+            }
+            let function = wanted.declared(model, name.get_ref()).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+            model.function_imports.push(function);
         }
         Ok(())
     }

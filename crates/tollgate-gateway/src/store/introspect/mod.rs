@@ -17,6 +17,7 @@
 
 mod catalog;
 mod customise;
+mod function;
 mod name;
 mod relation;
 #[cfg(test)]
@@ -85,6 +86,7 @@ pub fn introspected(catalog: &Catalog, name: &str, customisation: &Customisation
     }
     made.model.finish();
     relation::relate(&mut made.model, catalog, &served, &mut made.remarks);
+    customisation.declare(&mut made.model)?;
     Ok(made)
 }
 

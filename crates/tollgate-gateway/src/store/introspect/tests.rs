@@ -366,3 +366,25 @@ fn a_mapping_file_that_names_what_is_not_there_is_refused_with_its_line() {
       | ^^^^^^^^ did you mean `read_only`?
     ");
 }
+
+#[test]
+fn a_function_that_cannot_be_is_told_with_its_line() {
+    let told = |function: &str| told(shop(), &format!("[functions.Of]\nreturns = \"orders\"\n{function}"));
+    let parameter = r#"parameters = [{ name = "who", type = "Edm.Int64" }]"#;
+    for (function, expected) in [
+        (format!("where = \"cust eq @who\"\n{parameter}"), ""),
+        (format!("where = \"custt eq @who\"\n{parameter}"), "order has cust"),
+        (format!("where = \"cust add @who\"\n{parameter}"), "expected a Boolean expression"),
+        (format!("where = \"cust eq @whom\"\n{parameter}"), "`@whom` is no parameter"),
+        (format!("where = \"cust eq '@whom'\"\n{parameter}"), "where"),
+        ("where = \"true\"\nparameters = [{ name = \"a\", type = \"Int\" }]".to_owned(), "expected one of Edm.Boolean"),
+        ("where = \"true\"\nparameters = [{ name = \"a b\", type = \"Edm.Date\" }]".to_owned(), "is no name"),
+    ] {
+        let told = told(&function);
+        assert!(told.contains(expected) && (expected.is_empty() || told.contains("shop.toml")), "{function}: {told}");
+    }
+    assert!(Customisation::parse("functions.Of.return = 1", "shop.toml").is_err());
+    let other = |text: &str| self::told(shop(), text);
+    assert!(other("[functions.orders]\nreturns = \"orders\"\nwhere = \"true\"").contains("taken by an entity set"));
+    assert!(other("[functions.Of]\nreturns = \"order\"\nwhere = \"true\"").contains("customers, orders"));
+}
