@@ -20,7 +20,7 @@ const LONG_FILES: &[(&str, &str)] = &[];
 const WALLS: &[(&str, &[&str])] = &[
     ("tollgate", &["tollgate-gateway", "tollgate-lab", "tollgate-net", "tollgate-wire", "tollgate-xml"]),
     ("tollgate-gateway", &["tollgate-net", "tollgate-wire", "tollgate-xml"]),
-    ("tollgate-lab", &["tollgate-net", "tollgate-wire"]),
+    ("tollgate-lab", &["tollgate-net", "tollgate-wire", "tollgate-xml"]),
     ("tollgate-net", &[]),
     ("tollgate-wire", &[]),
     ("tollgate-xml", &[]),
