@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use crate::load::recorder::{Recorder, Tally};
+use crate::load::scenario::record::{StepRecord, Stepped};
 use crate::results::{
-    BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Percentiles, Phases, SubjectUse, Trial,
+    BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Percentiles, Phases, Played, StepFound,
+    SubjectUse, Trial,
 };
 use crate::stats::{self, percentile};
 
@@ -118,6 +120,7 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
             work_processes_waiting_max: None,
         }),
         batch: None,
+        played: None,
         connected: None,
         linear: None,
         equal_rate: None,
@@ -128,6 +131,23 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
                 cpu_share: ratio(used_us / 1e3, wall_ms)?,
             })
         }),
+    }
+}
+
+/// What was found of a scenario.
+pub fn played(stepped: &Stepped) -> Played {
+    let step = |step: &StepRecord| StepFound {
+        name: step.name.clone(),
+        requests: step.response.len(),
+        errors: step.failures.iter().map(|error| (error.class.name(), error.count)).collect(),
+        error_examples: step.failures.iter().map(|error| (error.class.name(), error.example.clone())).collect(),
+        response_time_ms: percentiles(&step.response),
+    };
+    Played {
+        iterations: stepped.iterations.len(),
+        failed: stepped.failed,
+        iteration_time_ms: percentiles(&stepped.iterations),
+        steps: stepped.steps.iter().map(step).collect(),
     }
 }
 

@@ -11,6 +11,7 @@ mod link;
 mod looks;
 mod mediation;
 mod peer;
+mod scenario;
 mod threshold;
 
 pub use batch::{BatchFound, Batched, Bound, Distances, Hinge, PresetFound, PresetVerdict, Slope};
@@ -25,6 +26,7 @@ pub use link::{LinkCheck, Moment};
 pub use looks::Looks;
 pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use peer::{Comparison, Peer};
+pub use scenario::{Played, StepFound};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 
 use schemars::JsonSchema;
@@ -340,6 +342,9 @@ pub struct Cell {
     /// What a batch did; absent for other workloads.
     #[serde(default)]
     pub batch: Option<BatchFound>,
+    /// What was found of a scenario's steps; absent for other workloads.
+    #[serde(default)]
+    pub played: Option<Played>,
 }
 
 /// A mean over trials with its 95 % interval.

@@ -65,7 +65,7 @@ impl Checker<'_> {
         let workload = parsed.workload.as_ref().kind;
         let places = match workload {
             WorkloadKind::Insert => Some(self.places(&parsed.workload)?),
-            WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Batch => None,
+            WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Batch | WorkloadKind::Scenario => None,
         };
         let counts_records = factor == FactorName::Records;
         if counts_records != (workload == WorkloadKind::Insert) {
@@ -292,6 +292,7 @@ impl Checker<'_> {
         if files.is_empty() {
             return Err(self.fault(parsed.name.span(), "the experiment has no variant", "add a `[[variant]]`"));
         }
+        let mut played = self.played(parsed)?.into_iter();
         let names: Vec<&str> = files.iter().map(|file| file.name.as_ref().as_str()).collect();
         let mut variants = Vec::with_capacity(files.len());
         for (position, file) in files.iter().enumerate() {
@@ -329,6 +330,7 @@ impl Checker<'_> {
                 distance: Distance::Local,
                 peer: None,
                 backend: self.backend(file, &parsed.backends)?,
+                played: played.next().flatten(),
             });
         }
         self.no_circle(files, &variants)?;
@@ -347,10 +349,10 @@ impl Checker<'_> {
                 &format!("variant `{}` does not say how it sends its records", file.name.as_ref()),
                 "add `mode`, such as `mode = \"batch-100\"`",
             )),
-            (Some(mode), WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Batch) => {
+            (Some(mode), WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Batch | WorkloadKind::Scenario) => {
                 Err(self.fault(mode.span(), "only an insert has a mode", "leave `mode` out"))
             }
-            (None, WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Batch) => Ok(None),
+            (None, _) => Ok(None),
         }
     }
 
@@ -404,7 +406,7 @@ impl Checker<'_> {
     fn request(&self, file: &VariantFile, workload: &WorkloadFile) -> Result<RequestShape, ExperimentError> {
         let format = match (&file.format, workload.kind) {
             (Some(format), _) => Some(*format.as_ref()),
-            (None, WorkloadKind::Request | WorkloadKind::Insert | WorkloadKind::Batch) => None,
+            (None, WorkloadKind::Request | WorkloadKind::Insert | WorkloadKind::Batch | WorkloadKind::Scenario) => None,
             (None, WorkloadKind::Walk) => {
                 return Err(self.fault(
                     file.name.span(),

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::encryption::{KeyKind, TlsVersion};
+use super::scenario::file::ScenarioFile;
 use crate::results::Arrivals;
 
 /// A tollgate experiment: the same work done in several ways, each held against its baseline.
@@ -52,6 +53,9 @@ pub(super) struct ExperimentFile {
     #[serde(default, rename = "variant")]
     #[schemars(with = "Vec<VariantFile>", length(min = 1))]
     pub(super) variants: Vec<VariantFile>,
+    /// What the users of a variant do, for `scenario`.
+    #[serde(default, rename = "scenario")]
+    pub(super) scenarios: Vec<ScenarioFile>,
     /// What is expected of the figures: a run of which it is not shown exits with 99.
     #[serde(default, rename = "threshold")]
     pub(super) thresholds: Vec<ThresholdFile>,
@@ -273,6 +277,8 @@ pub enum WorkloadKind {
     Walk,
     /// The same request again and again.
     Request,
+    /// Steps that each user goes through again and again: a scenario.
+    Scenario,
     /// Insert as many records as the level says into an empty table, in the variant's mode; then count and compare what
     /// is stored, and empty the table.
     Insert,
@@ -381,6 +387,13 @@ pub(super) struct VariantFile {
     /// What every valid answer of a `request` workload is, beyond what it contains.
     #[serde(default)]
     pub(super) answer: AnswerFile,
+    /// For `scenario`: the name of the one that its users play, where there are several.
+    #[schemars(with = "Option<String>")]
+    pub(super) scenario: Option<Spanned<String>>,
+    /// For `scenario`: variables and what they are for this variant.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) variables: BTreeMap<String, Spanned<String>>,
     /// The backend that serves it, past any subject.
     #[schemars(with = "Option<String>")]
     pub(super) backend: Option<Spanned<String>>,

@@ -236,7 +236,7 @@ impl Checker<'_> {
         Ok(AnswerShape { bytes: file.answer.bytes, element })
     }
 
-    fn file(&self, name: &Spanned<String>) -> Result<String, ExperimentError> {
+    pub(super) fn file(&self, name: &Spanned<String>) -> Result<String, ExperimentError> {
         let fault = |why: &str| self.fault(name.span(), &format!("`{}` cannot be read", name.as_ref()), why);
         self.files.read(name.as_ref()).map_err(|why| fault(&why))
     }

@@ -14,6 +14,7 @@ mod insert;
 mod ladder;
 mod mediation;
 mod mode;
+pub mod scenario;
 
 pub use batch::Preset;
 pub use check::LEVEL_MAX;
@@ -145,6 +146,8 @@ pub struct Variant {
     pub peer: Option<String>,
     /// The backend that does the work, past any subject.
     pub backend: Option<String>,
+    /// What its users play; absent for other workloads.
+    pub played: Option<scenario::Played>,
 }
 
 /// From how far away a variant is asked.

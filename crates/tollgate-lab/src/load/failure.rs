@@ -13,6 +13,10 @@ pub enum ErrorClass {
     Length,
     /// A SOAP fault.
     SoapFault,
+    /// What a later step needs is not in the answer, or cannot be sent.
+    Extraction,
+    /// Something that should hold of the answer does not.
+    Assertion,
     /// No whole answer.
     Network(NetworkClass),
 }
@@ -25,6 +29,8 @@ impl ErrorClass {
             ErrorClass::Content => "content".to_owned(),
             ErrorClass::Length => "length".to_owned(),
             ErrorClass::SoapFault => "soap-fault".to_owned(),
+            ErrorClass::Extraction => "extraction".to_owned(),
+            ErrorClass::Assertion => "assertion".to_owned(),
             ErrorClass::Network(class) => class.name().to_owned(),
         }
     }
@@ -48,6 +54,16 @@ impl Failure {
     /// An answer that is not what was asked for.
     pub(super) fn content(text: impl Into<String>) -> Failure {
         Failure { class: ErrorClass::Content, text: text.into() }
+    }
+
+    /// An answer without what a later step needs.
+    pub(super) fn extraction(text: impl Into<String>) -> Failure {
+        Failure { class: ErrorClass::Extraction, text: text.into() }
+    }
+
+    /// An answer of which something does not hold.
+    pub(super) fn assertion(text: impl Into<String>) -> Failure {
+        Failure { class: ErrorClass::Assertion, text: text.into() }
     }
 
     /// An answer of another length than the first one.

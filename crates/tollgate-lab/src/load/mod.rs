@@ -24,6 +24,7 @@ pub mod quick;
 mod read;
 pub mod recorder;
 mod request;
+pub mod scenario;
 pub mod script;
 pub mod soap;
 pub mod target;

@@ -11,6 +11,7 @@ use super::connections::{FirstRequests, Handshakes, Opened, Phases};
 use super::content::Verdict;
 use super::detail::Detail;
 use super::failure::{ErrorClass, Failure};
+use super::scenario::record::Stepped;
 use super::user::Answer;
 use crate::results::Settlement;
 
@@ -45,6 +46,8 @@ pub struct Recorder {
     pub lateness: Option<Histogram<u64>>,
     /// What only a single load wants to know; absent in runs.
     pub detail: Option<Box<Detail>>,
+    /// Of a scenario: each step's own; absent for other work.
+    pub stepped: Option<Box<Stepped>>,
     /// The counts.
     pub tally: Tally,
     bins: Option<Bins>,
@@ -214,6 +217,7 @@ impl Default for Recorder {
             phases: None,
             lateness: None,
             detail: None,
+            stepped: None,
             tally: Tally::default(),
             bins: None,
         }
@@ -239,6 +243,9 @@ impl Recorder {
         }
         if let Some(detail) = &mut self.detail {
             detail.reset(start);
+        }
+        if let Some(stepped) = &mut self.stepped {
+            stepped.reset();
         }
         self.tally = Tally::default();
         self.bins = match course {
@@ -301,6 +308,40 @@ impl Recorder {
         self.tally.count_error(failure.class, 1, &failure.text);
     }
 
+    /// A valid answer to a step of a scenario.
+    pub(super) fn step_answered(&mut self, step: usize, intended: Instant, answer: &Answer, verdict: Verdict) {
+        self.judged(intended, answer, verdict);
+        if let Some(stepped) = &mut self.stepped {
+            stepped.answer(step, answer.finished.saturating_duration_since(intended));
+        }
+    }
+
+    /// A failed step of a scenario, which ends the iteration.
+    pub(super) fn step_failed(&mut self, step: usize, failure: &Failure, intended: Instant, finished: Instant) {
+        self.failure(failure, intended, finished);
+        if let Some(stepped) = &mut self.stepped {
+            stepped.failure(step, failure);
+        }
+    }
+
+    /// A whole iteration, whose steps were answered in this time.
+    pub(super) fn iterated(&mut self, time: Duration) {
+        self.tally.units += 1;
+        if let Some(stepped) = &mut self.stepped {
+            stepped.iteration(time);
+        }
+    }
+
+    /// As one value for the trial, the mean of its iterations.
+    pub(super) fn close_iterations(&mut self) {
+        self.tally.unit_times = self.stepped.iter().filter_map(|stepped| stepped.mean()).collect();
+    }
+
+    /// A failure of what is in no figure: it is counted, and its time is not.
+    pub(super) fn failure_aside(&mut self, failure: &Failure) {
+        self.tally.count_error(failure.class, 1, &failure.text);
+    }
+
     /// A whole unit of work.
     pub fn unit(&mut self, time: Duration) {
         self.tally.units += 1;
@@ -323,6 +364,11 @@ impl Recorder {
         }
         if let Some(detail) = &other.detail {
             self.detail.get_or_insert_default().add(detail);
+        }
+        match (&mut self.stepped, &other.stepped) {
+            (Some(own), Some(other)) => own.add(other),
+            (own @ None, other) => own.clone_from(other),
+            (Some(_), None) => {}
         }
         if let Some(bins) = &other.bins {
             self.bins.get_or_insert_with(|| Bins { start: bins.start, sums: Vec::new() }).merge(bins);
@@ -406,12 +452,17 @@ impl Tally {
     }
 
     fn count_error(&mut self, class: ErrorClass, count: u64, text: &str) {
-        match self.errors.iter_mut().find(|error| error.class == class) {
-            Some(error) => error.count += count,
-            None => {
-                let example = text.chars().take(EXAMPLE_LENGTH_MAX).collect();
-                self.errors.push(ErrorTally { class, count, example });
-            }
+        count_error(&mut self.errors, class, count, text);
+    }
+}
+
+/// Counts failures of a class; of the first one the text is kept.
+pub(super) fn count_error(errors: &mut Vec<ErrorTally>, class: ErrorClass, count: u64, text: &str) {
+    match errors.iter_mut().find(|error| error.class == class) {
+        Some(error) => error.count += count,
+        None => {
+            let example = text.chars().take(EXAMPLE_LENGTH_MAX).collect();
+            errors.push(ErrorTally { class, count, example });
         }
     }
 }

@@ -2,6 +2,7 @@
 //! once.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use tollgate_net::connect::SocketOptions;
 use tollgate_net::http1::client::{Answers, RequestTemplate, Target, TemplateError};
@@ -10,6 +11,7 @@ use tollgate_wire::url::encode_beside;
 
 use super::checks::Checks;
 use super::read::Judge;
+use super::scenario::Program;
 use crate::experiment::RequestShape;
 
 /// Where and how a variant is asked. Shared by all workers.
@@ -29,6 +31,9 @@ pub struct LoadTarget {
     pub checks: Checks,
     /// Where connections go, if not to the target's own host and port.
     pub via: Option<Target>,
+    /// The scenario that is played there; absent for other work.
+    pub program: Option<Arc<Program>>,
+    fields: Vec<(String, String)>,
     /// Tells whether an answer is the entity that was asked for.
     pub(super) judge: Judge,
     /// As requests are written while their connection goes on.
@@ -68,7 +73,18 @@ impl LoadTarget {
         let (template, last) = (build(connection == Connection::New)?, build(true)?);
         let judge = Judge::new(&shape);
         let (tls, socket, checks) = (ClientSettings::default(), SocketOptions::default(), Checks::default());
-        Ok(LoadTarget { target, shape, connection, tls, socket, checks, via: None, judge, template, last })
+        let fields = shape.headers.iter().chain(headers).cloned().collect();
+        let (via, program) = (None, None);
+        Ok(LoadTarget { target, shape, connection, tls, socket, checks, via, program, fields, judge, template, last })
+    }
+
+    /// The fields that all its requests carry: a later one replaces earlier ones of its name.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_last = |place: usize, name: &str| {
+            !self.fields[place + 1..].iter().any(|(later, _)| later.eq_ignore_ascii_case(name))
+        };
+        let kept = self.fields.iter().enumerate().filter(move |(place, (name, _))| is_last(*place, name));
+        kept.map(|(_, (name, value))| (name.as_str(), value.as_str()))
     }
 
     /// Where connections go.

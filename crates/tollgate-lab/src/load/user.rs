@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tollgate_net::http1::client::{
     Answers, BodySink, ClientConnection, ConnectError, Connector, Discard, ErrorClass as NetworkClass, ExchangeError,
+    ResponseHead,
 };
 
 use super::closing::Closing;
@@ -17,6 +18,7 @@ use super::connections::Opened;
 use super::detail::First;
 use super::failure::Failure;
 use super::recorder::Recorder;
+use super::scenario::{Manner, Repeat};
 use super::target::{Connection, LoadTarget};
 
 /// A connection that waited so long may have been closed by a server that lets none idle; one that was answered a
@@ -109,6 +111,21 @@ impl User {
         sink: &mut B,
         recorder: &RefCell<Recorder>,
     ) -> Result<Answer, Failure> {
+        let repeat = if asking.target.is_repeatable() { Repeat::Allowed } else { Repeat::Forbidden };
+        let manner = Manner { answers: asking.answers, repeat, statuses: &asking.target.checks.statuses };
+        self.ask_as(asking, request, sink, recorder, manner, |_| {}).await
+    }
+
+    /// The same in a manner of its own, and with the head of the whole answer shown.
+    pub(super) async fn ask_as<B: BodySink>(
+        &mut self,
+        asking: &Asking,
+        request: &[u8],
+        sink: &mut B,
+        recorder: &RefCell<Recorder>,
+        manner: Manner<'_>,
+        on_head: impl FnOnce(&ResponseHead),
+    ) -> Result<Answer, Failure> {
         let policy = asking.target.connection;
         loop {
             let (mut connection, idle_since, begun) = match self.kept.take() {
@@ -125,13 +142,13 @@ impl User {
                     (Box::new(connection), None, Some(begun))
                 }
             };
-            let exchanged = match connection.exchange(request, asking.answers, sink).await {
+            let exchanged = match connection.exchange(request, manner.answers, sink).await {
                 Ok(exchanged) => exchanged,
                 // The server closed an idle connection while the request was on its way and has seen nothing of it
                 // (RFC 9112, section 9.3.1): it is asked once more on a fresh one, which is counted.
                 Err(error)
                     if idle_since.is_some_and(|since| since.elapsed() >= IDLE_LEAST)
-                        && asking.target.is_repeatable()
+                        && manner.repeat == Repeat::Allowed
                         && is_stale(&error) =>
                 {
                     continue;
@@ -161,6 +178,7 @@ impl User {
                     tally.wire_sent_bytes += exchanged.wire_sent_bytes;
                 }
             }
+            on_head(connection.head());
             let opened = begun.map(|begun| Opened::new(begun, connection.opening(), &exchanged));
             let is_spent = policy.is_spent(connection.exchanges());
             if exchanged.reusable && !is_spent {
@@ -169,7 +187,7 @@ impl User {
                 // The server closes it, as it was asked to.
                 asking.closing.take(*connection);
             }
-            if !asking.target.checks.statuses.contains(exchanged.status) {
+            if !manner.statuses.contains(exchanged.status) {
                 return Err(Failure::status(exchanged.status));
             }
             return Ok(Answer {

@@ -11,16 +11,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Barrier, mpsc, oneshot};
 use tollgate_net::http1::client::Connector;
 use tollgate_net::link::Door;
 use tollgate_net::pacer::Pacer;
 
 use super::closing::Closing;
 use super::insert::{self, Transfer};
-use super::model::{Lane, Load};
+use super::model::{Closed, Lane, Load};
 use super::pass::Pass;
 use super::recorder::{Course, Recorder};
+use super::scenario::{self, Program};
 use super::script::Script;
 use super::target::LoadTarget;
 use super::user::{Asking, User};
@@ -64,6 +65,8 @@ pub enum Work {
     Request,
     /// Requests as a script has them; of a feed's rows those of this lane.
     Script(Arc<Script>, Lane),
+    /// A scenario, again and again; its workers begin to count together. Of feeds' rows those of this lane.
+    Scenario(Arc<Program>, Lane, Arc<Barrier>),
     /// Transfers of records, which one worker does alone.
     Insert(Box<Transfer>),
 }
@@ -263,7 +266,9 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     let (connector, closing) = (Rc::clone(connector), Rc::clone(&tools.closing));
     let (script, lane) = match &work {
         Work::Script(script, lane) => (Arc::clone(script), *lane),
-        Work::Request | Work::Walk(..) | Work::Insert(_) => (Arc::new(Script::of_target(&target)), Lane::WHOLE),
+        Work::Request | Work::Walk(..) | Work::Insert(_) | Work::Scenario(..) => {
+            (Arc::new(Script::of_target(&target)), Lane::WHOLE)
+        }
     };
     let answers = script.answers();
     let asking = Rc::new(Asking { connector, target, closing, answers, addresses: OnceCell::new() });
@@ -281,7 +286,7 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     let recorder = Rc::new(RefCell::new(recorder));
     let mut end = ReportEnd::Whole;
     let written = Rc::clone(&recorder);
-    let mut used_within = None;
+    let (mut used_within, mut ended) = (None, None);
     match (work, load) {
         (Work::Walk(pass, role), _) => {
             let walk = std::mem::take(&mut kept.walk);
@@ -313,6 +318,17 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }
+        (Work::Scenario(program, lane, gate), load) => {
+            let closed = Closed { users: load.users(), end: load.end(), ramp_up: Duration::ZERO };
+            let on_counted = |now| (started, before) = (now, tools.thread_use.read());
+            let on_ended = |now| ended = Some((now, tools.thread_use.read()));
+            let playing = (asking, program, lane);
+            tokio::select! {
+                biased;
+                back = scenario::run(users, playing, (closed, gate), written, on_counted, on_ended) => kept.users = back,
+                _ = &mut cancel => end = ReportEnd::Cancelled,
+            }
+        }
         (Work::Insert(transfer), _) => {
             let connections = insert::Connections { users, aside: std::mem::take(&mut kept.aside) };
             let (scratch, thread_use) = (&mut tools.scratch, &tools.thread_use);
@@ -326,8 +342,8 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
             }
         }
     }
-    let finished = Instant::now();
-    let used = used_within.unwrap_or_else(|| tools.thread_use.read().since(before));
+    let (finished, after) = ended.unwrap_or_else(|| (Instant::now(), tools.thread_use.read()));
+    let used = used_within.unwrap_or_else(|| after.since(before));
     kept.users.extend(resting);
     // Cancelled tasks are dropped when they are next polled, so the recorder may still be shared: then it is copied.
     let recorder = Rc::try_unwrap(recorder).map_or_else(|shared| shared.borrow().clone(), RefCell::into_inner);

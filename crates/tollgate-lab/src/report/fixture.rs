@@ -301,6 +301,7 @@ pub(crate) fn cell(variant: &str, level: u64) -> Cell {
         equal_rate: None,
         backend: None,
         occupancy: None,
+        played: None,
         batch: None,
     }
 }

@@ -7,6 +7,7 @@ use super::ladder;
 use super::mediation;
 use super::number;
 use super::peers;
+use super::scenario;
 use super::sentence;
 use super::terminal::{findings, one_line, verdict_word};
 use super::thresholds;
@@ -44,6 +45,10 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
             word_tables(ladder::tables(run), out)?;
         }
         cells(&view, out)?;
+        if let Some(table) = scenario::table(run) {
+            word_tables(vec![table], out)?;
+            writeln!(out, "{}.\n", scenario::SHARED)?;
+        }
         if mediation::is_shown(run) {
             word_tables(mediation::tables(&view, "×", mediation::Reasons::Beside), out)?;
         }

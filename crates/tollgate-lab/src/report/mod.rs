@@ -18,6 +18,7 @@ mod markdown;
 mod mediation;
 mod number;
 mod peers;
+mod scenario;
 mod sentence;
 mod terminal;
 mod thresholds;

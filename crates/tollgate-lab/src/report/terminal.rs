@@ -9,6 +9,7 @@ use super::ladder;
 use super::mediation::{self, Reasons};
 use super::number::{self, NOTHING};
 use super::peers;
+use super::scenario;
 use super::sentence;
 use super::thresholds;
 use super::view::{self, Doubt, Row, View, is_plain};
@@ -79,6 +80,11 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
             for text in mediation::reasons(run).iter().map(String::as_str).chain([mediation::SHARED]) {
                 wrapped(out, "  ", text, options.width)?;
             }
+            writeln!(out)?;
+        }
+        if let Some(table) = scenario::table(run) {
+            words(&table, out, options.width, &paint)?;
+            wrapped(out, "  ", scenario::SHARED, options.width)?;
             writeln!(out)?;
         }
     }

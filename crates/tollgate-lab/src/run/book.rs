@@ -394,6 +394,7 @@ impl Entry {
             cell.linear = Some(spread::linear(&self.recorder.response, bins.closed_ms));
             cell.equal_rate = self.rate.as_ref().map(|rate| rate.found(bins.rate_ms));
         }
+        cell.played = self.recorder.stepped.as_deref().map(cells::played);
         cell.occupancy = self.seen.as_ref().and_then(|seen| {
             seen.found(&Around {
                 users: self.users,

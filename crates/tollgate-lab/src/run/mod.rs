@@ -290,13 +290,14 @@ fn blank(
             unit_of_work: match experiment.workload {
                 WorkloadKind::Walk => "pass over the list and every entity that it names".to_owned(),
                 WorkloadKind::Request => "request".to_owned(),
+                WorkloadKind::Scenario => "iteration of all steps".to_owned(),
                 WorkloadKind::Insert => "transfer of as many records as the level says".to_owned(),
                 WorkloadKind::Batch => "document".to_owned(),
             },
             piece: match experiment.workload {
                 WorkloadKind::Insert => results::Piece::Record,
                 WorkloadKind::Batch => results::Piece::Document,
-                WorkloadKind::Walk | WorkloadKind::Request => results::Piece::Request,
+                WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Scenario => results::Piece::Request,
             },
             published_table: experiment.published_table.map(|table| table.name().to_owned()),
         },

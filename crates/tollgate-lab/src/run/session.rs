@@ -477,6 +477,7 @@ impl Session<'_> {
     pub(super) fn reading(&self) -> Asking {
         match self.options.experiment.workload {
             WorkloadKind::Walk => Asking::Walk,
+            WorkloadKind::Scenario => Asking::Scenario,
             WorkloadKind::Request | WorkloadKind::Insert | WorkloadKind::Batch => Asking::Request,
         }
     }

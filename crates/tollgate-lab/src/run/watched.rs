@@ -22,6 +22,7 @@ use super::sites::{self, Place, Site};
 use crate::cores::{self, Cores};
 use crate::experiment::{Distance, InsertPlaces, RequestShape, Variant};
 use crate::load::insert::Emptying;
+use crate::load::scenario::Program;
 use crate::load::target::LoadTarget;
 use crate::load::{Connection, basic_authorization};
 use crate::plan::Plan;
@@ -233,7 +234,11 @@ impl Watched {
                 plan.levels.iter().enumerate().map(aim).collect::<Result<_, String>>()?
             }
             None => {
-                let target = load_target(measured, variant.request.clone(), (options.tls(), headers))?;
+                let mut target = load_target(measured, variant.request.clone(), (options.tls(), headers))?;
+                if let Some(played) = &variant.played {
+                    let program = Arc::new(Program::new(played, &target)?);
+                    Arc::make_mut(&mut target).program = Some(program);
+                }
                 vec![(0, Aim { target, place: 0 })]
             }
         };

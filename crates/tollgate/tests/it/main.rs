@@ -10,6 +10,7 @@ mod helper;
 mod load;
 mod report;
 mod run;
+mod scenarios;
 mod serve;
 mod tls;
 mod users;

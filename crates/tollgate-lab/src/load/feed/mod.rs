@@ -21,7 +21,7 @@ use template::Escape;
 pub const VALUES_BYTES_MAX: usize = 1 << 30;
 
 /// Rows of values, and how they are taken.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Feed {
     /// The rows.
     pub table: Arc<Table>,

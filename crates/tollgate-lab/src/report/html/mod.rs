@@ -17,6 +17,7 @@ mod method;
 mod parts;
 mod peers;
 mod published;
+mod scenario;
 #[cfg(test)]
 mod tests;
 mod watched;
@@ -56,6 +57,7 @@ const SECTIONS: &[Section] = &[
     mediation::tables,   // of mediation: payloads, memory, the law, warm-ups
     peers::section,      // what peers took by what tollgate took
     encryption::tables,  // of encryption: each level, first requests, peaks, speeds
+    scenario::section,   // of scenarios: each step
     cells::table,        // every figure, and the doubts beside them
     figures::charts,     // time, throughput, distribution
     watched::section,    // CPU, memory and work processes over time

@@ -1,0 +1,444 @@
+//! From the file's scenarios to [`Scenario`]s: every rule about their names, texts and expressions.
+//!
+//! It deliberately looks at nothing outside the text but for the files that it names.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use regex::bytes::RegexBuilder;
+use tollgate_net::http1::client::RequestTemplate;
+use tollgate_xml::XPath;
+use toml::Spanned;
+
+use super::file::{
+    AssertFile, CsrfName, DistributionName, FeedEndName, FeedFile, OrderName, ScenarioFile, SourceFile, StepFile,
+    ThinkFile,
+};
+use super::{
+    Assertion, BUILT_IN, CSRF_FIELD, CSRF_TOKEN, Condition, Expression, Extract, Fed, Part, Pattern, Place, Played,
+    Scenario, Source, Step, Text, Think,
+};
+use crate::experiment::check::Checker;
+use crate::experiment::error::{ExperimentError, did_you_mean};
+use crate::experiment::file::{ExperimentFile, FactorName, VariantFile, WorkloadKind};
+use crate::load::check_header;
+use crate::load::checks::Statuses;
+use crate::load::feed::csv::Table;
+use crate::load::feed::template::{Escape, Piece, Template};
+use crate::load::feed::{Feed, FeedEnd, Order};
+
+/// Most steps of a scenario: each has histograms of its own.
+const STEPS_MAX: usize = 64;
+/// Most variables of a scenario.
+const VARIABLES_MAX: usize = 512;
+/// Longest time to think in milliseconds: as long as a trial may be.
+const THINK_MS_MAX: u32 = 60_000;
+/// What a compiled regular expression may take.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+/// Methods that write, and so send a token against forged requests along.
+const WRITING: [&str; 5] = ["POST", "PUT", "PATCH", "MERGE", "DELETE"];
+
+impl Checker<'_> {
+    /// What each variant plays, in the order of the file; all absent for other workloads.
+    pub(in crate::experiment) fn played(
+        &self,
+        parsed: &ExperimentFile,
+    ) -> Result<Vec<Option<Played>>, ExperimentError> {
+        let is_scenario = parsed.workload.as_ref().kind == WorkloadKind::Scenario;
+        if !is_scenario {
+            let named = parsed.variants.iter().find_map(|variant| variant.scenario.as_ref().map(Spanned::span));
+            let bound = parsed.variants.iter().find_map(|variant| variant.variables.values().next().map(Spanned::span));
+            let first = parsed.scenarios.first().map(|scenario| scenario.name.span());
+            return match first.or(named).or(bound) {
+                None => Ok(vec![None; parsed.variants.len()]),
+                Some(span) => {
+                    let help = "set `kind = \"scenario\"` in `[workload]`";
+                    Err(self.fault(span, "a scenario has no meaning for this workload", help))
+                }
+            };
+        }
+        if *parsed.factor.name.as_ref() != FactorName::Concurrency {
+            let help = "`scenario` is swept over `concurrency`";
+            return Err(self.fault(parsed.workload.span(), "factor and workload do not fit", help));
+        }
+        let mut named: Vec<usize> = Vec::with_capacity(parsed.variants.len());
+        for variant in &parsed.variants {
+            named.push(self.scenario_of(variant, parsed)?);
+        }
+        let mut scenarios = Vec::with_capacity(parsed.scenarios.len());
+        for (position, file) in parsed.scenarios.iter().enumerate() {
+            let own = parsed.variants.iter().zip(&named).filter(|(_, named)| **named == position);
+            let own: Vec<&VariantFile> = own.map(|(variant, _)| variant).collect();
+            scenarios.push(Arc::new(self.scenario(file, &own)?));
+        }
+        let played = |(variant, position): (&VariantFile, &usize)| {
+            let scenario = Arc::clone(&scenarios[*position]);
+            let constants = variant.variables.iter().filter_map(|(name, value)| {
+                let variable = scenario.variables.iter().position(|known| known == name)?;
+                Some((variable, value.as_ref().clone()))
+            });
+            let constants = constants.collect();
+            Some(Played { scenario, constants })
+        };
+        Ok(parsed.variants.iter().zip(&named).map(played).collect())
+    }
+
+    /// Position of a variant's scenario.
+    fn scenario_of(&self, variant: &VariantFile, parsed: &ExperimentFile) -> Result<usize, ExperimentError> {
+        let names = || parsed.scenarios.iter().map(|scenario| scenario.name.as_ref().as_str());
+        match (&variant.scenario, parsed.scenarios.len()) {
+            (_, 0) => Err(self.fault(parsed.workload.span(), "there is no scenario", "add a `[[scenario]]`")),
+            (None, 1) => Ok(0),
+            (None, _) => {
+                let message = format!("variant `{}` does not say what it plays", variant.name.as_ref());
+                let first = names().next().unwrap_or_default();
+                Err(self.fault(
+                    variant.name.span(),
+                    &message,
+                    &format!("add `scenario`, such as `scenario = \"{first}\"`"),
+                ))
+            }
+            (Some(name), _) => names().position(|known| known == name.as_ref()).ok_or_else(|| {
+                let message = format!("there is no scenario `{}`", name.as_ref());
+                self.fault(name.span(), &message, &did_you_mean(name.as_ref(), names()))
+            }),
+        }
+    }
+
+    fn scenario(&self, file: &ScenarioFile, variants: &[&VariantFile]) -> Result<Scenario, ExperimentError> {
+        self.name(&file.name)?;
+        if file.steps.is_empty() {
+            let message = format!("scenario `{}` has no step", file.name.as_ref());
+            return Err(self.fault(file.name.span(), &message, "add a `[[scenario.step]]`"));
+        }
+        let all = || file.setup.iter().chain(&file.steps).chain(&file.teardown);
+        if let Some(beyond) = all().nth(STEPS_MAX) {
+            return Err(self.fault(beyond.name.span(), "one step too many", &format!("at most {STEPS_MAX} may be")));
+        }
+        let mut known: Vec<&str> = Vec::new();
+        for step in all() {
+            self.name(&step.name)?;
+            if known.contains(&step.name.as_ref().as_str()) {
+                let message = format!("step `{}` stands twice", step.name.as_ref());
+                return Err(self.fault(step.name.span(), &message, "give each step of a scenario a name of its own"));
+            }
+            known.push(step.name.as_ref());
+        }
+        let mut variables: Vec<String> = BUILT_IN.map(str::to_owned).to_vec();
+        let mut feeds = Vec::with_capacity(file.feeds.len());
+        for (number, feed) in file.feeds.iter().enumerate() {
+            feeds.push(self.feed(feed, number, &mut variables)?);
+        }
+        self.constants(file, variants, &mut variables)?;
+        let mut writer = StepWriter { checker: self, file, variables, has_token: false };
+        let setup = file.setup.iter().map(|step| writer.step(step)).collect::<Result<_, _>>()?;
+        let steps = file.steps.iter().map(|step| writer.step(step)).collect::<Result<_, _>>()?;
+        let teardown = file.teardown.iter().map(|step| writer.step(step)).collect::<Result<_, _>>()?;
+        let variables = writer.variables;
+        if variables.len() > VARIABLES_MAX {
+            let help = format!("at most {VARIABLES_MAX} may be");
+            return Err(self.fault(file.name.span(), &format!("{} variables", variables.len()), &help));
+        }
+        Ok(Scenario { name: file.name.as_ref().clone(), variables, feeds, setup, steps, teardown })
+    }
+
+    /// The variables that variants set: each sets all of them.
+    fn constants(
+        &self,
+        file: &ScenarioFile,
+        variants: &[&VariantFile],
+        variables: &mut Vec<String>,
+    ) -> Result<(), ExperimentError> {
+        let Some(first) = variants.first() else { return Ok(()) };
+        for variant in variants {
+            for (name, value) in &variant.variables {
+                if !is_variable(name) || variables.contains(name) {
+                    let message = format!("`{name}` is no name for a variable, or another one's");
+                    return Err(self.fault(value.span(), &message, "use letters, digits, `-` and `_`"));
+                }
+            }
+            if let Some(missing) = first.variables.keys().find(|name| !variant.variables.contains_key(*name)) {
+                let message = format!("variant `{}` does not set `{missing}`, as others do", variant.name.as_ref());
+                let help = format!("all variants of scenario `{}` set the same variables", file.name.as_ref());
+                return Err(self.fault(variant.name.span(), &message, &help));
+            }
+            if let Some((name, value)) = variant.variables.iter().find(|(name, _)| !first.variables.contains_key(*name))
+            {
+                let message = format!("`{name}` is not set by variant `{}`", first.name.as_ref());
+                let help = did_you_mean(name, first.variables.keys().map(String::as_str));
+                return Err(self.fault(value.span(), &message, &help));
+            }
+        }
+        variables.extend(first.variables.keys().cloned());
+        Ok(())
+    }
+
+    fn feed(&self, file: &FeedFile, number: usize, variables: &mut Vec<String>) -> Result<Fed, ExperimentError> {
+        let text = self.file(&file.file)?;
+        let table = Table::parse(text.as_bytes()).map_err(|error| {
+            let message = format!("`{}` is no table", file.file.as_ref());
+            self.fault(file.file.span(), &message, &error.to_string())
+        })?;
+        let first = variables.len();
+        for column in &table.columns {
+            if !is_variable(column) || variables.contains(column) {
+                let message = format!(
+                    "column `{column}` of `{}` is no name for a variable, or another one's",
+                    file.file.as_ref()
+                );
+                return Err(self.fault(file.file.span(), &message, "use letters, digits, `-` and `_`"));
+            }
+            variables.push(column.clone());
+        }
+        let order = match file.order {
+            OrderName::InOrder => Order::InOrder,
+            OrderName::Random => Order::Random,
+            OrderName::Unique => Order::Unique,
+        };
+        let end = match file.end {
+            FeedEndName::Again => FeedEnd::Again,
+            FeedEndName::Stop => FeedEnd::Stop,
+        };
+        Ok(Fed { feed: Feed { table: Arc::new(table), order, end, seed: number as u64 }, first })
+    }
+}
+
+/// Checks one step after the other, in the order in which users do them.
+struct StepWriter<'c> {
+    checker: &'c Checker<'c>,
+    file: &'c ScenarioFile,
+    /// Those that have a value by now.
+    variables: Vec<String>,
+    /// Whether a step before fetched a token against forged requests.
+    has_token: bool,
+}
+
+impl StepWriter<'_> {
+    fn step(&mut self, file: &StepFile) -> Result<Step, ExperimentError> {
+        let body = self.body(file)?;
+        let method = match &file.method {
+            Some(method) if RequestTemplate::builder(method.as_ref(), "host").target_text("/").build().is_err() => {
+                let message = format!("`{}` is not a method", method.as_ref());
+                return Err(self.fault(method.span(), &message, "write it in capitals, such as `POST`"));
+            }
+            Some(method) => method.as_ref().clone(),
+            None if body.is_some() => "POST".to_owned(),
+            None => "GET".to_owned(),
+        };
+        let path = self.text(file.path.as_ref(), file.path.span(), Escape::Url)?;
+        for part in &path.0 {
+            if let Part::Fixed(text) = part
+                && !RequestTemplate::is_target_text(text.as_bytes())
+            {
+                let message = format!("`{}` is no path", file.path.as_ref());
+                return Err(self.fault(file.path.span(), &message, "write anything but visible ASCII as `%20`"));
+            }
+        }
+        let mut headers = Vec::with_capacity(file.headers.len() + 1);
+        for (name, value) in &file.headers {
+            if let Err(message) = check_header(name, value.as_ref()) {
+                return Err(self.fault(value.span(), &message, "write it as `headers = { Name = \"value\" }`"));
+            }
+            headers.push((name.clone(), self.text(value.as_ref(), value.span(), Escape::Raw)?));
+        }
+        let is_set = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(CSRF_FIELD));
+        if file.csrf == Some(CsrfName::Fetch) {
+            headers.push((CSRF_FIELD.to_owned(), Text(vec![Part::Fixed("Fetch".to_owned())])));
+        } else if self.has_token && !is_set && WRITING.contains(&method.as_str()) {
+            let token = self.variables.iter().position(|known| known == CSRF_TOKEN);
+            let token = token.expect("a token that was fetched has its variable");
+            headers.push((CSRF_FIELD.to_owned(), Text(vec![Part::Value(token, Escape::Raw)])));
+        }
+        let statuses = match &file.status {
+            None => Statuses::default(),
+            Some(status) => status
+                .as_ref()
+                .parse()
+                .map_err(|message: String| self.fault(status.span(), &message, "such as `status = \"201\"`"))?,
+        };
+        let think = match file.think.as_ref().or(self.file.think.as_ref()) {
+            None => None,
+            Some(think) => Some(self.think(think)?),
+        };
+        let mut assertions = Vec::with_capacity(file.assert.len());
+        for assertion in &file.assert {
+            assertions.push(self.assertion(assertion)?);
+        }
+        let mut extracts = Vec::with_capacity(file.extract.len() + 1);
+        for (name, source) in &file.extract {
+            if !is_variable(name) || BUILT_IN.contains(&name.as_str()) {
+                let message = format!("`{name}` is no name for a variable, or tollgate's own");
+                return Err(self.fault(source.span(), &message, "use letters, digits, `-` and `_`"));
+            }
+            let found = self.source(source.as_ref(), source.span())?;
+            extracts.push(Extract { variable: self.variable(name), source: found });
+        }
+        if file.csrf == Some(CsrfName::Fetch) {
+            let place = Place::Header(CSRF_FIELD.to_owned());
+            extracts.push(Extract { variable: self.variable(CSRF_TOKEN), source: Source { place, pattern: None } });
+            self.has_token = true;
+        }
+        Ok(Step {
+            name: file.name.as_ref().clone(),
+            method,
+            path,
+            headers,
+            body,
+            statuses,
+            think,
+            extracts,
+            assertions,
+        })
+    }
+
+    /// The position of a variable, which has a value from here on.
+    fn variable(&mut self, name: &str) -> usize {
+        self.variables.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.variables.push(name.to_owned());
+            self.variables.len() - 1
+        })
+    }
+
+    fn body(&self, file: &StepFile) -> Result<Option<Text>, ExperimentError> {
+        let read;
+        let (text, span) = match (&file.body, &file.body_file) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(name)) => {
+                return Err(self.fault(name.span(), "`body` and `body_file` stand together", "leave one of them out"));
+            }
+            (Some(body), None) => (body.as_ref().as_str(), body.span()),
+            (None, Some(name)) => {
+                read = self.checker.file(name)?;
+                (read.as_str(), name.span())
+            }
+        };
+        let media_type = file.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        let escape = media_type.map_or(Escape::Raw, |(_, value)| Escape::of_media_type(value.as_ref()));
+        self.text(text, span, escape).map(Some)
+    }
+
+    /// A text whose variables all have values by now.
+    fn text(&self, text: &str, span: Range<usize>, escape: Escape) -> Result<Text, ExperimentError> {
+        let template = Template::parse(text)
+            .map_err(|error| self.fault(span.clone(), &error.to_string(), "a variable stands as `{{name}}`"))?;
+        let part = |piece: &Piece<'_>| match piece {
+            Piece::Text(text) => Ok(Part::Fixed((*text).to_owned())),
+            Piece::Value { column, escape: own, .. } => match self.variables.iter().position(|known| known == column) {
+                Some(variable) => Ok(Part::Value(variable, own.unwrap_or(escape))),
+                None => {
+                    let message = format!("`{{{{{column}}}}}` has no value here");
+                    Err(self.fault(
+                        span.clone(),
+                        &message,
+                        &did_you_mean(column, self.variables.iter().map(String::as_str)),
+                    ))
+                }
+            },
+        };
+        template.pieces.iter().map(part).collect::<Result<_, _>>().map(Text)
+    }
+
+    fn think(&self, think: &Spanned<ThinkFile>) -> Result<Think, ExperimentError> {
+        let ThinkFile { ms, distribution } = *think.as_ref();
+        if ms > THINK_MS_MAX {
+            let help = format!("it is from 0 to {THINK_MS_MAX}");
+            return Err(self.fault(think.span(), &format!("a time to think of {ms} ms"), &help));
+        }
+        let time = Duration::from_millis(ms.into());
+        Ok(match distribution {
+            DistributionName::Constant => Think::Constant(time),
+            DistributionName::Exponential => Think::Exponential(time),
+        })
+    }
+
+    fn source(&self, file: &SourceFile, span: Range<usize>) -> Result<Source, ExperimentError> {
+        let place = match (&file.json, &file.xpath, &file.header) {
+            (None, None, None) => Place::Body,
+            (Some(pointer), None, None) => Place::Json(self.pointer(pointer, &span)?),
+            (None, Some(expression), None) => {
+                let prefixes = self.prefixes();
+                let compiled = XPath::compile(expression, &prefixes).map_err(|error| {
+                    let help = "prefixes stand in the scenario's `namespaces`";
+                    self.fault(span.clone(), &format!("`{expression}` is no XPath: {error}"), help)
+                })?;
+                Place::XPath(Expression(Arc::new(compiled)))
+            }
+            (None, None, Some(name)) => {
+                if let Err(message) = check_header(name, "") {
+                    return Err(self.fault(span, &message, "name a field, such as `header = \"Location\"`"));
+                }
+                Place::Header(name.clone())
+            }
+            _ => {
+                let help = "write one of `json`, `xpath` and `header`";
+                return Err(self.fault(span, "a text stands at one place", help));
+            }
+        };
+        let pattern = match &file.regex {
+            None => None,
+            Some(pattern) => Some(self.pattern(pattern, &span)?),
+        };
+        Ok(Source { place, pattern })
+    }
+
+    fn prefixes(&self) -> Vec<(&str, &str)> {
+        let pair = |(prefix, namespace)| -> (&str, &str) { (String::as_str(prefix), String::as_str(namespace)) };
+        BTreeMap::iter(&self.file.namespaces).map(pair).collect()
+    }
+
+    /// The names and indices of a JSON pointer (RFC 6901, section 3 and 4).
+    fn pointer(&self, pointer: &str, span: &Range<usize>) -> Result<Vec<String>, ExperimentError> {
+        if pointer.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some(rest) = pointer.strip_prefix('/') else {
+            let message = format!("`{pointer}` is no JSON pointer");
+            return Err(self.fault(span.clone(), &message, "it begins with a slash, such as `/value/0/id`"));
+        };
+        Ok(rest.split('/').map(|name| name.replace("~1", "/").replace("~0", "~")).collect())
+    }
+
+    fn pattern(&self, pattern: &str, span: &Range<usize>) -> Result<Pattern, ExperimentError> {
+        let built = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build();
+        built.map(Pattern).map_err(|error| {
+            let why = error.to_string();
+            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            self.fault(span.clone(), &format!("`{pattern}` is no regular expression"), why)
+        })
+    }
+
+    fn assertion(&self, file: &Spanned<AssertFile>) -> Result<Assertion, ExperimentError> {
+        let span = file.span();
+        let file = file.as_ref();
+        let [json, xpath, header, regex] = [&file.json, &file.xpath, &file.header, &file.regex].map(Option::clone);
+        let source = self.source(&SourceFile { json, xpath, header, regex }, span.clone())?;
+        let mut conditions = Vec::new();
+        if let Some(text) = &file.equals {
+            conditions.push(Condition::Equals(self.text(text, span.clone(), Escape::Raw)?));
+        }
+        if let Some(text) = &file.contains {
+            conditions.push(Condition::Contains(self.text(text, span.clone(), Escape::Raw)?));
+        }
+        if let Some(pattern) = &file.matches {
+            conditions.push(Condition::Matches(self.pattern(pattern, &span)?));
+        }
+        conditions.extend(file.bytes_min.map(Condition::BytesMin));
+        conditions.extend(file.bytes_max.map(Condition::BytesMax));
+        if source == (Source { place: Place::Body, pattern: None }) && conditions.is_empty() {
+            let help = "add `json`, `xpath`, `header`, `regex`, `contains`, `bytes_min` …";
+            return Err(self.fault(span, "it says nothing of the answer", help));
+        }
+        Ok(Assertion { source, conditions })
+    }
+
+    fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
+        self.checker.fault(span, message, help)
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    !name.is_empty() && name.len() <= 64 && name.bytes().all(plain)
+}

@@ -1,0 +1,188 @@
+//! The shape of a scenario in an experiment's TOML file, as a user writes it.
+//!
+//! It deliberately does not judge: see [`super::check`].
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+/// A sequence of requests that each user goes through again and again: one iteration is one unit of work.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::experiment) struct ScenarioFile {
+    /// Short name: a variant says by it which scenario is its own, where there are several.
+    #[schemars(with = "String")]
+    pub(in crate::experiment) name: Spanned<String>,
+    /// Prefixes of its XPath expressions, and their namespaces.
+    #[serde(default)]
+    pub(super) namespaces: BTreeMap<String, String>,
+    /// How long a user thinks behind each step that does not say it itself; absent: not at all.
+    #[schemars(with = "Option<ThinkFile>")]
+    pub(super) think: Option<Spanned<ThinkFile>>,
+    /// Files of values: each iteration takes a row of each, whose columns are variables.
+    #[serde(default, rename = "feed")]
+    pub(super) feeds: Vec<FeedFile>,
+    /// What each user does once before anything counts.
+    #[serde(default)]
+    pub(super) setup: Vec<StepFile>,
+    /// What each user does again and again.
+    #[serde(default, rename = "step")]
+    pub(super) steps: Vec<StepFile>,
+    /// What each user does once when nothing counts any more.
+    #[serde(default)]
+    pub(super) teardown: Vec<StepFile>,
+}
+
+/// One request and what is done with its answer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StepFile {
+    /// Short name, unique in the scenario: its figures stand under it.
+    #[schemars(with = "String")]
+    pub(super) name: Spanned<String>,
+    /// The method; absent: GET, or POST where there is a body.
+    #[schemars(with = "Option<String>")]
+    pub(super) method: Option<Spanned<String>>,
+    /// Path and query: with a slash in front from the host on, else beside the variant's `url`. `{{name}}` stands for a
+    /// variable, here as in headers, bodies and assertions.
+    #[schemars(with = "String")]
+    pub(super) path: Spanned<String>,
+    /// `"fetch"`: it asks for a token against forged requests (`X-CSRF-Token: Fetch`), which all later steps that write
+    /// send along.
+    pub(super) csrf: Option<CsrfName>,
+    /// Header fields.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) headers: BTreeMap<String, Spanned<String>>,
+    /// The body; its variables are escaped as the `Content-Type` demands.
+    #[schemars(with = "Option<String>")]
+    pub(super) body: Option<Spanned<String>>,
+    /// A file beside this one that is the body.
+    #[schemars(with = "Option<String>")]
+    pub(super) body_file: Option<Spanned<String>>,
+    /// The statuses that are wanted, such as `201` or `2xx,404`; absent: 2xx.
+    #[schemars(with = "Option<String>")]
+    pub(super) status: Option<Spanned<String>>,
+    /// How long the user thinks behind it.
+    #[schemars(with = "Option<ThinkFile>")]
+    pub(super) think: Option<Spanned<ThinkFile>>,
+    /// Variables, and where in the answer their values stand.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, SourceFile>")]
+    pub(super) extract: BTreeMap<String, Spanned<SourceFile>>,
+    /// What holds of every valid answer.
+    #[serde(default)]
+    #[schemars(with = "Vec<AssertFile>")]
+    pub(super) assert: Vec<Spanned<AssertFile>>,
+}
+
+/// What a step does about forged requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum CsrfName {
+    /// Asks for a token.
+    Fetch,
+}
+
+/// How long a user thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ThinkFile {
+    /// Milliseconds, of `exponential` in the mean.
+    pub(super) ms: u32,
+    /// How the times lie; absent: `"constant"`.
+    #[serde(default)]
+    pub(super) distribution: DistributionName,
+}
+
+/// How times lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum DistributionName {
+    /// All alike.
+    #[default]
+    Constant,
+    /// As between the calls of many people who know nothing of each other; at most ten times the mean.
+    Exponential,
+}
+
+/// A file of values.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FeedFile {
+    /// A CSV file beside this one, whose first row names the columns.
+    #[schemars(with = "String")]
+    pub(super) file: Spanned<String>,
+    /// In which order rows are taken; absent: `"in-order"`, by each user for itself.
+    #[serde(default)]
+    pub(super) order: OrderName,
+    /// What comes behind the last row; absent: `"again"`.
+    #[serde(default)]
+    pub(super) end: FeedEndName,
+}
+
+/// In which order rows are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum OrderName {
+    /// From the first to the last, by each user for itself.
+    #[default]
+    InOrder,
+    /// Any of them, drawn for each iteration.
+    Random,
+    /// From the first to the last, each by one iteration of all users.
+    Unique,
+}
+
+/// What comes behind the last row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FeedEndName {
+    /// The first one.
+    #[default]
+    Again,
+    /// The user leaves.
+    Stop,
+}
+
+/// Where in an answer a text stands: at one of `json`, `xpath` and `header`, else in the whole body; `regex` then takes its
+/// first group, or all that it matches, out of that.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SourceFile {
+    /// A JSON pointer (RFC 6901), such as `/d/results/0/carrid`.
+    pub(super) json: Option<String>,
+    /// An XPath expression.
+    pub(super) xpath: Option<String>,
+    /// A header field.
+    pub(super) header: Option<String>,
+    /// A regular expression.
+    pub(super) regex: Option<String>,
+}
+
+/// What holds of a text of an answer; with none of `equals`, `contains`, `matches` and the lengths that it is there, and of
+/// an XPath condition that it is true.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AssertFile {
+    /// A JSON pointer (RFC 6901).
+    pub(super) json: Option<String>,
+    /// An XPath expression.
+    pub(super) xpath: Option<String>,
+    /// A header field.
+    pub(super) header: Option<String>,
+    /// A regular expression.
+    pub(super) regex: Option<String>,
+    /// What it is.
+    pub(super) equals: Option<String>,
+    /// What stands in it.
+    pub(super) contains: Option<String>,
+    /// A regular expression that it matches somewhere.
+    pub(super) matches: Option<String>,
+    /// How many bytes it has at least.
+    pub(super) bytes_min: Option<u64>,
+    /// How many bytes it has at most.
+    pub(super) bytes_max: Option<u64>,
+}

@@ -1,0 +1,174 @@
+//! Texts in answers: found at a JSON pointer, by XPath, in a field, by a regular expression; and what holds of them.
+//!
+//! It deliberately builds no tree of JSON, and reads no further than to what is looked for.
+
+use tollgate_wire::json::reader::{Event, Limits, Reader};
+use tollgate_xml::xpath::Found;
+use tollgate_xml::{Document, Options};
+
+use crate::experiment::scenario::{Expression, Place, Source};
+
+/// Appends what stands in the answer at `source`; `headers` has the fields that the step looks at. `false`: nothing stands
+/// there.
+///
+/// # Errors
+/// Why the answer cannot be read.
+pub(super) fn find(
+    source: &Source,
+    body: &[u8],
+    headers: &[(String, Option<Vec<u8>>)],
+    out: &mut Vec<u8>,
+) -> Result<bool, String> {
+    let Some(pattern) = &source.pattern else { return place(&source.place, body, headers, out) };
+    let start = out.len();
+    let captures = match &source.place {
+        Place::Body => pattern.0.captures(body).map(|captures| {
+            let found = captures.get(1).or(captures.get(0)).map_or(&[][..], |found| found.as_bytes());
+            out.extend_from_slice(found);
+        }),
+        other => {
+            if !place(other, body, headers, out)? {
+                return Ok(false);
+            }
+            let whole = out.split_off(start);
+            pattern.0.captures(&whole).map(|captures| {
+                let found = captures.get(1).or(captures.get(0)).map_or(&[][..], |found| found.as_bytes());
+                out.extend_from_slice(found);
+            })
+        }
+    };
+    Ok(captures.is_some())
+}
+
+fn place(place: &Place, body: &[u8], headers: &[(String, Option<Vec<u8>>)], out: &mut Vec<u8>) -> Result<bool, String> {
+    match place {
+        Place::Body => {
+            out.extend_from_slice(body);
+            Ok(true)
+        }
+        Place::Header(name) => {
+            let field = headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+            let value = field.and_then(|(_, value)| value.as_deref());
+            out.extend_from_slice(value.unwrap_or_default());
+            Ok(value.is_some())
+        }
+        Place::Json(path) => json(body, path, out),
+        Place::XPath(expression) => xpath(body, expression, out),
+    }
+}
+
+/// A text without its quotes and escapes, a number in its digits, an object or an array as it stands there; `null` is
+/// nothing.
+fn json(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, String> {
+    let broken = |error: tollgate_wire::document::ReadError| format!("the answer is no JSON: {error}");
+    let mut reader = Reader::new(body, Limits::default()).map_err(broken)?;
+    for name in path {
+        match reader.next().map_err(broken)? {
+            Event::ObjectBegin => loop {
+                match reader.next().map_err(broken)? {
+                    Event::Name(known) if known == name.as_str() => break,
+                    Event::Name(_) => reader.skip_value().map_err(broken)?,
+                    _ => return Ok(false),
+                }
+            },
+            Event::ArrayBegin => {
+                let Ok(index) = name.parse::<usize>() else { return Ok(false) };
+                for place in 0..=index {
+                    if reader.clone().next().map_err(broken)? == Event::ArrayEnd {
+                        return Ok(false);
+                    }
+                    if place < index {
+                        reader.skip_value().map_err(broken)?;
+                    }
+                }
+            }
+            _ => return Ok(false),
+        }
+    }
+    let mut whole = reader.clone();
+    match reader.next().map_err(broken)? {
+        Event::Text(text) => out.extend_from_slice(text.as_bytes()),
+        Event::Number(digits) => out.extend_from_slice(digits.as_bytes()),
+        Event::Boolean(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
+        Event::ObjectBegin | Event::ArrayBegin => {
+            let start = reader.position() - 1;
+            whole.skip_value().map_err(broken)?;
+            out.extend_from_slice(&body[start..whole.position()]);
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// The text of the first node that is found, or what is computed; a condition that does not hold is nothing.
+fn xpath(body: &[u8], expression: &Expression, out: &mut Vec<u8>) -> Result<bool, String> {
+    let broken = |error: tollgate_xml::Error| format!("the answer is no XML that can be searched: {error}");
+    let document = Document::parse_bytes(body, &Options::default()).map_err(broken)?;
+    match expression.0.find(&document, tollgate_xml::tree::NodeId::ROOT).map_err(broken)? {
+        Found::Nodes(nodes) => {
+            let Some(first) = nodes.first() else { return Ok(false) };
+            out.extend_from_slice(document.place_value(*first).as_bytes());
+        }
+        Found::Boolean(false) => return Ok(false),
+        Found::Boolean(true) => out.extend_from_slice(b"true"),
+        Found::Number(_) | Found::String(_) => {
+            let text = expression.0.string(&document, tollgate_xml::tree::NodeId::ROOT).map_err(broken)?;
+            out.extend_from_slice(text.as_bytes());
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::experiment::scenario::Pattern;
+
+    fn found(place: Place, pattern: Option<&str>, body: &str) -> Result<Option<String>, String> {
+        let pattern = pattern.map(|pattern| Pattern(regex::bytes::Regex::new(pattern).unwrap()));
+        let headers = [("Location".to_owned(), Some(b"http://h/orders(17)".to_vec())), ("X".to_owned(), None)];
+        let mut out = Vec::new();
+        let is_there = find(&Source { place, pattern }, body.as_bytes(), &headers, &mut out)?;
+        Ok(is_there.then(|| String::from_utf8(out).unwrap()))
+    }
+
+    #[test]
+    fn a_json_pointer_finds_what_stands_there_as_it_was_written() {
+        let check = |path: &str, expected: Option<&str>| {
+            let body = r#"{"a":{"b":[1.50,"x\"y",null,{"c":[true]}]},"":7}"#;
+            let names = path.split('/').skip(1).map(str::to_owned).collect();
+            assert_eq!(found(Place::Json(names), None, body).unwrap().as_deref(), expected, "{path}");
+        };
+        check("/a/b/0", Some("1.50"));
+        check("/a/b/1", Some("x\"y"));
+        check("/a/b/2", None);
+        check("/a/b/3", Some("{\"c\":[true]}"));
+        check("/a/b/3/c/0", Some("true"));
+        check("/a/b/4", None);
+        check("/a/x", None);
+        check("/a/b/0/c", None);
+        check("/", Some("7"));
+        assert!(found(Place::Json(vec!["a".to_owned()]), None, "{a").unwrap_err().contains("is no JSON"));
+    }
+
+    #[test]
+    fn xpath_fields_and_patterns_find_theirs() {
+        let xpath = |text: &str| {
+            Place::XPath(Expression(Arc::new(tollgate_xml::XPath::compile(text, &[("n", "urn:n")]).unwrap())))
+        };
+        let check = |place: Place, pattern: Option<&str>, expected: Option<&str>| {
+            let body = "<a xmlns='urn:n'><b>1</b><b>2</b></a>";
+            assert_eq!(found(place, pattern, body).unwrap().as_deref(), expected);
+        };
+        check(xpath("//n:b"), None, Some("1"));
+        check(xpath("//n:c"), None, None);
+        check(xpath("count(//n:b)"), None, Some("2"));
+        check(xpath("count(//n:b) = 3"), None, None);
+        check(Place::Header("location".to_owned()), Some(r"\((\d+)\)"), Some("17"));
+        check(Place::Header("x".to_owned()), None, None);
+        check(Place::Body, Some("<b>[0-9]</b>"), Some("<b>1</b>"));
+        check(Place::Body, Some("<c>"), None);
+    }
+}

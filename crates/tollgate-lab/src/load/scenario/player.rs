@@ -1,0 +1,287 @@
+//! One user of a scenario: its variables and cookies, how they go into requests, and what answers leave there.
+//!
+//! Values are written into buffers that the user keeps, so that a request costs no memory once they have grown. What it
+//! deliberately does not do: decide when to ask.
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::ops::Range;
+
+use tollgate_net::http1::client::{BodySink, RequestTemplate, ResponseHead};
+
+use super::find::find;
+use super::program::{HeadPart, Program, Ready, shown};
+use crate::experiment::scenario::{Condition, Part, Text};
+use crate::load::failure::Failure;
+use crate::load::recorder::Recorder;
+use crate::load::user::{Answer, Asking, User};
+
+/// Bytes of an answer that are searched.
+const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Cookies of a user.
+const COOKIES_MAX: usize = 64;
+/// Characters of a text that is shown in a failure.
+const SHOWN_MAX: usize = 80;
+
+/// A user's own.
+pub(super) struct Player {
+    /// Values of all variables.
+    values: Vec<Vec<u8>>,
+    cookies: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The same as they are sent.
+    cookie: Vec<u8>,
+    request: Vec<u8>,
+    /// Escaped values of a request, one behind the other, and where each stands.
+    escaped: Vec<u8>,
+    spans: Vec<Range<usize>>,
+    body: Body,
+    fields: Vec<(String, Option<Vec<u8>>)>,
+    found: Vec<u8>,
+}
+
+/// An answer's body, as far as it is kept.
+struct Body {
+    bytes: Vec<u8>,
+    is_kept: bool,
+    is_cut: bool,
+}
+
+impl BodySink for Body {
+    fn part(&mut self, bytes: &[u8]) {
+        if !self.is_kept || self.is_cut {
+            return;
+        }
+        self.is_cut = self.bytes.len() + bytes.len() > BODY_BYTES_MAX;
+        if !self.is_cut {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+}
+
+impl Player {
+    /// A user at its beginning.
+    pub(super) fn new(program: &Program) -> Player {
+        let mut values = vec![Vec::new(); program.played.scenario.variables.len()];
+        for (variable, value) in &program.played.constants {
+            values[*variable] = value.clone().into_bytes();
+        }
+        let body = Body { bytes: Vec::new(), is_kept: false, is_cut: false };
+        Player {
+            values,
+            cookies: Vec::new(),
+            cookie: Vec::new(),
+            request: Vec::new(),
+            escaped: Vec::new(),
+            spans: Vec::new(),
+            body,
+            fields: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Gives a variable a number.
+    pub(super) fn set_number(&mut self, variable: usize, number: u64) {
+        let value = &mut self.values[variable];
+        value.clear();
+        write!(value, "{number}").expect("memory takes it");
+    }
+
+    /// Gives a variable a value.
+    pub(super) fn set(&mut self, variable: usize, text: &[u8]) {
+        self.values[variable].clear();
+        self.values[variable].extend_from_slice(text);
+    }
+
+    /// Asks what a step says, judges the answer and takes out of it what later steps need.
+    pub(super) async fn play(
+        &mut self,
+        ready: &Ready,
+        user: &mut User,
+        asking: &Asking,
+        recorder: &RefCell<Recorder>,
+    ) -> Result<Answer, Failure> {
+        self.render(ready)?;
+        self.body.bytes.clear();
+        (self.body.is_kept, self.body.is_cut) = (ready.reads_body, false);
+        let (cookies, fields) = (&mut self.cookies, &mut self.fields);
+        fields.truncate(ready.fields.len());
+        fields.resize_with(ready.fields.len(), Default::default);
+        for (field, name) in fields.iter_mut().zip(&ready.fields) {
+            field.0.clone_from(name);
+            field.1 = None;
+        }
+        let mut changed = false;
+        let on_head = |head: &ResponseHead| {
+            for (name, value) in fields.iter_mut() {
+                *value = head.header(name).map(|text| text.as_bytes().to_vec());
+            }
+            for (name, value) in head.headers() {
+                if name.eq_ignore_ascii_case("set-cookie") {
+                    keep_cookie(cookies, value);
+                    changed = true;
+                }
+            }
+        };
+        let asked = user.ask_as(asking, &self.request, &mut self.body, recorder, ready.manner(), on_head).await;
+        if changed {
+            self.cookie.clear();
+            for (name, value) in &self.cookies {
+                let between: &[u8] = if self.cookie.is_empty() { b"" } else { b"; " };
+                [between, name, b"=", value].iter().for_each(|part| self.cookie.extend_from_slice(part));
+            }
+        }
+        let answer = asked?;
+        if self.body.is_cut {
+            return Err(Failure::content(format!("more than {BODY_BYTES_MAX} bytes came, which are not searched")));
+        }
+        self.judge(ready)?;
+        self.extract(ready)?;
+        Ok(answer)
+    }
+
+    fn render(&mut self, ready: &Ready) -> Result<(), Failure> {
+        self.escaped.clear();
+        self.spans.clear();
+        for slot in &ready.slots {
+            let start = self.escaped.len();
+            slot.escape.write(&self.values[slot.variable], &mut self.escaped);
+            let text = &self.escaped[start..];
+            let fits = match slot.part {
+                HeadPart::Target => RequestTemplate::is_target_text(text),
+                HeadPart::Field => RequestTemplate::is_field_text(text),
+            };
+            if !fits {
+                let place = if slot.part == HeadPart::Target { "path" } else { "header" };
+                return Err(Failure::extraction(format!(
+                    "a value cannot stand in the {place} of `{}`: {}",
+                    ready.step.name,
+                    quoted(text)
+                )));
+            }
+            self.spans.push(start..self.escaped.len());
+        }
+        let template = if self.cookie.is_empty() { &ready.plain } else { &ready.with_cookies };
+        if !self.cookie.is_empty() {
+            let start = self.escaped.len();
+            self.escaped.extend_from_slice(&self.cookie);
+            self.spans.push(start..self.escaped.len());
+        }
+        let head = self.spans.len();
+        let parts = ready.step.body.as_ref().map_or(&[][..], |body| &body.0);
+        for part in parts {
+            if let Part::Value(variable, escape) = part {
+                let start = self.escaped.len();
+                escape.write(&self.values[*variable], &mut self.escaped);
+                self.spans.push(start..self.escaped.len());
+            }
+        }
+        let escaped = &self.escaped;
+        let (head, rest) = self.spans.split_at(head);
+        let mut rest = rest.iter();
+        let body = parts.iter().map(move |part| match part {
+            Part::Fixed(text) => text.as_bytes(),
+            Part::Value(..) => rest.next().map_or(&[][..], |span| &escaped[span.clone()]),
+        });
+        template.render_with(head.iter().map(|span| &escaped[span.clone()]), body, &mut self.request);
+        Ok(())
+    }
+
+    fn judge(&mut self, ready: &Ready) -> Result<(), Failure> {
+        for assertion in &ready.step.assertions {
+            let source = &assertion.source;
+            self.found.clear();
+            if !find(source, &self.body.bytes, &self.fields, &mut self.found).map_err(Failure::assertion)? {
+                return Err(Failure::assertion(format!("{source} is not there")));
+            }
+            for condition in &assertion.conditions {
+                let holds = match condition {
+                    Condition::Equals(text) => {
+                        write_text(text, &self.values, &mut self.escaped);
+                        self.found == self.escaped
+                    }
+                    Condition::Contains(text) => {
+                        write_text(text, &self.values, &mut self.escaped);
+                        crate::load::content::contains(&self.found, &self.escaped)
+                    }
+                    Condition::Matches(pattern) => pattern.0.is_match(&self.found),
+                    Condition::BytesMin(bytes) => self.found.len() as u64 >= *bytes,
+                    Condition::BytesMax(bytes) => self.found.len() as u64 <= *bytes,
+                };
+                if !holds {
+                    let wanted = match condition {
+                        Condition::Equals(_) | Condition::Contains(_) => format!(" {}", quoted(&self.escaped)),
+                        _ => String::new(),
+                    };
+                    let what = shown(condition);
+                    return Err(Failure::assertion(format!("{source} {what}{wanted}: {}", quoted(&self.found))));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn extract(&mut self, ready: &Ready) -> Result<(), Failure> {
+        for extract in &ready.step.extracts {
+            let value = &mut self.values[extract.variable];
+            value.clear();
+            if !find(&extract.source, &self.body.bytes, &self.fields, value).map_err(Failure::extraction)? {
+                return Err(Failure::extraction(format!("{} is not there", extract.source)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_text(text: &Text, values: &[Vec<u8>], out: &mut Vec<u8>) {
+    out.clear();
+    for part in &text.0 {
+        match part {
+            Part::Fixed(text) => out.extend_from_slice(text.as_bytes()),
+            Part::Value(variable, escape) => escape.write(&values[*variable], out),
+        }
+    }
+}
+
+fn quoted(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let end = text.char_indices().nth(SHOWN_MAX).map_or(text.len(), |(end, _)| end);
+    format!("{:?}", &text[..end])
+}
+
+/// Takes a cookie of an answer (RFC 6265, section 5.2): one of the same name is replaced, one whose age is over goes. All
+/// go to the one host that is asked, whatever path they are for.
+fn keep_cookie(cookies: &mut Vec<(Vec<u8>, Vec<u8>)>, text: &[u8]) {
+    let mut parts = text.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+    let pair = parts.next().unwrap_or_default();
+    let Some(equals) = pair.iter().position(|byte| *byte == b'=') else { return };
+    let (name, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
+    let is_over = parts.any(|part| {
+        let lower = part.to_ascii_lowercase();
+        lower.strip_prefix(b"max-age=").is_some_and(|age| age == b"0" || age.starts_with(b"-"))
+    });
+    cookies.retain(|(known, _)| known != name);
+    if !is_over && cookies.len() < COOKIES_MAX {
+        cookies.push((name.to_vec(), value.to_vec()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_replaces_the_one_of_its_name_and_goes_when_its_age_is_over() {
+        let mut cookies = Vec::new();
+        let mut check = |text: &str, expected: &[(&str, &str)]| {
+            keep_cookie(&mut cookies, text.as_bytes());
+            let expected: Vec<_> =
+                expected.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec())).collect();
+            assert_eq!(cookies, expected, "{text}");
+        };
+        check("a=1; Path=/; HttpOnly", &[("a", "1")]);
+        check("b = x=y ;Secure", &[("a", "1"), ("b", "x=y")]);
+        check("a=2", &[("b", "x=y"), ("a", "2")]);
+        check("b=; Max-Age=0", &[("a", "2")]);
+        check("nonsense", &[("a", "2")]);
+    }
+}

@@ -1,0 +1,205 @@
+//! A scenario made ready for one target: each step's request is a template whose text is rendered once, before time counts.
+//!
+//! What it deliberately does not do: ask, or hold a user's values (see [`super::player`]).
+
+use tollgate_net::http1::client::{Answers, BodyFraming, Piece, RequestTemplate};
+
+use crate::experiment::scenario::{Condition, Part, Place, Played, Source, Step, Text, Variable};
+use crate::load::checks::Statuses;
+use crate::load::content::Verdict;
+use crate::load::feed::template::Escape;
+use crate::load::target::LoadTarget;
+
+/// What users play.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The scenario, and what some variables are from the beginning.
+    pub(super) played: Played,
+    /// Its steps, made ready.
+    pub(super) setup: Vec<Ready>,
+    pub(super) steps: Vec<Ready>,
+    pub(super) teardown: Vec<Ready>,
+}
+
+/// A step made ready.
+#[derive(Debug, Clone)]
+pub(super) struct Ready {
+    pub(super) step: Step,
+    /// As it is sent by a user without cookies.
+    pub(super) plain: RequestTemplate,
+    /// The same with cookies, whose slot is the last one.
+    pub(super) with_cookies: RequestTemplate,
+    /// Values of the head, in the order of its slots.
+    pub(super) slots: Vec<Slot>,
+    /// Names of fields that the step looks at.
+    pub(super) fields: Vec<String>,
+    /// Whether the body is looked at.
+    pub(super) reads_body: bool,
+    pub(super) answers: Answers,
+    pub(super) repeat: Repeat,
+}
+
+/// A place for a value in the head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) variable: Variable,
+    pub(super) escape: Escape,
+    pub(super) part: HeadPart,
+}
+
+/// Where in the head a value goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeadPart {
+    Target,
+    Field,
+}
+
+/// Whether a request may be sent once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::load) enum Repeat {
+    /// Asking twice is the same as asking once (RFC 9110, section 9.2.2).
+    Allowed,
+    /// It is not.
+    Forbidden,
+}
+
+/// How an answer comes and what of it is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::load) struct Manner<'a> {
+    pub(in crate::load) answers: Answers,
+    pub(in crate::load) repeat: Repeat,
+    pub(in crate::load) statuses: &'a Statuses,
+}
+
+impl Program {
+    /// The program for a target.
+    ///
+    /// # Errors
+    /// What cannot stand in a request.
+    pub fn new(played: &Played, target: &LoadTarget) -> Result<Program, String> {
+        let ready = |steps: &[Step]| steps.iter().map(|step| Ready::new(step, target)).collect::<Result<Vec<_>, _>>();
+        let scenario = &played.scenario;
+        Ok(Program {
+            setup: ready(&scenario.setup)?,
+            steps: ready(&scenario.steps)?,
+            teardown: ready(&scenario.teardown)?,
+            played: played.clone(),
+        })
+    }
+
+    /// Names of the steps that count.
+    pub fn step_names(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().map(|ready| ready.step.name.as_str())
+    }
+}
+
+impl Ready {
+    fn new(step: &Step, target: &LoadTarget) -> Result<Ready, String> {
+        let plain = head(step, target, Cookies::None)?;
+        let with_cookies = head(step, target, Cookies::Slot)?;
+        let mut slots = Vec::new();
+        let mut add = |text: &Text, part: HeadPart| {
+            for piece in &text.0 {
+                if let Part::Value(variable, escape) = piece {
+                    slots.push(Slot { variable: *variable, escape: *escape, part });
+                }
+            }
+        };
+        add(&step.path, HeadPart::Target);
+        step.headers.iter().for_each(|(_, value)| add(value, HeadPart::Field));
+        let sources = || {
+            let asserted = step.assertions.iter().map(|assertion| &assertion.source);
+            step.extracts.iter().map(|extract| &extract.source).chain(asserted)
+        };
+        let field = |source: &Source| match &source.place {
+            Place::Header(name) => Some(name.clone()),
+            Place::Body | Place::Json(_) | Place::XPath(_) => None,
+        };
+        let repeat = match step.method.as_str() {
+            "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE" => Repeat::Allowed,
+            _ => Repeat::Forbidden,
+        };
+        Ok(Ready {
+            answers: plain.answers(),
+            plain,
+            with_cookies,
+            slots,
+            fields: sources().filter_map(field).collect(),
+            reads_body: sources().any(|source| source.place.is_in_body()),
+            repeat,
+            step: step.clone(),
+        })
+    }
+
+    /// What is known of an answer that was not refused.
+    pub(super) fn verdict(&self) -> Verdict {
+        let looks = !self.step.assertions.is_empty() || !self.step.extracts.is_empty();
+        if looks { Verdict::Right } else { Verdict::Unknown }
+    }
+
+    pub(super) fn manner(&self) -> Manner<'_> {
+        Manner { answers: self.answers, repeat: self.repeat, statuses: &self.step.statuses }
+    }
+}
+
+/// Whether a request has a field of cookies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cookies {
+    None,
+    Slot,
+}
+
+fn head(step: &Step, target: &LoadTarget, cookies: Cookies) -> Result<RequestTemplate, String> {
+    let mut builder = RequestTemplate::builder(&step.method, target.target.authority());
+    let base = target.target.path_and_query();
+    let folder = base.split('?').next().and_then(|path| path.rfind('/').map(|end| &path[..=end])).unwrap_or("/");
+    let is_whole = match step.path.0.first() {
+        Some(Part::Fixed(text)) => text.starts_with('/'),
+        // A variable says where.
+        Some(Part::Value(..)) => true,
+        None => false,
+    };
+    if !is_whole {
+        builder = builder.target_text(folder);
+    }
+    for part in &step.path.0 {
+        builder = match part {
+            Part::Fixed(text) => builder.target_text(text),
+            Part::Value(..) => builder.target_slot(),
+        };
+    }
+    for (name, value) in target.fields() {
+        if !step.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
+            builder = builder.header(name, value);
+        }
+    }
+    for (name, value) in &step.headers {
+        let pieces: Vec<Piece<'_>> = value
+            .0
+            .iter()
+            .map(|part| match part {
+                Part::Fixed(text) => Piece::Text(text),
+                Part::Value(..) => Piece::Slot,
+            })
+            .collect();
+        builder = builder.header_with(name, &pieces);
+    }
+    if cookies == Cookies::Slot {
+        builder = builder.header_with("Cookie", &[Piece::Slot]);
+    }
+    if step.body.is_some() || matches!(step.method.as_str(), "POST" | "PUT" | "PATCH" | "MERGE") {
+        builder = builder.framed(BodyFraming::Length);
+    }
+    builder.build().map_err(|error| format!("step `{}`: {error}", step.name))
+}
+
+/// Whether an assertion says more than that its text is there.
+pub(super) fn shown(condition: &Condition) -> String {
+    match condition {
+        Condition::Equals(_) => "is not what it should equal".to_owned(),
+        Condition::Contains(_) => "does not contain what it should".to_owned(),
+        Condition::Matches(pattern) => format!("does not match `{}`", pattern.0.as_str()),
+        Condition::BytesMin(bytes) => format!("has less than {bytes} bytes"),
+        Condition::BytesMax(bytes) => format!("has more than {bytes} bytes"),
+    }
+}

@@ -1,0 +1,16 @@
+//! What a run of scenarios has on the page beyond other runs: each step's figures.
+
+use super::parts::{Table, csv_link, escape};
+use crate::report::scenario;
+use crate::report::view::View;
+
+pub(super) fn section(view: &View<'_>) -> Option<String> {
+    let found = scenario::table(view.run).filter(|_| !view.rows.is_empty())?;
+    let table = Table { head: found.head, rows: found.rows };
+    let csv = csv_link("As CSV", "steps.csv", &table.csv());
+    let shared = escape(scenario::SHARED);
+    Some(format!(
+        "<section><h2>The steps</h2>{}{csv}<p class=\"key\">{shared}.</p></section>",
+        table.html(&found.title)
+    ))
+}

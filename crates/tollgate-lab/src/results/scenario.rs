@@ -1,0 +1,36 @@
+//! What was found of a scenario: iterations as a whole, and each of their steps.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Percentiles;
+
+/// What was found of a scenario in one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Played {
+    /// Whole iterations.
+    pub iterations: u64,
+    /// Iterations that a failure ended.
+    pub failed: u64,
+    /// Whole iterations: response times of their steps added up. Time to think is left out.
+    pub iteration_time_ms: Percentiles,
+    /// Each step, in the order in which users do them.
+    pub steps: Vec<StepFound>,
+}
+
+/// What was found of one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepFound {
+    /// Its name.
+    pub name: String,
+    /// Valid answers.
+    pub requests: u64,
+    /// Failures by class, such as `extraction`, `assertion` or `status-503`.
+    pub errors: BTreeMap<String, u64>,
+    /// First failure's text for each class.
+    pub error_examples: BTreeMap<String, String>,
+    /// From the intended start to the last byte, valid answers only.
+    pub response_time_ms: Percentiles,
+}

@@ -1,0 +1,126 @@
+//! Scenarios of users: the examples run as they are written, and mistakes in them are told with their place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::helper::tollgate;
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// Runs an example as briefly as may be, and gives back what is stored.
+fn run_example(name: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let file = examples().join(name);
+    let out = folder.path().join("run");
+    let (file, to) = (file.to_str().unwrap(), out.to_str().unwrap());
+    // Two blocks are no interval: whether figures are refused is of no interest here.
+    let run = tollgate(["run", file, "--quick", "--rounds", "2", "--out", to]).within(folder.path()).finish();
+    assert!(matches!(run.code, 0 | 3), "{run:#?}");
+    assert!(run.out.contains("The steps"), "{run:#?}");
+    assert!(fs::read_to_string(out.join("report.html")).unwrap().contains("The steps"));
+    serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap()
+}
+
+/// A folder with the shop as `mine.toml`, these texts in it replaced where they first stand.
+fn shop(replaced: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("shop")).unwrap();
+    for file in ["gateway.toml", "flights.csv"] {
+        fs::copy(examples().join("shop").join(file), folder.path().join("shop").join(file)).unwrap();
+    }
+    let mut text = fs::read_to_string(examples().join("shop.toml")).unwrap();
+    for (from, to) in replaced {
+        assert!(text.contains(from), "{from}");
+        text = text.replacen(from, to, 1);
+    }
+    fs::write(folder.path().join("mine.toml"), text).unwrap();
+    folder
+}
+
+/// Every step of every cell was answered as often as iterations were whole, and nothing failed.
+fn check(name: &str, variants: usize, steps: &[&str]) {
+    let result = run_example(name);
+    let cells = result["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), variants);
+    for cell in cells {
+        assert_eq!(cell["errors"], serde_json::json!({}), "{cell:#}");
+        let played = &cell["played"];
+        let iterations = played["iterations"].as_u64().unwrap();
+        assert!(iterations > 0 && played["failed"] == 0, "{played:#}");
+        let found: Vec<&str> =
+            played["steps"].as_array().unwrap().iter().map(|step| step["name"].as_str().unwrap()).collect();
+        assert_eq!(found, steps);
+        assert!(played["steps"].as_array().unwrap().iter().all(|step| step["requests"] == iterations), "{played:#}");
+    }
+    assert_eq!(result["tolls"].as_array().unwrap().is_empty(), variants < 2);
+}
+
+#[test]
+fn the_shop_books_by_both_versions_of_odata() {
+    check("shop.toml", 2, &["search", "flight", "book", "booking", "cancel"]);
+}
+
+#[test]
+fn quotes_come_past_the_bus_and_through_it() {
+    check("soap-quote.toml", 2, &["quote", "again"]);
+}
+
+#[test]
+fn people_who_think_browse() {
+    check("browsing.toml", 1, &["list", "flight", "nowhere"]);
+}
+
+#[test]
+fn what_does_not_hold_or_is_not_there_ends_its_iteration_under_a_class_of_its_own() {
+    let folder = shop(&[
+        (
+            "{ header = \"Content-Type\", contains = \"json\" }]\n\n[[scenario.step]]\nname = \"book\"\npath = \"BookingCollection\"",
+            "{ header = \"Content-Type\", contains = \"xml\" }]\n\n[[scenario.step]]\nname = \"book\"\npath = \"BookingCollection\"",
+        ),
+        ("regex = \"(/sap/.*)\" }, version", "regex = \"(/nowhere/.*)\" }, version"),
+    ]);
+    let run = tollgate(["run", "mine.toml", "--quick", "--rounds", "2", "--out", "run"]).within(folder.path()).finish();
+    assert!(matches!(run.code, 0 | 3), "{run:#?}");
+    let text = fs::read_to_string(folder.path().join("run/result.json")).unwrap();
+    let result: Value = serde_json::from_str(&text).unwrap();
+    for (variant, step, class, example) in [
+        ("v4", 1, "assertion", "header `Content-Type` does not contain what it should \"xml\": \"application/json"),
+        ("v2", 2, "extraction", "header `Location`, regex `(/nowhere/.*)` is not there"),
+    ] {
+        let cells = result["cells"].as_array().unwrap();
+        let played = &cells.iter().find(|cell| cell["variant"] == variant).unwrap()["played"];
+        let found = &played["steps"][step];
+        assert!(found["errors"][class].as_u64().unwrap() > 0, "{played:#}");
+        assert!(found["error_examples"][class].as_str().unwrap().starts_with(example), "{played:#}");
+        assert_eq!(
+            (&played["iterations"], &played["steps"][step + 1]["requests"]),
+            (&0.into(), &0.into()),
+            "{played:#}"
+        );
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    for (from, to, message, help) in [
+        ("{{day}})\"", "{{days}})\"", "`{{days}}` has no value here", "did you mean `day`?"),
+        ("scenario = \"v4\"", "scenario = \"v5\"", "there is no scenario `v5`", "did you mean `v4`?"),
+        ("extract = {", "extrac = {", "unknown key `extrac`", "did you mean `extract`?"),
+        ("json = \"/value/0/fldate\"", "json = \"value\"", "`value` is no JSON pointer", "it begins with a slash"),
+        ("status = \"201\"", "status = \"2010\"", "are no statuses", "such as"),
+        ("regex = \"(/odata", "regex = \"((/odata", "is no regular expression", "unclosed group"),
+        ("shop/flights.csv", "shop/flight.csv", "cannot be read", "No such file"),
+        ("name = \"flight\"", "name = \"search\"", "step `search` stands twice", "a name of its own"),
+        ("kind = \"scenario\"", "kind = \"request\"", "has no meaning for this workload", "kind = \"scenario\""),
+    ] {
+        let folder = shop(&[(from, to)]);
+        let run = tollgate(["plan", "mine.toml"]).within(folder.path()).finish();
+        let place = run.err.contains("mine.toml:");
+        assert!(run.code == 2 && place && run.err.contains(message) && run.err.contains(help), "{to}: {run:#?}");
+    }
+}
