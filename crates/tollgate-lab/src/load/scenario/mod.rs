@@ -34,7 +34,7 @@ use record::Stepped;
 /// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
 /// Seed of the times to think.
-const THINK_SEED: u64 = 0x7468_696e_6b;
+const THINK_SEED: u64 = 5;
 /// An exponential time to think is at most so many times its mean.
 const THINK_MEANS_MAX: f64 = 10.0;
 

@@ -133,7 +133,9 @@ impl Ready {
 
     /// What is known of an answer that was not refused.
     pub(super) fn verdict(&self) -> Verdict {
-        let looks = !self.step.assertions.is_empty() || !self.step.extracts.is_empty();
+        // Whoever names a status says what the answer is: 204 and 404 have no other content.
+        let names_status = self.step.statuses != Statuses::default();
+        let looks = names_status || !self.step.assertions.is_empty() || !self.step.extracts.is_empty();
         if looks { Verdict::Right } else { Verdict::Unknown }
     }
 
