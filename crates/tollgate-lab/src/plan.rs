@@ -397,7 +397,7 @@ fn can_stop(experiment: &Experiment) -> Result<(), String> {
         WorkloadKind::Batch => "it computes what its distances need from all of them",
         _ if experiment.ladder.is_some() => "each of its levels is measured by itself",
         _ if experiment.encrypting.is_some() => "what is measured at equal rate comes after the blocks",
-        WorkloadKind::Walk | WorkloadKind::Request => return Ok(()),
+        WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Scenario => return Ok(()),
     };
     Err(format!("`{}` cannot be stopped by its intervals, as {why} (--until-width)", experiment.name))
 }
