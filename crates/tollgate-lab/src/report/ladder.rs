@@ -210,6 +210,7 @@ fn percent(share: f64) -> String {
 mod tests {
     use super::*;
     use crate::report::fixture;
+    use crate::results::{Figure, Toll, TollVerdict};
 
     #[test]
     fn a_sentence_says_where_which_limit_binds_and_what_decided() {
@@ -241,6 +242,27 @@ mod tests {
         let none = "no limit binds (nobody waits, 25 % of the users in a work process, and cores are idle).";
         check(Binding::Unclear, 0.25, 1.0, none);
         check(Binding::Unclear, 0.4, 0.2, "now one limit binds and now another (at most 40 % of the time).");
+    }
+
+    #[test]
+    fn an_unclear_toll_is_told_with_its_interval_behind_who_binds() {
+        let mut run = fixture::ladder();
+        run.tolls = vec![Toll {
+            variant: "connections-5".into(),
+            baseline: "connections-500".into(),
+            level: 30,
+            figure: Figure::UnitTime,
+            verdict: TollVerdict::Unclear,
+            ratio: 1.78,
+            low: 1.23,
+            high: 2.57,
+            blocks: 2,
+            note: None,
+            ..fixture::protocol().tolls[0].clone()
+        }];
+        let expected = "At 30 work processes, the time of connections-5 by that of connections-500 is unclear: 1.78x [1.23, 2.57], \
+                        2 blocks.";
+        assert_eq!(sentence::answers(&run, "x").last().unwrap(), expected);
     }
 
     #[test]

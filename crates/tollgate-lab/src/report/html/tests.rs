@@ -26,6 +26,15 @@ fn pages() -> [(&'static str, String); 8] {
     ]
 }
 
+#[test]
+fn an_ideal_that_begins_at_several_says_at_how_many() {
+    let mut run = fixture::ladder();
+    assert!(page(&run).contains("the time at one work process divided by the work processes"));
+    run.experiment.levels.retain(|level| *level >= 5);
+    run.cells.retain(|cell| cell.level >= 5);
+    assert!(page(&run).contains("the time at 5 work processes, multiplied by 5 and divided by the work processes"));
+}
+
 /// Every element with its attributes, in order; fails the test where the page is not well-formed.
 fn elements(page: &str) -> Vec<(String, Vec<(String, String)>)> {
     let mut reader = quick_xml::Reader::from_str(page);
