@@ -78,26 +78,39 @@ fn json(body: &[u8], path: &[String], out: &mut Vec<u8>) -> Result<bool, String>
                         return Ok(false);
                     }
                     if place < index {
-                        reader.skip_value().map_err(broken)?;
+                        let begin = reader.next().map_err(broken)?;
+                        to_its_end(&mut reader, &begin).map_err(broken)?;
                     }
                 }
             }
             _ => return Ok(false),
         }
     }
-    let mut whole = reader.clone();
     match reader.next().map_err(broken)? {
         Event::Text(text) => out.extend_from_slice(text.as_bytes()),
         Event::Number(digits) => out.extend_from_slice(digits.as_bytes()),
         Event::Boolean(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
-        Event::ObjectBegin | Event::ArrayBegin => {
+        begin @ (Event::ObjectBegin | Event::ArrayBegin) => {
             let start = reader.position() - 1;
-            whole.skip_value().map_err(broken)?;
-            out.extend_from_slice(&body[start..whole.position()]);
+            to_its_end(&mut reader, &begin).map_err(broken)?;
+            out.extend_from_slice(&body[start..reader.position()]);
         }
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Reads on to the end of the value that began with this event.
+fn to_its_end(reader: &mut Reader<'_>, begin: &Event<'_>) -> Result<(), tollgate_wire::document::ReadError> {
+    let mut open = usize::from(matches!(begin, Event::ObjectBegin | Event::ArrayBegin));
+    while open > 0 {
+        match reader.next()? {
+            Event::ObjectBegin | Event::ArrayBegin => open += 1,
+            Event::ObjectEnd | Event::ArrayEnd => open -= 1,
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The text of the first node that is found, or what is computed; a condition that does not hold is nothing.
