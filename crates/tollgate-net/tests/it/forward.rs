@@ -16,7 +16,7 @@ use tollgate_net::http1::{Framing, Method};
 use tollgate_net::limits::Limits;
 use tollgate_net::listen::ListenOptions;
 
-use super::support::{Client, Running};
+use super::support::{Client, Running, wait_until_read};
 
 /// Bodies up to this go in one write with their head.
 const GATHERED_BYTES_MAX: usize = 64 * 1024;
@@ -407,6 +407,7 @@ fn a_backend_that_is_silent_is_given_up() {
         let between = Between::start(vec![script(move |client| {
             client.read_until("\r\n\r\n");
             client.send(said);
+            wait_until_read(&client.socket);
             asked.send(()).unwrap();
             assert_eq!(client.rest(), "");
         })]);

@@ -7,7 +7,7 @@ use tollgate_net::http1::server::{CloseCause, ConnectionState};
 use tollgate_net::limits::{Limits, TABLE};
 
 use super::server;
-use super::support::Running;
+use super::support::{Running, wait_until_read};
 
 /// Each limit with the test that is about it; a limit without one is a mistake.
 const TESTED: &[(&str, fn())] = &[
@@ -171,6 +171,7 @@ fn header_timeout_before_and_within_a_head() {
     let mut slow = server.connect();
     slow.send("GET / HTTP/1.1\r\nHost:");
     server.wait_until(|counters| counters.connections_open() == 3);
+    wait_until_read(&slow.socket);
     let timed_out = |fault| server.counters.faults(fault) == 1;
     server.advance_until(|| timed_out(Fault::HeaderTimeout));
     let answer = slow.answer();

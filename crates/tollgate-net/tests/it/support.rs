@@ -122,6 +122,29 @@ pub(crate) struct Client {
     unread: Vec<u8>,
 }
 
+/// Waits until the program at the other end of a loopback connection has read all that was sent to it: what is still
+/// unread when it closes makes a reset, and what it has not seen yet it cannot judge by.
+pub(crate) fn wait_until_read(socket: &TcpStream) {
+    let hexadecimal = |address: SocketAddr| match address {
+        SocketAddr::V4(address) => {
+            format!("{:08X}:{:04X}", u32::from_ne_bytes(address.ip().octets()), address.port())
+        }
+        SocketAddr::V6(_) => panic!("the tests talk by IPv4"),
+    };
+    let ends = [socket.peer_addr(), socket.local_addr()].map(|end| hexadecimal(end.unwrap()));
+    let began = Instant::now();
+    loop {
+        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let mut rows = table.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
+        let row = rows.find(|row| row[1..3] == ends).expect("the other end is open");
+        if row[4].ends_with(":00000000") {
+            return;
+        }
+        assert!(began.elapsed() < GUARD, "it is never read: {row:?}");
+        std::thread::yield_now();
+    }
+}
+
 /// One answer, taken apart by hand: nothing of the engine under test is used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {

@@ -144,6 +144,7 @@ fn the_handshake_counts_into_the_time_of_the_first_head() {
     let mut client = Client::connect(server.address, &WORLD.client(TLS13, None));
     client.send("GET /").unwrap();
     server.wait_until(|counters| counters.connections(ConnectionState::Reading) == 1);
+    client.wait_until_read();
     server.advance_until(|| server.counters.faults(Fault::HeaderTimeout) == 1);
     let (head, _) = client.answer().unwrap();
     assert!(head.starts_with("HTTP/1.1 408 "), "{head}");

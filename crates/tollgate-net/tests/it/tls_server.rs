@@ -115,6 +115,10 @@ impl Client {
         self.stream.flush()
     }
 
+    pub(crate) fn wait_until_read(&self) {
+        super::support::wait_until_read(&self.stream.sock);
+    }
+
     /// Reads one answer with a length: its head and its body.
     pub(crate) fn answer(&mut self) -> std::io::Result<(String, Vec<u8>)> {
         let mut head = Vec::new();
