@@ -195,7 +195,7 @@ impl Plan {
         if options.until_width_ppm.is_some() {
             can_stop(experiment)?;
         }
-        let looked_at = options.until_width_ppm.map(|_| sequential::LOOKS[sequential::LOOKS.len() - 1]);
+        let looked_at = options.until_width_ppm.map(|_| sequential::INTERIM_LOOKS[sequential::INTERIM_LOOKS.len() - 1]);
         let blocks = options.rounds.or(looked_at).or(overrides.blocks).unwrap_or(defaults.blocks);
         if blocks == 0 {
             return Err("there must be at least 1 round (--rounds)".to_owned());
@@ -363,7 +363,7 @@ impl Plan {
     /// taking what is left over; where one looks in between, each look's blocks have a start of their own.
     pub fn start_of(&self, block: u32) -> u32 {
         match self.until_width_ppm {
-            Some(_) => sequential::looks_before(block).min(self.starts.saturating_sub(1)),
+            Some(_) => sequential::interim_looks_before(block).min(self.starts.saturating_sub(1)),
             None => (u64::from(block) * u64::from(self.starts) / u64::from(self.blocks.max(1))) as u32,
         }
     }

@@ -1,11 +1,11 @@
-//! What a result keeps of looks at a run under way.
+//! What a result keeps of interim looks at a run under way.
 //!
 //! When one looks, and what that does to an interval, stands in `stats::sequential`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stats::sequential::{ALPHA_OF_A_LOOK, LOOKS};
+use crate::stats::sequential::{ALPHA_OF_AN_INTERIM_LOOK, INTERIM_LOOKS};
 
 /// A run that stops when its tolls are narrow enough.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,8 +22,8 @@ impl Looks {
     /// What a reader of the tolls must know.
     pub fn words(&self) -> String {
         let within = format!("± {} %", (self.width * 1e4).round() / 1e2);
-        let blocks = LOOKS.get((self.done as usize).wrapping_sub(1)).copied().unwrap_or(0);
-        let most = LOOKS[LOOKS.len() - 1];
+        let blocks = INTERIM_LOOKS.get((self.done as usize).wrapping_sub(1)).copied().unwrap_or(0);
+        let most = INTERIM_LOOKS[INTERIM_LOOKS.len() - 1];
         let reached = match (self.done, self.is_reached) {
             (0, _) => "nothing was looked at yet".to_owned(),
             (done, true) => {
@@ -34,8 +34,8 @@ impl Looks {
         format!(
             "tolls within {within} were asked for: {reached}. Their intervals are Pocock's for {} looks: {:.1} % at each, 95 % \
              over all.",
-            LOOKS.len(),
-            (1.0 - ALPHA_OF_A_LOOK) * 100.0
+            INTERIM_LOOKS.len(),
+            (1.0 - ALPHA_OF_AN_INTERIM_LOOK) * 100.0
         )
     }
 }

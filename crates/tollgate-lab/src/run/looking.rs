@@ -8,7 +8,7 @@ use crate::stats::sequential;
 
 /// Whether the run may stop after so many blocks of each level; notes the look, where it is time for one.
 pub(super) fn is_enough(run: &mut RunResult, blocks: u32) -> bool {
-    let (Some(looks), Some(number)) = (&mut run.settings.looks, sequential::look(blocks)) else { return false };
+    let (Some(looks), Some(number)) = (&mut run.settings.looks, sequential::interim_look(blocks)) else { return false };
     // Bytes hardly vary, and of what is refused or joint nothing is claimed.
     let mut claimed = run
         .tolls

@@ -1,4 +1,4 @@
-//! Looks at a run under way: how wide an interval must be if one may stop at any of several looks.
+//! Interim looks at a run under way: how wide an interval must be if one may stop at any of several looks.
 //!
 //! S. J. Pocock, Group sequential methods in the design and analysis of clinical trials, Biometrika 64 (1977): each look claims
 //! at one level, so that all of them together claim at 5 %. What it deliberately does not do: look between the looks, or stop
@@ -7,17 +7,17 @@
 use super::ALPHA;
 
 /// Blocks after which one looks; the last is the end.
-pub const LOOKS: [u32; 4] = [8, 16, 32, 64];
+pub const INTERIM_LOOKS: [u32; 4] = [8, 16, 32, 64];
 
 /// Probability of a false claim at each look, such that of all four together it is 5 %.
-pub const ALPHA_OF_A_LOOK: f64 = 0.018;
+pub const ALPHA_OF_AN_INTERIM_LOOK: f64 = 0.018;
 
 /// Whether the blocks of a run are looked at once or several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looking {
     /// When all are there.
     Once,
-    /// After those of [`LOOKS`].
+    /// After those of [`INTERIM_LOOKS`].
     Often,
 }
 
@@ -26,7 +26,7 @@ impl Looking {
     pub fn alpha(self) -> f64 {
         match self {
             Looking::Once => ALPHA,
-            Looking::Often => ALPHA_OF_A_LOOK,
+            Looking::Often => ALPHA_OF_AN_INTERIM_LOOK,
         }
     }
 
@@ -37,13 +37,13 @@ impl Looking {
 }
 
 /// Which look it is after so many blocks, from 1; `None` between two looks.
-pub fn look(blocks: u32) -> Option<u32> {
-    (1..).zip(LOOKS).find(|(_, look)| *look == blocks).map(|(number, _)| number)
+pub fn interim_look(blocks: u32) -> Option<u32> {
+    (1..).zip(INTERIM_LOOKS).find(|(_, look)| *look == blocks).map(|(number, _)| number)
 }
 
 /// Looks that are over before a block of this number, from 0.
-pub fn looks_before(block: u32) -> u32 {
-    LOOKS[..LOOKS.len() - 1].iter().filter(|look| block >= **look).count() as u32
+pub fn interim_looks_before(block: u32) -> u32 {
+    INTERIM_LOOKS[..INTERIM_LOOKS.len() - 1].iter().filter(|look| block >= **look).count() as u32
 }
 
 #[cfg(test)]
@@ -59,8 +59,8 @@ mod tests {
         let mut counted = 0;
         for _ in 0..RUNS {
             let values: Vec<f64> = (0..64).map(|_| 0.1 * noise.normal()).collect();
-            let at = |look: u32| mean_interval(&values[..look as usize], ALPHA_OF_A_LOOK).unwrap();
-            counted += usize::from(is_counted(&LOOKS.map(at)));
+            let at = |look: u32| mean_interval(&values[..look as usize], ALPHA_OF_AN_INTERIM_LOOK).unwrap();
+            counted += usize::from(is_counted(&INTERIM_LOOKS.map(at)));
         }
         counted
     }
@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn one_looks_after_8_16_32_and_64_blocks_only() {
-        assert_eq!((1..=64).filter(|blocks| look(*blocks).is_some()).collect::<Vec<_>>(), LOOKS);
-        assert_eq!((look(8), look(64), look(9)), (Some(1), Some(4), None));
-        assert_eq!([0, 7, 8, 15, 16, 31, 32, 63].map(looks_before), [0, 0, 1, 1, 2, 2, 3, 3]);
+        assert_eq!((1..=64).filter(|blocks| interim_look(*blocks).is_some()).collect::<Vec<_>>(), INTERIM_LOOKS);
+        assert_eq!((interim_look(8), interim_look(64), interim_look(9)), (Some(1), Some(4), None));
+        assert_eq!([0, 7, 8, 15, 16, 31, 32, 63].map(interim_looks_before), [0, 0, 1, 1, 2, 2, 3, 3]);
     }
 }
