@@ -23,7 +23,7 @@ use crate::values::share;
 const NOTES: &str = "\
 Examples:
   tollgate link tun --rtt 20ms --far 'tollgate serve --listen 127.77.0.2:8080' --ready 8080 -- \\
-    tollgate load http://127.77.0.2:8080/rest/flights --connections 1
+    tollgate load -n 100 -k http://127.77.0.2:8080/rest/flights
   tollgate link tun --rtt 20ms --to 127.0.0.1:5432 -- psql -h 127.77.0.2       a server outside, 20 ms away
   tollgate link tun --rtt 40ms --loss 1% --rate 10Mbit/s -- sh                 a shell that is near
   unshare -Ur tollgate link tun --rtt 20ms -- sh                               without root, where users may have namespaces
