@@ -23,6 +23,18 @@ pub(crate) trait Work: Send + 'static {
     /// What is to be told to the client, if nothing was sent yet.
     fn go(&mut self, service: &Hosted, connection: &mut Connection, writer: &mut PartWriter)
     -> Result<Progress, Fault>;
+
+    /// The value of `Link`, where the answer has one.
+    fn link(&self, sent: Sent) -> Option<String>;
+}
+
+/// How much of an answer is known when its head leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// All of it.
+    Whole,
+    /// Its beginning.
+    InParts,
 }
 
 /// How far work came.
@@ -50,6 +62,7 @@ pub(crate) async fn run(
     let buffers = &visit.shared.buffers;
     let mut work_process = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
     let mut begun = false;
+    let mut link = work.link(Sent::InParts);
     loop {
         let hosted = Arc::clone(service);
         let (mut writer, mut parts) = parts::channel(buffers);
@@ -61,6 +74,9 @@ pub(crate) async fn run(
         });
         while let Some(part) = parts.recv().await {
             begun = true;
+            if let Some(link) = link.take() {
+                exchange.respond().header("link", &link);
+            }
             send(exchange, part, buffers, Position::Within).await?;
             if exchange.request().method() == Method::Head {
                 // The head is all that is wanted; going away stops the work.
@@ -68,11 +84,17 @@ pub(crate) async fn run(
             }
         }
         let fault = match job.await {
-            Ok((_, Ok(Progress::Done), rest)) => {
+            Ok((done, Ok(Progress::Done), rest)) => {
+                if let Some(link) = done.link(Sent::Whole).filter(|_| !begun) {
+                    exchange.respond().header("link", &link);
+                }
                 return Ok(send(exchange, rest, buffers, Position::Last).await?);
             }
             Ok((paused, Ok(Progress::Paused), rest)) => {
                 begun = true;
+                if let Some(link) = link.take() {
+                    exchange.respond().header("link", &link);
+                }
                 work = paused;
                 send(exchange, rest, buffers, Position::Within).await?;
                 work_process = service.pool.acquire_again(&visit.task(exchange.request())).await;

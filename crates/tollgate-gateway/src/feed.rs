@@ -11,10 +11,10 @@ use tollgate_wire::query::skip_token;
 use tollgate_wire::stencil::{Base, FeedHead, Stencil, Writer};
 use tollgate_wire::value::Row;
 
-use crate::away::{self, Progress, Work};
+use crate::away::{self, Progress, Sent, Work};
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
-use crate::next_link;
+use crate::next_link::{self, Begin};
 use crate::parts::{Output, PartWriter};
 use crate::store::{Connection, Flow, RowSink, Store};
 use crate::visit::Visit;
@@ -39,6 +39,8 @@ pub(crate) struct Feed {
     pub(crate) page_left: u64,
     /// How many entities it holds already.
     pub(crate) written: u64,
+    /// The next page, once it is known that there is one.
+    pub(crate) next_page: Option<String>,
 }
 
 /// How the link to the next page is made.
@@ -49,8 +51,11 @@ pub(crate) enum Next {
         /// The query as it was asked for.
         query: Option<String>,
     },
-    /// By offset and limit.
-    Offset,
+    /// By a cursor, with the other parameters of this query kept.
+    Cursor {
+        /// The query as it was asked for.
+        query: Option<String>,
+    },
 }
 
 impl Feed {
@@ -67,6 +72,9 @@ impl Feed {
                     service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
                 self.write(service, &mut work_process, &mut exchange.respond().body)?;
                 drop(work_process);
+                if let Some(link) = self.link(Sent::Whole) {
+                    exchange.respond().header("link", &link);
+                }
                 visit.give_text(self.root);
                 Ok(())
             }
@@ -107,24 +115,26 @@ impl Feed {
             self.plan.options.count = Counting::Without;
             return Ok(Progress::Paused);
         }
-        let link = outcome.next.map(|token| self.next_link(&token, written));
+        let link = outcome.next.map(|token| self.next_link(token));
         sink.writer.feed_end(sink.output.buffer(), link.as_deref());
+        self.next_page = link;
         Ok(Progress::Done)
     }
 
-    fn next_link(&self, token: &SkipToken, written: u64) -> String {
-        let mut link = String::with_capacity(self.root.len() + self.path.len() + 128);
+    fn next_link(&self, mut token: SkipToken) -> String {
         match &self.next {
-            Next::Token { query } => {
-                next_link::write_next(&mut link, &self.root, &self.path, query.as_deref(), &skip_token::write(token));
-            }
-            Next::Offset => {
-                let options = &self.plan.options;
-                let offset = options.skip.unwrap_or(0).saturating_add(written);
-                let limit = options.top.map(|limit| limit.saturating_sub(written));
-                next_link::write_offset(&mut link, &self.root, &self.path, offset, limit);
+            Next::Token { query } => self.page_at(query.as_deref(), Begin::SkipToken(&skip_token::write(&token))),
+            Next::Cursor { query } => {
+                // So that it tells how many stand before it, those that were skipped among them.
+                token.answered = token.answered.saturating_add(self.plan.options.skip.unwrap_or(0));
+                self.page_at(query.as_deref(), Begin::Cursor(&skip_token::write(&token)))
             }
         }
+    }
+
+    fn page_at(&self, query: Option<&str>, begin: Begin<'_>) -> String {
+        let mut link = String::with_capacity(self.root.len() + self.path.len() + 128);
+        next_link::write_next(&mut link, &self.root, &self.path, query, begin);
         link
     }
 }
@@ -137,6 +147,22 @@ impl Work for Feed {
         writer: &mut PartWriter,
     ) -> Result<Progress, Fault> {
         self.write(service, connection, writer)
+    }
+
+    /// Plain REST's `Link`. Where the answer leaves before its end is known, that is the page at which the next one would
+    /// begin: it may turn out to be empty, but nobody takes the page before it for the last one.
+    fn link(&self, sent: Sent) -> Option<String> {
+        let Next::Cursor { query } = &self.next else { return None };
+        let page = match sent {
+            Sent::Whole => self.next_page.clone()?,
+            Sent::InParts => {
+                let options = &self.plan.options;
+                let before = options.skip_token.as_ref().map_or(options.skip.unwrap_or(0), |token| token.answered);
+                let begin = before.saturating_add(self.written).saturating_add(self.page_left);
+                self.page_at(query.as_deref(), Begin::Offset(begin))
+            }
+        };
+        Some(format!("<{page}>; rel=\"next\""))
     }
 }
 

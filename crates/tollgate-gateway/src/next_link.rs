@@ -2,17 +2,28 @@
 //!
 //! It works on the text of the query, so that an option which this server does not know is kept as it came.
 
-use tollgate_wire::url::escape;
+use tollgate_wire::url::{decode_segment, escape};
 
-/// Writes `<service root><path>?<options>&$skiptoken=<token>`. `path` and `query` are as the client sent them, still
-/// percent-encoded; whatever in them could not stand in a URL is encoded. `$skiptoken` of this page is replaced, and
-/// `$skip` is left out: the token stands behind what was skipped.
-pub(crate) fn write_next(out: &mut String, service_root: &str, path: &str, query: Option<&str>, token: &str) {
+/// The place of the next page, as a protocol writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begin<'t> {
+    /// OData's `$skiptoken`.
+    SkipToken(&'t str),
+    /// Plain REST's `cursor`, which is the same token.
+    Cursor(&'t str),
+    /// Plain REST's `offset`.
+    Offset(u64),
+}
+
+/// Writes `<service root><path>?<options>&<begin>`. `path` and `query` are as the client sent them, still
+/// percent-encoded; whatever in them could not stand in a URL is encoded. Where this page begins is replaced by where the
+/// next one does: a token stands behind what was skipped, too.
+pub(crate) fn write_next(out: &mut String, service_root: &str, path: &str, query: Option<&str>, begin: Begin<'_>) {
     out.push_str(service_root);
     push_encoded(out, path, Keep::Escapes);
     let mut separator = '?';
     for option in query.into_iter().flat_map(|query| query.split('&')) {
-        if option.is_empty() || names_place(option) {
+        if option.is_empty() || begin.stands_in_the_place_of(option) {
             continue;
         }
         out.push(separator);
@@ -20,27 +31,32 @@ pub(crate) fn write_next(out: &mut String, service_root: &str, path: &str, query
         separator = '&';
     }
     out.push(separator);
-    out.push_str("$skiptoken=");
-    push_encoded(out, token, Keep::Nothing);
-}
-
-/// Writes `<service root><path>?offset=<offset>&limit=<limit>`.
-pub(crate) fn write_offset(out: &mut String, service_root: &str, path: &str, offset: u64, limit: Option<u64>) {
-    out.push_str(service_root);
-    push_encoded(out, path, Keep::Escapes);
-    out.push_str("?offset=");
-    out.push_str(&offset.to_string());
-    if let Some(limit) = limit {
-        out.push_str("&limit=");
-        out.push_str(&limit.to_string());
+    match begin {
+        Begin::SkipToken(token) => {
+            out.push_str("$skiptoken=");
+            push_encoded(out, token, Keep::Nothing);
+        }
+        Begin::Cursor(token) => {
+            out.push_str("cursor=");
+            push_encoded(out, token, Keep::Nothing);
+        }
+        Begin::Offset(offset) => {
+            out.push_str("offset=");
+            out.push_str(&offset.to_string());
+        }
     }
 }
 
-/// Whether the option says where the page begins. The `$` may be encoded; V4.01 allows to leave it out.
-fn names_place(option: &str) -> bool {
-    let name = option.split('=').next().unwrap_or_default();
-    let name = name.strip_prefix('$').or_else(|| name.strip_prefix("%24")).unwrap_or(name);
-    matches!(name, "skiptoken" | "skip")
+impl Begin<'_> {
+    /// Whether the option says where this page begins. Its name may be encoded; V4.01 allows to leave the `$` out.
+    fn stands_in_the_place_of(self, option: &str) -> bool {
+        let name = option.split('=').next().unwrap_or_default();
+        let Some(name) = decode_segment(name) else { return false };
+        match self {
+            Begin::SkipToken(_) => matches!(name.strip_prefix('$').unwrap_or(&name), "skiptoken" | "skip"),
+            Begin::Cursor(_) | Begin::Offset(_) => matches!(&*name, "cursor" | "offset"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,7 +89,7 @@ mod tests {
 
     fn check(path: &str, query: Option<&str>, token: &str, expected: &str) {
         let mut out = String::new();
-        write_next(&mut out, "http://host/odata/", path, query, token);
+        write_next(&mut out, "http://host/odata/", path, query, Begin::SkipToken(token));
         assert_eq!(out, expected);
     }
 
@@ -95,12 +111,13 @@ mod tests {
     }
 
     #[test]
-    fn a_next_link_by_offset_keeps_what_is_left_of_the_limit() {
-        for (limit, expected) in
-            [(None, "http://host/rest/a?offset=5"), (Some(2), "http://host/rest/a?offset=5&limit=2")]
-        {
+    fn a_next_link_of_plain_rest_begins_at_a_cursor_or_an_offset() {
+        for (begin, expected) in [
+            (Begin::Cursor("a+b"), "http://host/rest/a?limit=2&b=1&cursor=a%2Bb"),
+            (Begin::Offset(7), "http://host/rest/a?limit=2&b=1&offset=7"),
+        ] {
             let mut out = String::new();
-            write_offset(&mut out, "http://host/rest/", "a", 5, limit);
+            write_next(&mut out, "http://host/rest/", "a", Some("offset=5&limit=2&%63ursor=c&b=1"), begin);
             assert_eq!(out, expected);
         }
     }
@@ -114,7 +131,7 @@ mod tests {
         #[test]
         fn a_next_link_may_stand_in_xml_and_json_whatever_was_asked(path in ".{0,30}", query in ".{0,60}", token in ".{0,20}") {
             let mut out = String::new();
-            write_next(&mut out, "http://host/", &path, Some(&query), &token);
+            write_next(&mut out, "http://host/", &path, Some(&query), Begin::SkipToken(&token));
             proptest::prop_assert!(out.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}#".contains(&byte)), "{}", out);
             proptest::prop_assert_eq!(out.matches("$skiptoken=").count(), 1);
         }

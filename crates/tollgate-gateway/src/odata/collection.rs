@@ -81,7 +81,7 @@ pub(crate) fn prepare(
     let stencil = stencil(service, &mut plan, content, format);
     let next = Next::Token { query: query.map(str::to_owned) };
     let (root, updated) = (String::new(), String::new());
-    Ok(Feed { plan, stencil, root, updated, path: path.to_owned(), next, page_left, written: 0 })
+    Ok(Feed { plan, stencil, root, updated, path: path.to_owned(), next, page_left, written: 0, next_page: None })
 }
 
 /// `Prefer: odata.maxpagesize=50` (Protocol 8.2.8.5), also without `odata.` as in 4.01. What is no number is ignored, as

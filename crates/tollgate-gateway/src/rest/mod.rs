@@ -1,8 +1,8 @@
 //! The same rows as plain REST: `/rest/flights` and `/rest/flights/AA/0017/2011-06-01`, as JSON or, with
 //! `Accept: application/xml`, as XML padded to Atom's size. Errors are problems (RFC 9457) in the same format.
 //!
-//! Lists take `POST` of one entity or of an array of any size, entities `PUT`, `PATCH` and `DELETE`. It has no query
-//! language: whoever wants to filter asks by OData.
+//! Lists take `POST` of one entity or of an array of any size, entities `PUT`, `PATCH` and `DELETE`. Parameters choose,
+//! order and page what is in a list ([`tollgate_wire::query::rest`]); whoever wants more of a language asks by OData.
 
 mod change;
 mod insertion;
@@ -21,7 +21,7 @@ use tollgate_wire::plan::{Plan, Shape};
 
 pub(crate) use self::intake::AheadBytes;
 use self::mass_change::MassChange;
-use self::route::Resource;
+use self::route::{Asked, Resource};
 use crate::accept;
 use crate::auth::{Grants, Policy, Verb};
 use crate::error::{Failure, Fault};
@@ -158,7 +158,7 @@ async fn answer(visit: &Visit<'_>, service: &Arc<Hosted>, exchange: &mut Exchang
     }
     // What is asked for besides a list or an entity is asked by those who read.
     let reads = matches!(method, Method::Get | Method::Head);
-    let (resource, plan) = route::parse(&service.model, &rest.resources, path, query.filter(|_| reads))?;
+    let Asked { resource, plan, limit } = route::parse(&service.model, &rest.resources, path, query.filter(|_| reads))?;
     visit.access.check(plan.set(), Verb::of(method))?;
     if matches!(method, Method::Put | Method::Patch) {
         // The changed entity is answered, which is to read it.
@@ -166,7 +166,9 @@ async fn answer(visit: &Visit<'_>, service: &Arc<Hosted>, exchange: &mut Exchang
     }
     let allow = allowed(service, &plan);
     match (method, plan.shape) {
-        (Method::Get | Method::Head, _) => return read(visit, service, resource, exchange, plan).await,
+        (Method::Get | Method::Head, _) => {
+            return read(visit, service, exchange, Asked { resource, plan, limit }).await;
+        }
         (Method::Options, _) => {
             let response = exchange.respond();
             response.status = 204;
@@ -197,9 +199,8 @@ async fn answer(visit: &Visit<'_>, service: &Arc<Hosted>, exchange: &mut Exchang
 async fn read(
     visit: &Visit<'_>,
     service: &Arc<Hosted>,
-    resource: &Resource,
     exchange: &mut Exchange<'_>,
-    plan: Plan,
+    Asked { resource, plan, limit }: Asked<'_>,
 ) -> Result<(), Failure> {
     let rest = &service.rest;
     let (request, response) = exchange.split();
@@ -223,9 +224,10 @@ async fn read(
     }
     response.header("content-type", format.content_type(DocumentKind::Feed));
     let root = visit.service_root(exchange, &rest.root);
-    let page_left = visit.shared.page_size;
-    let path = resource.segment.to_string();
-    Feed { plan, stencil, root, updated: String::new(), path, next: Next::Offset, page_left, written: 0 }
+    let page_left = limit.unwrap_or(u64::MAX).min(visit.shared.page_size);
+    let query = exchange.request().query().map(str::to_owned);
+    let (path, next) = (resource.segment.to_string(), Next::Cursor { query });
+    Feed { plan, stencil, root, updated: String::new(), path, next, page_left, written: 0, next_page: None }
         .answer(visit, service, exchange)
         .await
 }

@@ -1,12 +1,13 @@
 //! What a REST URL names: a list (`/rest/flights`), or one thing by its key in the path
-//! (`/rest/flights/AA/0017/2011-06-01`), with `limit` and `offset` as the only options.
+//! (`/rest/flights/AA/0017/2011-06-01`).
 //!
-//! It ends in the same [`Plan`] as an OData URL does, so that both read the same rows by the same statements.
+//! It ends in the same [`Plan`] as an OData URL does, so that both read the same rows by the same statements. What stands
+//! behind the question mark is [`tollgate_wire::query::rest`]'s business.
 
-use tollgate_wire::date;
 use tollgate_wire::document::Scalar;
 use tollgate_wire::edm::{Model, Primitive, SetId, Version};
 use tollgate_wire::plan::{Key, Options, Plan, Shape};
+use tollgate_wire::query::rest as query;
 use tollgate_wire::url::{decode_segment, escape};
 use tollgate_wire::value::Value;
 
@@ -53,27 +54,40 @@ pub(super) fn write_segment(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Reads what stands below `/rest/`; answers which of `resources` it is and what to read.
+/// What a URL asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked<'r> {
+    /// Of which list.
+    pub(crate) resource: &'r Resource,
+    /// What to read.
+    pub(crate) plan: Plan,
+    /// Entities on a page at most, where that was said.
+    pub(crate) limit: Option<u64>,
+}
+
+/// Reads what stands below `/rest/` as one of `resources`, and the query of whoever reads.
 ///
 /// # Errors
-/// 404 for an unknown name, 400 for a bad key or option.
+/// 404 for an unknown name, 400 for a bad key or parameter.
 pub(crate) fn parse<'r>(
     model: &Model,
     resources: &'r [Resource],
     path: &str,
     query: Option<&str>,
-) -> Result<(&'r Resource, Plan), Fault> {
+) -> Result<Asked<'r>, Fault> {
     let mut segments = path.split('/');
     let name = segments.next().unwrap_or_default();
     let resource = resources.iter().find(|resource| resource.is(name)).ok_or_else(|| unknown(resources, name))?;
     let set = resource.set;
     let entity_type = model.type_of(set);
     let rest = path.get(name.len() + 1..).unwrap_or_default();
+    let query = query.unwrap_or_default();
     let mut plan =
         Plan { root: set, key: None, steps: Vec::new(), shape: Shape::Collection, options: Options::default() };
     if rest.is_empty() {
-        plan.options = list_options(query)?;
-        return Ok((resource, plan));
+        let asked = query::parse(entity_type, query)?;
+        plan.options = asked.options;
+        return Ok(Asked { resource, plan, limit: asked.limit });
     }
     let mut values = Vec::with_capacity(entity_type.key.len());
     let mut given = rest.split('/');
@@ -88,32 +102,10 @@ pub(crate) fn parse<'r>(
     if given.next().is_some() {
         return Err(Fault::not_found(format!("nothing stands below one of {name}")));
     }
-    if let Some(option) = query.into_iter().flat_map(|query| query.split('&')).find(|option| !option.is_empty()) {
-        return Err(unknown_option(option, "no options"));
-    }
+    plan.options = query::parse_of_one(entity_type, query)?;
     plan.key = Some(Key(values));
     plan.shape = Shape::Entity;
-    Ok((resource, plan))
-}
-
-fn list_options(query: Option<&str>) -> Result<Options, Fault> {
-    let mut options = Options::default();
-    for option in query.into_iter().flat_map(|query| query.split('&')).filter(|option| !option.is_empty()) {
-        let (name, value) = option.split_once('=').unwrap_or((option, ""));
-        let target = match name {
-            "limit" => &mut options.top,
-            "offset" => &mut options.skip,
-            _ => return Err(unknown_option(name, "`limit` or `offset`")),
-        };
-        if target.is_some() {
-            return Err(Fault::bad_request(name, format!("{name} stands there twice")));
-        }
-        let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-        *target = Some(digits.then(|| value.parse().ok()).flatten().ok_or_else(|| {
-            Fault::bad_request(name, format!("expected {name} to be a whole number, found `{value}`"))
-        })?);
-    }
-    Ok(options)
+    Ok(Asked { resource, plan, limit: None })
 }
 
 /// A key's value out of a path segment, in canonical form.
@@ -125,13 +117,7 @@ fn key_value(primitive: Primitive, segment: &str) -> Option<Value> {
     // 20110601 is how the flights' own keys are written in their older form.
     let is_compact = primitive == Primitive::Date && text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());
     let text = if is_compact { format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]) } else { text };
-    let value = Scalar::Text(text).value(Version::V4, primitive)?;
-    match &value {
-        Value::Text(Primitive::Date | Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. }, canonical) => {
-            date::sorts_as_text(canonical).then_some(value)
-        }
-        _ => Some(value),
-    }
+    Scalar::Text(text).value(Version::V4, primitive).filter(query::is_comparable)
 }
 
 /// Checks that a list as a whole is really meant.
@@ -171,7 +157,7 @@ mod tests {
 
     fn parsed(path: &str, query: Option<&str>) -> Result<Plan, Fault> {
         let resources = [Resource::new("flights", "flight", SetId(0))];
-        parse(&flights::model(), &resources, path, query).map(|(_, plan)| plan)
+        parse(&flights::model(), &resources, path, query).map(|asked| asked.plan)
     }
 
     #[test]
@@ -180,14 +166,6 @@ mod tests {
         let date = Value::Text(Primitive::Date, "2011-06-01".to_owned());
         let expected = vec![Value::String("A/B".to_owned()), Value::String("0017".to_owned()), date];
         assert_eq!((plan.key, plan.shape), (Some(Key(expected)), Shape::Entity));
-    }
-
-    #[test]
-    fn a_list_has_limit_and_offset() {
-        let options = parsed("flights/", Some("limit=5&&offset=10")).unwrap().options;
-        assert_eq!((options.top, options.skip), (Some(5), Some(10)));
-        assert!(parsed("flights", Some("limit=99999999999999999999")).is_err());
-        assert!(parsed("flights", Some("limit=+5")).is_err());
     }
 
     #[test]

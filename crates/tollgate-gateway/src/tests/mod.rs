@@ -25,6 +25,7 @@ mod references;
 mod reload;
 mod rest;
 mod rest_arrays;
+mod rest_query;
 mod rest_writing;
 mod stock_quote;
 mod streaming;

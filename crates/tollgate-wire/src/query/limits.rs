@@ -34,3 +34,9 @@ pub(super) const SEARCH_TERMS_MAX: usize = 32;
 
 /// Levels of expansion within expansion, also where `$levels=max` asks for all there are.
 pub(super) const EXPAND_LEVELS_MAX: usize = 6;
+
+/// Parameters of plain REST by which entities are chosen: each is a condition.
+pub(super) const CONDITIONS_MAX: usize = 64;
+
+/// Values that such a condition may list.
+pub(super) const LISTED_MAX: usize = 1_000;

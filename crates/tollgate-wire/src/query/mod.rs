@@ -20,6 +20,7 @@ mod limits;
 mod list;
 mod order_by;
 mod paging;
+pub mod rest;
 mod search;
 mod select;
 pub mod skip_token;

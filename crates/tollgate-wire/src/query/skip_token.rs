@@ -5,8 +5,8 @@
 
 use super::Context;
 use crate::base64;
-use crate::edm::Primitive;
-use crate::plan::{Options, SkipToken};
+use crate::edm::{EntityType, LeafId, Primitive, Version};
+use crate::plan::{Options, OrderBy, SkipToken};
 use crate::url::{Fault, Parsed, Problem, convert};
 use crate::value::Value;
 
@@ -57,24 +57,43 @@ pub fn parse(text: &str) -> Option<SkipToken> {
 }
 
 pub(super) fn parse_option(context: &Context<'_>, text: &str, options: &mut Options) -> Parsed<()> {
-    let bad = |what: &str| Problem::whole(Fault::BadValue, what).hint("follow the next link as it was answered");
-    let mut token =
-        parse(text).ok_or_else(|| bad("the $skiptoken was not issued by this service, or it was changed"))?;
     // Rows that are no entities are found by counting.
     let key = if options.apply.is_some() { &[][..] } else { &context.entity_type.key };
-    let mut types: Vec<Option<Primitive>> = options.order_by.iter().map(|order| order.expression.primitive).collect();
-    types.extend(key.iter().map(|leaf| Some(context.entity_type.leaves[leaf.0].primitive)));
+    let names = Names { token: "$skiptoken", order: "$orderby" };
+    options.skip_token = Some(read(context.version, &names, text, (context.entity_type, key), &options.order_by)?);
+    Ok(())
+}
+
+/// What a protocol calls a token and the order that it belongs to.
+pub(super) struct Names {
+    pub(super) token: &'static str,
+    pub(super) order: &'static str,
+}
+
+/// Reads a token of entities with that key in that order.
+pub(super) fn read(
+    version: Version,
+    names: &Names,
+    text: &str,
+    (entity_type, key): (&EntityType, &[LeafId]),
+    order_by: &[OrderBy],
+) -> Parsed<SkipToken> {
+    let Names { token: name, order } = names;
+    let bad = |what: String| Problem::whole(Fault::BadValue, what).hint("follow the next link as it was answered");
+    let foreign = || bad(format!("the {name} belongs to another {order} or entity set"));
+    let mut token =
+        parse(text).ok_or_else(|| bad(format!("the {name} was not issued by this service, or it was changed")))?;
+    let mut types: Vec<Option<Primitive>> = order_by.iter().map(|order| order.expression.primitive).collect();
+    types.extend(key.iter().map(|leaf| Some(entity_type.leaves[leaf.0].primitive)));
     if token.after.len() != types.len() {
-        return Err(bad("the $skiptoken belongs to another $orderby or entity set"));
+        return Err(foreign());
     }
     for (value, primitive) in token.after.iter_mut().zip(types) {
         let Some(primitive) = primitive.filter(|_| *value != Value::Null) else { continue };
         let taken = std::mem::replace(value, Value::Null);
-        *value = convert(context.version, taken, primitive)
-            .map_err(|_| bad("the $skiptoken belongs to another $orderby or entity set"))?;
+        *value = convert(version, taken, primitive).map_err(|_| foreign())?;
     }
-    options.skip_token = Some(token);
-    Ok(())
+    Ok(token)
 }
 
 /// The form's number, so that tokens of a later form are told apart.

@@ -3,7 +3,7 @@
 use crate::fixture;
 use tollgate_wire::edm::Version;
 use tollgate_wire::plan::{Expression, ExpressionKind, Plan, Resource};
-use tollgate_wire::query::skip_token;
+use tollgate_wire::query::{rest, skip_token};
 use tollgate_wire::url::{self, UrlError};
 use tollgate_wire::value::Value;
 
@@ -52,6 +52,21 @@ pub(crate) fn filter(text: &str) {
                 Err(error) => check_error(&error, text),
             }
         }
+    }
+}
+
+/// A query of plain REST: what it chooses by is no higher than its parameters are many, whatever they say.
+pub(crate) fn rest_query(text: &str) {
+    let model = fixture::model();
+    for entity_type in &model.entity_types {
+        match rest::parse(entity_type, text) {
+            Ok(asked) => {
+                let filter = asked.options.filter.iter();
+                assert!(filter.map(height).all(|height| height <= text.split('&').count() + 4), "{text}");
+            }
+            Err(error) => check_error(&error, text),
+        }
+        let _ = rest::parse_of_one(entity_type, text);
     }
 }
 
@@ -114,5 +129,17 @@ mod replay {
     #[test]
     fn the_corpus_of_filters_holds() {
         replay("filter", filter);
+    }
+
+    #[test]
+    fn the_corpus_of_rest_queries_holds() {
+        replay("rest_query", rest_query);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn damaged_rest_queries_are_read_or_refused((_, bytes) in corpus::damaged(&["rest_query"])) {
+            rest_query(&String::from_utf8_lossy(&bytes));
+        }
     }
 }

@@ -15,5 +15,6 @@ mod grammar;
 mod option;
 mod questions;
 mod reading;
+mod rest_query;
 mod soap;
 mod url;

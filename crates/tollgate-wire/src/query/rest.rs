@@ -1,0 +1,461 @@
+//! The query of plain REST: which entities of a list, in which order, how many of them and what of each.
+//!
+//! | parameter | meaning |
+//! |---|---|
+//! | `carrid=AA` | the property has this value; `carrid=AA&carrid=LH` one of these |
+//! | `PRICE.ge=100` | the property compares so ([`OPERATORS`]) |
+//! | `flightDetails.cityFrom.starts=NEW` | the same of a property within a complex one |
+//! | `sort=carrid,-PRICE` | the order, a minus for descending |
+//! | `limit`, `offset`, `cursor` | how many entities on a page, and which page |
+//! | `fields=carrid,PRICE` | what is answered of each |
+//! | `count=true` | how many there are altogether |
+//!
+//! It ends in the same [`Options`] as those of OData do: there is one meaning, and one way to SQL. A property that is named
+//! as one of these is compared by `.eq`. What it deliberately does not have is a language: no brackets, no alternatives of
+//! several properties, no related entities. Whoever wants those asks by OData.
+
+use super::expression::conjunction;
+use super::limits::{CONDITIONS_MAX, LISTED_MAX, ORDER_KEYS_MAX};
+use super::paging::whole_number;
+use super::skip_token;
+use crate::date;
+use crate::document::Scalar;
+use crate::edm::{EntityType, LeafId, Primitive, Version};
+use crate::plan::{
+    Comparison, Counting, Direction, Expression, ExpressionKind, Function, Logic, Options, OrderBy, Origin, Select,
+};
+use crate::suggest;
+use crate::url::{Fault, Parsed, Place, Plus, Problem, UrlError, decode, quoted};
+use crate::value::Value;
+
+/// A property that a condition asks for, by what stands behind its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operator {
+    /// What stands behind the last point; empty where nothing does.
+    pub suffix: &'static str,
+    /// What it means, as a description says it.
+    pub meaning: &'static str,
+    asks: Asks,
+}
+
+/// What an operator asks of the property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    /// Whether it is one of the values.
+    OneOf,
+    /// Whether it is none of them.
+    NoneOf,
+    /// How it compares with the value.
+    Order(Comparison),
+    /// What the function says of it and the value.
+    Text(Function),
+    /// Whether it is null.
+    Null,
+}
+
+/// All operators, in the order in which they are described.
+pub static OPERATORS: [Operator; 10] = [
+    Operator { suffix: "", meaning: "is this value, or one of these", asks: Asks::OneOf },
+    Operator { suffix: "eq", meaning: "is this value, or one of these", asks: Asks::OneOf },
+    Operator { suffix: "ne", meaning: "is not this value, nor any of these; null is none", asks: Asks::NoneOf },
+    Operator { suffix: "gt", meaning: "is greater", asks: Asks::Order(Comparison::Greater) },
+    Operator { suffix: "ge", meaning: "is greater or equal", asks: Asks::Order(Comparison::GreaterOrEqual) },
+    Operator { suffix: "lt", meaning: "is less", asks: Asks::Order(Comparison::Less) },
+    Operator { suffix: "le", meaning: "is less or equal", asks: Asks::Order(Comparison::LessOrEqual) },
+    Operator { suffix: "starts", meaning: "begins with this", asks: Asks::Text(Function::StartsWith) },
+    Operator { suffix: "contains", meaning: "has this in it", asks: Asks::Text(Function::Contains) },
+    Operator { suffix: "null", meaning: "is null, or is not", asks: Asks::Null },
+];
+
+impl Operator {
+    /// Whether a property of that type can be asked so.
+    pub fn applies_to(&self, primitive: Primitive, nullable: bool) -> bool {
+        match self.asks {
+            Asks::OneOf | Asks::NoneOf => true,
+            Asks::Order(_) => has_order(primitive) && primitive != Primitive::Boolean,
+            Asks::Text(_) => matches!(primitive, Primitive::String { .. }),
+            Asks::Null => nullable,
+        }
+    }
+
+    /// Whether it may be given several values.
+    pub fn takes_several(&self) -> bool {
+        matches!(self.asks, Asks::OneOf | Asks::NoneOf)
+    }
+
+    /// Whether its value says yes or no, whatever the type of the property.
+    pub fn asks_for_null(&self) -> bool {
+        self.asks == Asks::Null
+    }
+}
+
+/// Names that are no properties.
+pub const RESERVED: [&str; 6] = ["limit", "offset", "cursor", "sort", "fields", "count"];
+
+/// What the query of a list asks for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Asked {
+    /// Everything but the size of a page; `top` is 0 where none is wanted.
+    pub options: Options,
+    /// Entities on a page at most.
+    pub limit: Option<u64>,
+}
+
+/// The name of a property as it stands in a query: with points for the path.
+pub fn name(path: &str) -> String {
+    path.replace('/', ".")
+}
+
+/// Whether entities have an order by values of that type.
+pub fn has_order(primitive: Primitive) -> bool {
+    !matches!(primitive, Primitive::Binary { .. })
+}
+
+/// Reads the query of a list, which is still percent-encoded.
+///
+/// # Errors
+/// Which parameter is unknown, stands twice or has a value that it cannot have.
+pub fn parse(entity_type: &EntityType, query: &str) -> Result<Asked, UrlError> {
+    let mut reader = Reader { entity_type, values: [const { None }; RESERVED.len()], conditions: Vec::new() };
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        let (raw_name, raw_value) = part.split_once('=').unwrap_or((part, ""));
+        let name = decode(raw_name, Plus::Space)
+            .map_err(|problem| problem.located(Place::Option(raw_name.to_owned().into()), raw_name))?;
+        let place = || Place::Option(name.clone().into_owned().into());
+        let value = decode(raw_value, Plus::Space).map_err(|problem| problem.located(place(), raw_value))?;
+        reader.take(&name, &value).map_err(|problem| problem.located(place(), &value))?;
+    }
+    reader.finish()
+}
+
+/// Reads the query of one entity, which may choose what is answered of it.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_of_one(entity_type: &EntityType, query: &str) -> Result<Options, UrlError> {
+    let mut options = Options::default();
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        let (name, raw_value) = part.split_once('=').unwrap_or((part, ""));
+        let place = || Place::Option(name.to_owned().into());
+        if name != "fields" {
+            let what = format!("unknown parameter {}: one entity has `fields` only", quoted(name));
+            return Err(Problem::whole(Fault::UnknownOption, what).located(place(), ""));
+        }
+        if options.select != Select::All {
+            return Err(twice(name).located(place(), ""));
+        }
+        let value = decode(raw_value, Plus::Space).map_err(|problem| problem.located(place(), raw_value))?;
+        options.select = fields(entity_type, &value).map_err(|problem| problem.located(place(), &value))?;
+    }
+    Ok(options)
+}
+
+/// A query as far as it is read.
+struct Reader<'m> {
+    entity_type: &'m EntityType,
+    /// What stands behind each of [`RESERVED`].
+    values: [Option<String>; RESERVED.len()],
+    conditions: Vec<Condition>,
+}
+
+/// One parameter by which entities are chosen, with all of its values.
+struct Condition {
+    leaf: LeafId,
+    operator: &'static Operator,
+    values: Vec<Value>,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, name: &str, value: &str) -> Parsed<()> {
+        if let Some(index) = RESERVED.iter().position(|reserved| *reserved == name) {
+            if self.values[index].is_some() {
+                return Err(twice(name));
+            }
+            self.values[index] = Some(value.to_owned());
+            return Ok(());
+        }
+        let (leaf, operator) = self.asked(name)?;
+        let value = self.value(leaf, operator, value)?;
+        let conditions = self.conditions.len();
+        // `a=1&a.eq=2` asks for one of both, too.
+        let known = |known: &&mut Condition| known.leaf == leaf && known.operator.asks == operator.asks;
+        match self.conditions.iter_mut().find(known) {
+            Some(_) if !operator.takes_several() => Err(twice(name)),
+            Some(condition) if condition.values.len() == LISTED_MAX => {
+                Err(Problem::whole(Fault::Limit, format!("more than {LISTED_MAX} values of {}", quoted(name))))
+            }
+            Some(condition) => {
+                condition.values.push(value);
+                Ok(())
+            }
+            None if conditions == CONDITIONS_MAX => {
+                Err(Problem::whole(Fault::Limit, format!("more than {CONDITIONS_MAX} conditions")))
+            }
+            None => {
+                self.conditions.push(Condition { leaf, operator, values: vec![value] });
+                Ok(())
+            }
+        }
+    }
+
+    /// The property that a name is about, and what is asked of it.
+    fn asked(&self, name: &str) -> Parsed<(LeafId, &'static Operator)> {
+        let operator = |suffix: &str| OPERATORS.iter().find(|operator| operator.suffix == suffix);
+        // A primitive property has no members, so that what stands behind it cannot be meant as one.
+        let asked = match (leaf(self.entity_type, name), name.rsplit_once('.')) {
+            (Some(leaf), _) => operator("").map(|operator| (leaf, operator)),
+            (None, Some((path, suffix))) if !suffix.is_empty() => leaf(self.entity_type, path).zip(operator(suffix)),
+            (None, _) => None,
+        };
+        let Some((leaf, operator)) = asked else { return Err(self.unknown(name)) };
+        let declared = &self.entity_type.leaves[leaf.0];
+        if operator.applies_to(declared.primitive, declared.nullable) {
+            return Ok((leaf, operator));
+        }
+        let what = match operator.asks {
+            Asks::Null => format!("{} is never null", quoted(&declared.path)),
+            Asks::Text(_) => {
+                format!("{} is no text: .{} cannot be asked of it", quoted(&declared.path), operator.suffix)
+            }
+            _ => format!("values of {} have no order", quoted(&declared.path)),
+        };
+        Err(Problem::whole(Fault::Type, what))
+    }
+
+    fn unknown(&self, name: &str) -> Box<Problem> {
+        let (path, suffix) = name.rsplit_once('.').unwrap_or((name, ""));
+        let what = format!("unknown parameter {}", quoted(name));
+        let hint = if leaf(self.entity_type, path).is_some() {
+            let known: Vec<String> = OPERATORS
+                .iter()
+                .filter(|known| !known.suffix.is_empty())
+                .map(|known| format!(".{}", known.suffix))
+                .collect();
+            format!("there is no .{suffix}, but {}", known.join(", "))
+        } else {
+            let names: Vec<String> = self.entity_type.leaves.iter().map(|leaf| self::name(&leaf.path)).collect();
+            let all = names.iter().map(String::as_str).chain(RESERVED);
+            match suggest::nearest(name, all.clone()).or_else(|| suggest::nearest(path, all)) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("expected a property of {}, or {}", self.entity_type.name, RESERVED.join(", ")),
+            }
+        };
+        Problem::whole(Fault::UnknownOption, what).hint(hint)
+    }
+
+    /// A value of what an operator asks for.
+    fn value(&self, leaf: LeafId, operator: &Operator, text: &str) -> Parsed<Value> {
+        let declared = &self.entity_type.leaves[leaf.0];
+        let primitive = if operator.asks_for_null() { Primitive::Boolean } else { declared.primitive };
+        value(primitive, text).ok_or_else(|| {
+            let what = format!("{} is no value for {}", quoted(text), quoted(&declared.path));
+            Problem::whole(Fault::BadValue, what).hint(format!("expected {}", example(primitive)))
+        })
+    }
+
+    fn finish(mut self) -> Result<Asked, UrlError> {
+        let mut options = Options::default();
+        for condition in std::mem::take(&mut self.conditions) {
+            options.filter = Some(conjunction(options.filter.take(), self.expression(condition)));
+        }
+        let mut asked = Asked { options, limit: None };
+        // The order of the names is that in which they are read: a cursor belongs to an order.
+        for name in ["sort", "limit", "offset", "cursor", "fields", "count"] {
+            let index = RESERVED.iter().position(|reserved| *reserved == name);
+            let Some(text) = index.and_then(|index| self.values[index].take()) else { continue };
+            self.option(name, &text, &mut asked)
+                .map_err(|problem| problem.located(Place::Option(name.into()), &text))?;
+        }
+        Ok(asked)
+    }
+
+    fn option(&self, name: &str, text: &str, asked: &mut Asked) -> Parsed<()> {
+        let options = &mut asked.options;
+        match name {
+            "sort" => options.order_by = order(self.entity_type, text)?,
+            "limit" => {
+                asked.limit = Some(whole_number(text)?);
+                options.top = asked.limit.filter(|limit| *limit == 0);
+            }
+            "offset" => options.skip = Some(whole_number(text)?),
+            "cursor" => {
+                if options.skip.is_some() {
+                    let what = "a cursor says by itself where the page begins: expected no offset beside it";
+                    return Err(Problem::whole(Fault::NotApplicable, what));
+                }
+                let names = skip_token::Names { token: "cursor", order: "sort" };
+                let key = (self.entity_type, &self.entity_type.key[..]);
+                options.skip_token = Some(skip_token::read(Version::V4, &names, text, key, &options.order_by)?);
+            }
+            "fields" => options.select = fields(self.entity_type, text)?,
+            _ => {
+                options.count = match text {
+                    "true" => Counting::Total,
+                    "false" => Counting::Without,
+                    _ => {
+                        let what = format!("expected count to be true or false, found {}", quoted(text));
+                        return Err(Problem::whole(Fault::BadValue, what));
+                    }
+                };
+            }
+        }
+        Ok(())
+    }
+
+    fn expression(&self, condition: Condition) -> Expression {
+        let Condition { leaf, operator, mut values } = condition;
+        let primitive = self.entity_type.leaves[leaf.0].primitive;
+        let property = || property(leaf, primitive);
+        let literal = |value| typed(ExpressionKind::Literal(value), primitive);
+        let compare = |comparison, right| {
+            let kind = ExpressionKind::Compare(comparison, Box::new(property()), Box::new(right));
+            typed(kind, Primitive::Boolean)
+        };
+        let null = || Expression { kind: ExpressionKind::Literal(Value::Null), primitive: None, position: 0 };
+        let several = values.len() > 1;
+        let among = |values| typed(ExpressionKind::In(Box::new(property()), values), Primitive::Boolean);
+        let mut first = || values.swap_remove(0);
+        match operator.asks {
+            Asks::OneOf if several => among(values),
+            Asks::OneOf => compare(Comparison::Equal, literal(first())),
+            // Null is no member of the list, and `not null` would be null: it is asked for by itself.
+            Asks::NoneOf if several => {
+                let none = typed(ExpressionKind::Not(Box::new(among(values))), Primitive::Boolean);
+                let is_null = Box::new(compare(Comparison::Equal, null()));
+                typed(ExpressionKind::Logic(Logic::Or, is_null, Box::new(none)), Primitive::Boolean)
+            }
+            Asks::NoneOf => compare(Comparison::NotEqual, literal(first())),
+            Asks::Order(comparison) => compare(comparison, literal(first())),
+            Asks::Text(function) => {
+                let kind = ExpressionKind::Call(function, vec![property(), literal(first())]);
+                typed(kind, Primitive::Boolean)
+            }
+            Asks::Null => {
+                let is_null = first() == Value::Boolean(true);
+                compare(if is_null { Comparison::Equal } else { Comparison::NotEqual }, null())
+            }
+        }
+    }
+}
+
+/// A value in the form that plain REST writes it in.
+fn value(primitive: Primitive, text: &str) -> Option<Value> {
+    // No text of a store holds it, and PostgreSQL takes none that does.
+    if text.contains('\0') {
+        return None;
+    }
+    match primitive {
+        Primitive::Boolean => match text {
+            "true" => Some(Value::Boolean(true)),
+            "false" => Some(Value::Boolean(false)),
+            _ => None,
+        },
+        _ => Scalar::Text(text.to_owned()).value(Version::V4, primitive).filter(is_comparable),
+    }
+}
+
+/// Whether stores can compare it: years beyond four digits have no place in their order.
+pub fn is_comparable(value: &Value) -> bool {
+    match value {
+        Value::Text(Primitive::Date | Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. }, text) => {
+            date::sorts_as_text(text)
+        }
+        _ => true,
+    }
+}
+
+fn order(entity_type: &EntityType, text: &str) -> Parsed<Vec<OrderBy>> {
+    let mut keys = Vec::new();
+    for (at, item) in items(text) {
+        let (direction, name) = match item.strip_prefix('-') {
+            Some(name) => (Direction::Descending, name),
+            None => (Direction::Ascending, item),
+        };
+        let leaf = leaf(entity_type, name).ok_or_else(|| unknown_property(entity_type, name, at))?;
+        let primitive = entity_type.leaves[leaf.0].primitive;
+        if !has_order(primitive) {
+            return Err(Problem::new(Fault::Type, at, format!("values of {} have no order", quoted(name))));
+        }
+        if keys.len() == ORDER_KEYS_MAX {
+            return Err(Problem::new(Fault::Limit, at, format!("more than {ORDER_KEYS_MAX} keys of an order")));
+        }
+        keys.push(OrderBy { expression: property(leaf, primitive), direction });
+    }
+    Ok(keys)
+}
+
+fn fields(entity_type: &EntityType, text: &str) -> Parsed<Select> {
+    let mut leaves = Vec::new();
+    for (at, item) in items(text) {
+        let before = leaves.len();
+        for (index, leaf) in entity_type.leaves.iter().enumerate() {
+            let whole = entity_type.properties[leaf.property].name == item;
+            if whole || is_named(&leaf.path, item) {
+                leaves.push(LeafId(index));
+            }
+        }
+        if leaves.len() == before {
+            return Err(unknown_property(entity_type, item, at));
+        }
+    }
+    leaves.sort_unstable();
+    leaves.dedup();
+    Ok(Select::Only { leaves, navigation: Vec::new() })
+}
+
+/// What stands between commas, with its place.
+fn items(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut from = 0;
+    text.split(',').map(move |item| {
+        let at = from;
+        from += item.len() + 1;
+        (at, item)
+    })
+}
+
+fn leaf(entity_type: &EntityType, name: &str) -> Option<LeafId> {
+    entity_type.leaves.iter().position(|leaf| is_named(&leaf.path, name)).map(LeafId)
+}
+
+fn is_named(path: &str, name: &str) -> bool {
+    let same = |(path, name): (u8, u8)| if path == b'/' { name == b'.' } else { path == name };
+    path.len() == name.len() && path.bytes().zip(name.bytes()).all(same)
+}
+
+fn property(leaf: LeafId, primitive: Primitive) -> Expression {
+    typed(ExpressionKind::Leaf { of: Origin::It, through: Vec::new(), leaf }, primitive)
+}
+
+fn typed(kind: ExpressionKind, primitive: Primitive) -> Expression {
+    Expression { kind, primitive: Some(primitive), position: 0 }
+}
+
+fn twice(name: &str) -> Box<Problem> {
+    Problem::whole(Fault::DuplicateOption, format!("the parameter {} stands twice", quoted(name)))
+}
+
+fn unknown_property(entity_type: &EntityType, name: &str, at: usize) -> Box<Problem> {
+    let names: Vec<String> = entity_type.leaves.iter().map(|leaf| self::name(&leaf.path)).collect();
+    let hint = match suggest::nearest(name, names.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("{} has no such property", entity_type.name),
+    };
+    Problem::new(Fault::UnknownProperty, at, format!("unknown property {}", quoted(name))).hint(hint)
+}
+
+/// What a value of that type looks like.
+fn example(primitive: Primitive) -> &'static str {
+    use Primitive as P;
+    match primitive {
+        P::Boolean => "true or false",
+        P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64 => "a whole number that the type has room for",
+        P::Single | P::Double | P::Decimal { .. } => "a number, such as 12.50",
+        P::String { .. } => "text without the character U+0000",
+        P::Binary { .. } => "base64url",
+        P::Guid => "01234567-89ab-cdef-0123-456789abcdef",
+        P::Date => "a date, such as 2013-09-25",
+        P::DateTime { .. } | P::DateTimeOffset { .. } => "a time, such as 2013-09-25T11:00:00Z",
+        P::TimeOfDay { .. } => "a time of day, such as 11:00:00",
+        P::Duration => "a duration, such as PT36H",
+    }
+}
