@@ -142,6 +142,12 @@ impl Fault {
         Fault::new(409, "ForeignKey", "others still refer to it")
     }
 
+    /// 409: what an action asks of an entity is not so.
+    pub(crate) fn not_in_state(action: &str) -> Fault {
+        let message = format!("the entity is not in a state in which {action} can be done");
+        Fault::new(409, "Conflict", message).at(Some(action.to_owned()))
+    }
+
     /// 412: `If-Match` names another state.
     pub(crate) fn precondition_failed() -> Fault {
         Fault::new(412, "PreconditionFailed", "the entity has changed since the state that If-Match names")

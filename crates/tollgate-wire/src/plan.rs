@@ -22,6 +22,19 @@ pub enum Resource {
     Read(Box<Plan>),
     /// References to the entities that the plan leads to (V2 `$links`, V4 `$ref`): the relation, not the entities.
     References(Box<Plan>),
+    /// An action to be done (in V2 a function import that changes something).
+    Act(Box<Act>),
+}
+
+/// A call of an action.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Act {
+    /// Its position in [`Model::function_imports`](crate::edm::Model::function_imports).
+    pub action: usize,
+    /// What it is called on, or the set that it changes, with the options of what it answers.
+    pub plan: Plan,
+    /// The values of the parameters where the URL has them, as in V2; V4 has them in the body.
+    pub arguments: Option<Vec<Value>>,
 }
 
 /// A request for data.

@@ -176,6 +176,7 @@ pub(crate) fn model() -> Model {
         FunctionImport {
             name: "GetAvailableFlights".to_owned(),
             method: FunctionMethod::Get,
+            bound: None,
             parameters: vec![("fromdate".to_owned(), DATE), ("cityfrom".to_owned(), text(20))],
             returns: FunctionReturn::Entities(FLIGHTS),
             answer: FunctionAnswer::Nothing,
@@ -183,6 +184,7 @@ pub(crate) fn model() -> Model {
         FunctionImport {
             name: "GetFlightDetails".to_owned(),
             method: FunctionMethod::Get,
+            bound: None,
             parameters: vec![("airlineid".to_owned(), text(3))],
             returns: FunctionReturn::Complex(ComplexId(0)),
             answer: FunctionAnswer::Nothing,
@@ -190,6 +192,7 @@ pub(crate) fn model() -> Model {
         FunctionImport {
             name: "UpdateAgencyPhoneNo".to_owned(),
             method: FunctionMethod::Put,
+            bound: None,
             parameters: vec![("telephone".to_owned(), text(30))],
             returns: FunctionReturn::Entity(CARRIERS),
             answer: FunctionAnswer::Nothing,

@@ -137,7 +137,7 @@ async fn answer(
         Resource::Function(index) => {
             Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[index].name)).into())
         }
-        Resource::Batch => {
+        Resource::Batch | Resource::Act(_) => {
             let allow = operation::allowed(&service.model, version, &resource);
             Err(Fault::method_not_allowed(request.method_text(), allow).into())
         }

@@ -47,7 +47,7 @@ pub(super) async fn answer(
         )?
     };
     let place = match service.pool.place_of_writes() {
-        Place::Loop if body_bytes <= LOOP_BODY_BYTES_MAX => Place::Loop,
+        Place::Loop if body_bytes <= LOOP_BODY_BYTES_MAX && !prepared.is_for_many() => Place::Loop,
         _ => Place::Away,
     };
     let writing = service.pool.acquire_to_write(&visit.task(exchange.request())).await.map_err(Fault::from)?;

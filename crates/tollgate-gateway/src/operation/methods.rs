@@ -2,7 +2,7 @@
 //!
 //! It deliberately refuses nothing itself.
 
-use tollgate_wire::edm::{Model, Version};
+use tollgate_wire::edm::{FunctionImport, FunctionMethod, Model, Version};
 use tollgate_wire::plan::{Plan, Resource, Shape};
 
 /// The methods of what can only be read.
@@ -17,6 +17,15 @@ pub(crate) fn allowed(model: &Model, version: Version, resource: &Resource) -> &
         Resource::Read(plan) | Resource::References(plan) if plan.options.called.is_some() => READING,
         Resource::Read(plan) => of_data(model, version, plan),
         Resource::References(plan) => super::reference::allowed(model, version, plan),
+        Resource::Act(act) => allowed_of_action(version, &model.function_imports[act.action]),
+    }
+}
+
+/// The methods that an action has: in V2 the one that its metadata names.
+pub(crate) fn allowed_of_action(version: Version, action: &FunctionImport) -> &'static str {
+    match (version, action.method) {
+        (Version::V2, FunctionMethod::Put) => "OPTIONS, PUT",
+        (Version::V2 | Version::V4, _) => "OPTIONS, POST",
     }
 }
 

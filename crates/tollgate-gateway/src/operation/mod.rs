@@ -4,6 +4,7 @@
 //! the same code, inside a transaction that the caller began and ends. What is wrong is a [`Fault`]; the caller then undoes
 //! whatever was done.
 
+mod action;
 mod answer;
 mod author;
 mod change;
@@ -38,7 +39,7 @@ pub(crate) use change::{Absent, Changed, How, check_key};
 pub(crate) use content_ids::ContentIds;
 pub(crate) use create::{Creation, is_alone};
 pub(crate) use headers::{Conditions, Headers, check_coding, meant_method, values};
-pub(crate) use methods::{READING, allowed};
+pub(crate) use methods::{READING, allowed, allowed_of_action};
 pub(crate) use prepare::Prepared;
 pub(crate) use relation::{deletion_refused, refused};
 

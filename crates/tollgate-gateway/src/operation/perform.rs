@@ -10,6 +10,7 @@ use tollgate_wire::stencil::Base;
 use tollgate_wire::url;
 use tollgate_wire::value::Cell;
 
+use super::action::{self, Acted, Acting};
 use super::answer::{Answer, EntityId};
 use super::change::{Absent, Changed, How};
 use super::create::{self, Creation};
@@ -28,6 +29,11 @@ impl Prepared {
     pub(crate) fn is_single_change(&self) -> bool {
         let Action::Create { plan, entry } = &self.action else { return false };
         plan.steps.is_empty() && plan.options == Options::default() && create::is_alone(entry)
+    }
+
+    /// Whether it may take so long that others must not wait for it: it is for many entities.
+    pub(crate) fn is_for_many(&self) -> bool {
+        matches!(&self.action, Action::Act(acting) if acting.is_for_many())
     }
 
     /// Does the operation inside a transaction that the caller began. `answer` is begun anew; `root` is the absolute URL of
@@ -73,6 +79,7 @@ impl Prepared {
                 work.creation.relate(version, *plan, change, &conditions)?;
                 work.answer.status = 204;
             }
+            Action::Act(acting) => work.act(*acting, &conditions)?,
         }
         Ok(Performed::Wrote)
     }
@@ -161,6 +168,21 @@ impl Work<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Does an action and answers what it has changed, where it says that it does.
+    fn act(&mut self, acting: Acting, conditions: &Conditions) -> Result<(), Fault> {
+        match self.creation.act(self.version, acting, conditions)? {
+            Acted::Nothing => {
+                self.answer.status = 204;
+                return Ok(());
+            }
+            Acted::One(entity, options) => self.show(entity, (Shape::Entity, options), Wanted::Body)?,
+            Acted::Many(plan) => action::write_many(&mut self.creation, plan, self.manner, self.answer)?,
+        }
+        self.answer.status = 200;
+        self.say_what_chose(Wanted::Body);
+        Ok(())
     }
 
     fn show(&mut self, entity: (SetId, Key), what: (Shape, Options), wanted: Wanted) -> Result<(), Fault> {

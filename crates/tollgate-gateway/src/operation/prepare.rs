@@ -12,7 +12,7 @@ use tollgate_wire::url;
 use super::author::Author;
 use super::change::{Absent, How};
 use super::headers::{self, Conditions, Headers, Returning, values};
-use super::{Meant, Request, allowed, method_text, property, reference, spare};
+use super::{Meant, Request, action, allowed, method_text, property, reference, spare};
 use crate::auth::Verb;
 use crate::error::Fault;
 use crate::hosted::Hosted;
@@ -36,6 +36,7 @@ pub(super) enum Action {
     Change { plan: Box<Plan>, entry: Entry, how: How, absent: Absent },
     Delete { plan: Box<Plan> },
     Relate { plan: Box<Plan>, change: reference::Change },
+    Act(Box<action::Acting>),
 }
 
 /// What chose the format of the answer.
@@ -63,6 +64,7 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
         }
         Resource::Read(plan) => plan,
         Resource::References(plan) => return prepare_relation(service, request, method, plan),
+        Resource::Act(act) => return action::prepare(service, request, method, *act),
         Resource::Function(index) => {
             return Err(Fault::not_implemented(&format!("function {}", model.function_imports[index].name)));
         }
@@ -208,7 +210,7 @@ pub(super) fn resolve_link(
 }
 
 /// Options that look for entities say nothing about writing one.
-fn check_options(options: &Options) -> Result<(), Fault> {
+pub(super) fn check_options(options: &Options) -> Result<(), Fault> {
     let Options {
         filter,
         order_by,

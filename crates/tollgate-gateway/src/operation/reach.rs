@@ -34,6 +34,14 @@ pub(crate) fn check(access: &Access, resource: &Resource, method: Method) -> Res
         }
         // Whether the side that holds the foreign key may be changed is asked by whoever changes it.
         Resource::References(plan) => check_plan(access, plan, Verb::Get),
+        // It changes what it is called on, however it is called; the rest is asked once its arguments are known.
+        Resource::Act(act) => {
+            let verb = match Verb::of(method) {
+                Verb::Post | Verb::Put => Verb::Patch,
+                verb => verb,
+            };
+            check_plan(access, &act.plan, verb)
+        }
     }
 }
 
@@ -61,7 +69,11 @@ fn check_options(access: &Access, options: &Options) -> Result<(), Fault> {
     expressions.into_iter().try_for_each(|expression| check_expression(access, expression))
 }
 
-fn check_expression(access: &Access, expression: &Expression) -> Result<(), Fault> {
+/// Whether the caller may read whatever an expression reaches.
+///
+/// # Errors
+/// 401 or 403.
+pub(super) fn check_expression(access: &Access, expression: &Expression) -> Result<(), Fault> {
     match &expression.kind {
         ExpressionKind::Literal(_) | ExpressionKind::Column(_) => Ok(()),
         ExpressionKind::Leaf { of: _, through, leaf: _ } => {

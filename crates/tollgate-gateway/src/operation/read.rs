@@ -72,7 +72,7 @@ fn describe(service: &Hosted, request: &Request<'_>, resource: &Resource, answer
         Resource::Function(index) => {
             Err(Fault::not_implemented(&format!("function {}", service.model.function_imports[*index].name)))
         }
-        Resource::Batch | Resource::Read(_) | Resource::References(_) => {
+        Resource::Batch | Resource::Read(_) | Resource::References(_) | Resource::Act(_) => {
             let allow = allowed(&service.model, version, resource);
             Err(Fault::method_not_allowed(method_text(request.method), allow))
         }

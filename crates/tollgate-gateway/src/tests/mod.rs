@@ -1,5 +1,6 @@
 //! The gateway from outside, over real sockets: what each request is answered with.
 
+mod actions;
 mod admin;
 mod auth;
 mod bad_input;
@@ -17,6 +18,7 @@ mod esb;
 mod fibonacci;
 mod found;
 mod functions;
+mod own;
 mod paging;
 mod pool;
 mod postgres;

@@ -8,6 +8,7 @@ use crate::decimal;
 use crate::edm::{Primitive, Version};
 use crate::number::is_plain_number;
 use crate::url::{quoted, type_name};
+use crate::value::Value;
 
 /// Why a text is no value of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,33 @@ pub(crate) fn append(out: &mut Vec<u8>, version: Version, leaf: &Leaf, text: &st
                 _ => {}
             }
             Ok(found)
+        }
+    }
+}
+
+/// The value, which has the type of the leaf already, within its length, its digits and its range.
+pub(crate) fn value(leaf: &Leaf, value: Value) -> Result<Value, Wrong> {
+    match (value, leaf.primitive) {
+        (Value::Decimal(text), Primitive::Decimal { precision, scale }) => {
+            let mut digits = text.into_bytes();
+            within_digits(&mut digits, 0, precision, scale)?;
+            Ok(Value::Decimal(String::from_utf8(digits).expect("a decimal is written in ASCII")))
+        }
+        (value, primitive) => {
+            match (&value, primitive) {
+                (Value::String(text), Primitive::String { length_max }) => length_of_text(text, length_max)?,
+                (Value::Binary(bytes), Primitive::Binary { length_max }) => length(bytes.len(), length_max)?,
+                (Value::Text(_, text), Primitive::Date) => within_years(text.as_bytes())?,
+                (Value::Text(_, text), Primitive::DateTime { precision } | Primitive::DateTimeOffset { precision }) => {
+                    within_years(text.as_bytes())?;
+                    within_fraction(text.as_bytes(), precision)?;
+                }
+                (Value::Text(_, text), Primitive::TimeOfDay { precision }) => {
+                    within_fraction(text.as_bytes(), precision)?;
+                }
+                _ => {}
+            }
+            Ok(value)
         }
     }
 }

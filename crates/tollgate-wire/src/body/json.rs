@@ -78,6 +78,12 @@ impl<'d, 'c> Json<'d, 'c> {
         self.members(shape, entry, None)
     }
 
+    /// Reads an object of that shape; `what` it is, for messages.
+    pub(crate) fn object(&mut self, what: &str, shape: &'c Shape, entry: &mut Entry) -> Read<()> {
+        self.open(what)?;
+        self.members(shape, entry, None)
+    }
+
     /// Whether the object that was opened only wraps the entity as its member `d`, which is taken then.
     fn wrapper(&mut self, shape: &Shape) -> Read<bool> {
         let begin = self.lexer.at;

@@ -7,6 +7,7 @@
 //! Precisions of 0 are no limit, for times as for decimals. A date lies in the years 0001 to 9999. `null` for a
 //! navigation property that leads to one entity says that none is to be created.
 
+mod argument;
 mod array;
 mod check;
 mod error;

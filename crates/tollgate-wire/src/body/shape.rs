@@ -4,13 +4,16 @@
 //! and colon included; only what stands elsewhere is looked up.
 
 use super::error::BodyError;
-use crate::edm::{LeafId, Model, Multiplicity, NavigationId, Primitive, PropertyKind, SetId};
+use crate::edm::{FunctionImport, LeafId, Model, Multiplicity, NavigationId, Primitive, PropertyKind, SetId};
 use crate::suggest;
 use crate::url::quoted;
 
-/// The shapes of all sets of a model.
+/// The shapes of all sets of a model, and of what its operations are given.
 #[derive(Debug)]
-pub(crate) struct Shapes(Vec<Shape>);
+pub(crate) struct Shapes {
+    sets: Vec<Shape>,
+    operations: Vec<Shape>,
+}
 
 /// What the object of an entity or of a complex value may hold.
 #[derive(Debug)]
@@ -61,11 +64,20 @@ pub(crate) struct Navigation {
 
 impl Shapes {
     pub(crate) fn compile(model: &Model) -> Shapes {
-        Shapes((0..model.entity_sets.len()).map(|set| compile(model, SetId(set))).collect())
+        let operations = model.function_imports.iter().map(|operation| parameters(model, operation));
+        Shapes {
+            sets: (0..model.entity_sets.len()).map(|set| compile(model, SetId(set))).collect(),
+            operations: operations.collect(),
+        }
     }
 
     pub(crate) fn of(&self, set: SetId) -> &Shape {
-        &self.0[set.0]
+        &self.sets[set.0]
+    }
+
+    /// The parameters of an operation, each a leaf with its position for an id.
+    pub(crate) fn of_operation(&self, operation: usize) -> &Shape {
+        &self.operations[operation]
     }
 }
 
@@ -103,6 +115,16 @@ fn compile(model: &Model, set: SetId) -> Shape {
         members.push(member(&navigation.name, kind));
     }
     Shape::new(qualified(&entity_type.name), entity_type.leaves.len(), members)
+}
+
+fn parameters(model: &Model, operation: &FunctionImport) -> Shape {
+    let parameters = operation.parameters.iter().enumerate();
+    let members = parameters.map(|(position, (name, primitive))| {
+        let leaf = Leaf { id: LeafId(position), primitive: *primitive, nullable: false };
+        member(name, Kind::Leaf(leaf))
+    });
+    let name = format!("{}.{}", model.namespace, operation.name);
+    Shape::new(name, operation.parameters.len(), members.collect())
 }
 
 fn member(name: &str, kind: Kind) -> Member {

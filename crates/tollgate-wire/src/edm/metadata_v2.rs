@@ -218,7 +218,8 @@ fn write_container(out: &mut Vec<u8>, model: &Model) {
         }
         close(out, "AssociationSet");
     }
-    for function in &model.function_imports {
+    // V2 calls nothing on entities.
+    for function in model.function_imports.iter().filter(|function| function.bound.is_none()) {
         write_function(out, model, function);
     }
     close(out, "EntityContainer");

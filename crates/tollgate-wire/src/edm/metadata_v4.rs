@@ -3,7 +3,7 @@
 //! It deliberately leaves SAP's labels and units to V2, where their clients look for them.
 
 use super::{
-    Changes, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model, Multiplicity,
+    BoundTo, Changes, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model, Multiplicity,
     NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
 };
 use crate::json::v4;
@@ -44,7 +44,7 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
     for set in &model.entity_sets {
         write_entity_set(out, model, set);
     }
-    for function in &model.function_imports {
+    for function in model.function_imports.iter().filter(|function| function.bound.is_none()) {
         write_import(out, model, function);
     }
     for name in ["EntityContainer", "Schema", "edmx:DataServices", "edmx:Edmx"] {
@@ -160,6 +160,9 @@ fn write_entity_set(out: &mut Vec<u8>, model: &Model, set: &EntitySet) {
     close(out, "EntitySet");
 }
 
+/// The name of the parameter that is what an operation is called on.
+const BOUND: &str = "it";
+
 /// A function has no side effects; what V2 calls with POST or PUT is an action.
 fn operation(function: &FunctionImport) -> &'static str {
     match function.method {
@@ -169,7 +172,27 @@ fn operation(function: &FunctionImport) -> &'static str {
 }
 
 fn write_operation(out: &mut Vec<u8>, model: &Model, function: &FunctionImport) {
-    open(out, operation(function), &[("Name", &function.name)]);
+    let mut attributes = vec![("Name", function.name.as_str())];
+    if let Some(bound) = &function.bound {
+        attributes.push(("IsBound", "true"));
+        // What is answered is of the set that it is called on, unless the way leads on.
+        let path = match bound.through {
+            None => BOUND.to_owned(),
+            Some(navigation) => format!("{BOUND}/{}", model.type_of(bound.set).navigation[navigation.0].name),
+        };
+        if function.answered_set().is_some() {
+            attributes.push(("EntitySetPath", &path));
+        }
+        open(out, operation(function), &attributes);
+        let name = format!("{}.{}", model.namespace, model.type_of(bound.set).name);
+        let kind = match bound.to {
+            BoundTo::Entity => name,
+            BoundTo::Collection => format!("Collection({name})"),
+        };
+        empty(out, "Parameter", &[("Name", BOUND), ("Type", &kind), ("Nullable", "false")]);
+    } else {
+        open(out, operation(function), &attributes);
+    }
     for (name, primitive) in &function.parameters {
         let (kind, facets) = (type_name(*primitive), facets(*primitive));
         let mut attributes = vec![("Name", name.as_str()), ("Type", kind.as_str()), ("Nullable", "false")];

@@ -4,7 +4,12 @@
 
 pub mod metadata_v2;
 pub mod metadata_v4;
+mod operation;
 pub mod service_document;
+
+pub use operation::{
+    Binding, BoundTo, Effect, FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, Reached,
+};
 
 use crate::base64;
 use crate::stencil::raw;
@@ -54,7 +59,7 @@ pub struct Model {
     pub entity_sets: Vec<EntitySet>,
     /// Associations as V2 names them; V4 metadata is written from the navigation properties.
     pub associations: Vec<Association>,
-    /// Function imports (V2) or operation imports (V4) that are declared.
+    /// Functions and actions: function imports in V2, operations with their imports in V4.
     pub function_imports: Vec<FunctionImport>,
 }
 
@@ -303,67 +308,6 @@ pub struct EntitySet {
     pub label: Option<String>,
     /// What may be done with its entities.
     pub changes: Changes,
-}
-
-/// A function that the service declares.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FunctionImport {
-    /// Name.
-    pub name: String,
-    /// The HTTP method in V2.
-    pub method: FunctionMethod,
-    /// Parameters in order.
-    pub parameters: Vec<(String, Primitive)>,
-    /// What it returns.
-    pub returns: FunctionReturn,
-    /// How that is found.
-    pub answer: FunctionAnswer,
-}
-
-/// How the answer of a function is found: in expressions of OData V4, in which `@name` is the value of a parameter. They
-/// are read like those of a client, so that no value ever becomes a part of a statement.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum FunctionAnswer {
-    /// Not at all: the function is declared only.
-    #[default]
-    Nothing,
-    /// The entities of the returned set for which this condition is true.
-    Matching(String),
-    /// The entity of the returned set whose key these parameters are, by their positions, in the key's order.
-    Keyed(Vec<usize>),
-    /// A complex value that is computed of one entity.
-    Computed {
-        /// Where the entity is.
-        set: SetId,
-        /// The parameters that are its key.
-        key: Vec<usize>,
-        /// An expression for each property of the complex type, in its order.
-        values: Vec<String>,
-    },
-}
-
-/// The HTTP method of a V2 function import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FunctionMethod {
-    /// Reads.
-    Get,
-    /// Creates or acts.
-    Post,
-    /// Changes.
-    Put,
-}
-
-/// What a function returns.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FunctionReturn {
-    /// Nothing.
-    Nothing,
-    /// A complex value.
-    Complex(ComplexId),
-    /// Entities of a set.
-    Entities(SetId),
-    /// One entity of a set.
-    Entity(SetId),
 }
 
 impl Model {

@@ -30,16 +30,13 @@ pub(super) fn resolve(
         let problem = Problem::not_implemented(0, "$apply over the answer of a function");
         return Err(problem.located(Place::Option("$apply".into()), ""));
     }
-    let values = arguments(version, declared, call, custom, aliases)?;
+    let values = arguments(version, model, call, custom, aliases)?;
     let keyed = |key: &[usize]| Some(Key(key.iter().map(|parameter| values[*parameter].clone()).collect()));
-    let entity_type = model.type_of(plan.root);
-    let texts = || -> Vec<(String, String)> {
-        let parameters = declared.parameters.iter().zip(&values);
-        parameters.map(|((name, primitive), value)| (format!("@{name}"), literal(*primitive, value))).collect()
-    };
+    let entity_type = model.type_of(plan.set());
+    let texts = || texts(declared, &values);
     let expansions = Cell::new(0);
     match &declared.answer {
-        FunctionAnswer::Nothing => {}
+        FunctionAnswer::Nothing | FunctionAnswer::Acting(_) => {}
         FunctionAnswer::Keyed(key) => plan.key = keyed(key),
         FunctionAnswer::Matching(text) => {
             let texts = texts();
@@ -74,9 +71,7 @@ pub(super) fn resolve(
 /// # Errors
 /// What is wrong with them, with its column.
 pub fn check(model: &Model, function: &FunctionImport) -> Result<(), UrlError> {
-    let samples =
-        function.parameters.iter().map(|(name, primitive)| (format!("@{name}"), sample(*primitive).to_owned()));
-    let samples: Vec<(String, String)> = samples.collect();
+    let samples = samples(function);
     let expansions = Cell::new(0);
     match (&function.answer, &function.returns) {
         (FunctionAnswer::Matching(text), FunctionReturn::Entities(set)) => {
@@ -97,6 +92,34 @@ pub fn check(model: &Model, function: &FunctionImport) -> Result<(), UrlError> {
     Ok(())
 }
 
+/// The parameters as aliases with these values.
+pub(super) fn texts(declared: &FunctionImport, values: &[Value]) -> Vec<(String, String)> {
+    let parameters = declared.parameters.iter().zip(values);
+    parameters.map(|((name, primitive), value)| (format!("@{name}"), literal(*primitive, value))).collect()
+}
+
+/// The parameters as aliases, each with a value of its type.
+pub(super) fn samples(declared: &FunctionImport) -> Vec<(String, String)> {
+    let sampled = |(name, primitive): &(String, Primitive)| (format!("@{name}"), sample(*primitive).to_owned());
+    declared.parameters.iter().map(sampled).collect()
+}
+
+/// Whether a value of a type may become one of another: what loses nothing, or is refused only where it is out of range.
+pub(super) fn assignable(from: Option<Primitive>, to: Primitive) -> bool {
+    use Primitive as P;
+    let Some(from) = from else { return true };
+    let is_whole = |primitive| matches!(primitive, P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64);
+    match (from, to) {
+        (from, P::Decimal { .. } | P::Single | P::Double) if is_whole(from) => true,
+        (P::Decimal { .. }, P::Single | P::Double) | (P::Single | P::Double, P::Single | P::Double) => true,
+        (P::Date, P::DateTime { .. } | P::DateTimeOffset { .. }) | (P::DateTimeOffset { .. }, P::DateTime { .. }) => {
+            true
+        }
+        (from, to) if is_whole(from) => is_whole(to),
+        (from, to) => std::mem::discriminant(&from) == std::mem::discriminant(&to),
+    }
+}
+
 /// A literal of a type.
 fn sample(primitive: Primitive) -> &'static str {
     match primitive {
@@ -114,7 +137,7 @@ fn sample(primitive: Primitive) -> &'static str {
 }
 
 /// What the model's expressions are read against; they expand nothing.
-fn context<'m>(
+pub(super) fn context<'m>(
     model: &'m Model,
     entity_type: &'m EntityType,
     aliases: &'m [(String, String)],
@@ -124,13 +147,14 @@ fn context<'m>(
 }
 
 /// One value for each parameter.
-fn arguments(
+pub(super) fn arguments(
     version: Version,
-    declared: &FunctionImport,
+    model: &Model,
     call: &Call,
     custom: &mut Vec<CustomOption>,
     aliases: &[(String, String)],
 ) -> Result<Vec<Value>, UrlError> {
+    let declared = &model.function_imports[call.function];
     let mut values = Vec::with_capacity(declared.parameters.len());
     for (parameter, (name, _)) in declared.parameters.iter().enumerate() {
         let text = match &call.arguments[parameter] {

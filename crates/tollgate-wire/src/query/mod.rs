@@ -6,6 +6,7 @@
 //! To add an option: a file with its parse function, one line in [`OPTIONS`], and where it asks for something new a
 //! field of the plan, which the stores then match.
 
+mod action;
 mod apply;
 mod compute;
 mod count;
@@ -27,6 +28,7 @@ pub mod skip_token;
 mod stream;
 mod unbuilt;
 
+pub use action::{Effected, check as check_action, resolve as resolve_action};
 pub use format::format_of;
 pub use function::check as check_function;
 pub(crate) use stream::resolve as resolve_stream;
@@ -182,6 +184,13 @@ pub(crate) fn read(
         }
         // It is not built, so its options have no meaning.
         Resource::Function(_) => return Ok(custom),
+        Resource::Act(act) => {
+            let named = match model.function_imports[act.action].answered_set() {
+                Some(_) => Named::of(version, act.plan.shape),
+                None => Named(0, "an action without an answer"),
+            };
+            (named, Some(act.plan.set()), &mut act.plan.options)
+        }
         Resource::ServiceDocument | Resource::Metadata | Resource::Batch => (Named(0, "no data"), None, &mut scratch),
     };
     let nothing = EntityType::default();
@@ -200,8 +209,14 @@ pub(crate) fn read(
         })()
         .map_err(|problem| problem.located(Place::Option(option.name.into()), &text))?;
     }
-    if let (Some(call), Resource::Read(plan) | Resource::References(plan)) = (call, resource) {
-        function::resolve(model, version, call, (&mut custom, &aliases), plan)?;
+    match (call, resource) {
+        (Some(call), Resource::Read(plan) | Resource::References(plan)) => {
+            function::resolve(model, version, call, (&mut custom, &aliases), plan)?;
+        }
+        (Some(call), Resource::Act(act)) => {
+            act.arguments = Some(function::arguments(version, model, call, &mut custom, &aliases)?);
+        }
+        _ => {}
     }
     Ok(custom)
 }

@@ -6,14 +6,14 @@ use super::error::{Fault, Parsed, Problem, quoted};
 use super::function::{self, Call};
 use super::key;
 use super::percent::Quotes;
-use crate::edm::{EntityType, Model, Multiplicity, PropertyKind, SetId, Version};
-use crate::plan::{Called, Options, Plan, Resource, Shape, Step};
+use crate::edm::{BoundTo, EntityType, FunctionImport, Model, Multiplicity, PropertyKind, Reached, SetId, Version};
+use crate::plan::{Act, Called, Options, Plan, Resource, Shape, Step};
 use crate::suggest;
 
 /// Segments of a path, at most: each one is a join for the store.
 const SEGMENTS_MAX: usize = 16;
 
-/// Reads a decoded path; where it calls a function, the plan still waits for the arguments.
+/// Reads a decoded path; where it calls a function, or an action of V2, the plan still waits for the arguments.
 pub(crate) fn parse(model: &Model, version: Version, path: &str) -> Parsed<(Resource, Option<Call>)> {
     let mut segments = Segments { path, position: 0, taken: 0 };
     let Some(first) = segments.next()? else { return Ok((Resource::ServiceDocument, None)) };
@@ -38,9 +38,22 @@ pub(crate) fn parse(model: &Model, version: Version, path: &str) -> Parsed<(Reso
             (root, if root_key.is_some() { Shape::Entity } else { Shape::Collection }, root_key)
         }
         None => {
-            let Some(index) = model.function_imports.iter().position(|function| function.name == name) else {
+            let named = |function: &FunctionImport| function.bound.is_none() && function.name == name;
+            let Some(index) = model.function_imports.iter().position(named) else {
                 return Err(unknown_root(model, &first));
             };
+            if let Some(effect) = model.function_imports[index].effect() {
+                let shape = match effect.reached {
+                    Reached::Bound | Reached::Keyed(_) => Shape::Entity,
+                    Reached::Matching(_) => Shape::Collection,
+                };
+                let call = action_call(model, version, index, &first)?;
+                let plan = Plan { root: effect.set, key: None, steps: Vec::new(), shape, options: Options::default() };
+                return match segments.next()? {
+                    None => Ok((Resource::Act(Box::new(Act { action: index, plan, arguments: None })), call)),
+                    Some(next) => Err(nothing_follows(&next, first.name)),
+                };
+            }
             let Some((root, shape, returned)) = function::leads_to(&model.function_imports[index]) else {
                 return Ok((Resource::Function(index), None));
             };
@@ -51,16 +64,21 @@ pub(crate) fn parse(model: &Model, version: Version, path: &str) -> Parsed<(Reso
         }
     };
     let references = References::Unnamed;
-    let mut walk = Walk { model, version, set: root, shape, root_key, steps: Vec::new(), references };
+    let steps = Vec::new();
+    let mut walk = Walk { model, version, set: root, shape, root_key, steps, references, called, call, act: None };
     while let Some(segment) = segments.next()? {
         if called.is_some_and(|called| called.returned.is_some()) {
             return Err(nothing_follows(&segment, first.name));
         }
         walk.step(&segment)?;
     }
-    let Walk { shape, root_key, steps, references, .. } = walk;
+    let Walk { shape, root_key, steps, references, called, call, act, .. } = walk;
     let options = Options { called, ..Options::default() };
-    let plan = Box::new(Plan { root, key: root_key, steps, shape, options });
+    let plan = Plan { root, key: root_key, steps, shape, options };
+    if let Some(action) = act {
+        return Ok((Resource::Act(Box::new(Act { action, plan, arguments: None })), None));
+    }
+    let plan = Box::new(plan);
     match references {
         References::Unnamed => Ok((Resource::Read(plan), call)),
         References::Named => Ok((Resource::References(plan), call)),
@@ -140,10 +158,18 @@ struct Walk<'m> {
     root_key: Option<crate::plan::Key>,
     steps: Vec<Step>,
     references: References,
+    /// The function that was called on the way, with what the path gives it.
+    called: Option<Called>,
+    call: Option<Call>,
+    /// The action that the path ends in.
+    act: Option<usize>,
 }
 
 impl Walk<'_> {
     fn step(&mut self, segment: &Segment<'_>) -> Parsed<()> {
+        if let Some(action) = self.act {
+            return Err(nothing_follows(segment, &self.model.function_imports[action].name));
+        }
         let entity_type = self.model.type_of(self.set);
         match self.references {
             // There are as many links as entities behind them.
@@ -175,6 +201,11 @@ impl Walk<'_> {
                 self.references = References::Named;
                 return Ok(());
             }
+            (_, Version::V4) if entities => {
+                if let Some(operation) = self.bound_operation(segment.name) {
+                    return self.operation(operation, segment);
+                }
+            }
             _ => {}
         }
         match self.shape {
@@ -199,6 +230,38 @@ impl Walk<'_> {
                 format!("nothing can follow {}", if self.shape == Shape::Count { "$count" } else { "$value" }),
             )),
         }
+    }
+
+    /// The operation of that qualified name that can be called on what the path leads to so far.
+    fn bound_operation(&self, name: &str) -> Option<usize> {
+        let name = name.strip_prefix(self.model.namespace.as_str())?.strip_prefix('.')?;
+        let to = if self.shape == Shape::Entity { BoundTo::Entity } else { BoundTo::Collection };
+        self.model.function_imports.iter().position(|operation| {
+            operation.name == name && operation.bound.is_some_and(|bound| bound.set == self.set && bound.to == to)
+        })
+    }
+
+    /// Calls an operation on what the path leads to so far.
+    fn operation(&mut self, index: usize, segment: &Segment<'_>) -> Parsed<()> {
+        let declared = &self.model.function_imports[index];
+        if self.called.is_some() {
+            return Err(Problem::not_implemented(segment.at, "an operation on what a function has found"));
+        }
+        if declared.effect().is_some() {
+            action_call(self.model, self.version, index, segment)?;
+            self.act = Some(index);
+            return Ok(());
+        }
+        let arguments = segment.predicate.map(|text| (text, segment.predicate_at));
+        self.call = Some(function::read(self.model, self.version, index, arguments)?);
+        self.called = Some(Called { function: index, returned: None });
+        if let Some(navigation) = declared.bound.and_then(|bound| bound.through) {
+            let target = self.model.type_of(self.set).navigation[navigation.0].target;
+            self.steps.push(Step { navigation, target, key: None });
+            self.set = target;
+        }
+        self.shape = Shape::Collection;
+        Ok(())
     }
 
     fn behind_collection(&mut self, entity_type: &EntityType, segment: &Segment<'_>) -> Parsed<()> {
@@ -279,6 +342,21 @@ impl Walk<'_> {
         let names = complex.properties.iter().map(|property| property.name.as_str());
         let hint = suggest::nearest(segment.name, names).map(|name| format!("{} has {name}", complex.name));
         Err(unknown(segment.at, format!("{} has no property {}", complex.name, quoted(segment.text))).hint_if(hint))
+    }
+}
+
+/// What the path says of a call of an action: its arguments follow in the query (V2), or in the body.
+fn action_call(model: &Model, version: Version, index: usize, segment: &Segment<'_>) -> Parsed<Option<Call>> {
+    match (segment.predicate, version) {
+        (Some(text), Version::V4) if !text.trim().is_empty() => {
+            let what = format!("the action '{}' has its parameters in the body", segment.name);
+            Err(Problem::syntax(segment.predicate_at, what))
+        }
+        (_, Version::V4) => Ok(None),
+        (predicate, Version::V2) => {
+            let arguments = predicate.map(|text| (text, segment.predicate_at));
+            function::read(model, version, index, arguments).map(Some)
+        }
     }
 }
 

@@ -73,6 +73,7 @@ pub(crate) fn model() -> Model {
             FunctionImport {
                 name: "GetAvailableFlights".to_owned(),
                 method: FunctionMethod::Get,
+                bound: None,
                 parameters: vec![("cityfrom".to_owned(), text(20))],
                 returns: FunctionReturn::Entities(SetId(0)),
                 answer: FunctionAnswer::Nothing,
@@ -80,6 +81,7 @@ pub(crate) fn model() -> Model {
             FunctionImport {
                 name: "FlightsSince".to_owned(),
                 method: FunctionMethod::Get,
+                bound: None,
                 parameters: vec![("airline".to_owned(), text(3)), ("since".to_owned(), Primitive::Date)],
                 returns: FunctionReturn::Entities(SetId(0)),
                 answer: FunctionAnswer::Matching("carrid eq @airline and fldate ge @since".to_owned()),

@@ -210,6 +210,7 @@ fn model(constraints: &Json) -> Model {
             .map(|name| FunctionImport {
                 name,
                 method: FunctionMethod::Get,
+                bound: None,
                 parameters: Vec::new(),
                 returns: FunctionReturn::Nothing,
                 answer: FunctionAnswer::Nothing,

@@ -3,9 +3,9 @@
 //! It declares; rows come from `data.rs`. Everything can be written but keys, which name an entity for good.
 
 use tollgate_wire::edm::{
-    Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionAnswer,
-    FunctionImport, FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive,
-    Property, PropertyKind, SetId, TypeId,
+    Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, Effect, EntitySet, EntityType,
+    FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty,
+    Primitive, Property, PropertyKind, Reached, SetId, TypeId,
 };
 
 const FLIGHT: usize = 0;
@@ -36,10 +36,10 @@ pub fn model() -> Model {
             changes: Changes::ALL,
         })
         .into(),
-        associations: Vec::new(),
-        function_imports: function_imports(),
+        ..Model::default()
     };
     model.finish();
+    model.function_imports = function_imports(&model);
     resolve_keys(&mut model);
     relate(&mut model);
     model
@@ -181,7 +181,8 @@ fn travel_agency() -> EntityType {
     )
 }
 
-fn function_imports() -> Vec<FunctionImport> {
+fn function_imports(model: &Model) -> Vec<FunctionImport> {
+    let telephone = model.entity_types[TRAVEL_AGENCY].leaf("TELEPHONE").expect("an agency has a telephone");
     let one_flight = || {
         vec![
             ("airlineid".to_owned(), string(3)),
@@ -201,6 +202,7 @@ fn function_imports() -> Vec<FunctionImport> {
         FunctionImport {
             name: "CheckFlightAvailability".into(),
             method: FunctionMethod::Get,
+            bound: None,
             parameters: one_flight(),
             returns: FunctionReturn::Complex(FLIGHT_AVAILABILITY),
             answer: of_one_flight(&[
@@ -215,6 +217,7 @@ fn function_imports() -> Vec<FunctionImport> {
         FunctionImport {
             name: "GetAvailableFlights".into(),
             method: FunctionMethod::Get,
+            bound: None,
             parameters: vec![
                 ("fromdate".into(), Primitive::Date),
                 ("todate".into(), Primitive::Date),
@@ -233,6 +236,7 @@ fn function_imports() -> Vec<FunctionImport> {
         FunctionImport {
             name: "GetFlightDetails".into(),
             method: FunctionMethod::Get,
+            bound: None,
             parameters: one_flight(),
             returns: FunctionReturn::Complex(FLIGHT_DETAILS),
             answer: of_one_flight(&details),
@@ -240,6 +244,7 @@ fn function_imports() -> Vec<FunctionImport> {
         FunctionImport {
             name: "GetAgencyDetails".into(),
             method: FunctionMethod::Get,
+            bound: None,
             parameters: vec![("agencynum".into(), string(8))],
             returns: FunctionReturn::Entity(SetId(TRAVEL_AGENCY)),
             answer: FunctionAnswer::Keyed(vec![0]),
@@ -247,9 +252,15 @@ fn function_imports() -> Vec<FunctionImport> {
         FunctionImport {
             name: "UpdateAgencyPhoneNo".into(),
             method: FunctionMethod::Put,
+            bound: None,
             parameters: vec![("agencynum".into(), string(8)), ("telephone".into(), string(30))],
             returns: FunctionReturn::Entity(SetId(TRAVEL_AGENCY)),
-            answer: FunctionAnswer::Nothing,
+            answer: FunctionAnswer::Acting(Effect {
+                set: SetId(TRAVEL_AGENCY),
+                reached: Reached::Keyed(vec![0]),
+                condition: None,
+                values: vec![(telephone, "@telephone".into())],
+            }),
         },
     ]
 }

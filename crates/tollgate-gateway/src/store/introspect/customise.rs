@@ -25,6 +25,19 @@
 //! returns = "Orders"
 //! where = "placed ge @since and status ne 'void'"
 //! parameters = [{ name = "since", type = "Edm.Date" }]
+//!
+//! [functions.Large]            # V4: Customers(1)/shop.Large(than=100)
+//! bound_to = "Customers"       # one of them; Collection(Customers): all that a path leads to
+//! through = "Orders"           # from one entity to many
+//! where = "total gt @than"
+//! parameters = [{ name = "than", type = "Edm.Decimal" }]
+//!
+//! [actions.Cancel]             # V4: POST Orders('A1')/shop.Cancel with {"reason":"…"}
+//! bound_to = "Orders"          # or changes = "Orders" with key = ["number"] or where = "…": in both versions
+//! when = "status eq 'open'"    # otherwise 409
+//! set = { status = "'void'", note = "@reason" }
+//! answers = "changed"
+//! parameters = [{ name = "reason", type = "Edm.String" }]
 //! ```
 //!
 //! Whatever it names must be there. It deliberately adds nothing that the database does not have.
@@ -36,6 +49,7 @@ use serde::Deserialize;
 use tollgate_wire::edm::{Model, Primitive, Provided};
 use toml::Spanned;
 
+use super::action::WantedAction;
 use super::catalog::{Catalog, CatalogColumn, CatalogTable};
 use super::function::WantedFunction;
 use super::keyable;
@@ -56,6 +70,7 @@ struct Wanted {
     others: Others,
     tables: BTreeMap<Spanned<String>, WantedTable>,
     functions: BTreeMap<Spanned<String>, WantedFunction>,
+    actions: BTreeMap<Spanned<String>, WantedAction>,
 }
 
 /// What becomes of tables that the file does not name.
@@ -285,18 +300,32 @@ impl Customisation {
         Ok(())
     }
 
-    /// Adds the functions to the model that came of the rest.
+    /// Adds the functions and actions to the model that came of the rest.
     pub(super) fn declare(&self, model: &mut Model) -> Result<(), ConfigError> {
         for (name, wanted) in &self.wanted.functions {
-            if super::name::identifier(name.get_ref()) != *name.get_ref() || model.set(name.get_ref()).is_some() {
-                let wrong =
-                    format!("`{}` is no name that a function can have, or taken by an entity set", name.get_ref());
-                return Err(self.wrong(name.span(), &wrong));
-            }
+            self.check_operation(model, name)?;
             let function = wanted.declared(model, name.get_ref()).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
             model.function_imports.push(function);
         }
+        for (name, wanted) in &self.wanted.actions {
+            self.check_operation(model, name)?;
+            let action = wanted.declared(model, name).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+            model.function_imports.push(action);
+        }
         Ok(())
+    }
+
+    /// Whether an operation can have this name.
+    fn check_operation(&self, model: &Model, name: &Spanned<String>) -> Result<(), ConfigError> {
+        let text = name.get_ref();
+        let taken = model.set(text).is_some()
+            || model.function_imports.iter().any(|known| known.name == *text)
+            || model.entity_types.iter().any(|known| known.name == *text);
+        if super::name::identifier(text) == *text && !taken {
+            return Ok(());
+        }
+        let wrong = format!("`{text}` is no name that an operation can have, or taken by a set, a type or another one");
+        Err(self.wrong(name.span(), &wrong))
     }
 
     /// What is wanted of a table.

@@ -15,6 +15,7 @@
 //! What is not served as it is, or not at all, is told in a [`Remark`]. It deliberately asks no database: the readers of
 //! catalogs do, each for its kind.
 
+mod action;
 mod catalog;
 mod customise;
 mod function;

@@ -385,6 +385,32 @@ fn a_function_that_cannot_be_is_told_with_its_line() {
     }
     assert!(Customisation::parse("functions.Of.return = 1", "shop.toml").is_err());
     let other = |text: &str| self::told(shop(), text);
-    assert!(other("[functions.orders]\nreturns = \"orders\"\nwhere = \"true\"").contains("taken by an entity set"));
+    assert!(other("[functions.orders]\nreturns = \"orders\"\nwhere = \"true\"").contains("taken by a set"));
     assert!(other("[functions.Of]\nreturns = \"order\"\nwhere = \"true\"").contains("customers, orders"));
+}
+
+#[test]
+fn an_action_that_cannot_be_is_told_with_its_line() {
+    let told = |action: &str| told(shop(), &format!("[actions.Of]\n{action}"));
+    let who = r#"parameters = [{ name = "who", type = "Edm.Int64" }]"#;
+    for (action, expected) in [
+        ("bound_to = \"orders\"\nset = { cust = \"@who\" }", ""),
+        (
+            "bound_to = \"orders\"\nset = { cust = \"'a'\" }",
+            "cust is Edm.Int64, which a value of Edm.String does not fit",
+        ),
+        ("bound_to = \"orders\"\nset = { custt = \"1\" }", "has no property `custt`"),
+        ("bound_to = \"orders\"\nset = { id = \"1\" }", "part of the key"),
+        ("bound_to = \"orders\"\nset = { cust = \"@whom\" }", "`@whom` is no parameter"),
+        ("bound_to = \"orders\"\nwhen = \"cust add 1\"\nset = {}", "expected a Boolean expression"),
+        ("bound_to = \"orders\"\nkey = [\"who\"]\nset = {}", "expected neither `key` nor `where`"),
+        ("bound_to = \"Collection(orders)\"\nset = {}", "expected `where`"),
+        ("changes = \"orders\"\nset = {}", "expected either `key`"),
+        ("changes = \"orders\"\nkey = [\"whom\"]\nset = {}", "each part of the key: id"),
+        ("changes = \"orders\"\nbound_to = \"orders\"\nset = {}", "expected either `bound_to`"),
+        ("bound_to = \"order\"\nset = {}", "customers, orders"),
+    ] {
+        let told = told(&format!("{action}\n{who}"));
+        assert!(told.contains(expected) && (expected.is_empty() || told.contains("shop.toml")), "{action}: {told}");
+    }
 }

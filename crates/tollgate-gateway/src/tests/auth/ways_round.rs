@@ -193,7 +193,7 @@ fn a_method_that_is_not_permitted_is_not_done_by_another() {
         methods = ["POST"]
         allow = ["authenticated"]
         [[rule]]
-        entity_sets = ["CarrierCollection", "TestRecords"]
+        entity_sets = ["CarrierCollection", "TestRecords", "TravelagencyCollection"]
         allow = ["user:ann"]
         "#,
     );
@@ -213,6 +213,11 @@ fn a_method_that_is_not_permitted_is_not_done_by_another() {
     ask("PUT", &carrier, &[], name).expect(403, "may not replace");
     ask("PUT", &format!("{carrier}/CARRNAME"), &[], r#"{"value":"x"}"#).expect(403, "may not replace");
     ask("DELETE", &carrier, &[], "").expect(403, "may not delete");
+    // An action changes what it is done to.
+    let call = r#"{"agencynum":"00000055","telephone":"1"}"#;
+    ask("POST", &format!("{V4}UpdateAgencyPhoneNo"), &[], call).expect(403, "may not change");
+    let call = format!("{V2}UpdateAgencyPhoneNo?agencynum='00000055'&telephone='1'");
+    ask("PUT", &call, &[], "").expect(403, "may not change");
     // The method that is tunnelled is the one that counts.
     for (tunnelled, refused) in [("DELETE", "may not delete"), ("PUT", "may not replace")] {
         ask("POST", &carrier_v2, &[("X-HTTP-Method", tunnelled)], name).expect(403, refused);

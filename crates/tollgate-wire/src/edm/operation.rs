@@ -1,0 +1,137 @@
+//! Functions and actions of a model: what they are called on, what they are given, and how their answer is found or what
+//! they change.
+//!
+//! What they do is said in expressions of OData over the model; SQL is the stores' business.
+
+use super::{ComplexId, LeafId, NavigationId, Primitive, SetId};
+
+/// A function or an action that the service declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionImport {
+    /// Name.
+    pub name: String,
+    /// The HTTP method in V2.
+    pub method: FunctionMethod,
+    /// What it is called on (V4); nothing where it is called by itself.
+    pub bound: Option<Binding>,
+    /// Parameters in order, what it is called on left out.
+    pub parameters: Vec<(String, Primitive)>,
+    /// What it returns.
+    pub returns: FunctionReturn,
+    /// How that is found, or what it does.
+    pub answer: FunctionAnswer,
+}
+
+/// What a bound operation is called on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Binding {
+    /// The set of the entities.
+    pub set: SetId,
+    /// One of them, or a collection of them.
+    pub to: BoundTo,
+    /// Where a function leads from there, before its condition is asked: to-many navigation of one entity.
+    pub through: Option<NavigationId>,
+}
+
+/// How many entities a bound operation is called on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoundTo {
+    /// One.
+    Entity,
+    /// All that the path leads to.
+    Collection,
+}
+
+/// How the answer of a function is found: in expressions of OData V4, in which `@name` is the value of a parameter. They
+/// are read like those of a client, so that no value ever becomes a part of a statement.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum FunctionAnswer {
+    /// Not at all: the function is declared only.
+    #[default]
+    Nothing,
+    /// The entities of the returned set for which this condition is true.
+    Matching(String),
+    /// The entity of the returned set whose key these parameters are, by their positions, in the key's order.
+    Keyed(Vec<usize>),
+    /// A complex value that is computed of one entity.
+    Computed {
+        /// Where the entity is.
+        set: SetId,
+        /// The parameters that are its key.
+        key: Vec<usize>,
+        /// An expression for each property of the complex type, in its order.
+        values: Vec<String>,
+    },
+    /// It is an action, which does this and answers what it has changed.
+    Acting(Effect),
+}
+
+/// What an action does: properties of entities get the values of expressions, which are evaluated over the entity as it
+/// is. Values are read, held against the property's type and bound in a statement like those of any change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// The set of the entities that it changes.
+    pub set: SetId,
+    /// Which of them.
+    pub reached: Reached,
+    /// What must be true of each of them; otherwise nothing is changed.
+    pub condition: Option<String>,
+    /// The properties, and an expression for each.
+    pub values: Vec<(LeafId, String)>,
+}
+
+/// Which entities an action changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reached {
+    /// The one that it is called on.
+    Bound,
+    /// The one whose key these parameters are, by their positions, in the key's order.
+    Keyed(Vec<usize>),
+    /// Those for which this condition is true: of the set, or of the collection that it is called on.
+    Matching(String),
+}
+
+/// The HTTP method of a V2 function import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FunctionMethod {
+    /// Reads.
+    Get,
+    /// Creates or acts.
+    Post,
+    /// Changes.
+    Put,
+}
+
+/// What a function returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FunctionReturn {
+    /// Nothing.
+    Nothing,
+    /// A complex value.
+    Complex(ComplexId),
+    /// Entities of a set.
+    Entities(SetId),
+    /// One entity of a set.
+    Entity(SetId),
+}
+
+impl FunctionImport {
+    /// What it does, if it is an action.
+    pub fn effect(&self) -> Option<&Effect> {
+        match &self.answer {
+            FunctionAnswer::Acting(effect) => Some(effect),
+            FunctionAnswer::Nothing
+            | FunctionAnswer::Matching(_)
+            | FunctionAnswer::Keyed(_)
+            | FunctionAnswer::Computed { .. } => None,
+        }
+    }
+
+    /// The set of the entities that it answers; nothing where it answers no entities.
+    pub fn answered_set(&self) -> Option<SetId> {
+        match self.returns {
+            FunctionReturn::Entities(set) | FunctionReturn::Entity(set) => Some(set),
+            FunctionReturn::Nothing | FunctionReturn::Complex(_) => None,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What an action does, once its arguments are known: which entities it changes, what must be true of them, and the values
+//! that their properties get.
+//!
+//! Its expressions are the model's, read with the arguments as parameter aliases. It deliberately changes nothing.
+
+use std::cell::Cell;
+
+use super::expression::Parser;
+use super::filter::condition;
+use super::function::{context, samples, texts};
+use super::{Context, function};
+use crate::edm::{Effect, FunctionImport, LeafId, Model, Reached, Version};
+use crate::plan::{Expression, Key};
+use crate::url::{Fault, Place, Problem, UrlError, type_name};
+use crate::value::Value;
+
+/// An action with its arguments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effected {
+    /// The key of the entity that it changes, where the arguments say it.
+    pub key: Option<Key>,
+    /// Which entities of the collection it changes.
+    pub matching: Option<Expression>,
+    /// What must be true of each.
+    pub condition: Option<Expression>,
+    /// The properties, and what they become.
+    pub values: Vec<(LeafId, Expression)>,
+}
+
+/// Reads the expressions of an action with these arguments, one for each parameter.
+///
+/// # Errors
+/// Where an argument makes one of them wrong, such as one that is too large for a type.
+pub fn resolve(
+    model: &Model,
+    action: &FunctionImport,
+    effect: &Effect,
+    arguments: &[Value],
+) -> Result<Effected, UrlError> {
+    read(model, effect, &texts(action, arguments), arguments)
+}
+
+/// Reads the expressions of an action once, with a value of its type for each parameter, against the model that it is for
+/// but need not be in.
+///
+/// # Errors
+/// What is wrong with them, with the part and the column.
+pub fn check(model: &Model, action: &FunctionImport, effect: &Effect) -> Result<(), UrlError> {
+    let nulls = vec![Value::Null; action.parameters.len()];
+    let read = read(model, effect, &samples(action), &nulls)?;
+    let entity_type = model.type_of(effect.set);
+    for ((leaf, expression), (_, text)) in read.values.iter().zip(&effect.values) {
+        let leaf = &entity_type.leaves[leaf.0];
+        if !function::assignable(expression.primitive, leaf.primitive) {
+            let of = |primitive| type_name(Version::V4, primitive);
+            let (found, expected) = (of(expression.primitive), of(Some(leaf.primitive)));
+            let what = format!("{} is {expected}, which a value of {found} does not fit", leaf.path);
+            return Err(Problem::whole(Fault::Type, what).located(Place::Option("set".into()), text));
+        }
+    }
+    Ok(())
+}
+
+fn read(
+    model: &Model,
+    effect: &Effect,
+    aliases: &[(String, String)],
+    arguments: &[Value],
+) -> Result<Effected, UrlError> {
+    let expansions = Cell::new(0);
+    let context = context(model, model.type_of(effect.set), aliases, &expansions);
+    let (mut key, mut matching) = (None, None);
+    match &effect.reached {
+        Reached::Bound => {}
+        Reached::Keyed(parameters) => {
+            key = Some(Key(parameters.iter().map(|parameter| arguments[*parameter].clone()).collect()));
+        }
+        Reached::Matching(text) => matching = Some(boolean(&context, "where", text)?),
+    }
+    let values = effect.values.iter().map(|(leaf, text)| Ok((*leaf, value(&context, text)?)));
+    Ok(Effected {
+        key,
+        matching,
+        condition: effect.condition.as_deref().map(|text| boolean(&context, "when", text)).transpose()?,
+        values: values.collect::<Result<_, UrlError>>()?,
+    })
+}
+
+fn boolean(context: &Context<'_>, part: &'static str, text: &str) -> Result<Expression, UrlError> {
+    condition(context, &mut Parser::new(context, text))
+        .map_err(|problem| problem.located(Place::Option(part.into()), text))
+}
+
+fn value(context: &Context<'_>, text: &str) -> Result<Expression, UrlError> {
+    let mut parser = Parser::new(context, text);
+    let read = parser.expression().and_then(|expression| parser.end().map(|()| expression));
+    read.map_err(|problem| problem.located(Place::Option("set".into()), text))
+}
