@@ -309,6 +309,7 @@ pub(super) fn write_many(
         next: Next::Token { query: None },
         page_left: ENTITIES_MAX,
         written: 0,
+        next_page: None,
     };
     feed.write(service, connection, &mut answer.body)?;
     Ok(())
