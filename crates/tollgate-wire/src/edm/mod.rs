@@ -2,6 +2,7 @@
 //!
 //! It holds names and shapes only; where a property is stored is the store's business.
 
+pub mod csdl_json;
 pub mod metadata_v2;
 pub mod metadata_v4;
 mod operation;
