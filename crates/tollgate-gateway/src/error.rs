@@ -14,7 +14,6 @@ use tollgate_wire::url::{Place, UrlError};
 
 use crate::dispatcher::{RETRY_AFTER_SECONDS, Refused};
 use crate::error_format::ErrorFormat;
-use crate::odata::versions;
 use crate::operation::Reply;
 use crate::store::{self, Rule, StoreError};
 
@@ -301,8 +300,7 @@ impl Fault {
             Some((name, Field::Number(number))) => reply.field(name, number.to_string().as_bytes()),
             None => {}
         }
-        if let Some(version) = format.version() {
-            let (name, said) = versions::answered(version);
+        if let Some((name, said)) = format.version() {
             reply.field(name, said.as_bytes());
         }
         if format.is_negotiated() {

@@ -5,10 +5,11 @@
 //! service tells of a message has the status that its version binds it to.
 
 use tollgate_net::http1::RequestHead;
-use tollgate_wire::edm;
 use tollgate_wire::error::{self, ErrorBody};
 use tollgate_wire::format::{DocumentKind, Format};
 use tollgate_wire::soap;
+
+use crate::odata::versions;
 
 /// The format of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,10 +36,10 @@ impl ErrorFormat {
         }
     }
 
-    /// The version of OData, of which answers speak in their fields.
-    pub(crate) fn version(self) -> Option<edm::Version> {
+    /// The field in which an answer of OData says its version, and the version.
+    pub(crate) fn version(self) -> Option<(&'static str, &'static str)> {
         match self {
-            ErrorFormat::Data(format) => format.version(),
+            ErrorFormat::Data(format) => versions::said_with(format),
             ErrorFormat::Soap(_) => None,
         }
     }

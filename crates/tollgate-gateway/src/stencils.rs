@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tollgate_wire::edm::{Model, SetId};
-use tollgate_wire::format::{Format, Ieee754, Metadata, Padding};
+use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
 use tollgate_wire::plan::{Expand, Options, Select, Shape};
 use tollgate_wire::stencil::Stencil;
 
@@ -28,7 +28,7 @@ const FORMATS: [Format; 10] = [
 ];
 
 const fn v4(metadata: Metadata, ieee754: Ieee754) -> Format {
-    Format::V4Json { metadata, ieee754 }
+    Format::V4Json { metadata, ieee754, release: Release::V40 }
 }
 
 /// The kept stencils of one model.

@@ -17,7 +17,7 @@ use tollgate_wire::edm::{
     NavigationProperty, Primitive, Property, PropertyKind, SetId, TypeId,
 };
 use tollgate_wire::entry::Entry;
-use tollgate_wire::format::{Format, Ieee754, Metadata, Padding};
+use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
 use tollgate_wire::links::{self, Search, Template};
 use tollgate_wire::plan::Select;
 use tollgate_wire::stencil::{Base, FeedHead, Stencil};
@@ -151,7 +151,7 @@ fn measure(time: Duration, mut call: impl FnMut()) -> f64 {
 }
 
 fn formats() -> [(&'static str, Format); 8] {
-    let v4 = |metadata| Format::V4Json { metadata, ieee754: Ieee754::Number };
+    let v4 = |metadata| Format::V4Json { metadata, ieee754: Ieee754::Number, release: Release::V40 };
     [
         ("odata-v2-atom", Format::V2Atom),
         ("odata-v2-json", Format::V2Json),

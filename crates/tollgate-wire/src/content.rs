@@ -149,9 +149,9 @@ fn is_json_text(found: &[u8], escaped: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Ieee754, Metadata, Padding};
+    use crate::format::{Ieee754, Metadata, Padding, Release};
 
-    const V4: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
+    const V4: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 };
     const XML: Format = Format::RestXml { padding: Padding::Without };
     const KEY: &[(&str, &str)] = &[("k", "A&B"), ("n", "17"), ("d", "/Date(1)/")];
 

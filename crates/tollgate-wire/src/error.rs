@@ -162,7 +162,7 @@ fn json_string(out: &mut Vec<u8>, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Ieee754, Metadata, Padding};
+    use crate::format::{Ieee754, Metadata, Padding, Release};
     use insta::assert_snapshot;
 
     fn written(format: Format, details: &[ErrorDetail<'_>], target: Option<&str>) -> String {
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn v4_tells_target_and_details_too() {
-        let v4 = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
+        let v4 = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 };
         assert_snapshot!(written(v4, &[], None), @r#"{"error":{"code":"UnknownProperty","message":"no property \"PRIZE\" in <Flight>"}}"#);
         let details = [
             ErrorDetail { code: "Hint", message: "did you mean 'PRICE'?", target: None },

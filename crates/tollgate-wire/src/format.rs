@@ -17,6 +17,8 @@ pub enum Format {
         metadata: Metadata,
         /// How Int64 and Decimal are written.
         ieee754: Ieee754,
+        /// Which release of V4 is spoken.
+        release: Release,
     },
     /// Plain JSON without any protocol.
     RestJson,
@@ -47,6 +49,16 @@ pub enum Ieee754 {
     Number,
     /// Int64 and Decimal are strings, for clients that read numbers into doubles.
     String,
+}
+
+/// The releases of V4, as far as documents differ: 4.01 writes the names of control information without `odata.`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Release {
+    /// 4.0.
+    #[default]
+    V40,
+    /// 4.01.
+    V401,
 }
 
 /// Whether plain XML carries neutral elements, so that payload and protocol can be told apart by measuring.
@@ -95,18 +107,31 @@ impl Format {
             (Format::V2Atom, Kind::Service) => "application/atomsvc+xml;charset=utf-8",
             (Format::V2Atom, Kind::Property | Kind::References | Kind::Error) => "application/xml;charset=utf-8",
             (Format::V2Json, _) => "application/json;charset=utf-8",
-            (Format::V4Json { metadata, ieee754 }, _) => match (metadata, ieee754) {
-                (Metadata::None, Ieee754::Number) => "application/json;odata.metadata=none;charset=utf-8",
-                (Metadata::Minimal, Ieee754::Number) => "application/json;odata.metadata=minimal;charset=utf-8",
-                (Metadata::Full, Ieee754::Number) => "application/json;odata.metadata=full;charset=utf-8",
-                (Metadata::None, Ieee754::String) => {
-                    "application/json;odata.metadata=none;IEEE754Compatible=true;charset=utf-8"
+            // Always UTF-8; a parameter that says so stands there only where a client asked for it (Protocol 8.2.1).
+            (Format::V4Json { metadata, ieee754, release }, _) => match (release, metadata, ieee754) {
+                (Release::V40, Metadata::None, Ieee754::Number) => "application/json;odata.metadata=none",
+                (Release::V40, Metadata::Minimal, Ieee754::Number) => "application/json;odata.metadata=minimal",
+                (Release::V40, Metadata::Full, Ieee754::Number) => "application/json;odata.metadata=full",
+                (Release::V40, Metadata::None, Ieee754::String) => {
+                    "application/json;odata.metadata=none;IEEE754Compatible=true"
                 }
-                (Metadata::Minimal, Ieee754::String) => {
-                    "application/json;odata.metadata=minimal;IEEE754Compatible=true;charset=utf-8"
+                (Release::V40, Metadata::Minimal, Ieee754::String) => {
+                    "application/json;odata.metadata=minimal;IEEE754Compatible=true"
                 }
-                (Metadata::Full, Ieee754::String) => {
-                    "application/json;odata.metadata=full;IEEE754Compatible=true;charset=utf-8"
+                (Release::V40, Metadata::Full, Ieee754::String) => {
+                    "application/json;odata.metadata=full;IEEE754Compatible=true"
+                }
+                (Release::V401, Metadata::None, Ieee754::Number) => "application/json;metadata=none",
+                (Release::V401, Metadata::Minimal, Ieee754::Number) => "application/json;metadata=minimal",
+                (Release::V401, Metadata::Full, Ieee754::Number) => "application/json;metadata=full",
+                (Release::V401, Metadata::None, Ieee754::String) => {
+                    "application/json;metadata=none;IEEE754Compatible=true"
+                }
+                (Release::V401, Metadata::Minimal, Ieee754::String) => {
+                    "application/json;metadata=minimal;IEEE754Compatible=true"
+                }
+                (Release::V401, Metadata::Full, Ieee754::String) => {
+                    "application/json;metadata=full;IEEE754Compatible=true"
                 }
             },
             (Format::RestJson, Kind::Error) => "application/problem+json",

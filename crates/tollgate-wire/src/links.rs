@@ -474,9 +474,9 @@ fn is_link(name: &[u8], has_one: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{Ieee754, Metadata, Padding};
+    use crate::format::{Ieee754, Metadata, Padding, Release};
 
-    const V4: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
+    const V4: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 };
     const XML: Format = Format::RestXml { padding: Padding::Without };
 
     fn search(format: Format, template: Option<&str>, properties: &[&str], document: &str) -> Result<Links, ReadError> {

@@ -5,7 +5,7 @@ use crate::body;
 use crate::document::{self, Extent, Schema};
 use crate::edm::{LeafId, Primitive, Version};
 use crate::entry::Entry;
-use crate::format::{Format, Ieee754, Metadata, Padding};
+use crate::format::{Format, Ieee754, Metadata, Padding, Release};
 use crate::links::{self, Search};
 use crate::plan::{Expand, Resource, Select, Shape};
 use crate::stencil::{Base, FeedHead, Stencil};
@@ -21,7 +21,10 @@ fn formats() -> Vec<Format> {
     let mut formats = vec![Format::V2Atom, Format::V2Json, Format::RestJson];
     formats.extend([Padding::Without, Padding::AtomSize].map(|padding| Format::RestXml { padding }));
     for metadata in [Metadata::None, Metadata::Minimal, Metadata::Full] {
-        formats.extend([Ieee754::Number, Ieee754::String].map(|ieee754| Format::V4Json { metadata, ieee754 }));
+        for release in [Release::V40, Release::V401] {
+            let of = |ieee754| Format::V4Json { metadata, ieee754, release };
+            formats.extend([Ieee754::Number, Ieee754::String].map(of));
+        }
     }
     formats
 }

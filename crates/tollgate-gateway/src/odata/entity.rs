@@ -12,7 +12,7 @@ use super::content::{Content, stencil};
 use super::{negotiation, versions};
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
-use crate::operation::{Headers, Reply, values};
+use crate::operation::{Headers, Preferences, Reply};
 use crate::single::{Found, Single};
 use crate::visit::Visit;
 
@@ -23,18 +23,20 @@ pub(super) async fn answer(
     mount: &Mount,
     exchange: &mut Exchange<'_>,
     plan: Plan,
-    content: Content,
+    (content, preferences): (Content, &Preferences),
 ) -> Result<(), Failure> {
     let root = visit.service_root(exchange, &mount.root);
     let shape = plan.shape;
     let (request, response) = exchange.split();
     let mut single = prepare(service, mount.version, plan, content, request, response)?;
+    preferences.say(None, response);
     single.root = root;
     if let Some(stencil) = &single.stencil {
         single.updated = visit.updated(stencil.format());
     }
     let found = single.answer(visit, service, exchange).await?;
-    Ok(finish(found, mount.version, shape, exchange.respond())?)
+    let (request, response) = exchange.split();
+    Ok(finish(found, mount.version, shape, request, response)?)
 }
 
 /// Chooses the format and says it in `reply`. The service root and the time are for the caller to fill in.
@@ -49,7 +51,7 @@ pub(crate) fn prepare(
     headers: &dyn Headers,
     reply: &mut impl Reply,
 ) -> Result<Single, Fault> {
-    let (name, said) = versions::answered(version);
+    let (name, said) = versions::answered(version, headers);
     reply.field(name, said.as_bytes());
     let option = plan.options.format.take();
     let stencil = match plan.shape {
@@ -67,7 +69,7 @@ pub(crate) fn prepare(
         // Its media type is that of the entity.
         Shape::Stream => None,
         shape @ (Shape::Entity | Shape::Collection | Shape::Property(_) | Shape::Leaf(_)) => {
-            let format = negotiation::document(version, option.as_deref(), values(headers, "accept"))?;
+            let format = negotiation::document(version, option.as_deref(), headers)?;
             let kind = match (content, shape) {
                 (Content::References, _) => DocumentKind::References,
                 (Content::Entities, Shape::Entity) if !returns_value(&plan) => DocumentKind::Entry,
@@ -90,13 +92,19 @@ fn returns_value(plan: &Plan) -> bool {
 ///
 /// # Errors
 /// 404 where the path leads nowhere, and in V2 where there is nothing at its end.
-pub(crate) fn finish(found: Found, version: Version, shape: Shape, reply: &mut impl Reply) -> Result<(), Fault> {
+pub(crate) fn finish(
+    found: Found,
+    version: Version,
+    shape: Shape,
+    headers: &dyn Headers,
+    reply: &mut impl Reply,
+) -> Result<(), Fault> {
     match (found, version) {
         (Found::Answered, _) => Ok(()),
         (Found::Missing, _) => Err(Fault::not_found("there is no entity with this key")),
         // Protocol 11.2.3 and 11.2.7: a null property, and navigation to no entity, are 204.
         (Found::Nothing, Version::V4) => {
-            let (name, said) = versions::answered(version);
+            let (name, said) = versions::answered(version, headers);
             reply.begin(204);
             reply.field(name, said.as_bytes());
             Ok(())

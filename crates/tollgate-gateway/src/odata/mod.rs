@@ -22,7 +22,7 @@ use tollgate_wire::url;
 
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
-use crate::operation::{self, reach};
+use crate::operation::{self, Headers, Preferences, reach};
 use crate::visit::Visit;
 
 pub(crate) use content::Content;
@@ -78,8 +78,7 @@ pub(crate) async fn serve(
 /// In which format a caller below `mount` is told an error.
 pub(crate) fn error_format(mount: &Mount, request: Option<&RequestHead>) -> Format {
     let query = request.and_then(RequestHead::query);
-    let accept = request.into_iter().flat_map(|request| request.values("accept"));
-    negotiation::error(mount.version, query, accept)
+    negotiation::error(mount.version, query, request.map(|request| -> &dyn Headers { request }))
 }
 
 async fn answer(
@@ -118,11 +117,17 @@ async fn answer(
         }
     }
     versions::check(version, |name| request.header(name))?;
-    let (resource, _) = url::parse(&service.model, version, below, query).map_err(Fault::from)?;
+    let (resource, unknown) = url::parse(&service.model, version, below, query).map_err(Fault::from)?;
     reach::check(&visit.access, &resource, request.method())?;
+    let preferences = Preferences::of(version, request);
+    preferences.check(&unknown)?;
     match resource {
-        Resource::Read(plan) => entities(visit, service, mount, exchange, *plan, Content::Entities).await,
-        Resource::References(plan) => entities(visit, service, mount, exchange, *plan, Content::References).await,
+        Resource::Read(plan) => {
+            entities(visit, service, mount, exchange, *plan, (Content::Entities, &preferences)).await
+        }
+        Resource::References(plan) => {
+            entities(visit, service, mount, exchange, *plan, (Content::References, &preferences)).await
+        }
         Resource::ServiceDocument => {
             let root = visit.service_root(exchange, &mount.root);
             let (request, response) = exchange.split();
@@ -150,12 +155,12 @@ async fn entities(
     mount: &Mount,
     exchange: &mut Exchange<'_>,
     plan: Plan,
-    content: Content,
+    asked: (Content, &Preferences),
 ) -> Result<(), Failure> {
     match plan.shape {
-        Shape::Collection => collection::answer(visit, service, mount, exchange, plan, content).await,
+        Shape::Collection => collection::answer(visit, service, mount, exchange, plan, asked).await,
         Shape::Entity | Shape::Count | Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) | Shape::Stream => {
-            entity::answer(visit, service, mount, exchange, plan, content).await
+            entity::answer(visit, service, mount, exchange, plan, asked).await
         }
     }
 }

@@ -1,15 +1,16 @@
 //! In which format an OData request is answered: `$format` before `Accept`, and what the parameters of V4's media type
-//! say (`odata.metadata`, `IEEE754Compatible`).
+//! say (`odata.metadata`, `IEEE754Compatible`, `odata.streaming`, `charset` …).
 //!
-//! V2: Atom or plain XML unless JSON is wanted. V4: JSON only; XML is the metadata document's.
+//! V2: Atom or plain XML unless JSON is wanted. V4: JSON only; the metadata document is XML unless JSON is wanted.
 
 use tollgate_wire::edm::Version;
-use tollgate_wire::format::{Format, Ieee754, Metadata};
+use tollgate_wire::format::{Format, Ieee754, Metadata, Release};
 use tollgate_wire::query::format_of;
 
+use super::versions;
 use crate::accept::{self, MediaRange};
 use crate::error::Fault;
-use crate::operation::Reply;
+use crate::operation::{Headers, Reply, values};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
@@ -25,10 +26,23 @@ const V2_OFFERS: &[(&str, Family)] = &[
     ("text/xml", Family::Xml),
 ];
 const V4_OFFERS: &[(&str, Family)] = &[("application/json", Family::Json)];
-const METADATA_OFFERS: &[(&str, Family)] = &[("application/xml", Family::Xml), ("text/xml", Family::Xml)];
+/// V2's metadata is XML alone, V4's also JSON.
+const METADATA_OFFERS: &[(&str, Family)] =
+    &[("application/xml", Family::Xml), ("text/xml", Family::Xml), ("application/json", Family::Json)];
 
 /// What V4 answers when nothing else is said.
-const V4_DEFAULT: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
+const fn v4_default(release: Release) -> Format {
+    Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release }
+}
+
+/// How a metadata document is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Csdl {
+    /// CSDL XML.
+    Xml,
+    /// CSDL JSON.
+    Json,
+}
 
 /// A parameter of a media type that cannot be served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,40 +52,50 @@ struct Unserved<'a> {
     served: &'static str,
 }
 
-/// The format of a data or service document; `accept` is the lines of the header.
+/// The format of a data or service document.
 ///
 /// # Errors
 /// 406 when none is acceptable, 400 or 406 when `$format` asks for one that is not there.
 pub(crate) fn document<'a>(
     version: Version,
     format: Option<&'a str>,
-    accept: impl IntoIterator<Item = &'a str>,
+    headers: &'a dyn Headers,
 ) -> Result<Format, Fault> {
+    let release = versions::release(headers);
     let offers = match version {
         Version::V2 => V2_OFFERS,
         Version::V4 => V4_OFFERS,
     };
-    chosen(offers, format, accept, |family, range| match (version, family) {
+    chosen(offers, format, values(headers, "accept"), |family, range| match (version, family) {
         (Version::V2, Family::Xml) => Ok(Format::V2Atom),
         (Version::V2, Family::Json) => range.map_or(Ok(Format::V2Json), v2_json),
-        (Version::V4, _) => range.map_or(Ok(V4_DEFAULT), v4_json),
+        (Version::V4, _) => range.map_or(Ok(v4_default(release)), |range| v4_json(range, release)),
     })
 }
 
 /// The format in which that version answers when nothing is said.
-pub(crate) fn default(version: Version) -> Format {
+pub(crate) fn default(version: Version, headers: &dyn Headers) -> Format {
     match version {
         Version::V2 => Format::V2Atom,
-        Version::V4 => V4_DEFAULT,
+        Version::V4 => v4_default(versions::release(headers)),
     }
 }
 
-/// Checks that the metadata document, which is XML in both versions, is acceptable.
+/// How the metadata document is written.
 ///
 /// # Errors
-/// 406 when it is not.
-pub(crate) fn metadata<'a>(format: Option<&'a str>, accept: impl IntoIterator<Item = &'a str>) -> Result<(), Fault> {
-    chosen(METADATA_OFFERS, format, accept, |_, _| Ok(()))
+/// 406 when it is there in no acceptable way.
+pub(crate) fn metadata<'a>(version: Version, format: Option<&'a str>, headers: &'a dyn Headers) -> Result<Csdl, Fault> {
+    let offers = match version {
+        Version::V2 => &METADATA_OFFERS[..2],
+        Version::V4 => METADATA_OFFERS,
+    };
+    chosen(offers, format, values(headers, "accept"), |family, _| {
+        Ok(match family {
+            Family::Xml => Csdl::Xml,
+            Family::Json => Csdl::Json,
+        })
+    })
 }
 
 /// Says that `Accept` chose the format, where it did and not `$format`. An entity has one ETag for all its formats (OData's
@@ -83,13 +107,16 @@ pub(crate) fn say_choice(format: Option<&str>, reply: &mut impl Reply) {
 }
 
 /// The format in which an error is told: what the request would have been answered in, as far as that can be said.
-pub(crate) fn error<'a>(version: Version, query: Option<&str>, accept: impl IntoIterator<Item = &'a str>) -> Format {
+pub(crate) fn error(version: Version, query: Option<&str>, headers: Option<&dyn Headers>) -> Format {
     match version {
-        Version::V4 => V4_DEFAULT,
+        Version::V4 => v4_default(headers.map_or(Release::V40, versions::release)),
         Version::V2 => {
             let json = match format_of(version, query) {
                 Some(format) => format.starts_with("json") || format.starts_with("application/json"),
-                None => accept::choose(accept, V2_OFFERS, |family, _| Some(family)) == Some(Family::Json),
+                None => {
+                    let accept = headers.into_iter().flat_map(|headers| values(headers, "accept"));
+                    accept::choose(accept, V2_OFFERS, |family, _| Some(family)) == Some(Family::Json)
+                }
             };
             if json { Format::V2Json } else { Format::V2Atom }
         }
@@ -139,30 +166,46 @@ fn v2_json(range: MediaRange<'_>) -> Result<Format, Unserved<'_>> {
     }
 }
 
-/// The parameters of V4's media type (JSON Format 3), in 4.0's and in 4.01's shorter spelling.
-fn v4_json(range: MediaRange<'_>) -> Result<Format, Unserved<'_>> {
+/// The parameters of V4's media type (JSON Format 3), in 4.0's and in 4.01's shorter spelling. What is unknown or cannot be
+/// served must be refused (Protocol 8.2.1).
+fn v4_json(range: MediaRange<'_>, release: Release) -> Result<Format, Unserved<'_>> {
     let mut metadata = Metadata::Minimal;
     let mut ieee754 = Ieee754::Number;
     for (name, value) in range.parameters() {
         let unserved = |served| Err(Unserved { name, value, served });
-        if name.eq_ignore_ascii_case("odata.metadata") || name.eq_ignore_ascii_case("metadata") {
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        if is("q") {
+            // What stands behind it is none of the media type's.
+            break;
+        } else if is("odata.metadata") || is("metadata") {
             metadata = match value {
                 "none" => Metadata::None,
                 "minimal" => Metadata::Minimal,
                 "full" => Metadata::Full,
                 _ => return unserved("none, minimal or full"),
             };
-        } else if name.eq_ignore_ascii_case("IEEE754Compatible") {
+        } else if is("IEEE754Compatible") {
             ieee754 = match value {
                 "true" => Ieee754::String,
                 "false" => Ieee754::Number,
                 _ => return unserved("true or false"),
             };
-        } else if name.eq_ignore_ascii_case("odata") {
+        } else if is("odata.streaming") || is("streaming") || is("ExponentialDecimals") {
+            // Documents are written in the order that streaming asks for, and decimals never need an exponent.
+            if !matches!(value, "true" | "false") {
+                return unserved("true or false");
+            }
+        } else if is("charset") {
+            if !value.eq_ignore_ascii_case("utf-8") {
+                return unserved("utf-8");
+            }
+        } else if is("odata") {
             return unserved("absent, since it is of V2 and V3 and this is V4");
+        } else {
+            return unserved("absent, since no format here has it");
         }
     }
-    Ok(Format::V4Json { metadata, ieee754 })
+    Ok(Format::V4Json { metadata, ieee754, release })
 }
 
 impl From<Unserved<'_>> for Fault {
@@ -178,11 +221,18 @@ fn listed(offers: &[(&str, Family)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation::Fields;
 
-    const FULL: Format = Format::V4Json { metadata: Metadata::Full, ieee754: Ieee754::Number };
+    const FULL: Format = Format::V4Json { metadata: Metadata::Full, ieee754: Ieee754::Number, release: Release::V40 };
+    const V4_DEFAULT: Format = v4_default(Release::V40);
+
+    fn accepting(accept: Option<&str>) -> Vec<(&str, &str)> {
+        accept.into_iter().map(|accept| ("Accept", accept)).collect()
+    }
 
     fn check(version: Version, format: Option<&str>, accept: Option<&str>, expected: Option<Format>) {
-        assert_eq!(document(version, format, accept).ok(), expected, "{version:?} {format:?} {accept:?}");
+        let found = document(version, format, &Fields(&accepting(accept))).ok();
+        assert_eq!(found, expected, "{version:?} {format:?} {accept:?}");
     }
 
     #[test]
@@ -214,7 +264,7 @@ mod tests {
             v4,
             None,
             Some("application/json;odata.metadata=none;IEEE754Compatible=true"),
-            Some(Format::V4Json { metadata: Metadata::None, ieee754: Ieee754::String }),
+            Some(Format::V4Json { metadata: Metadata::None, ieee754: Ieee754::String, release: Release::V40 }),
         );
         check(v4, None, Some("application/json;odata.metadata=some"), None);
         check(v4, None, Some("application/atom+xml"), None);
@@ -236,20 +286,65 @@ mod tests {
     }
 
     #[test]
-    fn metadata_is_xml() {
-        assert!(metadata(None, None).is_ok());
-        assert!(metadata(None, Some("application/xml")).is_ok());
-        assert!(metadata(Some("xml"), Some("application/json")).is_ok());
-        assert!(metadata(None, Some("application/json")).is_err());
-        assert!(metadata(Some("json"), None).is_err());
+    fn each_parameter_of_v4_is_served_or_refused() {
+        let v4 = Version::V4;
+        for (parameters, served) in [
+            ("odata.streaming=true", true),
+            ("streaming=false", true),
+            ("odata.streaming=maybe", false),
+            ("charset=utf-8", true),
+            ("charset=\"UTF-8\"", true),
+            ("charset=iso-8859-1", false),
+            ("ExponentialDecimals=true", true),
+            ("IEEE754Compatible=perhaps", false),
+            ("odata.metadata=", false),
+            ("colour=red", false),
+            ("q=0.5;colour=red", true),
+        ] {
+            let range = format!("application/json;{parameters}");
+            check(v4, None, Some(&range), served.then_some(V4_DEFAULT));
+        }
+    }
+
+    #[test]
+    fn who_understands_the_later_release_is_answered_in_it() {
+        for (said, release) in [("4.0", Release::V40), ("4.01", Release::V401)] {
+            let fields = [("OData-MaxVersion", said), ("Accept", "application/json;metadata=minimal")];
+            assert_eq!(document(Version::V4, None, &Fields(&fields)).ok(), Some(v4_default(release)), "{said}");
+            assert_eq!(error(Version::V4, None, Some(&Fields(&fields))), v4_default(release), "{said}");
+        }
+    }
+
+    #[test]
+    fn metadata_is_xml_and_in_v4_also_json() {
+        let check = |version, format, accept, expected: Option<Csdl>| {
+            assert_eq!(metadata(version, format, &Fields(&accepting(accept))).ok(), expected, "{format:?} {accept:?}");
+        };
+        for version in [Version::V2, Version::V4] {
+            check(version, None, None, Some(Csdl::Xml));
+            check(version, None, Some("*/*"), Some(Csdl::Xml));
+            check(version, None, Some("application/xml"), Some(Csdl::Xml));
+            check(version, None, Some("application/json, application/xml"), Some(Csdl::Xml));
+            check(version, Some("xml"), Some("application/json"), Some(Csdl::Xml));
+            check(version, None, Some("text/html"), None);
+        }
+        check(Version::V2, None, Some("application/json"), None);
+        check(Version::V2, Some("json"), None, None);
+        check(Version::V4, None, Some("application/json"), Some(Csdl::Json));
+        check(Version::V4, None, Some("application/json, application/xml;q=0.5"), Some(Csdl::Json));
+        check(Version::V4, Some("json"), Some("application/xml"), Some(Csdl::Json));
+        check(Version::V4, Some("application/json"), None, Some(Csdl::Json));
     }
 
     #[test]
     fn errors_are_told_in_the_format_that_was_asked_for() {
-        assert_eq!(error(Version::V2, None, None), Format::V2Atom);
-        assert_eq!(error(Version::V2, None, Some("application/json")), Format::V2Json);
-        assert_eq!(error(Version::V2, Some("$top=x&$format=json"), None), Format::V2Json);
-        assert_eq!(error(Version::V2, None, Some("text/html")), Format::V2Atom);
-        assert_eq!(error(Version::V4, None, Some("application/atom+xml")), V4_DEFAULT);
+        let check = |version, query, accept, expected| {
+            assert_eq!(error(version, query, Some(&Fields(&accepting(accept)))), expected, "{query:?} {accept:?}");
+        };
+        check(Version::V2, None, None, Format::V2Atom);
+        check(Version::V2, None, Some("application/json"), Format::V2Json);
+        check(Version::V2, Some("$top=x&$format=json"), None, Format::V2Json);
+        check(Version::V2, None, Some("text/html"), Format::V2Atom);
+        check(Version::V4, None, Some("application/atom+xml"), V4_DEFAULT);
     }
 }

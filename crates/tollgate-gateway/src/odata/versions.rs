@@ -1,17 +1,48 @@
 //! Which protocol version a request allows, and which one an answer says.
 //!
 //! V2 ([MS-ODATA] 2.2.5): `DataServiceVersion`, `MaxDataServiceVersion`; answers are 2.0. V4 (Protocol 8.1.5, 8.2.6):
-//! `OData-Version`, `OData-MaxVersion`; answers are 4.0, which a client of 4.01 understands. It looks at headers only.
+//! `OData-Version`, `OData-MaxVersion`; answers are 4.01 to whoever says to understand it, else 4.0, which everybody does.
+//! It looks at headers only.
 
 use tollgate_wire::edm::Version;
+use tollgate_wire::format::{Format, Release};
 
 use crate::error::Fault;
+use crate::operation::Headers;
 
 /// The header in which an answer says its version, and the version.
-pub(crate) fn answered(version: Version) -> (&'static str, &'static str) {
+pub(crate) fn answered(version: Version, headers: &dyn Headers) -> (&'static str, &'static str) {
     match version {
-        Version::V2 => ("DataServiceVersion", "2.0"),
-        Version::V4 => ("OData-Version", "4.0"),
+        Version::V2 => V2,
+        Version::V4 => of_release(release(headers)),
+    }
+}
+
+/// The same of a document of that format; none for those of no OData.
+pub(crate) fn said_with(format: Format) -> Option<(&'static str, &'static str)> {
+    match format {
+        Format::V2Atom | Format::V2Json => Some(V2),
+        Format::V4Json { release, .. } => Some(of_release(release)),
+        Format::RestJson | Format::RestXml { .. } => None,
+    }
+}
+
+/// The release of V4 in which a request is answered: the latest that it allows, and where it says nothing of that, the one
+/// in which it is itself.
+pub(crate) fn release(headers: &dyn Headers) -> Release {
+    let said = headers.value("odata-maxversion", 0).or_else(|| headers.value("odata-version", 0));
+    match said.and_then(hundredths) {
+        Some(401..) => Release::V401,
+        _ => Release::V40,
+    }
+}
+
+const V2: (&str, &str) = ("DataServiceVersion", "2.0");
+
+fn of_release(release: Release) -> (&'static str, &'static str) {
+    match release {
+        Release::V40 => ("OData-Version", "4.0"),
+        Release::V401 => ("OData-Version", "4.01"),
     }
 }
 
@@ -22,7 +53,7 @@ pub(crate) fn answered(version: Version) -> (&'static str, &'static str) {
 pub(crate) fn check<'h>(version: Version, header: impl Fn(&str) -> Option<&'h str>) -> Result<(), Fault> {
     let (spoken, allowed, least, most, name) = match version {
         Version::V2 => ("DataServiceVersion", "MaxDataServiceVersion", 200, 299, "2.0"),
-        Version::V4 => ("OData-Version", "OData-MaxVersion", 400, 401, "4.0"),
+        Version::V4 => ("OData-Version", "OData-MaxVersion", 400, 401, "4.0 or 4.01"),
     };
     if let Some(text) = header(spoken) {
         // V2 reads what is 1.0 as well.
@@ -56,6 +87,7 @@ fn hundredths(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation::Fields;
 
     fn check_headers(version: Version, headers: &[(&str, &str)], accepted: bool) {
         let found = check(version, |name| headers.iter().find(|header| header.0 == name).map(|header| header.1));
@@ -73,7 +105,22 @@ mod tests {
     }
 
     #[test]
-    fn v4_speaks_four_and_four_point_one_and_answers_four() {
+    fn v4_answers_the_latest_release_that_is_allowed() {
+        for (fields, expected) in [
+            (vec![], "4.0"),
+            (vec![("OData-MaxVersion", "4.0")], "4.0"),
+            (vec![("OData-MaxVersion", "4.01")], "4.01"),
+            (vec![("OData-MaxVersion", "4.1")], "4.01"),
+            (vec![("OData-MaxVersion", "5.0")], "4.01"),
+            (vec![("OData-Version", "4.01")], "4.01"),
+            (vec![("OData-Version", "4.01"), ("OData-MaxVersion", "4.0")], "4.0"),
+        ] {
+            assert_eq!(answered(Version::V4, &Fields(&fields)), ("OData-Version", expected), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn v4_speaks_four_and_four_point_one() {
         check_headers(Version::V4, &[("OData-Version", "4.0"), ("OData-MaxVersion", "4.0")], true);
         check_headers(Version::V4, &[("OData-Version", "4.01"), ("OData-MaxVersion", "4.01")], true);
         check_headers(Version::V4, &[("OData-Version", "2.0")], false);

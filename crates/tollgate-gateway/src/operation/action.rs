@@ -15,7 +15,8 @@ use tollgate_wire::query::{Effected, resolve_action};
 use tollgate_wire::value::{Row, Value};
 
 use super::create::Creation;
-use super::headers::{self, Conditions, Returning, values};
+use super::headers::{self, Conditions};
+use super::preferences::Preferences;
 use super::prepare::{Action, Choice, Prepared, check_options};
 use super::represent::Manner;
 use super::target::{self, Presence};
@@ -97,10 +98,10 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, method: Method, a
     let option = plan.options.format.take();
     let choice = if option.is_some() { Choice::Option } else { Choice::Accept };
     let format = match answers {
-        Answers::Nothing => negotiation::default(version),
+        Answers::Nothing => negotiation::default(version, headers),
         Answers::Changed => {
             access.check(effect.set, Verb::Get)?;
-            negotiation::document(version, option.as_deref(), values(headers, "accept"))?
+            negotiation::document(version, option.as_deref(), headers)?
         }
     };
     let acting = Acting { plan, set: effect.set, name: declared.name.clone(), effected, answers };
@@ -109,7 +110,7 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, method: Method, a
         version,
         author: request.author.clone(),
         conditions,
-        returning: Returning::Unsaid,
+        preferences: Preferences::default(),
         format,
         choice,
     })

@@ -1,11 +1,11 @@
-//! What the fields of a request say about an operation: conditions, preferences, the format of the body, and a method in
-//! the place of POST.
+//! What the fields of a request say about an operation: conditions, the format of the body, and a method in the place of
+//! POST. What it prefers is a file of its own.
 //!
 //! It knows neither HTTP's framing nor a batch's: both are [`Headers`] to it.
 
 use tollgate_net::http1::{Method, RequestHead};
 use tollgate_wire::edm::Version;
-use tollgate_wire::format::{Format, Ieee754, Metadata};
+use tollgate_wire::format::{Format, Ieee754, Metadata, Release};
 
 use crate::accept::MediaRange;
 use crate::error::Fault;
@@ -46,50 +46,6 @@ impl Conditions {
     }
 }
 
-/// What a client wants to be answered to a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Returning {
-    /// It does not say: the entity after it was created, nothing after a change.
-    #[default]
-    Unsaid,
-    /// Nothing but the fields.
-    Minimal,
-    /// The entity.
-    Representation,
-}
-
-impl Returning {
-    /// `Prefer: return=minimal` or `return=representation` (RFC 7240; Protocol 8.2.8.7). V2 has no preferences.
-    pub(super) fn of(version: Version, headers: &dyn Headers) -> Returning {
-        if version == Version::V2 {
-            return Returning::Unsaid;
-        }
-        let preferences = values(headers, "prefer").flat_map(|line| line.split(','));
-        // The first one counts (RFC 7240, section 2).
-        preferences
-            .filter_map(|preference| {
-                let (name, value) = preference.split(';').next()?.split_once('=')?;
-                let value = value.trim().trim_matches('"');
-                match name.trim().eq_ignore_ascii_case("return") {
-                    true if value.eq_ignore_ascii_case("minimal") => Some(Returning::Minimal),
-                    true if value.eq_ignore_ascii_case("representation") => Some(Returning::Representation),
-                    _ => None,
-                }
-            })
-            .next()
-            .unwrap_or_default()
-    }
-
-    /// What `Preference-Applied` says.
-    pub(super) fn applied(self) -> Option<&'static str> {
-        match self {
-            Returning::Unsaid => None,
-            Returning::Minimal => Some("return=minimal"),
-            Returning::Representation => Some("return=representation"),
-        }
-    }
-}
-
 /// The method that is meant: V2's clients tunnel those that a firewall may not know through POST ([MS-ODATA] 2.2.5.8).
 ///
 /// # Errors
@@ -115,7 +71,7 @@ pub(crate) fn meant_method(version: Version, method: Method, headers: &dyn Heade
 /// 415 for what cannot be read: another type, another character set, any coding.
 pub(super) fn body_format(version: Version, headers: &dyn Headers) -> Result<Format, Fault> {
     check_coding(headers)?;
-    let json = |ieee754| Format::V4Json { metadata: Metadata::Minimal, ieee754 };
+    let json = |ieee754| Format::V4Json { metadata: Metadata::Minimal, ieee754, release: Release::V40 };
     let Some(said) = headers.value("content-type", 0) else {
         return Ok(match version {
             Version::V2 => Format::V2Atom,
@@ -143,10 +99,13 @@ pub(super) fn body_format(version: Version, headers: &dyn Headers) -> Result<For
         Version::V2 if ["application/atom+xml", "application/xml", "text/xml"].iter().any(|xml| range.is(xml)) => {
             Ok(Format::V2Atom)
         }
-        Version::V4 if range.is("application/json") => Ok(json(match range.parameter("IEEE754Compatible") {
-            Some("true") => Ieee754::String,
-            _ => Ieee754::Number,
-        })),
+        // `odata=verbose` and its kin are V2's and V3's.
+        Version::V4 if range.is("application/json") && range.parameter("odata").is_none() => {
+            Ok(json(match range.parameter("IEEE754Compatible") {
+                Some("true") => Ieee754::String,
+                _ => Ieee754::Number,
+            }))
+        }
         _ => Err(refused()),
     }
 }
@@ -168,20 +127,25 @@ pub(crate) fn check_coding(headers: &dyn Headers) -> Result<(), Fault> {
     }
 }
 
+/// Fields of a test.
+#[cfg(test)]
+pub(crate) struct Fields<'f>(pub(crate) &'f [(&'f str, &'f str)]);
+
+#[cfg(test)]
+impl Headers for Fields<'_> {
+    fn value(&self, name: &str, index: usize) -> Option<&str> {
+        self.0.iter().filter(|field| field.0.eq_ignore_ascii_case(name)).map(|field| field.1).nth(index)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    struct Fields<'f>(&'f [(&'f str, &'f str)]);
-
-    impl Headers for Fields<'_> {
-        fn value(&self, name: &str, index: usize) -> Option<&str> {
-            self.0.iter().filter(|field| field.0.eq_ignore_ascii_case(name)).map(|field| field.1).nth(index)
-        }
-    }
-
-    const NUMBERS: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
-    const STRINGS: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::String };
+    const NUMBERS: Format =
+        Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 };
+    const STRINGS: Format =
+        Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::String, release: Release::V40 };
 
     #[test]
     fn the_content_type_decides_who_reads_the_body() {
@@ -198,26 +162,14 @@ mod tests {
         check(v4, &[("Content-Type", "application/json;odata.metadata=full")], Some(NUMBERS));
         check(v4, &[("Content-Type", "application/json;IEEE754Compatible=true;charset=UTF-8")], Some(STRINGS));
         check(v4, &[("Content-Type", "application/json;charset=iso-8859-1")], None);
+        check(v4, &[("Content-Type", "application/json;odata=verbose")], None);
+        check(v4, &[("Content-Type", "application/json;metadata=minimal;streaming=true")], Some(NUMBERS));
         check(v4, &[("Content-Type", "application/atom+xml")], None);
         check(v4, &[("Content-Type", "*/*")], None);
         check(v4, &[("Content-Type", "nonsense")], None);
         check(v4, &[("Content-Encoding", "gzip")], None);
         check(v4, &[("Content-Encoding", "identity")], Some(NUMBERS));
         check(v4, &[("Content-Encoding", "identity"), ("Content-Encoding", "br")], None);
-    }
-
-    #[test]
-    fn the_first_preference_about_the_answer_counts_in_v4_only() {
-        let check = |version, lines: &[&str], expected| {
-            let fields: Vec<_> = lines.iter().map(|line| ("Prefer", *line)).collect();
-            assert_eq!(Returning::of(version, &Fields(&fields)), expected, "{version:?} {lines:?}");
-        };
-        check(Version::V4, &[], Returning::Unsaid);
-        check(Version::V4, &["return=minimal"], Returning::Minimal);
-        check(Version::V4, &["respond-async, Return=\"representation\"; foo"], Returning::Representation);
-        check(Version::V4, &["odata.continue-on-error", "return=minimal, return=representation"], Returning::Minimal);
-        check(Version::V4, &["return=everything"], Returning::Unsaid);
-        check(Version::V2, &["return=minimal"], Returning::Unsaid);
     }
 
     #[test]

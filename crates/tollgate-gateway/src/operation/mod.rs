@@ -13,6 +13,7 @@ mod create;
 mod headers;
 mod methods;
 mod perform;
+mod preferences;
 mod prepare;
 mod property;
 pub(crate) mod provide;
@@ -38,8 +39,11 @@ pub(crate) use author::Author;
 pub(crate) use change::{Absent, Changed, How, check_key};
 pub(crate) use content_ids::ContentIds;
 pub(crate) use create::{Creation, is_alone};
+#[cfg(test)]
+pub(crate) use headers::Fields;
 pub(crate) use headers::{Conditions, Headers, check_coding, meant_method, values};
 pub(crate) use methods::{READING, allowed, allowed_of_action};
+pub(crate) use preferences::Preferences;
 pub(crate) use prepare::Prepared;
 pub(crate) use relation::{deletion_refused, refused};
 
@@ -112,6 +116,7 @@ struct Meant<'a> {
     /// The path with a Content-ID at its beginning resolved.
     path: Cow<'a, str>,
     resource: Resource,
+    preferences: Preferences,
 }
 
 impl<'a> Meant<'a> {
@@ -120,9 +125,11 @@ impl<'a> Meant<'a> {
         versions::check(version, |name| headers.value(name, 0))?;
         let method = meant_method(version, request.method, headers)?;
         let path = request.content_ids.resolve(request.path);
-        let (resource, _) = url::parse(&service.model, version, &path, request.query).map_err(Fault::from)?;
+        let (resource, unknown) = url::parse(&service.model, version, &path, request.query).map_err(Fault::from)?;
         reach::check(request.author.access(), &resource, method)?;
-        Ok(Meant { method, path, resource })
+        let preferences = Preferences::of(version, headers);
+        preferences.check(&unknown)?;
+        Ok(Meant { method, path, resource, preferences })
     }
 }
 

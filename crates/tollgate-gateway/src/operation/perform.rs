@@ -14,7 +14,8 @@ use super::action::{self, Acted, Acting};
 use super::answer::{Answer, EntityId};
 use super::change::{Absent, Changed, How};
 use super::create::{self, Creation};
-use super::headers::{Conditions, Returning};
+use super::headers::Conditions;
+use super::preferences::{Preferences, Returning};
 use super::prepare::{Action, Choice, Prepared};
 use super::represent::{self, Manner, Represent, Wanted};
 use super::{Performed, spare};
@@ -48,16 +49,17 @@ impl Prepared {
         root: &str,
         answer: &mut Answer,
     ) -> Result<Performed, Fault> {
-        let Prepared { action, version, author, conditions, returning, format, choice } = self;
+        let Prepared { action, version, author, conditions, preferences, format, choice } = self;
         answer.clear();
-        let (name, said) = versions::answered(version);
-        answer.header(name, said);
+        if let Some((name, said)) = versions::said_with(format) {
+            answer.header(name, said);
+        }
         let updated = if format == Format::V2Atom { author.stamp().atom() } else { String::new() };
         let manner = Manner { format, root, updated: &updated };
         let mut work = Work {
             creation: Creation { service, connection, author: &author },
             version,
-            returning,
+            preferences,
             manner,
             choice,
             answer,
@@ -89,7 +91,7 @@ impl Prepared {
 struct Work<'a> {
     creation: Creation<'a>,
     version: Version,
-    returning: Returning,
+    preferences: Preferences,
     manner: Manner<'a>,
     choice: Choice,
     answer: &'a mut Answer,
@@ -105,7 +107,7 @@ impl Work<'_> {
 
     /// Creates the entity and answers it.
     fn insert(&mut self, set: SetId, entry: &mut Entry, options: &mut Options) -> Result<(), Fault> {
-        let wanted = if self.returning == Returning::Minimal { Wanted::Fields } else { Wanted::Body };
+        let wanted = if self.preferences.returning == Returning::Minimal { Wanted::Fields } else { Wanted::Body };
         let service = self.creation.service;
         let plain = *options == Options::default();
         if plain && create::is_alone(entry) {
@@ -151,7 +153,7 @@ impl Work<'_> {
             Changed::Missing(set) => self.insert(set, entry, &mut options),
             Changed::Updated(set, key) => {
                 // A property that has become null is no content (Protocol 11.2.3), and a bare value is not answered.
-                let wanted = match (self.returning, shape) {
+                let wanted = match (self.preferences.returning, shape) {
                     (Returning::Representation, Shape::Entity) => Wanted::Body,
                     (Returning::Representation, Shape::Property(_) | Shape::Leaf(_)) if !is_null(shape, entry) => {
                         Wanted::Body
@@ -191,9 +193,7 @@ impl Work<'_> {
     }
 
     fn say_what_chose(&mut self, wanted: Wanted) {
-        if let Some(applied) = self.returning.applied() {
-            self.answer.header("preference-applied", applied);
-        }
+        self.preferences.say_written(wanted == Wanted::Body, self.answer);
         if wanted == Wanted::Body && self.choice == Choice::Accept {
             self.answer.header("vary", "Accept");
         }

@@ -11,7 +11,8 @@ use tollgate_wire::url;
 
 use super::author::Author;
 use super::change::{Absent, How};
-use super::headers::{self, Conditions, Headers, Returning, values};
+use super::headers::{self, Conditions, Headers};
+use super::preferences::{Preferences, Returning};
 use super::{Meant, Request, action, allowed, method_text, property, reference, spare};
 use crate::auth::Verb;
 use crate::error::Fault;
@@ -25,7 +26,7 @@ pub(crate) struct Prepared {
     pub(super) version: Version,
     pub(super) author: Author,
     pub(super) conditions: Conditions,
-    pub(super) returning: Returning,
+    pub(super) preferences: Preferences,
     pub(super) format: Format,
     pub(super) choice: Choice,
 }
@@ -54,7 +55,7 @@ pub(super) enum Choice {
 /// Whatever can be found wrong without a database.
 pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>) -> Result<Prepared, Fault> {
     let Request { version, headers, .. } = *request;
-    let Meant { method, resource, .. } = meant;
+    let Meant { method, resource, preferences, .. } = meant;
     let model = &*service.model;
     let refused =
         |resource: &Resource| Fault::method_not_allowed(method_text(method), allowed(model, version, resource));
@@ -63,15 +64,15 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
             return Err(refused(&Resource::Read(plan)));
         }
         Resource::Read(plan) => plan,
-        Resource::References(plan) => return prepare_relation(service, request, method, plan),
         Resource::Act(act) => return action::prepare(service, request, method, *act),
+        Resource::References(plan) => return prepare_relation(service, request, (method, preferences), plan),
         Resource::Function(index) => {
             return Err(Fault::not_implemented(&format!("function {}", model.function_imports[index].name)));
         }
         Resource::ServiceDocument | Resource::Metadata | Resource::Batch => return Err(refused(&resource)),
     };
     let changes = model.entity_sets[plan.set().0].changes;
-    let returning = Returning::of(version, headers);
+    let returning = preferences.returning;
     let is_patch = method == Method::Patch || method == Method::Merge && version == Version::V2;
     let kind = match (plan.shape, method) {
         (Shape::Collection, Method::Post) if changes.insert => Kind::Create,
@@ -93,11 +94,11 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
     let choice = if option.is_some() { Choice::Option } else { Choice::Accept };
     let format = match (kind, returning) {
         (Kind::Create, _) | (Kind::Change(_) | Kind::Property, Returning::Representation) => {
-            negotiation::document(version, option.as_deref(), values(headers, "accept"))?
+            negotiation::document(version, option.as_deref(), headers)?
         }
         // Nothing but fields, or an upsert, which is answered in what is liked best as far as that can be said.
-        _ => negotiation::document(version, option.as_deref(), values(headers, "accept"))
-            .unwrap_or_else(|_| negotiation::default(version)),
+        _ => negotiation::document(version, option.as_deref(), headers)
+            .unwrap_or_else(|_| negotiation::default(version, headers)),
     };
     let entry = || read_entity(service, request, plan.set());
     let action = match kind {
@@ -116,7 +117,7 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
         Kind::Delete => Action::Delete { plan },
     };
     let conditions = Conditions::of(headers);
-    Ok(Prepared { action, version, author: request.author.clone(), conditions, returning, format, choice })
+    Ok(Prepared { action, version, author: request.author.clone(), conditions, preferences, format, choice })
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -130,7 +131,7 @@ enum Kind {
 fn prepare_relation(
     service: &Hosted,
     request: &Request<'_>,
-    method: Method,
+    (method, preferences): (Method, Preferences),
     mut plan: Box<Plan>,
 ) -> Result<Prepared, Fault> {
     let Request { version, headers, .. } = *request;
@@ -151,8 +152,8 @@ fn prepare_relation(
         version,
         author: request.author.clone(),
         conditions: Conditions::of(headers),
-        returning: Returning::Unsaid,
-        format: negotiation::default(version),
+        preferences,
+        format: negotiation::default(version, headers),
         choice: Choice::Option,
     })
 }

@@ -38,7 +38,8 @@ pub(super) fn perform(
     };
     if plan.shape == Shape::Collection {
         let Request { query, page_size, .. } = *request;
-        let asked = collection::Asked { content, version, path: &meant.path, query, page_size };
+        let preferences = &meant.preferences;
+        let asked = collection::Asked { content, version, path: &meant.path, query, page_size, preferences };
         let mut feed = collection::prepare(service, *plan, asked, headers, answer)?;
         feed.updated = updated(feed.stencil.format());
         feed.root = root.to_owned();
@@ -46,12 +47,13 @@ pub(super) fn perform(
     } else {
         let shape = plan.shape;
         let mut single = entity::prepare(service, version, *plan, content, headers, answer)?;
+        meant.preferences.say(None, answer);
         if let Some(stencil) = &single.stencil {
             single.updated = updated(stencil.format());
         }
         single.root = root.to_owned();
         let found = single.answer_on(service, connection, headers, answer)?;
-        entity::finish(found, version, shape, answer)?;
+        entity::finish(found, version, shape, headers, answer)?;
     }
     Ok(performed(request, answer))
 }

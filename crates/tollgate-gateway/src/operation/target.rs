@@ -4,7 +4,7 @@
 
 use tollgate_wire::edm::Version;
 use tollgate_wire::edm::{EntityType, LeafId, SetId};
-use tollgate_wire::format::{Format, Ieee754, Metadata};
+use tollgate_wire::format::{Format, Ieee754, Metadata, Release};
 use tollgate_wire::plan::{Key, Options, Plan, Select, Shape};
 use tollgate_wire::stencil::Stencil;
 use tollgate_wire::value::{Row, Value};
@@ -151,7 +151,7 @@ fn etag_of(
     let options = Options::default();
     let format = match version {
         Version::V2 => Format::V2Json,
-        Version::V4 => Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number },
+        Version::V4 => Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 },
     };
     let stencil = service.stencils.of(model, set, Shape::Entity, format, &options);
     let plan = Plan { root: set, key: Some(key.clone()), steps: Vec::new(), shape: Shape::Entity, options };

@@ -10,7 +10,7 @@ fn check(method: &str, root: &str, below: &str, accept: &str, status: u16, fragm
     let content_type = match (root == V2, accept.contains("json")) {
         (true, false) => "application/xml;charset=utf-8",
         (true, true) => "application/json;charset=utf-8",
-        (false, _) => "application/json;odata.metadata=minimal;charset=utf-8",
+        (false, _) => "application/json;odata.metadata=minimal",
     };
     assert_eq!(answer.header("content-type"), Some(content_type), "{below}");
     assert_eq!(answer.header("vary"), (root == V2).then_some("Accept"), "{below}");
@@ -106,6 +106,9 @@ fn formats_that_are_not_there_are_refused() {
         (V4, "FlightCollection", "application/atom+xml"),
         (V4, "FlightCollection?$format=atom", "*/*"),
         (V4, "FlightCollection", "application/json;odata.metadata=some"),
+        (V4, "FlightCollection", "application/json;colour=red"),
+        (V4, "FlightCollection?$format=application/json;charset=iso-8859-1", "*/*"),
+        (V4, "$metadata", "text/html"),
     ] {
         check("GET", root, below, accept, 406, &[]);
     }
@@ -122,7 +125,7 @@ fn errors_are_documents_of_their_protocol() {
 
 #[test]
 fn what_http_forbids_is_told_in_the_callers_protocol() {
-    let v4_json = "application/json;odata.metadata=minimal;charset=utf-8";
+    let v4_json = "application/json;odata.metadata=minimal";
     for (target, accept, content_type, fragment) in [
         (format!("{V4}$batch"), "*/*", v4_json, "{\"error\":{\"code\":\"Protocol\""),
         (format!("{V2}$batch"), "*/*", "application/xml;charset=utf-8", "<error "),

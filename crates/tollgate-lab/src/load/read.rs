@@ -4,7 +4,7 @@
 
 use tollgate_wire::content::{Checker, Expected};
 use tollgate_wire::document;
-use tollgate_wire::format::{Format, Ieee754, Metadata, Padding};
+use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
 use tollgate_wire::links::{self, Links, Search};
 
 use crate::experiment::{ListFormat, RequestShape};
@@ -88,7 +88,9 @@ fn format(shape: &RequestShape) -> Result<Format, String> {
         Some(ListFormat::OdataV2Atom) => Ok(Format::V2Atom),
         Some(ListFormat::OdataV2Json) => Ok(Format::V2Json),
         // How much metadata there is, and how numbers are written, shows itself when it is read.
-        Some(ListFormat::OdataV4Json) => Ok(Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number }),
+        Some(ListFormat::OdataV4Json) => {
+            Ok(Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 })
+        }
         Some(ListFormat::Json) => Ok(Format::RestJson),
         Some(ListFormat::Xml) => Ok(Format::RestXml { padding: Padding::Without }),
         None => Err("the variant does not say how its list is read".to_owned()),

@@ -79,10 +79,11 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::format::{Ieee754, Metadata};
+    use crate::format::{Ieee754, Metadata, Release};
     use crate::testing;
 
-    const JSON: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
+    const JSON: Format =
+        Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 };
     const FLIGHTS_OF: usize = 0;
 
     #[test]

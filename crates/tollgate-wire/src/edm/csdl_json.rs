@@ -3,7 +3,7 @@
 //! It deliberately leaves SAP's labels and units to V2, where their clients look for them.
 
 use super::{
-    Changes, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model, Multiplicity,
+    BoundTo, Changes, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model, Multiplicity,
     NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
 };
 use crate::base64;
@@ -11,6 +11,9 @@ use crate::escape;
 use crate::json::v4;
 use crate::stencil::raw;
 use crate::value::Value;
+
+/// The name of the parameter that a bound operation is called on.
+const BOUND: &str = "it";
 
 const CORE: (&str, &str, &str) =
     ("https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Core.V1.json", "Org.OData.Core.V1", "Core");
@@ -48,16 +51,24 @@ fn schema(json: &mut Writer<'_>, model: &Model) {
             }
         });
     }
-    for function in &model.function_imports {
-        // Each may have overloads; here there is one.
-        json.array(&function.name, |json| json.object("", |json| operation(json, model, function)));
+    for (position, function) in model.function_imports.iter().enumerate() {
+        // What differs in what it is called on only is overloads under one name.
+        let is_overload = |other: &&FunctionImport| other.name == function.name;
+        if model.function_imports[..position].iter().any(|other| is_overload(&other)) {
+            continue;
+        }
+        json.array(&function.name, |json| {
+            for overload in model.function_imports[position..].iter().filter(is_overload) {
+                json.object("", |json| operation(json, model, overload));
+            }
+        });
     }
     json.object(&model.container, |json| {
         json.text("$Kind", "EntityContainer");
         for set in &model.entity_sets {
             json.object(&set.name, |json| entity_set(json, model, set));
         }
-        for function in &model.function_imports {
+        for function in model.function_imports.iter().filter(|function| function.bound.is_none()) {
             json.object(&function.name, |json| import(json, model, function));
         }
     });
@@ -218,8 +229,28 @@ fn kind(function: &FunctionImport) -> &'static str {
 
 fn operation(json: &mut Writer<'_>, model: &Model, function: &FunctionImport) {
     json.text("$Kind", kind(function));
-    if !function.parameters.is_empty() {
+    if let Some(bound) = &function.bound {
+        json.truth("$IsBound", true);
+        if function.answered_set().is_some() {
+            // What is answered is of the set that it is called on, unless the way leads on.
+            let path = match bound.through {
+                None => BOUND.to_owned(),
+                Some(navigation) => format!("{BOUND}/{}", model.type_of(bound.set).navigation[navigation.0].name),
+            };
+            json.text("$EntitySetPath", &path);
+        }
+    }
+    if function.bound.is_some() || !function.parameters.is_empty() {
         json.array("$Parameter", |json| {
+            if let Some(bound) = &function.bound {
+                json.object("", |json| {
+                    json.text("$Name", BOUND);
+                    if bound.to == BoundTo::Collection {
+                        json.truth("$Collection", true);
+                    }
+                    json.text("$Type", &qualified(model, &model.type_of(bound.set).name));
+                });
+            }
             for (name, primitive) in &function.parameters {
                 json.object("", |json| {
                     json.text("$Name", name);

@@ -2,7 +2,7 @@
 
 use super::Model;
 use crate::escape;
-use crate::format::{Format, Metadata};
+use crate::format::{Format, Metadata, Release};
 use crate::stencil::Base;
 use crate::xml;
 
@@ -19,10 +19,13 @@ pub fn write(out: &mut Vec<u8>, model: &Model, format: Format, base: &Base<'_>) 
             write_list(out, model, json_string);
             out.extend_from_slice(b"]}}");
         }
-        Format::V4Json { metadata, .. } => {
+        Format::V4Json { metadata, release, .. } => {
             out.push(b'{');
             if metadata != Metadata::None {
-                out.extend_from_slice(b"\"@odata.context\":\"");
+                out.extend_from_slice(match release {
+                    Release::V40 => b"\"@odata.context\":\"",
+                    Release::V401 => b"\"@context\":\"",
+                });
                 out.extend_from_slice(base.service_root().as_bytes());
                 out.extend_from_slice(b"$metadata\",");
             }
@@ -111,7 +114,7 @@ mod tests {
         };
         assert_snapshot!(written(Format::V2Atom), @r#"<?xml version="1.0" encoding="utf-8"?><app:service xml:lang="en" xml:base="http://localhost/s/" xmlns:app="http://www.w3.org/2007/app" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:sap="http://www.sap.com/Protocols/SAPData"><app:workspace><atom:title type="text">Data</atom:title><app:collection sap:content-version="1" href="FlightCollection"><atom:title type="text">FlightCollection</atom:title><sap:member-title>Flight</sap:member-title></app:collection><app:collection sap:content-version="1" href="CarrierCollection"><atom:title type="text">CarrierCollection</atom:title><sap:member-title>Carrier</sap:member-title></app:collection><app:collection sap:content-version="1" href="BookingCollection"><atom:title type="text">BookingCollection</atom:title><sap:member-title>Booking</sap:member-title></app:collection><app:collection sap:content-version="1" href="SampleCollection"><atom:title type="text">SampleCollection</atom:title><sap:member-title>Sample</sap:member-title></app:collection></app:workspace></app:service>"#);
         assert_snapshot!(written(Format::V2Json), @r#"{"d":{"EntitySets":["FlightCollection","CarrierCollection","BookingCollection","SampleCollection"]}}"#);
-        let v4 = |metadata| Format::V4Json { metadata, ieee754: Ieee754::Number };
+        let v4 = |metadata| Format::V4Json { metadata, ieee754: Ieee754::Number, release: Release::V40 };
         assert_snapshot!(written(v4(Metadata::Minimal)), @r#"{"@odata.context":"http://localhost/s/$metadata","value":[{"name":"FlightCollection","kind":"EntitySet","url":"FlightCollection"},{"name":"CarrierCollection","kind":"EntitySet","url":"CarrierCollection"},{"name":"BookingCollection","kind":"EntitySet","url":"BookingCollection"},{"name":"SampleCollection","kind":"EntitySet","url":"SampleCollection"}]}"#);
         assert_snapshot!(written(v4(Metadata::None)), @r#"{"value":[{"name":"FlightCollection","kind":"EntitySet","url":"FlightCollection"},{"name":"CarrierCollection","kind":"EntitySet","url":"CarrierCollection"},{"name":"BookingCollection","kind":"EntitySet","url":"BookingCollection"},{"name":"SampleCollection","kind":"EntitySet","url":"SampleCollection"}]}"#);
         assert_snapshot!(written(Format::RestJson), @r#"{"items":["FlightCollection","CarrierCollection","BookingCollection","SampleCollection"]}"#);

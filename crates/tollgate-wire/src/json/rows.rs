@@ -2,8 +2,7 @@
 //! where its entity would.
 
 use super::Object;
-use super::v4::annotated_field;
-use crate::format::{Ieee754, Metadata};
+use super::v4::{Style, annotated_field};
 use crate::relation::Applied;
 use crate::stencil::Stencil;
 use crate::stencil::outline::Field;
@@ -14,7 +13,7 @@ struct Shown<'c> {
     field: Field<'c>,
 }
 
-pub(crate) fn compile(stencil: &mut Stencil, applied: &Applied, metadata: Metadata, ieee754: Ieee754) {
+pub(crate) fn compile(stencil: &mut Stencil, applied: &Applied, style: Style) {
     let shown: Vec<Shown<'_>> = applied
         .shown
         .iter()
@@ -30,7 +29,7 @@ pub(crate) fn compile(stencil: &mut Stencil, applied: &Applied, metadata: Metada
     stencil.first = "{".to_owned();
     stencil.next = ",{".to_owned();
     let mut object = Object::empty(&mut stencil.begin);
-    members(&mut object, &shown.iter().collect::<Vec<_>>(), 0, metadata, ieee754);
+    members(&mut object, &shown.iter().collect::<Vec<_>>(), 0, style);
     stencil.begin.text("}");
 }
 
@@ -47,13 +46,13 @@ fn by_name<'s, 'c>(shown: &[&'s Shown<'c>], depth: usize) -> Vec<(&'c str, Vec<&
     groups
 }
 
-fn members(object: &mut Object<'_>, shown: &[&Shown<'_>], depth: usize, metadata: Metadata, ieee754: Ieee754) {
+fn members(object: &mut Object<'_>, shown: &[&Shown<'_>], depth: usize, style: Style) {
     for (name, group) in by_name(shown, depth) {
         match group[..] {
-            [column] if column.names.len() == depth + 1 => annotated_field(object, column.field, metadata, ieee754),
+            [column] if column.names.len() == depth + 1 => annotated_field(object, column.field, style),
             _ => {
                 let program = object.name(&[name]).text("{");
-                members(&mut Object::empty(program), &deeper(&group, depth), depth + 1, metadata, ieee754);
+                members(&mut Object::empty(program), &deeper(&group, depth), depth + 1, style);
                 program.text("}");
             }
         }

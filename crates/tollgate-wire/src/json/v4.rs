@@ -7,7 +7,7 @@ use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive
 use crate::document::{Document, Entity, Extent, ReadError, Related, Schema};
 use crate::edm::{EntityType, Model, Multiplicity, Primitive, PropertyKind};
 use crate::escape;
-use crate::format::{Ieee754, Metadata};
+use crate::format::{Ieee754, Metadata, Release};
 use crate::number::write_integer;
 use crate::plan::{Computed, Expand, Select, Shown};
 use crate::stencil::cell::Form;
@@ -15,15 +15,34 @@ use crate::stencil::outline::{Field, Member, Outline};
 use crate::stencil::program::Program;
 use crate::stencil::{Base, Expansion, FeedHead, Stencil, Total};
 
-pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Metadata, ieee754: Ieee754) {
+/// In which manner documents are written.
+#[derive(Clone, Copy)]
+pub(crate) struct Style {
+    pub(crate) metadata: Metadata,
+    pub(crate) ieee754: Ieee754,
+    pub(crate) release: Release,
+}
+
+impl Style {
+    /// What the names of control information begin with.
+    pub(crate) fn control(self) -> &'static str {
+        match self.release {
+            Release::V40 => "@odata.",
+            Release::V401 => "@",
+        }
+    }
+}
+
+pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style) {
+    let Style { metadata, ieee754, .. } = style;
     stencil.context = context(outline);
     stencil.first = "{".to_owned();
     stencil.next = ",{".to_owned();
     stencil.document_end = "";
-    entity(stencil, outline, metadata, ieee754);
+    entity(stencil, outline, style);
     stencil.document.text("{");
     if metadata != Metadata::None {
-        stencil.document.text("\"@odata.context\":\"").root();
+        stencil.document.texts(&["\"", style.control(), "context\":\""]).root();
         stencil.document.texts(&["$metadata#", &stencil.context, "/$entity\""]);
         stencil.document_has_member = true;
         if !stencil.begin.is_empty() {
@@ -36,7 +55,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Me
         let mut begin = Program::default();
         let mut object = Object::empty(&mut begin);
         if metadata == Metadata::Full {
-            navigation_links(&mut object, &stencil.key, &navigation.name);
+            navigation_links(&mut object, &stencil.key, &navigation.name, style);
         }
         let (nothing, end) = match (expand.shown, many) {
             (Shown::Number, _) => ("", ""),
@@ -48,7 +67,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Me
         }
         let quote = if ieee754 == Ieee754::String { "\"" } else { "" };
         let total = expand.counts().then(|| Total {
-            before: format!("\"{}@odata.count\":{quote}", navigation.name),
+            before: format!("\"{}{}count\":{quote}", navigation.name, style.control()),
             after: match begin.is_empty() {
                 true => quote,
                 false if quote.is_empty() => ",",
@@ -61,68 +80,66 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Me
     stencil.end.text("}");
 }
 
-fn entity(stencil: &mut Stencil, outline: &Outline<'_>, metadata: Metadata, ieee754: Ieee754) {
+fn entity(stencil: &mut Stencil, outline: &Outline<'_>, style: Style) {
+    let metadata = style.metadata;
+    let at = style.control();
     let mut object = Object::empty(&mut stencil.begin);
     if metadata == Metadata::Full {
-        object.name(&["@odata.type"]).texts(&["\"#", &outline.type_name(), "\""]);
+        object.name(&[at, "type"]).texts(&["\"#", &outline.type_name(), "\""]);
     }
     if metadata == Metadata::Full || metadata == Metadata::Minimal && !outline.shows_key() {
-        object.name(&["@odata.id"]).text("\"").root().address(&stencil.key).text("\"");
+        object.name(&[at, "id"]).text("\"").root().address(&stencil.key).text("\"");
     }
     if let (Some(etag), true) = (&stencil.etag, metadata != Metadata::None) {
-        object.name(&["@odata.etag"]).text("\"W/\\\"").append(etag).text("\\\"\"");
+        object.name(&[at, "etag"]).text("\"W/\\\"").append(etag).text("\\\"\"");
     }
     if metadata == Metadata::Full {
-        object.name(&["@odata.editLink"]).text("\"").address(&stencil.key).text("\"");
+        object.name(&[at, "editLink"]).text("\"").address(&stencil.key).text("\"");
         if outline.entity_type.media {
             let media_type = outline.media_type(Form::JsonText);
-            object.name(&["@odata.mediaReadLink"]).text("\"").address(&stencil.key).text("/$value\"");
-            object.name(&["@odata.mediaContentType"]).text("\"").append(&media_type).text("\"");
+            object.name(&[at, "mediaReadLink"]).text("\"").address(&stencil.key).text("/$value\"");
+            object.name(&[at, "mediaContentType"]).text("\"").append(&media_type).text("\"");
         }
     }
     for member in outline.members() {
-        annotated_member(&mut object, outline, &member, metadata, ieee754);
+        annotated_member(&mut object, outline, &member, style);
     }
     if metadata == Metadata::Full {
         for link in outline.links() {
-            navigation_links(&mut object, &stencil.key, &link.name);
+            navigation_links(&mut object, &stencil.key, &link.name, style);
         }
     }
 }
 
-fn navigation_links(object: &mut Object<'_>, key: &crate::stencil::program::Program, name: &str) {
-    object.name(&[name, "@odata.associationLink"]).text("\"").address(key).texts(&["/", name, "/$ref\""]);
-    object.name(&[name, "@odata.navigationLink"]).text("\"").address(key).texts(&["/", name, "\""]);
+fn navigation_links(object: &mut Object<'_>, key: &Program, name: &str, style: Style) {
+    let at = style.control();
+    object.name(&[name, at, "associationLink"]).text("\"").address(key).texts(&["/", name, "/$ref\""]);
+    object.name(&[name, at, "navigationLink"]).text("\"").address(key).texts(&["/", name, "\""]);
 }
 
-fn annotated_member(
-    object: &mut Object<'_>,
-    outline: &Outline<'_>,
-    member: &Member<'_>,
-    metadata: Metadata,
-    ieee754: Ieee754,
-) {
+fn annotated_member(object: &mut Object<'_>, outline: &Outline<'_>, member: &Member<'_>, style: Style) {
+    let at = style.control();
     match member {
-        Member::Primitive(field) => annotated_field(object, *field, metadata, ieee754),
+        Member::Primitive(field) => annotated_field(object, *field, style),
         Member::Complex { name, complex, fields } => {
             let program = object.name(&[name]).text("{");
             let mut inner = Object::empty(program);
-            if metadata == Metadata::Full {
-                inner.name(&["@odata.type"]).texts(&["\"#", &outline.complex_name(*complex), "\""]);
+            if style.metadata == Metadata::Full {
+                inner.name(&[at, "type"]).texts(&["\"#", &outline.complex_name(*complex), "\""]);
             }
             for field in fields {
-                annotated_field(&mut inner, *field, metadata, ieee754);
+                annotated_field(&mut inner, *field, style);
             }
             program.text("}");
         }
     }
 }
 
-pub(super) fn annotated_field(object: &mut Object<'_>, field: Field<'_>, metadata: Metadata, ieee754: Ieee754) {
-    if let (Metadata::Full, Some(name)) = (metadata, annotated_type(field.primitive)) {
-        object.name(&[field.name, "@odata.type"]).texts(&["\"#", name, "\""]);
+pub(super) fn annotated_field(object: &mut Object<'_>, field: Field<'_>, style: Style) {
+    if let (Metadata::Full, Some(name)) = (style.metadata, annotated_type(field.primitive)) {
+        object.name(&[field.name, style.control(), "type"]).texts(&["\"#", name, "\""]);
     }
-    object.field(Dialect::V4(ieee754), field);
+    object.field(Dialect::V4(style.ieee754), field);
 }
 
 /// The type that a reader cannot see from the JSON value: section 4.5.3 lets it see Boolean, String and Double.
@@ -169,12 +186,13 @@ pub(crate) fn compile_property(
     outline: &Outline<'_>,
     whole: Whole<'_>,
     member: &Member<'_>,
-    metadata: Metadata,
-    ieee754: Ieee754,
+    style: Style,
 ) {
+    let Style { metadata, ieee754, .. } = style;
+    let at = style.control();
     stencil.begin.text("{");
     if metadata != Metadata::None {
-        let context = stencil.begin.text("\"@odata.context\":\"").root().text("$metadata#");
+        let context = stencil.begin.texts(&["\"", at, "context\":\""]).root().text("$metadata#");
         match whole {
             Whole::Property(path) => context.address(&stencil.key).texts(&["/", path, "\""]),
             Whole::Type(name) => context.texts(&[name, "\""]),
@@ -187,16 +205,16 @@ pub(crate) fn compile_property(
     match member {
         Member::Primitive(field) => {
             if let (Metadata::Full, Some(name)) = (metadata, annotated_type(field.primitive)) {
-                object.name(&["@odata.type"]).texts(&["\"#", name, "\""]);
+                object.name(&[at, "type"]).texts(&["\"#", name, "\""]);
             }
             value(object.name(&["value"]), Dialect::V4(ieee754), *field);
         }
         Member::Complex { complex, fields, .. } => {
             if metadata == Metadata::Full {
-                object.name(&["@odata.type"]).texts(&["\"#", &outline.complex_name(*complex), "\""]);
+                object.name(&[at, "type"]).texts(&["\"#", &outline.complex_name(*complex), "\""]);
             }
             for field in fields {
-                annotated_field(&mut object, *field, metadata, ieee754);
+                annotated_field(&mut object, *field, style);
             }
         }
     }
@@ -205,28 +223,24 @@ pub(crate) fn compile_property(
 
 /// References are objects with nothing but an id (JSON Format, section 14), whole wherever it stands: a relative one would
 /// need the context, which not all documents have.
-pub(crate) fn compile_references(stencil: &mut Stencil, metadata: Metadata) {
+pub(crate) fn compile_references(stencil: &mut Stencil, style: Style) {
+    let at = style.control();
     stencil.context = "Collection($ref)".to_owned();
     stencil.first = "{".to_owned();
     stencil.next = ",{".to_owned();
     stencil.document.text("{");
-    if metadata != Metadata::None {
-        stencil.document.text("\"@odata.context\":\"").root().text("$metadata#$ref\",");
+    if style.metadata != Metadata::None {
+        stencil.document.texts(&["\"", at, "context\":\""]).root().text("$metadata#$ref\",");
     }
-    stencil.begin.text("\"@odata.id\":\"").root().address(&stencil.key).text("\"}");
+    stencil.begin.texts(&["\"", at, "id\":\""]).root().address(&stencil.key).text("\"}");
 }
 
-pub(crate) fn feed_begin(
-    out: &mut Vec<u8>,
-    stencil: &Stencil,
-    base: &Base<'_>,
-    head: &FeedHead<'_>,
-    metadata: Metadata,
-    ieee754: Ieee754,
-) {
+pub(crate) fn feed_begin(out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, head: &FeedHead<'_>, style: Style) {
+    let Style { metadata, ieee754, .. } = style;
     out.push(b'{');
     if metadata != Metadata::None {
-        out.extend_from_slice(b"\"@odata.context\":\"");
+        named(out, style, "context");
+        out.push(b'"');
         out.extend_from_slice(base.service_root().as_bytes());
         out.extend_from_slice(b"$metadata#");
         out.extend_from_slice(stencil.context.as_bytes());
@@ -235,7 +249,7 @@ pub(crate) fn feed_begin(
     if let Some(count) = head.count {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let quote: &[u8] = if ieee754 == Ieee754::String { b"\"" } else { b"" };
-        out.extend_from_slice(b"\"@odata.count\":");
+        named(out, style, "count");
         out.extend_from_slice(quote);
         write_integer(out, count);
         out.extend_from_slice(quote);
@@ -244,14 +258,24 @@ pub(crate) fn feed_begin(
     out.extend_from_slice(b"\"value\":[");
 }
 
-pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
+pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>, style: Style) {
     out.push(b']');
     if let Some(next_link) = next_link {
-        out.extend_from_slice(b",\"@odata.nextLink\":\"");
+        out.push(b',');
+        named(out, style, "nextLink");
+        out.push(b'"');
         escape::json_text(out, next_link.as_bytes());
         out.push(b'"');
     }
     out.push(b'}');
+}
+
+/// The name of control information, up to its value.
+fn named(out: &mut Vec<u8>, style: Style, name: &str) {
+    out.push(b'"');
+    out.extend_from_slice(style.control().as_bytes());
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
 }
 
 /// The fragment of the context URL of a collection: the set with what was selected and expanded (V4.01 part 1,

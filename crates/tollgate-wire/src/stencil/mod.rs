@@ -31,6 +31,7 @@ pub mod raw;
 
 use crate::edm::{Model, PropertyKind, SetId, Version};
 use crate::format::Format;
+use crate::json::v4::Style;
 use crate::number::write_integer;
 use crate::plan::{Called, Expand, Options, Select, Shape};
 use crate::relation::Applied;
@@ -161,7 +162,9 @@ impl Stencil {
         let outline = Outline::new(model, set, select, expand);
         let mut stencil = Stencil::blank(&outline, format);
         match format {
-            Format::V4Json { metadata, ieee754 } => json::v4::compile(&mut stencil, &outline, metadata, ieee754),
+            Format::V4Json { metadata, ieee754, release } => {
+                json::v4::compile(&mut stencil, &outline, Style { metadata, ieee754, release });
+            }
             Format::RestJson => rest::compile_json(&mut stencil, &outline),
             Format::RestXml { padding } => rest::compile_xml(&mut stencil, &outline, padding),
             Format::V2Atom => atom::write::compile(&mut stencil, &outline),
@@ -176,7 +179,9 @@ impl Stencil {
             Outline { computed: &options.compute, ..Outline::new(model, set, &options.select, &options.expand) };
         let mut stencil = Stencil::blank(&outline, format);
         match format {
-            Format::V4Json { metadata, ieee754 } => json::v4::compile(&mut stencil, &outline, metadata, ieee754),
+            Format::V4Json { metadata, ieee754, release } => {
+                json::v4::compile(&mut stencil, &outline, Style { metadata, ieee754, release });
+            }
             Format::RestJson | Format::RestXml { .. } | Format::V2Atom | Format::V2Json => {
                 return Stencil::compile(model, set, format, &options.select, &options.expand);
             }
@@ -188,8 +193,8 @@ impl Stencil {
     pub fn compile_rows(model: &Model, set: SetId, format: Format, applied: &Applied) -> Stencil {
         let mut stencil = Stencil::blank(&Outline::new(model, set, &Select::All, &[]), format);
         stencil.etag = None;
-        if let Format::V4Json { metadata, ieee754 } = format {
-            json::rows::compile(&mut stencil, applied, metadata, ieee754);
+        if let Format::V4Json { metadata, ieee754, release } = format {
+            json::rows::compile(&mut stencil, applied, Style { metadata, ieee754, release });
         }
         stencil
     }
@@ -203,9 +208,10 @@ impl Stencil {
         };
         let mut stencil = Stencil::blank(&outline, format);
         match format {
-            Format::V4Json { metadata, ieee754 } => {
+            Format::V4Json { metadata, ieee754, release } => {
+                let style = Style { metadata, ieee754, release };
                 let of = json::v4::Whole::Property(&path);
-                json::v4::compile_property(&mut stencil, &outline, of, &member, metadata, ieee754);
+                json::v4::compile_property(&mut stencil, &outline, of, &member, style);
             }
             Format::RestJson => rest::compile_json_property(&mut stencil, &member),
             Format::RestXml { .. } => rest::compile_xml_property(&mut stencil, &member),
@@ -238,9 +244,10 @@ impl Stencil {
         let mut stencil = Stencil::blank(&outline, format);
         stencil.etag = None;
         match format {
-            Format::V4Json { metadata, ieee754 } => {
+            Format::V4Json { metadata, ieee754, release } => {
+                let style = Style { metadata, ieee754, release };
                 let of = json::v4::Whole::Type(&outline.complex_name(complex));
-                json::v4::compile_property(&mut stencil, &outline, of, &member, metadata, ieee754);
+                json::v4::compile_property(&mut stencil, &outline, of, &member, style);
             }
             Format::RestJson => rest::compile_json_property(&mut stencil, &member),
             Format::RestXml { .. } => rest::compile_xml_property(&mut stencil, &member),
@@ -262,7 +269,9 @@ impl Stencil {
         // The ETag is that of the entity, which is not shown.
         stencil.etag = None;
         match format {
-            Format::V4Json { metadata, .. } => json::v4::compile_references(&mut stencil, metadata),
+            Format::V4Json { metadata, ieee754, release } => {
+                json::v4::compile_references(&mut stencil, Style { metadata, ieee754, release });
+            }
             Format::V2Json => json::v2::compile_references(&mut stencil),
             Format::V2Atom | Format::RestJson | Format::RestXml { .. } => {
                 atom::write::compile_references(&mut stencil);
@@ -361,8 +370,9 @@ impl<'s> Writer<'s> {
     pub fn feed_begin(&mut self, out: &mut Vec<u8>, head: &FeedHead<'_>) {
         self.opening = Opening::First;
         match self.stencil.format {
-            Format::V4Json { metadata, ieee754 } => {
-                json::v4::feed_begin(out, self.stencil, &self.base, head, metadata, ieee754);
+            Format::V4Json { metadata, ieee754, release } => {
+                let style = Style { metadata, ieee754, release };
+                json::v4::feed_begin(out, self.stencil, &self.base, head, style);
             }
             Format::RestJson => rest::feed_begin_json(out, head),
             Format::RestXml { .. } => rest::feed_begin_xml(out, self.stencil, head),
@@ -380,7 +390,9 @@ impl<'s> Writer<'s> {
     /// Ends a collection; `next_link` is the URL of the next page, absolute or relative to the service root.
     pub fn feed_end(&mut self, out: &mut Vec<u8>, next_link: Option<&str>) {
         match self.stencil.format {
-            Format::V4Json { .. } => json::v4::feed_end(out, next_link),
+            Format::V4Json { metadata, ieee754, release } => {
+                json::v4::feed_end(out, next_link, Style { metadata, ieee754, release });
+            }
             Format::RestJson => rest::feed_end_json(out, next_link),
             Format::RestXml { .. } => rest::feed_end_xml(out, self.stencil, next_link),
             Format::V2Atom if self.stencil.content == Content::References => {

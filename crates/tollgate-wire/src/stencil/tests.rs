@@ -2,7 +2,7 @@
 
 use super::{Base, FeedHead, Stencil, raw};
 use crate::edm::{LeafId, NavigationId, Primitive, SetId, Version};
-use crate::format::{Format, Ieee754, Metadata, Padding};
+use crate::format::{Format, Ieee754, Metadata, Padding, Release};
 use crate::plan::{Expand, Select, Shape};
 use crate::testing::{self, BOOKINGS, CARRIERS, FLIGHTS};
 use crate::value::Cell;
@@ -13,9 +13,9 @@ mod values;
 
 const ROOT: &str = "http://127.0.0.1:8080/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/";
 const UPDATED: &str = "2013-09-25T12:00:00Z";
-const MINIMAL: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
-const FULL: Format = Format::V4Json { metadata: Metadata::Full, ieee754: Ieee754::String };
-const NONE: Format = Format::V4Json { metadata: Metadata::None, ieee754: Ieee754::Number };
+const MINIMAL: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 };
+const FULL: Format = Format::V4Json { metadata: Metadata::Full, ieee754: Ieee754::String, release: Release::V40 };
+const NONE: Format = Format::V4Json { metadata: Metadata::None, ieee754: Ieee754::Number, release: Release::V40 };
 const PLAIN_XML: Format = Format::RestXml { padding: Padding::Without };
 const ALL: [Format; 8] = [
     Format::V2Atom,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tollgate_wire::body::{BodyError, Envelope, Reader, Step};
 use tollgate_wire::edm::{LeafId, Model, Primitive, SetId};
 use tollgate_wire::entry::Entry;
-use tollgate_wire::format::{Format, Ieee754, Metadata, Padding};
+use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
 use tollgate_wire::plan::Select;
 use tollgate_wire::stencil::{Base, Stencil};
 use tollgate_wire::value::{Cell, Row};
@@ -14,8 +14,8 @@ const ROOT: &str = "http://localhost/service/";
 
 /// The formats, by the rest of the first byte; the set by its highest bit.
 const FORMATS: [Format; 6] = [
-    Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number },
-    Format::V4Json { metadata: Metadata::Full, ieee754: Ieee754::String },
+    Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 },
+    Format::V4Json { metadata: Metadata::Full, ieee754: Ieee754::String, release: Release::V40 },
     Format::V2Json,
     Format::V2Atom,
     Format::RestJson,

@@ -3,14 +3,15 @@
 use tollgate_wire::content;
 use tollgate_wire::document::{self, Entity, Extent, Related, Scalar};
 use tollgate_wire::edm::{Primitive, Version};
-use tollgate_wire::format::{Format, Ieee754, Metadata, Padding};
+use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
 use tollgate_wire::json::reader::{Event, Limits, Reader};
 use tollgate_wire::links::{self, Search, Template};
 
 /// More than what the readers allow, far less than what a stack holds.
 const HEIGHT_MAX: usize = 100;
 
-pub(crate) const V4: Format = Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number };
+pub(crate) const V4: Format =
+    Format::V4Json { metadata: Metadata::Minimal, ieee754: Ieee754::Number, release: Release::V40 };
 
 /// A document in Atom, or any XML.
 pub(crate) fn xml(bytes: &[u8]) {

@@ -19,7 +19,7 @@ use tollgate_wire::edm::Version;
 use super::versions;
 use crate::error::{Failure, Fault};
 use crate::hosted::{Hosted, Mount};
-use crate::operation::Author;
+use crate::operation::{Author, Preferences};
 use crate::shared::Shared;
 use crate::store::{Connection, Store};
 use crate::visit::Visit;
@@ -27,7 +27,7 @@ use crate::weight::Place;
 pub(crate) use gather::Room;
 
 use gather::Gathered;
-use negotiation::{ContinueOnError, Form, answer_form, request_form};
+use negotiation::{Form, answer_form, request_form};
 use output::Output;
 use run::{Grouping, OnError, Run, Units};
 
@@ -62,6 +62,8 @@ struct Batch {
     on_error: OnError,
     root_url: String,
     root_path: Box<str>,
+    /// `OData-MaxVersion` of the batch, which is that of its requests, too, but for those that say otherwise.
+    max_version: Option<String>,
     author: Author,
     shared: Arc<Shared>,
 }
@@ -78,12 +80,11 @@ pub(super) async fn answer(
     versions::check(version, |name| head.header(name))?;
     let form = request_form(version, head)?;
     let answer = answer_form(version, &form, head)?;
-    let preference = match version {
-        Version::V2 => None,
-        Version::V4 => ContinueOnError::of(head),
-    };
-    let on_error = match (version, &form, &preference) {
-        (_, _, Some(preference)) => preference.on_error,
+    let preferences = Preferences::of(version, head);
+    let max_version = head.header("odata-maxversion").map(str::to_owned);
+    let on_error = match (version, &form, &preferences.continue_on_error) {
+        (.., Some(preferred)) if preferred.value => OnError::Continue,
+        (.., Some(_)) => OnError::Stop,
         // [MS-ODATA] 2.2.6.7 knows no preference. Without one all requests of a JSON batch are done according to what they
         // depend on, whatever became of the others (JSON Format 4.01, 19.4 "Processing a Batch Request", which says more
         // than Protocol 8.2.8.3); those of multipart are a sequence that ends at its first error (Protocol 11.7.7.6).
@@ -101,6 +102,7 @@ pub(super) async fn answer(
         on_error,
         root_url: visit.service_root(exchange, &mount.root),
         root_path: mount.root.clone(),
+        max_version,
         author,
         shared: Arc::clone(visit.shared),
     };
@@ -138,10 +140,10 @@ pub(super) async fn answer(
             return Err(fault.into());
         }
     };
-    let response = exchange.respond();
+    let (request, response) = exchange.split();
     // [MS-ODATA] 2.2.6.7.2 and Protocol 11.7.
     response.status = if version == Version::V2 { 202 } else { 200 };
-    let (name, said) = versions::answered(version);
+    let (name, said) = versions::answered(version, request);
     response.header(name, said);
     match &batch.answer {
         Form::Multipart(boundary) => {
@@ -149,9 +151,7 @@ pub(super) async fn answer(
         }
         Form::Json => response.header("content-type", json::MEDIA_TYPE),
     }
-    if let Some(preference) = preference {
-        response.header("preference-applied", preference.applied());
-    }
+    preferences.say_of_batch(response);
     visit.give_text(batch.root_url);
     send(visit, exchange, out).await?;
     // Only now is the memory of the batch counted as free.
@@ -219,6 +219,7 @@ impl Batch {
             },
             root: (&self.root_url, &self.root_path),
             author: &self.author,
+            max_version: self.max_version.as_deref(),
             share,
             body_bytes: bytes.len(),
         };

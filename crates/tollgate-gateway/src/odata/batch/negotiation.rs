@@ -1,4 +1,4 @@
-//! What the head of a batch decides: how it is written, how its answer is, and what an error means for the requests behind it.
+//! What the head of a batch decides: how it is written, and how its answer is.
 //!
 //! It deliberately does not look into the body.
 
@@ -9,10 +9,8 @@ use tollgate_net::http1::RequestHead;
 use tollgate_wire::batch::{Requests, json, multipart};
 use tollgate_wire::edm::Version;
 
-use super::run::OnError;
 use crate::accept;
 use crate::error::Fault;
-use crate::operation::values;
 
 /// How a batch, or its answer, is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,57 +77,9 @@ fn boundary() -> String {
     format!("batch_{:016x}{:016x}", half(), half())
 }
 
-/// The preference `continue-on-error` (Protocol 8.2.8.3), with or without `odata.` as 4.01 has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ContinueOnError {
-    pub(super) on_error: OnError,
-    prefix: &'static str,
-}
-
-impl ContinueOnError {
-    pub(super) fn of(head: &RequestHead) -> Option<ContinueOnError> {
-        ContinueOnError::among(values(head, "prefer"))
-    }
-
-    fn among<'a>(prefer: impl Iterator<Item = &'a str>) -> Option<ContinueOnError> {
-        prefer.flat_map(|line| line.split([',', ';'])).find_map(|preference| {
-            let (name, value) = preference.split_once('=').unwrap_or((preference, "true"));
-            let (name, value) = (name.trim(), value.trim().trim_matches('"'));
-            let plain = name.get(..6).filter(|prefix| prefix.eq_ignore_ascii_case("odata.")).map(|_| &name[6..]);
-            let known = plain.unwrap_or(name).eq_ignore_ascii_case("continue-on-error");
-            let on_error = match value {
-                "true" if known => OnError::Continue,
-                "false" if known => OnError::Stop,
-                _ => return None,
-            };
-            Some(ContinueOnError { on_error, prefix: if plain.is_some() { "odata." } else { "" } })
-        })
-    }
-
-    pub(super) fn applied(self) -> String {
-        let value = self.on_error == OnError::Continue;
-        format!("{}continue-on-error={value}", self.prefix)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_preference_is_found_among_others_in_both_spellings() {
-        for (prefer, expected) in [
-            (vec![], None),
-            (vec!["return=minimal"], None),
-            (vec!["continue-on-error"], Some("continue-on-error=true")),
-            (vec!["return=minimal, odata.Continue-On-Error"], Some("odata.continue-on-error=true")),
-            (vec!["a", "odata.continue-on-error=\"false\""], Some("odata.continue-on-error=false")),
-            (vec!["continue-on-error=maybe"], None),
-        ] {
-            let found = ContinueOnError::among(prefer.iter().copied()).map(ContinueOnError::applied);
-            assert_eq!(found.as_deref(), expected, "{prefer:?}");
-        }
-    }
 
     #[test]
     fn boundaries_differ_and_are_right() {

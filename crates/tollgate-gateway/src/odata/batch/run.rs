@@ -18,7 +18,7 @@ use super::output::{Output, Telling};
 use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::odata::negotiation;
-use crate::operation::{self, Answer, Author, ContentIds, Headers, Performed, Request, values};
+use crate::operation::{self, Answer, Author, ContentIds, Headers, Performed, Request};
 use crate::shared::Shared;
 use crate::store::{Connection, Store};
 
@@ -67,6 +67,8 @@ pub(super) struct Run<'r> {
     /// The absolute URL of the service root, and its path.
     pub(super) root: (&'r str, &'r str),
     pub(super) author: &'r Author,
+    /// `OData-MaxVersion` of the batch.
+    pub(super) max_version: Option<&'r str>,
     /// The batch's share of the room, of which the answer takes its part.
     pub(super) share: &'r mut Share,
     pub(super) body_bytes: usize,
@@ -327,7 +329,7 @@ impl Running<'_, '_, '_> {
             query,
             version: run.version,
             root: root_url,
-            headers: request,
+            headers: &Part { request, max_version: run.max_version },
             body: &request.body,
             content_ids,
             author: run.author,
@@ -363,7 +365,8 @@ impl Running<'_, '_, '_> {
     fn refused(&self, fault: Fault) -> Refusal {
         let request = self.requests.request();
         let query = request.target.split_once('?').map(|(_, query)| query);
-        Refusal { fault, format: negotiation::error(self.run.version, query, values(request, "accept")) }
+        let headers = Part { request, max_version: self.run.max_version };
+        Refusal { fault, format: negotiation::error(self.run.version, query, Some(&headers)) }
     }
 
     /// Makes the answer tell what went wrong.
@@ -417,9 +420,17 @@ fn reference(path: &str) -> Option<&str> {
     (!SYSTEM_RESOURCES.contains(&id)).then_some(id)
 }
 
-impl Headers for batch::Request<'_> {
+/// The fields of a request of a batch, and what it has from the batch.
+struct Part<'r> {
+    request: &'r batch::Request<'r>,
+    max_version: Option<&'r str>,
+}
+
+impl Headers for Part<'_> {
     fn value(&self, name: &str, index: usize) -> Option<&str> {
-        let named = self.headers.iter().filter(|header| header.0.eq_ignore_ascii_case(name));
-        named.map(|header| header.1.as_ref()).nth(index)
+        let named = self.request.headers.iter().filter(|header| header.0.eq_ignore_ascii_case(name));
+        let own = named.map(|header| header.1.as_ref()).nth(index);
+        let inherits = || index == 0 && name.eq_ignore_ascii_case("odata-maxversion");
+        own.or_else(|| self.max_version.filter(|_| inherits()))
     }
 }

@@ -220,7 +220,7 @@ impl Shop {
         };
         let mut answer = Answer::default();
         if let Err(fault) = perform(&self.hosted, &mut self.connection, &request, &mut answer) {
-            fault.answer(negotiation::default(Version::V4), &mut answer);
+            fault.answer(negotiation::default(Version::V4, &fields), &mut answer);
         }
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         Told {
