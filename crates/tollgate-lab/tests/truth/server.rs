@@ -12,6 +12,9 @@ use tollgate_lab::cores::Cores;
 /// Tests that measure do so one after another: each would be the other's noise.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// The scripted server's program.
+pub(crate) const TRUTH: &str = env!("CARGO_BIN_EXE_tollgate-truth");
+
 /// A server that is ended with its owner.
 pub(crate) struct TruthServer {
     child: Child,
@@ -21,9 +24,14 @@ pub(crate) struct TruthServer {
 
 /// Starts one on a free port, once no other test measures.
 pub(crate) fn truth_server() -> TruthServer {
+    truth_server_with("", Stdio::inherit())
+}
+
+/// The same with a burden that its process carries beside serving, and its complaints elsewhere.
+pub(crate) fn truth_server_with(burden: &str, complaints: Stdio) -> TruthServer {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate-truth"));
-    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut command = Command::new(TRUTH);
+    command.args(["127.0.0.1:0", burden]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(complaints);
     // On the cores that the lab leaves to subjects: it waits by spinning, and would starve a generator beside it.
     let mut child = Cores::divide().as_subject(|| command.spawn()).unwrap();
     let mut line = String::new();
@@ -57,6 +65,35 @@ impl TruthServer {
         let body = answer.split("\r\n\r\n").nth(1).expect("an answer has a body");
         let counts: Value = serde_json::from_str(body).unwrap();
         Did(counts[class].clone())
+    }
+
+    /// Every request of a class as it was written down, in the order of departure.
+    pub(crate) fn log(&self, class: &str) -> Vec<Logged> {
+        let answer = self.client().answer(&format!("truth/log/{class}"));
+        let body = answer.split("\r\n\r\n").nth(1).expect("an answer has a body");
+        let logged = |line: &str| {
+            let mut numbers = line.rsplit(',').map(|number| number.parse().expect("all but the class are numbers"));
+            let mut next = || numbers.next().expect("a line has four numbers");
+            let (departure_ns, due_ns, service_ns, arrival_ns) = (next(), next(), next(), next());
+            Logged { arrival_ns, service_ns, due_ns, departure_ns }
+        };
+        body.lines().skip(1).map(logged).collect()
+    }
+
+    /// How late its answers were by its own account.
+    pub(crate) fn error(&self) -> String {
+        self.client().answer("truth/error").split("\r\n\r\n").nth(1).expect("an answer has a body").to_owned()
+    }
+
+    /// Ends it in order: what it said last, if its complaints are piped.
+    pub(crate) fn end(mut self) -> String {
+        self.signal(Signal::TERM);
+        let mut text = String::new();
+        if let Some(complaints) = &mut self.child.stderr {
+            complaints.read_to_string(&mut text).unwrap();
+        }
+        assert!(self.child.wait().unwrap().success(), "{text}");
+        text
     }
 
     /// Faults that it did to the records of a class.
@@ -103,11 +140,11 @@ impl BareClient {
             let count = self.stream.read(&mut part).unwrap();
             assert!(count > 0, "the answer was cut: {}", String::from_utf8_lossy(&answer));
             answer.extend_from_slice(&part[..count]);
-            let text = std::str::from_utf8(&answer).unwrap();
-            let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+            let Some(end) = answer.windows(4).position(|end| end == b"\r\n\r\n") else { continue };
+            let head = std::str::from_utf8(&answer[..end]).unwrap();
             let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).expect("it has a length");
-            if body.len() == length.parse::<usize>().unwrap() {
-                return text.to_owned();
+            if answer.len() - end - 4 == length.parse::<usize>().unwrap() {
+                return String::from_utf8(answer).unwrap();
             }
         }
     }
@@ -121,7 +158,16 @@ impl Drop for TruthServer {
     }
 }
 
-/// The server's log of one class.
+/// One request in the server's log, in nanoseconds since the server's start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Logged {
+    pub(crate) arrival_ns: u64,
+    pub(crate) service_ns: u64,
+    pub(crate) due_ns: u64,
+    pub(crate) departure_ns: u64,
+}
+
+/// The server's counts of one class.
 #[derive(Debug)]
 pub(crate) struct Did(Value);
 
@@ -133,6 +179,11 @@ impl Did {
 
     /// A percentile of its own service times.
     pub(crate) fn service_ms(&self, percentile: &str) -> f64 {
-        self.count(&format!("service_ns/{percentile}")) as f64 / 1e6
+        self.ms(&format!("service_ns/{percentile}"))
+    }
+
+    /// Any of its times.
+    pub(crate) fn ms(&self, path: &str) -> f64 {
+        self.count(path) as f64 / 1e6
     }
 }

@@ -5,116 +5,178 @@
 
 use std::time::Duration;
 
+use crate::draw::ServiceTime;
+
 /// The stated behaviour of one class.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Behaviour {
-    /// `constant-US`: the answer leaves this long after the request came, never earlier.
-    pub(crate) constant: Duration,
-    /// `burn-US`: this much CPU time of the serving thread is spent first.
+    pub(crate) service_time: ServiceTime,
+    /// Which service times are drawn.
+    pub(crate) seed: u64,
+    /// Whether requests wait for each other.
+    pub(crate) servers: Servers,
+    /// Answers wait until so many requests are there; 0 is none.
+    pub(crate) gate: u64,
+    /// CPU time of the serving thread that is spent first.
     pub(crate) burn: Duration,
-    /// `stall-MS`: of ten times this long, nothing is answered in the last tenth.
+    /// Of ten times this long, nothing is answered in the last tenth.
     pub(crate) stall: Duration,
-    /// `errors-N`: of a thousand requests, so many are answered 500.
     pub(crate) errors_per_mille: u64,
-    /// `wrong-N`: of a thousand answers, so many are those of another entity.
     pub(crate) wrong_per_mille: u64,
-    /// `resets-N`: of a thousand requests, so many see the connection reset without an answer.
     pub(crate) resets_per_mille: u64,
-    /// `halves-N`: of a thousand answers, so many end in the middle of their body.
     pub(crate) halves_per_mille: u64,
-    /// `chunked-1`: bodies come in chunks; `chunked-0`: with their length.
-    pub(crate) chunked: Delimited,
-    /// `entities-N`: length of the list.
+    pub(crate) delimited: Delimited,
+    /// Bytes per second of a body; 0 is as fast as it goes.
+    pub(crate) pace_bytes_per_second: u64,
+    /// Length of the list.
     pub(crate) entities: u64,
-    /// `lost-N`: of a thousand records that are acknowledged, so many are not stored.
     pub(crate) lost_per_mille: u64,
-    /// `doubled-N`: of a thousand records, so many are stored twice.
     pub(crate) doubled_per_mille: u64,
-    /// `altered-N`: of a thousand records, so many are stored with another content.
     pub(crate) altered_per_mille: u64,
-    /// `rows-N`: beyond so many rows a record is refused with 503; 0 is no bound.
+    /// Beyond so many rows a record is refused with 503; 0 is no bound.
     pub(crate) rows_max: u64,
-    /// `size-BYTES`: an entity's answer has exactly so many bytes, if its own text is not longer.
+    /// An entity's answer has so many bytes, if its own text is not longer.
     pub(crate) size_bytes: usize,
+    /// The answer is so many bytes of filling and no entity.
+    pub(crate) filling_bytes: Option<usize>,
 }
 
 /// How the end of a body is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delimited {
     /// By `Content-Length`.
-    ByLength,
+    Length,
     /// In chunks.
-    ByChunks,
+    Chunks,
+    /// By the end of the connection.
+    Close,
+}
+
+/// How many requests of a class are served at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Servers {
+    /// As many as come.
+    Unlimited,
+    /// One, in the order of their arrival.
+    One,
 }
 
 /// Longest time that may be asked for: nothing that is tested takes longer.
-const TIME_US_MAX: u64 = 10_000_000;
-/// What a class may ask for.
-const NAMES: &[&str] = &[
-    "constant", "burn", "stall", "errors", "wrong", "resets", "halves", "chunked", "entities", "size", "lost",
-    "doubled", "altered", "rows",
-];
+pub(crate) const TIME_US_MAX: u64 = 10_000_000;
 /// Longest list, and largest table.
 const ENTITIES_MAX: u64 = 100_000;
 /// Largest answer.
 const SIZE_BYTES_MAX: u64 = 64 << 20;
 
+/// What a class may ask for: its name, its largest number, and what it means.
+pub(crate) const NAMES: &[(&str, u64, &str)] = &[
+    ("constant", TIME_US_MAX, "each answer leaves so many microseconds after its request came, never earlier"),
+    ("exponential", TIME_US_MAX, "the same after a time that is drawn: exponential, of this mean in microseconds"),
+    ("lognormal", TIME_US_MAX, "lognormal, of this median in microseconds; see sigma"),
+    ("sigma", 300, "deviation of the logarithm of a lognormal time, in hundredths; 50 if it is not said"),
+    ("bimodal", TIME_US_MAX / 10, "so many microseconds for nine of ten requests, ten times as many for the others"),
+    ("seed", u64::MAX, "of the times that are drawn; the n-th request of a class always has the same"),
+    ("queue", 1, "1: one request at a time, in the order of their arrival"),
+    ("gate", ENTITIES_MAX, "answers wait until so many requests wait together, at most 50 s"),
+    ("burn", TIME_US_MAX, "so many microseconds of CPU time of the serving thread are spent first"),
+    ("stall", TIME_US_MAX / 1000, "milliseconds: of ten times as long, nothing is answered in the last tenth"),
+    ("errors", 1000, "of a thousand requests, so many are answered 500"),
+    ("wrong", 1000, "of a thousand answers, so many are those of another entity"),
+    ("resets", 1000, "of a thousand requests, so many see the connection reset without an answer"),
+    ("halves", 1000, "of a thousand answers, so many end in the middle of their body"),
+    ("chunked", 1, "1: bodies come in chunks"),
+    ("close", 1, "1: bodies end with their connection"),
+    ("pace", 1 << 40, "bytes of a body per second"),
+    ("entities", ENTITIES_MAX, "length of the list; 20 if it is not said"),
+    ("size", SIZE_BYTES_MAX, "an entity's answer has so many bytes, if its own text is not longer"),
+    ("bytes", SIZE_BYTES_MAX, "answers are exactly so many bytes of filling"),
+    ("lost", 1000, "of a thousand records that are acknowledged, so many are not stored"),
+    ("doubled", 1000, "of a thousand records, so many are stored twice"),
+    ("altered", 1000, "of a thousand records, so many are stored with another content"),
+    ("rows", ENTITIES_MAX, "beyond so many rows a record is refused with 503"),
+];
+
+/// Sigma of a lognormal time where none is said.
+const SIGMA_HUNDREDTHS: u64 = 50;
+
 impl Behaviour {
-    /// Reads a class. `plain` alone is the behaviour without any of the above.
+    /// Reads a class. `plain` alone is the behaviour without any of the names.
     pub(crate) fn parse(class: &str) -> Result<Behaviour, String> {
         let mut behaviour = Behaviour {
-            constant: Duration::ZERO,
+            service_time: ServiceTime::Constant(Duration::ZERO),
+            seed: 0,
+            servers: Servers::Unlimited,
+            gate: 0,
             burn: Duration::ZERO,
             stall: Duration::ZERO,
             errors_per_mille: 0,
             wrong_per_mille: 0,
             resets_per_mille: 0,
             halves_per_mille: 0,
-            chunked: Delimited::ByLength,
+            delimited: Delimited::Length,
+            pace_bytes_per_second: 0,
             entities: 20,
-            size_bytes: 0,
             lost_per_mille: 0,
             doubled_per_mille: 0,
             altered_per_mille: 0,
             rows_max: 0,
+            size_bytes: 0,
+            filling_bytes: None,
         };
         if class == "plain" {
             return Ok(behaviour);
         }
+        let (mut times, mut sigma) = (0, SIGMA_HUNDREDTHS);
         for part in class.split(',') {
-            let unknown =
-                || format!("expected a list of {} and a number, or `plain`; found `{part}`", NAMES.join("-, "));
+            let unknown = || {
+                let names: Vec<&str> = NAMES.iter().map(|(name, ..)| *name).collect();
+                format!("expected a list of {} and a number, or `plain`; found `{part}`", names.join("-, "))
+            };
             let (name, number) = part.split_once('-').ok_or_else(unknown)?;
             let number: u64 = number.parse().map_err(|_| unknown())?;
-            let most = match name {
-                "constant" | "burn" => TIME_US_MAX,
-                "stall" => TIME_US_MAX / 1000,
-                "errors" | "wrong" | "resets" | "halves" | "lost" | "doubled" | "altered" => 1000,
-                "chunked" => 1,
-                "entities" | "rows" => ENTITIES_MAX,
-                "size" => SIZE_BYTES_MAX,
-                _ => return Err(unknown()),
-            };
-            if number > most {
+            let (_, most, _) = NAMES.iter().find(|(known, ..)| *known == name).ok_or_else(unknown)?;
+            if number > *most {
                 return Err(format!("`{part}` is beyond {most}"));
             }
+            let time = Duration::from_micros(number);
             match name {
-                "constant" => behaviour.constant = Duration::from_micros(number),
-                "burn" => behaviour.burn = Duration::from_micros(number),
+                "constant" => (behaviour.service_time, times) = (ServiceTime::Constant(time), times + 1),
+                "exponential" => (behaviour.service_time, times) = (ServiceTime::Exponential { mean: time }, times + 1),
+                "lognormal" => {
+                    (behaviour.service_time, times) = (ServiceTime::Lognormal { median: time, sigma: 0.0 }, times + 1);
+                }
+                "sigma" => sigma = number,
+                "bimodal" => (behaviour.service_time, times) = (ServiceTime::Bimodal { fast: time }, times + 1),
+                "seed" => behaviour.seed = number,
+                "queue" if number == 1 => behaviour.servers = Servers::One,
+                "queue" => behaviour.servers = Servers::Unlimited,
+                "gate" => behaviour.gate = number,
+                "burn" => behaviour.burn = time,
                 "stall" => behaviour.stall = Duration::from_millis(number),
                 "errors" => behaviour.errors_per_mille = number,
                 "wrong" => behaviour.wrong_per_mille = number,
                 "resets" => behaviour.resets_per_mille = number,
                 "halves" => behaviour.halves_per_mille = number,
-                "chunked" if number == 1 => behaviour.chunked = Delimited::ByChunks,
-                "chunked" => behaviour.chunked = Delimited::ByLength,
+                "chunked" if number == 1 => behaviour.delimited = Delimited::Chunks,
+                "close" if number == 1 => behaviour.delimited = Delimited::Close,
+                "chunked" | "close" => {}
+                "pace" => behaviour.pace_bytes_per_second = number,
                 "entities" => behaviour.entities = number,
+                "size" => behaviour.size_bytes = number as usize,
+                "bytes" => behaviour.filling_bytes = Some(number as usize),
                 "lost" => behaviour.lost_per_mille = number,
                 "doubled" => behaviour.doubled_per_mille = number,
                 "altered" => behaviour.altered_per_mille = number,
-                "rows" => behaviour.rows_max = number,
-                _ => behaviour.size_bytes = number as usize,
+                _ => behaviour.rows_max = number,
             }
+        }
+        if times > 1 {
+            return Err(format!(
+                "`{class}` has {times} service times: one of constant, exponential, lognormal, bimodal"
+            ));
+        }
+        if let ServiceTime::Lognormal { sigma: of_time, .. } = &mut behaviour.service_time {
+            *of_time = sigma as f64 / 100.0;
         }
         Ok(behaviour)
     }
@@ -143,8 +205,26 @@ mod tests {
     #[test]
     fn a_class_is_a_list_of_what_it_does() {
         let behaviour = Behaviour::parse("constant-5000,errors-37,size-1460").unwrap();
-        assert_eq!(behaviour.constant, Duration::from_millis(5));
+        assert_eq!(behaviour.service_time, ServiceTime::Constant(Duration::from_millis(5)));
         assert_eq!((behaviour.errors_per_mille, behaviour.size_bytes, behaviour.burn), (37, 1460, Duration::ZERO));
+        let behaviour = Behaviour::parse("sigma-80,lognormal-2000,seed-9,queue-1,close-1,bytes-0").unwrap();
+        assert_eq!(
+            behaviour.service_time,
+            ServiceTime::Lognormal { median: Duration::from_millis(2), sigma: 0.8 },
+            "whichever of both comes first"
+        );
+        assert_eq!((behaviour.seed, behaviour.servers), (9, Servers::One));
+        assert_eq!((behaviour.delimited, behaviour.filling_bytes), (Delimited::Close, Some(0)));
+    }
+
+    #[test]
+    fn every_name_is_understood_up_to_its_bound() {
+        for (name, most, _) in NAMES {
+            assert!(Behaviour::parse(&format!("{name}-{most}")).is_ok(), "{name}");
+            if let Some(beyond) = most.checked_add(1) {
+                assert!(Behaviour::parse(&format!("{name}-{beyond}")).is_err(), "{name}");
+            }
+        }
     }
 
     #[test]
@@ -155,9 +235,8 @@ mod tests {
         check("constant-");
         check("constant-x");
         check("slow-5");
-        check("errors-1001");
         check("plain,errors-1");
-        check("burn-10000001");
+        check("constant-5,exponential-5");
     }
 
     #[test]

@@ -1,13 +1,16 @@
-//! What the server really did: for each class the exact counts, and when each request came and its answer was given.
+//! What the server really did: for each class the exact counts, and when each request came, when its answer was due, and
+//! when it was given.
 //!
 //! It is the truth that figures are held against, so it keeps every request (no histogram) and computes percentiles by
-//! sorting.
+//! sorting. How late its own answers were is a part of it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// Requests that a class keeps times of; later ones are counted only. Sixteen bytes each.
+use serde_json::{Map, Value, json};
+
+/// Requests that a class keeps times of; later ones are counted only. 32 bytes each.
 const TIMES_MAX: usize = 4_000_000;
 
 /// Everything that was done since the start.
@@ -19,7 +22,7 @@ pub(crate) struct Ledger {
 
 /// What was done for one class.
 #[derive(Debug, Default)]
-pub(crate) struct Class {
+struct Class {
     /// Requests that came.
     received: u64,
     /// Answers by status.
@@ -30,14 +33,37 @@ pub(crate) struct Class {
     reset: u64,
     /// Answers that ended in the middle of their body.
     halved: u64,
+    /// Answers that the client did not wait for.
+    left: u64,
     /// Bytes of the answers' bodies.
     body_bytes: u64,
     in_flight: u64,
     in_flight_max: u64,
     /// CPU time spent on purpose.
     burned_ns: u64,
-    /// Arrival and departure in nanoseconds since the start.
-    times: Vec<(u64, u64)>,
+    times: Vec<Times>,
+}
+
+/// Of one request, in nanoseconds since the start.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    arrival_ns: u64,
+    /// How long it was to be served, without any waiting.
+    service_ns: u64,
+    due_ns: u64,
+    departure_ns: u64,
+}
+
+/// One request from arrival to end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Visit {
+    pub(crate) arrival: Instant,
+    /// How long it was to be served.
+    pub(crate) service: Duration,
+    /// When its answer was due.
+    pub(crate) due: Instant,
+    pub(crate) burned_ns: u64,
+    pub(crate) end: End,
 }
 
 /// How one request ended.
@@ -51,11 +77,18 @@ pub(crate) enum End {
     Reset,
     /// With the head and half of the body.
     Halved,
+    /// The client went away.
+    Left,
 }
 
 impl Ledger {
     pub(crate) fn new(start: Instant) -> Ledger {
         Ledger { start, classes: BTreeMap::new() }
+    }
+
+    /// When it began.
+    pub(crate) fn start(&self) -> Instant {
+        self.start
     }
 
     /// A request came: its position among those of its class, from 0.
@@ -71,12 +104,12 @@ impl Ledger {
     }
 
     /// It is about to be answered.
-    pub(crate) fn depart(&mut self, class: &str, arrival: Instant, departure: Instant, burned_ns: u64, end: End) {
+    pub(crate) fn depart(&mut self, class: &str, visit: &Visit, departure: Instant) {
         let start = self.start;
         let class = self.classes.get_mut(class).expect("what departs has arrived");
         class.in_flight -= 1;
-        class.burned_ns += burned_ns;
-        match end {
+        class.burned_ns += visit.burned_ns;
+        match visit.end {
             End::Answered { status, body_bytes } => {
                 *class.answered.entry(status).or_default() += 1;
                 class.body_bytes += body_bytes;
@@ -88,56 +121,107 @@ impl Ledger {
             }
             End::Reset => class.reset += 1,
             End::Halved => class.halved += 1,
+            End::Left => class.left += 1,
         }
         if class.times.len() < TIMES_MAX {
             let since = |at: Instant| at.duration_since(start).as_nanos() as u64;
-            class.times.push((since(arrival), since(departure)));
+            class.times.push(Times {
+                arrival_ns: since(visit.arrival),
+                service_ns: visit.service.as_nanos() as u64,
+                due_ns: since(visit.due),
+                departure_ns: since(departure),
+            });
         }
     }
 
     /// The counts as JSON, one object for each class.
     pub(crate) fn counts(&self) -> String {
-        let mut text = String::from("{");
-        for (position, (name, class)) in self.classes.iter().enumerate() {
-            let comma = if position == 0 { "" } else { "," };
-            let answered: Vec<String> =
-                class.answered.iter().map(|(status, count)| format!("\"{status}\":{count}")).collect();
-            let mut service: Vec<u64> = class.times.iter().map(|(arrival, departure)| departure - arrival).collect();
-            service.sort_unstable();
-            write!(
-                text,
-                "{comma}\n\"{name}\":{{\"received\":{},\"answered\":{{{}}},\"wrong\":{},\"reset\":{},\"halved\":{},\"body_bytes\":{},\
-                 \"in_flight_max\":{},\"burned_ns\":{},\"service_ns\":{{\"min\":{},\"p50\":{},\"p90\":{},\"p99\":{},\"max\":{}}}}}",
-                class.received,
-                answered.join(","),
-                class.wrong,
-                class.reset,
-                class.halved,
-                class.body_bytes,
-                class.in_flight_max,
-                class.burned_ns,
-                percentile(&service, 0.0),
-                percentile(&service, 0.5),
-                percentile(&service, 0.9),
-                percentile(&service, 0.99),
-                percentile(&service, 1.0),
-            )
-            .expect("a String takes whatever is written");
-        }
-        text.push_str("\n}\n");
-        text
+        let all: Map<String, Value> = self.classes.iter().map(|(name, class)| (name.clone(), class.counts())).collect();
+        format!("{}\n", Value::Object(all))
     }
 
-    /// Every arrival and departure as CSV.
-    pub(crate) fn log(&self) -> String {
-        let mut text = String::from("class,arrival_ns,departure_ns\n");
-        for (name, class) in &self.classes {
-            for (arrival, departure) in &class.times {
-                writeln!(text, "\"{name}\",{arrival},{departure}").expect("a String takes whatever is written");
+    /// Every arrival and departure as CSV, of one class if it is named, in the order of departure.
+    pub(crate) fn log(&self, of: Option<&str>) -> String {
+        let mut text = String::from("class,arrival_ns,service_ns,due_ns,departure_ns\n");
+        for (name, class) in self.classes.iter().filter(|(name, _)| of.is_none_or(|of| of == name.as_str())) {
+            for Times { arrival_ns, service_ns, due_ns, departure_ns } in &class.times {
+                writeln!(text, "\"{name}\",{arrival_ns},{service_ns},{due_ns},{departure_ns}")
+                    .expect("a String takes whatever is written");
             }
         }
         text
     }
+
+    /// How late its own answers were, a line for each class: what it is wrong by itself.
+    pub(crate) fn error(&self) -> String {
+        let mut text = String::new();
+        for (name, class) in &self.classes {
+            let late = class.sorted(Times::late_ns);
+            let us = |share: f64| percentile(&late, share) as f64 / 1e3;
+            writeln!(
+                text,
+                "{name}: {} answers left after they were due, half of them by at most {:.1} us, 99 % by {:.1} us, all by {:.1} us",
+                late.len(),
+                us(0.5),
+                us(0.99),
+                us(1.0)
+            )
+            .expect("a String takes whatever is written");
+        }
+        text
+    }
+}
+
+impl Times {
+    fn sojourn_ns(&self) -> u64 {
+        self.departure_ns - self.arrival_ns
+    }
+
+    fn late_ns(&self) -> u64 {
+        self.departure_ns.saturating_sub(self.due_ns)
+    }
+}
+
+impl Class {
+    fn sorted(&self, of: impl Fn(&Times) -> u64) -> Vec<u64> {
+        let mut values: Vec<u64> = self.times.iter().map(of).collect();
+        values.sort_unstable();
+        values
+    }
+
+    fn counts(&self) -> Value {
+        let answered: Map<String, Value> =
+            self.answered.iter().map(|(status, count)| (status.to_string(), json!(count))).collect();
+        json!({
+            "received": self.received,
+            "answered": answered,
+            "wrong": self.wrong,
+            "reset": self.reset,
+            "halved": self.halved,
+            "left": self.left,
+            "body_bytes": self.body_bytes,
+            "in_flight_max": self.in_flight_max,
+            "burned_ns": self.burned_ns,
+            // From arrival to departure, what it was to be without any waiting, and how long after it was due.
+            "service_ns": spread(&self.sorted(Times::sojourn_ns)),
+            "drawn_ns": spread(&self.sorted(|times| times.service_ns)),
+            "late_ns": spread(&self.sorted(Times::late_ns)),
+        })
+    }
+}
+
+fn spread(sorted: &[u64]) -> Value {
+    let mean = sorted.iter().sum::<u64>() / (sorted.len() as u64).max(1);
+    json!({
+        "min": percentile(sorted, 0.0),
+        "mean": mean,
+        "p50": percentile(sorted, 0.5),
+        "p90": percentile(sorted, 0.9),
+        "p95": percentile(sorted, 0.95),
+        "p99": percentile(sorted, 0.99),
+        "p99.9": percentile(sorted, 0.999),
+        "max": percentile(sorted, 1.0),
+    })
 }
 
 /// The smallest value that at least `share` of all are not above; 0 of none.
@@ -149,7 +233,6 @@ fn percentile(sorted: &[u64], share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn percentiles_are_exact() {
@@ -167,16 +250,44 @@ mod tests {
         let start = Instant::now();
         let mut ledger = Ledger::new(start);
         let after = |us: u64| start + Duration::from_micros(us);
+        let depart = |ledger: &mut Ledger, [arrival, due, departure]: [u64; 3], burned_ns: u64, end: End| {
+            let service = Duration::from_micros(2);
+            let visit = Visit { arrival: after(arrival), service, due: after(due), burned_ns, end };
+            ledger.depart("plain", &visit, after(departure));
+        };
         assert_eq!((ledger.arrive("plain"), ledger.arrive("plain")), (0, 1));
-        ledger.depart("plain", after(0), after(5), 0, End::Answered { status: 200, body_bytes: 7 });
-        ledger.depart("plain", after(1), after(3), 9, End::Wrong { body_bytes: 8 });
+        depart(&mut ledger, [0, 4, 5], 0, End::Answered { status: 200, body_bytes: 7 });
+        depart(&mut ledger, [1, 3, 3], 9, End::Wrong { body_bytes: 8 });
         ledger.arrive("plain");
-        ledger.depart("plain", after(1), after(1), 0, End::Reset);
+        depart(&mut ledger, [1, 1, 1], 0, End::Reset);
+        ledger.arrive("plain");
+        depart(&mut ledger, [1, 2, 1], 0, End::Left);
+        let counts: Value = serde_json::from_str(&ledger.counts()).unwrap();
+        let count = |path: &str| counts.pointer(&format!("/plain/{path}")).and_then(Value::as_u64);
+        for (path, expected) in [
+            ("received", 4),
+            ("answered/200", 2),
+            ("wrong", 1),
+            ("reset", 1),
+            ("halved", 0),
+            ("left", 1),
+            ("body_bytes", 15),
+            ("in_flight_max", 2),
+            ("burned_ns", 9),
+            ("service_ns/min", 0),
+            ("service_ns/mean", 1750),
+            ("service_ns/p50", 0),
+            ("service_ns/max", 5000),
+            ("drawn_ns/max", 2000),
+            ("late_ns/max", 1000),
+        ] {
+            assert_eq!(count(path), Some(expected), "{path}");
+        }
+        assert_eq!(ledger.log(Some("plain")).lines().nth(2), Some("\"plain\",1000,2000,3000,3000"));
+        assert_eq!((ledger.log(None), ledger.log(Some("other")).lines().count()), (ledger.log(Some("plain")), 1));
         assert_eq!(
-            ledger.counts(),
-            "{\n\"plain\":{\"received\":3,\"answered\":{\"200\":2},\"wrong\":1,\"reset\":1,\"halved\":0,\"body_bytes\":15,\"in_flight_max\":2,\
-             \"burned_ns\":9,\"service_ns\":{\"min\":0,\"p50\":2000,\"p90\":5000,\"p99\":5000,\"max\":5000}}\n}\n"
+            ledger.error(),
+            "plain: 4 answers left after they were due, half of them by at most 0.0 us, 99 % by 1.0 us, all by 1.0 us\n"
         );
-        assert!(ledger.log().ends_with("\"plain\",1000,1000\n"));
     }
 }

@@ -1,24 +1,28 @@
 //! The scripted answers: `/CLASS/items` is a list, `/CLASS/items/ID` an entity of it, anything else below a class an
-//! answer that repeats its path; a table to insert into stands below `odata` and `rest`. `/truth/counts` and
-//! `/truth/log` tell what was done and are not counted themselves.
+//! answer that repeats its path; a table to insert into stands below `odata` and `rest`. `/truth/counts`, `/truth/log`,
+//! `/truth/log/CLASS` and `/truth/error` tell what was done, `/truth/faults` what was done to tables; they are not counted
+//! themselves.
 
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::fmt::Write;
-use std::sync::{Arc, Mutex};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use tollgate_net::http1::server::{Abort, Delimiter, Exchange, ExchangeError, Service};
 
-use crate::behaviour::{Behaviour, Delimited, is_hit, stalled};
-use crate::ledger::{End, Ledger};
+use crate::behaviour::{Behaviour, Delimited, Servers, is_hit, stalled};
+use crate::body::{Scripted, scripted};
+use crate::deadlines::Deadlines;
+use crate::gate::Gate;
+use crate::ledger::{End, Ledger, Visit};
 use crate::table::Table;
 
-/// What is left of a wait when the timer hands over to spinning: the runtime's timers are up to 2 ms late.
-const SPIN: Duration = Duration::from_millis(3);
-
-/// Bytes of a chunk.
-const PART_BYTES: usize = 1000;
+/// Bytes of a part, at least and at most; between them a hundredth of the body.
+const PART_BYTES: (usize, usize) = (1000, 65_536);
+/// A paced body has a part for each span of so much, or more often where that were more than a part may have.
+const PACE: Duration = Duration::from_millis(1);
 
 /// Bytes of a body that is inserted.
 const BODY_BYTES_MAX: usize = 64 << 20;
@@ -26,66 +30,166 @@ const BODY_BYTES_MAX: usize = 64 << 20;
 /// The tables by class.
 pub(crate) type Tables = Arc<Mutex<HashMap<String, Table>>>;
 
-/// The service of one thread; ledger and tables are shared.
+/// The service of the only thread; ledger and tables are shared with whoever reports.
 pub(crate) struct Truth {
     ledger: Arc<Mutex<Ledger>>,
     tables: Tables,
     start: Instant,
-    behaviours: std::cell::RefCell<HashMap<String, Behaviour>>,
+    classes: RefCell<HashMap<String, Rc<Class>>>,
+    deadlines: Rc<Deadlines>,
+}
+
+/// A class with what its requests have in common.
+struct Class {
+    name: String,
+    behaviour: Behaviour,
+    gate: Gate,
+    /// When the only server of a queue is free.
+    free_at: Cell<Instant>,
+}
+
+/// A request on its way: it is written down as one that left if it ends in any other way than by [`Guard::depart`].
+struct Guard<'a> {
+    truth: &'a Truth,
+    class: &'a Class,
+    visit: Visit,
+    has_departed: bool,
 }
 
 impl Truth {
     pub(crate) fn new(ledger: Arc<Mutex<Ledger>>, tables: Tables) -> Truth {
-        Truth { ledger, tables, start: Instant::now(), behaviours: Default::default() }
+        let start = ledger.lock().expect("nobody panics while holding the ledger").start();
+        Truth { ledger, tables, start, classes: RefCell::default(), deadlines: Rc::default() }
     }
 
-    fn behaviour(&self, class: &str) -> Result<Behaviour, String> {
-        if let Some(known) = self.behaviours.borrow().get(class) {
-            return Ok(known.clone());
+    fn class(&self, name: &str) -> Result<Rc<Class>, String> {
+        if let Some(known) = self.classes.borrow().get(name) {
+            return Ok(Rc::clone(known));
         }
-        let behaviour = Behaviour::parse(class)?;
-        self.behaviours.borrow_mut().insert(class.to_owned(), behaviour.clone());
-        Ok(behaviour)
+        let behaviour = Behaviour::parse(name)?;
+        let class = Class { name: name.to_owned(), behaviour, gate: Gate::default(), free_at: Cell::new(self.start) };
+        let class = Rc::new(class);
+        self.classes.borrow_mut().insert(name.to_owned(), Rc::clone(&class));
+        Ok(class)
+    }
+
+    /// What tells of what was done.
+    fn told(&self, path: &str) -> Option<(&'static str, String)> {
+        Some(match path {
+            "counts" => ("application/json", self.ledger().counts()),
+            "error" => ("text/plain", self.ledger().error()),
+            "log" => ("text/csv", self.ledger().log(None)),
+            "faults" => {
+                let faults: HashMap<String, u64> =
+                    self.tables().iter().map(|(class, table)| (class.clone(), table.faults())).collect();
+                ("application/json", serde_json::to_string(&faults).expect("counts by name are JSON"))
+            }
+            _ => ("text/csv", self.ledger().log(Some(path.strip_prefix("log/")?))),
+        })
+    }
+
+    /// A request of a class came: its position, and what it is written down with.
+    fn arrive<'a>(&'a self, class: &'a Class, arrival: Instant) -> (u64, Guard<'a>) {
+        let position = self.ledger().arrive(&class.name);
+        let behaviour = &class.behaviour;
+        let service = behaviour.service_time.of(behaviour.seed, position);
+        let begun = match behaviour.servers {
+            Servers::Unlimited => arrival,
+            Servers::One => arrival.max(class.free_at.get()),
+        };
+        let stall = stalled(arrival.saturating_duration_since(self.start), behaviour.stall);
+        let due = (begun + service).max(arrival + stall).max(arrival + behaviour.burn);
+        class.free_at.set(due);
+        let visit = Visit { arrival, service, due, burned_ns: 0, end: End::Left };
+        (position, Guard { truth: self, class, visit, has_departed: false })
     }
 
     /// Only what inserts is written down, burns and waits; what reads and empties a table is beside the work.
     async fn serve_table(
         &self,
         exchange: &mut Exchange<'_>,
-        (class, below): (&str, &str),
-        behaviour: &Behaviour,
+        (class, below): (&Class, &str),
         arrival: Instant,
     ) -> Result<(), ExchangeError> {
         let query = exchange.request().query().unwrap_or_default().to_owned();
         let body = exchange.read_body(BODY_BYTES_MAX).await?.to_vec();
-        let inserts = !body.is_empty() && below != "rest/deleteAll";
-        let position = if inserts { self.ledger().arrive(class) } else { 0 };
-        let burned_ns = if inserts { burn(behaviour.burn) } else { 0 };
-        let (status, content_type, text, end) = match inserts {
-            true if is_hit(position, behaviour.resets_per_mille) => (0, "", String::new(), End::Reset),
-            _ => match self.tables().entry(class.to_owned()).or_default().answer(behaviour, below, &query, &body) {
-                Some(found) => {
-                    let end = End::Answered { status: found.status, body_bytes: found.body.len() as u64 };
-                    (found.status, found.content_type, found.body, end)
-                }
-                None => (404, "text/plain", String::new(), End::Answered { status: 404, body_bytes: 0 }),
-            },
+        let behaviour = &class.behaviour;
+        let ask = || {
+            let mut tables = self.tables();
+            match tables.entry(class.name.clone()).or_default().answer(behaviour, below, &query, &body) {
+                Some(found) => (found.status, found.content_type, found.body),
+                None => (404, "text/plain", String::new()),
+            }
         };
-        if inserts {
-            wait_until(arrival + behaviour.constant).await;
-            self.ledger().depart(class, arrival, Instant::now(), burned_ns, end);
+        if body.is_empty() || below == "rest/deleteAll" {
+            let (status, content_type, text) = ask();
+            return answer(exchange, status, content_type, &text);
         }
-        match end {
-            End::Reset => Err(ExchangeError::Abort(Abort::Reset)),
-            _ => answer(exchange, status, content_type, &text),
+        let (position, mut guard) = self.arrive(class, arrival);
+        guard.visit.burned_ns = burn(behaviour.burn);
+        if is_hit(position, behaviour.resets_per_mille) {
+            self.deadlines.until(guard.visit.due).await;
+            guard.depart(End::Reset);
+            return Err(ExchangeError::Abort(Abort::Reset));
+        }
+        let (status, content_type, text) = ask();
+        self.deadlines.until(guard.visit.due).await;
+        guard.depart(End::Answered { status, body_bytes: text.len() as u64 });
+        answer(exchange, status, content_type, &text)
+    }
+
+    /// Sends a body in parts, each when it is due, and the last one with its departure.
+    async fn send_parts(
+        &self,
+        exchange: &mut Exchange<'_>,
+        guard: &mut Guard<'_>,
+        Scripted { status, body, end }: Scripted,
+    ) -> Result<(), ExchangeError> {
+        let behaviour = &guard.class.behaviour;
+        let (pace, begun) = (behaviour.pace_bytes_per_second, guard.visit.due);
+        let sent_at = |bytes: usize| match pace {
+            0 => begun,
+            pace => begun + Duration::from_secs_f64(bytes as f64 / pace as f64),
+        };
+        let part_bytes = match pace {
+            0 => (body.len() / 100).clamp(PART_BYTES.0, PART_BYTES.1),
+            pace => ((pace as f64 * PACE.as_secs_f64()) as usize).clamp(1, PART_BYTES.1),
+        };
+        exchange.respond().delimit(match behaviour.delimited {
+            Delimited::Length => Delimiter::Length(body.len() as u64),
+            Delimited::Chunks => Delimiter::Automatic,
+            Delimited::Close => Delimiter::Close,
+        });
+        // What is halved ends where half of it is sent.
+        let sent = if matches!(end, End::Halved) { &body.as_bytes()[..body.len() / 2] } else { body.as_bytes() };
+        guard.visit.due = sent_at(sent.len());
+        let mut done = 0;
+        loop {
+            let part = &sent[done..sent.len().min(done + part_bytes)];
+            let is_first = done == 0;
+            done += part.len();
+            self.deadlines.until(sent_at(done)).await;
+            if done == sent.len() {
+                guard.depart(end);
+            }
+            let response = exchange.respond();
+            if is_first {
+                response.status = status;
+                response.header("Content-Type", "application/json");
+            }
+            response.body.extend_from_slice(part);
+            exchange.flush_part().await?;
+            if done == sent.len() {
+                return if matches!(end, End::Halved) { Err(exchange.cut_short()) } else { Ok(()) };
+            }
         }
     }
 
-    fn tables(&self) -> std::sync::MutexGuard<'_, HashMap<String, Table>> {
+    fn tables(&self) -> MutexGuard<'_, HashMap<String, Table>> {
         self.tables.lock().expect("nobody panics while holding the tables")
     }
 
-    fn ledger(&self) -> std::sync::MutexGuard<'_, Ledger> {
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().expect("nobody panics while holding the ledger")
     }
 }
@@ -93,56 +197,60 @@ impl Truth {
 impl Service for Truth {
     async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
         let arrival = Instant::now();
-        let path = exchange.request().path().to_owned();
-        match path.as_str() {
-            "/truth/counts" => return answer(exchange, 200, "application/json", &self.ledger().counts()),
-            "/truth/faults" => {
-                let faults: HashMap<String, u64> =
-                    self.tables().iter().map(|(class, table)| (class.clone(), table.faults())).collect();
-                let text = serde_json::to_string(&faults).expect("counts by name are JSON");
-                return answer(exchange, 200, "application/json", &text);
-            }
-            "/truth/log" => return answer(exchange, 200, "text/csv", &self.ledger().log()),
-            _ => {}
+        let path = exchange.request().path().trim_start_matches('/').to_owned();
+        let (class, below) = path.split_once('/').unwrap_or((&path, ""));
+        if class == "truth"
+            && let Some((content_type, text)) = self.told(below)
+        {
+            return answer(exchange, 200, content_type, &text);
         }
-        let (class, below) = path.trim_start_matches('/').split_once('/').unwrap_or((path.trim_start_matches('/'), ""));
-        let behaviour = match self.behaviour(class) {
-            Ok(behaviour) => behaviour,
+        let class = match self.class(class) {
+            Ok(class) => class,
             Err(message) => return answer(exchange, 404, "text/plain", &message),
         };
         if below.starts_with("odata/") || below.starts_with("rest/") {
-            return self.serve_table(exchange, (class, below), &behaviour, arrival).await;
+            return self.serve_table(exchange, (&class, below), arrival).await;
         }
-        let position = self.ledger().arrive(class);
-
-        let burned_ns = burn(behaviour.burn);
-        let (status, body, end) = scripted(&behaviour, position, below);
-        let since_start = arrival.saturating_duration_since(self.start);
-        wait_until(arrival + behaviour.constant.max(stalled(since_start, behaviour.stall))).await;
-        let departure = Instant::now();
-
-        self.ledger().depart(class, arrival, departure, burned_ns, end);
-        match end {
-            End::Reset => Err(ExchangeError::Abort(Abort::Reset)),
-            End::Halved => {
-                exchange.respond().delimit(Delimiter::Length(body.len() as u64));
-                answer(exchange, status, "application/json", &body[..body.len() / 2])?;
-                exchange.flush_part().await?;
-                Err(ExchangeError::Abort(Abort::Close))
+        let behaviour = &class.behaviour;
+        let (position, mut guard) = self.arrive(&class, arrival);
+        guard.visit.burned_ns = burn(behaviour.burn);
+        let answered = scripted(behaviour, position, below);
+        if behaviour.gate > 0 {
+            class.gate.pass(behaviour.gate).await;
+            guard.visit.due = guard.visit.due.max(Instant::now());
+        }
+        self.deadlines.until(guard.visit.due).await;
+        let in_parts = behaviour.delimited != Delimited::Length || behaviour.pace_bytes_per_second > 0;
+        match answered.end {
+            End::Reset => {
+                guard.depart(End::Reset);
+                Err(ExchangeError::Abort(Abort::Reset))
             }
-            End::Answered { .. } | End::Wrong { .. } if behaviour.chunked == Delimited::ByChunks => {
-                for (position, part) in body.as_bytes().chunks(PART_BYTES).enumerate() {
-                    let response = exchange.respond();
-                    if position == 0 {
-                        response.status = status;
-                        response.header("Content-Type", "application/json");
-                    }
-                    response.body.extend_from_slice(part);
-                    exchange.flush_part().await?;
-                }
-                Ok(())
+            End::Halved => self.send_parts(exchange, &mut guard, answered).await,
+            End::Answered { status: 200, .. } | End::Wrong { .. } if in_parts => {
+                self.send_parts(exchange, &mut guard, answered).await
             }
-            End::Answered { .. } | End::Wrong { .. } => answer(exchange, status, "application/json", &body),
+            end => {
+                guard.depart(end);
+                answer(exchange, answered.status, "application/json", &answered.body)
+            }
+        }
+    }
+}
+
+impl Guard<'_> {
+    /// It is about to be answered.
+    fn depart(&mut self, end: End) {
+        self.visit.end = end;
+        self.has_departed = true;
+        self.truth.ledger().depart(&self.class.name, &self.visit, Instant::now());
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if !self.has_departed {
+            self.depart(End::Left);
         }
     }
 }
@@ -160,50 +268,6 @@ fn answer(
     Ok(())
 }
 
-fn scripted(behaviour: &Behaviour, position: u64, below: &str) -> (u16, String, End) {
-    if is_hit(position, behaviour.resets_per_mille) {
-        return (0, String::new(), End::Reset);
-    }
-    if is_hit(position, behaviour.errors_per_mille) {
-        let body = "{\"error\":\"as scripted\"}".to_owned();
-        let end = End::Answered { status: 500, body_bytes: body.len() as u64 };
-        return (500, body, end);
-    }
-    let wrong = is_hit(position, behaviour.wrong_per_mille);
-    let body = match below.strip_prefix("items") {
-        Some("") => list(behaviour.entities),
-        Some(rest) => entity(rest.trim_start_matches('/'), wrong, behaviour.size_bytes),
-        None => entity(below, wrong, behaviour.size_bytes),
-    };
-    let body_bytes = body.len() as u64;
-    let end = match (is_hit(position, behaviour.halves_per_mille), wrong) {
-        (true, _) => End::Halved,
-        (false, true) => End::Wrong { body_bytes },
-        (false, false) => End::Answered { status: 200, body_bytes },
-    };
-    (200, body, end)
-}
-
-fn list(entities: u64) -> String {
-    let mut text = String::from("[");
-    for id in 0..entities {
-        let comma = if id == 0 { "" } else { "," };
-        write!(text, "{comma}{{\"id\":\"{id}\"}}").expect("a String takes whatever is written");
-    }
-    text.push(']');
-    text
-}
-
-fn entity(id: &str, wrong: bool, size_bytes: usize) -> String {
-    let shown = if wrong { "another" } else { id };
-    let mut text = format!("{{\"id\":\"{shown}\",\"text\":\"");
-    let end = "\"}";
-    let filled = size_bytes.saturating_sub(text.len() + end.len());
-    text.extend(std::iter::repeat_n('x', filled));
-    text.push_str(end);
-    text
-}
-
 /// Spends CPU time of this thread by its own clock, so that being preempted does not shorten it.
 fn burn(time: Duration) -> u64 {
     if time.is_zero() {
@@ -218,22 +282,8 @@ fn burn(time: Duration) -> u64 {
     }
 }
 
-fn thread_cpu_ns() -> u64 {
+/// CPU time of this thread.
+pub(crate) fn thread_cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// Never early, and late only by as long as this thread has no core.
-async fn wait_until(deadline: Instant) {
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return;
-        }
-        if left > SPIN {
-            tokio::time::sleep(left - SPIN).await;
-        } else {
-            tokio::task::yield_now().await;
-        }
-    }
 }
