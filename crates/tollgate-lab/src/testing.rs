@@ -2,7 +2,6 @@
 //!
 //! The scripted truth server is a program of its own, for truth tests; this one is for tests of parts.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +10,7 @@ use std::thread::JoinHandle;
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::server::{Abort, Counters, Exchange, ExchangeError, Server, Service, Shutdown};
 use tollgate_net::limits::Limits;
-use tollgate_net::listen::ListenOptions;
+use tollgate_net::listen::{ListenOptions, Reserved};
 
 /// Entities of `/items`.
 pub(crate) const ITEMS: u64 = 7;
@@ -20,7 +19,8 @@ const YIELDS: usize = 3;
 
 /// A running server; dropping it ends it.
 pub(crate) struct TestServer {
-    address: SocketAddr,
+    /// Once the server has ended nobody is there, and no other test's server.
+    reserved: Reserved,
     shutdown: Shutdown,
     pub(crate) counters: Arc<Counters>,
     pub(crate) seen: Arc<Seen>,
@@ -36,19 +36,19 @@ pub(crate) struct Seen {
 
 impl TestServer {
     pub(crate) fn start() -> TestServer {
-        let server = Server::bind(&ListenOptions::new((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
-        let address = server.local_addr();
+        let reserved = Reserved::on_loopback().unwrap();
+        let server = Server::bind(&ListenOptions::new(reserved.address())).unwrap();
         let (shutdown, counters, seen) = (Shutdown::new(), Arc::new(Counters::new(1)), Arc::new(Seen::default()));
         let (ending, counting, noting) = (shutdown.clone(), Arc::clone(&counters), Arc::clone(&seen));
         let thread = std::thread::spawn(move || {
             let service = |_| Scripted { seen: Arc::clone(&noting), requests: Rc::default() };
             server.run(service, Limits::default(), Clock::system(), ending, counting).unwrap();
         });
-        TestServer { address, shutdown, counters, seen, thread: Some(thread) }
+        TestServer { reserved, shutdown, counters, seen, thread: Some(thread) }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("http://{}{path}", self.reserved.address())
     }
 
     /// Ends the server and waits for it, so that all counts stand.

@@ -154,10 +154,8 @@ mod tests {
     fn the_first_address_that_answers_is_taken() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let open = listener.local_addr().unwrap();
-        let closed = {
-            let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-            gone.local_addr().unwrap()
-        };
+        let reserved = crate::listen::Reserved::on_loopback().unwrap();
+        let closed = reserved.address();
         let (_, address, _) = block_on(connect(&[closed, open], Duration::from_secs(5))).unwrap();
         assert_eq!(address, open);
         let refused = block_on(connect(&[closed], Duration::from_secs(5))).unwrap_err();

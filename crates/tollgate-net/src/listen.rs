@@ -3,7 +3,7 @@
 //! Accepting and serving stand in [`http1::server`](crate::http1::server).
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -61,16 +61,51 @@ pub fn listen(options: &ListenOptions) -> io::Result<Vec<TcpListener>> {
     Ok(listeners)
 }
 
-/// A port of this address that is free at this moment, for a server that has to be told its port.
+/// A port at which nobody listens and which nobody is given by chance: connections are refused there, until whoever names
+/// it listens there (with `SO_REUSEADDR`, as servers do), and again behind that.
+#[derive(Debug)]
+pub struct Reserved {
+    address: SocketAddr,
+    /// Bound and never listening.
+    _socket: Socket,
+}
+
+impl Reserved {
+    /// A free port of this address.
+    ///
+    /// # Errors
+    /// What the system says when there is none.
+    pub fn at(address: IpAddr) -> io::Result<Reserved> {
+        let any = SocketAddr::new(address, 0);
+        let socket = socket(any)?;
+        socket.bind(&any.into())?;
+        let bound = socket.local_addr()?.as_socket();
+        let address = bound.ok_or_else(|| io::Error::other("a TCP socket has an address of the internet"))?;
+        Ok(Reserved { address, _socket: socket })
+    }
+
+    /// The same on loopback.
+    ///
+    /// # Errors
+    /// As [`Reserved::at`].
+    pub fn on_loopback() -> io::Result<Reserved> {
+        Reserved::at(Ipv4Addr::LOCALHOST.into())
+    }
+
+    /// The address with its port.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// A port of this address that is free at this moment, for a server that has to be told its port, and of which nobody knows
+/// whether it would share one that is [`Reserved`].
 ///
 /// # Errors
 /// What the system says when there is none.
 pub fn free_port(address: SocketAddr) -> io::Result<u16> {
-    let address = SocketAddr::new(address.ip(), 0);
-    let probe = socket(address)?;
-    probe.bind(&address.into())?;
-    let bound = probe.local_addr()?.as_socket();
-    bound.map(|bound| bound.port()).ok_or_else(|| io::Error::other("a TCP socket has an address of the internet"))
+    Reserved::at(address.ip()).map(|reserved| reserved.address.port())
 }
 
 fn socket(address: SocketAddr) -> io::Result<Socket> {
@@ -83,7 +118,7 @@ fn socket(address: SocketAddr) -> io::Result<Socket> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::Ipv4Addr;
+    use std::net::TcpStream;
 
     #[test]
     fn all_listeners_share_the_port_that_the_first_one_got() {
@@ -92,6 +127,23 @@ mod tests {
         let addresses: Vec<_> = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
         assert_eq!(addresses.len(), 3);
         assert!(addresses.iter().all(|address| *address == addresses[0] && address.port() != 0));
+    }
+
+    #[test]
+    fn a_reserved_port_refuses_before_and_behind_whoever_names_it() {
+        let reserved = Reserved::on_loopback().unwrap();
+        let is_refused = || {
+            TcpStream::connect(reserved.address()).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+        };
+        assert!(is_refused());
+        for _ in 0..2 {
+            let listener = TcpListener::bind(reserved.address()).unwrap();
+            let client = TcpStream::connect(reserved.address()).unwrap();
+            drop((listener.accept().unwrap(), listener));
+            assert!(is_refused());
+            drop(client);
+        }
+        listen(&ListenOptions::new(reserved.address())).unwrap();
     }
 
     #[test]

@@ -4,13 +4,9 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use serde_json::Value;
+use tollgate_net::listen::Reserved;
 
 use super::client::Running;
-
-/// An address where nobody listens.
-fn nowhere() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
-}
 
 fn status(gateway: &Running) -> Value {
     serde_json::from_slice(&gateway.admin().ask("GET", "/status.json", &[]).body).unwrap()
@@ -22,7 +18,8 @@ fn state(address: &str, state: &str) -> String {
 
 #[test]
 fn a_suspended_place_is_shown_and_asked_again_when_the_operator_says_so() {
-    let address = nowhere();
+    let nobody = Reserved::on_loopback().unwrap();
+    let address = nobody.address().to_string();
     let gateway = Running::start(&format!(
         "[[route]]\npath = \"/a\"\nendpoint = \"e\"\n[[endpoint]]\nname = \"e\"\nurls = [\"http://{address}\"]\n\
          suspension = {{ after_failures = 1, initial_ms = 600000, max_ms = 600000 }}"
@@ -59,7 +56,8 @@ fn a_suspended_place_is_shown_and_asked_again_when_the_operator_says_so() {
 
 #[test]
 fn a_place_that_is_asked_whether_it_is_well_goes_and_comes_without_any_request() {
-    let address = nowhere();
+    let nobody = Reserved::on_loopback().unwrap();
+    let address = nobody.address().to_string();
     let gateway = Running::start(&format!(
         "[[route]]\npath = \"/a\"\nendpoint = \"e\"\n[[endpoint]]\nname = \"e\"\nurls = [\"http://{address}\"]\n\
          health = {{ path = \"/well\", interval_ms = 100 }}\nsuspension = {{ initial_ms = 600000, max_ms = 600000 }}"

@@ -119,7 +119,8 @@ fn a_rule_that_waits_for_the_end_of_the_transaction_fails_the_unit_that_breaks_i
 
 #[test]
 fn a_server_that_is_not_there_is_told_without_the_password() {
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = tollgate_net::listen::Reserved::on_loopback().unwrap();
+    let gone = nobody.address();
     let service = format!("kind = \"records\"\ndatabase = \"postgres://me:hunter2@{gone}/shop\"");
     let config = format!("listen.addresses = [\"127.0.0.1:0\"]\n[[service]]\n{service}");
     let config = crate::Config::parse(&config, "t.toml").unwrap();

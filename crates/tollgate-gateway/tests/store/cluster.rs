@@ -3,13 +3,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use tollgate_net::listen::Reserved;
 
 /// Whom the server is run as where the tests are run by root, as whom it refuses to run.
 const USERS: [&str; 2] = ["postgres", "nobody"];
@@ -19,7 +20,8 @@ const PASSWORD: &str = "pass:word/with@all?of%it";
 
 /// A server.
 pub(crate) struct Cluster {
-    port: u16,
+    /// Kept, so that the server finds it free whenever it starts.
+    reserved: Reserved,
     folder: PathBuf,
     binaries: PathBuf,
     user: Option<(u32, u32)>,
@@ -72,7 +74,8 @@ impl Cluster {
     fn start(binaries: &Path) -> Cluster {
         let user = user();
         let folder = tempfile::Builder::new().prefix("tollgate-postgres-").tempdir().unwrap().keep();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let reserved = Reserved::on_loopback().unwrap();
+        let port = reserved.address().port();
         let password = folder.join("password");
         fs::write(&password, PASSWORD).unwrap();
         for path in [&folder, &password] {
@@ -110,7 +113,7 @@ impl Cluster {
             .spawn()
             .unwrap();
         let output = watcher.stdout.take().unwrap();
-        let cluster = Cluster { port, folder, binaries: binaries.to_owned(), user, watcher };
+        let cluster = Cluster { reserved, folder, binaries: binaries.to_owned(), user, watcher };
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line).unwrap();
         let log = || fs::read_to_string(cluster.folder.join("log")).unwrap_or_default();
@@ -118,10 +121,14 @@ impl Cluster {
         cluster
     }
 
+    fn port(&self) -> u16 {
+        self.reserved.address().port()
+    }
+
     /// A URL with these options.
     pub(crate) fn url(&self, options: &str) -> String {
         let encoded: String = PASSWORD.bytes().map(|byte| format!("%{byte:02x}")).collect();
-        format!("postgres://tollgate:{encoded}@127.0.0.1:{}/postgres?{options}", self.port)
+        format!("postgres://tollgate:{encoded}@127.0.0.1:{}/postgres?{options}", self.port())
     }
 
     /// A URL over the server's Unix socket.
@@ -144,7 +151,7 @@ impl Cluster {
 
     pub(crate) fn client(&self) -> postgres::Client {
         let mut config = postgres::Client::configure();
-        config.host_path(&self.folder).port(self.port).user("tollgate").password(PASSWORD).dbname("postgres");
+        config.host_path(&self.folder).port(self.port()).user("tollgate").password(PASSWORD).dbname("postgres");
         config.connect(postgres::NoTls).unwrap()
     }
 

@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn a_subject_that_is_not_there_has_none() {
-        let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        assert_eq!(Metrics::new(&format!("http://{gone}")).unwrap().sample(), []);
+        let nobody = tollgate_net::listen::Reserved::on_loopback().unwrap();
+        assert_eq!(Metrics::new(&format!("http://{}", nobody.address())).unwrap().sample(), []);
         assert!(Metrics::new("nowhere").is_none());
     }
 }

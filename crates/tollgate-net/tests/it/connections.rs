@@ -7,6 +7,7 @@ use std::time::Duration;
 use tollgate_net::http1::client::{
     Answers, ClientConnection, Collect, Connector, ErrorClass, ExchangeError, Exchanged, Target,
 };
+use tollgate_net::listen::Reserved;
 use tollgate_net::tls::TlsChoice;
 
 use super::support::Running;
@@ -184,14 +185,14 @@ fn an_answer_that_does_not_come_is_a_timeout() {
 
 #[test]
 fn a_connection_that_cannot_be_had_has_its_class_too() {
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = Reserved::on_loopback().unwrap();
     let check = |url: &str, class| {
         let target = Target::parse(url).unwrap();
         let connector = Connector::new(TlsChoice::Insecure).connect_timeout(Duration::from_secs(5));
         let error = block_on(connector.open(&target)).unwrap_err();
         assert_eq!(error.class(), class, "{url}: {error}");
     };
-    check(&format!("http://{gone}/"), ErrorClass::ConnectRefused);
+    check(&format!("http://{}/", nobody.address()), ErrorClass::ConnectRefused);
     // TLS with a server that speaks none.
     check(&format!("https://{}/", scripted_any()), ErrorClass::Tls);
 }

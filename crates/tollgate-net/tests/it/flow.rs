@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use tollgate_net::listen::Reserved;
 use tollgate_net::tls::flow::{Asked, Exchange, Side, observe};
 use tollgate_net::tls::{Client, ClientSettings, HandshakeKind, TlsChoice, Version};
 
@@ -118,9 +119,10 @@ fn without_tls_there_are_the_request_and_the_answer() {
 }
 
 #[test]
-fn a_server_that_goes_away_is_an_error() {
-    let address = serve(0, true);
+fn a_server_that_is_not_there_is_an_error() {
+    let nobody = Reserved::on_loopback().unwrap();
     let client = Client::new(&ClientSettings::from(TlsChoice::Insecure), "http/1.1").unwrap();
+    let address = nobody.address();
     let asked = Asked { address, host: "localhost", request: REQUEST, timeout: Duration::from_secs(20) };
     assert!(observe(&asked, Some(&client)).is_err());
 }

@@ -14,7 +14,7 @@ use tollgate_net::http1::server::{
 use tollgate_net::http1::upstream::{Counts, Place, Pool, PoolLimits};
 use tollgate_net::http1::{Framing, Method};
 use tollgate_net::limits::Limits;
-use tollgate_net::listen::ListenOptions;
+use tollgate_net::listen::{ListenOptions, Reserved};
 
 use super::support::{Client, Running, wait_until_read};
 
@@ -89,12 +89,15 @@ struct Between {
     gateway: Running,
     counts: Arc<Mutex<Option<Arc<Counts>>>>,
     backend: JoinHandle<()>,
+    /// Keeps the backend's port from others once it is gone.
+    _reserved: Reserved,
 }
 
 impl Between {
     fn start(scripts: Vec<Script>) -> Between {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let reserved = Reserved::on_loopback().unwrap();
+        let listener = TcpListener::bind(reserved.address()).unwrap();
+        let port = reserved.address().port();
         let backend = std::thread::spawn(move || {
             let scripts = scripts.into_iter().map(|script| {
                 let mut client = Client::of(listener.accept().unwrap().0);
@@ -117,7 +120,8 @@ impl Between {
             Forwards { pool: Rc::new(pool) }
         };
         let server = Server::bind(&ListenOptions::new((Ipv4Addr::LOCALHOST, 0).into())).unwrap();
-        Between { gateway: Running::serve(Limits::default(), server, make_service), counts, backend }
+        let gateway = Running::serve(Limits::default(), server, make_service);
+        Between { gateway, counts, backend, _reserved: reserved }
     }
 
     /// Connections opened, and requests over those that had waited.
@@ -427,7 +431,7 @@ fn a_backend_that_is_silent_is_given_up() {
 #[test]
 fn nobody_who_listens_is_told_at_once() {
     let between = Between::start(Vec::new());
-    let Between { gateway, backend, .. } = between;
+    let Between { gateway, backend, _reserved, .. } = between;
     // The listener is gone with its thread.
     backend.join().unwrap();
     let answer = gateway.connect().ask("/");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use tollgate_net::link::{Echo, Effort, Link, LinkSpec, WINDOW_BYTES_MIN, verify};
-use tollgate_net::listen::{ListenOptions, listen};
+use tollgate_net::listen::{ListenOptions, Reserved, listen};
 
 /// Longest wait for anything; only a failure takes so long.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -145,8 +145,8 @@ fn a_reset_arrives_as_a_reset_after_the_bytes_before_it() {
 
 #[test]
 fn a_target_that_is_not_there_resets_its_client_and_is_counted() {
-    let gone = TcpListener::bind(loopback()).unwrap().local_addr().unwrap();
-    let link = Link::start(loopback(), gone, &LinkSpec::of_round_trip(Duration::from_millis(1))).unwrap();
+    let nobody = Reserved::on_loopback().unwrap();
+    let link = Link::start(loopback(), nobody.address(), &LinkSpec::of_round_trip(Duration::from_millis(1))).unwrap();
     let mut near = connect(link.address());
     // The first bytes may be on their way when the refusal comes back.
     let _ = near.write_all(b"is anybody there?");

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tollgate_net::http1::Fault;
 use tollgate_net::http1::server::CloseCause;
 use tollgate_net::limits::Limits;
+use tollgate_net::listen::Reserved;
 
 use super::support::Running;
 
@@ -278,7 +279,8 @@ fn a_service_can_break_its_connection_off() {
 
 #[test]
 fn draining_finishes_what_is_in_flight_and_closes_what_is_idle() {
-    let server = Running::start(Limits::default());
+    let reserved = Reserved::on_loopback().unwrap();
+    let server = Running::start_at(reserved.address(), Limits::default());
     let mut idle = server.connect();
     assert_eq!(idle.ask("/").body, "hello");
     let mut fresh = server.connect();

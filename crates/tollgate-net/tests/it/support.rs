@@ -32,7 +32,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(limits: Limits) -> Running {
-        Running::run(limits, Server::bind(&ListenOptions::new((Ipv4Addr::LOCALHOST, 0).into())).unwrap())
+        Running::start_at((Ipv4Addr::LOCALHOST, 0).into(), limits)
+    }
+
+    pub(crate) fn start_at(address: SocketAddr, limits: Limits) -> Running {
+        Running::run(limits, Server::bind(&ListenOptions::new(address)).unwrap())
     }
 
     pub(crate) fn start_tls(limits: Limits, acceptor: &Acceptor) -> Running {

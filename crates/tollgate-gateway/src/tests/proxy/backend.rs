@@ -6,6 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use tollgate_net::listen::Reserved;
+
 /// Longer than any test should take: a guard against hanging, not a measure.
 const GUARD: Duration = Duration::from_secs(30);
 
@@ -16,6 +18,8 @@ pub(super) type Script = Box<dyn FnOnce(&mut Peer) + Send>;
 pub(super) struct Backend {
     pub(super) address: SocketAddr,
     thread: Option<JoinHandle<()>>,
+    /// Whoever asks for it once it is gone finds nobody, and no other test's server.
+    _reserved: Reserved,
 }
 
 /// The backend's end of a connection.
@@ -76,13 +80,15 @@ pub(super) fn late() -> (Backend, Receiver<()>, Sender<()>) {
 impl Backend {
     /// Listens, and takes as many connections as there are scripts.
     pub(super) fn start(scripts: Vec<Script>) -> Backend {
-        Backend::start_at("127.0.0.1:0".parse().unwrap(), scripts)
+        Backend::away().back(scripts)
     }
 
-    /// The same at an address where another one was.
-    pub(super) fn start_at(address: SocketAddr, scripts: Vec<Script>) -> Backend {
-        let listener = TcpListener::bind(address).unwrap();
-        let address = listener.local_addr().unwrap();
+    /// Another one at the address of this one, once that is done.
+    pub(super) fn back(mut self, scripts: Vec<Script>) -> Backend {
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+        let listener = TcpListener::bind(self.address).unwrap();
         let thread = std::thread::spawn(move || {
             let running = scripts.into_iter().map(|script| {
                 let (socket, _) = listener.accept().unwrap();
@@ -97,12 +103,13 @@ impl Backend {
                 script.join().unwrap();
             }
         });
-        Backend { address, thread: Some(thread) }
+        Backend { thread: Some(thread), ..self }
     }
 
     /// One that nobody listens at.
     pub(super) fn away() -> Backend {
-        Backend { address: TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap(), thread: None }
+        let reserved = Reserved::on_loopback().unwrap();
+        Backend { address: reserved.address(), thread: None, _reserved: reserved }
     }
 
     /// Whether all scripts are done.

@@ -86,7 +86,7 @@ fn a_place_that_is_back_takes_requests_while_the_first_answer_is_still_being_tak
     let (gateway, hand) = before_by_hand(&[&away], suspension, "");
     gateway.get("/passed").expect(502, "");
     gateway.get("/passed").expect(503, "");
-    let backend = Backend::start_at(away.address, vec![large(), always(answer("here"))]);
+    let backend = away.back(vec![large(), always(answer("here"))]);
     hand.advance(Duration::from_secs(2));
     let mut slow = gateway.connect();
     slow.send("GET", "/passed", &[]);

@@ -23,7 +23,6 @@ fn a_backend_that_dies_is_a_502_for_each_in_flight_then_a_503_and_is_found_when_
         }));
     }
     let backend = Backend::start(may_die);
-    let address = backend.address;
     let (gateway, hand) = before_by_hand(&[&backend], "", "");
     let mut clients: Vec<Connection> = (0..IN_FLIGHT).map(|_| gateway.connect()).collect();
     for client in &mut clients {
@@ -36,11 +35,10 @@ fn a_backend_that_dies_is_a_502_for_each_in_flight_then_a_503_and_is_found_when_
     for client in &mut clients {
         client.read("GET").expect(502, "BadGateway");
     }
-    backend.join();
     let away = gateway.get("/passed");
     away.expect(503, "");
     assert_eq!(away.header("retry-after"), Some("1"));
-    let backend = Backend::start_at(address, vec![always(answer("back"))]);
+    let backend = backend.back(vec![always(answer("back"))]);
     let mut client = gateway.connect();
     let back = loop {
         let told = client.ask("GET", "/passed", &[]);
