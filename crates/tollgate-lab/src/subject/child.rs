@@ -22,7 +22,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use crate::cores::Cores;
 
 /// A subject has to say within this time where it listens.
-const READY_WITHIN: Duration = Duration::from_secs(20);
+const READY_WITHIN: Duration = Duration::from_secs(60);
 /// A subject has this time to drain after SIGTERM.
 const DRAIN_WITHIN: Duration = Duration::from_secs(2);
 /// Lines of its standard error that are kept.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tollgate_net::listen::free_port;
+use tollgate_net::listen::Reserved;
 
 use crate::cores::Cores;
 use crate::secret;
@@ -80,7 +80,8 @@ impl std::error::Error for PostgresError {}
 /// A running server.
 #[derive(Debug)]
 pub struct Postgres {
-    address: SocketAddr,
+    /// Its port: nobody else is given it before the server listens.
+    reserved: Reserved,
     password: String,
     folder: PathBuf,
     version: String,
@@ -153,14 +154,13 @@ impl Postgres {
             return Err(failed("initdb", &String::from_utf8_lossy(&made.stderr).trim()));
         }
         let version = fs::read_to_string(data.join("PG_VERSION")).unwrap_or_default().trim().to_owned();
-        let port = free_port(SocketAddr::new(options.address, 0))
+        let reserved = Reserved::at(options.address)
             .map_err(|error| failed(&format!("no port of {}", options.address), &error))?;
-        let address = SocketAddr::new(options.address, port);
         let append = |file: &str, text: String| {
             let opened = OpenOptions::new().append(true).open(data.join(file));
             opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| failed(file, &error))
         };
-        append("postgresql.conf", configuration(address, folder, &options.settings))?;
+        append("postgresql.conf", configuration(reserved.address(), folder, &options.settings))?;
         append("pg_hba.conf", "host all all 127.0.0.0/8 scram-sha-256\n".to_owned())?;
         let mut keeper = command(user, Path::new("/bin/sh"));
         keeper.args(["-c", KEEPER, "sh"]).arg(&installed.folder).arg(folder);
@@ -169,7 +169,7 @@ impl Postgres {
         let mut keeper = cores.as_generator(|| keeper.spawn()).map_err(|error| failed("sh", &error))?;
         let output = keeper.stdout.take().expect("standard output is piped");
         let (folder, password) = (folder.to_owned(), password.to_owned());
-        let server = Postgres { address, password, folder, version, keeper };
+        let server = Postgres { reserved, password, folder, version, keeper };
         let mut line = String::new();
         match BufReader::new(output).read_line(&mut line) {
             Ok(_) if line.trim() == "started" => Ok(server),
@@ -179,7 +179,7 @@ impl Postgres {
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.reserved.address()
     }
 
     /// The URL of its database by way of `address`, such as that of a link to it. It holds the password.
@@ -189,7 +189,7 @@ impl Postgres {
 
     /// The URL of its database. It holds the password.
     pub fn url(&self) -> String {
-        self.url_by(self.address)
+        self.url_by(self.address())
     }
 
     /// Its version, such as `15`.
