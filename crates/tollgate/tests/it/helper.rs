@@ -83,6 +83,11 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// Whether it is over: it is not waited for.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Its process.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()

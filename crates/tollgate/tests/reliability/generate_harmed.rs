@@ -11,6 +11,9 @@ use crate::generate::{Orders, States, configured, figures, on_each, start};
 use crate::helper::{tollgate, wait_for};
 use crate::restart::TURN;
 
+/// So many orders that a batch is not done before it is harmed, also where the test has to wait for a core.
+const FAR_FROM_DONE: u32 = 1_500;
+
 #[test]
 fn a_document_with_which_something_is_wrong_is_set_aside_and_the_rest_goes_on() {
     let orders = 12;
@@ -183,12 +186,12 @@ fn keys_that_are_no_keys_are_told_before_the_batch_begins() {
 
 #[test]
 fn a_lost_connection_is_opened_again_and_no_document_is_lost_with_it() {
-    let orders = 300;
+    let orders = FAR_FROM_DONE;
     on_each(orders, |database, folder| {
         let Orders::Postgres(cluster, schema) = database else { return };
         let config = configured(folder, States::Column);
+        let (mut client, mut stored) = (cluster.client(), database.counter());
         let batch = start(&config, &database.url(), "3");
-        let stored = || database.pairs("SELECT CAST(count(*) AS text), '' FROM results")[0].0.parse::<u32>().unwrap();
         wait_for("result", || (stored() > 0).then_some(()));
         // Those that hold something of this test's tables.
         let end = format!(
@@ -196,7 +199,6 @@ fn a_lost_connection_is_opened_again_and_no_document_is_lost_with_it() {
              (SELECT pid FROM pg_locks WHERE relation IN \
              (SELECT oid FROM pg_class WHERE relnamespace = '{schema}'::regnamespace))"
         );
-        let mut client = cluster.client();
         let ended = wait_for("connection in use", || {
             let ended = client.query(&end, &[]).unwrap().len();
             (ended > 0).then_some(ended)
@@ -210,13 +212,13 @@ fn a_lost_connection_is_opened_again_and_no_document_is_lost_with_it() {
 
 #[test]
 fn a_database_that_does_not_come_back_ends_the_batch_with_nothing_lost() {
-    let orders = 300;
+    let orders = FAR_FROM_DONE;
     on_each(orders, |database, folder| {
         let Orders::Postgres(..) = database else { return };
         let config = configured(folder, States::Column);
         let relay = Relay::start(&database.url());
+        let mut stored = database.counter();
         let batch = start(&config, &relay.url, "2");
-        let stored = || database.pairs("SELECT CAST(count(*) AS text), '' FROM results")[0].0.parse::<u32>().unwrap();
         wait_for("result", || (stored() > 0).then_some(()));
         relay.end();
         let batch = batch.finish();
