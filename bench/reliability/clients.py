@@ -138,8 +138,9 @@ def slow(world, long):
         return await asyncio.gather(head, body, read_nothing(gateway, "/passed"))
 
     (head, head_seconds), (body, body_seconds), (came, reader_seconds) = asyncio.run(all_of_them())
-    # The engine's time is as coarse as a quarter of a second, and the machine may be busy.
-    in_time = lambda took, limit: limit - 0.3 <= took <= limit + 1.5
+    # The engine's time is as coarse as a quarter of a second, and the machine may be busy: the short form runs on any.
+    late_most = 1.5 if long else 15
+    in_time = lambda took, limit: limit - 0.3 <= took <= limit + late_most
     for what, status, took, limit in [("head", head, head_seconds, "header"), ("body", body, body_seconds, "body")]:
         yield Row(
             f"a {what} of ten bytes a second",

