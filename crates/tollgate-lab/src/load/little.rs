@@ -11,6 +11,8 @@ use super::recorder::Recorder;
 
 /// Least bound.
 pub const SHARE_MAX: f64 = 0.01;
+/// From this bound on, that the law was not broken says nothing.
+const TELLING_BOUND_MAX: f64 = 0.1;
 
 /// Users, and what the records find of them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -23,8 +25,8 @@ pub struct LittlesLaw {
     pub off: f64,
     /// The largest share that is allowed: 1 %, or two mean response times by the span of a trial.
     pub bound: f64,
-    /// Whether it holds.
-    pub holds: bool,
+    /// Whether it holds; absent where so much is allowed, 10 % or more, that it would hold in any case.
+    pub holds: Option<bool>,
 }
 
 impl LittlesLaw {
@@ -41,14 +43,35 @@ impl LittlesLaw {
         let share = (answers * mean_ns + other_ns) / tally.busy_ns as f64;
         let bound = SHARE_MAX.max(2.0 * mean_ns / 1e6 / span_ms.max(f64::MIN_POSITIVE)).min(1.0);
         let off = (share - 1.0).abs();
-        Some(LittlesLaw { users, found: users as f64 * share, off, bound, holds: off <= bound })
+        Some(LittlesLaw { users, found: users as f64 * share, off, bound, holds: holds(off, bound) })
     }
 
     /// The same, where a thread of the generator had no core for this share of the time: that falls between two reads
     /// of the clock as often as into a record.
     pub fn without_core(self, share: f64) -> LittlesLaw {
         let bound = (self.bound + share).min(1.0);
-        LittlesLaw { bound, holds: self.off <= bound, ..self }
+        LittlesLaw { bound, holds: holds(self.off, bound), ..self }
+    }
+
+    /// Whether the records contradict the clock.
+    pub fn is_broken(&self) -> bool {
+        self.holds == Some(false)
+    }
+
+    /// What is found, in words.
+    pub fn verdict(&self) -> &'static str {
+        match self.holds {
+            Some(true) => "holds",
+            Some(false) => "does not hold",
+            None => "cannot be told of so short a load",
+        }
+    }
+}
+
+fn holds(off: f64, bound: f64) -> Option<bool> {
+    match off <= bound {
+        false => Some(false),
+        true => (bound < TELLING_BOUND_MAX).then_some(true),
     }
 }
 
@@ -80,7 +103,7 @@ mod tests {
     fn a_lost_or_a_doubled_record_breaks_the_law() {
         let check = |recorder: &Recorder, span_ms: f64, expected: bool| {
             let law = LittlesLaw::of(recorder, 1, span_ms).unwrap();
-            assert_eq!(law.holds, expected, "{law:?}");
+            assert_eq!(law.holds, Some(expected), "{law:?}");
         };
         check(&recorded(|_| 1), SPAN_MS, true);
         // One record of fifty is 2 %: beyond 1 %, but within two response times of 5 ms in a span of 250 ms.
@@ -93,7 +116,8 @@ mod tests {
     #[test]
     fn time_without_a_core_is_allowed_for() {
         let law = LittlesLaw::of(&recorded(|number| u32::from(number != 7)), 1, 10.0 * SPAN_MS).unwrap();
-        assert!(!law.holds && !law.without_core(0.005).holds && law.without_core(0.015).holds, "{law:?}");
+        let broken = [law, law.without_core(0.005), law.without_core(0.015)].map(|law| law.is_broken());
+        assert_eq!(broken, [true, true, false], "{law:?}");
     }
 
     #[test]
@@ -102,7 +126,7 @@ mod tests {
         let start = Instant::now();
         recorder.answer(start, start, start + Duration::from_millis(50));
         let law = LittlesLaw::of(&recorder, 1, SPAN_MS).unwrap();
-        assert!(!law.holds && law.found > 1.1, "{law:?}");
+        assert!(law.is_broken() && law.found > 1.1, "{law:?}");
     }
 
     #[test]
@@ -112,7 +136,14 @@ mod tests {
         recorder.failure(&Failure::status(503), start, start + Duration::from_millis(30));
         recorder.tally.waited_ns = 20_000_000;
         let law = LittlesLaw::of(&recorder, 20, SPAN_MS).unwrap();
-        assert!(law.holds && (law.found - 20.0).abs() < 0.1, "{law:?}");
+        assert!(law.holds == Some(true) && (law.found - 20.0).abs() < 0.1, "{law:?}");
         assert_eq!(LittlesLaw::of(&Recorder::default(), 1, SPAN_MS), None);
+    }
+
+    #[test]
+    fn of_a_load_of_few_response_times_nothing_can_be_told() {
+        let law = |span_ms: f64| LittlesLaw::of(&recorded(|number| u32::from(number % 25 > 0)), 50, span_ms).unwrap();
+        assert_eq!((law(200.0).holds, law(90.0).holds, law(5.0).holds), (Some(true), None, None));
+        assert!(LittlesLaw::of(&recorded(|_| 3), 50, 5.0).unwrap().is_broken(), "twice too much is too much for any");
     }
 }

@@ -177,6 +177,15 @@ impl QuickLoad {
         }
     }
 
+    /// Requests at most, all users together.
+    fn requests_bound(&self) -> Option<u64> {
+        let asked = match (self.requests, self.duration) {
+            (None, None) => Some(1),
+            (requests, _) => requests,
+        };
+        [asked, self.rows_bound()].into_iter().flatten().min()
+    }
+
     /// Requests for which there are rows, if that is a bound for all users together.
     fn rows_bound(&self) -> Option<u64> {
         let feed = self.feed.as_ref().filter(|feed| feed.end == FeedEnd::Stop)?;
@@ -220,6 +229,7 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
     if threads == 0 {
         return Err(RunError::Usage("there must be at least 1 user and 1 thread".to_owned()));
     }
+    check_users(load)?;
     let (target, script) = prepare::prepare(load).map_err(RunError::Usage)?;
     Connector::new(target.tls.clone()).prepare(&target.target).map_err(RunError::Usage)?;
     ports::check(load.concurrency, load.connection).map_err(RunError::Usage)?;
@@ -247,18 +257,25 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
     Ok(Quick { result: seen.result(started), recorder, started, took })
 }
 
+/// Users who wait share the requests: of more users than requests, some are there for nothing, and what is computed of users
+/// and time is of no load.
+fn check_users(load: &QuickLoad) -> Result<(), RunError> {
+    let users = load.concurrency as u64;
+    match load.requests_bound() {
+        Some(requests) if load.rate.is_none() && requests < users => Err(RunError::Usage(format!(
+            "there are {users} users (-c) for {requests} requests (-n): there must be as many requests as users at least"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn order(
     load: &QuickLoad,
     workers: &[Worker],
     target: &Arc<LoadTarget>,
     script: &Arc<Script>,
 ) -> Vec<oneshot::Sender<()>> {
-    let requests = match (load.requests, load.duration) {
-        (None, None) => Some(1),
-        (requests, _) => requests,
-    };
-    let requests = [requests, load.rows_bound()].into_iter().flatten().min();
-    let end = End { after: load.duration, units: requests };
+    let end = End { after: load.duration, units: load.requests_bound() };
     let all = match load.rate {
         None => Load::from(Closed { users: load.concurrency, end, ramp_up: load.ramp_up }),
         Some(Rate { per_second, arrivals, seed }) => Load::from(Open {

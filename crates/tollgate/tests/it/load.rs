@@ -381,8 +381,15 @@ fn the_text_is_laid_out_as_abs() {
 #[test]
 fn errors_are_counted_by_class_and_shown() {
     let gateway = serving(&[]);
+    let load = tollgate(["load", "-n", "20", "-k", &format!("{}/rest/nothing/here", gateway.url)]).finish();
+    load.check(1, "Refused:                no request was answered as it was wanted, 20 failed", "");
+    load.check(1, "Total:              -        -        -        -        -\n", "");
+    load.check(1, "Valid answers:          0, 0.00 per second", "");
     let figures = figures(&["-n", "20", "-k", &format!("{}/rest/nothing/here", gateway.url)], 1);
     assert_eq!(figures["errors"]["status-404"], 20, "{figures:#}");
+    for times in ["response_time_ms", "service_time_ms", "connection_times_ms"] {
+        assert_eq!(figures[times], Value::Null, "{times}");
+    }
 }
 
 #[test]
@@ -394,6 +401,7 @@ fn what_cannot_be_loaded_is_a_clear_error() {
     check(&["http://other.example/"], 2, "--i-may-load other.example");
     check(&["-p", "missing.json", "http://127.0.0.1:1/"], 2, "cannot read missing.json");
     check(&["http://127.0.0.1:1/"], 1, "127.0.0.1:1");
+    check(&["-n", "100", "-c", "200", "http://127.0.0.1:1/"], 2, "there are 200 users (-c) for 100 requests (-n)");
 }
 
 #[test]

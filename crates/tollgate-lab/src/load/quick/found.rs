@@ -39,6 +39,9 @@ pub struct QuickResult {
     pub subject: Subject,
     /// How long connections live: `keep-alive`, `N requests each` or `one request each`.
     pub connection: String,
+    /// Who asks: `closed`, users who wait for their answers, so that a stall of the server shows once for each; or `open`, at a
+    /// rate, whatever the server does.
+    pub model: &'static str,
     /// Users, at a rate the most that there might be.
     pub concurrency: usize,
     /// Valid answers: whole ones that were as they had to be, with a status of 2xx if nothing else was wanted.
@@ -51,15 +54,19 @@ pub struct QuickResult {
     pub duration_ms: f64,
     /// Valid answers per second.
     pub requests_per_second: f64,
-    /// From the intended start to the last byte.
+    /// From the intended start to the last byte; absent where there was no valid answer.
+    #[serde(serialize_with = "of_any")]
+    #[schemars(with = "Option<Percentiles>")]
     pub response_time_ms: Percentiles,
-    /// From the send to the last byte.
+    /// From the send to the last byte; absent where there was no valid answer.
+    #[serde(serialize_with = "of_any")]
+    #[schemars(with = "Option<Percentiles>")]
     pub service_time_ms: Percentiles,
     /// For each percentage the time within which so many of the valid answers came, in milliseconds; without it where fewer
     /// than 30 took longer.
     pub served_within_ms: Vec<(f64, Option<f64>)>,
-    /// Where the time of valid answers went, as ApacheBench divides it.
-    pub connection_times_ms: ConnectionTimes,
+    /// Where the time of valid answers went, as ApacheBench divides it; absent where there was none.
+    pub connection_times_ms: Option<ConnectionTimes>,
     /// The course over time; empty where it was not asked for.
     pub course: Vec<Course>,
     /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.
@@ -301,6 +308,7 @@ impl Seen<'_> {
                 Connection::Requests(count) => format!("{count} requests each"),
                 Connection::New => "one request each".to_owned(),
             },
+            model: if load.rate.is_some() { "open" } else { "closed" },
             concurrency: load.concurrency,
             requests: tally.requests,
             errors,
@@ -364,14 +372,19 @@ fn within_ms(times: &Histogram<u64>, percent: f64) -> Option<f64> {
     is_available.then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
 }
 
-fn connection_times(all: &Recorder) -> ConnectionTimes {
-    let Some(detail) = &all.detail else { return ConnectionTimes::default() };
-    ConnectionTimes {
+fn connection_times(all: &Recorder) -> Option<ConnectionTimes> {
+    let detail = all.detail.as_ref().filter(|_| !all.response.is_empty())?;
+    Some(ConnectionTimes {
         connect: with_zeros(&detail.opening, all.response.len()),
         processing: spread(&all.service),
         waiting: spread(&detail.waiting),
         total: spread(&all.response),
-    }
+    })
+}
+
+/// Times of nothing are none. No answer takes no time, so that the largest tells whether there was one.
+fn of_any<S: serde::Serializer>(times: &Percentiles, serializer: S) -> Result<S::Ok, S::Error> {
+    (times.max > 0.0).then_some(times).serialize(serializer)
 }
 
 fn spread(times: &Histogram<u64>) -> Spread {

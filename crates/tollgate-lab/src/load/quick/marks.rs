@@ -58,6 +58,7 @@ type Rule = fn(&Evidence<'_>) -> Option<Mark>;
 /// All rules in the order of the report: those that refuse first.
 const RULES: &[Rule] = &[
     generator_errors,
+    answers,
     rate,
     lateness,
     littles_law,
@@ -94,6 +95,14 @@ fn generator_errors(evidence: &Evidence<'_>) -> Option<Mark> {
     (own > 0).then(|| refused("generator-errors", reason(), remedy, (own as f64, 0.0)))
 }
 
+/// Where nothing was answered, there is no time to be read.
+fn answers(evidence: &Evidence<'_>) -> Option<Mark> {
+    let failed: u64 = evidence.errors.values().sum();
+    let reason = || format!("no request was answered as it was wanted, {failed} failed");
+    let remedy = "find out why they fail: the classes of failures stand above, with the first of each";
+    (evidence.requests == 0).then(|| refused("answers", reason(), remedy, (0.0, 1.0)))
+}
+
 fn rate(evidence: &Evidence<'_>) -> Option<Mark> {
     let Offered { intended, unsent, .. } = evidence.offered?;
     let sent = intended.saturating_sub(*unsent) as f64;
@@ -113,7 +122,7 @@ fn lateness(evidence: &Evidence<'_>) -> Option<Mark> {
 }
 
 fn littles_law(evidence: &Evidence<'_>) -> Option<Mark> {
-    let law = evidence.littles_law.filter(|law| !law.holds)?;
+    let law = evidence.littles_law.filter(LittlesLaw::is_broken)?;
     let reason = format!("answers x response time find {:.2} users where {} asked", law.found, law.users);
     let remedy = "a response time beyond 60 s is one reason; any other is a defect of the generator: please report it";
     Some(refused("littles-law", reason, remedy, (law.off, law.bound)))
@@ -125,7 +134,8 @@ fn errors(evidence: &Evidence<'_>) -> Option<Mark> {
     let share = failed as f64 / asked.max(1) as f64;
     let reason = || format!("{failed} of {asked} requests failed: the times are of the others");
     let remedy = "find out why they fail; failures are cheaper than answers";
-    (share > ERROR_SHARE_MAX).then(|| mark("errors", reason(), remedy, (share, ERROR_SHARE_MAX)))
+    let is_some = evidence.requests > 0 && share > ERROR_SHARE_MAX;
+    is_some.then(|| mark("errors", reason(), remedy, (share, ERROR_SHARE_MAX)))
 }
 
 fn content(evidence: &Evidence<'_>) -> Option<Mark> {
@@ -137,7 +147,7 @@ fn content(evidence: &Evidence<'_>) -> Option<Mark> {
 
 fn samples(evidence: &Evidence<'_>) -> Option<Mark> {
     let count = evidence.requests;
-    let is_few = count < REQUESTS_MIN;
+    let is_few = count > 0 && count < REQUESTS_MIN;
     let reason = || format!("only {count} answers");
     is_few.then(|| mark("samples", reason(), "ask more often (-n) or longer (-t)", (count as f64, REQUESTS_MIN as f64)))
 }
@@ -227,13 +237,16 @@ mod tests {
         check(|_| {}, &[("ports-exhausted", 1)], &[("generator-errors", Refused)]);
         check(|evidence| evidence.checked = 9_999, &[], &[("content", Marked)]);
         check(|evidence| (evidence.requests, evidence.checked) = (299, 299), &[], &[("samples", Marked)]);
+        let none = |evidence: &mut Evidence<'_>| (evidence.requests, evidence.checked) = (0, 0);
+        check(none, &[("status-500", 200)], &[("answers", Refused)]);
+        check(none, &[], &[("answers", Refused)]);
         check(|evidence| evidence.generator_cpu_share = 0.81, &[], &[("client-saturation", Marked)]);
         check(|evidence| evidence.run_queue_share = 0.051, &[], &[("run-queue", Marked)]);
         check(|evidence| evidence.ticks.idle = 49, &[], &[("joint", Marked)]);
         check(|evidence| evidence.ticks.steal = 11, &[], &[("steal", Marked)]);
         check(|evidence| evidence.fresh_connections = 101, &[], &[("fresh-connections", Marked)]);
         check(|evidence| evidence.log_dropped = 1, &[], &[("log", Marked)]);
-        let broken = LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, holds: false };
+        let broken = LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, holds: Some(false) };
         check(|evidence| evidence.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
     }
 

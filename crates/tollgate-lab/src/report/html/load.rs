@@ -108,7 +108,8 @@ fn distribution(result: &QuickResult) -> Option<String> {
     for (percent, time) in &result.served_within_ms {
         table.push(vec![format!("{percent} %"), number::optional(*time)]);
     }
-    table.push(vec!["100 %".to_owned(), number::three_digits(result.response_time_ms.max)]);
+    let most = (result.requests > 0).then_some(result.response_time_ms.max);
+    table.push(vec!["100 %".to_owned(), number::optional(most)]);
     let all = [Distribution { name: "response time", key: 1, points: &result.curve }];
     let title = "Response times";
     let draw = |id: &str, size| {
@@ -171,7 +172,7 @@ fn course(result: &QuickResult) -> Option<String> {
 }
 
 fn times(result: &QuickResult) -> Option<String> {
-    let ConnectionTimes { connect, processing, waiting, total } = &result.connection_times_ms;
+    let ConnectionTimes { connect, processing, waiting, total } = result.connection_times_ms.as_ref()?;
     let mut table = Table::new(["all answers, ms", "least", "mean", "deviation", "median", "most"]);
     let named = [
         ("connect: TCP and TLS", connect),
@@ -256,7 +257,7 @@ fn facts(result: &QuickResult) -> Option<String> {
     let (cpu_us, share) = (result.generator_cpu_us_per_request, result.generator_cpu_share * 100.0);
     fact("generator", format!("{} us of CPU per request, {share:.0} % of a core", number::three_digits(cpu_us)));
     if let Some(law) = &result.littles_law {
-        let verdict = if law.holds { "holds" } else { "does not hold" };
+        let verdict = law.verdict();
         fact("Little's law", format!("{} users asked, {:.2} found: {verdict}", law.users, law.found));
     }
     Some(format!("<section><h2>Facts</h2>{}</section>", table.html("facts")))
@@ -275,6 +276,7 @@ mod tests {
             url: "http://127.0.0.1/<a>&b".to_owned(),
             subject: Subject::default(),
             connection: "keep-alive".to_owned(),
+            model: "closed",
             concurrency: 2,
             requests: 9000,
             errors: [("status-503".to_owned(), 2)].into(),
@@ -290,7 +292,7 @@ mod tests {
             },
             service_time_ms: Percentiles::default(),
             served_within_ms: vec![(50.0, Some(0.9)), (99.9, None)],
-            connection_times_ms: ConnectionTimes::default(),
+            connection_times_ms: Some(ConnectionTimes::default()),
             course: (1..=40)
                 .map(|place| CoursePoint {
                     until_s: f64::from(place) * 0.05,
@@ -352,6 +354,7 @@ mod tests {
     fn a_load_without_an_answer_has_a_page_too() {
         let empty = QuickResult {
             requests: 0,
+            connection_times_ms: None,
             curve: Vec::new(),
             course: Vec::new(),
             served_within_ms: vec![(50.0, None)],
@@ -360,6 +363,7 @@ mod tests {
         };
         let page = load_page(&empty);
         assert!(page.contains("0 valid answers") && !page.contains("<svg"), "{page}");
+        assert!(!page.contains("Where the time went") && !page.contains("0.000"), "{page}");
         assert!(page.contains("Yes: no rule found a doubt"), "{page}");
     }
 }

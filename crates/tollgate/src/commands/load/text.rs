@@ -45,7 +45,7 @@ impl Layout {
 pub(super) fn write(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
     subject(result, layout, out)?;
     totals(result, layout, out)?;
-    connection_times(&result.connection_times_ms, layout, out)?;
+    connection_times(result.connection_times_ms.as_ref(), layout, out)?;
     if !layout.no_percentages {
         percentages(result, out)?;
     }
@@ -112,7 +112,10 @@ fn totals(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Res
         None => result.concurrency as f64 * result.duration_ms / all,
         Some(_) => result.response_time_ms.mean,
     };
-    writeln!(out, "Time per request:       {each_ms:.3} [ms] (mean)")?;
+    match result.offered.is_some() && result.requests == 0 {
+        true => writeln!(out, "Time per request:       - [ms] (mean)")?,
+        false => writeln!(out, "Time per request:       {each_ms:.3} [ms] (mean)")?,
+    }
     let across_ms = result.duration_ms / all;
     writeln!(out, "Time per request:       {across_ms:.3} [ms] (mean, across all concurrent requests)")?;
     let [received, sent] = [result.bytes_received, result.bytes_sent].map(|bytes| bytes as f64 / 1024.0 / time);
@@ -130,19 +133,32 @@ fn is_of_connecting(class: &str) -> bool {
         || ["resolve-failed", "tls", "ports-exhausted", "descriptors-exhausted"].contains(&class)
 }
 
-fn connection_times(times: &ConnectionTimes, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
-    let ConnectionTimes { connect, processing, waiting, total } = times;
-    let rows = [("Connect:", connect), ("Processing:", processing), ("Waiting:", waiting), ("Total:", total)];
+/// Where the time of valid answers went; of none there is no time.
+fn connection_times(times: Option<&ConnectionTimes>, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
+    let of = |part: fn(&ConnectionTimes) -> &Spread| times.map(part);
+    let rows = [
+        ("Connect:", of(|times| &times.connect)),
+        ("Processing:", of(|times| &times.processing)),
+        ("Waiting:", of(|times| &times.waiting)),
+        ("Total:", of(|times| &times.total)),
+    ];
+    let cells = |values: Option<Vec<f64>>, count: usize| match values {
+        Some(values) => values.iter().map(|value| format!("{value:>9.3}")).collect::<String>(),
+        None => format!("{:>9}", "-").repeat(count),
+    };
     writeln!(out, "\nConnection Times (ms)")?;
     if layout.no_deviation {
         writeln!(out, "{:12}{:>9}{:>9}{:>9}", "", "min", "avg", "max")?;
-        return rows.into_iter().try_for_each(|(name, Spread { min, mean, max, .. })| {
-            writeln!(out, "{name:<12}{min:>9.3}{mean:>9.3}{max:>9.3}")
+        return rows.into_iter().try_for_each(|(name, spread)| {
+            let values = spread.map(|Spread { min, mean, max, .. }| vec![*min, *mean, *max]);
+            writeln!(out, "{name:<12}{}", cells(values, 3))
         });
     }
     writeln!(out, "{:12}{:>9}{:>9}{:>9}{:>9}{:>9}", "", "min", "mean", "[+/-sd]", "median", "max")?;
-    rows.into_iter().try_for_each(|(name, Spread { min, mean, deviation, median, max })| {
-        writeln!(out, "{name:<12}{min:>9.3}{mean:>9.3}{deviation:>9.3}{median:>9.3}{max:>9.3}")
+    rows.into_iter().try_for_each(|(name, spread)| {
+        let values =
+            spread.map(|Spread { min, mean, deviation, median, max }| vec![*min, *mean, *deviation, *median, *max]);
+        writeln!(out, "{name:<12}{}", cells(values, 5))
     })
 }
 
@@ -157,15 +173,29 @@ fn percentages(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
             None => writeln!(out, "{name:>5} {:>9} (fewer than 30 requests beyond it)", "-")?,
         }
     }
-    writeln!(out, "{:>5} {:>9.3} (longest request)", "100%", result.response_time_ms.max)
+    // A failed request may have been longer.
+    let longest = if result.errors.is_empty() { "longest request" } else { "longest answer" };
+    match result.requests {
+        0 => writeln!(out, "{:>5} {:>9} ({longest})", "100%", "-"),
+        _ => writeln!(out, "{:>5} {:>9.3} ({longest})", "100%", result.response_time_ms.max),
+    }
 }
 
 /// What ab does not tell: failures by class, connections, handshakes, parts of batches.
 fn classes(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nURL:                    {}", result.url)?;
+    if result.offered.is_none() {
+        let who = match result.concurrency {
+            1 => "1 user who waits".to_owned(),
+            users => format!("{users} users who wait"),
+        };
+        writeln!(out, "Load:                   closed, {who}: a stall shows once for each; --rate charges it in full")?;
+    }
+    let valid = result.requests_per_second;
+    writeln!(out, "Valid answers:          {}, {valid:.2} per second", result.requests)?;
     for (class, count) in &result.errors {
         let example = result.error_examples.get(class).map(|example| format!(", first: {example}")).unwrap_or_default();
-        writeln!(out, "Failed as {class:<14}{count}{example}")?;
+        writeln!(out, "Failed as {class:<13} {count}{example}")?;
     }
     if !result.parts.is_empty() {
         let parts: Vec<String> =
@@ -229,7 +259,7 @@ fn validity(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     let (cpu_us, share) = (result.generator_cpu_us_per_request, result.generator_cpu_share * 100.0);
     writeln!(out, "\nGenerator:              {cpu_us:.1} us of CPU per request, {share:.0} % of a core")?;
     if let Some(law) = &result.littles_law {
-        let verdict = if law.holds { "holds" } else { "does not hold" };
+        let verdict = law.verdict();
         writeln!(out, "Little's law:           {} users asked, {:.2} found: {verdict}", law.users, law.found)?;
     }
     for mark in &result.validity {

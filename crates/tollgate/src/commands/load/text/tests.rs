@@ -24,6 +24,7 @@ fn result() -> QuickResult {
             status: Some(200),
         },
         connection: "keep-alive".to_owned(),
+        model: "closed",
         concurrency: 20,
         requests: 9_997,
         errors: [("status-503".to_owned(), 2), ("length".to_owned(), 1)].into(),
@@ -33,12 +34,12 @@ fn result() -> QuickResult {
         response_time_ms: Percentiles { mean: 0.998, max: 4.5, ..Percentiles::default() },
         service_time_ms: Percentiles::default(),
         served_within_ms: vec![(50.0, Some(0.95)), (98.0, Some(2.0)), (99.0, None), (99.9, None)],
-        connection_times_ms: ConnectionTimes {
+        connection_times_ms: Some(ConnectionTimes {
             connect: spread(0.0, 0.001, 0.2),
             processing: spread(0.4, 0.9, 4.4),
             waiting: spread(0.3, 0.8, 4.3),
             total: spread(0.4, 0.998, 4.5),
-        },
+        }),
         course: Vec::new(),
         curve: Vec::new(),
         bytes_received: 10_240_000,
@@ -57,7 +58,7 @@ fn result() -> QuickResult {
         offered: None,
         generator_cpu_us_per_request: 6.24,
         generator_cpu_share: 0.12,
-        littles_law: Some(LittlesLaw { users: 20, found: 19.96, off: 0.002, bound: 0.01, holds: true }),
+        littles_law: Some(LittlesLaw { users: 20, found: 19.96, off: 0.002, bound: 0.01, holds: Some(true) }),
         validity: Vec::new(),
         interrupted: false,
     }
@@ -108,9 +109,11 @@ fn the_text_is_abs_and_behind_it_what_ab_leaves_out() {
       50%     0.950
       98%     2.000
       99%         - (fewer than 30 requests beyond it)
-     100%     4.500 (longest request)
+     100%     4.500 (longest answer)
 
     URL:                    http://…@127.0.0.1:8080/a
+    Load:                   closed, 20 users who wait: a stall shows once for each; --rate charges it in full
+    Valid answers:          9997, 19994.00 per second
     Failed as length        1
     Failed as status-503    2, first: answered 503
     Connections opened:     20 (keep-alive)
@@ -119,6 +122,25 @@ fn the_text_is_abs_and_behind_it_what_ab_leaves_out() {
     Generator:              6.2 us of CPU per request, 12 % of a core
     Little's law:           20 users asked, 19.96 found: holds
     ");
+}
+
+#[test]
+fn of_no_answer_there_are_no_times_and_classes_stand_apart_from_their_counts() {
+    let errors = [("closed-before-answer".to_owned(), 100), ("connect-refused".to_owned(), 10)].into();
+    let (requests, requests_per_second, connection_times_ms) = (0, 0.0, None);
+    let none = QuickResult { errors, requests, requests_per_second, connection_times_ms, ..result() };
+    let shown = text(&none, Layout::default());
+    for line in [
+        "Total:              -        -        -        -        -\n",
+        " 100%         - (longest answer)\n",
+        "Valid answers:          0, 0.00 per second\n",
+        "Failed as closed-before-answer 100\n",
+        "Failed as connect-refused 10\n",
+    ] {
+        assert!(shown.contains(line), "{line} in {shown}");
+    }
+    let rest = QuickResult { errors: [].into(), ..result() };
+    assert!(text(&rest, Layout::default()).contains("100%     4.500 (longest request)\n"), "nothing was longer");
 }
 
 #[test]
