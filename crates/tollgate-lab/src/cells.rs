@@ -135,7 +135,7 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
 }
 
 /// What was found of a scenario.
-pub fn played(stepped: &Stepped) -> Played {
+pub fn played(stepped: &Stepped, trials_out_of_rows: u32) -> Played {
     let step = |step: &StepRecord| StepFound {
         name: step.name.clone(),
         requests: step.response.len(),
@@ -146,6 +146,7 @@ pub fn played(stepped: &Stepped) -> Played {
     Played {
         iterations: stepped.iterations.len(),
         failed: stepped.failed,
+        trials_out_of_rows,
         iteration_time_ms: percentiles(&stepped.iterations),
         steps: stepped.steps.iter().map(step).collect(),
     }

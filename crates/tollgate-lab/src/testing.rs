@@ -3,8 +3,8 @@
 //! The scripted truth server is a program of its own, for truth tests; this one is for tests of parts.
 
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tollgate_net::clock::Clock;
@@ -32,6 +32,8 @@ pub(crate) struct TestServer {
 pub(crate) struct Seen {
     pub(crate) at_once_max: AtomicU64,
     at_once: AtomicU64,
+    /// What was asked for below `/noted/`, in order.
+    pub(crate) noted: Mutex<Vec<String>>,
 }
 
 impl TestServer {
@@ -67,7 +69,7 @@ impl Drop for TestServer {
 }
 
 /// `/items` is a list of [`ITEMS`] entities `/items/ID`, `/paged` the same on two pages, `/wrong` one whose entities are
-/// all the first; `/every-third-fails` answers 503 and `/every-third-closes` nothing to each third request.
+/// all the first; `/noted/…` is kept, `/every-third-fails` answers 503 and `/every-third-closes` nothing to each third request.
 struct Scripted {
     seen: Arc<Seen>,
     requests: Rc<std::cell::Cell<u64>>,
@@ -86,6 +88,9 @@ impl Service for Scripted {
         let target = exchange.request().target().to_owned();
         if target == "/every-third-closes" && count.is_multiple_of(3) {
             return Err(ExchangeError::Abort(Abort::Close));
+        }
+        if let Some(noted) = target.strip_prefix("/noted/") {
+            self.seen.noted.lock().unwrap_or_else(PoisonError::into_inner).push(noted.to_owned());
         }
         let response = exchange.respond();
         if target == "/every-third-fails" && count.is_multiple_of(3) {

@@ -5,6 +5,7 @@
 
 pub(crate) mod at_rate;
 pub mod batch;
+mod scenario;
 mod users;
 
 use std::collections::BTreeMap;
@@ -111,6 +112,7 @@ const RULES: &[(&str, Rule)] = &[
     ("different-host", different_host),
     ("samples", samples),
     (FEW_ROUNDS, users::few_rounds),
+    ("rows", scenario::rows),
     ("settling", users::settling),
     ("client-saturation", client_saturation),
     ("run-queue", run_queue),
@@ -251,14 +253,14 @@ fn content(evidence: &Evidence<'_>) -> Option<Finding> {
     (cell.requests > 0 && share < 1.0).then(|| Finding {
         verdict: Verdict::Marked,
         reason: format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0),
-        remedy: "say by `key` or `contains` what an answer must hold",
+        remedy: scenario::how_contents_are_checked(cell),
         value: share,
         bound: 1.0,
     })
 }
 
 fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
-    let law = evidence.littles_law.filter(|law| !law.holds)?;
+    let law = evidence.littles_law.filter(LittlesLaw::is_broken)?;
     Some(Finding {
         verdict: Verdict::Refused,
         reason: format!("answers x response time find {:.2} users where {} asked", law.found, law.users),
@@ -455,7 +457,7 @@ mod tests {
         Evidence {
             cell,
             checked: cell.requests,
-            littles_law: Some(LittlesLaw { users: 20, found: 20.1, off: 0.005, bound: 0.01, holds: true }),
+            littles_law: Some(LittlesLaw { users: 20, found: 20.1, off: 0.005, bound: 0.01, holds: Some(true) }),
             answers_per_user: None,
             settling: NOTHING_BEFORE,
             ticks: Ticks { total: 1000, idle: 400, steal: 0 },
@@ -536,7 +538,7 @@ mod tests {
 
     #[test]
     fn users_whom_the_records_do_not_find_are_refused() {
-        let broken = LittlesLaw { users: 20, found: 19.5, off: 0.025, bound: 0.01, holds: false };
+        let broken = LittlesLaw { users: 20, found: 19.5, off: 0.025, bound: 0.01, holds: Some(false) };
         check(|_, evidence| evidence.littles_law = Some(broken), &[("littles-law", Verdict::Refused)]);
         check(|_, evidence| evidence.littles_law = None, &[("all", Verdict::Ok)]);
     }

@@ -103,6 +103,8 @@ pub struct Tally {
     /// How long users were at it, added up: from when they could begin until they left, by clock reads that no record
     /// shares, so that both can be held against each other (Little's law).
     pub busy_ns: u64,
+    /// Users of a scenario who left since its rows came to an end.
+    pub out_of_rows: u64,
     /// What was inserted.
     pub transfers: Transfers,
 }
@@ -437,6 +439,7 @@ impl Tally {
         self.failed_total_ns += other.failed_total_ns;
         self.waited_ns += other.waited_ns;
         self.busy_ns += other.busy_ns;
+        self.out_of_rows += other.out_of_rows;
         self.transfers.add(&other.transfers);
         for error in &other.errors {
             self.count_error(error.class, error.count, &error.example);

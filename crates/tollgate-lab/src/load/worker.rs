@@ -21,7 +21,7 @@ use super::insert::{self, Transfer};
 use super::model::{Closed, Lane, Load};
 use super::pass::Pass;
 use super::recorder::{Course, Recorder};
-use super::scenario::{self, Program};
+use super::scenario::{self, Conduct, Program};
 use super::script::Script;
 use super::target::LoadTarget;
 use super::user::{Asking, User};
@@ -66,7 +66,7 @@ pub enum Work {
     /// Requests as a script has them; of a feed's rows those of this lane.
     Script(Arc<Script>, Lane),
     /// A scenario, again and again; its workers begin to count together. Of feeds' rows those of this lane.
-    Scenario(Arc<Program>, Lane, Arc<Barrier>),
+    Scenario(Arc<Program>, Lane, Conduct, Arc<Barrier>),
     /// Transfers of records, which one worker does alone.
     Insert(Box<Transfer>),
 }
@@ -318,11 +318,11 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }
-        (Work::Scenario(program, lane, gate), load) => {
+        (Work::Scenario(program, lane, conduct, gate), load) => {
             let closed = Closed { users: load.users(), end: load.end(), ramp_up: Duration::ZERO };
             let on_counted = |now| (started, before) = (now, tools.thread_use.read());
             let on_ended = |now| ended = Some((now, tools.thread_use.read()));
-            let playing = (asking, program, lane);
+            let playing = (asking, program, lane, conduct);
             tokio::select! {
                 biased;
                 back = scenario::run(users, playing, (closed, gate), written, on_counted, on_ended) => kept.users = back,

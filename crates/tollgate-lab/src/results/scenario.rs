@@ -14,6 +14,9 @@ pub struct Played {
     pub iterations: u64,
     /// Iterations that a failure ended.
     pub failed: u64,
+    /// Trials in which a feed came to its end and users left.
+    #[serde(default)]
+    pub trials_out_of_rows: u32,
     /// Whole iterations: response times of their steps added up. Time to think is left out.
     pub iteration_time_ms: Percentiles,
     /// Each step, in the order in which users do them.

@@ -86,6 +86,8 @@ struct Entry {
     rate: Option<AtRate>,
     /// What was seen of a ladder's gateway; absent for other experiments.
     seen: Option<Seen>,
+    /// Trials in which rows came to an end.
+    trials_out_of_rows: u32,
     look_cpu_us: Option<f64>,
     round_trip_ms: f64,
     /// What was found by now; absent while a trial is not in it yet.
@@ -120,6 +122,7 @@ impl Book {
             settling: Settling::NONE,
             rate: None,
             seen: experiment.ladder.map(|_| Seen::default()),
+            trials_out_of_rows: 0,
             look_cpu_us: None,
             round_trip_ms: plan.round_trip.as_secs_f64() * 1e3,
             found: None,
@@ -180,6 +183,7 @@ impl Book {
         entry.found = None;
         entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
         entry.recorder.add(&measured.recorder);
+        entry.trials_out_of_rows += u32::from(measured.recorder.tally.out_of_rows > 0);
         entry.ticks = entry.ticks.plus(measured.ticks);
         for (at_ms, readings) in &measured.samples {
             if let Some(seen) = &mut entry.seen {
@@ -394,7 +398,8 @@ impl Entry {
             cell.linear = Some(spread::linear(&self.recorder.response, bins.closed_ms));
             cell.equal_rate = self.rate.as_ref().map(|rate| rate.found(bins.rate_ms));
         }
-        cell.played = self.recorder.stepped.as_deref().map(cells::played);
+        let stepped = self.recorder.stepped.as_deref();
+        cell.played = stepped.map(|stepped| cells::played(stepped, self.trials_out_of_rows));
         cell.occupancy = self.seen.as_ref().and_then(|seen| {
             seen.found(&Around {
                 users: self.users,

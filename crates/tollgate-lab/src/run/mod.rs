@@ -172,6 +172,7 @@ pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Re
         at: plan.levels[0],
         paces: paces::Paces::default(),
         starts: 0,
+        begun: 0,
     };
     // Only now: the result says how many cores the machine lent us, not how many this thread keeps.
     let _on_generator_cores = cores.pin_to_generator();

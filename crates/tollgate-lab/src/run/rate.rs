@@ -11,6 +11,7 @@ use super::trial::Asked;
 use super::watched::Watched;
 use crate::load::model::{self, End, Lane, Open};
 use crate::load::recorder::Course;
+use crate::load::scenario::{Conduct, Rows};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
 use crate::results::Arrivals;
 use crate::schedule::{self, Block};
@@ -99,7 +100,7 @@ impl Session<'_> {
             lane: Lane::WHOLE,
         };
         let slot = self.slot(variant);
-        let asked = Asked { work: self.reading(), load: open.into(), level };
+        let asked = Asked { work: self.reading(Conduct { seed, rows: Rows::AsTheyEnd }), load: open.into(), level };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let name = &self.options.experiment.variants[variant].name;
         let tag = format!("{name}@{level}!rate");

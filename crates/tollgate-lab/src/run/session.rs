@@ -27,6 +27,7 @@ use crate::cores::Cores;
 use crate::experiment::{Connections, WorkloadKind};
 use crate::load::model::{Closed, End};
 use crate::load::recorder::{BIN, Course};
+use crate::load::scenario::{Conduct, Rows, mixed};
 use crate::plan::Plan;
 use crate::results::{self, LinkCheck, Moment, RunResult, State, Trial};
 use crate::round_trips;
@@ -40,6 +41,9 @@ use crate::validity;
 const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// Length of one part of the warm-up: ten bins.
 const WARM_UP_PART: Duration = Duration::from_millis(500);
+
+/// What is drawn before trials is drawn apart from what is drawn in them.
+const BEFOREHAND: u64 = 0x6265_666f_7265;
 
 /// A warm-up by users whose connections are open for a trial only has at most so many.
 const WARM_UP_USERS_MOST: u64 = 320;
@@ -71,6 +75,8 @@ pub(super) struct Session<'a> {
     pub(super) paces: Paces,
     /// How often the subjects were started.
     pub(super) starts: u32,
+    /// How often something was asked that does not count.
+    pub(super) begun: u64,
 }
 
 /// Why a run ends before its plan.
@@ -281,7 +287,7 @@ impl Session<'_> {
     fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched, level: u64) -> Result<(), Halt> {
         let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(1) }).into();
         // With one work process a whole pass takes long: its list is enough.
-        let work = if self.afar.is_some() { Asking::Request } else { self.reading() };
+        let work = if self.afar.is_some() { Asking::Request } else { self.beforehand() };
         let asked = Asked { work, load, level };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let tally = &measured.recorder.tally;
@@ -321,7 +327,7 @@ impl Session<'_> {
         loop {
             let ramp_up = ramp_up.take().unwrap_or_default();
             let load = Closed { ramp_up, ..Closed::new(users, End::after(WARM_UP_PART)) }.into();
-            let asked = Asked { work: self.reading(), load, level };
+            let asked = Asked { work: self.beforehand(), load, level };
             let measured = self.load(slot, variant, subject, asked, Course::Binned)?;
             requests += measured.recorder.tally.requests;
             let answered = measured.recorder.tally.requests as f64;
@@ -366,7 +372,9 @@ impl Session<'_> {
             None => {
                 let users = self.options.experiment.users(block.level) as usize;
                 self.settle(slot, variant, subject, block.level)?;
-                Asked { work: self.reading(), load: Closed::new(users, end).into(), level: block.level }
+                let work =
+                    self.reading(Conduct { seed: seed_of(self.result.seed, block, place), rows: Rows::AsTheyEnd });
+                Asked { work, load: Closed::new(users, end).into(), level: block.level }
             }
         };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
@@ -408,7 +416,7 @@ impl Session<'_> {
         }
         let users = self.options.experiment.users(level) as usize;
         let load = Closed::new(users, End::after(self.plan.settle)).into();
-        let asked = Asked { work: self.reading(), load, level };
+        let asked = Asked { work: self.beforehand(), load, level };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         self.book.settled(variant, level, &measured.recorder.tally);
         self.generator.keep(measured.recorder);
@@ -473,11 +481,17 @@ impl Session<'_> {
         self.observer.progress(&Progress::Trial { done, planned, variant, level, left });
     }
 
+    /// What is asked of a subject that only answers, while nothing counts: each time of other rows, and of no fewer.
+    fn beforehand(&mut self) -> Asking {
+        self.begun += 1;
+        self.reading(Conduct { seed: mixed(mixed(self.result.seed, BEFOREHAND), self.begun), rows: Rows::Again })
+    }
+
     /// What is asked of a subject that only answers.
-    pub(super) fn reading(&self) -> Asking {
+    pub(super) fn reading(&self, conduct: Conduct) -> Asking {
         match self.options.experiment.workload {
             WorkloadKind::Walk => Asking::Walk,
-            WorkloadKind::Scenario => Asking::Scenario,
+            WorkloadKind::Scenario => Asking::Scenario(conduct),
             WorkloadKind::Request | WorkloadKind::Insert | WorkloadKind::Batch => Asking::Request,
         }
     }
@@ -489,6 +503,12 @@ impl Session<'_> {
     pub(super) fn failed(&self, variant: usize, how: String) -> Halt {
         Halt::Subject { variant, level: self.plan.levels[0], how }
     }
+}
+
+/// The seed of what is drawn in a trial: the same for all variants of a block, another one on their way back.
+fn seed_of(run: u64, block: &Block, place: usize) -> u64 {
+    let half = u64::from(place * 2 >= block.order.len());
+    [block.level, u64::from(block.number), half].into_iter().fold(run, mixed)
 }
 
 fn trial_of(name: &str, block: &Block, place: usize, measured: &Measured) -> Trial {
@@ -517,5 +537,25 @@ fn trial_of(name: &str, block: &Block, place: usize, measured: &Measured) -> Tri
         generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
         generator_busiest_cpu_us: measured.used.busiest_cpu_ns as f64 / 1e3,
         generator_run_queue_us: measured.used.run_queue_max_ns as f64 / 1e3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_of_a_block_draw_alike_and_blocks_and_runs_do_not() {
+        let seeds = |run: u64, number: u32, level: u64| {
+            let block = Block { number, level, start: 0, order: vec![0, 1, 2, 2, 1, 0] };
+            [0, 1, 2, 3, 4, 5].map(|place| seed_of(run, &block, place))
+        };
+        let [there, .., back] = seeds(1, 0, 20);
+        assert_eq!(seeds(1, 0, 20), [there, there, there, back, back, back]);
+        let all = [seeds(1, 0, 20), seeds(1, 1, 20), seeds(1, 0, 1), seeds(2, 0, 20)];
+        let mut different: Vec<u64> = all.concat();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), 8);
     }
 }

@@ -11,6 +11,7 @@ use crate::load::insert::Transfer;
 use crate::load::model::{Lane, Load};
 use crate::load::pass::Pass;
 use crate::load::recorder::{Course, Recorder};
+use crate::load::scenario::Conduct;
 use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::Reading;
 use crate::probe::generator::ThreadsUsed;
@@ -60,8 +61,8 @@ pub(super) enum Asking {
     Walk,
     /// The same request again and again.
     Request,
-    /// The scenario of the target.
-    Scenario,
+    /// The scenario of the target, played in this way.
+    Scenario(Conduct),
     /// Transfers of records.
     Insert(Box<Transfer>),
 }
@@ -135,10 +136,10 @@ impl Generator {
                 work: match &work {
                     Asking::Walk => Work::Walk(Arc::clone(&pass), role),
                     Asking::Request => Work::Request,
-                    Asking::Scenario => {
+                    Asking::Scenario(conduct) => {
                         let program = target.program.clone().expect("a variant that plays a scenario has its program");
                         let lane = Lane { index: *worker as u32, count: shares.len() as u32 };
-                        Work::Scenario(program, lane, Arc::clone(&gate))
+                        Work::Scenario(program, lane, *conduct, Arc::clone(&gate))
                     }
                     Asking::Insert(transfer) => Work::Insert(transfer.clone()),
                 },
@@ -153,7 +154,7 @@ impl Generator {
             // What the subject spends on an answer about itself would be charged to a transfer: it is asked only in one
             // that is longer than all short ones of a trial together. To look into /proc costs it nothing.
             Asking::Insert(_) => LONG_TRANSFER.max(slice * LONG_TRANSFER_SLICES),
-            Asking::Walk | Asking::Request | Asking::Scenario => Duration::ZERO,
+            Asking::Walk | Asking::Request | Asking::Scenario(_) => Duration::ZERO,
         };
         let (trial_began, began) = (Instant::now(), self.began);
         let mut watch = Watch {
@@ -189,7 +190,7 @@ impl Generator {
         measured.subject_cpu_ns = match &work {
             // What lies between transfers is not theirs.
             Asking::Insert(_) => measured.recorder.tally.transfers.subject_cpu_ns,
-            Asking::Walk | Asking::Request | Asking::Scenario => {
+            Asking::Walk | Asking::Request | Asking::Scenario(_) => {
                 cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before))
             }
         };
@@ -215,13 +216,13 @@ impl Generator {
     fn shares(&self, work: &Asking, load: Load) -> Vec<(usize, Load)> {
         let most = match work {
             Asking::Insert(_) => 1,
-            Asking::Walk | Asking::Request | Asking::Scenario => self.workers.len(),
+            Asking::Walk | Asking::Request | Asking::Scenario(_) => self.workers.len(),
         };
         let workers = most.min(load.users());
         let of = |index: usize| match work {
             // The leader alone counts passes, and the only worker transfers.
             Asking::Walk | Asking::Insert(_) => load.share(index, workers).with_end(load.end()),
-            Asking::Request | Asking::Scenario => load.share(index, workers),
+            Asking::Request | Asking::Scenario(_) => load.share(index, workers),
         };
         (0..workers).map(|index| (index, of(index))).collect()
     }

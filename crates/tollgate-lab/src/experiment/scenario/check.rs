@@ -22,7 +22,7 @@ use super::{
 };
 use crate::experiment::check::Checker;
 use crate::experiment::error::{ExperimentError, did_you_mean};
-use crate::experiment::file::{ExperimentFile, FactorName, VariantFile, WorkloadKind};
+use crate::experiment::file::{AnswerFile, ExperimentFile, FactorName, VariantFile, WorkloadKind};
 use crate::load::check_header;
 use crate::load::checks::Statuses;
 use crate::load::feed::csv::Table;
@@ -64,7 +64,12 @@ impl Checker<'_> {
             return Err(self.fault(parsed.workload.span(), "factor and workload do not fit", help));
         }
         let mut named: Vec<usize> = Vec::with_capacity(parsed.variants.len());
+        if parsed.workload.as_ref().contains.is_some() {
+            let help = "give a step an `assert`";
+            return Err(self.fault(parsed.workload.span(), "`contains` has no meaning for a scenario", help));
+        }
         for variant in &parsed.variants {
+            self.only_what_is_used(variant)?;
             named.push(self.scenario_of(variant, parsed)?);
         }
         let mut scenarios = Vec::with_capacity(parsed.scenarios.len());
@@ -83,6 +88,31 @@ impl Checker<'_> {
             Some(Played { scenario, constants })
         };
         Ok(parsed.variants.iter().zip(&named).map(played).collect())
+    }
+
+    /// Steps say what is asked and what answers hold: what a variant says of that would be believed and not be done.
+    fn only_what_is_used(&self, variant: &VariantFile) -> Result<(), ExperimentError> {
+        let named = || variant.name.span();
+        let span = |value: &Option<Spanned<String>>| value.as_ref().map(Spanned::span);
+        let steps = "write it at a step";
+        let asserts = "give a step an `assert`";
+        let unused = [
+            ("method", span(&variant.method), steps),
+            ("body", variant.body.as_ref().map(|_| named()), steps),
+            ("body_file", span(&variant.body_file), steps),
+            ("detail", span(&variant.detail), steps),
+            ("format", variant.format.as_ref().map(Spanned::span), asserts),
+            ("key", (!variant.key.is_empty()).then(named), asserts),
+            ("contains", variant.contains.as_ref().map(|_| named()), asserts),
+            ("answer", (variant.answer != AnswerFile::default()).then(named), asserts),
+        ];
+        match unused.into_iter().find_map(|(key, span, help)| Some((key, span?, help))) {
+            None => Ok(()),
+            Some((key, span, help)) => {
+                let message = format!("`{key}` of variant `{}` has no meaning for a scenario", variant.name.as_ref());
+                Err(self.fault(span, &message, help))
+            }
+        }
     }
 
     /// Position of a variant's scenario.

@@ -4,6 +4,7 @@
 //! Response times of steps are recorded as those of single requests are. What it deliberately does not do: count what users
 //! do before and after (setup, teardown), or the time that they think.
 
+mod cookies;
 mod find;
 mod player;
 mod program;
@@ -22,21 +23,39 @@ use tokio::task::JoinSet;
 pub use program::Program;
 pub(super) use program::{Manner, Repeat};
 
-use super::feed::Way;
+use super::feed::{Feed, Way};
 use super::model::{Closed, Lane};
 use super::recorder::Recorder;
 use super::user::{Asking, User};
-use crate::experiment::scenario::Think;
+use crate::experiment::scenario::{Fed, Think};
 use player::Player;
 use program::Ready;
 use record::Stepped;
 
 /// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
-/// Seed of the times to think.
-const THINK_SEED: u64 = 5;
+/// What is drawn of times to think is drawn apart from rows, whose feeds have the numbers from 0 on.
+const THINK_SEED: u64 = u64::MAX;
 /// An exponential time to think is at most so many times its mean.
 const THINK_MEANS_MAX: f64 = 10.0;
+
+/// How a scenario is played this time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conduct {
+    /// Seed of what is drawn: rows and times to think. Users draw each their own.
+    pub seed: u64,
+    /// What comes behind the last row of a feed.
+    pub rows: Rows,
+}
+
+/// What comes behind the last row of a feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// What the feed says.
+    AsTheyEnd,
+    /// The first one, whatever the feed says: where nothing counts, nobody may leave.
+    Again,
+}
 
 /// What the users of one worker share.
 struct Shared {
@@ -44,6 +63,7 @@ struct Shared {
     recorder: Rc<RefCell<Recorder>>,
     program: Arc<Program>,
     lane: Lane,
+    conduct: Conduct,
     /// Rows that the lane has taken of each feed.
     rows: Vec<Cell<u64>>,
     load: Closed,
@@ -65,7 +85,7 @@ struct Playing {
 /// `on_counted` is called behind it and `on_ended` before the teardown.
 pub(super) async fn run(
     users: Vec<User>,
-    (asking, program, lane): (Rc<Asking>, Arc<Program>, Lane),
+    (asking, program, lane, conduct): (Rc<Asking>, Arc<Program>, Lane, Conduct),
     (load, gate): (Closed, Arc<Barrier>),
     recorder: Rc<RefCell<Recorder>>,
     on_counted: impl FnOnce(Instant),
@@ -83,7 +103,7 @@ pub(super) async fn run(
         }
     }
     let rows = vec![Cell::new(0); program.played.scenario.feeds.len()];
-    let shared = Rc::new(Shared { asking, recorder, program, lane, rows, load, begun: Cell::new(0) });
+    let shared = Rc::new(Shared { asking, recorder, program, lane, conduct, rows, load, begun: Cell::new(0) });
     let begin = |(number, user)| {
         let player = Player::new(&shared.program);
         Playing { user, player, number, takes_part: true, stayed: Duration::ZERO }
@@ -155,8 +175,14 @@ async fn once(playing: &mut Playing, shared: &Shared, steps: &[Ready]) -> bool {
 /// Iterations until the end.
 async fn repeat(playing: &mut Playing, shared: &Shared, start: Instant) {
     let feeds = &shared.program.played.scenario.feeds;
-    let mut ways: Vec<Way> = feeds.iter().map(|fed| Way::new(&fed.feed, shared.lane, playing.number)).collect();
-    let mut thinking = ChaCha8Rng::seed_from_u64(THINK_SEED);
+    let Conduct { seed, rows } = shared.conduct;
+    let way = |fed: &Fed| {
+        // Feeds of one trial draw apart from each other.
+        let way = Way::new(&Feed { seed: mixed(seed, fed.feed.seed), ..fed.feed.clone() }, shared.lane, playing.number);
+        if rows == Rows::Again { way.without_end() } else { way }
+    };
+    let mut ways: Vec<Way> = feeds.iter().map(way).collect();
+    let mut thinking = ChaCha8Rng::seed_from_u64(mixed(seed, THINK_SEED));
     thinking.set_stream((u64::from(shared.lane.index) << 32) | playing.number as u64);
     let mut previous = start;
     for iteration in 0.. {
@@ -166,7 +192,10 @@ async fn repeat(playing: &mut Playing, shared: &Shared, start: Instant) {
         shared.begun.set(shared.begun.get() + 1);
         playing.begin(shared, iteration);
         for ((way, fed), rows) in ways.iter_mut().zip(feeds).zip(&shared.rows) {
-            let Some(row) = way.next(rows) else { return };
+            let Some(row) = way.next(rows) else {
+                shared.recorder.borrow_mut().tally.out_of_rows += 1;
+                return;
+            };
             for column in 0..fed.feed.table.columns.len() {
                 playing.player.set(fed.first + column, fed.feed.table.value(row as usize, column));
             }
@@ -210,6 +239,14 @@ async fn repeat(playing: &mut Playing, shared: &Shared, start: Instant) {
     }
 }
 
+/// A seed of its own for each part of what one seed is for (the finalizer of SplitMix64).
+pub(crate) fn mixed(seed: u64, part: u64) -> u64 {
+    let mut mixed = seed ^ part.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
 fn think(think: Option<Think>, random: &mut ChaCha8Rng) -> Duration {
     match think {
         None => Duration::ZERO,
@@ -240,3 +277,6 @@ fn unique() -> u64 {
     });
     first + TAKEN.fetch_add(1, Ordering::Relaxed)
 }
+
+#[cfg(test)]
+mod tests;

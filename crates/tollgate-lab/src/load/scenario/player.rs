@@ -6,9 +6,11 @@
 use std::cell::RefCell;
 use std::io::Write;
 use std::ops::Range;
+use std::time::SystemTime;
 
 use tollgate_net::http1::client::{BodySink, RequestTemplate, ResponseHead};
 
+use super::cookies::Cookies;
 use super::find::find;
 use super::program::{HeadPart, Program, Ready, shown};
 use crate::experiment::scenario::{Condition, Part, Text};
@@ -18,8 +20,6 @@ use crate::load::user::{Answer, Asking, User};
 
 /// Bytes of an answer that are searched.
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Cookies of a user.
-const COOKIES_MAX: usize = 64;
 /// Characters of a text that is shown in a failure.
 const SHOWN_MAX: usize = 80;
 
@@ -27,9 +27,7 @@ const SHOWN_MAX: usize = 80;
 pub(super) struct Player {
     /// Values of all variables.
     values: Vec<Vec<u8>>,
-    cookies: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The same as they are sent.
-    cookie: Vec<u8>,
+    cookies: Cookies,
     request: Vec<u8>,
     /// Escaped values of a request, one behind the other, and where each stands.
     escaped: Vec<u8>,
@@ -68,8 +66,7 @@ impl Player {
         let body = Body { bytes: Vec::new(), is_kept: false, is_cut: false };
         Player {
             values,
-            cookies: Vec::new(),
-            cookie: Vec::new(),
+            cookies: Cookies::default(),
             request: Vec::new(),
             escaped: Vec::new(),
             spans: Vec::new(),
@@ -110,27 +107,17 @@ impl Player {
             field.0.clone_from(name);
             field.1 = None;
         }
-        let mut changed = false;
         let on_head = |head: &ResponseHead| {
             for (name, value) in fields.iter_mut() {
                 *value = head.header(name).map(|text| text.as_bytes().to_vec());
             }
             for (name, value) in head.headers() {
                 if name.eq_ignore_ascii_case("set-cookie") {
-                    keep_cookie(cookies, value);
-                    changed = true;
+                    cookies.keep(value, SystemTime::now());
                 }
             }
         };
-        let asked = user.ask_as(asking, &self.request, &mut self.body, recorder, ready.manner(), on_head).await;
-        if changed {
-            self.cookie.clear();
-            for (name, value) in &self.cookies {
-                let between: &[u8] = if self.cookie.is_empty() { b"" } else { b"; " };
-                [between, name, b"=", value].iter().for_each(|part| self.cookie.extend_from_slice(part));
-            }
-        }
-        let answer = asked?;
+        let answer = user.ask_as(asking, &self.request, &mut self.body, recorder, ready.manner(), on_head).await?;
         if self.body.is_cut {
             return Err(Failure::content(format!("more than {BODY_BYTES_MAX} bytes came, which are not searched")));
         }
@@ -160,10 +147,11 @@ impl Player {
             }
             self.spans.push(start..self.escaped.len());
         }
-        let template = if self.cookie.is_empty() { &ready.plain } else { &ready.with_cookies };
-        if !self.cookie.is_empty() {
+        let cookies = self.cookies.text();
+        let template = if cookies.is_empty() { &ready.plain } else { &ready.with_cookies };
+        if !cookies.is_empty() {
             let start = self.escaped.len();
-            self.escaped.extend_from_slice(&self.cookie);
+            self.escaped.extend_from_slice(cookies);
             self.spans.push(start..self.escaped.len());
         }
         let head = self.spans.len();
@@ -246,42 +234,4 @@ fn quoted(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let end = text.char_indices().nth(SHOWN_MAX).map_or(text.len(), |(end, _)| end);
     format!("{:?}", &text[..end])
-}
-
-/// Takes a cookie of an answer (RFC 6265, section 5.2): one of the same name is replaced, one whose age is over goes. All
-/// go to the one host that is asked, whatever path they are for.
-fn keep_cookie(cookies: &mut Vec<(Vec<u8>, Vec<u8>)>, text: &[u8]) {
-    let mut parts = text.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
-    let pair = parts.next().unwrap_or_default();
-    let Some(equals) = pair.iter().position(|byte| *byte == b'=') else { return };
-    let (name, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
-    let is_over = parts.any(|part| {
-        let lower = part.to_ascii_lowercase();
-        lower.strip_prefix(b"max-age=").is_some_and(|age| age == b"0" || age.starts_with(b"-"))
-    });
-    cookies.retain(|(known, _)| known != name);
-    if !is_over && cookies.len() < COOKIES_MAX {
-        cookies.push((name.to_vec(), value.to_vec()));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cookie_replaces_the_one_of_its_name_and_goes_when_its_age_is_over() {
-        let mut cookies = Vec::new();
-        let mut check = |text: &str, expected: &[(&str, &str)]| {
-            keep_cookie(&mut cookies, text.as_bytes());
-            let expected: Vec<_> =
-                expected.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec())).collect();
-            assert_eq!(cookies, expected, "{text}");
-        };
-        check("a=1; Path=/; HttpOnly", &[("a", "1")]);
-        check("b = x=y ;Secure", &[("a", "1"), ("b", "x=y")]);
-        check("a=2", &[("b", "x=y"), ("a", "2")]);
-        check("b=; Max-Age=0", &[("a", "2")]);
-        check("nonsense", &[("a", "2")]);
-    }
 }
