@@ -13,7 +13,6 @@ use tollgate_wire::plan::{
 };
 use tollgate_wire::value::Value;
 
-use crate::stores::{self, Kind};
 use crate::world::World;
 
 /// An expression has no value: overflow or division by zero.
@@ -135,8 +134,9 @@ fn related(world: &World, named: &[Named<'_>], question: &Related) -> Result<Val
             value_within(world, &within, condition).map(|value| value == Value::Boolean(true))
         }
     };
-    // What depends on no row may be evaluated even where none is related.
+    // A database may ask whether a row fulfils the condition before whether it is related, and if none is at all.
     holds(None)?;
+    world.rows[question.target.0].iter().try_for_each(|row| holds(Some(row)).map(|_| ()))?;
     let answers = rows.map(|row| holds(Some(row))).collect::<Result<Vec<bool>, Undefined>>()?;
     Ok(match question.question {
         Question::Any => Value::Boolean(answers.contains(&true)),
@@ -158,6 +158,10 @@ fn cast(value: Value, to: Option<Primitive>) -> Value {
             i32::try_from(integer).map_or(Value::Null, |n| Value::Integer(n.into()))
         }
         (Value::Integer(integer), Primitive::String { .. }) => Value::String(integer.to_string()),
+        (Value::Decimal(digits), Primitive::String { .. }) => Value::String(match digits.contains('.') {
+            true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+            false => digits,
+        }),
         (Value::Boolean(boolean), Primitive::String { .. }) => Value::String(boolean.to_string()),
         (value @ Value::Integer(_), Primitive::Decimal { .. }) => Value::Decimal(digits(&value)),
         (value @ (Value::Integer(_) | Value::Decimal(_)), Primitive::Double) => Value::Real(as_real(&value)),
@@ -384,12 +388,10 @@ fn real(number: f64) -> Value {
     if number.is_nan() { Value::Null } else { Value::Real(number) }
 }
 
-/// PostgreSQL has no result where a real becomes infinite, or zero by being too small.
+/// There is no result where a real becomes infinite, or zero by being too small.
 fn in_range(number: f64, never_zero: bool) -> Result<Value, Undefined> {
-    match stores::kind() {
-        Kind::Postgres if number.is_infinite() || (never_zero && number == 0.0) => Err(Undefined),
-        Kind::Memory | Kind::File | Kind::Postgres => Ok(real(number)),
-    }
+    let lost = number.is_infinite() || (never_zero && number.classify() == FpCategory::Zero);
+    if lost { Err(Undefined) } else { Ok(real(number)) }
 }
 
 fn as_real(value: &Value) -> f64 {

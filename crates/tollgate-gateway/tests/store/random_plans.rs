@@ -40,6 +40,12 @@ on_every_store! {
     }
 }
 
+#[test]
+fn rows_of_a_table_that_keeps_decimals_as_numbers_pass_and_stand_the_same() {
+    stores::run(Kind::Found, a_filter_passes_the_same_rows::body);
+    stores::run(Kind::Found, orders_and_pages_are_the_same::body);
+}
+
 /// Reads all pages and holds them against the naive answer: every row once, in order, no page longer than asked for.
 fn same_answer(world: &World, options: &Options, page_size: Option<u64>) -> Result<(), TestCaseError> {
     let Ok(all) = matching(world, ITEMS, options) else {

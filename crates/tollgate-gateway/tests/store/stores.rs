@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::sync::Once;
 
 use tollgate_gateway::store::sqlite::{self, Location};
-use tollgate_gateway::store::{Connection, Database, Mapping, Tables, postgres};
-use tollgate_wire::edm::Model;
+use tollgate_gateway::store::{Connection, Database, Form, Mapping, Table, Tables, postgres};
+use tollgate_wire::edm::{Model, Primitive, SetId};
 
 use crate::cluster::cluster;
 
@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     File,
     /// PostgreSQL, where it is installed.
     Postgres,
+    /// SQLite in a file that somebody else made: decimals are kept as binary numbers.
+    Found,
 }
 
 /// A database with the empty tables of a model, gone with this.
@@ -34,7 +36,7 @@ macro_rules! on_every_store {
         mod $name {
             use super::*;
 
-            fn body() $body
+            pub(super) fn body() $body
 
             #[test]
             fn memory() {
@@ -82,7 +84,7 @@ pub(crate) fn kind() -> Kind {
 pub(crate) fn cases() -> u32 {
     match kind() {
         Kind::Memory => 200,
-        Kind::File | Kind::Postgres => 40,
+        Kind::File | Kind::Postgres | Kind::Found => 40,
     }
 }
 
@@ -93,6 +95,12 @@ pub(crate) fn open(model: &Model, mapping: Mapping) -> Opened {
         Kind::File => {
             let folder = tempfile::tempdir().unwrap();
             sqlite(Location::File(folder.path().join("data.sqlite")), model, mapping, Some(folder))
+        }
+        Kind::Found => {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("found.sqlite");
+            rusqlite::Connection::open(&path).unwrap().execute_batch(&found_tables(model, &mapping)).unwrap();
+            sqlite(Location::File(path), model, with_checked_decimals(model, mapping), Some(folder))
         }
         Kind::Postgres => {
             let database = Database::Postgres(postgres(mapping));
@@ -106,6 +114,38 @@ fn sqlite(location: Location, model: &Model, mapping: Mapping, folder: Option<te
     let database = sqlite::Database::open(location, mapping).unwrap();
     database.connection().unwrap().create_tables(model).unwrap();
     Opened { database: Database::Sqlite(database), _folder: folder }
+}
+
+/// Tables as others declare them, of which SQLite keeps decimals as numbers.
+fn found_tables(model: &Model, mapping: &Mapping) -> String {
+    let table = |(set, table): (usize, &Table)| {
+        let entity_type = model.type_of(SetId(set));
+        let columns = entity_type.leaves.iter().zip(&table.columns).map(|(leaf, column)| {
+            let declared = match leaf.primitive {
+                Primitive::Decimal { .. } => "DECIMAL",
+                Primitive::Single | Primitive::Double => "REAL",
+                Primitive::Binary { .. } => "BLOB",
+                Primitive::Boolean | Primitive::Int32 | Primitive::Int64 => "INTEGER",
+                _ => "TEXT",
+            };
+            format!("\"{}\" {declared}{}", column.name, if leaf.nullable { "" } else { " NOT NULL" })
+        });
+        let key = entity_type.key.iter().map(|leaf| format!("\"{}\"", table.columns[leaf.0].name));
+        let (columns, key): (Vec<_>, Vec<_>) = (columns.collect(), key.collect());
+        format!("CREATE TABLE \"{}\" ({}, PRIMARY KEY ({}));", table.name, columns.join(", "), key.join(", "))
+    };
+    mapping.tables.iter().enumerate().map(table).collect()
+}
+
+fn with_checked_decimals(model: &Model, mut mapping: Mapping) -> Mapping {
+    for (set, table) in mapping.tables.iter_mut().enumerate() {
+        for (leaf, column) in model.type_of(SetId(set)).leaves.iter().zip(&mut table.columns) {
+            if matches!(leaf.primitive, Primitive::Decimal { .. }) {
+                column.form = Form::Checked;
+            }
+        }
+    }
+    mapping
 }
 
 /// A database of PostgreSQL with nothing in it.

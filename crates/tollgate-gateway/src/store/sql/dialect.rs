@@ -60,7 +60,7 @@ pub fn postgres_column_type(primitive: Primitive) -> &'static str {
 }
 
 /// Digits of a second that PostgreSQL holds.
-const POSTGRES_FRACTION_DIGITS: u8 = 6;
+pub const POSTGRES_FRACTION_DIGITS: u8 = 6;
 
 /// Whether a column for values of this type is text though the type is none.
 pub fn is_text_in_postgres(primitive: Primitive) -> bool {

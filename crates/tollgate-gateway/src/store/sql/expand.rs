@@ -7,7 +7,7 @@ use tollgate_wire::plan::{Columns, Computed, Expand, Origin};
 use super::class::Class;
 use super::dialect::postgres_type;
 use super::expression::{Scope, condition, value};
-use super::navigation::{ambiguous, leaf_value};
+use super::navigation::{Decimals, ambiguous, leaf_value};
 use super::order::{computed_columns, order_keys};
 use super::statement::{ANSWER, Source, Window};
 use super::{Parameter, Sql};
@@ -192,7 +192,7 @@ impl Source<'_> {
     fn of_parent(&self, sql: &mut Sql<'_>, target: SetId, navigation: &NavigationProperty, alias: &str) {
         let scope = Scope { set: target, alias, ..self.scope(target) };
         sql.list(" AND ", navigation.on.iter().enumerate(), |sql, (index, (_, there))| {
-            leaf_value(sql, &scope, Origin::It, &[], *there);
+            leaf_value(sql, &scope, Origin::It, &[], *there, Decimals::AsStored);
             sql.push(&format!(" = parents.value{index}"));
         });
     }

@@ -22,6 +22,10 @@ pub const MADE_BYTES_MAX: usize = 4_096;
 
 /// The beginning of SQLite's calls of aggregates that are not its own.
 pub const INTEGER_SUM: &str = "tollgate_integer_sum(";
+/// The sum of reals, refused where it is too large.
+pub const REAL_SUM: &str = "tollgate_real_sum(";
+/// The average of reals.
+pub const REAL_AVERAGE: &str = "tollgate_real_average(";
 /// The exact sum of decimals.
 pub const DECIMAL_SUM: &str = "tollgate_decimal_sum(";
 /// The average of decimals, as many digits as a division has.
@@ -75,6 +79,12 @@ names! {
         &["CAST(0 * extract(second FROM ", ") AS int8)"];
     FRACTIONAL_SECONDS = "tollgate_fractional_seconds", 1, "What a time has beside its whole seconds, as a decimal.",
         &["trim_scale(CAST(extract(microseconds FROM ", ") AS numeric) % 1000000 / 1000000)"];
+    REAL_ADD = "tollgate_real_add", 2, "Checked sum of reals.",
+        &["(", " + ", ")"];
+    REAL_SUBTRACT = "tollgate_real_subtract", 2, "Checked difference of reals.",
+        &["(", " - ", ")"];
+    REAL_MULTIPLY = "tollgate_real_multiply", 2, "Checked product of reals.",
+        &["(", " * ", ")"];
     REAL_DIVIDE = "tollgate_real_divide", 2, "Quotient of reals.",
         &["(", " / ", ")"];
     REAL_MODULO = "tollgate_real_modulo", 2, "Rest of a division of reals, with the sign of the dividend.",
@@ -105,6 +115,8 @@ names! {
         &["floor(", ")"];
     DECIMAL_CEILING = "tollgate_decimal_ceiling", 1, "The least whole decimal that is not less.",
         &["ceil(", ")"];
+    DECIMAL_TEXT = "tollgate_decimal_text", 1, "The digits of a decimal, without zeros at their end.",
+        &["CAST(trim_scale(", ") AS text)"];
     STARTS_WITH = "tollgate_starts_with", 2, "Whether a text begins with another, exactly.",
         &["starts_with(", " COLLATE \"C\", ", ")"];
     ENDS_WITH = "tollgate_ends_with", 2, "Whether a text ends with another, exactly.",

@@ -9,6 +9,17 @@ use super::expression::Scope;
 use super::{Sql, function};
 use crate::store::{Form, Mapping};
 
+/// What becomes of a decimal that SQLite keeps as a binary number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decimals {
+    /// It stays as it is stored: its column's affinity makes a number of whatever it is compared with, and an index serves
+    /// it.
+    AsStored,
+    /// Its digits, as other expressions have them: beside a column nothing has an affinity, and numbers without one sort
+    /// before all texts.
+    Digits,
+}
+
 /// Appends a leaf of the entity at hand, or, over to-one navigation, a scalar subquery: a join could repeat the entity
 /// where the target's key is not covered, and would have to be found again for each mention.
 pub(super) fn leaf_value(
@@ -17,13 +28,14 @@ pub(super) fn leaf_value(
     of: Origin,
     through: &[(NavigationId, SetId)],
     leaf: LeafId,
+    decimals: Decimals,
 ) {
     let (own_set, own_alias) = scope.of(of);
     let Some((_, last_set)) = through.last() else {
-        return typed_column(sql, scope, own_alias, own_set, leaf);
+        return typed_column(sql, scope, own_alias, (own_set, leaf), decimals);
     };
     sql.push("(SELECT ");
-    typed_column(sql, scope, &alias(through.len() - 1), *last_set, leaf);
+    typed_column(sql, scope, &alias(through.len() - 1), (*last_set, leaf), decimals);
     let (mut set, mut from) = (own_set, own_alias.to_owned());
     for (index, (navigation, target)) in through.iter().enumerate() {
         let here = alias(index);
@@ -50,7 +62,7 @@ pub(super) fn leaf_value(
 
 /// Appends a column so that it has the type of its leaf's class, whatever it is stored as. A cast from one kind of text to
 /// another costs nothing and leaves indexes usable.
-fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, set: SetId, leaf: LeafId) {
+fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, (set, leaf): (SetId, LeafId), decimals: Decimals) {
     let column = scope.mapping.column(set, leaf);
     let primitive = scope.model.type_of(set).leaves[leaf.0].primitive;
     let class = Class::of(Some(primitive));
@@ -58,6 +70,7 @@ fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, set: SetId, l
         Dialect::Postgres if class == Class::String || is_text_in_postgres(primitive) => {
             sql.cast(class, |sql| sql.column(alias, column));
         }
+        Dialect::Sqlite if class == Class::Decimal && decimals == Decimals::AsStored => sql.column(alias, column),
         Dialect::Sqlite if scope.mapping.form(set, leaf) != Form::Canonical => {
             canonical_column(sql, class, scope.mapping.form(set, leaf), |sql| sql.column(alias, column));
         }
@@ -66,16 +79,13 @@ fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, set: SetId, l
 }
 
 /// Appends a column that SQLite lets hold anything so that it has the canonical form, where comparisons and functions need
-/// that. Numbers compare by SQLite's own affinities, and functions of them take what is stored.
+/// that. Binary numbers and integers are canonical as they are stored.
 fn canonical_column(sql: &mut Sql<'_>, class: Class, form: Form, column: impl FnOnce(&mut Sql<'_>)) {
     let kind = match class {
-        Class::Null
-        | Class::Boolean
-        | Class::Integer
-        | Class::Real
-        | Class::Decimal
-        | Class::String
-        | Class::Binary => return column(sql),
+        Class::Null | Class::Boolean | Class::Integer | Class::Real | Class::String | Class::Binary => {
+            return column(sql);
+        }
+        Class::Decimal => "decimal",
         Class::Guid => "guid",
         Class::Date => "date",
         Class::DateTime => "datetime",

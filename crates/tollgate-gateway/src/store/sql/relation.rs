@@ -7,7 +7,7 @@ use tollgate_wire::relation::{Aggregate, Applied, Method, Relation, Slice, Until
 
 use super::class::Class;
 use super::dialect::Dialect;
-use super::expression::{Scope, as_real, comparable, condition, in_order, sortable, value};
+use super::expression::{Scope, as_real, comparable, condition, in_order, number, sortable, value};
 use super::statement::{ANSWER, Conditions, Source, Window};
 use super::{DECIMAL_COLLATION, Sql, function};
 use crate::store::StoreError;
@@ -263,8 +263,9 @@ fn aggregated<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, aggregate: &'p Aggregate
         (Method::Sum, Class::Decimal, Dialect::Sqlite) => (function::DECIMAL_SUM, ")"),
         (Method::Average, Class::Decimal, Dialect::Sqlite) => (function::DECIMAL_AVERAGE, ")"),
         (Method::Sum, Class::Integer, Dialect::Sqlite) => (function::INTEGER_SUM, ")"),
-        (Method::Sum, _, Dialect::Sqlite) => ("SUM(", ")"),
-        (Method::Average, _, Dialect::Sqlite) => ("AVG(", ")"),
+        (Method::Sum, _, Dialect::Sqlite) => (function::REAL_SUM, ")"),
+        (Method::Average, Class::Integer, Dialect::Sqlite) => ("AVG(", ")"),
+        (Method::Average, _, Dialect::Sqlite) => (function::REAL_AVERAGE, ")"),
         (Method::Sum, Class::Integer, Dialect::Postgres) => ("CAST(SUM(", ") AS int8)"),
         (Method::Sum, Class::Real, Dialect::Postgres) => ("SUM(CAST(", " AS float8))"),
         (Method::Sum, _, Dialect::Postgres) => ("SUM(", ")"),
@@ -277,10 +278,22 @@ fn aggregated<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, aggregate: &'p Aggregate
             sql.push("), 0), 20))");
             return Ok(());
         }
-        (Method::Average, _, Dialect::Postgres) => ("AVG(CAST(", " AS float8))"),
+        // The sum of integers is exact, and PostgreSQL's own average of reals adds their squares, which may be too large.
+        (Method::Average, _, Dialect::Postgres) => {
+            sql.push(if class == Class::Integer { "CAST(SUM(" } else { "(SUM(CAST(" });
+            value(sql, scope, operand)?;
+            sql.push(if class == Class::Integer {
+                ") AS float8) / nullif(COUNT("
+            } else {
+                " AS float8)) / nullif(COUNT("
+            });
+            value(sql, scope, operand)?;
+            sql.push(if class == Class::Integer { "), 0)" } else { "), 0))" });
+            return Ok(());
+        }
     };
     sql.push(before);
-    value(sql, scope, operand)?;
+    number(sql, scope, operand)?;
     sql.push(after);
     Ok(())
 }

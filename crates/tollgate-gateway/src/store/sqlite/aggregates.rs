@@ -2,7 +2,7 @@
 //! integers and decimals, exactly.
 
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Result};
 use tollgate_wire::decimal;
 
@@ -15,6 +15,8 @@ pub(super) fn register(raw: &Connection) -> std::result::Result<(), StoreError> 
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     let name = |call: &'static str| call.trim_end_matches('(');
     raw.create_aggregate_function(name(function::INTEGER_SUM), 1, flags, IntegerSum)?;
+    raw.create_aggregate_function(name(function::REAL_SUM), 1, flags, RealSum(Answer::Sum))?;
+    raw.create_aggregate_function(name(function::REAL_AVERAGE), 1, flags, RealSum(Answer::Average))?;
     raw.create_aggregate_function(name(function::DECIMAL_SUM), 1, flags, DecimalSum(Answer::Sum))?;
     raw.create_aggregate_function(name(function::DECIMAL_AVERAGE), 1, flags, DecimalSum(Answer::Average))?;
     Ok(())
@@ -37,6 +39,50 @@ impl Aggregate<Option<i128>, Option<i64>> for IntegerSum {
     fn finalize(&self, _: &mut Context<'_>, sum: Option<Option<i128>>) -> Result<Option<i64>> {
         let sum = sum.flatten();
         sum.map(|sum| i64::try_from(sum).map_err(|_| refused(refusal::INTEGER_OVERFLOW))).transpose()
+    }
+}
+
+/// Reals with what each addition rounds away (Neumaier 1974), which is added in the end.
+struct RealSum(Answer);
+
+#[derive(Default)]
+struct Reals {
+    sum: f64,
+    lost: f64,
+    infinite: bool,
+    count: i64,
+}
+
+impl Aggregate<Reals, Option<f64>> for RealSum {
+    fn init(&self, _: &mut Context<'_>) -> Result<Reals> {
+        Ok(Reals::default())
+    }
+
+    fn step(&self, context: &mut Context<'_>, reals: &mut Reals) -> Result<()> {
+        let number = match context.get_raw(0) {
+            ValueRef::Real(real) => real,
+            ValueRef::Integer(integer) => integer as f64,
+            ValueRef::Null | ValueRef::Text(_) | ValueRef::Blob(_) => return Ok(()),
+        };
+        let sum = reals.sum + number;
+        reals.lost +=
+            if reals.sum.abs() >= number.abs() { (reals.sum - sum) + number } else { (number - sum) + reals.sum };
+        reals.sum = sum;
+        reals.infinite |= number.is_infinite();
+        reals.count += 1;
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, reals: Option<Reals>) -> Result<Option<f64>> {
+        let Some(reals) = reals.filter(|reals| reals.count > 0) else { return Ok(None) };
+        let sum = if reals.infinite || reals.sum.is_infinite() { reals.sum } else { reals.sum + reals.lost };
+        if sum.is_nan() || (sum.is_infinite() && !reals.infinite) {
+            return Err(refused(refusal::REAL_RANGE));
+        }
+        Ok(Some(match self.0 {
+            Answer::Sum => sum,
+            Answer::Average => sum / reals.count as f64,
+        }))
     }
 }
 

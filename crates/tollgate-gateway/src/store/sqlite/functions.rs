@@ -26,6 +26,7 @@ pub(super) mod refusal {
     pub(super) const DECIMAL_OVERFLOW: i32 = SQLITE_CONSTRAINT | 202 << 8;
     pub(super) const DIVISION_BY_ZERO: i32 = SQLITE_CONSTRAINT | 203 << 8;
     pub(super) const STORED_VALUE: i32 = SQLITE_CONSTRAINT | 204 << 8;
+    pub(in super::super) const REAL_RANGE: i32 = SQLITE_CONSTRAINT | 205 << 8;
 }
 
 /// What a caller is to know of an error, if it is one of these functions'.
@@ -34,6 +35,7 @@ pub(super) fn refusal_message(error: &Error) -> Option<&'static str> {
         refusal::INTEGER_OVERFLOW => Some("integer overflow: a result does not fit into 64 bits"),
         refusal::DECIMAL_OVERFLOW => Some("decimal overflow: a result has more than 38 digits"),
         refusal::DIVISION_BY_ZERO => Some("division by zero"),
+        refusal::REAL_RANGE => Some("floating-point overflow: a result is too large or too small"),
         _ => None,
     }
 }
@@ -113,16 +115,46 @@ fn reals(raw: &Connection) -> Result<(), StoreError> {
     one(function::REAL_ROUND, f64::round)?;
     one(function::REAL_FLOOR, f64::floor)?;
     one(function::REAL_CEILING, f64::ceil)?;
-    let divided = |name, operation: fn(f64, f64) -> f64| {
-        scalar(raw, name, move |context| match (real(context, 0), real(context, 1)) {
-            // Infinity would be of a sign that SQLite forgets with that of its zeros.
-            (Some(_), Some(right)) if right.classify() == FpCategory::Zero => Err(refused(refusal::DIVISION_BY_ZERO)),
-            (left, right) => Ok(left.zip(right).map(|(left, right)| operation(left, right))),
+    let is_zero = |real: f64| real.classify() == FpCategory::Zero;
+    let two = |name, operation: fn(f64, f64) -> f64| {
+        scalar(raw, name, move |context| {
+            let operands = real(context, 0).zip(real(context, 1));
+            operands.map(|(left, right)| in_range(operation(left, right), [left, right], false)).transpose()
         })
     };
-    divided(function::REAL_DIVIDE, |left, right| left / right)?;
-    divided(function::REAL_MODULO, |left, right| left % right)?;
+    two(function::REAL_ADD, |left, right| left + right)?;
+    two(function::REAL_SUBTRACT, |left, right| left - right)?;
+    scalar(raw, function::REAL_MULTIPLY, move |context| {
+        let operands = real(context, 0).zip(real(context, 1));
+        let product =
+            |(left, right): (f64, f64)| in_range(left * right, [left, right], !is_zero(left) && !is_zero(right));
+        operands.map(product).transpose()
+    })?;
+    let divided = |name, operation: fn(f64, f64) -> f64, never_zero: bool| {
+        scalar(raw, name, move |context| match (real(context, 0), real(context, 1)) {
+            // Infinity would be of a sign that SQLite forgets with that of its zeros.
+            (Some(_), Some(right)) if is_zero(right) => Err(refused(refusal::DIVISION_BY_ZERO)),
+            (Some(left), Some(right)) => {
+                in_range(operation(left, right), [left, right], never_zero && !is_zero(left)).map(Some)
+            }
+            _ => Ok(None),
+        })
+    };
+    divided(function::REAL_DIVIDE, |left, right| left / right, true)?;
+    divided(function::REAL_MODULO, |left, right| left % right, false)?;
     scalar(raw, function::REAL_FROM_DECIMAL, |context| Ok(digits(context, 0).and_then(|text| text.parse::<f64>().ok())))
+}
+
+/// A result, unless only its size made it infinite or zero, or it is no number: PostgreSQL refuses these too.
+fn in_range(result: f64, operands: [f64; 2], never_zero: bool) -> rusqlite::Result<f64> {
+    let finite = operands.iter().all(|operand| operand.is_finite());
+    let lost = match result.classify() {
+        FpCategory::Nan => true,
+        FpCategory::Infinite => finite,
+        FpCategory::Zero => finite && never_zero,
+        FpCategory::Subnormal | FpCategory::Normal => false,
+    };
+    if lost { Err(refused(refusal::REAL_RANGE)) } else { Ok(result) }
 }
 
 fn decimals(raw: &Connection) -> Result<(), StoreError> {
@@ -145,7 +177,13 @@ fn decimals(raw: &Connection) -> Result<(), StoreError> {
     one(function::DECIMAL_NEGATE, decimal::negate)?;
     one(function::DECIMAL_ROUND, decimal::round)?;
     one(function::DECIMAL_FLOOR, decimal::floor)?;
-    one(function::DECIMAL_CEILING, decimal::ceiling)
+    one(function::DECIMAL_CEILING, decimal::ceiling)?;
+    one(function::DECIMAL_TEXT, |digits| {
+        Ok(match digits.contains('.') {
+            true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+            false => digits.to_owned(),
+        })
+    })
 }
 
 pub(super) fn refused(extended_code: i32) -> Error {
@@ -231,6 +269,7 @@ fn canonical(context: &Context<'_>) -> rusqlite::Result<Option<String>> {
         None => (kind, Form::Checked),
     };
     let primitive = match class {
+        "decimal" => Primitive::Decimal { precision: 0, scale: 0 },
         "guid" => Primitive::Guid,
         "date" => Primitive::Date,
         "datetime" => Primitive::DateTime { precision: 0 },
@@ -435,6 +474,24 @@ mod tests {
     }
 
     #[test]
+    fn reals_that_are_too_large_or_too_small_are_refused() {
+        check_refused("tollgate_real_multiply(1e308, 10.0)", "floating-point overflow");
+        check_refused("tollgate_real_multiply(1e-308, 1e-308)", "floating-point overflow");
+        check_refused("tollgate_real_add(1.7e308, 1.7e308)", "floating-point overflow");
+        check_refused("tollgate_real_subtract(9e999, 9e999)", "floating-point overflow");
+        check_refused("tollgate_real_divide(1e308, 0.01)", "floating-point overflow");
+        check_refused(
+            "tollgate_real_sum(x) FROM (SELECT 1e308 AS x UNION ALL SELECT 1e308)",
+            "floating-point overflow",
+        );
+        check("tollgate_real_multiply(0.0, 7.0)", "0.0");
+        check(
+            "(SELECT tollgate_real_average(x) FROM (SELECT 1.5 AS x UNION ALL SELECT NULL UNION ALL SELECT 2.5))",
+            "2.0",
+        );
+    }
+
+    #[test]
     fn decimals_of_too_many_digits_are_refused() {
         let most = "9".repeat(decimal::DIGITS_MAX);
         check_refused(&format!("tollgate_decimal_add('{most}', '1')"), "decimal overflow");
@@ -447,6 +504,10 @@ mod tests {
         check("tollgate_decimal_multiply('99999999999999999.99', '100')", "9999999999999999999.00");
         check("tollgate_decimal_round('2.5')", "3");
         check("tollgate_decimal_round('-2.5')", "-3");
+        check("tollgate_decimal_text('10')", "10");
+        check("tollgate_decimal_text('10.250')", "10.25");
+        check("tollgate_canonical(12.5, 'decimal')", "12.5");
+        check("tollgate_canonical('2.50', 'decimal')", "2.50");
         check("'2.50' COLLATE \"DECIMAL\" = '2.5'", "1");
         check("'10' COLLATE \"DECIMAL\" > '9.99'", "1");
     }

@@ -8,6 +8,10 @@ use crate::plan::{Comparison, Expression, ExpressionKind, Logic};
 use crate::url::{Parsed, Problem};
 use crate::value::Value;
 
+fn array(at: usize) -> Box<Problem> {
+    Problem::not_implemented(at, "an array behind 'in'").hint("write ('a','b')")
+}
+
 impl Parser<'_> {
     /// The list behind `in`, which stands at `at`.
     pub(super) fn member_of(&mut self, left: Node, at: usize) -> Parsed<Node> {
@@ -16,7 +20,7 @@ impl Parser<'_> {
         match self.rest().chars().next() {
             Some('(') => self.list_behind(left, at),
             Some('@') => self.alias(list_at, |parser| parser.list_behind(left, at)),
-            Some('[') => Err(Problem::not_implemented(list_at, "an array behind 'in'").hint("write ('a','b')")),
+            Some('[') => Err(array(list_at)),
             _ => Err(Problem::syntax(list_at, "expected a list behind 'in'").hint("write it as ('a','b')")),
         }
     }
@@ -24,6 +28,9 @@ impl Parser<'_> {
     fn list_behind(&mut self, left: Node, at: usize) -> Parsed<Node> {
         self.space();
         let opened_at = self.position;
+        if self.rest().starts_with('[') {
+            return Err(array(opened_at));
+        }
         if !self.take('(') {
             return Err(Problem::syntax(opened_at, "expected a list in parentheses"));
         }

@@ -1,8 +1,9 @@
 //! Arithmetic: each class of numbers has its own, and none passes through another's.
 
-use tollgate_wire::plan::{Arithmetic, Expression};
+use tollgate_wire::plan::{Arithmetic, Expression, ExpressionKind};
+use tollgate_wire::value::Value;
 
-use super::{Nulls, Scope, apply, infix, mismatch, write};
+use super::{Nulls, Scope, apply, mismatch, write};
 use crate::store::StoreError;
 use crate::store::sql::class::Class;
 use crate::store::sql::{Sql, function};
@@ -49,6 +50,9 @@ pub(super) fn arithmetic<'p>(
 ) -> Result<(), StoreError> {
     let (left_class, right_class) = (Class::of(left.primitive), Class::of(right.primitive));
     let class = left_class.common(right_class);
+    if let Some(side) = [left, right].into_iter().find(|side| is_infinite(side)) {
+        return Err(StoreError::NotImplemented { position: side.position, name: "arithmetic with INF" });
+    }
     let functions = match class {
         Some(Class::Integer) => match operator {
             Arithmetic::Add => function::INTEGER_ADD,
@@ -64,17 +68,13 @@ pub(super) fn arithmetic<'p>(
             Arithmetic::Divide => function::DECIMAL_DIVIDE,
             Arithmetic::Modulo => function::DECIMAL_MODULO,
         },
-        Some(Class::Real) => {
-            let reals = [(left, Class::Real), (right, Class::Real)];
-            let sign = match operator {
-                Arithmetic::Add => " + ",
-                Arithmetic::Subtract => " - ",
-                Arithmetic::Multiply => " * ",
-                Arithmetic::Divide => return apply(sql, scope, function::REAL_DIVIDE, &reals, depth),
-                Arithmetic::Modulo => return apply(sql, scope, function::REAL_MODULO, &reals, depth),
-            };
-            return infix(sql, scope, ["(", sign, ")"], &reals, depth);
-        }
+        Some(Class::Real) => match operator {
+            Arithmetic::Add => function::REAL_ADD,
+            Arithmetic::Subtract => function::REAL_SUBTRACT,
+            Arithmetic::Multiply => function::REAL_MULTIPLY,
+            Arithmetic::Divide => function::REAL_DIVIDE,
+            Arithmetic::Modulo => function::REAL_MODULO,
+        },
         Some(Class::Null) => {
             sql.push("NULL");
             return Ok(());
@@ -109,4 +109,13 @@ pub(super) fn arithmetic<'p>(
     };
     let class = class.expect("only numbers come here");
     apply(sql, scope, functions, &[(left, class), (right, class)], depth)
+}
+
+/// What comes of infinity is often no number, and no number is null in SQLite and the greatest of all in PostgreSQL.
+fn is_infinite(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Literal(Value::Real(real)) => real.is_infinite(),
+        ExpressionKind::Negate(inner) => is_infinite(inner),
+        _ => false,
+    }
 }

@@ -41,11 +41,16 @@ pub(super) fn cast<'p>(
         (from, to, _) if from == to => return write(sql, scope, inner, Nulls::Exact, depth + 1),
         (Class::Date, Class::Instant, Dialect::Sqlite) => ("(", " || 'T00:00:00Z')"),
         (Class::Date, Class::Instant, Dialect::Postgres) => ("CAST(", " AS timestamptz)"),
-        (Class::Boolean, Class::String, Dialect::Sqlite) => ("CASE ", " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"),
+        (Class::Boolean, Class::String, Dialect::Sqlite) => {
+            ("CASE ", " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END COLLATE BINARY")
+        }
         (Class::Integer, Class::String, Dialect::Sqlite) => ("CAST(", " AS TEXT)"),
-        (Class::Decimal | Class::Guid | Class::Date | Class::TimeOfDay, Class::String, Dialect::Sqlite) => ("", ""),
+        (Class::Decimal, Class::String, _) => {
+            return apply(sql, scope, function::DECIMAL_TEXT, &[(inner, from)], depth);
+        }
+        (Class::Guid | Class::Date | Class::TimeOfDay, Class::String, Dialect::Sqlite) => ("", ""),
         (
-            Class::Boolean | Class::Integer | Class::Decimal | Class::Guid | Class::Date | Class::TimeOfDay,
+            Class::Boolean | Class::Integer | Class::Guid | Class::Date | Class::TimeOfDay,
             Class::String,
             Dialect::Postgres,
         ) => ("CAST(", " AS text)"),

@@ -10,20 +10,22 @@
 mod arithmetic;
 mod call;
 mod cast;
+mod compare;
 mod related;
 
 use tollgate_wire::edm::{Model, Primitive, SetId};
-use tollgate_wire::plan::{Comparison, Expression, ExpressionKind, Logic, Origin};
+use tollgate_wire::plan::{Expression, ExpressionKind, Logic, Origin};
 use tollgate_wire::value::Value;
 
 use self::arithmetic::{arithmetic, negate};
 use self::call::call;
 use self::cast::cast;
+use self::compare::{compare, member_of};
 use self::related::related;
 use super::class::Class;
 use super::dialect::Dialect;
 use super::function::{self, Name};
-use super::navigation::leaf_value;
+use super::navigation::{Decimals, leaf_value};
 use super::{DECIMAL_COLLATION, Sql};
 use crate::store::{Mapping, StoreError};
 
@@ -106,6 +108,34 @@ pub fn value<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expressio
     write(sql, scope, expression, Nulls::Exact, 0)
 }
 
+/// Appends an expression's value for what takes decimals as they are stored.
+///
+/// # Errors
+///
+/// As [`condition`].
+pub(super) fn number<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expression) -> Result<(), StoreError> {
+    as_number(sql, scope, expression, Class::of(expression.primitive), 0)
+}
+
+/// Appends an expression's value as one of `class`, for what takes decimals as they are stored: comparisons, orders, sums.
+fn as_number<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    expression: &'p Expression,
+    class: Class,
+    depth: usize,
+) -> Result<(), StoreError> {
+    match &expression.kind {
+        ExpressionKind::Leaf { of, through, leaf }
+            if class == Class::Decimal && Class::of(expression.primitive) == class =>
+        {
+            leaf_value(sql, scope, *of, through, *leaf, Decimals::AsStored);
+            Ok(())
+        }
+        _ => converted(sql, scope, expression, class, depth),
+    }
+}
+
 /// Appends a number as a floating-point one.
 ///
 /// # Errors
@@ -122,7 +152,7 @@ pub(super) fn as_real<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p 
 /// As [`condition`].
 pub fn sortable<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, expression: &'p Expression) -> Result<(), StoreError> {
     let class = Class::of(expression.primitive);
-    in_order(sql, class, |sql| typed(sql, scope, expression, class, 0))
+    in_order(sql, class, |sql| as_number(sql, scope, expression, class, 0))
 }
 
 /// Appends what `operand` writes, a value of `class`, in the form that sorts as its values do: texts by code points,
@@ -241,12 +271,15 @@ fn write<'p>(
         return Err(StoreError::TooLarge { message: format!("it is nested deeper than {DEPTH_MAX} levels") });
     }
     match &expression.kind {
+        ExpressionKind::Literal(Value::Real(real)) if real.is_nan() => {
+            Err(StoreError::NotImplemented { position: expression.position, name: "NaN outside of a comparison" })
+        }
         ExpressionKind::Literal(value) => {
             literal(sql, value);
             Ok(())
         }
         ExpressionKind::Leaf { of, through, leaf } => {
-            leaf_value(sql, scope, *of, through, *leaf);
+            leaf_value(sql, scope, *of, through, *leaf, Decimals::Digits);
             Ok(())
         }
         ExpressionKind::Column(index) => {
@@ -330,111 +363,6 @@ fn balanced<'p>(
     Ok(())
 }
 
-fn compare<'p>(
-    sql: &mut Sql<'p>,
-    scope: &Scope<'_>,
-    expression: &Expression,
-    (comparison, left, right): (Comparison, &'p Expression, &'p Expression),
-    nulls: Nulls,
-    depth: usize,
-) -> Result<(), StoreError> {
-    let (left_class, right_class) = (Class::of(left.primitive), Class::of(right.primitive));
-    let class = left_class.common(right_class).ok_or_else(|| StoreError::Type {
-        position: expression.position,
-        message: format!("{} cannot be compared with {}", left_class.name(), right_class.name()),
-    })?;
-    let equality = match comparison {
-        Comparison::Equal => Some(Equality { operator: " IS ", both_null: " IS NOT DISTINCT FROM ", null: " IS NULL" }),
-        Comparison::NotEqual => {
-            Some(Equality { operator: " IS NOT ", both_null: " IS DISTINCT FROM ", null: " IS NOT NULL" })
-        }
-        Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual => None,
-    };
-    if let (Some(equality), Dialect::Postgres) = (equality, sql.dialect) {
-        return postgres_equality(sql, scope, equality, (comparison, left, right, class), nulls, depth);
-    }
-    let operator = match comparison {
-        Comparison::Less => " < ",
-        Comparison::LessOrEqual => " <= ",
-        Comparison::Greater => " > ",
-        Comparison::GreaterOrEqual => " >= ",
-        Comparison::Equal | Comparison::NotEqual => equality.map_or("", |equality| equality.operator),
-    };
-    let exact = equality.is_none() && nulls == Nulls::Exact;
-    sql.push(if exact { "((" } else { "(" });
-    in_order(sql, class, |sql| converted(sql, scope, left, class, depth + 1))?;
-    sql.push(operator);
-    in_order(sql, class, |sql| converted(sql, scope, right, class, depth + 1))?;
-    sql.push(if exact { ") IS TRUE)" } else { ")" });
-    Ok(())
-}
-
-/// How `eq` or `ne` is written.
-#[derive(Clone, Copy)]
-struct Equality {
-    /// In SQLite, where one operator knows null.
-    operator: &'static str,
-    /// In PostgreSQL, for two values that may both be null; no index serves it.
-    both_null: &'static str,
-    /// In PostgreSQL, where one side is null.
-    null: &'static str,
-}
-
-/// `eq` and `ne` with an operator that an index can serve wherever one side cannot be null.
-fn postgres_equality<'p>(
-    sql: &mut Sql<'p>,
-    scope: &Scope<'_>,
-    equality: Equality,
-    (comparison, left, right, class): (Comparison, &'p Expression, &'p Expression, Class),
-    nulls: Nulls,
-    depth: usize,
-) -> Result<(), StoreError> {
-    if let Some(other) = [(left, right), (right, left)].into_iter().find(|(null, _)| is_null(null)).map(|pair| pair.1) {
-        sql.push("(");
-        typed(sql, scope, other, class, depth + 1)?;
-        sql.push(equality.null);
-        sql.push(")");
-        return Ok(());
-    }
-    let has_literal = [left, right].into_iter().any(|side| matches!(side.kind, ExpressionKind::Literal(_)));
-    let plain = has_literal && comparison == Comparison::Equal;
-    let exact = plain && nulls == Nulls::Exact;
-    sql.push(if exact { "((" } else { "(" });
-    converted(sql, scope, left, class, depth + 1)?;
-    // Equal is what has the same bytes, but two columns may disagree on an order, and then PostgreSQL wants to know one.
-    sql.push(if class == Class::String && !has_literal { BY_CODE_POINT } else { "" });
-    sql.push(if plain { " = " } else { equality.both_null });
-    converted(sql, scope, right, class, depth + 1)?;
-    sql.push(if exact { ") IS TRUE)" } else { ")" });
-    Ok(())
-}
-
-/// `in`, with a list that a store can look up: none of the values is null.
-fn member_of<'p>(
-    sql: &mut Sql<'p>,
-    scope: &Scope<'_>,
-    inner: &'p Expression,
-    values: &'p [Value],
-    nulls: Nulls,
-    depth: usize,
-) -> Result<(), StoreError> {
-    let class = Class::of(inner.primitive);
-    let exact = nulls == Nulls::Exact;
-    sql.push(if exact { "((" } else { "(" });
-    // The collation of the left side is that of the whole comparison.
-    comparable(sql, class, |sql| write(sql, scope, inner, Nulls::Exact, depth + 1))?;
-    sql.push(" IN (");
-    for (index, value) in values.iter().enumerate() {
-        sql.push(if index == 0 { "" } else { ", " });
-        comparable(sql, class, |sql| {
-            literal(sql, value);
-            Ok::<_, StoreError>(())
-        })?;
-    }
-    sql.push(if exact { ")) IS TRUE)" } else { "))" });
-    Ok(())
-}
-
 /// `case`, each value as one of the whole's class.
 fn case<'p>(
     sql: &mut Sql<'p>,
@@ -452,11 +380,30 @@ fn case<'p>(
         operand(sql, scope, value, class, depth + 1)?;
     }
     sql.push(" END");
+    by_bytes(sql, class);
     Ok(())
 }
 
-fn is_null(expression: &Expression) -> bool {
-    matches!(expression.kind, ExpressionKind::Literal(Value::Null))
+/// Ends an expression within which a comparison may stand: SQLite would compare the whole by that one's collation.
+fn by_bytes(sql: &mut Sql<'_>, class: Class) {
+    match (sql.dialect, class) {
+        // Its own collation follows wherever it is compared, and bytes and numbers have none.
+        (
+            Dialect::Sqlite,
+            Class::Decimal | Class::Null | Class::Boolean | Class::Integer | Class::Real | Class::Binary,
+        )
+        | (Dialect::Postgres, _) => {}
+        (
+            Dialect::Sqlite,
+            Class::String
+            | Class::Guid
+            | Class::Date
+            | Class::DateTime
+            | Class::Instant
+            | Class::TimeOfDay
+            | Class::Duration,
+        ) => sql.push(" COLLATE BINARY"),
+    }
 }
 
 /// Appends a call of a function with each argument converted to its class: by its name where it is registered, as

@@ -5,7 +5,7 @@ use tollgate_wire::plan::{Question, Related};
 use super::{Nulls, Scope, Variable, Variables, boolean};
 use crate::store::StoreError;
 use crate::store::sql::Sql;
-use crate::store::sql::navigation::leaf_value;
+use crate::store::sql::navigation::{Decimals, leaf_value};
 
 pub(super) fn related<'p>(
     sql: &mut Sql<'p>,
@@ -35,7 +35,7 @@ pub(super) fn related<'p>(
                 let (set, outer) = scope.of(question.of);
                 sql.column(outer, scope.mapping.column(set, *here));
             }
-            false => leaf_value(sql, scope, question.of, &question.through, *here),
+            false => leaf_value(sql, scope, question.of, &question.through, *here, Decimals::AsStored),
         }
     });
     if let Some(condition) = &question.condition {
