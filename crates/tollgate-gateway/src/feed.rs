@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use tollgate_net::http1::server::Exchange;
-use tollgate_wire::plan::{Counting, Plan, SkipToken};
+use tollgate_wire::plan::{Counting, Expand, Plan, SkipToken};
 use tollgate_wire::query::skip_token;
 use tollgate_wire::stencil::{Base, FeedHead, Stencil, Writer};
 use tollgate_wire::value::Row;
@@ -95,6 +95,7 @@ impl Feed {
         let mut sink = FeedSink {
             writer: self.stencil.writer(Base::new(&self.root, &self.updated)),
             head: FeedHead { path: &self.path, count: None },
+            expand: &self.plan.options.expand,
             written: self.written,
             page_left: self.page_left,
             stopped: false,
@@ -168,6 +169,7 @@ impl Work for Feed {
 
 struct FeedSink<'a, O> {
     writer: Writer<'a>,
+    expand: &'a [Expand],
     head: FeedHead<'a>,
     written: u64,
     page_left: u64,
@@ -218,6 +220,13 @@ impl<O: Output> RowSink for FeedSink<'_, O> {
 
     fn expand_entity_end<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
         self.writer.expand_entity_end(self.output.buffer(), row);
+        Flow::Continue
+    }
+
+    fn expand_more<R: Row>(&mut self, _index: usize, parent: &R, next: &SkipToken) -> Flow {
+        let expand = Expand::at(self.expand, self.writer.expand_positions());
+        let query = expand.map_or("", |expand| expand.query.as_str());
+        self.writer.expand_more(parent, query, &skip_token::write(next));
         Flow::Continue
     }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::{Primitive, Version};
-use tollgate_wire::plan::{Columns, Plan, Shape};
+use tollgate_wire::plan::{Columns, Expand, Plan, Shape, SkipToken};
+use tollgate_wire::query::skip_token;
 use tollgate_wire::stencil::{Base, Stencil, Writer, raw};
 use tollgate_wire::value::{Cell, Row};
 
@@ -131,7 +132,8 @@ impl Single {
             (shape, Some(stencil)) => {
                 let null_columns = self.null_columns(service, shape);
                 let writer = stencil.writer(Base::new(&self.root, &self.updated));
-                let mut sink = DocumentSink { writer, null_columns, seen };
+                let expand = &self.plan.options.expand[..];
+                let mut sink = DocumentSink { writer, expand, null_columns, seen };
                 let outcome = connection.read(model, &self.plan, None, &mut sink)?;
                 let mut seen = sink.seen;
                 if seen.rows > 0 {
@@ -193,6 +195,7 @@ fn answer_seen(mut seen: Seen, found: bool, headers: &dyn Headers, reply: &mut i
 
 struct DocumentSink<'a> {
     writer: Writer<'a>,
+    expand: &'a [Expand],
     null_columns: Vec<usize>,
     seen: Seen,
 }
@@ -229,6 +232,13 @@ impl RowSink for DocumentSink<'_> {
 
     fn expand_entity_end<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
         self.writer.expand_entity_end(&mut self.seen.body, row);
+        Flow::Continue
+    }
+
+    fn expand_more<R: Row>(&mut self, _index: usize, parent: &R, next: &SkipToken) -> Flow {
+        let expand = Expand::at(self.expand, self.writer.expand_positions());
+        let query = expand.map_or("", |expand| expand.query.as_str());
+        self.writer.expand_more(parent, query, &skip_token::write(next));
         Flow::Continue
     }
 

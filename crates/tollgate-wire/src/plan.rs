@@ -176,6 +176,10 @@ pub struct Expand {
     pub shown: Shown,
     /// The options in its parentheses.
     pub options: Options,
+    /// How many entities of one parent are answered at once, at most; of what follows there is a link.
+    pub page: Option<u64>,
+    /// The options as those of a request of its own, percent-encoded, for that link.
+    pub query: String,
 }
 
 /// In which form related entities are answered.
@@ -207,7 +211,22 @@ impl Computed {
 impl Expand {
     /// All related entities with what was selected of them.
     pub fn new(navigation: NavigationId, target: SetId, select: Select) -> Expand {
-        Expand { navigation, target, shown: Shown::Entities, options: Options { select, ..Options::default() } }
+        let options = Options { select, ..Options::default() };
+        Expand { navigation, target, shown: Shown::Entities, options, page: None, query: String::new() }
+    }
+
+    /// Has at most so many entities of one parent answered at once, in all levels.
+    pub fn cut(expand: &mut [Expand], page: u64) {
+        for expand in expand {
+            expand.page = Some(page);
+            Expand::cut(&mut expand.options.expand, page);
+        }
+    }
+
+    /// The expansion at these positions, each within the one before.
+    pub fn at(expand: &[Expand], mut positions: impl Iterator<Item = usize>) -> Option<&Expand> {
+        let first = expand.get(positions.next()?)?;
+        positions.try_fold(first, |outer, position| outer.options.expand.get(position))
     }
 
     /// Whether the number of related entities is told.

@@ -35,7 +35,9 @@ pub(crate) fn compile_json(stencil: &mut Stencil, outline: &Outline<'_>) {
             separator: ",",
             begin,
             nothing: if many { "" } else { "null" },
-            end: if many { "]" } else { "" }.into(),
+            list_end: if many { "]" } else { "" },
+            next: None,
+            end: "".into(),
             total: None,
             child: outline.child(expand, stencil.format),
         });
@@ -87,7 +89,17 @@ pub(crate) fn compile_xml(stencil: &mut Stencil, outline: &Outline<'_>, padding:
         let mut begin = Program::default();
         begin.texts(&["<", &navigation.name, ">"]);
         let end = format!("</{}>", navigation.name);
-        stencil.expansions.push(Expansion { separator: "", begin, nothing: "", end: end.into(), total: None, child });
+        let (nothing, list_end, end) = ("", "", end.into());
+        stencil.expansions.push(Expansion {
+            separator: "",
+            begin,
+            nothing,
+            list_end,
+            next: None,
+            end,
+            total: None,
+            child,
+        });
     }
     let close = format!("</{}>", outline.entity_type.name);
     if padding == Padding::AtomSize {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::Version;
 use tollgate_wire::format::DocumentKind;
-use tollgate_wire::plan::Plan;
+use tollgate_wire::plan::{Expand, Plan};
 
 use super::content::{Content, stencil};
 use super::{negotiation, versions};
@@ -64,6 +64,7 @@ pub(crate) fn prepare(
     let option = plan.options.format.take();
     let format = negotiation::document(version, option.as_deref(), headers)?;
     let page_left = preferences.page_size.as_ref().map_or(page_size, |preferred| preferred.value.min(page_size));
+    Expand::cut(&mut plan.options.expand, page_left);
     let (name, said) = versions::answered(version, headers);
     reply.field(name, said.as_bytes());
     negotiation::say_choice(option.as_deref(), reply);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::Version;
 use tollgate_wire::format::DocumentKind;
-use tollgate_wire::plan::{Plan, Shape};
+use tollgate_wire::plan::{Expand, Plan, Shape};
 use tollgate_wire::stencil::raw;
 
 use super::content::{Content, stencil};
@@ -28,8 +28,8 @@ pub(super) async fn answer(
     let root = visit.service_root(exchange, &mount.root);
     let shape = plan.shape;
     let (request, response) = exchange.split();
-    let mut single = prepare(service, mount.version, plan, content, request, response)?;
-    preferences.say(None, response);
+    let asked = Asked { content, version: mount.version, page_size: visit.shared.page_size, preferences };
+    let mut single = prepare(service, plan, asked, request, response)?;
     single.root = root;
     if let Some(stencil) = &single.stencil {
         single.updated = visit.updated(stencil.format());
@@ -39,18 +39,32 @@ pub(super) async fn answer(
     Ok(finish(found, mount.version, shape, request, response)?)
 }
 
+/// What was asked for.
+pub(crate) struct Asked<'a> {
+    /// The entity or a reference to it.
+    pub(crate) content: Content,
+    pub(crate) version: Version,
+    /// Entities of an expansion that are answered at once, at most.
+    pub(crate) page_size: u64,
+    pub(crate) preferences: &'a Preferences,
+}
+
 /// Chooses the format and says it in `reply`. The service root and the time are for the caller to fill in.
 ///
 /// # Errors
 /// 406 where no format is acceptable.
 pub(crate) fn prepare(
     service: &Hosted,
-    version: Version,
     mut plan: Plan,
-    content: Content,
+    asked: Asked<'_>,
     headers: &dyn Headers,
     reply: &mut impl Reply,
 ) -> Result<Single, Fault> {
+    let Asked { content, version, page_size, preferences } = asked;
+    let preferred = preferences.page_size.as_ref();
+    let page_size = preferred.map_or(page_size, |preferred| preferred.value.min(page_size));
+    Expand::cut(&mut plan.options.expand, page_size);
+    preferences.say(plan.options.expand.first().map(|_| page_size), reply);
     let (name, said) = versions::answered(version, headers);
     reply.field(name, said.as_bytes());
     let option = plan.options.format.take();

@@ -46,8 +46,8 @@ pub(super) fn perform(
         feed.write(service, connection, &mut answer.body)?;
     } else {
         let shape = plan.shape;
-        let mut single = entity::prepare(service, version, *plan, content, headers, answer)?;
-        meant.preferences.say(None, answer);
+        let asked = entity::Asked { content, version, page_size: request.page_size, preferences: &meant.preferences };
+        let mut single = entity::prepare(service, *plan, asked, headers, answer)?;
         if let Some(stencil) = &single.stencil {
             single.updated = updated(stencil.format());
         }

@@ -65,6 +65,12 @@ pub trait RowSink {
         Flow::Continue
     }
 
+    /// The expansion at `index` has further entities than were handed out ([`Expand::page`](tollgate_wire::plan::Expand)),
+    /// which begin behind `next`: called right before [`expand_end`](RowSink::expand_end).
+    fn expand_more<R: Row>(&mut self, _index: usize, _parent: &R, _next: &SkipToken) -> Flow {
+        Flow::Continue
+    }
+
     /// The expansion at `index` is complete.
     fn expand_end<R: Row>(&mut self, _index: usize, _parent: &R) -> Flow {
         Flow::Continue

@@ -15,6 +15,7 @@ mod drain;
 mod echo;
 mod endpoints;
 mod esb;
+mod expanding;
 mod fibonacci;
 mod found;
 mod functions;

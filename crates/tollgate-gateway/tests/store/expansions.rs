@@ -2,6 +2,7 @@
 
 use tollgate_wire::edm::{LeafId, NavigationId, SetId, Version};
 use tollgate_wire::plan::{Expand, Options, Plan, Resource, Select, Shape};
+use tollgate_wire::query::skip_token;
 use tollgate_wire::url;
 
 use crate::stores::on_every_store;
@@ -46,7 +47,65 @@ fn crowded() -> World {
     )
 }
 
+/// The same where of each parent so many are handed out at once; `…` is where more follow.
+fn check_cut(page: u64, path: &str, query: &str, expected: &[&str]) {
+    let world = crowded();
+    let (resource, _) = url::parse(&world.model, Version::V4, path, Some(query)).unwrap();
+    let Resource::Read(mut plan) = resource else { panic!("{path} reads no data") };
+    Expand::cut(&mut plan.options.expand, page);
+    let (_, answer) = world.read(&plan, None).unwrap();
+    assert_eq!(answer.expanded, expected, "{page} of {path}?{query}");
+}
+
+/// Follows what was cut of Ann's items to the end, page by page, in the way in which its link is made.
+fn check_followed(page: u64, options: &str, expected: &[&str]) {
+    let world = crowded();
+    let query = format!("$expand=items({options})");
+    let (resource, _) = url::parse(&world.model, Version::V4, "Owners('ann')", Some(&query)).unwrap();
+    let Resource::Read(mut plan) = resource else { panic!("it reads data") };
+    Expand::cut(&mut plan.options.expand, page);
+    let (_, answer) = world.read(&plan, None).unwrap();
+    let mut pages = vec![answer.expanded[0].clone()];
+    let mut next = answer.more.first().cloned();
+    while let Some(token) = next {
+        let query = format!("{}&$skiptoken={}", plan.options.expand[0].query, skip_token::write(&token));
+        let (resource, _) = url::parse(&world.model, Version::V4, "Owners('ann')/items", Some(&query)).unwrap();
+        let Resource::Read(rest) = resource else { panic!("it reads data") };
+        let (outcome, answer) = world.read(&rest, Some(page)).unwrap();
+        let ids: Vec<&str> = answer.rows.iter().map(|row| row[0].as_str()).collect();
+        pages.push(ids.join(" "));
+        next = outcome.next;
+    }
+    assert_eq!(pages, expected, "{options}");
+}
+
 on_every_store! {
+    #[test]
+    fn an_expansion_is_cut_for_each_parent() {
+        check_cut(2, "Owners", "$expand=items", &["ann[0: a b …]", "bob[0: z]", "cid[0:]"]);
+        check_cut(1, "Owners", "$expand=items", &["ann[0: a …]", "bob[0: z]", "cid[0:]"]);
+        check_cut(4, "Owners", "$expand=items", &["ann[0: a b c d]", "bob[0: z]", "cid[0:]"]);
+        check_cut(2, "Owners", "$expand=items($top=2)", &["ann[0: a b]", "bob[0: z]", "cid[0:]"]);
+        check_cut(2, "Owners", "$expand=items($top=3;$skip=1)", &["ann[0: b c …]", "bob[0:]", "cid[0:]"]);
+        check_cut(2, "Owners", "$expand=items($top=3;$skip=2)", &["ann[0: c d]", "bob[0:]", "cid[0:]"]);
+        check_cut(2, "Owners", "$expand=items($orderby=text desc,number;$count=true)", &["ann[#4 0: b c …]", "bob[#1 0: z]", "cid[#0 0:]"]);
+        check_cut(1, "Owners", "$expand=items/$ref", &["ann[0: a …]", "bob[0: z]", "cid[0:]"]);
+        check_cut(1, "Owners", "$expand=items/$count", &["ann[#4 0:]", "bob[#1 0:]", "cid[#0 0:]"]);
+        check_cut(2, "Owners", "$expand=items($expand=owner($expand=items($orderby=number)))", &[
+            "ann[0: a[0: ann[0: d c …]] b[0: ann[0: d c …]] …]", "bob[0: z[0: bob[0: z]]]", "cid[0:]",
+        ]);
+        check_cut(1, "Items", "$expand=owner&$top=1", &["a[0: ann]"]);
+    }
+
+    #[test]
+    fn what_was_cut_goes_on_behind_the_cut() {
+        check_followed(1, "$select=id", &["ann[0: a …]", "b", "c", "d"]);
+        check_followed(2, "$orderby=text desc,number", &["ann[0: b c …]", "a d"]);
+        check_followed(2, "$orderby=number mul -1;$filter=text ne 'y'", &["ann[0: a c …]", "d"]);
+        check_followed(1, "$top=3;$skip=1", &["ann[0: b …]", "c", "d"]);
+        check_followed(3, "$filter=contains(text,'; -')", &["ann[0: d]"]);
+    }
+
     #[test]
     fn an_expansion_is_filtered_ordered_and_cut_for_each_parent() {
         check_url("Owners", "$expand=items($filter=text eq 'x')", &["ann[0: a c]", "bob[0: z]", "cid[0:]"]);

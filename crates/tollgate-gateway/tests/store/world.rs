@@ -8,7 +8,7 @@ use tollgate_wire::edm::{
     Primitive, Property, PropertyKind, SetId, TypeId,
 };
 use tollgate_wire::entry::Entry;
-use tollgate_wire::plan::{Columns, Key, Options, Plan, Shape};
+use tollgate_wire::plan::{Columns, Key, Options, Plan, Shape, SkipToken};
 use tollgate_wire::value::{Cell, Row, Value};
 
 use crate::stores::{self, Kind, Opened};
@@ -173,6 +173,8 @@ pub(crate) struct Answer {
     pub(crate) rows: Vec<Vec<String>>,
     /// The rows of the expanded entities of each entity.
     pub(crate) expanded: Vec<String>,
+    /// Where what was cut of them goes on.
+    pub(crate) more: Vec<SkipToken>,
     /// Within how many expansions the sink is, and what the next one counts.
     depth: usize,
     counted: String,
@@ -220,6 +222,12 @@ impl RowSink for Answer {
 
     fn expand_entity<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
         *self.expanded.last_mut().unwrap() += &format!(" {}", cell_text(row.cell(0)));
+        Flow::Continue
+    }
+
+    fn expand_more<R: Row>(&mut self, _index: usize, _parent: &R, next: &SkipToken) -> Flow {
+        self.more.push(next.clone());
+        *self.expanded.last_mut().unwrap() += " …";
         Flow::Continue
     }
 

@@ -7,7 +7,7 @@ use crate::number::write_integer;
 use crate::stencil::cell::Form;
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
-use crate::stencil::{Base, Expansion, FeedHead, Stencil};
+use crate::stencil::{Base, Expansion, FeedHead, NextLink, Stencil};
 use crate::xml::{self, Dialect};
 
 const NAMESPACES: &str = " xmlns=\"http://www.w3.org/2005/Atom\" \
@@ -67,6 +67,13 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
             separator: "",
             begin,
             nothing: "",
+            list_end: "",
+            next: many.then(|| NextLink {
+                path: format!("/{}", navigation.name),
+                before: "<link rel=\"next\" href=\"".to_owned(),
+                after: "\"/>",
+                escape: escape::xml_attribute,
+            }),
             end: if many { "</feed></m:inline></link>" } else { "</m:inline></link>" }.into(),
             total: None,
             child: outline.child(expand, stencil.format),

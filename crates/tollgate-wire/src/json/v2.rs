@@ -9,7 +9,7 @@ use crate::number::write_integer;
 use crate::stencil::cell::Form;
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
-use crate::stencil::{Expansion, FeedHead, Stencil};
+use crate::stencil::{Expansion, FeedHead, NextLink, Stencil};
 
 pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     stencil.first = "{".to_owned();
@@ -46,7 +46,14 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
             separator: ",",
             begin,
             nothing: if many { "" } else { "null" },
-            end: if many { "]}" } else { "" }.into(),
+            list_end: if many { "]" } else { "" },
+            next: many.then(|| NextLink {
+                path: format!("/{}", navigation.name),
+                before: ",\"__next\":\"".to_owned(),
+                after: "\"",
+                escape: escape::json_text,
+            }),
+            end: if many { "}" } else { "" }.into(),
             total: None,
             child: outline.child(expand, stencil.format),
         });

@@ -13,7 +13,7 @@ use crate::plan::{Computed, Expand, Select, Shown};
 use crate::stencil::cell::Form;
 use crate::stencil::outline::{Field, Member, Outline};
 use crate::stencil::program::Program;
-use crate::stencil::{Base, Expansion, FeedHead, Stencil, Total};
+use crate::stencil::{Base, Expansion, FeedHead, NextLink, Stencil, Total};
 
 /// In which manner documents are written.
 #[derive(Clone, Copy)]
@@ -57,11 +57,17 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style
         if metadata == Metadata::Full {
             navigation_links(&mut object, &stencil.key, &navigation.name, style);
         }
-        let (nothing, end) = match (expand.shown, many) {
+        let (nothing, list_end) = match (expand.shown, many) {
             (Shown::Number, _) => ("", ""),
             (_, true) => ("", "]"),
             (_, false) => ("null", ""),
         };
+        let next = many.then(|| NextLink {
+            path: format!("/{}{}", navigation.name, if expand.shown == Shown::References { "/$ref" } else { "" }),
+            before: format!(",\"{}{}nextLink\":\"", navigation.name, style.control()),
+            after: "\"",
+            escape: escape::json_text,
+        });
         if expand.shown != Shown::Number {
             object.name(&[&navigation.name]).text(if many { "[" } else { "" });
         }
@@ -75,7 +81,16 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style
             },
         });
         let child = outline.child(expand, stencil.format);
-        stencil.expansions.push(Expansion { separator: ",", begin, nothing, end: end.into(), total, child });
+        stencil.expansions.push(Expansion {
+            separator: ",",
+            begin,
+            nothing,
+            list_end,
+            next,
+            end: "".into(),
+            total,
+            child,
+        });
     }
     stencil.end.text("}");
 }

@@ -4,7 +4,7 @@
 //! `$levels` and `*` end here: the plan has each expansion as if it had been written out.
 
 use super::limits::{EXPAND_LEVELS_MAX, EXPANSIONS_MAX};
-use super::{Context, OPTIONS, find, list};
+use super::{Context, OPTIONS, find, link, list};
 use crate::edm::{EntityType, Multiplicity, NavigationId, Version};
 use crate::plan::{Expand, Options, Select, Shown};
 use crate::suggest;
@@ -89,6 +89,7 @@ fn star(
         if levels > 1 && depth + 1 < EXPAND_LEVELS_MAX {
             let target = context.model.type_of(navigation.target);
             star(context, target, shown, (levels - 1, depth + 1), at, &mut expand.options.expand)?;
+            expand.query = link::of_star(levels - 1);
         }
         expanded.push(expand);
     }
@@ -181,8 +182,9 @@ fn parse_nested(context: &Context<'_>, expand: &mut Expand, text: &str, at: usiz
             (option.parse)(&inner, value, &mut expand.options).map_err(|problem| problem.behind(value_at))?;
         }
     }
+    expand.query = link::of_nested(context, &values, None);
     if let Some(levels) = levels {
-        repeat(context, expand, levels, at)?;
+        repeat(context, expand, (levels, &values), at)?;
     }
     Ok(())
 }
@@ -218,7 +220,12 @@ fn check_nested(context: &Context<'_>, expand: &Expand, index: usize, at: usize)
 }
 
 /// `$levels`: the same expansion inside of what it leads to, as long as that has the same navigation property.
-fn repeat(context: &Context<'_>, expand: &mut Expand, levels: usize, at: usize) -> Parsed<()> {
+fn repeat(
+    context: &Context<'_>,
+    expand: &mut Expand,
+    (levels, values): (usize, &[Option<(usize, &str)>]),
+    at: usize,
+) -> Parsed<()> {
     let declared = &context.entity_type.navigation[expand.navigation.0];
     let again = context.model.type_of(expand.target).navigation(&declared.name);
     let recursive = again.filter(|_| context.model.type_of(expand.target) == context.entity_type);
@@ -228,7 +235,8 @@ fn repeat(context: &Context<'_>, expand: &mut Expand, levels: usize, at: usize) 
     let mut inner = expand.clone();
     one_more(context, context.depth + 1, at)?;
     let deeper = Context { depth: context.depth + 1, ..*context };
-    repeat(&deeper, &mut inner, levels - 1, at)?;
+    repeat(&deeper, &mut inner, (levels - 1, values), at)?;
+    expand.query = link::of_nested(context, values, Some(&link::leveled(&declared.name, values, levels - 1)));
     expand.options.expand.retain(|known| known.navigation != navigation);
     expand.options.expand.push(inner);
     Ok(())

@@ -18,10 +18,12 @@ mod function;
 mod id;
 mod inline_count;
 mod limits;
+mod link;
 mod list;
 mod order_by;
 mod paging;
 pub mod rest;
+mod schema_version;
 mod search;
 mod select;
 pub mod skip_token;
@@ -89,8 +91,8 @@ pub static OPTIONS: [SystemOption; 17] = [
     SystemOption { applies_to: COLLECTION | COUNT | REFERENCES_OF_MANY, ..option("$search", ONLY_V4, search::parse) },
     SystemOption { applies_to: ANYTHING, ..option("$deltatoken", ONLY_V4, unbuilt::delta_token) },
     SystemOption { applies_to: REFERENCES, ..option("$id", ONLY_V4, id::parse) },
-    SystemOption { applies_to: ANYTHING, ..option("$index", ONLY_V4, unbuilt::index) },
-    SystemOption { applies_to: ANYTHING, ..option("$schemaversion", ONLY_V4, unbuilt::schema_version) },
+    SystemOption { applies_to: ANYTHING, ..option("$index", ONLY_V4, schema_version::index) },
+    SystemOption { applies_to: ANYTHING, ..option("$schemaversion", ONLY_V4, schema_version::parse) },
 ];
 
 const BOTH: &[Version] = &[Version::V2, Version::V4];
@@ -209,6 +211,9 @@ pub(crate) fn read(
         })()
         .map_err(|problem| problem.located(Place::Option(option.name.into()), &text))?;
     }
+    if let (Version::V2, Resource::Read(plan)) = (version, &mut *resource) {
+        link::of_v2(model, &mut plan.options.expand);
+    }
     match (call, resource) {
         (Some(call), Resource::Read(plan) | Resource::References(plan)) => {
             function::resolve(model, version, call, (&mut custom, &aliases), plan)?;
@@ -219,6 +224,17 @@ pub(crate) fn read(
         _ => {}
     }
     Ok(custom)
+}
+
+/// The parameter aliases of a query of V4 with their `@`, as far as they can be read: what is wrong with one is told when
+/// the query itself is.
+pub(crate) fn aliases_of(query: &str) -> Vec<(String, String)> {
+    let alias = |part: &str| {
+        let (name, value) = part.split_once('=')?;
+        let name = decode(name, Plus::Space).ok().filter(|name| name.starts_with('@'))?;
+        Some((name.into_owned(), decode(value, Plus::Space).ok()?.into_owned()))
+    };
+    query.split('&').filter_map(alias).collect()
 }
 
 /// V2 knows the exact name; V4.01 leaves out the `$` and does not mind the case.

@@ -8,14 +8,6 @@ pub(super) fn delta_token(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<(
     refuse("$deltatoken")
 }
 
-pub(super) fn index(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    refuse("$index")
-}
-
-pub(super) fn schema_version(_: &Context<'_>, _: &str, _: &mut Options) -> Parsed<()> {
-    refuse("$schemaversion")
-}
-
 fn refuse(name: &str) -> Parsed<()> {
     Err(Problem::whole(Fault::NotImplemented(name.to_owned()), format!("{name} is not implemented")))
 }

@@ -142,10 +142,24 @@ pub(crate) struct Expansion {
     pub(crate) begin: Program,
     /// What stands there if nothing is related.
     pub(crate) nothing: &'static str,
+    /// What ends the list of related entities.
+    pub(crate) list_end: &'static str,
+    /// How the link to further ones is written, of what may be many.
+    pub(crate) next: Option<NextLink>,
     pub(crate) end: Cow<'static, str>,
     /// What stands around the number of related entities, where it is told.
     pub(crate) total: Option<Total>,
     pub(crate) child: Stencil,
+}
+
+/// How a link to further related entities is written.
+#[derive(Debug, Clone)]
+pub(crate) struct NextLink {
+    /// The path behind the entity's address.
+    pub(crate) path: String,
+    pub(crate) before: String,
+    pub(crate) after: &'static str,
+    pub(crate) escape: fn(&mut Vec<u8>, &[u8]),
 }
 
 /// What stands around a number of related entities.
@@ -302,7 +316,15 @@ impl Stencil {
 
     /// Begins a document.
     pub fn writer<'s>(&'s self, base: Base<'s>) -> Writer<'s> {
-        Writer { stencil: self, base, opening: Opening::First, object_has_member: false, total: 0, levels: Vec::new() }
+        Writer {
+            stencil: self,
+            base,
+            opening: Opening::First,
+            object_has_member: false,
+            total: 0,
+            next_link: None,
+            levels: Vec::new(),
+        }
     }
 
     /// How many navigation properties are expanded.
@@ -347,6 +369,8 @@ pub struct Writer<'s> {
     object_has_member: bool,
     /// The number that the next expansion tells.
     total: u64,
+    /// The link to further entities that the expansion which ends next tells.
+    next_link: Option<Vec<u8>>,
     /// The expansions that were begun within each other.
     levels: Vec<Level<'s>>,
 }
@@ -355,6 +379,8 @@ pub struct Writer<'s> {
 #[derive(Debug, Clone)]
 struct Level<'s> {
     expansion: &'s Expansion,
+    /// At which position it stands in its entity.
+    index: usize,
     /// Entities written so far.
     related: u64,
     object_has_member: bool,
@@ -449,7 +475,7 @@ impl<'s> Writer<'s> {
             out.extend_from_slice(after.as_bytes());
         }
         expansion.begin.run(out, &self.base, &stencil.key, &mut None, row);
-        self.levels.push(Level { expansion, related: 0, object_has_member: false });
+        self.levels.push(Level { expansion, index, related: 0, object_has_member: false });
     }
 
     /// Writes an entity of the expansion that was begun last, up to what it has expanded itself.
@@ -474,13 +500,40 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// The positions of the expansions that were begun within each other.
+    pub fn expand_positions(&self) -> impl Iterator<Item = usize> {
+        self.levels.iter().map(|level| level.index)
+    }
+
+    /// Of the expansion that was begun last there are more entities than were written: those that a request with this
+    /// query, percent-encoded, and this skip token finds; `row` is the entity's that has the expansion.
+    pub fn expand_more<R: Row + ?Sized>(&mut self, row: &R, query: &str, skip_token: &str) {
+        let (level, outer) = self.levels.split_last().expect("an expansion was begun");
+        let parent = outer.last().map_or(self.stencil, |level| &level.expansion.child);
+        let Some(next) = &level.expansion.next else { return };
+        let mut link = self.base.service_root().as_bytes().to_vec();
+        parent.key.run_cells(&mut link, row);
+        let separator = if query.is_empty() { "" } else { "&" };
+        for part in [&next.path, "?", query, separator, "$skiptoken=", skip_token] {
+            link.extend_from_slice(part.as_bytes());
+        }
+        self.next_link = Some(link);
+    }
+
     /// Writes what stands behind the entities of the expansion that was begun last.
     pub fn expand_end(&mut self, out: &mut Vec<u8>) {
         let level = self.levels.pop().expect("an expansion was begun");
+        let expansion = level.expansion;
         if level.related == 0 {
-            out.extend_from_slice(level.expansion.nothing.as_bytes());
+            out.extend_from_slice(expansion.nothing.as_bytes());
         }
-        out.extend_from_slice(level.expansion.end.as_bytes());
+        out.extend_from_slice(expansion.list_end.as_bytes());
+        if let (Some(link), Some(next)) = (self.next_link.take(), &expansion.next) {
+            out.extend_from_slice(next.before.as_bytes());
+            (next.escape)(out, &link);
+            out.extend_from_slice(next.after.as_bytes());
+        }
+        out.extend_from_slice(expansion.end.as_bytes());
     }
 
     /// Writes the rest of an entry, behind its expansions.

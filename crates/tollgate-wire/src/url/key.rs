@@ -13,13 +13,22 @@ use std::io::Write;
 
 /// Reads the text between the parentheses; `at` is where it begins in the path. `None` for an empty one, which names
 /// the whole collection.
-pub(crate) fn parse(version: Version, entity_type: &EntityType, text: &str, at: usize) -> Parsed<Option<Key>> {
-    let mut reader = Reader { version, entity_type, text, position: 0 };
+pub(crate) fn parse(
+    (version, aliases): (Version, &Aliases),
+    entity_type: &EntityType,
+    text: &str,
+    at: usize,
+) -> Parsed<Option<Key>> {
+    let mut reader = Reader { version, aliases, entity_type, text, position: 0 };
     reader.key().map_err(|problem| problem.behind(at))
 }
 
+/// Parameter aliases with their `@`, and what stands behind them.
+pub(crate) type Aliases = [(String, String)];
+
 struct Reader<'t> {
     version: Version,
+    aliases: &'t Aliases,
     entity_type: &'t EntityType,
     text: &'t str,
     position: usize,
@@ -93,10 +102,11 @@ impl<'t> Reader<'t> {
     fn value(&mut self, leaf: LeafId) -> Parsed<Value> {
         let at = self.position;
         let declared = &self.entity_type.leaves[leaf.0];
-        if self.text[at..].starts_with('@') {
-            return Err(Problem::not_implemented(at, "a parameter alias in a key"));
-        }
-        let Some((literal, end)) = literal::read(self.version, self.text, at)? else {
+        let read = match self.text[at..].starts_with('@') {
+            true => self.alias(at)?,
+            false => literal::read(self.version, self.text, at)?,
+        };
+        let Some((literal, end)) = read else {
             let what = format!("expected a literal for the key property '{}'", declared.path);
             return Err(Problem::syntax(at, what).hint(self.shape()));
         };
@@ -124,6 +134,21 @@ impl<'t> Reader<'t> {
                 example(self.version, declared.primitive)
             ))
         })
+    }
+
+    /// The literal behind an alias, and where its name ends here. It is one literal and nothing else, so that it can add
+    /// nothing to the key.
+    fn alias(&self, at: usize) -> Parsed<Option<(literal::Literal, usize)>> {
+        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+        let end = at + 1 + self.text.as_bytes()[at + 1..].iter().take_while(|byte| is_name(byte)).count();
+        let name = &self.text[at..end];
+        let Some((_, text)) = self.aliases.iter().find(|(known, _)| known == name) else {
+            return Err(Problem::new(Fault::BadKey, at, format!("the alias {} is not given", quoted(name))));
+        };
+        match literal::read(self.version, text, 0) {
+            Ok(Some((literal, read))) if text[read..].trim().is_empty() => Ok(Some((literal, end))),
+            _ => Err(Problem::new(Fault::BadKey, at, format!("expected a literal behind the alias {name}"))),
+        }
     }
 
     fn end(&mut self) -> Parsed<()> {

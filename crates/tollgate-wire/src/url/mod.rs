@@ -43,8 +43,13 @@ pub fn parse(
     query: Option<&str>,
 ) -> Result<(Resource, Vec<CustomOption>), UrlError> {
     let decoded = percent::decode_path(path).map_err(|problem| problem.located(Place::Path, path))?;
+    // Few keys have an alias, and only for them the query is looked into first.
+    let aliases = match (version, query) {
+        (Version::V4, Some(query)) if decoded.contains('@') => query::aliases_of(query),
+        _ => Vec::new(),
+    };
     let (mut resource, call) =
-        path::parse(model, version, &decoded).map_err(|problem| problem.located(Place::Path, &decoded))?;
+        path::parse(model, version, &decoded, &aliases).map_err(|problem| problem.located(Place::Path, &decoded))?;
     let custom = match (query, &call) {
         (None | Some(""), None) => Vec::new(),
         (query, call) => query::read(model, version, query.unwrap_or_default(), &mut resource, call.as_ref())?,

@@ -4,7 +4,7 @@
 
 use super::error::{Fault, Parsed, Problem, quoted};
 use super::function::{self, Call};
-use super::key;
+use super::key::{self, Aliases};
 use super::percent::Quotes;
 use crate::edm::{BoundTo, EntityType, FunctionImport, Model, Multiplicity, PropertyKind, Reached, SetId, Version};
 use crate::plan::{Act, Called, Options, Plan, Resource, Shape, Step};
@@ -14,7 +14,12 @@ use crate::suggest;
 const SEGMENTS_MAX: usize = 16;
 
 /// Reads a decoded path; where it calls a function, or an action of V2, the plan still waits for the arguments.
-pub(crate) fn parse(model: &Model, version: Version, path: &str) -> Parsed<(Resource, Option<Call>)> {
+pub(crate) fn parse(
+    model: &Model,
+    version: Version,
+    path: &str,
+    aliases: &Aliases,
+) -> Parsed<(Resource, Option<Call>)> {
     let mut segments = Segments { path, position: 0, taken: 0 };
     let Some(first) = segments.next()? else { return Ok((Resource::ServiceDocument, None)) };
     if first.text.starts_with('$') {
@@ -33,7 +38,8 @@ pub(crate) fn parse(model: &Model, version: Version, path: &str) -> Parsed<(Reso
     let (root, shape, root_key) = match model.set(name) {
         Some(root) => {
             let entity_type = model.type_of(root);
-            let predicate = first.predicate.map(|text| key::parse(version, entity_type, text, first.predicate_at));
+            let predicate = first.predicate;
+            let predicate = predicate.map(|text| key::parse((version, aliases), entity_type, text, first.predicate_at));
             let root_key = predicate.transpose()?.flatten();
             (root, if root_key.is_some() { Shape::Entity } else { Shape::Collection }, root_key)
         }
@@ -65,7 +71,8 @@ pub(crate) fn parse(model: &Model, version: Version, path: &str) -> Parsed<(Reso
     };
     let references = References::Unnamed;
     let steps = Vec::new();
-    let mut walk = Walk { model, version, set: root, shape, root_key, steps, references, called, call, act: None };
+    let mut walk =
+        Walk { model, version, aliases, set: root, shape, root_key, steps, references, called, call, act: None };
     while let Some(segment) = segments.next()? {
         if called.is_some_and(|called| called.returned.is_some()) {
             return Err(nothing_follows(&segment, first.name));
@@ -153,6 +160,7 @@ enum References {
 struct Walk<'m> {
     model: &'m Model,
     version: Version,
+    aliases: &'m Aliases,
     set: SetId,
     shape: Shape,
     root_key: Option<crate::plan::Key>,
@@ -290,7 +298,8 @@ impl Walk<'_> {
                     let what = format!("'{}' leads to one entity and takes no key", declared.name);
                     return Err(Problem::new(Fault::BadKey, segment.predicate_at - 1, what));
                 }
-                step.key = key::parse(self.version, self.model.type_of(step.target), predicate, segment.predicate_at)?;
+                let target = self.model.type_of(step.target);
+                step.key = key::parse((self.version, self.aliases), target, predicate, segment.predicate_at)?;
             }
             self.shape = if many && step.key.is_none() { Shape::Collection } else { Shape::Entity };
             self.set = step.target;

@@ -16,6 +16,7 @@ use super::read::{Reach, Stopped, bound, located};
 use super::row::{Kind, Reader};
 use super::write::references;
 use crate::store::sql::Sql;
+use crate::store::sql::page::{Tokens, cut_at};
 use crate::store::sql::statement::Source;
 use crate::store::{Flow, RowSink, StoreError};
 
@@ -36,6 +37,8 @@ pub(super) struct Expansion<'p, R: Reach> {
     target: SetId,
     columns: Columns,
     kinds: Vec<Kind>,
+    /// At how many of one parent it is cut, and what tells where the others begin.
+    cut: Option<(u64, Tokens<'p>)>,
     /// The parent's columns that are joined on, with their types.
     joined: Vec<(usize, Primitive)>,
     reader: Reader,
@@ -72,7 +75,7 @@ impl OfMany<'_> {
 impl<'p, R: Reach> Expansion<'p, R> {
     /// Those of entities in `set` that are read with these columns.
     pub(super) fn all(
-        source: &Source<'_>,
+        source: &Source<'p>,
         set: SetId,
         expand: &'p [Expand],
         columns: &Columns,
@@ -81,7 +84,7 @@ impl<'p, R: Reach> Expansion<'p, R> {
     }
 
     fn new(
-        source: &Source<'_>,
+        source: &Source<'p>,
         set: SetId,
         expand: &'p Expand,
         columns: &Columns,
@@ -95,6 +98,9 @@ impl<'p, R: Reach> Expansion<'p, R> {
         });
         let kinds = related.leaves.iter().map(|leaf| Kind::of_leaf(target, *leaf));
         let computed = Computed::shown(&options.compute).map(|computed| Kind::of(Some(computed.primitive)));
+        let cut = cut_at(source, set, expand).map(|most| (most, Tokens::of_expansion(source, expand, &related)));
+        let order = options.order_by.iter().filter(|_| cut.is_some());
+        let order = order.map(|by| Kind::of_order(by.expression.primitive));
         let of_many = |sql| OfMany { sql, statement: None };
         let entities = match expand.shown {
             Shown::Number => None,
@@ -105,7 +111,8 @@ impl<'p, R: Reach> Expansion<'p, R> {
             entities: entities.map(of_many),
             totals: totals.map(of_many),
             counted: Vec::new(),
-            kinds: kinds.chain(computed).chain([Kind::Integer]).collect(),
+            kinds: kinds.chain(computed).chain(order).chain([Kind::Integer]).collect(),
+            cut,
             joined: joined.collect(),
             target: expand.target,
             expansions: Expansion::all(source, expand.target, &options.expand, &related)?,
@@ -168,14 +175,31 @@ impl<'p, R: Reach> Expansion<'p, R> {
             return Ok(Flow::Stop);
         }
         let number_column = self.kinds.len() - 1;
+        let number = index as i64 + 1;
+        let mut handed_out = 0;
+        let mut next = None;
         loop {
             self.fetch(reach, source)?;
             let Some(sent) = self.fetched.front() else { break };
             let row = self.reader.read(sent, &self.kinds);
             let row = row.map_err(|failure| located(failure, source, self.target, &self.columns, sent))?;
-            if row.cell(number_column) != Cell::Integer(index as i64 + 1) {
+            match row.cell(number_column) {
+                // What a cut has left of the parents before.
+                Cell::Integer(other) if other < number => {
+                    self.taken += 1;
+                    self.fetched.pop_front();
+                    continue;
+                }
+                Cell::Integer(own) if own == number => {}
+                _ => break,
+            }
+            if let Some(next) = &next {
+                if sink.expand_more(position, parent, next) == Flow::Stop {
+                    return Ok(Flow::Stop);
+                }
                 break;
             }
+            handed_out += 1;
             if sink.expand_entity(position, &row) == Flow::Stop {
                 return Ok(Flow::Stop);
             }
@@ -186,6 +210,11 @@ impl<'p, R: Reach> Expansion<'p, R> {
             }
             if sink.expand_entity_end(position, &row) == Flow::Stop {
                 return Ok(Flow::Stop);
+            }
+            if let Some((most, tokens)) = &self.cut
+                && *most == handed_out
+            {
+                next = Some(tokens.after(&row, handed_out));
             }
             self.taken += 1;
             self.fetched.pop_front();

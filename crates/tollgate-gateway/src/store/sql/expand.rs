@@ -2,13 +2,14 @@
 //! many parents at once (PostgreSQL, where it costs a round trip), and how many there are.
 
 use tollgate_wire::edm::{Multiplicity, NavigationProperty, SetId};
-use tollgate_wire::plan::{Columns, Computed, Expand, Origin};
+use tollgate_wire::plan::{Columns, Computed, Expand, OrderBy, Origin};
 
 use super::class::Class;
 use super::dialect::postgres_type;
 use super::expression::{Scope, condition, value};
 use super::navigation::{Decimals, ambiguous, leaf_value};
-use super::order::{computed_columns, order_keys};
+use super::order::{computed_columns, order_columns, order_keys};
+use super::page::cut_at;
 use super::statement::{ANSWER, Source, Window};
 use super::{Parameter, Sql};
 use crate::store::StoreError;
@@ -27,6 +28,9 @@ impl Source<'_> {
         let navigation = self.navigation(set, expand);
         self.select(&mut sql, expand.target, columns);
         computed_columns(&mut sql, &self.scope(expand.target), &expand.options.compute)?;
+        if cut_at(self, set, expand).is_some() {
+            order_columns(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;
+        }
         self.of_one_parent(&mut sql, navigation, expand)?;
         sql.push(" ORDER BY ");
         order_keys(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;
@@ -97,6 +101,9 @@ impl Source<'_> {
         let mut sql = Sql::new(self.dialect);
         self.select(&mut sql, expand.target, columns);
         computed_columns(&mut sql, &self.scope(expand.target), &expand.options.compute)?;
+        if cut_at(self, set, expand).is_some() {
+            order_columns(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;
+        }
         sql.push(", parents.number");
         self.parents_of(&mut sql, navigation, expand);
         sql.push(" JOIN ");
@@ -122,7 +129,11 @@ impl Source<'_> {
         sql.push("SELECT ");
         let computed: Vec<&Computed> = Computed::shown(&expand.options.compute).collect();
         let leaves = columns.leaves.len();
-        sql.list(", ", 0..leaves + computed.len(), |sql, index| sql.push(&format!("{PART}.c{index}")));
+        let order: &[OrderBy] = match cut_at(self, set, expand) {
+            Some(_) => &expand.options.order_by,
+            None => &[],
+        };
+        sql.list(", ", 0..leaves + computed.len() + order.len(), |sql, index| sql.push(&format!("{PART}.c{index}")));
         sql.push(", parents.number");
         self.parents_of(&mut sql, navigation, expand);
         sql.push(" CROSS JOIN LATERAL (SELECT ");
@@ -138,6 +149,10 @@ impl Source<'_> {
             });
             written?;
             sql.push(&format!(" AS c{}", leaves + index));
+        }
+        for (index, by) in order.iter().enumerate() {
+            order_columns(&mut sql, &self.scope(expand.target), std::slice::from_ref(by))?;
+            sql.push(&format!(" AS c{}", leaves + computed.len() + index));
         }
         sql.push(", row_number() OVER (ORDER BY ");
         order_keys(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;

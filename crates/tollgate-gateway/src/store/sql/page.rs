@@ -1,7 +1,7 @@
 //! Pages: how many rows are asked for, when a page is full, and the skip token of the row at which the next one begins.
 
-use tollgate_wire::edm::{EntityType, Primitive};
-use tollgate_wire::plan::{Columns, Computed, Plan, SkipToken};
+use tollgate_wire::edm::{EntityType, Multiplicity, Primitive, SetId};
+use tollgate_wire::plan::{Columns, Computed, Expand, OrderBy, Plan, Shown, SkipToken};
 use tollgate_wire::value::{Cell, Row, Value};
 
 use super::statement::{Source, Window, key_columns};
@@ -40,9 +40,18 @@ impl Page {
     }
 }
 
+/// At how many entities of one parent an expansion of these is cut, where it may be: then more may follow.
+pub fn cut_at(source: &Source<'_>, set: SetId, expand: &Expand) -> Option<u64> {
+    let many = source.model.type_of(set).navigation[expand.navigation.0].multiplicity == Multiplicity::Many;
+    let page = expand.page.filter(|_| many && expand.shown != Shown::Number)?.max(1);
+    expand.options.top.is_none_or(|top| top > page).then_some(page)
+}
+
 /// Makes skip tokens of rows: of the columns of a plan, then those of its order.
 pub struct Tokens<'p> {
-    plan: &'p Plan,
+    order_by: &'p [OrderBy],
+    /// How many entities were answered on the pages before.
+    answered: u64,
     entity_type: &'p EntityType,
     identity: Identity,
     /// Where the columns of the order begin.
@@ -59,8 +68,23 @@ impl<'p> Tokens<'p> {
             Some(_) => Vec::new(),
             None => key_columns(entity_type, columns),
         };
-        let order_begin = columns.leaves.len() + Computed::shown(&plan.options.compute).count();
-        Tokens { plan, entity_type, identity, order_begin, key_columns }
+        let options = &plan.options;
+        let order_begin = columns.leaves.len() + Computed::shown(&options.compute).count();
+        let answered = options.skip_token.as_ref().map_or(0, |token| token.answered);
+        Tokens { order_by: &options.order_by, answered, entity_type, identity, order_begin, key_columns }
+    }
+
+    /// For the rows of an expansion with these columns.
+    pub fn of_expansion(source: &Source<'p>, expand: &'p Expand, columns: &Columns) -> Tokens<'p> {
+        let entity_type = source.model.type_of(expand.target);
+        Tokens {
+            order_by: &expand.options.order_by,
+            answered: 0,
+            entity_type,
+            identity: source.mapping.table(expand.target).identity,
+            order_begin: columns.leaves.len() + Computed::shown(&expand.options.compute).count(),
+            key_columns: key_columns(entity_type, columns),
+        }
     }
 
     /// Where the key stands in a row; nothing where pages are cut by counting.
@@ -73,14 +97,13 @@ impl<'p> Tokens<'p> {
 
     /// The token of what follows a row, so many of which were handed out with it.
     pub fn after(&self, row: &impl Row, rows: u64) -> SkipToken {
-        let options = &self.plan.options;
-        let answered = options.skip_token.as_ref().map_or(0, |token| token.answered).saturating_add(rows);
+        let answered = self.answered.saturating_add(rows);
         if self.identity == Identity::Nothing {
             // The next page is found by counting.
-            let after = vec![Value::Null; options.order_by.len() + self.key_columns.len()];
+            let after = vec![Value::Null; self.order_by.len() + self.key_columns.len()];
             return SkipToken { after, answered };
         }
-        let order = options.order_by.iter().enumerate();
+        let order = self.order_by.iter().enumerate();
         let order = order.map(|(index, by)| (self.order_begin + index, by.expression.primitive));
         let key = self.key_columns.iter().zip(&self.entity_type.key);
         let key = key.map(|(column, leaf)| (*column, Some(self.entity_type.leaves[leaf.0].primitive)));

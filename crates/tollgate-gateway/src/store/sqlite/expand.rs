@@ -6,8 +6,9 @@ use tollgate_wire::plan::{Columns, Expand, Shown};
 
 use super::Connection;
 use super::form::Converter;
-use super::read::{bind, converted};
+use super::read::{bind, converted, token};
 use super::row::SqliteRow;
+use crate::store::sql::page::{Tokens, cut_at};
 use crate::store::sql::statement::Source;
 use crate::store::sql::{Parameter, Sql};
 use crate::store::{Flow, RowSink, StoreError};
@@ -18,6 +19,8 @@ pub(super) struct Expansion<'c> {
     entities: Option<PerParent<'c>>,
     total: Option<PerParent<'c>>,
     converter: Option<Converter<'c>>,
+    /// At how many of them it is cut, and what tells where the others begin.
+    cut: Option<(u64, Tokens<'c>)>,
     expansions: Vec<Expansion<'c>>,
 }
 
@@ -34,7 +37,7 @@ impl Connection {
         &'c self,
         source: &Source<'c>,
         set: SetId,
-        expand: &[Expand],
+        expand: &'c [Expand],
         columns: &Columns,
     ) -> Result<Vec<Expansion<'c>>, StoreError> {
         expand.iter().map(|expand| self.expansion(source, set, expand, columns)).collect()
@@ -44,7 +47,7 @@ impl Connection {
         &'c self,
         source: &Source<'c>,
         set: SetId,
-        expand: &Expand,
+        expand: &'c Expand,
         columns: &Columns,
     ) -> Result<Expansion<'c>, StoreError> {
         let joined: Vec<usize> = source
@@ -61,7 +64,8 @@ impl Connection {
         };
         let converter = Converter::new(source.model, source.mapping, expand.target, child.leaves.iter().copied());
         let expansions = self.expansions(source, expand.target, &options.expand, &child)?;
-        Ok(Expansion { entities, total, converter, expansions })
+        let cut = cut_at(source, set, expand).map(|most| (most, Tokens::of_expansion(source, expand, &child)));
+        Ok(Expansion { entities, total, converter, cut, expansions })
     }
 
     fn per_parent(&self, sql: &Sql<'_>, joined: &[usize]) -> Result<PerParent<'_>, StoreError> {
@@ -104,8 +108,17 @@ impl Expansion<'_> {
         }
         if let Some(entities) = &mut self.entities {
             let mut rows = entities.of(parent)?;
+            let mut handed_out = 0;
+            let mut next = None;
             while let Some(row) = rows.next()? {
+                if let Some(next) = &next {
+                    if sink.expand_more(index, parent, next) == Flow::Stop {
+                        return Ok(Flow::Stop);
+                    }
+                    break;
+                }
                 let row = converted(row, &mut self.converter)?;
+                handed_out += 1;
                 if sink.expand_entity(index, &row) == Flow::Stop {
                     return Ok(Flow::Stop);
                 }
@@ -116,6 +129,11 @@ impl Expansion<'_> {
                 }
                 if sink.expand_entity_end(index, &row) == Flow::Stop {
                     return Ok(Flow::Stop);
+                }
+                if let Some((most, tokens)) = &self.cut
+                    && *most == handed_out
+                {
+                    next = Some(token(tokens, &row, handed_out)?);
                 }
             }
         }

@@ -220,7 +220,7 @@ pub(super) fn converted<'r, 's>(
 }
 
 /// The token of what follows a row; its key was not checked before.
-fn token(tokens: &Tokens<'_>, row: &SqliteRow<'_, '_>, rows: u64) -> Result<SkipToken, StoreError> {
+pub(super) fn token(tokens: &Tokens<'_>, row: &SqliteRow<'_, '_>, rows: u64) -> Result<SkipToken, StoreError> {
     if let Some(converter) = row.converter {
         converter.check_key(row, tokens.key_columns())?;
     }
