@@ -131,6 +131,10 @@ pub(crate) fn presets(presets: &[Preset], slope: Option<&Slope>, accurate_from_u
     presets.iter().map(of).collect()
 }
 
+/// What both intervals allow tells something up to ten points, or up to this share of the time with the overhead.
+const ALLOWED_LEAST: f64 = 0.1;
+const ALLOWED_SHARE: f64 = 0.25;
+
 /// What was found of a preset that was run, held against what the line says of the delay that the link really added.
 pub(crate) fn confirm(preset: &mut PresetFound, slope: &Slope, toll: Option<&Toll>, cell: Option<&Cell>) {
     let Some((toll, added)) = toll.filter(|toll| toll.is_shown()).zip(cell.and_then(|cell| cell.batch?.added_us))
@@ -150,10 +154,20 @@ pub(crate) fn confirm(preset: &mut PresetFound, slope: &Slope, toll: Option<&Tol
     let apart = found.mean - predicted.mean;
     let allowed = half(found).hypot(half(predicted));
     let percent = |share: f64| format!("{:+.1} %", share * 100.0);
-    preset.verdict = if apart.abs() <= allowed { PresetVerdict::Confirmed } else { PresetVerdict::Off };
-    let joint = if preset.verdict == PresetVerdict::Confirmed { "within" } else { "beyond" };
+    let telling = ALLOWED_LEAST.max(ALLOWED_SHARE * (1.0 + predicted.mean.max(0.0)));
+    preset.verdict = match apart.abs() <= allowed {
+        false => PresetVerdict::Off,
+        true if slope.doubt.is_some() || allowed > telling => PresetVerdict::Unclear,
+        true => PresetVerdict::Confirmed,
+    };
+    let joint = if preset.verdict == PresetVerdict::Off { "beyond" } else { "within" };
+    let why = match preset.verdict {
+        PresetVerdict::Unclear if slope.doubt.is_some() => ", but the line itself is doubtful",
+        PresetVerdict::Unclear => ", which nearly anything would be",
+        _ => "",
+    };
     preset.reason = format!(
-        "found {} where the line says {}: {joint} the ±{:.1} % that both intervals allow",
+        "found {} where the line says {}: {joint} the ±{:.1} % that both intervals allow{why}",
         percent(found.mean),
         percent(predicted.mean),
         allowed * 100.0

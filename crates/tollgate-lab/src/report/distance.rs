@@ -28,6 +28,7 @@ pub(super) fn sentences(run: &RunResult) -> Vec<String> {
 fn of_slope(run: &RunResult, slope: &Slope) -> String {
     let trips = slope.round_trips;
     let agreement = match slope.agrees() {
+        true if slope.is_too_wide() => "the interval is too wide to say whether that is equal".to_owned(),
         true => "equal within the interval".to_owned(),
         false => format!("not equal: {} off", percent(trips.mean / slope.counted - 1.0, 0.0)),
     };
@@ -228,7 +229,11 @@ pub(super) fn overhead(toll: Option<&Toll>) -> String {
 
 fn document_ms(cell: &Cell) -> String {
     let time = cell.unit_time_ms;
-    format!("{} ±{}", number::three_digits(time.mean), number::three_digits((time.high - time.low) / 2.0))
+    match time.n {
+        0 => NOTHING.to_owned(),
+        1 => format!("{} (n=1)", number::three_digits(time.mean)),
+        _ => format!("{} ±{}", number::three_digits(time.mean), number::three_digits((time.high - time.low) / 2.0)),
+    }
 }
 
 fn added(run: &RunResult, variant: &str) -> String {

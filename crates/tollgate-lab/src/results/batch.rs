@@ -79,6 +79,9 @@ pub struct Distances {
     pub presets: Vec<PresetFound>,
 }
 
+/// Half an interval of round trips beyond this share of the counted ones shows nothing.
+const TOO_WIDE_SHARE: f64 = 0.2;
+
 /// Time of a document = at rest + round trips x what the link adds, by one process. Intervals are 95 % by Student t over
 /// the blocks, each of which has a line of its own by least squares on relative errors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -102,6 +105,11 @@ pub struct Slope {
 }
 
 impl Slope {
+    /// Whether the interval of the round trips is so wide that it would hold nearly anything.
+    pub fn is_too_wide(&self) -> bool {
+        (self.round_trips.high - self.round_trips.low) / 2.0 > TOO_WIDE_SHARE * self.counted
+    }
+
     /// Whether the counted round trips lie in the interval of those that the line has.
     pub fn agrees(&self) -> bool {
         (self.round_trips.low..=self.round_trips.high).contains(&self.counted)
@@ -167,6 +175,8 @@ pub enum PresetVerdict {
     Confirmed,
     /// It differs by more.
     Off,
+    /// The intervals are too wide, or the line too doubtful, to tell.
+    Unclear,
     /// The link cannot keep so short a delay, or there is no line.
     Refused,
     /// It was not run to its end.
@@ -190,6 +200,7 @@ impl PresetVerdict {
         match self {
             PresetVerdict::Confirmed => "confirmed",
             PresetVerdict::Off => "not confirmed",
+            PresetVerdict::Unclear => "unclear",
             PresetVerdict::Refused => "refused",
             PresetVerdict::Open => "not run",
         }

@@ -112,12 +112,12 @@ fn a_preset_is_as_far_as_its_overhead_says_and_refused_where_the_link_cannot_kee
 #[test]
 fn a_preset_is_confirmed_where_both_intervals_allow_the_difference() {
     let slope = slope(&run(&mut Noise::of(5), 8, 0.02), &[], 8).unwrap();
-    let check = |ratio: f64, expected: PresetVerdict| {
+    let check = |ratio: f64, half: f64, expected: PresetVerdict| {
         let mut found = presets(&[preset("standard", 1.0)], Some(&slope), Some(50.0)).remove(0);
         let toll = Toll {
             ratio,
-            low: ratio - 0.05,
-            high: ratio + 0.05,
+            low: ratio - half,
+            high: ratio + half,
             verdict: TollVerdict::Dearer,
             ..fixture::protocol().tolls[0].clone()
         };
@@ -130,8 +130,16 @@ fn a_preset_is_confirmed_where_both_intervals_allow_the_difference() {
         confirm(&mut found, &slope, None, Some(&cell));
         assert_eq!(found.verdict, expected, "what was not measured says nothing");
     };
-    check(2.0, PresetVerdict::Confirmed);
-    check(2.3, PresetVerdict::Off);
+    check(2.0, 0.05, PresetVerdict::Confirmed);
+    check(2.3, 0.05, PresetVerdict::Off);
+    check(2.0, 0.7, PresetVerdict::Unclear);
+    check(2.3, 0.7, PresetVerdict::Unclear);
+}
+
+#[test]
+fn an_interval_that_would_hold_anything_agrees_with_nothing() {
+    let slope = |off: f64| slope(&run(&mut Noise::of(7), 4, off), &[], 4).unwrap();
+    assert!(!slope(0.001).is_too_wide() && slope(1.5).is_too_wide());
 }
 
 #[test]

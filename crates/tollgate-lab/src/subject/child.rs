@@ -256,9 +256,9 @@ enum Announcement {
     Admin,
 }
 
-/// Even a lab that is killed leaves no server behind.
+/// Even a lab that is killed leaves nobody behind: the child is ended with the thread that starts it.
 #[expect(unsafe_code, reason = "std has no other way to ask the kernel for it between fork and exec")]
-fn end_with_this_thread(command: &mut Command) {
+pub(crate) fn end_with_this_thread(command: &mut Command) {
     // SAFETY: between fork and exec only one system call is made, which neither allocates nor locks.
     unsafe {
         command.pre_exec(|| Ok(rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?));

@@ -175,9 +175,14 @@ impl Threshold {
     /// A figure held against the bound.
     fn held(&self, run: Option<u32>, variant: &str, level: u64, found: Found) -> ThresholdFinding {
         let (low, high) = found.interval.unwrap_or((found.value, found.value));
-        let (outcome, decided) = decide(self.comparison, (low, high), self.bound);
-        let reason =
+        let (mut outcome, decided) = decide(self.comparison, (low, high), self.bound);
+        let mut reason =
             (outcome == Outcome::NotShown).then(|| "the bound is inside the interval: take more blocks".to_owned());
+        // Of what has an interval, one block says nothing of it.
+        if found.interval.is_none() && found.blocks == 1 {
+            outcome = Outcome::NotShown;
+            reason = Some("one block has no interval: take more".to_owned());
+        }
         ThresholdFinding {
             run,
             variant: Some(variant.to_owned()),

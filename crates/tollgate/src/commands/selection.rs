@@ -80,8 +80,9 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "FILE", conflicts_with = "insecure", help_heading = "Your own subject")]
     pub(super) ca: Option<PathBuf>,
 
-    /// A PostgreSQL of yours for a batch, in the place of one that is started for the run; its sample is made in tables of
-    /// its own
+    /// A PostgreSQL of yours for a batch, in the place of one that is started for the run; the tables of its sample
+    /// (tollgate_document, tollgate_unit, tollgate_result) are made there, or emptied, and stay: --i-may-empty says that
+    /// they may
     #[arg(long, value_name = "URL", help_heading = "Your own subject")]
     pub(super) database: Option<String>,
 

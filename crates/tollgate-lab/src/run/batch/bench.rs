@@ -4,7 +4,7 @@
 //! What it deliberately does not do: decide which distances are measured, or judge what the links keep.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -13,11 +13,14 @@ use tollgate_net::link::{Echo, Link, LinkSpec, Side, Tun, TunSpec, round_trips};
 use super::super::options::{LinkChoice, RunError, RunOptions};
 use super::place::Place;
 use crate::cores::Cores;
-use crate::subject::{Postgres, PostgresError, PostgresOptions};
+use crate::subject::{Postgres, PostgresError, PostgresOptions, end_with_this_thread};
 
 /// Messages by which a link is asked how long it is, and the time between them.
 const MESSAGES: usize = 15;
 const SPACING: Duration = Duration::from_micros(300);
+
+/// The user's database has so long to take a connection.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// A commit waits for the network, not for the disk: what a disk does in between would hide 100 us.
 const SETTINGS: [(&str, &str); 2] = [("synchronous_commit", "off"), ("shared_buffers", "64MB")];
@@ -71,6 +74,9 @@ impl Bench {
             Some(url) => {
                 let place = Place::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
                 let address = place.address().map_err(|error| failed(format!("--database: {error}")))?;
+                // By way of a link an error would name the link.
+                TcpStream::connect_timeout(&address, ANSWERS_WITHIN)
+                    .map_err(|error| failed(format!("--database: nobody answers at {address}: {error}")))?;
                 Database::Theirs(place, address)
             }
             None => {
@@ -124,7 +130,11 @@ impl Bench {
     /// Starts a process where the batch is.
     pub(super) fn spawn(&self, command: &mut Command) -> io::Result<Child> {
         match &self.links {
-            Links::None | Links::Proxies { .. } => command.spawn(),
+            Links::None | Links::Proxies { .. } => {
+                end_with_this_thread(command);
+                command.spawn()
+            }
+            // Over there it ends once the line is gone with us; the thread that starts it is gone at once.
             Links::Line(line) => line.tun.door(Side::Near).within(|| command.spawn())?,
         }
     }

@@ -78,7 +78,8 @@ pub(super) fn run(
     spawn: impl FnOnce(&mut Command) -> io::Result<std::process::Child>,
 ) -> Result<Ran, Broken> {
     let mut command = Command::new(asked.program);
-    command.args(["generate", "--database", asked.database, "--json"]);
+    // With a password in it, it is for nobody who looks at command lines.
+    command.arg("generate").env("TOLLGATE_DATABASE", asked.database).arg("--json");
     command.args(["--processes", &asked.processes.to_string(), "--sample", &asked.documents.to_string()]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // Of a group of its own: a terminal's interrupt is for the lab, which then ends the batch itself.
@@ -172,8 +173,8 @@ mod tests {
 
     #[test]
     fn figures_are_read_and_the_batch_is_asked_as_agreed() {
-        let expected = "generate --database postgres://me@h/d --json --processes 2 --sample 12";
-        let script = format!("[ \"$*\" = '{expected}' ] || exit 9; echo '{FIGURES}'");
+        let expected = "generate --json --processes 2 --sample 12 postgres://me@h/d";
+        let script = format!("[ \"$* $TOLLGATE_DATABASE\" = '{expected}' ] || exit 9; echo '{FIGURES}'");
         let report = ran(&script, &StopFlag::new()).unwrap().report;
         assert_eq!((report.documents, report.stored, report.set_aside, report.round_trips), (12, 11, 1, 120));
     }

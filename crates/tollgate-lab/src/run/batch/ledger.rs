@@ -8,9 +8,10 @@ use crate::cells::{self, CellRecord};
 use crate::load::recorder::Recorder;
 use crate::probe::Reading;
 use crate::probe::system::Ticks;
-use crate::results::{BatchFound, Cell, Gap, RunResult, Trial, Validity};
+use crate::results::{BatchFound, Cell, Estimate, Gap, RunResult, Trial, Validity};
 use crate::slope::per_document;
 use crate::stats::{self, signed_rank::median};
+use crate::threshold::{self, Threshold};
 use crate::toll::{self, Findings};
 use crate::validity::batch::{BatchEvidence, judge};
 
@@ -62,8 +63,8 @@ impl Ledger {
         self.trials.push(trial);
     }
 
-    /// Puts everything measured so far into `result`: cells, doubts, series and tolls.
-    pub(super) fn fill(&self, result: &mut RunResult) {
+    /// Puts everything measured so far into `result`: cells, doubts, series, tolls, and what comes of the thresholds.
+    pub(super) fn fill(&self, thresholds: &[Threshold], result: &mut RunResult) {
         result.trials.extend_from_slice(&self.trials[result.trials.len()..]);
         result.gaps.clone_from(&self.gaps);
         result.validity.clone_from(&self.faults);
@@ -82,6 +83,7 @@ impl Ledger {
         }
         result.settings.content_checked_share = 0.0;
         result.tolls = toll::compute(&result.experiment, &Findings::of(result));
+        result.thresholds = threshold::judge(thresholds, result);
     }
 }
 
@@ -107,6 +109,8 @@ impl Entry {
         if set_aside > 0 {
             cell.errors.insert("set-aside".to_owned(), set_aside);
         }
+        // One of a value and of its inverse: the means of both over the blocks would contradict each other.
+        cell.requests_per_second = per_second(cell.unit_time_ms);
         let over = |value: &dyn Fn(&Trial) -> Option<f64>| stats::estimate(&by_block(trials, value));
         let of =
             |pick: fn(&crate::results::Batched) -> f64| over(&move |trial| per_document(trial, pick(&trial.batch?)));
@@ -129,6 +133,15 @@ impl Entry {
     }
 }
 
+/// Documents a second where each takes so long, whatever the processes: of the mean and the ends of the interval.
+fn per_second(time_ms: Estimate) -> Estimate {
+    let of = |ms: f64| if ms > 0.0 { 1e3 / ms } else { f64::MAX };
+    match time_ms.n {
+        0 => time_ms,
+        n => Estimate { mean: of(time_ms.mean), low: of(time_ms.high), high: of(time_ms.low), n },
+    }
+}
+
 fn by_block(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> Vec<f64> {
     by_block_keyed(trials, value).into_values().collect()
 }
@@ -142,4 +155,44 @@ fn by_block_keyed(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> B
         }
     }
     blocks.into_iter().filter_map(|(block, values)| Some((block, stats::mean(&values)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+    use crate::results::{Batched, Outcome};
+
+    #[test]
+    fn thresholds_are_asked_of_a_batch_too_and_its_rate_is_that_of_its_time() {
+        let mut run = fixture::protocol();
+        run.experiment.variants.truncate(1);
+        run.experiment.levels = vec![1];
+        let (name, like) = (run.experiment.variants[0].name.clone(), run.trials[0].clone());
+        let mut ledger = Ledger::default();
+        for (block, document_ms) in [10.0, 30.0, 20.0].into_iter().enumerate() {
+            let batch = Batched { documents: 10, stored: 10, ..Batched::default() };
+            let trial = Trial {
+                variant: name.clone(),
+                level: 1,
+                block: block as u32,
+                units: 10,
+                requests: 10,
+                duration_ms: document_ms * 10.0,
+                unit_times_ms: vec![document_ms; 10],
+                batch: Some(batch),
+                ..like.clone()
+            };
+            let beside = Beside { asked: 10, ticks: Ticks::default(), readings: Vec::new(), away: None };
+            ledger.add(trial, beside);
+        }
+        run.trials.clear();
+        let thresholds = ["time < 1 us", "errors == 0"].map(|text| Threshold::parse(text).unwrap());
+        ledger.fill(&thresholds, &mut run);
+        let outcomes: Vec<Outcome> = run.thresholds.iter().map(|found| found.outcome).collect();
+        assert_eq!(outcomes.len(), 2, "{:?}", run.thresholds);
+        assert!(outcomes[0] != Outcome::Holds && outcomes[1] == Outcome::Holds, "{:?}", run.thresholds);
+        let cell = &run.cells[0];
+        assert!((cell.requests_per_second.mean * cell.unit_time_ms.mean - 1e3).abs() < 1e-6, "{cell:?}");
+    }
 }

@@ -24,7 +24,7 @@ use crate::plan::{DOCUMENTS_LEAST, Plan};
 use crate::probe::system::Ticks;
 use crate::results::{self, Batched, Distances, Gap, GapKind, PresetVerdict, RunResult, State, Trial};
 use crate::schedule::{self, Block};
-use crate::subject::{Installed, check_loadable};
+use crate::subject::{Installed, check_loadable, is_named};
 use crate::{secret, slope, validity};
 use bench::Bench;
 use child::{Asked, Broken, Ran};
@@ -47,6 +47,14 @@ pub(super) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunErro
         let place = place::Place::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
         let allowed = check_loadable(&place.host, &options.may_load);
         allowed.map_err(|error| RunError::Usage(format!("--database: {error}")))?;
+        // It cannot be asked from here what stands in them.
+        if !is_named(&place.host, &options.may_empty) {
+            let host = &place.host;
+            return usage(format!(
+                "--database: this run makes tollgate_document, tollgate_unit and tollgate_result there, or empties them, and \
+                 leaves them: if it may, say --i-may-empty {host}"
+            ));
+        }
     }
     match (options.link, &options.database) {
         (LinkChoice::Tun, Some(_)) => usage(
@@ -374,7 +382,7 @@ impl Session<'_> {
     }
 
     fn save(&mut self) -> Result<(), Halt> {
-        self.ledger.fill(&mut self.result);
+        self.ledger.fill(&self.experiment.thresholds, &mut self.result);
         let slope = slope::slope(&self.result, &self.experiment.presets, self.plan.blocks);
         let result = &mut self.result;
         if let Some(mut distance) = result.distance.take() {
@@ -468,9 +476,11 @@ mod tests {
             assert!(said.contains(expected), "{said}");
         };
         check(checked(database("postgres://me@db.example.com/x")), "say --i-may-load db.example.com");
+        check(checked(database("postgres://me@127.0.0.1/x")), "leaves them: if it may, say --i-may-empty 127.0.0.1");
         check(checked(database("sqlite:x")), "--database: expected postgres://");
         let both = |options: &mut RunOptions| {
             options.link = LinkChoice::Tun;
+            options.may_empty = vec!["127.0.0.1".to_owned()];
             options.database = Some("postgres://me@127.0.0.1/x".to_owned());
         };
         check(checked(both), "not in the namespace");
