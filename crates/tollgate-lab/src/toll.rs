@@ -29,6 +29,18 @@ pub const FIGURES: [Figure; 6] =
 /// Rules of validity that are about the load at equal rate alone: they say nothing of the closed one.
 pub const RATE_RULES: [&str; 4] = ["lateness", "rate", "rate-errors", "rate-handshakes"];
 
+impl TollVerdict {
+    /// All of them, from what is shown to what must not be read.
+    pub const ALL: [TollVerdict; 6] = [
+        TollVerdict::Dearer,
+        TollVerdict::Cheaper,
+        TollVerdict::NoToll,
+        TollVerdict::Unclear,
+        TollVerdict::Joint,
+        TollVerdict::Refused,
+    ];
+}
+
 impl Toll {
     /// Whether the ratio may be printed: a refused toll keeps its place, but its numbers say nothing.
     pub fn is_shown(&self) -> bool {

@@ -107,14 +107,7 @@ fn inserts() -> impl Strategy<Value = (Vec<Gap>, Vec<Fit>, Vec<Option<Inserting>
 }
 
 fn toll() -> impl Strategy<Value = Toll> {
-    let verdict = proptest::sample::select(vec![
-        TollVerdict::Dearer,
-        TollVerdict::Cheaper,
-        TollVerdict::NoToll,
-        TollVerdict::Unclear,
-        TollVerdict::Joint,
-        TollVerdict::Refused,
-    ]);
+    let verdict = proptest::sample::select(TollVerdict::ALL.to_vec());
     let figure = proptest::sample::select(crate::toll::FIGURES.to_vec());
     (name(), name(), level(), figure, number(), number(), number(), verdict).prop_map(
         |(variant, baseline, level, figure, ratio, low, high, verdict)| Toll {

@@ -261,7 +261,7 @@ mod tests {
             ..fixture::protocol().tolls[0].clone()
         }];
         let expected = "At 30 work processes, the time of connections-5 by that of connections-500 is unclear: 1.78x [1.23, 2.57], \
-                        2 blocks.";
+                        2 blocks, after correction for the number of tolls.";
         assert_eq!(sentence::answers(&run, "x").last().unwrap(), expected);
     }
 

@@ -244,7 +244,9 @@ fn answer_of(run: &RunResult, group: Group<'_>, times: Times) -> Option<String> 
 fn unclear_of<'r>(at: &str, of_what: &str, tolls: impl Iterator<Item = &'r Toll>, times: Times) -> String {
     let named = |toll: &Toll| {
         let (ratio, blocks) = (ratio(toll, times), toll.blocks);
-        format!("{} by that of {} is unclear: {ratio}, {blocks} blocks", toll.variant, toll.baseline)
+        let beyond_one = toll.low > 1.0 || toll.high < 1.0;
+        let why = if beyond_one { ", after correction for the number of tolls" } else { "" };
+        format!("{} by that of {} is unclear: {ratio}, {blocks} blocks{why}", toll.variant, toll.baseline)
     };
     let told: Vec<String> = tolls.filter(|toll| toll.verdict == TollVerdict::Unclear).map(named).collect();
     format!("{at}, {of_what} of {}.", told.join("; that of "))

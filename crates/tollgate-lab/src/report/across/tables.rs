@@ -118,15 +118,7 @@ fn sentence_of(
     times: &'static str,
 ) -> Option<String> {
     let of = |verdict: TollVerdict| found.iter().filter(|(_, ratio)| ratio.verdict == verdict).count();
-    let verdicts = [
-        TollVerdict::Dearer,
-        TollVerdict::Cheaper,
-        TollVerdict::NoToll,
-        TollVerdict::Unclear,
-        TollVerdict::Joint,
-        TollVerdict::Refused,
-    ];
-    let counts: Vec<String> = verdicts
+    let counts: Vec<String> = TollVerdict::ALL
         .into_iter()
         .filter(|verdict| of(*verdict) > 0)
         .map(|verdict| format!("{} {}", of(verdict), verdict_word(verdict)))

@@ -214,7 +214,8 @@ pub(super) fn point(view: &View<'_>, cell: &Cell, estimate: Estimate) -> Point {
     Point {
         x: cell.level as f64,
         y: estimate.mean,
-        low: estimate.low,
+        // Of few blocks the interval may reach below nothing, where no time and no rate can be.
+        low: estimate.low.max(0.0),
         high: estimate.high,
         standing: if doubted { Standing::Hollow } else { Standing::Plain },
     }
