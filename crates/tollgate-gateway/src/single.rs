@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use tollgate_net::http1::server::Exchange;
-use tollgate_wire::edm::{Primitive, Version};
+use tollgate_wire::edm::{Enumeration, Primitive, Version};
 use tollgate_wire::plan::{Columns, Expand, Plan, Shape, SkipToken};
 use tollgate_wire::query::skip_token;
 use tollgate_wire::stencil::{Base, Stencil, Writer, raw};
@@ -116,8 +116,11 @@ impl Single {
                 let entity_type = model.type_of(self.plan.set());
                 let columns = Columns::new(entity_type, &self.plan.options.select, &[]);
                 let column = columns.of(leaf).ok_or_else(|| Fault::internal("a raw value was not selected"))?;
-                let primitive = entity_type.leaves[leaf.0].primitive;
-                let mut sink = RawSink { column, primitive, version: self.version, seen };
+                let declared = &entity_type.leaves[leaf.0];
+                let enumeration = declared.enumeration.map(|id| &*model.enumerations[id.0]);
+                let enumeration = enumeration.filter(|_| self.version == Version::V4);
+                let mut sink =
+                    RawSink { column, primitive: declared.primitive, enumeration, version: self.version, seen };
                 let outcome = connection.read(model, &self.plan, None, &mut sink)?;
                 Ok((sink.seen, outcome.found))
             }
@@ -271,19 +274,25 @@ impl RowSink for CountSink {
     }
 }
 
-struct RawSink {
+struct RawSink<'m> {
     column: usize,
     primitive: Primitive,
+    enumeration: Option<&'m Enumeration>,
     version: Version,
     seen: Seen,
 }
 
-impl RowSink for RawSink {
+impl RowSink for RawSink<'_> {
     fn entity<R: Row>(&mut self, row: &R) -> Flow {
         self.seen.rows += 1;
         let out = &mut self.seen.body;
         match row.cell(self.column) {
             Cell::Null => self.seen.null = true,
+            value if self.enumeration.is_some() => {
+                let mut names = String::new();
+                self.enumeration.iter().for_each(|enumeration| enumeration.write_names(&mut names, value));
+                out.extend_from_slice(names.as_bytes());
+            }
             value => raw::write(out, Some(self.version), self.primitive, value),
         }
         Flow::Continue

@@ -460,6 +460,8 @@ pub enum Function {
     TotalOffsetMinutes,
     /// `totalseconds(duration)`: a decimal (V4).
     TotalSeconds,
+    /// `has`: whether the first whole number has all bits of the second (V4).
+    Has,
     /// `fractionalseconds(time)`: a decimal below 1 (V4).
     FractionalSeconds,
 }

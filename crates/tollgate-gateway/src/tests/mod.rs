@@ -32,6 +32,7 @@ mod rest_query;
 mod rest_writing;
 mod stock_quote;
 mod streaming;
+mod typed;
 mod v2;
 mod v4;
 mod writers;

@@ -362,6 +362,7 @@ fn call(function: Function, arguments: &[Value]) -> Result<Value, Undefined> {
             let fraction = text(0).trim_end_matches('Z').split_once('.').map_or("0", |(_, fraction)| fraction);
             Value::Decimal(format!("0.{fraction}"))
         }
+        Function::Has => Value::Boolean(whole(0) & whole(1) == whole(1)),
         Function::Round => rounded(&arguments[0], f64::round, decimal::round)?,
         Function::Floor => rounded(&arguments[0], f64::floor, decimal::floor)?,
         Function::Ceiling => rounded(&arguments[0], f64::ceil, decimal::ceiling)?,

@@ -324,6 +324,7 @@ fn of(primitive: Primitive, depth: u32) -> BoxedStrategy<Expression> {
                 call(Function::Contains, vec![text(), text()]),
                 call(Function::StartsWith, vec![text(), text()]),
                 call(Function::EndsWith, vec![text(), text()]),
+                call(Function::Has, vec![whole(), whole()]),
             ]);
             others
         }

@@ -46,7 +46,7 @@ impl Reader {
     /// If it is no value of the leaf, such as one that is too long.
     pub fn assign(&self, set: SetId, leaf: LeafId, value: Value, entry: &mut Entry) -> Result<(), BodyError> {
         let declared = &self.compiled.model.type_of(set).leaves[leaf.0];
-        let shape = Leaf { id: leaf, primitive: declared.primitive, nullable: declared.nullable };
+        let shape = Leaf::of(&self.compiled.model, declared, leaf);
         let assigned = match value {
             Value::Null if declared.nullable => Ok(Value::Null),
             Value::Null => return Err(*BodyError::new(0, "the property cannot be null").inside(&declared.path)),

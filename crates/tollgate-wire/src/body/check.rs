@@ -5,10 +5,13 @@
 use super::shape::Leaf;
 use crate::canonical::{self, Canonical};
 use crate::decimal;
-use crate::edm::{Primitive, Version};
+use crate::edm::{Enumeration, Primitive, Version};
 use crate::number::is_plain_number;
 use crate::url::{quoted, type_name};
 use crate::value::Value;
+
+/// Members that a message names.
+const MEMBERS_TOLD_MAX: usize = 8;
 
 /// Why a text is no value of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,12 +26,17 @@ pub(crate) enum Wrong {
     Fraction,
     /// A date lies in no year of four digits.
     Year,
+    /// It is no member of the enumeration.
+    Member,
 }
 
 /// Writes the canonical form of `text` into `out`.
 #[inline]
 pub(crate) fn append(out: &mut Vec<u8>, version: Version, leaf: &Leaf, text: &str) -> Result<Canonical, Wrong> {
     let begin = out.len();
+    if let Some(enumeration) = &leaf.enumeration {
+        return member(out, version, enumeration, leaf.primitive, text);
+    }
     match leaf.primitive {
         Primitive::Decimal { precision, scale } => {
             let digits = text.as_bytes();
@@ -64,8 +72,39 @@ pub(crate) fn append(out: &mut Vec<u8>, version: Version, leaf: &Leaf, text: &st
     }
 }
 
+/// The stored value of a member: V4 names it, V2 has the value itself, and plain REST, which has the forms of V4, may have
+/// either.
+#[cold]
+fn member(
+    out: &mut Vec<u8>,
+    version: Version,
+    enumeration: &Enumeration,
+    primitive: Primitive,
+    text: &str,
+) -> Result<Canonical, Wrong> {
+    let named = match version {
+        Version::V2 => None,
+        Version::V4 => enumeration.value(text),
+    };
+    let value = named.or_else(|| match primitive {
+        Primitive::String { .. } => Some(Value::String(text.to_owned())),
+        primitive => canonical::integer(primitive, text).map(Value::Integer),
+    });
+    match value.filter(|value| enumeration.has(value.cell())) {
+        Some(Value::Integer(number)) => Ok(Canonical::Integer(number)),
+        Some(Value::String(stored)) => {
+            out.extend_from_slice(stored.as_bytes());
+            Ok(Canonical::Text)
+        }
+        _ => Err(Wrong::Member),
+    }
+}
+
 /// The value, which has the type of the leaf already, within its length, its digits and its range.
 pub(crate) fn value(leaf: &Leaf, value: Value) -> Result<Value, Wrong> {
+    if leaf.enumeration.as_ref().is_some_and(|enumeration| !enumeration.has(value.cell())) {
+        return Err(Wrong::Member);
+    }
     match (value, leaf.primitive) {
         (Value::Decimal(text), Primitive::Decimal { precision, scale }) => {
             let mut digits = text.into_bytes();
@@ -160,6 +199,11 @@ impl Wrong {
                 | Primitive::DateTimeOffset { precision }
                 | Primitive::TimeOfDay { precision },
             ) => format!("at most {precision} digits of a second are allowed, found {text}"),
+            (Wrong::Member, _) => {
+                let members = leaf.enumeration.iter().flat_map(|enumeration| &enumeration.members);
+                let names: Vec<&str> = members.take(MEMBERS_TOLD_MAX).map(|member| member.name.as_str()).collect();
+                format!("expected a member such as {}, found {text}", names.join(", "))
+            }
             (Wrong::Year, _) => format!("a year from 0001 to 9999 is allowed, found {text}"),
             _ => format!("expected {}, found {text}", expected(version, leaf.primitive)),
         }

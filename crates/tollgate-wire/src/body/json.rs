@@ -254,7 +254,7 @@ impl<'d, 'c> Json<'d, 'c> {
         match self.lexer.bytes.get(position) {
             Some(b'"') => {
                 let text = self.lexer.string_in(&mut self.scratch)?;
-                if !may_be_text(version, leaf.primitive, text) {
+                if leaf.enumeration.is_none() && !may_be_text(version, leaf.primitive, text) {
                     return Err(wrong(Wrong::Type, version, leaf, text, position));
                 }
                 entry
@@ -264,13 +264,22 @@ impl<'d, 'c> Json<'d, 'c> {
             Some(b'-' | b'0'..=b'9') => {
                 let text = self.lexer.number()?;
                 match leaf.primitive {
-                    Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 | Primitive::Int64 => {
+                    Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 | Primitive::Int64
+                        if leaf.enumeration.is_none() =>
+                    {
                         let value = canonical::integer(leaf.primitive, text);
                         let value = value.ok_or_else(|| wrong(Wrong::Type, version, leaf, text, position))?;
                         entry.set_integer(leaf.id, value);
                         Ok(())
                     }
-                    Primitive::Decimal { .. } | Primitive::Single | Primitive::Double => entry
+                    Primitive::Decimal { .. }
+                    | Primitive::Single
+                    | Primitive::Double
+                    | Primitive::Byte
+                    | Primitive::SByte
+                    | Primitive::Int16
+                    | Primitive::Int32
+                    | Primitive::Int64 => entry
                         .write(leaf.id, |out| check::append(out, version, leaf, text))
                         .map_err(|error| wrong(error, version, leaf, text, position)),
                     _ => Err(wrong(Wrong::Type, version, leaf, text, position)),

@@ -43,7 +43,7 @@ impl Reader {
         entry: &mut Entry,
     ) -> Result<(), BodyError> {
         let declared = &self.compiled.model.type_of(set).leaves[leaf.0];
-        let leaf = Leaf { id: leaf, primitive: declared.primitive, nullable: declared.nullable };
+        let leaf = Leaf::of(&self.compiled.model, declared, leaf);
         entry.reset(self.compiled.shapes.of(set).leaves);
         raw(body, version.unwrap_or(Version::V4), &leaf, entry).map_err(|error| *error.inside(&declared.path))
     }

@@ -3,8 +3,13 @@
 //! Clients mostly send members in the order of their declaration, so a reader compares with the next one first, quotes
 //! and colon included; only what stands elsewhere is looked up.
 
+use std::sync::Arc;
+
 use super::error::BodyError;
-use crate::edm::{FunctionImport, LeafId, Model, Multiplicity, NavigationId, Primitive, PropertyKind, SetId};
+use crate::edm::{
+    Enumeration, FunctionImport, Leaf as Declared, LeafId, Model, Multiplicity, NavigationId, Primitive, PropertyKind,
+    SetId,
+};
 use crate::suggest;
 use crate::url::quoted;
 
@@ -42,11 +47,13 @@ pub(crate) enum Kind {
     Navigation(Navigation),
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Leaf {
     pub(crate) id: LeafId,
     pub(crate) primitive: Primitive,
     pub(crate) nullable: bool,
+    /// Of which its values are members.
+    pub(crate) enumeration: Option<Arc<Enumeration>>,
 }
 
 #[derive(Debug)]
@@ -84,17 +91,16 @@ impl Shapes {
 fn compile(model: &Model, set: SetId) -> Shape {
     let entity_type = model.type_of(set);
     let leaf = |property: usize, inner: Option<usize>| {
-        let leaves = entity_type.leaves.iter().enumerate();
-        let mut leaves = leaves.filter(|(_, leaf)| leaf.property == property && leaf.inner == inner);
-        leaves
-            .next()
-            .map(|(id, leaf)| Kind::Leaf(Leaf { id: LeafId(id), primitive: leaf.primitive, nullable: leaf.nullable }))
+        let mut leaves = (0..entity_type.leaves.len()).map(LeafId);
+        let is_it = |leaf: &Declared| leaf.property == property && leaf.inner == inner;
+        let id = leaves.find(|id| is_it(&entity_type.leaves[id.0]))?;
+        Some(Kind::Leaf(Leaf::of(model, &entity_type.leaves[id.0], id)))
     };
     let qualified = |name: &str| format!("{}.{name}", model.namespace);
     let mut members = Vec::new();
     for (position, property) in entity_type.properties.iter().enumerate() {
         let kind = match property.kind {
-            PropertyKind::Primitive(_) => leaf(position, None),
+            PropertyKind::Primitive(_) | PropertyKind::Enumeration(..) => leaf(position, None),
             PropertyKind::Complex(id) => {
                 let complex = &model.complex_types[id.0];
                 let fields = complex.properties.iter().enumerate();
@@ -120,7 +126,7 @@ fn compile(model: &Model, set: SetId) -> Shape {
 fn parameters(model: &Model, operation: &FunctionImport) -> Shape {
     let parameters = operation.parameters.iter().enumerate();
     let members = parameters.map(|(position, (name, primitive))| {
-        let leaf = Leaf { id: LeafId(position), primitive: *primitive, nullable: false };
+        let leaf = Leaf { id: LeafId(position), primitive: *primitive, nullable: false, enumeration: None };
         member(name, Kind::Leaf(leaf))
     });
     let name = format!("{}.{}", model.namespace, operation.name);
@@ -129,6 +135,14 @@ fn parameters(model: &Model, operation: &FunctionImport) -> Shape {
 
 fn member(name: &str, kind: Kind) -> Member {
     Member { name: name.to_owned(), quoted: format!("\"{name}\":").into_bytes().into(), kind }
+}
+
+impl Leaf {
+    /// The leaf as it is declared.
+    pub(crate) fn of(model: &Model, declared: &Declared, id: LeafId) -> Leaf {
+        let enumeration = declared.enumeration.map(|enumeration| Arc::clone(&model.enumerations[enumeration.0]));
+        Leaf { id, primitive: declared.primitive, nullable: declared.nullable, enumeration }
+    }
 }
 
 impl Shape {

@@ -3,8 +3,8 @@
 //! It deliberately leaves SAP's labels and units to V2, where their clients look for them.
 
 use super::{
-    BoundTo, Changes, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model, Multiplicity,
-    NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
+    Arity, BoundTo, Changes, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model,
+    Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
 };
 use crate::base64;
 use crate::escape;
@@ -48,6 +48,18 @@ fn schema(json: &mut Writer<'_>, model: &Model) {
             json.text("$Kind", "ComplexType");
             for declared in &complex.properties {
                 json.object(&declared.name, |json| property(json, model, declared, None));
+            }
+        });
+    }
+    for enumeration in &model.enumerations {
+        json.object(enumeration.name(), |json| {
+            json.text("$Kind", "EnumType");
+            json.text("$UnderlyingType", &format!("Edm.{}", v4::type_name(enumeration.underlying())));
+            if enumeration.arity == Arity::Flags {
+                json.truth("$IsFlags", true);
+            }
+            for member in &enumeration.members {
+                json.raw(&member.name, &member.number.to_string());
             }
         });
     }
@@ -101,13 +113,24 @@ fn write_entity_type(json: &mut Writer<'_>, model: &Model, entity_type: &EntityT
 fn property(json: &mut Writer<'_>, model: &Model, property: &Property, provided: Option<&Provided>) {
     match property.kind {
         PropertyKind::Primitive(primitive) => typed(json, primitive),
+        PropertyKind::Enumeration(id, _) => json.text("$Type", &model.enumerations[id.0].full_name),
         PropertyKind::Complex(id) => json.text("$Type", &qualified(model, &model.complex_types[id.0].name)),
     }
     if property.nullable {
         json.truth("$Nullable", true);
     }
-    if let (Some(Provided::Default(value)), PropertyKind::Primitive(primitive)) = (provided, property.kind) {
-        default(json, primitive, value);
+    if let Some(Provided::Default(value)) = provided {
+        match property.kind {
+            PropertyKind::Primitive(primitive) => default(json, primitive, value),
+            PropertyKind::Enumeration(id, _) => {
+                let mut names = String::new();
+                model.enumerations[id.0].write_names(&mut names, value.cell());
+                if !names.is_empty() {
+                    json.text("$DefaultValue", &names);
+                }
+            }
+            PropertyKind::Complex(_) => {}
+        }
     }
     match provided {
         Some(Provided::Uuid | Provided::Database) => json.truth("@Core.ComputedDefaultValue", true),

@@ -85,7 +85,7 @@ fn write_references(out: &mut Vec<u8>, entity_type: &EntityType, leaves: &[LeafI
 
 fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, role: &Role<'_>) {
     let kind = match property.kind {
-        PropertyKind::Primitive(primitive) => type_name(primitive).to_owned(),
+        PropertyKind::Primitive(primitive) | PropertyKind::Enumeration(_, primitive) => type_name(primitive).to_owned(),
         PropertyKind::Complex(id) => format!("{}.{}", model.namespace, model.complex_types[id.0].name),
     };
     let mut attributes = vec![("Name", property.name.as_str()), ("Type", kind.as_str())];
@@ -93,7 +93,7 @@ fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, role: &
         attributes.push(("Nullable", "false"));
     }
     let facets = match property.kind {
-        PropertyKind::Primitive(primitive) => facets(primitive),
+        PropertyKind::Primitive(primitive) | PropertyKind::Enumeration(_, primitive) => facets(primitive),
         PropertyKind::Complex(_) => Vec::new(),
     };
     attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));

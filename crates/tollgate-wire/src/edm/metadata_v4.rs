@@ -3,8 +3,8 @@
 //! It deliberately leaves SAP's labels and units to V2, where their clients look for them.
 
 use super::{
-    BoundTo, Changes, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model, Multiplicity,
-    NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
+    Arity, BoundTo, Changes, EntitySet, EntityType, Enumeration, FunctionImport, FunctionMethod, FunctionReturn, Model,
+    Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
 };
 use crate::json::v4;
 use crate::xml::{close, empty, open, text_element};
@@ -36,6 +36,9 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
             write_property(out, model, property, None);
         }
         close(out, "ComplexType");
+    }
+    for enumeration in &model.enumerations {
+        write_enumeration(out, enumeration);
     }
     for function in &model.function_imports {
         write_operation(out, model, function);
@@ -81,6 +84,7 @@ fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType)
 fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, provided: Option<&Provided>) {
     let (kind, facets) = match property.kind {
         PropertyKind::Primitive(primitive) => (type_name(primitive), facets(primitive)),
+        PropertyKind::Enumeration(id, _) => (model.enumerations[id.0].full_name.clone(), Vec::new()),
         PropertyKind::Complex(id) => (format!("{}.{}", model.namespace, model.complex_types[id.0].name), Vec::new()),
     };
     let mut attributes = vec![("Name", property.name.as_str()), ("Type", kind.as_str())];
@@ -88,7 +92,10 @@ fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, provide
         attributes.push(("Nullable", "false"));
     }
     attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
-    let default = super::default_value(Version::V4, property, provided);
+    let default = match property.kind {
+        PropertyKind::Enumeration(id, _) => default_member(&model.enumerations[id.0], provided),
+        _ => super::default_value(Version::V4, property, provided),
+    };
     attributes.extend(default.as_deref().map(|value| ("DefaultValue", value)));
     let term = match provided {
         Some(Provided::Uuid | Provided::Database) => "Core.ComputedDefaultValue",
@@ -98,6 +105,27 @@ fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, provide
     open(out, "Property", &attributes);
     empty(out, "Annotation", &[("Term", term), ("Bool", "true")]);
     close(out, "Property");
+}
+
+fn write_enumeration(out: &mut Vec<u8>, enumeration: &Enumeration) {
+    let underlying = type_name(enumeration.underlying());
+    let mut attributes = vec![("Name", enumeration.name()), ("UnderlyingType", underlying.as_str())];
+    if enumeration.arity == Arity::Flags {
+        attributes.push(("IsFlags", "true"));
+    }
+    open(out, "EnumType", &attributes);
+    for member in &enumeration.members {
+        empty(out, "Member", &[("Name", &member.name), ("Value", &member.number.to_string())]);
+    }
+    close(out, "EnumType");
+}
+
+/// The default of a property by the names of its members.
+fn default_member(enumeration: &Enumeration, provided: Option<&Provided>) -> Option<String> {
+    let Some(Provided::Default(value)) = provided else { return None };
+    let mut names = String::new();
+    enumeration.write_names(&mut names, value.cell());
+    Some(names).filter(|names| !names.is_empty())
 }
 
 fn write_navigation(out: &mut Vec<u8>, model: &Model, from: &EntityType, navigation: &NavigationProperty) {

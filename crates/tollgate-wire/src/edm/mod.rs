@@ -3,14 +3,18 @@
 //! It holds names and shapes only; where a property is stored is the store's business.
 
 pub mod csdl_json;
+mod enumeration;
 pub mod metadata_v2;
 pub mod metadata_v4;
 mod operation;
 pub mod service_document;
 
+pub use enumeration::{Arity, Enumeration, EnumerationId, Member};
 pub use operation::{
     Binding, BoundTo, Effect, FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, Reached,
 };
+
+use std::sync::Arc;
 
 use crate::base64;
 use crate::stencil::raw;
@@ -56,6 +60,8 @@ pub struct Model {
     pub entity_types: Vec<EntityType>,
     /// All complex types.
     pub complex_types: Vec<ComplexType>,
+    /// All enumerations.
+    pub enumerations: Vec<Arc<Enumeration>>,
     /// All entity sets.
     pub entity_sets: Vec<EntitySet>,
     /// Associations as V2 names them; V4 metadata is written from the navigation properties.
@@ -151,6 +157,8 @@ pub struct Property {
 pub enum PropertyKind {
     /// A primitive with its facets.
     Primitive(Primitive),
+    /// Members of an enumeration, whose values are stored as that primitive; V2 knows the primitive only.
+    Enumeration(EnumerationId, Primitive),
     /// A complex type.
     Complex(ComplexId),
 }
@@ -246,6 +254,8 @@ pub struct Leaf {
     pub primitive: Primitive,
     /// Whether null is allowed.
     pub nullable: bool,
+    /// The enumeration that its values are members of.
+    pub enumeration: Option<EnumerationId>,
 }
 
 /// How many entities stand at one end.
@@ -320,22 +330,26 @@ impl Model {
             entity_type.leaves.clear();
             for (property, declared) in entity_type.properties.iter().enumerate() {
                 match declared.kind {
-                    PropertyKind::Primitive(primitive) => entity_type.leaves.push(Leaf {
-                        property,
-                        inner: None,
-                        path: declared.name.clone(),
-                        primitive,
-                        nullable: declared.nullable,
-                    }),
+                    PropertyKind::Primitive(primitive) | PropertyKind::Enumeration(_, primitive) => {
+                        entity_type.leaves.push(Leaf {
+                            property,
+                            inner: None,
+                            path: declared.name.clone(),
+                            primitive,
+                            nullable: declared.nullable,
+                            enumeration: declared.kind.enumeration(),
+                        });
+                    }
                     PropertyKind::Complex(id) => {
                         for (inner, field) in complex[id.0].properties.iter().enumerate() {
-                            let PropertyKind::Primitive(primitive) = field.kind else { continue };
+                            let Some(primitive) = field.kind.primitive() else { continue };
                             entity_type.leaves.push(Leaf {
                                 property,
                                 inner: Some(inner),
                                 path: format!("{}/{}", declared.name, field.name),
                                 primitive,
                                 nullable: declared.nullable || field.nullable,
+                                enumeration: field.kind.enumeration(),
                             });
                         }
                     }
@@ -352,6 +366,23 @@ impl Model {
     /// The type of the entities in `set`.
     pub fn type_of(&self, set: SetId) -> &EntityType {
         &self.entity_types[self.entity_sets[set.0].entity_type.0]
+    }
+}
+
+impl PropertyKind {
+    /// The primitive that its values are stored as; nothing where it is complex.
+    pub fn primitive(self) -> Option<Primitive> {
+        match self {
+            PropertyKind::Primitive(primitive) | PropertyKind::Enumeration(_, primitive) => Some(primitive),
+            PropertyKind::Complex(_) => None,
+        }
+    }
+
+    fn enumeration(self) -> Option<EnumerationId> {
+        match self {
+            PropertyKind::Enumeration(enumeration, _) => Some(enumeration),
+            PropertyKind::Primitive(_) | PropertyKind::Complex(_) => None,
+        }
     }
 }
 
@@ -378,7 +409,7 @@ impl Provided {
 
 /// The `DefaultValue` facet of a property, as both versions write the value in XML.
 fn default_value(version: Version, property: &Property, provided: Option<&Provided>) -> Option<String> {
-    let (Some(Provided::Default(value)), PropertyKind::Primitive(primitive)) = (provided, property.kind) else {
+    let (Some(Provided::Default(value)), Some(primitive)) = (provided, property.kind.primitive()) else {
         return None;
     };
     let mut text = Vec::new();

@@ -73,6 +73,9 @@ pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
 
 /// Writes a primitive without its name.
 pub(crate) fn value(program: &mut Program, dialect: Dialect, field: Field<'_>) {
+    if let (Dialect::V4(_), Some(enumeration)) = (dialect, field.enumeration) {
+        return program.members(field.column, enumeration);
+    }
     let pattern = pattern(dialect, field.primitive);
     let null = Null { take_back: pattern.before.len() as u16, skip: pattern.after.len() as u16, text: "null" };
     program.value(field.column, typical_size(field.primitive), pattern, null, "");

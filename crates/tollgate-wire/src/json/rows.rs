@@ -22,7 +22,7 @@ pub(crate) fn compile(stencil: &mut Stencil, applied: &Applied, style: Style) {
             let column = &applied.columns[*index];
             let names: Vec<&str> = column.path.split('/').collect();
             let name = names.last().copied().unwrap_or_default();
-            Shown { names, field: Field { name, primitive: column.primitive, column: position } }
+            Shown { names, field: Field { name, primitive: column.primitive, column: position, enumeration: None } }
         })
         .collect();
     stencil.context = format!("{}({})", stencil.set_name, context(&shown.iter().collect::<Vec<_>>(), 0));

@@ -151,17 +151,18 @@ fn annotated_member(object: &mut Object<'_>, outline: &Outline<'_>, member: &Mem
 }
 
 pub(super) fn annotated_field(object: &mut Object<'_>, field: Field<'_>, style: Style) {
-    if let (Metadata::Full, Some(name)) = (style.metadata, annotated_type(field.primitive)) {
+    if let (Metadata::Full, Some(name)) = (style.metadata, annotated_type(field)) {
         object.name(&[field.name, style.control(), "type"]).texts(&["\"#", name, "\""]);
     }
     object.field(Dialect::V4(style.ieee754), field);
 }
 
 /// The type that a reader cannot see from the JSON value: section 4.5.3 lets it see Boolean, String and Double.
-fn annotated_type(primitive: Primitive) -> Option<&'static str> {
-    match primitive {
-        Primitive::Boolean | Primitive::String { .. } | Primitive::Double => None,
-        other => Some(type_name(other)),
+fn annotated_type(field: Field<'_>) -> Option<&str> {
+    match (field.enumeration, field.primitive) {
+        (Some(enumeration), _) => Some(&enumeration.full_name),
+        (None, Primitive::Boolean | Primitive::String { .. } | Primitive::Double) => None,
+        (None, other) => Some(type_name(other)),
     }
 }
 
@@ -219,7 +220,7 @@ pub(crate) fn compile_property(
     };
     match member {
         Member::Primitive(field) => {
-            if let (Metadata::Full, Some(name)) = (metadata, annotated_type(field.primitive)) {
+            if let (Metadata::Full, Some(name)) = (metadata, annotated_type(*field)) {
                 object.name(&[at, "type"]).texts(&["\"#", name, "\""]);
             }
             value(object.name(&["value"]), Dialect::V4(ieee754), *field);

@@ -77,7 +77,7 @@ fn read(
         }
         Reached::Matching(text) => matching = Some(boolean(&context, "where", text)?),
     }
-    let values = effect.values.iter().map(|(leaf, text)| Ok((*leaf, value(&context, text)?)));
+    let values = effect.values.iter().map(|(leaf, text)| Ok((*leaf, value(&context, *leaf, text)?)));
     Ok(Effected {
         key,
         matching,
@@ -91,8 +91,19 @@ fn boolean(context: &Context<'_>, part: &'static str, text: &str) -> Result<Expr
         .map_err(|problem| problem.located(Place::Option(part.into()), text))
 }
 
-fn value(context: &Context<'_>, text: &str) -> Result<Expression, UrlError> {
+/// The value of a property: of an enumeration a member, or null.
+fn value(context: &Context<'_>, leaf: LeafId, text: &str) -> Result<Expression, UrlError> {
     let mut parser = Parser::new(context, text);
-    let read = parser.expression().and_then(|expression| parser.end().map(|()| expression));
-    read.map_err(|problem| problem.located(Place::Option("set".into()), text))
+    let read = parser.expression_or_member().and_then(|read| parser.end().map(|()| read));
+    let located = |problem: Box<Problem>| problem.located(Place::Option("set".into()), text);
+    let (expression, enumeration) = read.map_err(located)?;
+    let wanted = context.entity_type.leaves[leaf.0].enumeration;
+    if expression.primitive.is_some() && enumeration != wanted {
+        let what = match wanted {
+            Some(wanted) => format!("expected a member of {}", context.model.enumerations[wanted.0].full_name),
+            None => "a member of an enumeration is no value of this property".to_owned(),
+        };
+        return Err(located(Problem::new(Fault::Type, expression.position, what)));
+    }
+    Ok(expression)
 }

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use super::Context;
 use super::expression::{Parser, conjunction};
 use super::filter::condition;
-use crate::edm::{EntityType, FunctionAnswer, FunctionImport, FunctionReturn, Model, Primitive, PropertyKind, Version};
+use crate::edm::{EntityType, FunctionAnswer, FunctionImport, FunctionReturn, Model, Primitive, Version};
 use crate::plan::{Called, Computed, Key, Plan, Select};
 use crate::url::{
     Argument, Call, CustomOption, Fault, Place, Plus, Problem, UrlError, call_shape, decode, parameter_value,
@@ -52,7 +52,7 @@ pub(super) fn resolve(
             let texts = texts();
             let context = context(model, entity_type, &texts, &expansions);
             for (property, text) in model.complex_types[complex.0].properties.iter().zip(expressions) {
-                let PropertyKind::Primitive(declared) = property.kind else { continue };
+                let Some(declared) = property.kind.primitive() else { continue };
                 let mut parser = Parser::new(&context, text);
                 let read = parser.expression().and_then(|expression| parser.end().map(|()| expression));
                 let expression = read.map_err(|problem| problem.located(Place::Path, text))?;

@@ -17,7 +17,7 @@ pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) ->
 pub(super) fn keys(parser: &mut Parser<'_>) -> Parsed<Vec<OrderBy>> {
     let mut keys = Vec::new();
     loop {
-        let expression = parser.expression()?;
+        let expression = parser.ordered_expression()?;
         if matches!(expression.primitive, Some(Primitive::Binary { .. })) {
             return Err(Problem::new(Fault::Type, expression.position, "Edm.Binary has no order"));
         }

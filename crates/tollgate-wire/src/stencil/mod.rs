@@ -249,9 +249,10 @@ impl Stencil {
         let declared = &model.complex_types[complex.0];
         let fields = declared.properties.iter().enumerate().filter_map(|(index, property)| match property.kind {
             PropertyKind::Primitive(primitive) => {
-                Some(Field { name: &property.name, primitive, column: outline.columns.leaves.len() + index })
+                let column = outline.columns.leaves.len() + index;
+                Some(Field { name: &property.name, primitive, column, enumeration: None })
             }
-            PropertyKind::Complex(_) => None,
+            PropertyKind::Enumeration(..) | PropertyKind::Complex(_) => None,
         });
         let name = &model.function_imports[called.function].name;
         let member = Member::Complex { name, complex, fields: fields.collect() };

@@ -3,11 +3,14 @@
 //!
 //! Formats compile their programs from it; it writes nothing itself but the entity's address.
 
+use std::sync::Arc;
+
 use super::Stencil;
 use super::cell::{Form, Syntax};
 use super::program::{Null, Pattern, Program};
 use crate::edm::{
-    ComplexId, EntityType, LeafId, Model, NavigationId, NavigationProperty, Primitive, PropertyKind, SetId, Version,
+    ComplexId, EntityType, Enumeration, LeafId, Model, NavigationId, NavigationProperty, Primitive, PropertyKind,
+    SetId, Version,
 };
 use crate::format::Format;
 use crate::plan::{Columns, Computed, Expand, Select, Shape, Shown};
@@ -33,6 +36,8 @@ pub(crate) struct Field<'m> {
     pub(crate) name: &'m str,
     pub(crate) primitive: Primitive,
     pub(crate) column: usize,
+    /// Of which its values are members.
+    pub(crate) enumeration: Option<&'m Arc<Enumeration>>,
 }
 
 /// A member of the entity.
@@ -97,7 +102,7 @@ impl<'m> Outline<'m> {
         }
         let computed = Computed::shown(self.computed).enumerate().map(|(index, computed)| {
             let column = self.columns.leaves.len() + index;
-            Member::Primitive(Field { name: &computed.name, primitive: computed.primitive, column })
+            Member::Primitive(Field { name: &computed.name, primitive: computed.primitive, column, enumeration: None })
         });
         members.into_iter().map(|(_, member)| member).chain(computed).collect()
     }
@@ -105,7 +110,8 @@ impl<'m> Outline<'m> {
     fn member(&self, column: usize) -> (usize, Member<'m>) {
         let leaf = &self.entity_type.leaves[self.columns.leaves[column].0];
         let property = &self.entity_type.properties[leaf.property];
-        let field = |name| Field { name, primitive: leaf.primitive, column };
+        let enumeration = leaf.enumeration.map(|enumeration| &self.model.enumerations[enumeration.0]);
+        let field = |name| Field { name, primitive: leaf.primitive, column, enumeration };
         let member = match (property.kind, leaf.inner) {
             (PropertyKind::Complex(complex), Some(inner)) => {
                 let name = &self.model.complex_types[complex.0].properties[inner].name;

@@ -4,8 +4,12 @@
 //! It knows nothing of the formats: they push text and slots, then the program only copies. The value behind each slot
 //! is written by [`super::cell`].
 
+use std::sync::Arc;
+
 use super::Base;
 use super::cell::{self, Form};
+use crate::edm::Enumeration;
+use crate::escape;
 use crate::value::{Cell, Row};
 use std::ops::Range;
 
@@ -14,6 +18,7 @@ use std::ops::Range;
 pub(crate) struct Program {
     text: Vec<u8>,
     steps: Vec<Step>,
+    enumerations: Vec<Arc<Enumeration>>,
     size_estimate: usize,
 }
 
@@ -32,6 +37,8 @@ enum Slot {
     Updated,
     /// The entity's set and key, such as `FlightCollection(carrid='AA',…)`.
     Address,
+    /// The names of the members that a value of the row is, in quotes.
+    Members { column: u16, enumeration: u16 },
     /// A value of the row.
     Cell { column: u16, form: Form, null: Null },
 }
@@ -94,11 +101,27 @@ impl Program {
         self.texts(&[pattern.after, close]);
     }
 
+    /// The names of the members that a value is, as a text of JSON, or null.
+    pub(crate) fn members(&mut self, column: usize, enumeration: &Arc<Enumeration>) {
+        let column = u16::try_from(column).expect("a type has fewer than 65,536 leaves");
+        let position = u16::try_from(self.enumerations.len()).expect("a type has fewer than 65,536 leaves");
+        self.enumerations.push(Arc::clone(enumeration));
+        self.slot(Slot::Members { column, enumeration: position }, MEMBER_BYTES_ASSUMED);
+    }
+
     /// Everything of another program.
     pub(crate) fn append(&mut self, other: &Program) -> &mut Program {
         let offset = u32::try_from(self.text.len()).expect("the static bytes of one entity fit 4 GiB");
         self.text.extend_from_slice(&other.text);
-        self.steps.extend(other.steps.iter().map(|step| Step { end: step.end + offset, slot: step.slot }));
+        let known = u16::try_from(self.enumerations.len()).expect("a type has fewer than 65,536 leaves");
+        self.steps.extend(other.steps.iter().map(|step| {
+            let slot = match step.slot {
+                Slot::Members { column, enumeration } => Slot::Members { column, enumeration: enumeration + known },
+                slot => slot,
+            };
+            Step { end: step.end + offset, slot }
+        }));
+        self.enumerations.extend_from_slice(&other.enumerations);
         self.size_estimate += other.size_estimate;
         self
     }
@@ -146,6 +169,9 @@ impl Program {
                         *address = Some(start..out.len());
                     }
                 },
+                Slot::Members { column, enumeration } => {
+                    write_members(out, row.cell(usize::from(column)), &self.enumerations[usize::from(enumeration)]);
+                }
                 Slot::Root => out.extend_from_slice(base.service_root().as_bytes()),
                 Slot::Updated => out.extend_from_slice(base.updated().as_bytes()),
             }
@@ -167,6 +193,25 @@ impl Program {
     }
 }
 
+/// Writes the names of members as a text of JSON.
+fn write_members(out: &mut Vec<u8>, cell: Cell<'_>, enumeration: &Enumeration) {
+    if cell == Cell::Null {
+        out.extend_from_slice(b"null");
+        return;
+    }
+    out.push(b'"');
+    // Most values are one member; nothing is gathered for them.
+    match enumeration.member(cell) {
+        Some(member) => out.extend_from_slice(member.name.as_bytes()),
+        None => {
+            let mut names = String::new();
+            enumeration.write_names(&mut names, cell);
+            escape::json_text(out, names.as_bytes());
+        }
+    }
+    out.push(b'"');
+}
+
 /// Writes a value and returns how many of the static bytes behind it are to be skipped.
 #[inline(always)]
 fn write_cell(out: &mut Vec<u8>, cell: Cell<'_>, form: Form, null: Null) -> usize {
@@ -178,6 +223,9 @@ fn write_cell(out: &mut Vec<u8>, cell: Cell<'_>, form: Form, null: Null) -> usiz
     cell::write(out, form, cell);
     0
 }
+
+/// Bytes of a member with its quotes: it only guides how much room is reserved.
+const MEMBER_BYTES_ASSUMED: usize = 12;
 
 /// A service root of usual length: it only guides how much room is reserved, and the padding of plain XML.
 const ROOT_BYTES_ASSUMED: usize = "http://127.0.0.1:50000/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/".len();

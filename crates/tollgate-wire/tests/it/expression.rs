@@ -322,7 +322,7 @@ fn a_wrong_filter_says_where_and_what_would_be_right() {
 #[test]
 fn what_is_not_built_is_refused_by_its_name() {
     for (text, name, column) in [
-        ("PLANETYPE has Model.Pattern'Yellow'", "the operator has", 11),
+        ("PLANETYPE has Model.Pattern'Yellow'", "the enumeration type 'Model.Pattern'", 15),
         ("$root/FlightCollection", "$root in an expression", 1),
         ("geo.length(PRICE) gt 5", "the function 'geo.length'", 1),
         ("Model.Flight/PRICE gt 5", "the type cast 'Model.Flight'", 1),

@@ -68,6 +68,7 @@ pub(crate) fn model() -> Model {
                 changes: Changes::ALL,
             })
             .collect(),
+        enumerations: Vec::new(),
         associations: Vec::new(),
         function_imports: vec![
             FunctionImport {

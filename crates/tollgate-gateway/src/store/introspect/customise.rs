@@ -18,6 +18,16 @@
 //! name = "customer"
 //! label = "Customer"
 //!
+//! [enumerations.Status]        # names for values; in V4 orders.Status'Open'
+//! members = [{ name = "Open", stored = "o" }, { name = "Void", stored = "v" }]
+//!
+//! [tables.orders.columns.status]
+//! enumeration = "Status"
+//!
+//! [tables.orders.complex.shipping]   # columns together
+//! type = "Address"
+//! members = { street = "ship_street", city = "ship_city" }
+//!
 //! [tables.orders.columns.secret]
 //! hidden = true
 //!
@@ -44,13 +54,16 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Deserialize;
-use tollgate_wire::edm::{Model, Primitive, Provided};
+use tollgate_wire::edm::{Enumeration, Model, Primitive, Provided};
 use toml::Spanned;
 
 use super::action::WantedAction;
 use super::catalog::{Catalog, CatalogColumn, CatalogTable};
+use super::complex::{Group, WantedComplex};
+use super::enumeration::{WantedEnumeration, unfit};
 use super::function::WantedFunction;
 use super::keyable;
 use crate::config::ConfigError;
@@ -69,6 +82,7 @@ pub struct Customisation {
 struct Wanted {
     others: Others,
     tables: BTreeMap<Spanned<String>, WantedTable>,
+    enumerations: BTreeMap<Spanned<String>, WantedEnumeration>,
     functions: BTreeMap<Spanned<String>, WantedFunction>,
     actions: BTreeMap<Spanned<String>, WantedAction>,
 }
@@ -93,6 +107,7 @@ struct WantedTable {
     key: Option<Vec<Spanned<String>>>,
     etag: Option<Spanned<String>>,
     columns: BTreeMap<Spanned<String>, WantedColumn>,
+    complex: BTreeMap<Spanned<String>, WantedComplex>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -104,6 +119,7 @@ struct WantedColumn {
     read_only: bool,
     stored: Option<Stored>,
     managed: Option<Spanned<Managed>>,
+    enumeration: Option<Spanned<String>>,
 }
 
 /// What the gateway itself writes into a column.
@@ -134,6 +150,7 @@ pub(super) struct TableWish {
     pub(super) read_only: bool,
     pub(super) key: Option<Vec<String>>,
     pub(super) etag: Option<String>,
+    pub(super) groups: Vec<Group>,
 }
 
 /// What is wanted of one column.
@@ -145,6 +162,8 @@ pub(super) struct ColumnWish {
     pub(super) read_only: bool,
     pub(super) stored: Option<Form>,
     pub(super) managed: Option<Provided>,
+    /// The enumeration that its values are members of.
+    pub(super) enumeration: Option<String>,
 }
 
 impl ColumnWish {
@@ -223,12 +242,14 @@ impl Customisation {
         for (name, wanted_column) in &wanted.columns {
             let column = column(name)?;
             self.check_managed(table, column, wanted_column)?;
+            self.check_enumeration(table, column, wanted_column)?;
             let in_key = table.primary_key.iter().any(|key| table.columns[*key].name == column.name);
             if wanted_column.hidden && in_key && wanted.key.is_none() && !wanted.hidden {
                 let wrong = format!("column `{}` is part of the key: hide the table, or name another key", column.name);
                 return Err(self.wrong(name.span(), &wrong));
             }
         }
+        self.check_groups(table, wanted)?;
         for name in wanted.key.iter().flatten().chain(&wanted.etag) {
             let column = column(name)?;
             if self.of_column(table, column).hidden || column.primitive.is_none() {
@@ -277,6 +298,60 @@ impl Customisation {
         Err(self.wrong(managed.span(), &wrong))
     }
 
+    fn check_enumeration(
+        &self,
+        table: &CatalogTable,
+        column: &CatalogColumn,
+        wanted: &WantedColumn,
+    ) -> Result<(), ConfigError> {
+        let Some(asked) = &wanted.enumeration else { return Ok(()) };
+        let Some((name, enumeration)) = self.wanted.enumerations.get_key_value(asked.get_ref().as_str()) else {
+            let known = self.wanted.enumerations.keys().map(|name| name.get_ref().as_str());
+            return Err(self.unknown("enumeration", asked, known));
+        };
+        let enumeration = enumeration.declared("", name).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+        let in_key = match self.wanted(table).and_then(|table| table.key.as_ref()) {
+            Some(key) => key.iter().any(|key| *key.get_ref() == column.name),
+            None => table.primary_key.iter().any(|key| table.columns[*key].name == column.name),
+        };
+        let wrong = match self.of_column(table, column).primitive(column) {
+            _ if in_key => "it is part of the key, which is no enumeration".to_owned(),
+            _ if wanted.managed.is_some() => "it is managed".to_owned(),
+            None => "it is not served".to_owned(),
+            Some(primitive) => match unfit(&enumeration, primitive) {
+                None => return Ok(()),
+                Some(wrong) => format!("it is of type {}: {wrong}", column.declared),
+            },
+        };
+        let wrong = format!("column `{}` cannot hold members of {}: {wrong}", column.name, asked.get_ref());
+        Err(self.wrong(asked.span(), &wrong))
+    }
+
+    fn check_groups(&self, table: &CatalogTable, wanted: &WantedTable) -> Result<(), ConfigError> {
+        let mut grouped: Vec<usize> = Vec::new();
+        for (name, complex) in &wanted.complex {
+            let group = complex.group(table, name).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+            for (member, column) in &group.members {
+                let hidden = self.of_column(table, &table.columns[*column]).hidden;
+                let is_key = wanted.key.iter().flatten().any(|key| *key.get_ref() == table.columns[*column].name);
+                if hidden || is_key || grouped.contains(column) {
+                    let wrong = format!("the column of `{member}` is hidden, part of the key, or another member too");
+                    return Err(self.wrong(name.span(), &wrong));
+                }
+                grouped.push(*column);
+            }
+        }
+        Ok(())
+    }
+
+    /// The enumerations of the file.
+    pub(super) fn enumerations(&self, namespace: &str) -> Result<Vec<Arc<Enumeration>>, ConfigError> {
+        let declared = |(name, wanted): (&Spanned<String>, &WantedEnumeration)| {
+            wanted.declared(namespace, name).map(Arc::new).map_err(|(span, wrong)| self.wrong(span, &wrong))
+        };
+        self.wanted.enumerations.iter().map(declared).collect()
+    }
+
     /// Holds the names that are asked for against each other and against those that follow from the database.
     fn check_names<'n>(
         &self,
@@ -320,7 +395,9 @@ impl Customisation {
         let text = name.get_ref();
         let taken = model.set(text).is_some()
             || model.function_imports.iter().any(|known| known.name == *text)
-            || model.entity_types.iter().any(|known| known.name == *text);
+            || model.entity_types.iter().any(|known| known.name == *text)
+            || model.complex_types.iter().any(|known| known.name == *text)
+            || model.enumerations.iter().any(|known| known.name() == text);
         if super::name::identifier(text) == *text && !taken {
             return Ok(());
         }
@@ -342,6 +419,8 @@ impl Customisation {
             read_only: wanted.read_only,
             key: wanted.key.as_ref().map(|key| key.iter().map(|name| name.get_ref().clone()).collect()),
             etag: text(&wanted.etag),
+            // Those that are wrong were refused before.
+            groups: wanted.complex.iter().filter_map(|(name, complex)| complex.group(table, name).ok()).collect(),
         }
     }
 
@@ -358,6 +437,7 @@ impl Customisation {
                 Stored::Milliseconds => Form::Milliseconds,
             }),
             managed: wanted.managed.as_ref().map(|managed| managed.get_ref().provided()),
+            enumeration: wanted.enumeration.as_ref().map(|name| name.get_ref().clone()),
         }
     }
 

@@ -17,7 +17,9 @@
 
 mod action;
 mod catalog;
+mod complex;
 mod customise;
+mod enumeration;
 mod function;
 mod name;
 mod relation;
@@ -30,9 +32,11 @@ pub use customise::Customisation;
 use std::fmt;
 
 use tollgate_wire::edm::{
-    Annotations, Changes, EntitySet, EntityType, LeafId, Model, Primitive, Property, PropertyKind, Provided, TypeId,
+    Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, EnumerationId, LeafId, Model, Primitive,
+    Property, PropertyKind, Provided, TypeId,
 };
 
+use self::complex::{Slot, slots};
 use self::name::{free, identifier, singular};
 use self::relation::Served;
 use super::{Column, Form, Identity, Mapping, Table};
@@ -79,6 +83,7 @@ pub fn introspected(catalog: &Catalog, name: &str, customisation: &Customisation
         mapping: Mapping { tables: Vec::new() },
         remarks: catalog.remarks.clone(),
     };
+    made.model.enumerations = customisation.enumerations(&made.model.namespace)?;
     let mut served = Vec::new();
     for (position, table) in catalog.tables.iter().enumerate() {
         if let Some(leaves) = made.add(table, customisation) {
@@ -134,44 +139,51 @@ impl Introspected {
         let mut leaves = vec![None; table.columns.len()];
         let mut entity_type = EntityType { label: custom.label.or(table.label.clone()), ..EntityType::default() };
         let mut columns = Vec::new();
-        for (position, column) in table.columns.iter().enumerate() {
-            let custom = customisation.of_column(table, column);
-            let primitive = custom.primitive(column);
-            let Some(primitive) = primitive.filter(|_| !custom.hidden) else {
-                let needed = !column.nullable && column.provided.is_none();
-                if needed && changes.insert {
-                    changes.insert = false;
-                    let name = &column.name;
-                    remarks.push(format!("rows cannot be inserted: {name} must have a value and is not served"));
-                }
-                if !custom.hidden {
-                    remarks.push(format!("{} is left out: nothing is like its type {}", column.name, column.declared));
-                }
-                continue;
+        let mut property_of = Vec::new();
+        for slot in slots(table.columns.len(), &custom.groups) {
+            let members: Vec<(Option<&str>, usize)> = match &slot {
+                Slot::Column(position) => vec![(None, *position)],
+                Slot::Group(group) => group.members.iter().map(|(name, at)| (Some(name.as_str()), *at)).collect(),
             };
-            let leaf = LeafId(columns.len());
-            leaves[position] = Some(leaf);
-            let managed = custom.managed.is_some();
-            let provided = match custom.managed {
-                Some(managed) => Some(managed),
-                None if custom.read_only => Some(Provided::Computed),
-                None => column.provided.clone(),
-            };
-            let not_writable = managed || provided == Some(Provided::Computed);
-            let wanted = [custom.name.unwrap_or_else(|| identifier(&column.name))];
-            entity_type.properties.push(Property {
-                name: free(&wanted, |name| entity_type.property(name).is_some()),
-                kind: PropertyKind::Primitive(primitive),
-                nullable: column.nullable,
-                annotations: Annotations {
-                    label: custom.label.or(column.label.clone()),
-                    not_creatable: not_writable,
-                    not_updatable: not_writable,
-                    ..Annotations::default()
-                },
-            });
-            entity_type.provided.extend(provided.map(|provided| (leaf, provided)));
-            columns.push(Column { name: column.name.clone(), form: custom.stored.unwrap_or(column.form) });
+            let mut properties: Vec<Property> = Vec::new();
+            for (name, position) in members {
+                let column = &table.columns[position];
+                let taken = |name: &str| match slot {
+                    Slot::Column(_) => entity_type.property(name).is_some(),
+                    Slot::Group(_) => properties.iter().any(|property| property.name == name),
+                };
+                let Some((property, provided)) = self.property(table, column, name, customisation, taken) else {
+                    let custom = customisation.of_column(table, column);
+                    let needed = !column.nullable && column.provided.is_none();
+                    if needed && changes.insert {
+                        changes.insert = false;
+                        let name = &column.name;
+                        remarks.push(format!("rows cannot be inserted: {name} must have a value and is not served"));
+                    }
+                    if !custom.hidden {
+                        let (name, declared) = (&column.name, &column.declared);
+                        remarks.push(format!("{name} is left out: nothing is like its type {declared}"));
+                    }
+                    continue;
+                };
+                let leaf = LeafId(columns.len());
+                leaves[position] = Some(leaf);
+                entity_type.provided.extend(provided.map(|provided| (leaf, provided)));
+                let form = customisation.of_column(table, column).stored.unwrap_or(column.form);
+                columns.push(Column { name: column.name.clone(), form });
+                property_of.push(entity_type.properties.len());
+                properties.push(property);
+            }
+            match slot {
+                Slot::Column(_) => entity_type.properties.append(&mut properties),
+                Slot::Group(_) if properties.is_empty() => {}
+                Slot::Group(group) => {
+                    let name = free(&[group.name], |name| entity_type.property(name).is_some());
+                    let kind = PropertyKind::Complex(self.complex(&group.kind, properties));
+                    let annotations = Annotations::default();
+                    entity_type.properties.push(Property { name, kind, nullable: false, annotations });
+                }
+            }
         }
 
         let served =
@@ -197,6 +209,7 @@ impl Introspected {
                     annotations: Annotations::default(),
                 });
                 entity_type.provided.push((LeafId(columns.len()), Provided::Computed));
+                property_of.push(entity_type.properties.len() - 1);
                 columns.push(Column { name, form: Form::Canonical });
                 Identity::Key
             }
@@ -219,7 +232,7 @@ impl Introspected {
             }
         };
         for leaf in &entity_type.key {
-            let property = &mut entity_type.properties[leaf.0];
+            let property = &mut entity_type.properties[property_of[leaf.0]];
             property.annotations.not_updatable = true;
             // No key is nullable in a model (OData V4 CSDL, section 6.5), whatever a table without one holds.
             property.nullable = false;
@@ -238,7 +251,10 @@ impl Introspected {
         let set = free(&wanted, |name| self.model.set(name).is_some());
         let wanted = [custom.kind.unwrap_or_else(|| singular(&set)), format!("{set}Type")];
         entity_type.name = free(&wanted, |name| {
-            entity_type.property(name).is_some() || self.model.entity_types.iter().any(|other| other.name == name)
+            entity_type.property(name).is_some()
+                || self.model.entity_types.iter().any(|other| other.name == name)
+                || self.model.complex_types.iter().any(|other| other.name == name)
+                || self.model.enumerations.iter().any(|other| other.name() == name)
         });
         self.model.entity_sets.push(EntitySet {
             name: set,
@@ -250,6 +266,56 @@ impl Introspected {
         self.mapping.tables.push(Table { schema: table.schema.clone(), name: table.name.clone(), columns, identity });
         self.tell(table, remarks);
         Some(leaves)
+    }
+
+    /// The property that a column becomes, and how the server provides its values. `None` where it is not served.
+    fn property(
+        &self,
+        table: &CatalogTable,
+        column: &CatalogColumn,
+        name: Option<&str>,
+        customisation: &Customisation,
+        taken: impl Fn(&str) -> bool,
+    ) -> Option<(Property, Option<Provided>)> {
+        let custom = customisation.of_column(table, column);
+        let primitive = custom.primitive(column).filter(|_| !custom.hidden)?;
+        let managed = custom.managed.is_some();
+        let provided = match custom.managed {
+            Some(managed) => Some(managed),
+            None if custom.read_only => Some(Provided::Computed),
+            None => column.provided.clone(),
+        };
+        let not_writable = managed || provided == Some(Provided::Computed);
+        let named = |name: &String| self.model.enumerations.iter().position(|known| known.name() == name);
+        let kind = match custom.enumeration.as_ref().and_then(named) {
+            Some(enumeration) => PropertyKind::Enumeration(EnumerationId(enumeration), primitive),
+            None => PropertyKind::Primitive(primitive),
+        };
+        let wanted = [name.map(str::to_owned).or(custom.name).unwrap_or_else(|| identifier(&column.name))];
+        let property = Property {
+            name: free(&wanted, taken),
+            kind,
+            nullable: column.nullable,
+            annotations: Annotations {
+                label: custom.label.or(column.label.clone()),
+                not_creatable: not_writable,
+                not_updatable: not_writable,
+                ..Annotations::default()
+            },
+        };
+        Some((property, provided))
+    }
+
+    /// The complex type of that name with these members; where it has others already, one with a number behind its name.
+    fn complex(&mut self, name: &str, properties: Vec<Property>) -> ComplexId {
+        let types = &mut self.model.complex_types;
+        let named = |known: &str| known == name || known.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
+        if let Some(known) = types.iter().position(|known| named(&known.name) && known.properties == properties) {
+            return ComplexId(known);
+        }
+        let name = free(&[name.to_owned()], |name| types.iter().any(|known| known.name == name));
+        types.push(ComplexType { name, properties });
+        ComplexId(types.len() - 1)
     }
 
     fn tell(&mut self, table: &CatalogTable, messages: Vec<String>) {

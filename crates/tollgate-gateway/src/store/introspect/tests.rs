@@ -414,3 +414,39 @@ fn an_action_that_cannot_be_is_told_with_its_line() {
         assert!(told.contains(expected) && (expected.is_empty() || told.contains("shop.toml")), "{action}: {told}");
     }
 }
+
+#[test]
+fn an_enumeration_or_a_complex_property_that_cannot_be_is_told_with_its_line() {
+    let of = |members: &str, column: &str| {
+        told(shop(), &format!("[enumerations.Of]\n{members}\n[tables.orders.columns.{column}]\nenumeration = \"Of\""))
+    };
+    let numbers = "members = [{ name = \"A\" }, { name = \"B\", stored = 7 }]";
+    for (members, column, expected) in [
+        (numbers, "cust", ""),
+        (numbers, "id", "part of the key"),
+        ("members = []", "cust", "a member at least"),
+        ("members = [{ name = \"A\" }, { name = \"A\" }]", "cust", "stands twice"),
+        ("members = [{ name = \"A\" }, { name = \"B\", stored = 0 }]", "cust", "stands twice"),
+        ("members = [{ name = \"A b\" }]", "cust", "no name"),
+        ("members = [{ name = \"A\", stored = \"a\" }]", "cust", "its members are texts"),
+        ("members = [{ name = \"A\", stored = \"a\" }, { name = \"B\" }]", "cust", "texts for others"),
+        ("flags = true\nmembers = [{ name = \"A\", stored = \"a\" }]", "cust", "bits of a number"),
+        ("flags = true\nmembers = [{ name = \"A\", stored = -1 }]", "cust", "not negative"),
+    ] {
+        let told = of(members, column);
+        assert!(told.contains(expected) && (expected.is_empty() || told.contains("shop.toml")), "{members}: {told}");
+    }
+    let unknown = told(shop(), "[tables.orders.columns.cust]\nenumeration = \"Off\"");
+    assert!(unknown.contains("unknown enumeration `Off`"), "{unknown}");
+    let complex =
+        |members: &str| told(shop(), &format!("[tables.orders.complex.of]\ntype = \"Of\"\nmembers = {{ {members} }}"));
+    for (members, expected) in [
+        ("a = \"id\"", "part of the key"),
+        ("a = \"cust\"", "refers to another table"),
+        ("a = \"nothing\"", "is not in the table"),
+        ("", "expected `members`"),
+    ] {
+        let told = complex(members);
+        assert!(told.contains(expected) && told.contains("shop.toml"), "{members}: {told}");
+    }
+}

@@ -38,9 +38,11 @@ impl Parser<'_> {
         let size = size(&left.expression);
         let mut values = Vec::new();
         let mut others: Vec<Node> = Vec::new();
+        let enumeration = left.enumeration;
         let mut operand = left.expression;
         loop {
             let item = self.nested(|parser| parser.binary(0))?;
+            let item = self.member_to_compare(enumeration, item, at)?;
             // Whatever it is, it must be comparable; a literal then has the type of the operand where that loses nothing.
             let compared = types::compare(version, Comparison::Equal, operand, item.expression, at)?;
             let ExpressionKind::Compare(_, left_side, right_side) = compared.kind else {

@@ -5,6 +5,7 @@
 //! soon as it is recognised.
 
 mod alias;
+mod enumerated;
 mod functions;
 mod member;
 mod operators;
@@ -16,7 +17,9 @@ pub(super) use types::{conjunction, is_number};
 
 use super::Context;
 use super::limits::{HEIGHT_MAX, NAVIGATION_MAX, NESTING_MAX, NODES_MAX};
-use crate::edm::{EntityType, LeafId, Multiplicity, NavigationId, Primitive, PropertyKind, SetId, Version};
+use crate::edm::{
+    EntityType, EnumerationId, LeafId, Multiplicity, NavigationId, Primitive, PropertyKind, SetId, Version,
+};
 use crate::plan::{Arithmetic, Computed, Expression, ExpressionKind, Logic, Origin};
 use crate::relation::Column;
 use crate::suggest;
@@ -53,6 +56,8 @@ struct Variable<'c> {
 struct Node {
     expression: Expression,
     height: usize,
+    /// Of which its value is a member; the expression has the value that is stored.
+    enumeration: Option<EnumerationId>,
 }
 
 impl<'c> Parser<'c> {
@@ -119,7 +124,19 @@ impl<'c> Parser<'c> {
 
     /// One expression; what stands behind it is left.
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
-        Ok(self.binary(0)?.expression)
+        Ok(enumerated::plain(self.binary(0)?)?.expression)
+    }
+
+    /// One expression whose value may be a member of an enumeration, with that.
+    pub(super) fn expression_or_member(&mut self) -> Parsed<(Expression, Option<EnumerationId>)> {
+        let node = self.binary(0)?;
+        Ok((node.expression, node.enumeration))
+    }
+
+    /// One expression by which is ordered.
+    pub(super) fn ordered_expression(&mut self) -> Parsed<Expression> {
+        let node = self.binary(0)?;
+        Ok(self.by_number(node).expression)
     }
 
     /// Nothing but spaces may be left.
@@ -173,21 +190,27 @@ impl<'c> Parser<'c> {
         match operator.operation {
             Operation::Logic(logic) => self.chain(logic, operator, left),
             Operation::In => self.member_of(left, at),
-            Operation::Unbuilt(name) => Err(Problem::not_implemented(at, name)),
+            Operation::Has => {
+                let right = self.binary(operator.precedence + 1)?;
+                self.has(left, right, at)
+            }
             Operation::Compare(comparison) => {
                 let right = self.binary(operator.precedence + 1)?;
+                let (left, right) = self.members_to_compare(comparison, left, right, at)?;
                 let height = left.height.max(right.height);
                 let compared = types::compare(version, comparison, left.expression, right.expression, at)?;
                 self.node(compared, height)
             }
             Operation::Arithmetic(arithmetic) => {
-                let right = self.binary(operator.precedence + 1)?;
+                let (left, right) =
+                    (enumerated::plain(left)?, enumerated::plain(self.binary(operator.precedence + 1)?)?);
                 let height = left.height.max(right.height);
                 let computed = types::arithmetic(version, arithmetic, left.expression, right.expression, at)?;
                 self.node(computed, height)
             }
             Operation::DivideExactly => {
-                let right = self.binary(operator.precedence + 1)?;
+                let (left, right) =
+                    (enumerated::plain(left)?, enumerated::plain(self.binary(operator.precedence + 1)?)?);
                 let height = left.height.max(right.height) + 1;
                 let (left, right) = (types::exact(left.expression), types::exact(right.expression));
                 self.node(types::arithmetic(version, Arithmetic::Divide, left, right, at)?, height)
@@ -251,7 +274,7 @@ impl<'c> Parser<'c> {
         }
         if self.rest().starts_with('-') {
             self.position += 1;
-            let operand = self.nested(Parser::unary)?;
+            let operand = enumerated::plain(self.nested(Parser::unary)?)?;
             let expression = types::negate(self.context.version, operand.expression, at)?;
             return self.node(expression, operand.height);
         }
@@ -325,7 +348,7 @@ impl<'c> Parser<'c> {
             let qualified = &self.rest()[..length.unwrap_or(self.rest().len())];
             let what = match self.text.as_bytes().get(at + qualified.len()) {
                 Some(b'(') => format!("the function {}", quoted(qualified)),
-                Some(b'\'') => format!("the enumeration type {}", quoted(qualified)),
+                Some(b'\'') if self.context.version == Version::V4 => return self.member_literal(at, qualified),
                 _ => format!("the type cast {}", quoted(qualified)),
             };
             return match self.context.version {
@@ -379,7 +402,7 @@ impl<'c> Parser<'c> {
         let mut height = 0;
         if !self.take(')') {
             loop {
-                let argument = self.nested(|parser| parser.binary(0))?;
+                let argument = enumerated::plain(self.nested(|parser| parser.binary(0))?)?;
                 height = height.max(argument.height);
                 arguments.push(argument.expression);
                 if arguments.len() > functions::ARGUMENTS_MAX || !self.take(',') {
@@ -432,9 +455,12 @@ impl<'c> Parser<'c> {
                 Version::V2 => Err(Problem::syntax(self.position, "nothing can follow a primitive property")),
             };
         }
-        let primitive = Some(entity_type.leaves[leaf.0].primitive);
+        let declared = &entity_type.leaves[leaf.0];
+        let (primitive, enumeration) = (Some(declared.primitive), declared.enumeration);
         let expression = Expression { kind: ExpressionKind::Leaf { of, through, leaf }, primitive, position: at };
-        self.node(expression, 0)
+        let node = self.node(expression, 0)?;
+        // V2 knows what is stored.
+        Ok(Node { enumeration: enumeration.filter(|_| context.version == Version::V4), ..node })
     }
 
     /// The leaf of a property that was read; a complex one needs its member.
@@ -523,7 +549,7 @@ impl<'c> Parser<'c> {
             let what = format!("an expression of more than {HEIGHT_MAX} levels");
             return Err(Problem::new(Fault::Limit, expression.position, what));
         }
-        Ok(Node { expression, height })
+        Ok(Node { expression, height, enumeration: None })
     }
 
     fn close(&mut self, opened_at: usize) -> Parsed<()> {

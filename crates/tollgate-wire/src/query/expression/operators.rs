@@ -22,8 +22,8 @@ pub(super) enum Operation {
     DivideExactly,
     /// `in`: a list follows.
     In,
-    /// V4 has it, tollgate not yet.
-    Unbuilt(&'static str),
+    /// `has`: a member of an enumeration follows.
+    Has,
 }
 
 static OPERATORS: [Operator; 16] = [
@@ -41,7 +41,7 @@ static OPERATORS: [Operator; 16] = [
     operator("div", 5, Operation::Arithmetic(Arithmetic::Divide)),
     operator("mod", 5, Operation::Arithmetic(Arithmetic::Modulo)),
     operator("divby", 5, Operation::DivideExactly),
-    operator("has", 6, Operation::Unbuilt("the operator has")),
+    operator("has", 6, Operation::Has),
     operator("in", 6, Operation::In),
 ];
 
@@ -53,7 +53,7 @@ const fn operator(name: &'static str, precedence: u8, operation: Operation) -> O
 pub(super) fn find(version: Version, word: &str) -> Option<&'static Operator> {
     OPERATORS.iter().find(|operator| match version {
         Version::V2 => {
-            let newer = matches!(operator.operation, Operation::Unbuilt(_) | Operation::DivideExactly | Operation::In);
+            let newer = matches!(operator.operation, Operation::Has | Operation::DivideExactly | Operation::In);
             operator.name == word && !newer
         }
         Version::V4 => operator.name.eq_ignore_ascii_case(word),

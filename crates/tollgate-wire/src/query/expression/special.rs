@@ -1,6 +1,6 @@
 //! Calls whose arguments are more than expressions: `cast` and `isof` take the name of a type, `case` pairs.
 
-use super::{Node, Parser, types};
+use super::{Node, Parser, enumerated, types};
 use crate::edm::Primitive;
 use crate::plan::{Comparison, Expression, ExpressionKind, Function};
 use crate::query::limits::NODES_MAX;
@@ -40,7 +40,7 @@ impl<'c> Parser<'c> {
                     // The entity itself.
                     true => (None, self.position, whole),
                     false => {
-                        let operand = self.nested(|parser| parser.binary(0))?;
+                        let operand = enumerated::plain(self.nested(|parser| parser.binary(0))?)?;
                         if !self.take(',') {
                             return Err(Problem::syntax(self.position, format!("expected ',' and a type in {name}")));
                         }
@@ -158,7 +158,7 @@ impl<'c> Parser<'c> {
             if !self.take(':') {
                 return Err(Problem::syntax(self.position, "expected ':' and a value in case"));
             }
-            let value = self.nested(|parser| parser.binary(0))?;
+            let value = enumerated::plain(self.nested(|parser| parser.binary(0))?)?;
             height = height.max(condition.height).max(value.height);
             branches.push((condition.expression, value.expression));
             if branches.len() > NODES_MAX || !self.take(',') {

@@ -2,7 +2,7 @@
 
 use tollgate_wire::plan::{Expression, Function};
 
-use super::{Nulls, Scope, apply, infix, mismatch, write};
+use super::{Nulls, Scope, apply, infix, mismatch, operand, write};
 use crate::store::StoreError;
 use crate::store::sql::class::Class;
 use crate::store::sql::dialect::Dialect;
@@ -87,6 +87,13 @@ pub(super) fn call<'p>(
         }
         Function::TotalSeconds => apply(sql, scope, function::DURATION_SECONDS, &[(first, Class::Duration)], depth),
         Function::FractionalSeconds => apply(sql, scope, function::FRACTIONAL_SECONDS, &[clock()?], depth),
+        Function::Has => {
+            let bits = argument(1)?;
+            infix(sql, scope, ["((", " & ", ") = "], &[integer(0)?, (bits, Class::Integer)], depth)?;
+            operand(sql, scope, bits, Class::Integer, depth + 1)?;
+            sql.push(")");
+            Ok(())
+        }
         Function::Round => rounded(sql, scope, (function::REAL_ROUND, function::DECIMAL_ROUND), first, depth),
         Function::Floor => rounded(sql, scope, (function::REAL_FLOOR, function::DECIMAL_FLOOR), first, depth),
         Function::Ceiling => rounded(sql, scope, (function::REAL_CEILING, function::DECIMAL_CEILING), first, depth),
