@@ -34,13 +34,17 @@ pub(crate) fn answer(exchange: &mut Exchange<'_>, shared: &Shared) -> Result<(),
     let mounts = services.iter().flat_map(|service| &service.mounts);
     let odata = mounts.map(|mount| (name(mount.version), mount.root.to_string()));
     let lists = services.iter().flat_map(|service| service.rest.lists()).map(|list| ("REST", list));
+    let mut described: Vec<_> = services.iter().map(|service| service.rest.description()).collect();
+    described.sort_unstable();
+    described.dedup();
+    let described = described.into_iter().map(|path| ("OpenAPI", path));
     let others = [
         shared.fibonacci.as_ref().map(|_| ("HTTP", fibonacci::EXAMPLE)),
         shared.echo.as_ref().map(|_| ("HTTP", echo::EXAMPLE)),
         shared.stock_quote.as_ref().map(|_| ("SOAP", stock_quote::EXAMPLE)),
     ];
     let others = others.into_iter().flatten().map(|(protocol, path)| (protocol, path.to_owned()));
-    let links: Vec<_> = odata.chain(lists).chain(others).collect();
+    let links: Vec<_> = odata.chain(lists).chain(described).chain(others).collect();
     response.header("vary", "Accept");
     let (content_type, [before, between, after]) = match form {
         Form::Json => ("application/json", ["{\"services\":[", ",", "]}"]),

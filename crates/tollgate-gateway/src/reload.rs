@@ -12,6 +12,7 @@ use crate::config::{self, Config};
 use crate::hosted::Hosted;
 use crate::launch::{self, Idle};
 use crate::proxy;
+use crate::rest::openapi::Descriptions;
 use crate::server::check_plain_basic;
 use crate::shared::{Current, Elsewhere, Shared};
 use crate::tls::Certificates;
@@ -170,6 +171,7 @@ fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificat
         proxied,
         cache,
         page_size: u64::from(config.pages.size),
+        descriptions: Descriptions::default(),
         lasting: Arc::clone(&before.lasting),
     };
     Ok(Prepared { config, shared, users, needs_restart })

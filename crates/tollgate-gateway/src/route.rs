@@ -30,6 +30,8 @@ pub(crate) enum Route<'s> {
     OData(&'s Arc<Hosted>, &'s Mount),
     /// A service's, by plain REST.
     Rest(&'s Arc<Hosted>),
+    /// The description of what plain REST has below the root of this service.
+    OpenApi(&'s Arc<Hosted>),
     /// The Fibonacci service's.
     Fibonacci(&'s Fibonacci),
     /// The echo's.
@@ -57,6 +59,9 @@ impl<'s> Route<'s> {
         if let Some(service) = services.iter().find(|service| service.rest.has(path)) {
             return Route::Rest(service);
         }
+        if let Some(service) = services.iter().find(|service| service.rest.describes(path)) {
+            return Route::OpenApi(service);
+        }
         match (&shared.fibonacci, &shared.echo, &shared.stock_quote) {
             (Some(fibonacci), ..) if path == fibonacci::PATH => return Route::Fibonacci(fibonacci),
             (_, Some(echo), _) if path == echo::PATH => return Route::Echo(echo),
@@ -76,7 +81,8 @@ impl<'s> Route<'s> {
     pub(crate) fn grants(&self, shared: &'s Shared) -> Option<&'s Arc<Grants>> {
         match self {
             Route::OData(_, mount) => mount.grants.as_ref(),
-            Route::Rest(service) => service.rest.grants(),
+            // Where several services share a root, the same rules hold for what is no list.
+            Route::Rest(service) | Route::OpenApi(service) => service.rest.grants(),
             Route::Fibonacci(_) => shared.elsewhere.fibonacci.as_ref(),
             Route::Echo(_) => shared.elsewhere.echo.as_ref(),
             Route::StockQuote(_) => shared.elsewhere.stock_quote.as_ref(),
@@ -131,7 +137,7 @@ impl<'s> Route<'s> {
             Route::Fibonacci(fibonacci) => of_fibonacci(fibonacci, request)?,
             // They stand for what is behind a mediator: each request is to reach them.
             Route::Echo(_) | Route::StockQuote(_) => return None,
-            Route::Bare | Route::Refused(_) => return None,
+            Route::Bare | Route::Refused(_) | Route::OpenApi(_) => return None,
             // Whether it may read is asked before: who may, is given what all of those are.
             Route::Proxied(route, _) => return proxy::cachable(visit, route, exchange),
         };
@@ -156,6 +162,10 @@ impl<'s> Route<'s> {
             Route::OData(service, mount) => return Box::pin(odata::serve(visit, service, mount, exchange)).await,
             // The same rows without the protocol.
             Route::Rest(service) => return Box::pin(rest::serve(visit, service, exchange)).await,
+            // The lists and what may be asked of them.
+            Route::OpenApi(service) => {
+                rest::openapi::answer(visit, service.rest.root(), exchange).map_err(Failure::Told)
+            }
             // Nothing but the processor's work.
             Route::Fibonacci(fibonacci) => fibonacci.answer(visit, exchange).await,
             // Bytes, and nothing looked at.

@@ -37,6 +37,7 @@ use crate::operation::{Answer, READING};
 use crate::proxy::{self, Pools};
 use crate::reload::Reloader;
 use crate::rest;
+use crate::rest::openapi::Descriptions;
 use crate::route::Route;
 use crate::shared::{Current, Elsewhere, Lasting, Shared};
 use crate::start_error::StartError;
@@ -136,6 +137,7 @@ impl Gateway {
             proxied,
             cache: ResponseCache::new(&config.cache, clock),
             page_size: u64::from(config.pages.size),
+            descriptions: Descriptions::default(),
             lasting: Arc::new(lasting),
         };
         let current = Arc::new(Current::new(shared));

@@ -25,6 +25,7 @@ use crate::odata::batch::Room;
 use crate::parts::Buffers;
 use crate::proxy::{self, Connections, Found};
 use crate::rest::AheadBytes;
+use crate::rest::openapi::Descriptions;
 use crate::stock_quote::{self, StockQuote};
 use crate::tls::FailureLog;
 
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     /// The answers that are kept for others.
     pub(crate) cache: Arc<ResponseCache>,
     pub(crate) page_size: u64,
+    /// What was described of plain REST so far.
+    pub(crate) descriptions: Descriptions,
     pub(crate) lasting: Arc<Lasting>,
 }
 

@@ -182,6 +182,12 @@ impl Authentication {
         self.basic.as_ref().map(|basic| Arc::clone(&basic.challenge))
     }
 
+    /// The ways to show who one is, by the names that descriptions have for them.
+    pub(crate) fn schemes(&self) -> Vec<&'static str> {
+        let basic = self.basic.as_ref().map(|_| "basic");
+        basic.into_iter().chain((!self.certificates.is_empty()).then_some("certificate")).collect()
+    }
+
     /// Whether anybody is asked who they are; else a name is only noted.
     pub(crate) fn is_on(&self) -> bool {
         self.basic.is_some() || !self.certificates.is_empty()

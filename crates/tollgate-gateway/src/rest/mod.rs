@@ -8,6 +8,7 @@ mod change;
 mod insertion;
 mod intake;
 mod mass_change;
+pub(crate) mod openapi;
 mod route;
 mod write;
 
@@ -82,6 +83,21 @@ impl Rest {
         self.resources.iter().any(|resource| resource.is(name)) || self.mass_change_of(below).is_some()
     }
 
+    /// Whether `path` is that of the document that describes what is below the root.
+    pub(crate) fn describes(&self, path: &str) -> bool {
+        path.strip_prefix(&*self.root) == Some(openapi::NAME)
+    }
+
+    /// The path of that document.
+    pub(crate) fn description(&self) -> String {
+        format!("{}{}", self.root, openapi::NAME)
+    }
+
+    /// Where its lists begin.
+    pub(crate) fn root(&self) -> &str {
+        &self.root
+    }
+
     /// Who may do what there.
     pub(crate) fn grants(&self) -> Option<&Arc<Grants>> {
         self.grants.as_ref()
@@ -101,7 +117,7 @@ impl Rest {
     /// The paths that are this service's, with all that is below them.
     pub(crate) fn taken(&self) -> impl Iterator<Item = String> {
         let mass_change = self.mass_changed.map(|_| format!("{}{}", self.root, mass_change::ROOT));
-        self.lists().chain(mass_change)
+        self.lists().chain(mass_change).chain([self.description()])
     }
 
     /// The paths of the lists.

@@ -72,7 +72,7 @@ fn the_bare_address_lists_what_is_served_and_every_link_of_it_leads_somewhere() 
     let index = gateway.get("/");
     let index = index.expect(200, "{\"services\":[{").text();
     let services: Vec<&str> = index.split("\"url\":\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
-    assert_eq!(services.len(), 11);
+    assert_eq!(services.len(), 12);
     let page = gateway.get_with("/", &[("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")]);
     assert_eq!(page.header("content-type"), Some("text/html;charset=utf-8"));
     for url in services {

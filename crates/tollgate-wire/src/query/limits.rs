@@ -18,7 +18,7 @@ pub(super) const NAVIGATION_MAX: usize = 4;
 pub(super) const QUESTIONS_MAX: usize = 4;
 
 /// Keys of an order.
-pub(super) const ORDER_KEYS_MAX: usize = 16;
+pub const ORDER_KEYS_MAX: usize = 16;
 
 /// Expanded navigation properties of one request, in all levels: each is a statement.
 pub(super) const EXPANSIONS_MAX: usize = 32;
@@ -36,7 +36,7 @@ pub(super) const SEARCH_TERMS_MAX: usize = 32;
 pub(super) const EXPAND_LEVELS_MAX: usize = 6;
 
 /// Parameters of plain REST by which entities are chosen: each is a condition.
-pub(super) const CONDITIONS_MAX: usize = 64;
+pub const CONDITIONS_MAX: usize = 64;
 
 /// Values that such a condition may list.
-pub(super) const LISTED_MAX: usize = 1_000;
+pub const LISTED_MAX: usize = 1_000;

@@ -15,7 +15,7 @@
 //! several properties, no related entities. Whoever wants those asks by OData.
 
 use super::expression::conjunction;
-use super::limits::{CONDITIONS_MAX, LISTED_MAX, ORDER_KEYS_MAX};
+pub use super::limits::{CONDITIONS_MAX, LISTED_MAX, ORDER_KEYS_MAX};
 use super::paging::whole_number;
 use super::skip_token;
 use crate::date;

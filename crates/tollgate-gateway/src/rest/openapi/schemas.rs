@@ -1,0 +1,234 @@
+//! Schemas of values, entities and what is sent for them: types with their ranges and lengths, what may be null, what must
+//! be there.
+
+use serde_json::{Map, Value, json};
+use tollgate_wire::edm::{LeafId, Multiplicity, Primitive, PropertyKind, Provided};
+
+use super::Subject;
+
+/// What an entity is described for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// It is answered as a whole.
+    Answered,
+    /// It is answered as far as `fields` chose.
+    Selected,
+    /// It is to be created.
+    Created,
+    /// It is to be changed.
+    Changed,
+}
+
+/// Schemas that all lists share.
+pub(super) fn common() -> Map<String, Value> {
+    let problem = json!({
+        "type": "object",
+        "description": "RFC 9457",
+        "properties": {
+            "type": { "const": "about:blank" },
+            "title": { "type": "string", "description": "the phrase of the status" },
+            "status": { "type": "integer", "minimum": 400, "maximum": 599 },
+            "detail": { "type": "string", "description": "what is wrong, and what would be right" },
+            "code": { "type": "string", "description": "the kind of fault, for programs" },
+            "target": { "type": "string", "description": "the parameter or property that is meant" },
+            "details": { "type": "array", "items": { "type": "object" } },
+        },
+        "required": ["type", "title", "status", "detail", "code"],
+    });
+    let inserted = count("inserted", "how many entities the array had");
+    let deleted = count("deleted", "how many entities there were");
+    [("Problem", problem), ("Inserted", inserted), ("Deleted", deleted)]
+        .map(|(name, schema)| (name.to_owned(), schema))
+        .into_iter()
+        .collect()
+}
+
+fn count(name: &str, description: &str) -> Value {
+    let number = json!({ "type": "integer", "format": "int64", "minimum": 0, "description": description });
+    json!({ "type": "object", "properties": { name: number }, "required": [name], "additionalProperties": false })
+}
+
+/// A reference to one of the schemas.
+pub(super) fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+impl Subject<'_> {
+    /// Adds its schemas.
+    pub(super) fn schemas(&self, out: &mut Map<String, Value>) {
+        let name = self.name();
+        for (suffix, purpose) in [
+            ("", Purpose::Answered),
+            ("_selected", Purpose::Selected),
+            ("_new", Purpose::Created),
+            ("_change", Purpose::Changed),
+        ] {
+            let changes = self.service.model.entity_sets[self.resource.set.0].changes;
+            let wanted = match purpose {
+                Purpose::Selected => true,
+                Purpose::Answered => changes.insert || changes.update,
+                Purpose::Created => changes.insert,
+                // Related entities are created by the same schema.
+                Purpose::Changed => true,
+            };
+            if wanted {
+                out.insert(format!("{name}{suffix}"), self.entity(purpose));
+            }
+        }
+        let items = json!({ "type": "array", "items": reference(&format!("{name}_selected")) });
+        let list = json!({
+            "type": "object",
+            "properties": {
+                "items": items,
+                "count": { "type": "integer", "format": "int64", "minimum": 0, "description": "on all pages" },
+                "next": { "type": "string", "format": "uri", "description": "the next page, where there is one" },
+            },
+            "required": ["items"],
+            "additionalProperties": false,
+        });
+        out.insert(format!("{name}_list"), list);
+    }
+
+    fn entity(&self, purpose: Purpose) -> Value {
+        let entity_type = self.entity_type;
+        let mut properties = Map::new();
+        let mut required = Vec::new();
+        for (position, property) in entity_type.properties.iter().enumerate() {
+            let leaves = || (0..entity_type.leaves.len()).filter(|leaf| entity_type.leaves[*leaf].property == position);
+            let mut schema = match property.kind {
+                PropertyKind::Primitive(primitive) => nullable(value(primitive), property.nullable),
+                PropertyKind::Complex(_) => self.complex(leaves(), purpose, property.nullable),
+            };
+            if let Some(label) = &property.annotations.label {
+                schema["title"] = label.as_str().into();
+            }
+            let provided = leaves().next().and_then(|leaf| entity_type.provided(LeafId(leaf)));
+            if provided.is_some_and(Provided::is_managed) {
+                schema["readOnly"] = true.into();
+            }
+            let needed = match purpose {
+                Purpose::Answered => true,
+                Purpose::Selected | Purpose::Changed => false,
+                // A complex value is needed where one of its own is.
+                Purpose::Created => leaves().any(|leaf| self.must_be_sent(leaf)),
+            };
+            if needed {
+                required.push(property.name.as_str());
+            }
+            properties.insert(property.name.clone(), schema);
+        }
+        if purpose == Purpose::Created {
+            for navigation in &entity_type.navigation {
+                let related = reference(&format!("{}_change", self.name_of(navigation.target)));
+                let schema = match navigation.multiplicity {
+                    Multiplicity::Many => json!({ "type": "array", "items": related }),
+                    Multiplicity::One | Multiplicity::ZeroOrOne => related,
+                };
+                properties.insert(navigation.name.clone(), schema);
+            }
+        }
+        let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+        if !required.is_empty() {
+            schema["required"] = required.into();
+        }
+        schema
+    }
+
+    fn complex(&self, leaves: impl Iterator<Item = usize>, purpose: Purpose, may_be_null: bool) -> Value {
+        let mut properties = Map::new();
+        let mut required = Vec::new();
+        for index in leaves {
+            let leaf = &self.entity_type.leaves[index];
+            let name = leaf.path.rsplit('/').next().unwrap_or_default();
+            properties.insert(name.to_owned(), nullable(value(leaf.primitive), leaf.nullable));
+            let needed = match purpose {
+                Purpose::Answered => true,
+                Purpose::Selected | Purpose::Changed => false,
+                Purpose::Created => self.must_be_sent(index),
+            };
+            if needed {
+                required.push(name);
+            }
+        }
+        let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+        if !required.is_empty() {
+            schema["required"] = required.into();
+        }
+        nullable(schema, may_be_null)
+    }
+
+    /// Whether an entity cannot be created without a value for it.
+    fn must_be_sent(&self, leaf: usize) -> bool {
+        !self.entity_type.leaves[leaf].nullable && self.entity_type.provided(LeafId(leaf)).is_none()
+    }
+}
+
+/// The schema, or null.
+fn nullable(mut schema: Value, may_be_null: bool) -> Value {
+    if !may_be_null {
+        return schema;
+    }
+    if let Some(either) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        either.push(json!({ "type": "null" }));
+    } else if let Some(name) = schema.get_mut("type") {
+        *name = json!([name.take(), "null"]);
+    }
+    schema
+}
+
+/// A value in a document.
+pub(super) fn value(primitive: Primitive) -> Value {
+    match primitive {
+        // Without quotes JSON has no word for them.
+        Primitive::Single | Primitive::Double => {
+            json!({ "anyOf": [asked(primitive), { "type": "string", "enum": ["INF", "-INF", "NaN"] }] })
+        }
+        Primitive::Decimal { precision, scale } if precision > 0 => {
+            let mut schema = asked(primitive);
+            let bound = 10_f64.powi(i32::from(precision) - i32::from(scale));
+            schema["exclusiveMinimum"] = (-bound).into();
+            schema["exclusiveMaximum"] = bound.into();
+            // As it is written: powers of ten below one have no exact floating-point number.
+            if let Ok(step) = format!("1e-{scale}").parse::<f64>() {
+                schema["multipleOf"] = step.into();
+            }
+            schema
+        }
+        Primitive::String { length_max } if length_max > 0 => json!({ "type": "string", "maxLength": length_max }),
+        Primitive::Binary { length_max } => {
+            let mut schema = json!({ "type": "string", "contentEncoding": "base64" });
+            if length_max > 0 {
+                schema["maxLength"] = (u64::from(length_max).div_ceil(3) * 4).into();
+            }
+            schema
+        }
+        other => asked(other),
+    }
+}
+
+/// A value that is compared with, or a part of a key: of whatever length.
+pub(super) fn asked(primitive: Primitive) -> Value {
+    use Primitive as P;
+    let integer = |format: &str, least: i64, most: i64| json!({ "type": "integer", "format": format, "minimum": least, "maximum": most });
+    match primitive {
+        P::Boolean => json!({ "type": "boolean" }),
+        P::Byte => integer("uint8", 0, 255),
+        P::SByte => integer("int8", -128, 127),
+        P::Int16 => integer("int16", i16::MIN.into(), i16::MAX.into()),
+        P::Int32 => integer("int32", i32::MIN.into(), i32::MAX.into()),
+        P::Int64 => integer("int64", i64::MIN, i64::MAX),
+        P::Single => json!({ "type": "number", "format": "float", "minimum": f32::MIN, "maximum": f32::MAX }),
+        P::Double => json!({ "type": "number", "format": "double" }),
+        P::Decimal { .. } => json!({ "type": "number", "format": "decimal" }),
+        P::String { .. } => json!({ "type": "string" }),
+        P::Binary { .. } => json!({ "type": "string", "format": "base64url" }),
+        P::Guid => json!({ "type": "string", "format": "uuid" }),
+        P::Date => json!({ "type": "string", "format": "date" }),
+        P::DateTime { .. } => json!({ "type": "string", "format": "date-time-local" }),
+        P::DateTimeOffset { .. } => json!({ "type": "string", "format": "date-time" }),
+        P::TimeOfDay { .. } => json!({ "type": "string", "format": "time-local", "pattern": TIME_OF_DAY }),
+        P::Duration => json!({ "type": "string", "format": "duration" }),
+    }
+}
+
+const TIME_OF_DAY: &str = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,12})?)?$";
