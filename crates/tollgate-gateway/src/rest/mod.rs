@@ -172,10 +172,12 @@ async fn answer(visit: &Visit<'_>, service: &Arc<Hosted>, exchange: &mut Exchang
     if let Some((set, mass_change)) = rest.mass_change_of(path) {
         return mass_change.answer(visit, service, set, exchange).await;
     }
+    let resource = route::find(&rest.resources, path)?;
+    // Before anything is said of what its entities have.
+    visit.access.check(resource.set, Verb::of(method))?;
     // What is asked for besides a list or an entity is asked by those who read.
     let reads = matches!(method, Method::Get | Method::Head);
-    let Asked { resource, plan, limit } = route::parse(&service.model, &rest.resources, path, query.filter(|_| reads))?;
-    visit.access.check(plan.set(), Verb::of(method))?;
+    let Asked { resource, plan, limit } = route::parse(&service.model, resource, path, query.filter(|_| reads))?;
     if matches!(method, Method::Put | Method::Patch) {
         // The changed entity is answered, which is to read it.
         visit.access.check(plan.set(), Verb::Get)?;

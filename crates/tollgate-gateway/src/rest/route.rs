@@ -65,19 +65,26 @@ pub(crate) struct Asked<'r> {
     pub(crate) limit: Option<u64>,
 }
 
-/// Reads what stands below `/rest/` as one of `resources`, and the query of whoever reads.
+/// Which of `resources` a path below `/rest/` begins with.
 ///
 /// # Errors
-/// 404 for an unknown name, 400 for a bad key or parameter.
+/// 404 for an unknown name.
+pub(crate) fn find<'r>(resources: &'r [Resource], path: &str) -> Result<&'r Resource, Fault> {
+    let name = first_segment(path);
+    resources.iter().find(|resource| resource.is(name)).ok_or_else(|| unknown(resources, name))
+}
+
+/// Reads the path of a list or of one of it, and the query of whoever reads.
+///
+/// # Errors
+/// 400 for a bad key or parameter, 404 for what is below one entity.
 pub(crate) fn parse<'r>(
     model: &Model,
-    resources: &'r [Resource],
+    resource: &'r Resource,
     path: &str,
     query: Option<&str>,
 ) -> Result<Asked<'r>, Fault> {
-    let mut segments = path.split('/');
-    let name = segments.next().unwrap_or_default();
-    let resource = resources.iter().find(|resource| resource.is(name)).ok_or_else(|| unknown(resources, name))?;
+    let name = first_segment(path);
     let set = resource.set;
     let entity_type = model.type_of(set);
     let rest = path.get(name.len() + 1..).unwrap_or_default();
@@ -134,6 +141,10 @@ pub(super) fn check_all(query: Option<&str>) -> Result<(), Fault> {
     ))
 }
 
+fn first_segment(path: &str) -> &str {
+    path.split('/').next().unwrap_or_default()
+}
+
 fn unknown(resources: &[Resource], name: &str) -> Fault {
     let known: Vec<&str> = resources.iter().map(|resource| &*resource.list).collect();
     Fault::not_found(format!("`{name}` is not here, but {}", known.join(", ")))
@@ -157,7 +168,7 @@ mod tests {
 
     fn parsed(path: &str, query: Option<&str>) -> Result<Plan, Fault> {
         let resources = [Resource::new("flights", "flight", SetId(0))];
-        parse(&flights::model(), &resources, path, query).map(|asked| asked.plan)
+        parse(&flights::model(), find(&resources, path)?, path, query).map(|asked| asked.plan)
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod expanding;
 mod fibonacci;
 mod found;
 mod functions;
+mod openapi;
 mod own;
 mod paging;
 mod pool;

@@ -20,6 +20,9 @@ const SDATA: &str = "/sap/opu/sdata/iwfnd/RMTSAMPLEFLIGHT/";
 const FLIGHT_V4: &str = "FlightCollection(carrid='AA',connid='0017',fldate=2011-06-01)";
 const FLIGHT_V2: &str = "FlightCollection(carrid='AA',connid='0017',fldate=datetime'2011-06-01T00:00:00')";
 
+const AVAILABLE: &str =
+    "GetAvailableFlights(fromdate=2011-06-01,todate=2011-07-01,cityfrom='new%20york',cityto='san%20francisco')";
+
 fn bookings(gateway: &Running) -> String {
     gateway.get_with(&format!("{V4}BookingCollection/$count"), &[ANN]).text()
 }
@@ -47,6 +50,42 @@ fn no_url_reads_what_is_not_permitted() {
         v4("FlightCollection?$filter=not%20(1%20eq%202%20and%20contains(flightbooking/CUSTOMID,'1'))&$top=1"),
         v4("FlightCollection?$orderby=PRICE,flightbooking/bookid%20desc&$top=1"),
         v4("CarrierCollection('AA')/carrierFlights?$expand=flightBookings&$top=1"),
+        v4("FlightCollection?$expand=*&$top=1"),
+        v4("FlightCollection?$expand=*($levels=2)&$top=1"),
+        v4("FlightCollection?$expand=flightBookings/$ref&$top=1"),
+        v4("FlightCollection?$expand=flightBookings/$count&$top=1"),
+        v4("CarrierCollection?$expand=carrierFlights($expand=flightBookings)&$top=1"),
+        v4("CarrierCollection?$expand=carrierFlights($filter=flightbooking/bookid%20ne%20null)&$top=1"),
+        v4("CarrierCollection?$expand=carrierFlights($orderby=flightBookings/$count)&$top=1"),
+        v4("CarrierCollection?$expand=carrierFlights($compute=flightbooking/bookid%20as%20b)&$top=1"),
+        v4("FlightCollection?$filter=flightBookings/any()&$top=1"),
+        v4("FlightCollection?$filter=flightBookings/any(b:b/bookid%20eq%20'1')&$top=1"),
+        v4("FlightCollection?$filter=flightBookings/all(b:b/bookid%20ne%20'1')&$top=1"),
+        v4("CarrierCollection?$filter=carrierFlights/any(f:f/flightBookings/any())&$top=1"),
+        v4("CarrierCollection?$filter=carrierFlights/any(f:f/flightbooking/bookid%20eq%20'1')&$top=1"),
+        v4("FlightCollection?$filter=flightBookings/$count%20gt%200&$top=1"),
+        v4("FlightCollection?$filter=flightBookings/$count($filter=bookid%20ne%20'1')%20gt%200&$top=1"),
+        v4("FlightCollection?$orderby=flightBookings/$count%20desc&$top=1"),
+        v4("FlightCollection?$filter=flightbooking/bookid%20in%20('1')&$top=1"),
+        v4("FlightCollection?$filter=case(flightbooking/bookid%20eq%20'1':true)&$top=1"),
+        v4("FlightCollection?$filter=case(true:flightBookings/any())&$top=1"),
+        v4("FlightCollection?$filter=@p&@p=flightbooking/bookid%20ne%20null&$top=1"),
+        v4("FlightCollection?$filter=contains(@p,'1')&@p=flightbooking/bookid&$top=1"),
+        v4("FlightCollection/$count?$filter=flightBookings/any()"),
+        v4("FlightCollection?$compute=flightbooking/bookid%20as%20b&$select=b&$top=1"),
+        v4("FlightCollection?$compute=flightBookings/$count%20as%20n&$filter=n%20gt%201&$top=1"),
+        v4("FlightCollection?$apply=filter(flightbooking/bookid%20ne%20null)"),
+        v4("FlightCollection?$apply=filter(flightBookings/any())/aggregate($count%20as%20n)"),
+        v4("FlightCollection?$apply=groupby((flightbooking/CUSTOMID))"),
+        v4("FlightCollection?$apply=groupby((carrid),aggregate(flightbooking/CUSTOMID%20with%20max%20as%20m))"),
+        v4("FlightCollection?$apply=aggregate(flightbooking/CUSTOMID%20with%20countdistinct%20as%20n)"),
+        v4("FlightCollection?$apply=compute(flightbooking/CUSTOMID%20as%20c)/groupby((c))"),
+        v4("FlightCollection?$apply=concat(groupby((carrid)),filter(flightBookings/any())/groupby((carrid)))"),
+        v4("BookingCollection?$apply=aggregate($count%20as%20n)"),
+        v4("BookingCollection?$search=1"),
+        v4(&format!("{AVAILABLE}?$expand=flightBookings")),
+        v4(&format!("{AVAILABLE}?$filter=flightBookings/any()")),
+        v4(&format!("{AVAILABLE}?$orderby=flightbooking/bookid")),
         format!("{V2}BookingCollection"),
         format!("{V2}BookingCollection?$format=json"),
         format!("{SDATA}BookingCollection"),
@@ -58,6 +97,11 @@ fn no_url_reads_what_is_not_permitted() {
         v4(&format!("{FLIGHT_V4}/flightBookings/$ref")),
         "/rest/bookings".to_owned(),
         "/rest/bookings?limit=1".to_owned(),
+        "/rest/bookings?carrid=AA&fields=bookid&sort=-bookid".to_owned(),
+        "/rest/bookings?limit=0&count=true".to_owned(),
+        "/rest/bookings?CUSTOMER=1".to_owned(),
+        "/rest/bookings?cursor=AQ".to_owned(),
+        "/rest/bookings/AA?fields=bookid".to_owned(),
         "/rest/book%69ngs".to_owned(),
         "/rest/bookings/AA/0017/2011-06-01/00000001".to_owned(),
     ] {
@@ -72,6 +116,31 @@ fn no_url_reads_what_is_not_permitted() {
     {
         gateway.get(&target).expect(200, "");
     }
+}
+
+#[test]
+fn what_plain_rest_has_is_described_to_those_who_may_read_what_is_no_entity_set() {
+    let rules = r#"
+        [[rule]]
+        entity_sets = ["CarrierCollection"]
+        methods = ["GET"]
+        allow = ["anyone"]
+        [[rule]]
+        allow = ["user:ann"]
+    "#;
+    let Guarded { gateway, .. } = Guarded::start(rules);
+    for method in ["GET", "HEAD", "OPTIONS", "DELETE"] {
+        let status = |user: &[(&str, &str)]| gateway.connect().ask(method, "/rest/openapi.json", user).status;
+        assert_eq!((status(&[]), status(&[BOB])), (401, 403), "{method}");
+        assert!(!matches!(status(&[ANN]), 401 | 403), "{method}");
+    }
+    let document = gateway.get_with("/rest/openapi.json", &[ANN]);
+    let document: serde_json::Value = serde_json::from_slice(&document.body).unwrap();
+    let security = |path: &str, method: &str| document["paths"][path][method]["security"].to_string();
+    assert_eq!(security("/rest/carriers", "get"), r#"[{"basic":[]},{}]"#);
+    assert_eq!(security("/rest/carriers", "post"), r#"[{"basic":[]}]"#);
+    assert_eq!(security("/rest/bookings", "get"), r#"[{"basic":[]}]"#);
+    assert_eq!(document["components"]["securitySchemes"]["basic"]["scheme"], "basic");
 }
 
 #[test]
