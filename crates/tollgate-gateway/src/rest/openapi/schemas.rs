@@ -96,7 +96,10 @@ impl Subject<'_> {
         for (position, property) in entity_type.properties.iter().enumerate() {
             let leaves = || (0..entity_type.leaves.len()).filter(|leaf| entity_type.leaves[*leaf].property == position);
             let mut schema = match property.kind {
-                PropertyKind::Primitive(primitive) => nullable(value(primitive), property.nullable),
+                // Of an enumeration plain REST has what is stored.
+                PropertyKind::Primitive(primitive) | PropertyKind::Enumeration(_, primitive) => {
+                    nullable(value(primitive), property.nullable)
+                }
                 PropertyKind::Complex(_) => self.complex(leaves(), purpose, property.nullable),
             };
             if let Some(label) = &property.annotations.label {
