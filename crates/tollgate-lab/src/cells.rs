@@ -3,6 +3,8 @@
 //!
 //! Pure: what was recorded goes in, what is stored comes out. It judges nothing.
 
+mod staged;
+
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
@@ -14,6 +16,7 @@ use crate::results::{
     SubjectUse, Trial,
 };
 use crate::stats::{self, percentile};
+pub use staged::staged;
 
 const NS_PER_MS: f64 = 1e6;
 /// Points of a distribution's curve for each halving of the share beyond.
@@ -135,7 +138,7 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
 }
 
 /// What was found of a scenario.
-pub fn played(stepped: &Stepped, trials_out_of_rows: u32) -> Played {
+pub fn played(stepped: &Stepped) -> Played {
     let step = |step: &StepRecord| StepFound {
         name: step.name.clone(),
         requests: step.response.len(),
@@ -146,9 +149,9 @@ pub fn played(stepped: &Stepped, trials_out_of_rows: u32) -> Played {
     Played {
         iterations: stepped.iterations.len(),
         failed: stepped.failed,
-        trials_out_of_rows,
         iteration_time_ms: percentiles(&stepped.iterations),
         steps: stepped.steps.iter().map(step).collect(),
+        ..Played::default()
     }
 }
 

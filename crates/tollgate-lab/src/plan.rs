@@ -2,13 +2,14 @@
 //!
 //! It deliberately does not order anything: [`crate::schedule`] does.
 
+mod asked;
 mod batch;
 mod between;
 
 pub(crate) use batch::DOCUMENTS_LEAST;
 use std::time::Duration;
 
-use crate::experiment::{Connections, Distance, Experiment, ExtentOverride, WorkloadKind};
+use crate::experiment::{Connections, Distance, Experiment, ExtentOverride, LoadShape, WorkloadKind};
 use crate::stats::sequential;
 
 /// How much is measured.
@@ -32,6 +33,8 @@ pub struct ExtentDefaults {
     pub slice_ms: u32,
     /// Starts of each subject.
     pub starts: u32,
+    /// Blocks of trials that go through stages, which last long.
+    pub blocks_of_stages: u32,
 }
 
 impl Extent {
@@ -48,9 +51,9 @@ impl Extent {
     /// gave half-widths of 1.7-2.0 %, slices of 1 s 3.4-4.4 %.
     pub fn defaults(self) -> ExtentDefaults {
         match self {
-            Extent::Quick => ExtentDefaults { blocks: 8, slice_ms: 100, starts: 1 },
-            Extent::Default => ExtentDefaults { blocks: 16, slice_ms: 110, starts: 1 },
-            Extent::Full => ExtentDefaults { blocks: 32, slice_ms: 250, starts: 3 },
+            Extent::Quick => ExtentDefaults { blocks: 8, slice_ms: 100, starts: 1, blocks_of_stages: 1 },
+            Extent::Default => ExtentDefaults { blocks: 16, slice_ms: 110, starts: 1, blocks_of_stages: 4 },
+            Extent::Full => ExtentDefaults { blocks: 32, slice_ms: 250, starts: 3, blocks_of_stages: 8 },
         }
     }
 
@@ -135,6 +138,9 @@ const ANSWER_LIKELY: Duration = Duration::from_micros(42);
 /// The same by a peer.
 const ANSWER_OF_PEER_LIKELY: Duration = Duration::from_micros(120);
 
+/// At a rate slices are so much longer: users are not busy throughout.
+const RATE_SLICES: u32 = 10;
+
 /// Time for the trials of one cell of an insert where the file says nothing.
 const CELL_DEFAULT: Duration = Duration::from_secs(60);
 
@@ -193,16 +199,19 @@ impl Plan {
         let defaults = options.extent.defaults();
         let overrides = options.extent.of(experiment);
         if options.until_width_ppm.is_some() {
-            can_stop(experiment)?;
+            asked::can_stop(experiment)?;
         }
         let looked_at = options.until_width_ppm.map(|_| sequential::INTERIM_LOOKS[sequential::INTERIM_LOOKS.len() - 1]);
-        let blocks = options.rounds.or(looked_at).or(overrides.blocks).unwrap_or(defaults.blocks);
+        let blocks = options.rounds.or(looked_at).or(overrides.blocks).unwrap_or(match &experiment.load {
+            Some(load) if load.stages.is_some() => defaults.blocks_of_stages,
+            _ => defaults.blocks,
+        });
         if blocks == 0 {
             return Err("there must be at least 1 round (--rounds)".to_owned());
         }
         let levels = match &options.levels {
             None => overrides.levels.clone().unwrap_or_else(|| experiment.levels.clone()),
-            Some(asked) => checked_levels(asked, experiment)?,
+            Some(levels) => asked::checked_levels(levels, experiment)?,
         };
         let mut chosen = vec![options.only.is_empty() && overrides.variants.is_none(); experiment.variants.len()];
         if let (true, Some(variants)) = (options.only.is_empty(), &overrides.variants) {
@@ -219,7 +228,11 @@ impl Plan {
         }
         let variants: Vec<usize> = (0..chosen.len()).filter(|position| chosen[*position]).collect();
         let starts = overrides.starts.unwrap_or(defaults.starts).min(blocks);
-        let slice = Duration::from_millis(u64::from(overrides.slice_ms.unwrap_or(defaults.slice_ms)));
+        let slice = match (&experiment.load, overrides.slice_ms) {
+            (Some(LoadShape { stages: Some(stages), .. }), _) => stages.lasts(),
+            (Some(_), None) => Duration::from_millis(u64::from(defaults.slice_ms * RATE_SLICES)),
+            (_, slice_ms) => Duration::from_millis(u64::from(slice_ms.unwrap_or(defaults.slice_ms))),
+        };
         let is_insert = experiment.workload == WorkloadKind::Insert;
         let cell = overrides.cell_ms.map_or(CELL_DEFAULT, |milliseconds| Duration::from_millis(milliseconds.into()));
         let of_ladder = experiment.ladder.map(|ladder| ladder.round_trip_ms);
@@ -388,40 +401,6 @@ impl Plan {
     pub fn duration(&self) -> Duration {
         self.trials_least + self.between + self.warm_up * self.starts
     }
-}
-
-/// Whether a run of the experiment may stop between two blocks.
-fn can_stop(experiment: &Experiment) -> Result<(), String> {
-    let why = match experiment.workload {
-        WorkloadKind::Insert => "its cells have different numbers of blocks",
-        WorkloadKind::Batch => "it computes what its distances need from all of them",
-        _ if experiment.ladder.is_some() => "each of its levels is measured by itself",
-        _ if experiment.encrypting.is_some() => "what is measured at equal rate comes after the blocks",
-        WorkloadKind::Walk | WorkloadKind::Request | WorkloadKind::Scenario => return Ok(()),
-    };
-    Err(format!("`{}` cannot be stopped by its intervals, as {why} (--until-width)", experiment.name))
-}
-
-fn checked_levels(asked: &[u64], experiment: &Experiment) -> Result<Vec<u64>, String> {
-    let mut levels = asked.to_vec();
-    levels.sort_unstable();
-    levels.dedup();
-    if levels.is_empty() {
-        return Err("there must be at least 1 level (--level)".to_owned());
-    }
-    for level in &levels {
-        if let Some(encrypting) = &experiment.encrypting
-            && !experiment.levels.contains(level)
-        {
-            let most = encrypting.levels.len();
-            return Err(format!("level {level} of `{}` is not from 1 to {most} (--level)", experiment.name));
-        }
-        if *level == 0 || *level > crate::experiment::LEVEL_MAX {
-            let most = crate::experiment::LEVEL_MAX;
-            return Err(format!("level {level} of `{}` is not from 1 to {most} (--level)", experiment.name));
-        }
-    }
-    Ok(levels)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod looks;
 mod mediation;
 mod peer;
 mod scenario;
+mod staged;
 mod threshold;
 
 pub use batch::{BatchFound, Batched, Bound, Distances, Hinge, PresetFound, PresetVerdict, Slope};
@@ -26,7 +27,8 @@ pub use link::{LinkCheck, Moment};
 pub use looks::Looks;
 pub use mediation::{BackendUse, Scaling, WarmUp};
 pub use peer::{Comparison, Peer};
-pub use scenario::{Played, StepFound};
+pub use scenario::{IterationsOffered, Played, StepFound};
+pub use staged::{StageFound, StageUnit, Staged, StagedPoint};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 
 use schemars::JsonSchema;

@@ -113,6 +113,8 @@ const RULES: &[(&str, Rule)] = &[
     ("samples", samples),
     (FEW_ROUNDS, users::few_rounds),
     ("rows", scenario::rows),
+    ("unstarted", scenario::unstarted),
+    ("begun-late", scenario::begun_late),
     ("settling", users::settling),
     ("client-saturation", client_saturation),
     ("run-queue", run_queue),

@@ -56,7 +56,10 @@ impl Checker<'_> {
         let factor = *parsed.factor.name.as_ref();
         let encrypting = self.encrypting(&parsed.factor, &parsed.workload, parsed.equal_rate.as_ref())?;
         let ladder = self.ladder(&parsed)?;
+        let load = self.load(&parsed)?;
+        let staged = load.as_ref().and_then(|load| load.stages.as_ref());
         let levels = match (&encrypting, &parsed.factor.levels) {
+            _ if let Some(stages) = staged => vec![(stages.most().ceil() as u64).max(1)],
             (Some(encrypting), _) => (1..=encrypting.levels.len() as u64).collect(),
             (None, Some(levels)) => self.levels(levels.as_ref(), levels.span())?,
             (None, None) => self.levels(&[], parsed.factor.name.span())?,
@@ -96,6 +99,7 @@ impl Checker<'_> {
             encrypting,
             ladder,
             workload,
+            load,
             places,
             round_trip_ms,
             configuration,

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::encryption::{KeyKind, TlsVersion};
+use super::load::LoadFile;
 use super::scenario::file::ScenarioFile;
 use crate::results::Arrivals;
 
@@ -31,6 +32,9 @@ pub(super) struct ExperimentFile {
     /// What all variants of a level are offered alike after the closed load: response times are compared there.
     #[schemars(with = "Option<EqualRateFile>")]
     pub(super) equal_rate: Option<Spanned<EqualRateFile>>,
+    /// For `rate` and `stages`: how a scenario is loaded.
+    #[schemars(with = "Option<LoadFile>")]
+    pub(super) load: Option<Spanned<LoadFile>>,
     /// How long each extent measures; what is absent has the defaults of `tollgate plan`.
     #[serde(default)]
     pub(super) extent: BTreeMap<ExtentName, ExtentFile>,
@@ -202,6 +206,10 @@ pub(super) struct EqualRateFile {
 pub enum FactorName {
     /// Users who ask at the same time, each waiting for its answer before it asks again.
     Concurrency,
+    /// Iterations of a scenario that begin in a second, whatever the subject does.
+    Rate,
+    /// Users or rate of a scenario, changing while a trial lasts, as `load` says.
+    Stages,
     /// Records that one unit of work inserts.
     Records,
     /// Ways of encrypting.
@@ -322,6 +330,13 @@ pub(super) struct ExtentFile {
     /// Length of a trial at equal rate in milliseconds; absent: as at the closed load.
     #[schemars(with = "Option<u32>")]
     pub(super) rate_slice_ms: Option<Spanned<u32>>,
+}
+
+impl ExtentFile {
+    /// Where it says how long a trial lasts.
+    pub(super) fn slice_span(&self) -> Option<std::ops::Range<usize>> {
+        self.slice_ms.as_ref().map(Spanned::span)
+    }
 }
 
 /// One way of doing the work.

@@ -12,6 +12,7 @@ mod expected;
 mod file;
 mod insert;
 mod ladder;
+mod load;
 mod mediation;
 mod mode;
 pub mod scenario;
@@ -24,6 +25,7 @@ pub use file::{ConnectionsName as Connections, FactorName, ListFormat, Published
 pub use insert::InsertPlaces;
 pub use ladder::Ladder;
 pub(crate) use ladder::{CONNECTIONS, DATABASE, WORK_PROCESSES};
+pub use load::LoadShape;
 pub(crate) use mediation::place;
 pub use mediation::{AnswerShape, Backend, Configuration, Element, Files};
 pub use mode::{BATCH_RECORDS_MAX, BatchForm, CONNECTIONS_MAX, Mode};
@@ -65,6 +67,8 @@ pub struct Experiment {
     pub ladder: Option<Ladder>,
     /// What is asked.
     pub workload: WorkloadKind,
+    /// How a scenario is loaded where its users do not simply wait; absent for other factors.
+    pub load: Option<LoadShape>,
     /// Where records are inserted; absent for other workloads.
     pub places: Option<InsertPlaces>,
     /// Round trip of the link of remote variants in milliseconds, where an extent does not say otherwise; absent where
@@ -326,6 +330,9 @@ impl Experiment {
 
     /// Users who ask at a level.
     pub fn users(&self, level: u64) -> u64 {
+        if let Some(load) = &self.load {
+            return load.users(level);
+        }
         let fixed = self.encrypting.as_ref().map(|own| own.users).or(self.ladder.map(|ladder| ladder.users));
         fixed.map_or(level, u64::from)
     }
@@ -341,7 +348,16 @@ impl Experiment {
             chain: way.chain,
             round_trip_ms: way.round_trip.map(|round_trip| round_trip.as_secs_f64() * 1e3),
         };
-        (1..).zip(ways).map(named).collect()
+        let staged = |title: String| NamedLevel {
+            level: self.levels.first().copied().unwrap_or_default(),
+            title,
+            tls: String::new(),
+            key: String::new(),
+            chain: 0,
+            round_trip_ms: None,
+        };
+        let staged = self.load.as_ref().and_then(LoadShape::title).map(staged);
+        (1..).zip(ways).map(named).chain(staged).collect()
     }
 
     /// Positions of all variants that a name means: itself, and for the name that the file gives also those of other
@@ -399,6 +415,8 @@ impl FactorName {
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
             FactorName::Concurrency => ("concurrency", "users"),
+            FactorName::Rate => ("rate", "per second"),
+            FactorName::Stages => ("stages", ""),
             FactorName::Records => ("records", "records"),
             FactorName::Encryption => ("encryption", ""),
             FactorName::WorkProcesses => ("work-processes", "work processes"),

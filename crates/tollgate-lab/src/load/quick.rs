@@ -27,6 +27,7 @@ use super::model::{Arrivals, Closed, End, Lane, Load, Open};
 use super::odata_batch::BatchForm;
 use super::recorder::{Course, Recorder};
 use super::script::Script;
+use super::stages::Stages;
 use super::target::{Connection, LoadTarget};
 use super::worker::{Order, Report, ReportEnd, Work, Worker};
 use super::{ports, soap};
@@ -62,6 +63,8 @@ pub struct QuickLoad {
     /// At which rate requests come, whatever the server does; `concurrency` is then the most that are under way.
     /// Absent: as fast as users are answered.
     pub rate: Option<Rate>,
+    /// How users or rate change; absent: not at all. What it counts is what there is of users or rate.
+    pub stages: Option<Arc<Stages>>,
     /// Over which time the users come, before anything counts; only without a rate.
     pub ramp_up: Duration,
     /// How long a request may take.
@@ -160,6 +163,7 @@ impl QuickLoad {
             body: Vec::new(),
             tls: ClientSettings::default(),
             rate: None,
+            stages: None,
             ramp_up: Duration::ZERO,
             timeout: super::REQUEST_TIMEOUT,
             threads: None,
@@ -300,6 +304,7 @@ fn order(
             target: Arc::clone(target),
             work: Work::Script(Arc::clone(script), Lane { index: index as u32, count: workers.len() as u32 }),
             load: all.share(index, workers.len()),
+            stages: load.stages.clone(),
             course: load.course,
             recorder: Recorder::detailed(detail),
             cancel: cancelled,

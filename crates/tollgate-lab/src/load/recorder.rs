@@ -12,6 +12,7 @@ use super::content::Verdict;
 use super::detail::Detail;
 use super::failure::{ErrorClass, Failure};
 use super::scenario::record::Stepped;
+use super::stages::record::StagedRecord;
 use super::user::Answer;
 use crate::results::Settlement;
 
@@ -48,6 +49,8 @@ pub struct Recorder {
     pub detail: Option<Box<Detail>>,
     /// Of a scenario: each step's own; absent for other work.
     pub stepped: Option<Box<Stepped>>,
+    /// Of a load in stages: each stage's own, and the course over time; absent for other loads.
+    pub staged: Option<Box<StagedRecord>>,
     /// The counts.
     pub tally: Tally,
     bins: Option<Bins>,
@@ -220,6 +223,7 @@ impl Default for Recorder {
             lateness: None,
             detail: None,
             stepped: None,
+            staged: None,
             tally: Tally::default(),
             bins: None,
         }
@@ -249,6 +253,7 @@ impl Recorder {
         if let Some(stepped) = &mut self.stepped {
             stepped.reset();
         }
+        self.staged = None;
         self.tally = Tally::default();
         self.bins = match course {
             Course::Unrecorded => None,
@@ -266,6 +271,9 @@ impl Recorder {
         self.tally.response_total_ns += response_ns;
         if let Some(bins) = &mut self.bins {
             bins.add(finished, response_ns);
+        }
+        if let Some(staged) = &mut self.staged {
+            staged.answered(intended, finished);
         }
     }
 
@@ -295,11 +303,6 @@ impl Recorder {
     /// A valid answer to a request that opened its connection, recorded as an answer too.
     pub(super) fn opened(&mut self, intended: Instant, opened: &Opened) {
         self.phases.get_or_insert_default().record(intended, opened);
-    }
-
-    /// A request of an open load is begun.
-    pub(super) fn begun(&mut self, intended: Instant, begun: Instant) {
-        self.lateness.get_or_insert_with(times).saturating_record(nanoseconds(begun, intended));
     }
 
     /// A failed request.
@@ -368,6 +371,11 @@ impl Recorder {
             self.detail.get_or_insert_default().add(detail);
         }
         match (&mut self.stepped, &other.stepped) {
+            (Some(own), Some(other)) => own.add(other),
+            (own @ None, other) => own.clone_from(other),
+            (Some(_), None) => {}
+        }
+        match (&mut self.staged, &other.staged) {
             (Some(own), Some(other)) => own.add(other),
             (own @ None, other) => own.clone_from(other),
             (Some(_), None) => {}

@@ -17,6 +17,7 @@ use super::failure::{ErrorClass, Failure};
 use super::model::{Closed, Lane, Load};
 use super::recorder::Recorder;
 use super::script::{Place, Script, Writer};
+use super::stages::{Presence, Stages};
 use super::target::Connection;
 use super::user::{Answer, Asking, User};
 
@@ -80,6 +81,8 @@ struct Shared {
     /// Since when requests count; absent while users still come.
     counted_from: Cell<Option<Instant>>,
     load: Closed,
+    /// How the users change; absent: not at all.
+    stages: Option<Arc<Stages>>,
 }
 
 /// Asks until the load's end with all `users`, one task each, and gives them back. `on_counted` is called at the moment
@@ -88,7 +91,7 @@ pub(super) async fn run(
     users: Vec<User>,
     asking: Rc<Asking>,
     (script, lane): (Arc<Script>, Lane),
-    load: Closed,
+    (load, stages): (Closed, Option<Arc<Stages>>),
     recorder: Rc<RefCell<Recorder>>,
     on_counted: impl FnOnce(Instant),
 ) -> Vec<User> {
@@ -96,8 +99,21 @@ pub(super) async fn run(
     let counted_from = Cell::new(load.ramp_up.is_zero().then_some(start));
     let (uncounted, begun, rows) = (OnceCell::new(), Cell::new(0), Cell::new(0));
     let known = Known::default();
-    let shared =
-        Rc::new(Shared { asking, recorder, uncounted, script, lane, rows, known, begun, start, counted_from, load });
+    recorder.borrow_mut().begin_stages(stages.as_ref(), start);
+    let shared = Rc::new(Shared {
+        asking,
+        recorder,
+        uncounted,
+        script,
+        lane,
+        rows,
+        known,
+        begun,
+        start,
+        counted_from,
+        load,
+        stages,
+    });
     let mut tasks = JoinSet::new();
     for (number, mut user) in users.into_iter().enumerate() {
         let shared = Rc::clone(&shared);
@@ -150,9 +166,24 @@ async fn repeat(user: &mut User, shared: &Shared, number: usize) -> Option<Insta
                 &*shared.recorder
             }
         };
+        if let Some(stages) = &shared.stages {
+            let number = number * shared.lane.count as usize + shared.lane.index as usize;
+            match stages.presence(number, previous.saturating_duration_since(shared.start)) {
+                Presence::There => {}
+                Presence::Gone => return entered,
+                Presence::ComesAfter(after) => {
+                    tokio::time::sleep_until((shared.start + after).into()).await;
+                    let now = Instant::now();
+                    recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
+                    previous = now;
+                    continue;
+                }
+            }
+        }
         let Some(request) = writer.next(&shared.rows, place(user, &shared.asking)) else { return entered };
         if shared.counted_from.get().is_some() {
             shared.begun.set(shared.begun.get() + 1);
+            recorder.borrow_mut().unit_begun(previous, previous);
         }
         let judged = ask(user, request, &shared.asking, &mut search, recorder).await;
         let failed_unanswered = {
@@ -160,12 +191,15 @@ async fn repeat(user: &mut User, shared: &Shared, number: usize) -> Option<Insta
             match judged {
                 Ok(answer) => {
                     recorder.judged(previous, &answer, search.verdict());
+                    let time = answer.finished.saturating_duration_since(previous);
+                    recorder.unit_ended(previous, (previous, answer.finished), Some(time));
                     previous = answer.finished;
                     false
                 }
                 Err(failure) => {
                     let now = Instant::now();
                     recorder.failure(&failure, previous, now);
+                    recorder.unit_ended(previous, (previous, now), None);
                     previous = now;
                     failure.is_unanswered()
                 }

@@ -228,6 +228,7 @@ fn walk(
                 target: Arc::clone(&target),
                 load: Closed::new(users / workers.len(), end).into(),
                 work: Work::Walk(Arc::clone(&pass), if index == 0 { Role::Leads } else { Role::Follows }),
+                stages: None,
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),
                 cancel: cancelled,

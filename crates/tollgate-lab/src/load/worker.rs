@@ -18,11 +18,12 @@ use tollgate_net::pacer::Pacer;
 
 use super::closing::Closing;
 use super::insert::{self, Transfer};
-use super::model::{Closed, Lane, Load};
+use super::model::{Lane, Load};
 use super::pass::Pass;
 use super::recorder::{Course, Recorder};
-use super::scenario::{self, Conduct, Program};
+use super::scenario::{self, Conduct, Play, Program};
 use super::script::Script;
+use super::stages::Stages;
 use super::target::LoadTarget;
 use super::user::{Asking, User};
 use super::{open, request, walk};
@@ -48,6 +49,8 @@ pub struct Order {
     /// This worker's share of the load: by how many users or at which rate, and until when. Only single requests come
     /// at a rate, and only their users come one after another.
     pub load: Load,
+    /// How users or rate of the load change while it lasts, which is as long as they last; absent: not at all.
+    pub stages: Option<Arc<Stages>>,
     /// Whether the course over time is recorded.
     pub course: Course,
     /// Where it is written down; reused, so that no page is faulted in while time counts.
@@ -255,7 +258,7 @@ fn prepare(timeout: Duration) -> Result<(tokio::runtime::Runtime, Tools), String
 }
 
 async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
-    let Order { target, work, load, course, mut recorder, mut cancel, .. } = order;
+    let Order { target, work, load, stages, course, mut recorder, mut cancel, .. } = order;
     let connector = kept.connector.get_or_insert_with(|| {
         let connector = Connector::new(target.tls.clone()).socket(target.socket);
         Rc::new(connector.exchange_timeout(tools.timeout))
@@ -273,8 +276,9 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     let answers = script.answers();
     let asking = Rc::new(Asking { connector, target, closing, answers, addresses: OnceCell::new() });
     let mut users = std::mem::take(&mut kept.users);
-    if let Load::Closed(closed) = load {
-        users.resize_with(users.len().max(closed.users), User::default);
+    // A scenario's users have a setup before they are called.
+    if matches!((&load, &work), (Load::Closed(_), _) | (_, Work::Scenario(..))) {
+        users.resize_with(users.len().max(load.users()), User::default);
     }
     let resting = users.split_off(load.users().min(users.len()));
     recorder.reset(course, Instant::now());
@@ -307,25 +311,25 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
             let on_counted = |now| (started, before) = (now, tools.thread_use.read());
             tokio::select! {
                 biased;
-                back = request::run(users, asking, (script, lane), closed, written, on_counted) => kept.users = back,
+                back = request::run(users, asking, (script, lane), (closed, stages), written, on_counted) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }
         (Work::Request | Work::Script(..), Load::Open(open)) => {
             tokio::select! {
                 biased;
-                back = open::run(users, asking, script, open, written, &mut tools.pacer) => kept.users = back,
+                back = open::run(users, asking, script, (open, stages), written, &mut tools.pacer) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }
         (Work::Scenario(program, lane, conduct, gate), load) => {
-            let closed = Closed { users: load.users(), end: load.end(), ramp_up: Duration::ZERO };
-            let on_counted = |now| (started, before) = (now, tools.thread_use.read());
-            let on_ended = |now| ended = Some((now, tools.thread_use.read()));
-            let playing = (asking, program, lane, conduct);
+            let (thread_use, pacer) = (&tools.thread_use, &mut tools.pacer);
+            let on_counted = |now| (started, before) = (now, thread_use.read());
+            let on_ended = |now| ended = Some((now, thread_use.read()));
+            let play = Play { program, lane, conduct, load, stages, gate };
             tokio::select! {
                 biased;
-                back = scenario::run(users, playing, (closed, gate), written, on_counted, on_ended) => kept.users = back,
+                back = scenario::run(users, asking, play, (written, pacer), on_counted, on_ended) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
             }
         }

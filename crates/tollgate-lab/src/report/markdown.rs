@@ -9,6 +9,7 @@ use super::number;
 use super::peers;
 use super::scenario;
 use super::sentence;
+use super::staged;
 use super::terminal::{findings, one_line, verdict_word};
 use super::thresholds;
 use super::view::{self, Row, View};
@@ -45,6 +46,10 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
             word_tables(ladder::tables(run), out)?;
         }
         cells(&view, out)?;
+        if let Some(table) = staged::table(run) {
+            word_tables(vec![table], out)?;
+            writeln!(out, "{}.\n", staged::SHARED)?;
+        }
         if let Some(table) = scenario::table(run) {
             word_tables(vec![table], out)?;
             writeln!(out, "{}.\n", scenario::SHARED)?;

@@ -20,6 +20,7 @@ mod number;
 mod peers;
 mod scenario;
 mod sentence;
+mod staged;
 mod terminal;
 mod thresholds;
 mod view;
@@ -47,6 +48,12 @@ pub const REPORTERS: &[Reporter] = &[
     json::REPORTER,
     junit::REPORTER,
 ];
+
+/// The stages of a single load as a table, head and rows; absent of a load that stays as it is.
+pub fn load_stages(result: &QuickResult) -> Option<(Vec<String>, Vec<Vec<String>>)> {
+    let table = result.staged.as_ref().map(staged::of_load)?;
+    Some((table.head, table.rows))
+}
 
 /// The page of a single load: self-contained, with charts.
 pub fn load_page(result: &QuickResult) -> String {

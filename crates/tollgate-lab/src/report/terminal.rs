@@ -11,6 +11,7 @@ use super::number::{self, NOTHING};
 use super::peers;
 use super::scenario;
 use super::sentence;
+use super::staged;
 use super::thresholds;
 use super::view::{self, Doubt, Row, View, is_plain};
 use super::{Colour, RenderOptions, Reporter};
@@ -80,6 +81,11 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
             for text in mediation::reasons(run).iter().map(String::as_str).chain([mediation::SHARED]) {
                 wrapped(out, "  ", text, options.width)?;
             }
+            writeln!(out)?;
+        }
+        if let Some(table) = staged::table(run) {
+            words(&table, out, options.width, &paint)?;
+            wrapped(out, "  ", staged::SHARED, options.width)?;
             writeln!(out)?;
         }
         if let Some(table) = scenario::table(run) {

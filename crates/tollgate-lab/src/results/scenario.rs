@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Percentiles;
+use super::{Arrivals, Percentiles, Staged};
 
 /// What was found of a scenario in one cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Played {
     /// Whole iterations.
     pub iterations: u64,
@@ -21,6 +21,29 @@ pub struct Played {
     pub iteration_time_ms: Percentiles,
     /// Each step, in the order in which users do them.
     pub steps: Vec<StepFound>,
+    /// What was offered at a rate; absent of users who wait.
+    #[serde(default)]
+    pub offered: Option<IterationsOffered>,
+    /// What was found of each stage, and over time; absent of a load that stays as it is.
+    #[serde(default)]
+    pub staged: Option<Staged>,
+}
+
+/// Iterations that were offered at a rate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IterationsOffered {
+    /// How the intended starts lay.
+    pub arrivals: Arrivals,
+    /// Iterations that were due.
+    pub intended: u64,
+    /// Those that were not begun, since all users were still at work at the end.
+    pub unstarted: u64,
+    /// Users that were needed, in the mean of the trials.
+    pub users: f64,
+    /// Users that there might be.
+    pub users_max: u64,
+    /// How long after they were due iterations were begun.
+    pub lateness_ms: Percentiles,
 }
 
 /// What was found of one step.

@@ -5,7 +5,7 @@ use super::series::Growing;
 use super::trial::Measured;
 use crate::cells::{self, CellRecord};
 use crate::comparison;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, LoadShape};
 use crate::fit;
 use crate::load::LittlesLaw;
 use crate::load::recorder::{Recorder, Tally, Transfers};
@@ -14,7 +14,8 @@ use crate::plan::Plan;
 use crate::probe::Reading;
 use crate::probe::system::Ticks;
 use crate::results::{
-    Cell, Connecting, EqualRate, Gap, GapKind, Peak, Piece, RunResult, Series, Settlement, Trial, Validity,
+    Cell, Connecting, EqualRate, Gap, GapKind, IterationsOffered, Peak, Piece, Played, RunResult, Series, Settlement,
+    Trial, Validity,
 };
 use crate::spread::{self, Groups};
 use crate::threshold;
@@ -86,6 +87,8 @@ struct Entry {
     rate: Option<AtRate>,
     /// What was seen of a ladder's gateway; absent for other experiments.
     seen: Option<Seen>,
+    /// How a scenario is loaded where its users do not simply wait.
+    load: Option<LoadShape>,
     /// Trials in which rows came to an end.
     trials_out_of_rows: u32,
     look_cpu_us: Option<f64>,
@@ -122,6 +125,7 @@ impl Book {
             settling: Settling::NONE,
             rate: None,
             seen: experiment.ladder.map(|_| Seen::default()),
+            load: experiment.load.clone(),
             trials_out_of_rows: 0,
             look_cpu_us: None,
             round_trip_ms: plan.round_trip.as_secs_f64() * 1e3,
@@ -398,8 +402,12 @@ impl Entry {
             cell.linear = Some(spread::linear(&self.recorder.response, bins.closed_ms));
             cell.equal_rate = self.rate.as_ref().map(|rate| rate.found(bins.rate_ms));
         }
-        let stepped = self.recorder.stepped.as_deref();
-        cell.played = stepped.map(|stepped| cells::played(stepped, self.trials_out_of_rows));
+        cell.played = self.recorder.stepped.as_deref().map(|stepped| Played {
+            trials_out_of_rows: self.trials_out_of_rows,
+            offered: self.load.as_ref().filter(|load| load.is_open()).map(|load| self.offered(load, cell.trials)),
+            staged: self.recorder.staged.as_deref().map(|staged| cells::staged(staged, cell.trials)),
+            ..cells::played(stepped)
+        });
         cell.occupancy = self.seen.as_ref().and_then(|seen| {
             seen.found(&Around {
                 users: self.users,
@@ -415,6 +423,18 @@ impl Entry {
             inserted.work_processes_waiting_max = self.series.peak("work-processes-waiting");
         }
         cell
+    }
+
+    fn offered(&self, load: &LoadShape, trials: u32) -> IterationsOffered {
+        let sends = self.recorder.tally.sends;
+        IterationsOffered {
+            arrivals: load.arrivals,
+            intended: sends.intended,
+            unstarted: sends.unsent,
+            users: sends.users as f64 / f64::from(trials.max(1)),
+            users_max: u64::from(load.users_max),
+            lateness_ms: self.recorder.lateness.as_ref().map(cells::percentiles).unwrap_or_default(),
+        }
     }
 
     /// The most that was seen of what a limit may hold.

@@ -59,6 +59,6 @@ impl Inserting {
             closeness,
         };
         let load = Closed::new(mode.connections_for(level) as usize, end).into();
-        Asked { work: Asking::Insert(Box::new(transfer)), load, level }
+        Asked { work: Asking::Insert(Box::new(transfer)), load, stages: None, level }
     }
 }

@@ -100,7 +100,12 @@ impl Session<'_> {
             lane: Lane::WHOLE,
         };
         let slot = self.slot(variant);
-        let asked = Asked { work: self.reading(Conduct { seed, rows: Rows::AsTheyEnd }), load: open.into(), level };
+        let asked = Asked {
+            work: self.reading(Conduct { seed, rows: Rows::AsTheyEnd }),
+            load: open.into(),
+            stages: None,
+            level,
+        };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let name = &self.options.experiment.variants[variant].name;
         let tag = format!("{name}@{level}!rate");

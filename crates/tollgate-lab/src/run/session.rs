@@ -45,6 +45,11 @@ const WARM_UP_PART: Duration = Duration::from_millis(500);
 /// What is drawn before trials is drawn apart from what is drawn in them.
 const BEFOREHAND: u64 = 0x6265_666f_7265;
 
+/// When iterations are due is drawn apart from which rows they have.
+const ARRIVALS: u64 = 0x6172_7269_7665;
+/// What is asked at a rate is warmed up by so many users who wait.
+const WARM_UP_USERS_AT_RATE: u64 = 4;
+
 /// A warm-up by users whose connections are open for a trial only has at most so many.
 const WARM_UP_USERS_MOST: u64 = 320;
 
@@ -288,7 +293,7 @@ impl Session<'_> {
         let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(1) }).into();
         // With one work process a whole pass takes long: its list is enough.
         let work = if self.afar.is_some() { Asking::Request } else { self.beforehand() };
-        let asked = Asked { work, load, level };
+        let asked = Asked { work, load, stages: None, level };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         let tally = &measured.recorder.tally;
         let failure = tally.errors.first().filter(|_| tally.requests == 0);
@@ -318,7 +323,10 @@ impl Session<'_> {
             }
             None => (*self.plan.levels.last().expect("a plan has a level"), Duration::ZERO, WARM_UP_LEAST),
         };
-        let users = self.options.experiment.users(level) as usize;
+        let users = match &experiment.load {
+            Some(shape) if shape.is_open() => shape.users(level).min(WARM_UP_USERS_AT_RATE),
+            _ => experiment.users(level),
+        } as usize;
         let mut ramp_up = Some(ramp_up);
         let began = Instant::now();
         let mut course = Vec::new();
@@ -327,7 +335,7 @@ impl Session<'_> {
         loop {
             let ramp_up = ramp_up.take().unwrap_or_default();
             let load = Closed { ramp_up, ..Closed::new(users, End::after(WARM_UP_PART)) }.into();
-            let asked = Asked { work: self.beforehand(), load, level };
+            let asked = Asked { work: self.beforehand(), load, stages: None, level };
             let measured = self.load(slot, variant, subject, asked, Course::Binned)?;
             requests += measured.recorder.tally.requests;
             let answered = measured.recorder.tally.requests as f64;
@@ -372,9 +380,12 @@ impl Session<'_> {
             None => {
                 let users = self.options.experiment.users(block.level) as usize;
                 self.settle(slot, variant, subject, block.level)?;
-                let work =
-                    self.reading(Conduct { seed: seed_of(self.result.seed, block, place), rows: Rows::AsTheyEnd });
-                Asked { work, load: Closed::new(users, end).into(), level: block.level }
+                let seed = seed_of(self.result.seed, block, place);
+                let work = self.reading(Conduct { seed, rows: Rows::AsTheyEnd });
+                let shape = self.options.experiment.load.as_ref();
+                let closed = || Closed::new(users, end).into();
+                let load = shape.map_or_else(closed, |shape| shape.of_trial(block.level, end, mixed(seed, ARRIVALS)));
+                Asked { work, load, stages: shape.and_then(|shape| shape.stages.clone()), level: block.level }
             }
         };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
@@ -416,7 +427,7 @@ impl Session<'_> {
         }
         let users = self.options.experiment.users(level) as usize;
         let load = Closed::new(users, End::after(self.plan.settle)).into();
-        let asked = Asked { work: self.beforehand(), load, level };
+        let asked = Asked { work: self.beforehand(), load, stages: None, level };
         let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
         self.book.settled(variant, level, &measured.recorder.tally);
         self.generator.keep(measured.recorder);

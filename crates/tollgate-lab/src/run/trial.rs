@@ -12,6 +12,7 @@ use crate::load::model::{Lane, Load};
 use crate::load::pass::Pass;
 use crate::load::recorder::{Course, Recorder};
 use crate::load::scenario::Conduct;
+use crate::load::stages::Stages;
 use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::Reading;
 use crate::probe::generator::ThreadsUsed;
@@ -50,6 +51,8 @@ pub(super) struct Asked {
     pub(super) work: Asking,
     /// By how many or at which rate, and until when.
     pub(super) load: Load,
+    /// How users or rate change meanwhile; absent: not at all.
+    pub(super) stages: Option<Arc<Stages>>,
     /// At which level.
     pub(super) level: u64,
 }
@@ -117,7 +120,7 @@ impl Generator {
         course: Course,
         stop: &StopFlag,
     ) -> Result<Measured, Broken> {
-        let Asked { work, load, level } = asked;
+        let Asked { work, load, stages, level } = asked;
         let Aim { target, place } = subject.aim(level).clone();
         let shares = self.shares(&work, load);
         let ticks = Ticks::now(&self.cores);
@@ -144,6 +147,7 @@ impl Generator {
                     Asking::Insert(transfer) => Work::Insert(transfer.clone()),
                 },
                 load: *load,
+                stages: stages.clone(),
                 course,
                 recorder: self.spare.pop().unwrap_or_default(),
                 cancel: cancelled,

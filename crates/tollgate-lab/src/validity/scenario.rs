@@ -1,5 +1,6 @@
 //! Rules about scenarios: whether their trials were as long as they were to be.
 
+use super::at_rate::{Late, SENT_SHARE_MIN, too_late};
 use super::{Evidence, Finding};
 use crate::results::{Cell, Verdict};
 
@@ -23,25 +24,94 @@ pub(super) fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
+/// Iterations that were due and not begun: in stages a finding, at a rate that is to be kept none.
+pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
+    let played = evidence.cell.played.as_ref()?;
+    let offered = played.offered.as_ref()?;
+    let begun = offered.intended.saturating_sub(offered.unstarted) as f64;
+    let share = begun / offered.intended.max(1) as f64;
+    (share < SENT_SHARE_MIN).then(|| Finding {
+        verdict: if played.staged.is_some() { Verdict::Marked } else { Verdict::Refused },
+        reason: format!("{} of {} iterations were due and never begun", offered.unstarted, offered.intended),
+        remedy: "allow more users (`users_max`), or offer less",
+        value: share,
+        bound: SENT_SHARE_MIN,
+    })
+}
+
+/// Iterations that were begun later than they were due: with users to spare it was the generator, else it was want of users.
+pub(super) fn begun_late(evidence: &Evidence<'_>) -> Option<Finding> {
+    let played = evidence.cell.played.as_ref()?;
+    let offered = played.offered.as_ref()?;
+    let Late { share, late_ms, bound_ms } = too_late(offered.lateness_ms, played.iteration_time_ms.p50.unwrap_or(0.0))?;
+    let is_for_users = offered.users >= offered.users_max as f64;
+    Some(Finding {
+        verdict: if is_for_users { Verdict::Marked } else { Verdict::Refused },
+        reason: format!("{share} of the iterations were begun {late_ms:.2} ms after they were due, or later"),
+        remedy: match is_for_users {
+            true => "all users were at work: their times count from when each was due; allow more (`users_max`)",
+            false => "users were to spare: give the generator cores of its own, or offer less",
+        },
+        value: late_ms,
+        bound: bound_ms,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{evidence, sound};
     use super::*;
-    use crate::results::{Percentiles, Played};
+    use crate::results::{Arrivals, IterationsOffered, Percentiles, Played, StageUnit, Staged};
 
     #[test]
     fn trials_whose_rows_came_to_an_end_are_marked() {
         let check = |trials_out_of_rows: u32, expected: bool| {
-            let (iterations, failed, steps) = (100, 0, Vec::new());
-            let iteration_time_ms = Percentiles::default();
-            let played = Played { iterations, failed, trials_out_of_rows, iteration_time_ms, steps };
             let mut cell = sound();
-            cell.played = Some(played);
+            cell.played = Some(Played { trials_out_of_rows, ..Played::default() });
             let found = rows(&evidence(&cell)).map(|found| found.verdict);
             assert_eq!(found, expected.then_some(Verdict::Marked), "{trials_out_of_rows}");
         };
         check(0, false);
         check(1, true);
         assert!(rows(&evidence(&sound())).is_none());
+    }
+
+    #[test]
+    fn what_was_due_and_not_begun_or_begun_late_is_told_by_its_cause() {
+        let check = |change: fn(&mut IterationsOffered), is_staged: bool, expected: &[Verdict]| {
+            let times = |p50, p99| Percentiles { p50: Some(p50), p99: Some(p99), ..Percentiles::default() };
+            let mut offered = IterationsOffered {
+                arrivals: Arrivals::Constant,
+                intended: 1000,
+                unstarted: 10,
+                users: 20.0,
+                users_max: 200,
+                lateness_ms: times(0.1, 0.9),
+            };
+            change(&mut offered);
+            let staged = Staged { unit: StageUnit::PerSecond, times: 1, stages: Vec::new(), course: Vec::new() };
+            let mut cell = sound();
+            cell.played = Some(Played {
+                offered: Some(offered),
+                staged: is_staged.then_some(staged),
+                iteration_time_ms: times(2.0, 9.0),
+                ..Played::default()
+            });
+            let evidence = evidence(&cell);
+            let found: Vec<Verdict> = [unstarted(&evidence), begun_late(&evidence)]
+                .into_iter()
+                .flatten()
+                .map(|found| found.verdict)
+                .collect();
+            assert_eq!(found, expected);
+        };
+        check(|_| {}, false, &[]);
+        check(|offered| offered.unstarted = 11, false, &[Verdict::Refused]);
+        check(|offered| offered.unstarted = 11, true, &[Verdict::Marked]);
+        check(|offered| offered.lateness_ms.p99 = Some(1.1), true, &[Verdict::Refused]);
+        let at_their_limit = |offered: &mut IterationsOffered| {
+            (offered.lateness_ms.p99, offered.users) = (Some(1.1), 200.0);
+        };
+        check(at_their_limit, false, &[Verdict::Marked]);
     }
 }

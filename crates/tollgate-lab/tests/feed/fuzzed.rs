@@ -6,6 +6,7 @@
 
 use tollgate_lab::load::feed::csv::Table;
 use tollgate_lab::load::feed::template::{Piece, Template};
+use tollgate_lab::load::stages::{LASTS_MAX, Stages};
 
 /// A CSV file: what was read of it is the same when it is written with every value in quotes and read again.
 pub(crate) fn feed_csv(bytes: &[u8]) {
@@ -50,5 +51,18 @@ pub(crate) fn feed_template(bytes: &[u8]) {
             }
             assert_eq!(at, text.len());
         }
+    }
+}
+
+/// Stages of a load: what was read asks for something, within its limits, and each stage begins where the one before ended.
+pub(crate) fn load_stages(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(stages) = text.parse::<Stages>() else { return };
+    assert!(stages.lasts() <= LASTS_MAX && stages.most() > 0.0);
+    assert!(stages.count_until(stages.lasts()) > 0.0);
+    let mut end_s = 0.0;
+    for (stage, at_s) in stages.each() {
+        assert!((at_s - end_s).abs() < 1e-6, "{at_s} {end_s}");
+        end_s = at_s + stage.lasts.as_secs_f64();
     }
 }

@@ -10,11 +10,12 @@ mod fuzzed;
 
 use proptest::prelude::*;
 
-const TARGETS: &[&str] = &["feed_csv", "feed_template"];
+const TARGETS: &[&str] = &["feed_csv", "feed_template", "load_stages"];
 
 fn replay(target: &str, bytes: &[u8]) {
     match target {
         "feed_csv" => fuzzed::feed_csv(bytes),
+        "load_stages" => fuzzed::load_stages(bytes),
         _ => fuzzed::feed_template(bytes),
     }
 }

@@ -45,6 +45,34 @@ fn at_a_rate_what_was_offered_is_told() {
 }
 
 #[test]
+fn users_or_a_rate_change_from_stage_to_stage() {
+    let gateway = serving(&[]);
+    let url = format!("{}{FLIGHT}", gateway.url);
+    // Up to 200 per second in 0.2 s, and half a second at it: 20 and 100.
+    let at_a_rate = figures(&["--stages", "200ms:200/s,500ms:200/s", "-k", &url], 0);
+    let stages = at_a_rate["staged"]["stages"].as_array().unwrap();
+    let due = |stage: &Value| stage["begun"].as_u64().unwrap() + stage["unstarted"].as_u64().unwrap();
+    assert_eq!(stages.iter().map(due).collect::<Vec<_>>(), [20, 100], "{at_a_rate:#}");
+    let users = figures(&["--stages", "100ms:3..3,100ms:1", "-k", &url], 0);
+    assert_eq!((&users["concurrency"], &users["offered"]), (&3.into(), &Value::Null), "{users:#}");
+    let whole = |stage: &Value| stage["whole"].as_u64().unwrap();
+    let stages = users["staged"]["stages"].as_array().unwrap();
+    assert_eq!(stages.iter().map(whole).sum::<u64>(), users["requests"].as_u64().unwrap(), "{users:#}");
+    let folder = tempfile::tempdir().unwrap();
+    let line = ["load", "--stages", "100ms:2", "-k", "--html", "report.html", &url];
+    tollgate(line).within(folder.path()).finish().check(0, "Stages, each with what was due in it:", "");
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("The stages") && page.contains("Users asked for and at work"), "{page}");
+    let refused = |line: &[&str], expected: &str| {
+        tollgate([&["load"], line, &[url.as_str()]].concat()).finish().check(2, "", expected);
+    };
+    refused(&["--stages", "10s"], "expected TIME:NUMBER");
+    refused(&["--stages", "1s:5", "-c", "5"], "leave -c out");
+    refused(&["--stages", "1s:5", "-n", "5"], "cannot be used with");
+    refused(&["--poisson", "-n", "5"], "--poisson says how requests come at a rate");
+}
+
+#[test]
 fn connections_are_opened_anew_after_so_many_requests_and_taken_apart() {
     let gateway = serving(&[]);
     let url = format!("{}{FLIGHT}", gateway.url);

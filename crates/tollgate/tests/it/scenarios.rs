@@ -75,6 +75,53 @@ fn people_who_think_browse() {
     check("browsing.toml", 1, &["list", "flight", "nowhere"]);
 }
 
+/// A service that is read in stages, as users or at a rate.
+fn staged(load: &str) -> (i32, Value, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(examples().join("staged.toml")).unwrap();
+    let (before, rest) = text.split_once("[load]").unwrap();
+    let (_, behind) = rest.split_once("[workload]").unwrap();
+    fs::write(folder.path().join("mine.toml"), format!("{before}{load}\n[workload]{behind}")).unwrap();
+    let run = tollgate(["run", "mine.toml", "--quick", "--out", "run"]).within(folder.path()).finish();
+    let read = |name: &str| fs::read_to_string(folder.path().join("run").join(name)).unwrap();
+    (run.code, serde_json::from_str(&read("result.json")).unwrap(), read("report.html"), run.out)
+}
+
+#[test]
+fn stages_have_their_own_figures_and_a_course_over_time() {
+    for (load, unit, due) in [
+        (
+            "[[load.stage]]\nname = \"up\"\nseconds = 0.5\nusers = 4\n[[load.stage]]\nname = \"down\"\nseconds = 0.5\nusers = 0",
+            "users",
+            None,
+        ),
+        (
+            "[load]\nusers_max = 50\n[[load.stage]]\nname = \"up\"\nseconds = 0.5\nrate = 40\n\
+             [[load.stage]]\nname = \"down\"\nseconds = 0.5\nrate = 0",
+            "per-second",
+            Some(40),
+        ),
+    ] {
+        let (code, result, page, text) = staged(load);
+        // One block is no interval, and a busy machine may begin late: whether figures are refused is of no interest here.
+        assert!(matches!(code, 0 | 3), "{text}");
+        let played = &result["cells"][0]["played"];
+        assert_eq!((&played["staged"]["unit"], &played["staged"]["times"]), (&unit.into(), &2.into()), "{played:#}");
+        let stages = played["staged"]["stages"].as_array().unwrap();
+        assert_eq!((stages.len(), &stages[0]["name"], &stages[1]["name"]), (2, &"up".into(), &"down".into()));
+        let sum = |name: &str| stages.iter().map(|stage| stage[name].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(sum("whole"), played["iterations"].as_u64().unwrap(), "{played:#}");
+        assert!(!played["staged"]["course"].as_array().unwrap().is_empty());
+        if let Some(due) = due {
+            assert_eq!(sum("begun") + sum("unstarted"), due, "{played:#}");
+            assert_eq!(played["offered"]["intended"], due);
+        }
+        for name in ["The stages", "up", "down"] {
+            assert!(page.contains(name) && text.contains(name), "{name} in {text}");
+        }
+    }
+}
+
 #[test]
 fn what_does_not_hold_or_is_not_there_ends_its_iteration_under_a_class_of_its_own() {
     let folder = shop(&[

@@ -59,8 +59,8 @@ impl Checker<'_> {
                 }
             };
         }
-        if *parsed.factor.name.as_ref() != FactorName::Concurrency {
-            let help = "`scenario` is swept over `concurrency`";
+        if !matches!(parsed.factor.name.as_ref(), FactorName::Concurrency | FactorName::Rate | FactorName::Stages) {
+            let help = "`scenario` is swept over `concurrency`, `rate` or `stages`";
             return Err(self.fault(parsed.workload.span(), "factor and workload do not fit", help));
         }
         let mut named: Vec<usize> = Vec::with_capacity(parsed.variants.len());

@@ -20,7 +20,7 @@ use crate::load::recorder::{BIN, Recorder, Tally};
 use crate::load::target::Connection;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::system::Ticks;
-use crate::results::{Percentiles, Verdict};
+use crate::results::{Percentiles, Staged, Verdict};
 use crate::secret;
 use crate::stats::percentile;
 
@@ -67,6 +67,8 @@ pub struct QuickResult {
     pub served_within_ms: Vec<(f64, Option<f64>)>,
     /// Where the time of valid answers went, as ApacheBench divides it; absent where there was none.
     pub connection_times_ms: Option<ConnectionTimes>,
+    /// What was found of each stage, and over time by them; absent of a load that stays as it is.
+    pub staged: Option<Staged>,
     /// The course over time; empty where it was not asked for.
     pub course: Vec<Course>,
     /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.
@@ -319,6 +321,7 @@ impl Seen<'_> {
             service_time_ms: cells::percentiles(&all.service),
             served_within_ms: PERCENTAGES.map(|percent| (percent, within_ms(&all.response, percent))).to_vec(),
             connection_times_ms: connection_times(all),
+            staged: all.staged.as_deref().map(|staged| cells::staged(staged, 1)),
             course: course(all.bins()),
             curve: cells::curve(&all.response),
             bytes_received: tally.received_bytes,

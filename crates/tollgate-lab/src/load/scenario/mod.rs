@@ -1,5 +1,5 @@
 //! Scenarios, played by users who wait for each answer before they take the next step. An iteration is a unit of work; a
-//! failure ends it, and the user begins the next one.
+//! failure ends it. Iterations begin as soon as a user is through with the one before, or at a rate.
 //!
 //! Response times of steps are recorded as those of single requests are. What it deliberately does not do: count what users
 //! do before and after (setup, teardown), or the time that they think.
@@ -19,13 +19,17 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
+use tollgate_net::pacer::Pacer;
 
 pub use program::Program;
 pub(super) use program::{Manner, Repeat};
 
-use super::feed::{Feed, Way};
-use super::model::{Closed, Lane};
+use super::arrivals::Schedule;
+use super::desk::{Desk, Seat};
+use super::feed::{Feed, Order, Way};
+use super::model::{End, Lane, Load, Open};
 use super::recorder::Recorder;
+use super::stages::{Presence, Stages};
 use super::user::{Asking, User};
 use crate::experiment::scenario::{Fed, Think};
 use player::Player;
@@ -64,9 +68,10 @@ struct Shared {
     program: Arc<Program>,
     lane: Lane,
     conduct: Conduct,
+    stages: Option<Arc<Stages>>,
     /// Rows that the lane has taken of each feed.
     rows: Vec<Cell<u64>>,
-    load: Closed,
+    load: Load,
     /// Iterations begun: with a bound on their number none is begun beyond it.
     begun: Cell<u64>,
 }
@@ -81,16 +86,29 @@ struct Playing {
     stayed: Duration,
 }
 
+/// What is played, and how.
+pub(super) struct Play {
+    pub(super) program: Arc<Program>,
+    pub(super) lane: Lane,
+    pub(super) conduct: Conduct,
+    pub(super) load: Load,
+    /// How users or rate of the load change; absent: not at all.
+    pub(super) stages: Option<Arc<Stages>>,
+    /// Where all workers meet before anything counts.
+    pub(super) gate: Arc<Barrier>,
+}
+
 /// Plays until the load's end with all `users`, and gives them back. All workers meet at the gate before anything counts;
 /// `on_counted` is called behind it and `on_ended` before the teardown.
 pub(super) async fn run(
     users: Vec<User>,
-    (asking, program, lane, conduct): (Rc<Asking>, Arc<Program>, Lane, Conduct),
-    (load, gate): (Closed, Arc<Barrier>),
-    recorder: Rc<RefCell<Recorder>>,
+    asking: Rc<Asking>,
+    play: Play,
+    (recorder, pacer): (Rc<RefCell<Recorder>>, &mut Pacer),
     on_counted: impl FnOnce(Instant),
     on_ended: impl FnOnce(Instant),
 ) -> Vec<User> {
+    let Play { program, lane, conduct, load, stages, gate } = play;
     {
         let mut recorder = recorder.borrow_mut();
         let names = program.step_names();
@@ -103,7 +121,8 @@ pub(super) async fn run(
         }
     }
     let rows = vec![Cell::new(0); program.played.scenario.feeds.len()];
-    let shared = Rc::new(Shared { asking, recorder, program, lane, conduct, rows, load, begun: Cell::new(0) });
+    let begun = Cell::new(0);
+    let shared = Rc::new(Shared { asking, recorder, program, lane, conduct, stages, rows, load, begun });
     let begin = |(number, user)| {
         let player = Player::new(&shared.program);
         Playing { user, player, number, takes_part: true, stayed: Duration::ZERO }
@@ -113,8 +132,13 @@ pub(super) async fn run(
         all = each(all, &shared, Phase::Setup).await;
     }
     gate.wait().await;
-    on_counted(Instant::now());
-    all = each(all, &shared, Phase::Counted).await;
+    let start = Instant::now();
+    shared.recorder.borrow_mut().begin_stages(shared.stages.as_ref(), start);
+    on_counted(start);
+    all = match load {
+        Load::Closed(closed) => each(all, &shared, Phase::Counted(closed.end, start)).await,
+        Load::Open(open) => at_a_rate(all, &shared, (open, start), pacer).await,
+    };
     on_ended(Instant::now());
     {
         let mut recorder = shared.recorder.borrow_mut();
@@ -131,7 +155,8 @@ pub(super) async fn run(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Setup,
-    Counted,
+    /// Until this end, since then.
+    Counted(End, Instant),
     Teardown,
 }
 
@@ -140,13 +165,15 @@ async fn each(all: Vec<Playing>, shared: &Rc<Shared>, phase: Phase) -> Vec<Playi
     for mut playing in all {
         let shared = Rc::clone(shared);
         tasks.spawn_local(async move {
-            let entered = Instant::now();
             match phase {
-                Phase::Counted if playing.takes_part => {
-                    repeat(&mut playing, &shared, entered).await;
-                    playing.stayed = entered.elapsed();
+                Phase::Counted(end, start) if playing.takes_part => {
+                    let entered = Instant::now();
+                    // Stages count from one moment for all; whoever has none begins when it has its turn.
+                    let start = if shared.stages.is_some() { start } else { entered };
+                    repeat(&mut playing, &shared, end, start).await;
+                    playing.stayed = start.elapsed();
                 }
-                Phase::Counted => {}
+                Phase::Counted(..) => {}
                 Phase::Setup => playing.takes_part = once(&mut playing, &shared, &shared.program.setup).await,
                 Phase::Teardown => drop(once(&mut playing, &shared, &shared.program.teardown).await),
             }
@@ -172,71 +199,164 @@ async fn once(playing: &mut Playing, shared: &Shared, steps: &[Ready]) -> bool {
     true
 }
 
-/// Iterations until the end.
-async fn repeat(playing: &mut Playing, shared: &Shared, start: Instant) {
-    let feeds = &shared.program.played.scenario.feeds;
-    let Conduct { seed, rows } = shared.conduct;
-    let way = |fed: &Fed| {
-        // Feeds of one trial draw apart from each other.
-        let way = Way::new(&Feed { seed: mixed(seed, fed.feed.seed), ..fed.feed.clone() }, shared.lane, playing.number);
-        if rows == Rows::Again { way.without_end() } else { way }
-    };
-    let mut ways: Vec<Way> = feeds.iter().map(way).collect();
-    let mut thinking = ChaCha8Rng::seed_from_u64(mixed(seed, THINK_SEED));
-    thinking.set_stream((u64::from(shared.lane.index) << 32) | playing.number as u64);
+/// Iterations until the end, each as soon as the one before it is over.
+async fn repeat(playing: &mut Playing, shared: &Shared, end: End, start: Instant) {
+    let mut drawn = Drawn::new(shared, playing.number);
     let mut previous = start;
-    for iteration in 0.. {
-        if shared.load.end.is_reached(previous.saturating_duration_since(start), shared.begun.get()) {
+    loop {
+        let after = previous.saturating_duration_since(start);
+        if end.is_reached(after, shared.begun.get()) {
             return;
         }
-        shared.begun.set(shared.begun.get() + 1);
-        playing.begin(shared, iteration);
-        for ((way, fed), rows) in ways.iter_mut().zip(feeds).zip(&shared.rows) {
-            let Some(row) = way.next(rows) else {
-                shared.recorder.borrow_mut().tally.out_of_rows += 1;
-                return;
-            };
-            for column in 0..fed.feed.table.columns.len() {
-                playing.player.set(fed.first + column, fed.feed.table.value(row as usize, column));
-            }
-        }
-        let mut answered = Duration::ZERO;
-        let mut is_whole = true;
-        for (step, ready) in shared.program.steps.iter().enumerate() {
-            let played = playing.player.play(ready, &mut playing.user, &shared.asking, &shared.recorder).await;
-            let wait = {
-                let mut recorder = shared.recorder.borrow_mut();
-                match played {
-                    Ok(answer) => {
-                        let time = answer.finished.saturating_duration_since(previous);
-                        answered += time;
-                        recorder.step_answered(step, previous, &answer, ready.verdict());
-                        previous = answer.finished;
-                        think(ready.step.think, &mut thinking)
-                    }
-                    Err(failure) => {
-                        let now = Instant::now();
-                        recorder.step_failed(step, &failure, previous, now);
-                        previous = now;
-                        is_whole = false;
-                        if failure.is_unanswered() { AFTER_FAILURE } else { Duration::ZERO }
-                    }
+        if let Some(stages) = &shared.stages {
+            match stages.presence(playing.number_of_all(shared), after) {
+                Presence::There => {}
+                Presence::Gone => return,
+                Presence::ComesAfter(after) => {
+                    tokio::time::sleep_until((start + after).into()).await;
+                    let now = Instant::now();
+                    shared.recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
+                    previous = now;
+                    continue;
                 }
-            };
-            if !wait.is_zero() {
-                tokio::time::sleep(wait).await;
-                let now = Instant::now();
-                shared.recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
-                previous = now;
-            }
-            if !is_whole {
-                break;
             }
         }
-        if is_whole {
-            shared.recorder.borrow_mut().iterated(answered);
+        shared.begun.set(shared.begun.get() + 1);
+        shared.recorder.borrow_mut().unit_begun(previous, previous);
+        match iterate(playing, shared, &mut drawn, (previous, previous)).await {
+            Some(ended) => previous = ended,
+            None => return,
         }
     }
+}
+
+/// Iterations when they are due, by as many users as it takes.
+async fn at_a_rate(
+    all: Vec<Playing>,
+    shared: &Rc<Shared>,
+    (open, start): (Open, Instant),
+    pacer: &mut Pacer,
+) -> Vec<Playing> {
+    let (mut resting, mut absent): (Vec<Playing>, Vec<Playing>) =
+        all.into_iter().partition(|playing| playing.takes_part);
+    // The first ones come first.
+    resting.reverse();
+    let desk = Desk::new(&shared.recorder);
+    let open = Open { users_max: resting.len(), ..open };
+    let schedule = Schedule::new(open, shared.stages.clone());
+    let came = desk
+        .hand_out((open, schedule, start), pacer, |_, seat| {
+            let playing = resting.pop().expect("no more users are called than there are");
+            let (shared, desk) = (Rc::clone(shared), Rc::clone(&desk));
+            serve(playing, seat, shared, desk)
+        })
+        .await;
+    absent.extend(resting);
+    absent.extend(came);
+    absent.sort_by_key(|playing| playing.number);
+    absent
+}
+
+async fn serve(mut playing: Playing, seat: Rc<Seat>, shared: Rc<Shared>, desk: Rc<Desk>) -> Playing {
+    let mut drawn = Drawn::new(&shared, playing.number);
+    while let Some(intended) = desk.next(&seat).await {
+        let now = Instant::now();
+        shared.recorder.borrow_mut().begun(intended, now);
+        if iterate(&mut playing, &shared, &mut drawn, (intended, now)).await.is_none() {
+            // Rows that end do so for all.
+            desk.shut();
+        }
+    }
+    playing
+}
+
+/// What a user draws from iteration to iteration.
+struct Drawn {
+    ways: Vec<Way>,
+    thinking: ChaCha8Rng,
+    /// Iterations begun.
+    count: u64,
+}
+
+impl Drawn {
+    fn new(shared: &Shared, user: usize) -> Drawn {
+        let Conduct { seed, rows } = shared.conduct;
+        let way = |fed: &Fed| {
+            // Feeds of one trial draw apart from each other.
+            let feed = Feed { seed: mixed(seed, fed.feed.seed), ..fed.feed.clone() };
+            // At a rate a user is whoever is free: no rows are its own.
+            let order = match (fed.feed.order, shared.load) {
+                (Order::InOrder, Load::Open(_)) => Order::Unique,
+                (order, _) => order,
+            };
+            let way = Way::new(&Feed { order, ..feed }, shared.lane, user);
+            if rows == Rows::Again { way.without_end() } else { way }
+        };
+        let mut thinking = ChaCha8Rng::seed_from_u64(mixed(seed, THINK_SEED));
+        thinking.set_stream((u64::from(shared.lane.index) << 32) | user as u64);
+        Drawn { ways: shared.program.played.scenario.feeds.iter().map(way).collect(), thinking, count: 0 }
+    }
+}
+
+/// One iteration, which was due and is begun at these moments. When it is over; `None` where there is no row for it.
+async fn iterate(
+    playing: &mut Playing,
+    shared: &Shared,
+    drawn: &mut Drawn,
+    (due, begun): (Instant, Instant),
+) -> Option<Instant> {
+    let feeds = &shared.program.played.scenario.feeds;
+    playing.begin(shared, drawn.count);
+    drawn.count += 1;
+    for ((way, fed), rows) in drawn.ways.iter_mut().zip(feeds).zip(&shared.rows) {
+        let Some(row) = way.next(rows) else {
+            shared.recorder.borrow_mut().tally.out_of_rows += 1;
+            return None;
+        };
+        for column in 0..fed.feed.table.columns.len() {
+            playing.player.set(fed.first + column, fed.feed.table.value(row as usize, column));
+        }
+    }
+    let mut previous = due;
+    let mut answered = Duration::ZERO;
+    let mut is_whole = true;
+    for (step, ready) in shared.program.steps.iter().enumerate() {
+        let played = playing.player.play(ready, &mut playing.user, &shared.asking, &shared.recorder).await;
+        let wait = {
+            let mut recorder = shared.recorder.borrow_mut();
+            match played {
+                Ok(answer) => {
+                    let time = answer.finished.saturating_duration_since(previous);
+                    answered += time;
+                    recorder.step_answered(step, previous, &answer, ready.verdict());
+                    previous = answer.finished;
+                    think(ready.step.think, &mut drawn.thinking)
+                }
+                Err(failure) => {
+                    let now = Instant::now();
+                    recorder.step_failed(step, &failure, previous, now);
+                    previous = now;
+                    is_whole = false;
+                    if failure.is_unanswered() { AFTER_FAILURE } else { Duration::ZERO }
+                }
+            }
+        };
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+            let now = Instant::now();
+            shared.recorder.borrow_mut().tally.waited_ns += now.duration_since(previous).as_nanos() as u64;
+            previous = now;
+        }
+        if !is_whole {
+            break;
+        }
+    }
+    let mut recorder = shared.recorder.borrow_mut();
+    if is_whole {
+        recorder.iterated(answered);
+    }
+    recorder.unit_ended(due, (begun, previous), is_whole.then_some(answered));
+    Some(previous)
 }
 
 /// A seed of its own for each part of what one seed is for (the finalizer of SplitMix64).
@@ -259,9 +379,14 @@ fn think(think: Option<Think>, random: &mut ChaCha8Rng) -> Duration {
 }
 
 impl Playing {
+    /// Its number among the users of all workers.
+    fn number_of_all(&self, shared: &Shared) -> usize {
+        self.number * shared.lane.count as usize + shared.lane.index as usize
+    }
+
     /// Sets the variables that every iteration has.
     fn begin(&mut self, shared: &Shared, iteration: u64) {
-        let user = self.number as u64 * u64::from(shared.lane.count) + u64::from(shared.lane.index);
+        let user = self.number_of_all(shared) as u64;
         for (variable, number) in [user, iteration, unique()].into_iter().enumerate() {
             self.player.set_number(variable, number);
         }

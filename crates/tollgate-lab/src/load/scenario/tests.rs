@@ -5,7 +5,7 @@ use tollgate_net::http1::client::Target;
 
 use super::*;
 use crate::experiment::{AnswerShape, Experiment, RequestShape};
-use crate::load::model::{End, Load};
+use crate::load::model::{Arrivals, Closed, End, Load};
 use crate::load::recorder::Course;
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, Report, Work, Worker};
@@ -57,18 +57,34 @@ fn target(server: &TestServer) -> LoadTarget {
 }
 
 fn play(server: &TestServer, program: &Arc<Program>, conduct: Conduct, load: impl Into<Load>) -> Report {
+    play_in(server, program, conduct, load.into(), None)
+}
+
+fn play_in(
+    server: &TestServer,
+    program: &Arc<Program>,
+    conduct: Conduct,
+    load: Load,
+    stages: Option<Arc<Stages>>,
+) -> Report {
     let worker = Worker::start(None, REQUEST_TIMEOUT).unwrap();
     let (_cancel, cancelled) = oneshot::channel();
     worker.run(Order {
         slot: 0,
         target: Arc::new(target(server)),
         work: Work::Scenario(Arc::clone(program), Lane::WHOLE, conduct, Arc::new(Barrier::new(1))),
-        load: load.into(),
+        load,
+        stages,
         course: Course::Unrecorded,
         recorder: Recorder::default(),
         cancel: cancelled,
     });
     worker.report(PATIENCE).expect("the trial ends")
+}
+
+fn at_a_rate(rate_per_second: f64, users_max: usize, end: End) -> Load {
+    let (arrivals, seed, lane) = (Arrivals::Constant, 1, Lane::WHOLE);
+    Open { rate_per_second, arrivals, users_max, end, seed, lane }.into()
 }
 
 fn iterations(count: u64) -> End {
@@ -97,6 +113,60 @@ fn behind_the_last_row_users_leave_but_never_where_nothing_counts() {
     let (counted, before) = (tally(Rows::AsTheyEnd), tally(Rows::Again));
     assert_eq!((counted.units, counted.out_of_rows), (3, 2));
     assert_eq!((before.units, before.out_of_rows), (10, 0));
+}
+
+#[test]
+fn at_a_rate_each_iteration_that_is_due_is_played_once_and_rows_are_shared() {
+    let server = TestServer::start();
+    let program = program(&server, 1000, "");
+    let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
+    let tally = play(&server, &program, conduct, at_a_rate(2000.0, 20, iterations(200))).recorder.tally;
+    assert_eq!((tally.units, tally.sends.intended, tally.sends.unsent), (200, 200, 0));
+    assert!((1..=20).contains(&tally.sends.users), "{}", tally.sends.users);
+    let mut rows: Vec<u32> = server.seen.noted.lock().unwrap().iter().map(|row| row.parse().unwrap()).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, (0..200).collect::<Vec<u32>>());
+}
+
+#[test]
+fn at_a_rate_rows_that_end_do_so_for_all() {
+    let server = TestServer::start();
+    let program = program(&server, 5, "order = \"unique\", end = \"stop\"");
+    let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
+    let tally = play(&server, &program, conduct, at_a_rate(500.0, 4, iterations(1_000_000))).recorder.tally;
+    assert_eq!(tally.units, 5);
+    assert!(tally.out_of_rows >= 1, "{tally:?}");
+}
+
+#[test]
+fn in_stages_what_was_due_in_each_is_its_own() {
+    let server = TestServer::start();
+    let program = program(&server, 1000, "");
+    let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
+    let stages: Arc<Stages> = Arc::new("100ms:200..200/s,100ms:0..0/s,100ms:400..400/s".parse().unwrap());
+    let load = at_a_rate(stages.most(), 50, End::after(stages.lasts()));
+    let recorder = play_in(&server, &program, conduct, load, Some(stages)).recorder;
+    let due: Vec<u64> = recorder.staged.as_ref().unwrap().parts.iter().map(|part| part.counts.due).collect();
+    assert_eq!((due, recorder.tally.sends.intended), (vec![20, 0, 40], 60));
+    let staged = recorder.staged.as_ref().unwrap();
+    let whole: u64 = staged.parts.iter().map(|part| part.counts.whole).sum();
+    assert_eq!((whole, staged.points.iter().map(|point| point.counts.whole).sum()), (recorder.tally.units, whole));
+}
+
+#[test]
+fn in_stages_of_users_none_is_there_where_none_is_asked_for() {
+    let server = TestServer::start();
+    let program = program(&server, 1000, "");
+    let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
+    let stages: Arc<Stages> = Arc::new("50ms:3..3,200ms:0..0,50ms:1..1".parse().unwrap());
+    let load = Closed::new(3, End::after(stages.lasts())).into();
+    let recorder = play_in(&server, &program, conduct, load, Some(stages)).recorder;
+    let staged = recorder.staged.as_ref().unwrap();
+    let [some, none, one] = [0, 1, 2].map(|place| staged.parts[place].counts);
+    assert!(some.begun >= 3 && one.begun >= 1, "{some:?} {one:?}");
+    assert_eq!(none.begun, 0);
+    assert_eq!(some.whole + one.whole, recorder.tally.units);
+    assert!(recorder.tally.busy_ns >= recorder.tally.waited_ns, "{:?}", recorder.tally);
 }
 
 #[test]

@@ -14,7 +14,8 @@ use crate::report::number;
 use crate::results::{Percentiles, Verdict};
 
 /// The sections in the order of the page; absent where there is nothing for them.
-const SECTIONS: &[fn(&QuickResult) -> Option<String>] = &[head, validity, distribution, course, times, failures, facts];
+const SECTIONS: &[fn(&QuickResult) -> Option<String>] =
+    &[head, validity, staged, distribution, course, times, failures, facts];
 
 /// The page.
 pub(in crate::report) fn load_page(result: &QuickResult) -> String {
@@ -67,6 +68,10 @@ fn answer(result: &QuickResult) -> String {
 
 fn head(result: &QuickResult) -> Option<String> {
     let asked = match &result.offered {
+        _ if let Some(staged) = &result.staged => {
+            let most = staged.stages.iter().map(|stage| stage.asked_from.max(stage.asked_to)).fold(0.0, f64::max);
+            format!("in stages, up to {} {}", number::three_digits(most), crate::report::staged::unit(staged))
+        }
         Some(offered) => {
             format!(
                 "{} requests per second offered ({})",
@@ -103,6 +108,10 @@ fn validity(result: &QuickResult) -> Option<String> {
     Some(format!("<section><h2>May it be read?</h2>{}</section>", table.html("doubts")))
 }
 
+fn staged(result: &QuickResult) -> Option<String> {
+    result.staged.as_ref().map(super::staged::of_load)
+}
+
 fn distribution(result: &QuickResult) -> Option<String> {
     let mut table = Table::new(["served within", "ms"]);
     for (percent, time) in &result.served_within_ms {
@@ -131,7 +140,8 @@ fn distribution(result: &QuickResult) -> Option<String> {
 }
 
 fn course(result: &QuickResult) -> Option<String> {
-    if result.course.len() < 2 {
+    // In stages there is a closer one.
+    if result.course.len() < 2 || result.staged.is_some() {
         return None;
     }
     let chart = |title: &str, id: &str, label: &str, key: usize, value: fn(&CoursePoint) -> Option<f64>| {
@@ -293,6 +303,7 @@ mod tests {
             service_time_ms: Percentiles::default(),
             served_within_ms: vec![(50.0, Some(0.9)), (99.9, None)],
             connection_times_ms: Some(ConnectionTimes::default()),
+            staged: None,
             course: (1..=40)
                 .map(|place| CoursePoint {
                     until_s: f64::from(place) * 0.05,

@@ -18,6 +18,7 @@ mod parts;
 mod peers;
 mod published;
 mod scenario;
+mod staged;
 #[cfg(test)]
 mod tests;
 mod watched;
@@ -57,6 +58,7 @@ const SECTIONS: &[Section] = &[
     mediation::tables,   // of mediation: payloads, memory, the law, warm-ups
     peers::section,      // what peers took by what tollgate took
     encryption::tables,  // of encryption: each level, first requests, peaks, speeds
+    staged::section,     // of stages: each of them, and the course over time
     scenario::section,   // of scenarios: each step
     cells::table,        // every figure, and the doubts beside them
     figures::charts,     // time, throughput, distribution

@@ -5,10 +5,12 @@
 use std::net::IpAddr;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tollgate_lab::load::checks::Statuses;
+use tollgate_lab::load::stages::Stages;
 use tollgate_net::tls::{Suite, Version};
 
 use super::asked::{LoadField, Place, Protocol};
@@ -19,6 +21,7 @@ Examples:
   tollgate load -n 10000 -c 20 -k http://127.0.0.1:8080/rest/flights
   tollgate load -p request.xml -n 10000 -c 20 -k -H \"SOAPAction: urn:getQuote\" -T \"text/xml; charset=UTF-8\" URL
   tollgate load --rate 300/s --poisson --duration 30s -k http://127.0.0.1:8080/
+  tollgate load --stages 10s:50,30s:50,10s:0 -k --html report.html http://127.0.0.1:8080/
   tollgate load -n 5000 -k --feed keys.csv --feed-order random 'http://127.0.0.1:8080/flights/{{carrid}}/{{connid}}'
   tollgate load -n 500 -k -p record.json --batch 100 http://127.0.0.1:8080/odata/v4/refsvc/TestRecords
   tollgate load -t 30 -c 50 --tls 1.3 --no-resumption --ca ca.pem --html report.html https://localhost:8443/
@@ -58,8 +61,13 @@ pub(crate) struct Arguments {
     pub(super) rate: Option<f64>,
 
     /// At a rate: as independent users ask, instead of equally far apart
-    #[arg(long, requires = "rate", help_heading = "Load")]
+    #[arg(long, help_heading = "Load")]
     pub(super) poisson: bool,
+
+    /// Ask by so many users, or at such a rate, as change over time: each stage says how long it lasts and what it leads to from
+    /// what the one before it led to, such as 10s:50,30s:50,10s:0 (users) or 10s:300/s,30s:300/s (a rate); FROM..TO says both
+    #[arg(long, value_name = "TIME:N,…", value_parser = stages, conflicts_with_all = ["rate", "ramp_up", "requests", "time_limit", "duration"], help_heading = "Load")]
+    pub(super) stages: Option<Arc<Stages>>,
 
     /// Let the users come one after another over this time; nothing counts meanwhile
     #[arg(long, visible_alias = "ramp", value_name = "TIME", value_parser = duration, help_heading = "Load")]
@@ -320,4 +328,8 @@ pub(super) enum FeedEnding {
     Again,
     /// Nothing: the load ends
     Stop,
+}
+
+fn stages(text: &str) -> Result<Arc<Stages>, String> {
+    text.parse().map(Arc::new)
 }

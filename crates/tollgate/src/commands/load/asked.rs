@@ -15,6 +15,7 @@ use tollgate_lab::load::feed::{Feed, FeedEnd, Order};
 use tollgate_lab::load::odata_batch::BatchForm;
 use tollgate_lab::load::recorder::Course;
 use tollgate_lab::load::soap::Version as Soap;
+use tollgate_lab::load::stages::Unit;
 use tollgate_lab::load::{
     AnswerLength, Arrivals, Connection, QuickLoad, Rate, Via, Wrapping, basic_authorization, check_load_header,
 };
@@ -49,14 +50,30 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
     if arguments.soap.is_some() && body.is_none() {
         return Err(Failure::usage("--soap needs a payload: say -p FILE"));
     }
-    let duration = arguments.time_limit.or(arguments.duration);
+    let stages = arguments.stages.clone();
+    let staged_rate = stages.as_ref().filter(|stages| stages.unit() == Unit::PerSecond).map(|stages| stages.most());
+    let staged_users = stages.as_ref().filter(|stages| stages.unit() == Unit::Users).map(|stages| stages.most());
+    let rate = arguments.rate.or(staged_rate);
+    if arguments.poisson && rate.is_none() {
+        return Err(Failure::usage(
+            "--poisson says how requests come at a rate: say --rate N/s too, or --stages of rates",
+        ));
+    }
+    if staged_users.is_some() && arguments.concurrency.is_some() {
+        return Err(Failure::usage("the stages say how many users there are: leave -c out"));
+    }
+    let duration = arguments.time_limit.or(arguments.duration).or(stages.as_ref().map(|stages| stages.lasts()));
     let seed = arguments.seed.unwrap_or_else(drawn);
     let feed = feed(arguments, seed)?;
     let ends_itself = feed.as_ref().is_some_and(|feed| feed.end == FeedEnd::Stop);
-    if arguments.rate.is_some() && arguments.requests.is_none() && duration.is_none() && !ends_itself {
+    if rate.is_some() && arguments.requests.is_none() && duration.is_none() && !ends_itself {
         return Err(Failure::usage("--rate needs an end: say --duration TIME or -n N"));
     }
-    let users = if arguments.rate.is_some() { USERS_AT_A_RATE } else { 1 };
+    let users = match staged_users {
+        Some(most) => most.ceil() as usize,
+        None if rate.is_some() => USERS_AT_A_RATE,
+        None => 1,
+    };
     let differs = arguments.any_length || feed.is_some() || arguments.batch.is_some();
     Ok(QuickLoad {
         requests: match (arguments.requests, ends_itself) {
@@ -65,7 +82,8 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
         },
         duration,
         concurrency: arguments.concurrency.map_or(users, NonZeroUsize::get),
-        rate: arguments.rate.map(|per_second| Rate {
+        stages,
+        rate: rate.map(|per_second| Rate {
             per_second,
             arrivals: if arguments.poisson { Arrivals::Poisson } else { Arrivals::Constant },
             seed,

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 
 use tollgate_lab::load::{ConnectionTimes, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Spread};
+use tollgate_lab::report;
 use tollgate_lab::results::{Percentiles, Verdict};
 
 use super::arguments::Arguments;
@@ -55,6 +56,9 @@ pub(super) fn write(result: &QuickResult, layout: &Layout, out: &mut dyn Write) 
     }
     if let Some(offered) = &result.offered {
         at_a_rate(offered, out)?;
+    }
+    if let Some((head, rows)) = report::load_stages(result) {
+        stages(&head, &rows, out)?;
     }
     validity(result, out)
 }
@@ -252,6 +256,19 @@ fn at_a_rate(offered: &Offered, out: &mut dyn Write) -> io::Result<()> {
     let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
     let (p50, p99, max) = (cell(lateness_ms.p50), cell(lateness_ms.p99), lateness_ms.max);
     writeln!(out, "Sent late by (ms):      50% {p50}, 99% {p99}, at most {max:.3}")
+}
+
+/// What was asked for one after the other, and what came.
+fn stages(head: &[String], rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
+    let cells = |row: &[String]| row.iter().map(|cell| cell.chars().count()).collect::<Vec<usize>>();
+    let all = std::iter::once(cells(head)).chain(rows.iter().map(|row| cells(row)));
+    let widths = all.reduce(|most, own| most.into_iter().zip(own).map(|(most, own)| most.max(own)).collect());
+    let widths = widths.unwrap_or_default();
+    writeln!(out, "\nStages, each with what was due in it:")?;
+    std::iter::once(head).chain(rows.iter().map(Vec::as_slice)).try_for_each(|row| {
+        let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
+        writeln!(out, "{}", line.join("  "))
+    })
 }
 
 /// Whether the figures may be read.

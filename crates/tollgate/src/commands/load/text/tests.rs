@@ -40,6 +40,7 @@ fn result() -> QuickResult {
             waiting: spread(0.3, 0.8, 4.3),
             total: spread(0.4, 0.998, 4.5),
         }),
+        staged: None,
         course: Vec::new(),
         curve: Vec::new(),
         bytes_received: 10_240_000,
