@@ -126,7 +126,7 @@ const RULES: &[(&str, Rule)] = &[
     ("rate", at_rate::rate),
     ("rate-errors", at_rate::rate_errors),
     ("rate-handshakes", at_rate::rate_handshakes),
-    ("warm-up", warm_up),
+    ("warm-up", users::warm_up),
     ("steal", steal),
 ];
 
@@ -401,16 +401,6 @@ fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
         remedy: "raise the subject's keep-alive limits, or compare variants that connect alike",
         value: share,
         bound: FRESH_SHARE_MAX,
-    })
-}
-
-fn warm_up(evidence: &Evidence<'_>) -> Option<Finding> {
-    (evidence.unsteady_starts > 0).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("after {} s of warm-up response times still changed", crate::run::WARM_UP_MOST.as_secs()),
-        remedy: "warm the subject up by hand, then run again",
-        value: f64::from(evidence.unsteady_starts),
-        bound: 0.0,
     })
 }
 

@@ -66,6 +66,16 @@ pub(super) fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
+pub(super) fn warm_up(evidence: &Evidence<'_>) -> Option<Finding> {
+    (evidence.unsteady_starts > 0).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("after {} s of warm-up response times still changed", crate::run::WARM_UP_MOST.as_secs()),
+        remedy: "warm the subject up by hand, then run again",
+        value: f64::from(evidence.unsteady_starts),
+        bound: 0.0,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{evidence, sound};
