@@ -49,11 +49,17 @@ fn users_or_a_rate_change_from_stage_to_stage() {
     let gateway = serving(&[]);
     let url = format!("{}{FLIGHT}", gateway.url);
     // Up to 200 per second in 0.2 s, and half a second at it: 20 and 100.
-    let at_a_rate = figures(&["--stages", "200ms:200/s,500ms:200/s", "-k", &url], 0);
+    // A busy machine may send late: whether figures are refused is of no interest here.
+    let staged = |stages: &str| -> Value {
+        let load = tollgate(["load", "--json", "--stages", stages, "-k", &url]).finish();
+        assert!(matches!(load.code, 0 | 3), "{load:#?}");
+        serde_json::from_str(&load.out).unwrap()
+    };
+    let at_a_rate = staged("200ms:200/s,500ms:200/s");
     let stages = at_a_rate["staged"]["stages"].as_array().unwrap();
     let due = |stage: &Value| stage["begun"].as_u64().unwrap() + stage["unstarted"].as_u64().unwrap();
     assert_eq!(stages.iter().map(due).collect::<Vec<_>>(), [20, 100], "{at_a_rate:#}");
-    let users = figures(&["--stages", "100ms:3..3,100ms:1", "-k", &url], 0);
+    let users = staged("100ms:3..3,100ms:1");
     assert_eq!((&users["concurrency"], &users["offered"]), (&3.into(), &Value::Null), "{users:#}");
     let whole = |stage: &Value| stage["whole"].as_u64().unwrap();
     let stages = users["staged"]["stages"].as_array().unwrap();

@@ -163,7 +163,8 @@ fn in_stages_of_users_none_is_there_where_none_is_asked_for() {
     let recorder = play_in(&server, &program, conduct, load, Some(stages)).recorder;
     let staged = recorder.staged.as_ref().unwrap();
     let [some, none, one] = [0, 1, 2].map(|place| staged.parts[place].counts);
-    assert!(some.begun >= 3 && one.begun >= 1, "{some:?} {one:?}");
+    // Whoever comes in the end may do so behind it, where a machine is busy.
+    assert!(some.begun >= 3, "{some:?} {one:?}");
     assert_eq!(none.begun, 0);
     assert_eq!(some.whole + one.whole, recorder.tally.units);
     assert!(recorder.tally.busy_ns >= recorder.tally.waited_ns, "{:?}", recorder.tally);
