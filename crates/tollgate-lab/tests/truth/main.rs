@@ -19,3 +19,4 @@ mod load;
 mod open;
 mod run;
 mod server;
+mod truths;

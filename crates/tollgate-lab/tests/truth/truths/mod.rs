@@ -1,0 +1,62 @@
+//! The table of truths with its narrow bounds, for a quiet machine: each test checks rows of it and prints a line for each,
+//! which `bench/truth/report.py` makes a report of. None is run by a plain `cargo test`.
+//!
+//! `TOLLGATE_TRUTH_RUNS` says how many comparisons are made of each kind (400), and so scales the rest; at 400 all of
+//! them take about a quarter of an hour.
+
+mod burdens;
+mod counts;
+mod queues;
+mod times;
+mod tolls;
+mod wrk;
+
+use std::fmt::Display;
+
+/// Comparisons of each kind that the table speaks of.
+const RUNS: u32 = 400;
+
+/// So many comparisons are made of each kind.
+fn runs() -> u32 {
+    match std::env::var("TOLLGATE_TRUTH_RUNS") {
+        Err(_) => RUNS,
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("TOLLGATE_TRUTH_RUNS is no number: {text}")),
+    }
+}
+
+/// So many repetitions where the table leaves it open: three in a full report, one in a small one.
+fn repetitions() -> u32 {
+    (runs() * 3 / RUNS).max(1)
+}
+
+/// What does not hold, told at the end: the other rows are looked at first.
+#[derive(Debug, Default)]
+struct Table {
+    broken: Vec<String>,
+}
+
+impl Table {
+    /// A row: what is true, what may be found, what was found in how many runs, and whether it holds.
+    #[allow(clippy::print_stdout, reason = "the script that makes a report reads these lines")]
+    fn row(&mut self, truth: impl Display, bound: impl Display, found: impl Display, runs: u32, holds: bool) {
+        let line = format!("{truth} | {bound} | {found} | {runs} | {}", if holds { "holds" } else { "FAILS" });
+        println!("truth: {line}");
+        if !holds {
+            self.broken.push(line);
+        }
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert!(self.broken.is_empty(), "not so:\n{}", self.broken.join("\n"));
+        }
+    }
+}
+
+/// The middle of some values.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,111 @@
+//! Tolls of whole comparisons: one that is there is within its interval as often as the interval says, one that is not is
+//! seen as rarely.
+
+use tollgate_lab::results::{Figure, RunResult, Toll, TollVerdict, Trial};
+use tollgate_lab::run::Ending;
+use tollgate_lab::toll::{Findings, compute};
+
+use super::{Table, runs};
+use crate::run::{PASS_REQUESTS, burned_us, experiment_of, measure};
+use crate::server::truth_server;
+
+/// Blocks of a comparison, as in a quick run.
+const BLOCKS: u32 = 8;
+/// Comparisons that one run is divided into: it stores all of its trials after each.
+const OF_A_RUN: u32 = 20;
+const SLICE_MS: u32 = 5;
+
+/// Each comparison of its own trials.
+fn comparisons(result: &RunResult) -> Vec<Vec<Toll>> {
+    let parts = result.trials.iter().map(|trial| trial.block / BLOCKS + 1).max().unwrap_or(0);
+    let of_part = |part: u32| {
+        let is_of_part = |trial: &&Trial| trial.block / BLOCKS == part;
+        let trials: Vec<Trial> = result.trials.iter().filter(is_of_part).cloned().collect();
+        compute(&result.experiment, &Findings { trials: &trials, validity: &[], gaps: &[], ..Findings::of(result) })
+    };
+    (0..parts).map(of_part).collect()
+}
+
+/// Of so many comparisons at 5 %, as many as chance leaves out but once in a hundred: 30 of 400.
+fn missed_most(runs: u32) -> u32 {
+    let expected = f64::from(runs) * 0.05;
+    (expected + 2.3 * (expected * 0.95).sqrt()).floor() as u32
+}
+
+/// Runs of a pair of classes until there are so many comparisons; with each the server's own difference by request.
+fn compared(baseline: &str, variant: &str) -> Vec<(Vec<Toll>, f64)> {
+    let server = truth_server();
+    let mut all = Vec::new();
+    while (all.len() as u32) < runs() {
+        let experiment = experiment_of(&server, (baseline, variant), SLICE_MS);
+        let wanted = (runs() - all.len() as u32).min(OF_A_RUN);
+        let (outcome, _folder) = measure(&server, experiment, wanted * BLOCKS, &());
+        assert_eq!(outcome.ending, Ending::Complete);
+        let dearer_us = burned_us(&server, variant) - burned_us(&server, baseline);
+        all.extend(comparisons(&outcome.result).into_iter().map(|tolls| (tolls, dearer_us)));
+    }
+    all
+}
+
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn two_hundred_microseconds_dearer() {
+    let all = compared("burn-100", "burn-300");
+    let mut table = Table::default();
+    let count = all.len() as u32;
+    for (figure, name, of_truth) in [
+        (Figure::SubjectCpu, "CPU time by request", 1.0),
+        (Figure::UnitTime, "time of a pass of 21 requests", PASS_REQUESTS as f64 / 1e3),
+    ] {
+        let tolls: Vec<(&Toll, f64)> = all
+            .iter()
+            .filter_map(|(tolls, dearer_us)| {
+                Some((tolls.iter().find(|toll| toll.figure == figure)?, dearer_us * of_truth))
+            })
+            .collect();
+        let covers = |(toll, truth): &&(&Toll, f64)| (toll.difference_low..=toll.difference_high).contains(truth);
+        let covered = tolls.iter().filter(covers).count() as u32;
+        let seen = tolls.iter().filter(|(toll, _)| toll.verdict == TollVerdict::Dearer).count();
+        let mean = tolls.iter().map(|(toll, truth)| toll.difference / truth).sum::<f64>() / f64::from(count);
+        let widths = tolls.iter().map(|(toll, truth)| (toll.difference_high - toll.difference_low) / 2.0 / truth);
+        let width = widths.sum::<f64>() / f64::from(count);
+        let least = count - missed_most(count);
+        table.row(
+            format!("server B = A + 200 us of busy CPU: {name}"),
+            format!("the interval covers the truth in at least {least} of {count}"),
+            format!(
+                "{covered}; on average {:.1} % of the truth, half-width {:.1} %; seen dearer in {seen}",
+                mean * 100.0,
+                width * 100.0
+            ),
+            count,
+            covered >= least,
+        );
+    }
+}
+
+#[test]
+#[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
+fn the_same_twice() {
+    let all = compared("burn-100", "burn-0100");
+    let mut table = Table::default();
+    let count = all.len() as u32;
+    let sees =
+        |tolls: &[Toll]| tolls.iter().any(|toll| matches!(toll.verdict, TollVerdict::Dearer | TollVerdict::Cheaper));
+    let seen = all.iter().filter(|(tolls, _)| sees(tolls)).count() as u32;
+    let outside = |figure: Figure| {
+        let of_figure = all.iter().flat_map(|(tolls, _)| tolls.iter().filter(move |toll| toll.figure == figure));
+        of_figure.filter(|toll| toll.low > 1.0 || toll.high < 1.0).count()
+    };
+    table.row(
+        "A = A",
+        format!("at most {} of {count} runs see a toll (by Holm over the figures of a run)", missed_most(count)),
+        format!(
+            "{seen}; intervals without 1: {} of time, {} of CPU",
+            outside(Figure::UnitTime),
+            outside(Figure::SubjectCpu)
+        ),
+        count,
+        seen <= missed_most(count),
+    );
+}
