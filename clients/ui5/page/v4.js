@@ -237,27 +237,42 @@ sap.ui.define(
         list.setAggregation({
           group: { carrid: {} },
           aggregate: {
-            seats: { name: "SEATSOCC", with: "sum" },
+            seats: { name: "SEATSOCC", with: "sum", grandTotal: true },
             dearest: { name: "PRICE", with: "max" },
             mean: { name: "SEATSMAX", with: "average" },
           },
         });
-        const rows = await page(list, 0, 50);
+        const [total, ...rows] = await page(list, 0, 50);
         const carriers = rows.map((row) => row.carrid);
         check(carriers.length > 3, `${carriers.length} carriers`);
         equal(carriers, [...new Set(carriers)].sort());
-        const seats = rows.reduce((sum, row) => sum + Number(row.seats), 0);
-        const every = await page(
-          flights.bindList("/FlightCollection", null, [], [], { $select: "SEATSOCC" }),
-          0,
-          FLIGHTS,
-        );
-        equal(
-          seats,
-          every.reduce((sum, flight) => sum + flight.SEATSOCC, 0),
-          "the seats of all groups",
-        );
+        const sum = rows.reduce((sum, row) => sum + Number(row.seats), 0);
+        equal(Number(total.seats), sum, "the grand total");
         for (const row of rows) check(Number(row.dearest) > 0 && Number(row.mean) > 0, JSON.stringify(row));
+      },
+
+      "groups open and close, each with its subtotal": async () => {
+        const filter = new Filter("SEATSMAX", FilterOperator.GT, 100);
+        const list = flights.bindList("/FlightCollection", null, [new Sorter("carrid"), new Sorter("connid")], filter, {
+          $count: true,
+        });
+        list.setAggregation({
+          group: { carrid: {}, connid: {} },
+          groupLevels: ["carrid"],
+          aggregate: { seats: { name: "SEATSOCC", with: "sum", subtotals: true } },
+        });
+        const contexts = await list.requestContexts(0, 50);
+        const [first] = contexts;
+        const carrier = first.getProperty("carrid");
+        first.expand();
+        await new Promise((resolve) => list.attachEventOnce("dataReceived", resolve));
+        const rows = (await list.requestContexts(0, 100)).map((context) => context.getObject());
+        const connections = rows.filter((row) => row.carrid === carrier && row.connid);
+        check(connections.length > 0, "the group shows its connections");
+        const sum = connections.reduce((sum, row) => sum + Number(row.seats), 0);
+        equal(Number(rows[0].seats), sum, "the subtotal");
+        first.collapse();
+        equal((await list.requestContexts(0, 100)).length, contexts.length);
       },
 
       "a search finds": async () => {

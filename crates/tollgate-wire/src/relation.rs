@@ -15,24 +15,44 @@ pub struct Applied {
     pub columns: Vec<Column>,
     /// Which of them are answered, in this order.
     pub shown: Vec<usize>,
-    /// By so many columns, from the first on, rows are told apart.
-    pub distinct: usize,
+    /// The order of the rows, where a request's own leaves it open; rows that it leaves open are the same to whoever sees
+    /// them.
+    pub order: Vec<OrderBy>,
+    /// Which rows have which columns, where not all have all.
+    pub parts: Option<Parts>,
 }
 
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// The names down to it, joined by `/`: `Total`, `FlightCarrier/CURRCODE`.
+    /// The names down to it, joined by `/`: `Total`, `FlightCarrier/CURRCODE`. Empty where it is there for an order alone.
     pub path: String,
     /// Its type.
     pub primitive: Primitive,
 }
 
+impl Column {
+    /// Whether nobody can name it, and nobody sees it.
+    pub fn is_hidden(&self) -> bool {
+        self.path.is_empty()
+    }
+}
+
+/// Parts of the rows that lack some of the columns: they are no property of theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts {
+    /// The column that says of which part a row is.
+    pub column: usize,
+    /// By part: the columns that its rows do not have.
+    pub absent: Vec<Vec<usize>>,
+}
+
 /// Rows, and from which others they come. Expressions name leaves where these are the entities themselves, whether
 /// filtered or not, and [`ExpressionKind::Column`](crate::plan::ExpressionKind::Column) elsewhere.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Relation {
     /// The entities that the path leads to.
+    #[default]
     Entities,
     /// Those of which a condition is true.
     Filtered(Box<Relation>, Expression),
@@ -42,6 +62,8 @@ pub enum Relation {
     Grouped(Box<Relation>, Vec<Expression>, Vec<Aggregate>),
     /// A part of an order.
     Sliced(Box<Relation>, Slice),
+    /// Each with its place in an order, as a column behind so many others.
+    Numbered(Box<Relation>, Vec<OrderBy>, usize),
     /// As many rows from the beginning of an order as it takes.
     Ranked(Box<Relation>, Rank),
     /// The rows of all, one after the other; all have the same columns.
@@ -87,6 +109,8 @@ pub struct Slice {
     pub top: Option<u64>,
     /// How many columns there are.
     pub width: usize,
+    /// The columns whose values make a group, of each of which a part is taken.
+    pub within: Vec<Expression>,
 }
 
 /// As many rows as it takes until their values add up. They are added as floating-point numbers.
@@ -98,8 +122,12 @@ pub struct Rank {
     pub direction: Direction,
     /// Up to what.
     pub until: Until,
+    /// What decides where the values do not.
+    pub ties: Vec<OrderBy>,
     /// How many columns there are.
     pub width: usize,
+    /// The columns whose values make a group, of each of which as many are taken.
+    pub within: Vec<Expression>,
 }
 
 /// Up to what values are added.
@@ -135,6 +163,10 @@ impl Relation {
             Relation::Sliced(of, slice) => {
                 of.try_each(each)?;
                 slice.order.iter().try_for_each(|by| each(&by.expression))
+            }
+            Relation::Numbered(of, order, _) => {
+                of.try_each(each)?;
+                order.iter().try_for_each(|by| each(&by.expression))
             }
             Relation::Ranked(of, rank) => {
                 of.try_each(each)?;

@@ -22,7 +22,7 @@ fn plan(world: &World, path: &str, query: &str) -> Plan {
 }
 
 /// All rows of a URL over `Items`, page by page, as texts.
-fn answered(world: &World, query: &str, columns: usize, page_size: Option<u64>) -> Vec<Vec<String>> {
+pub(crate) fn answered(world: &World, query: &str, columns: usize, page_size: Option<u64>) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     let mut token = String::new();
     loop {
@@ -113,6 +113,22 @@ on_every_store! {
     }
 
     #[test]
+    fn a_rollup_is_every_level_after_the_other() {
+        let sums = "aggregate(number with sum as S)";
+        check(&format!("$apply=groupby((rollup(owner,text)),{sums})"), &["null null 4", "ann x 1", "ann y 2", "bob x 3", "null null 4", "ann null 3", "bob null 3"]);
+        check(&format!("$apply=groupby((rollup($all,owner)),{sums})&$filter=S gt 3&$orderby=S"), &["null 4", "null 10"]);
+        check(&format!("$apply=groupby((rollup($all,owner),rollup($all,text)),{sums})/aggregate(S with sum as T)"), &["40"]);
+    }
+
+    #[test]
+    fn a_group_is_transformed_by_itself() {
+        check("$apply=groupby((owner),topcount(1,number))&$select=id", &["b", "c", "d"]);
+        check("$apply=groupby((owner),filter(number gt 2)/aggregate($count as N,number with sum as S))", &["null 1 4", "ann 0 null", "bob 1 3"]);
+        check("$apply=groupby((owner),concat(topcount(1,number),aggregate(number with sum as number)))&$select=owner,number", &["null 4", "ann 2", "bob 3", "null 4", "ann 3", "bob 3"]);
+        check("$apply=groupby((peer/id),topcount(1,number))&$select=peer,id", &["b a", "c c", "d null"]);
+    }
+
+    #[test]
     fn what_is_computed_has_a_name() {
         check("$apply=compute(number mul 2 as twice)/filter(twice gt 4)/aggregate(twice with sum as S)", &["14"]);
         check("$compute=number mul 2 as twice&$filter=twice gt 4&$orderby=twice desc&$select=id,twice", &["d 4 8", "c 3 6"]);
@@ -121,7 +137,9 @@ on_every_store! {
 
     #[test]
     fn results_stand_one_after_the_other() {
-        check("$apply=concat(aggregate($count as N),groupby((text)))", &["null null", "null x", "null y", "4 null"]);
+        check("$apply=concat(aggregate($count as N),groupby((text)))", &["4 null", "null null", "null x", "null y"]);
+        check("$apply=concat(groupby((text),aggregate(number with sum as S))/orderby(S desc),aggregate(number with sum as S))", &["null 4", "x 4", "y 2", "null 10"]);
+        check("$apply=orderby(number desc)/filter(number gt 1)/compute(number mul 2 as t)/topcount(2,number)&$select=id", &["d", "c"]);
         check("$apply=concat(identity,aggregate(number with sum as number))&$select=number&$orderby=number desc", &["10", "4", "3", "2", "1"]);
     }
 
@@ -227,7 +245,7 @@ fn random_groups_of_a_table_that_keeps_decimals_as_numbers_are_those_of_a_naive_
 }
 
 /// Decimals without the zeros at their end, of which a group may have some.
-fn normal(row: &[String]) -> String {
+pub(crate) fn normal(row: &[String]) -> String {
     row.iter().map(|text| trimmed(text)).collect::<Vec<_>>().join(" | ")
 }
 

@@ -20,6 +20,7 @@ mod paths;
 mod plans;
 mod postgres_only;
 mod random_plans;
+mod relations;
 mod replay;
 mod statements;
 mod stores;

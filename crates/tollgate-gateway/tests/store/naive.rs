@@ -50,7 +50,12 @@ pub(crate) fn matching<'w>(world: &'w World, set: SetId, options: &Options) -> R
 }
 
 /// The value of an expression for a row; without a row every leaf is null.
-fn value(world: &World, set: SetId, row: Option<&Vec<Value>>, expression: &Expression) -> Result<Value, Undefined> {
+pub(crate) fn value(
+    world: &World,
+    set: SetId,
+    row: Option<&Vec<Value>>,
+    expression: &Expression,
+) -> Result<Value, Undefined> {
     value_within(world, &[(set, row)], expression)
 }
 
@@ -78,7 +83,7 @@ fn value_within(world: &World, named: &[Named<'_>], expression: &Expression) -> 
             found.map_or(Value::Null, |(_, value)| value)
         }
         ExpressionKind::Cast(inner) => cast(of(inner)?, expression.primitive),
-        ExpressionKind::Column(_) => panic!("entities have no columns"),
+        ExpressionKind::Column(index) => named[0].1.map_or(Value::Null, |row| row[*index].clone()),
         ExpressionKind::Related(question) => related(world, named, question)?,
         ExpressionKind::Not(inner) => match of(inner)? {
             Value::Boolean(boolean) => Value::Boolean(!boolean),
@@ -204,7 +209,7 @@ fn compare(comparison: Comparison, left: Value, right: Value) -> Value {
 }
 
 /// Null first, then by value; numbers of different kinds after promotion.
-fn order(left: &Value, right: &Value) -> Ordering {
+pub(crate) fn order(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Null, Value::Null) => Ordering::Equal,
         (Value::Null, _) => Ordering::Less,

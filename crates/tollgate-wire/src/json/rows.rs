@@ -4,11 +4,13 @@
 use super::Object;
 use super::v4::{Style, annotated_field};
 use crate::relation::Applied;
-use crate::stencil::Stencil;
 use crate::stencil::outline::Field;
+use crate::stencil::program::Program;
+use crate::stencil::{PartPrograms, Stencil};
 
 /// A column with the names that are still to come.
 struct Shown<'c> {
+    index: usize,
     names: Vec<&'c str>,
     field: Field<'c>,
 }
@@ -22,15 +24,26 @@ pub(crate) fn compile(stencil: &mut Stencil, applied: &Applied, style: Style) {
             let column = &applied.columns[*index];
             let names: Vec<&str> = column.path.split('/').collect();
             let name = names.last().copied().unwrap_or_default();
-            Shown { names, field: Field { name, primitive: column.primitive, column: position, enumeration: None } }
+            let field = Field { name, primitive: column.primitive, column: position, enumeration: None };
+            Shown { index: *index, names, field }
         })
         .collect();
     stencil.context = format!("{}({})", stencil.set_name, context(&shown.iter().collect::<Vec<_>>(), 0));
     stencil.first = "{".to_owned();
     stencil.next = ",{".to_owned();
-    let mut object = Object::empty(&mut stencil.begin);
-    members(&mut object, &shown.iter().collect::<Vec<_>>(), 0, style);
-    stencil.begin.text("}");
+    let program = |absent: &[usize]| {
+        let mut program = Program::default();
+        let present: Vec<_> = shown.iter().filter(|column| !absent.contains(&column.index)).collect();
+        members(&mut Object::empty(&mut program), &present, 0, style);
+        program.text("}");
+        program
+    };
+    stencil.begin = program(&[]);
+    stencil.parts = applied.parts.as_ref().map(|parts| {
+        let programs = parts.absent.iter().map(|absent| program(absent)).collect();
+        // Stores answer it behind the columns that are shown.
+        Box::new(PartPrograms { column: shown.len(), programs })
+    });
 }
 
 /// Those with the same name at that depth, in the order in which the names come first.

@@ -59,7 +59,7 @@ pub struct SystemOption {
 /// `$expand`, `$skiptoken` needs `$orderby`.
 pub static OPTIONS: [SystemOption; 17] = [
     SystemOption { applies_to: ANYTHING, plus: Plus::Plus, ..option("$format", BOTH, format::parse) },
-    option("$apply", ONLY_V4, apply::parse),
+    SystemOption { applies_to: COLLECTION | COUNT, ..option("$apply", ONLY_V4, apply::parse) },
     SystemOption { applies_to: COLLECTION | ENTITY, ..option("$compute", ONLY_V4, compute::parse) },
     SystemOption { applies_to: COLLECTION | COUNT | REFERENCES_OF_MANY, ..option("$filter", BOTH, filter::parse) },
     SystemOption { applies_to: COLLECTION | REFERENCES_OF_MANY, ..option("$orderby", BOTH, order_by::parse) },

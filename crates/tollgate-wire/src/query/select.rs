@@ -72,14 +72,15 @@ fn of_columns(applied: &mut Applied, text: &str) -> Parsed<()> {
     let mut shown: Vec<usize> = Vec::new();
     for (at, item) in list::items(text, b',') {
         let before = shown.len();
-        for (index, column) in applied.columns.iter().enumerate() {
+        for (index, column) in applied.columns.iter().enumerate().filter(|(_, column)| !column.is_hidden()) {
             let begins = column.path.strip_prefix(item).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             if (item == "*" || !item.is_empty() && begins) && !shown.contains(&index) {
                 shown.push(index);
             }
         }
         if shown.len() == before && !applied.columns.iter().any(|column| column.path == item) {
-            let names = applied.columns.iter().map(|column| column.path.as_str());
+            let shown = applied.columns.iter().filter(|column| !column.is_hidden());
+            let names = shown.map(|column| column.path.as_str());
             return Err(unknown(at, item, "what $apply has made", names));
         }
     }

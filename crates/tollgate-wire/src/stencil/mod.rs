@@ -35,7 +35,7 @@ use crate::json::v4::Style;
 use crate::number::write_integer;
 use crate::plan::{Called, Expand, Options, Select, Shape};
 use crate::relation::Applied;
-use crate::value::Row;
+use crate::value::{Cell, Row};
 use crate::{atom, json, rest};
 use outline::{Field, Member, Outline};
 use program::Program;
@@ -117,6 +117,8 @@ pub struct Stencil {
     pub(crate) document_has_member: bool,
     /// The entry up to its expansions, and behind them.
     pub(crate) begin: Program,
+    /// What stands there instead, by what a column of the row says.
+    pub(crate) parts: Option<Box<PartPrograms>>,
     pub(crate) expansions: Vec<Expansion>,
     pub(crate) end: Program,
     /// What ends a document of its own.
@@ -132,6 +134,14 @@ pub(crate) enum Content {
     Entities,
     /// References to entities.
     References,
+}
+
+/// Rows that do not all have the same members.
+#[derive(Debug, Clone)]
+pub(crate) struct PartPrograms {
+    /// The column with the number of the program.
+    pub(crate) column: usize,
+    pub(crate) programs: Vec<Program>,
 }
 
 /// An expanded navigation property inside of an entry.
@@ -307,6 +317,7 @@ impl Stencil {
             document: Program::default(),
             document_has_member: false,
             begin: Program::default(),
+            parts: None,
             expansions: Vec::new(),
             end: Program::default(),
             document_end: "",
@@ -557,7 +568,15 @@ impl<'s> Writer<'s> {
                 self.object_has_member |= stencil.document_has_member;
             }
         }
-        stencil.begin.run(out, &self.base, &stencil.key, address, row);
+        let begin = match &stencil.parts {
+            None => &stencil.begin,
+            Some(parts) => match row.cell(parts.column) {
+                Cell::Integer(part) => usize::try_from(part).ok().and_then(|part| parts.programs.get(part)),
+                Cell::Null | Cell::Real(_) | Cell::Text(_) | Cell::Bytes(_) => None,
+            }
+            .unwrap_or(&stencil.begin),
+        };
+        begin.run(out, &self.base, &stencil.key, address, row);
     }
 }
 

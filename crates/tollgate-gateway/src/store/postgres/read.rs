@@ -241,7 +241,8 @@ impl<S: RowSink> Reading<'_, S> {
         let mut kinds: Vec<_> = columns.leaves.iter().map(|leaf| Kind::of_leaf(entity_type, *leaf)).collect();
         kinds.extend(Computed::shown(&plan.options.compute).map(|computed| Kind::of(Some(computed.primitive))));
         if let Some(applied) = &plan.options.apply {
-            kinds.extend(applied.shown.iter().map(|index| Kind::of(Some(applied.columns[*index].primitive))));
+            let answered = applied.shown.iter().chain(applied.parts.as_ref().map(|parts| &parts.column));
+            kinds.extend(answered.map(|index| Kind::of(Some(applied.columns[*index].primitive))));
         } else if plan.shape == Shape::Collection {
             kinds.extend(plan.options.order_by.iter().map(|by| Kind::of_order(by.expression.primitive)));
         }

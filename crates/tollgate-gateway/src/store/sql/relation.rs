@@ -8,7 +8,7 @@ use tollgate_wire::relation::{Aggregate, Applied, Method, Relation, Slice, Until
 use super::class::Class;
 use super::dialect::Dialect;
 use super::expression::{Scope, as_real, comparable, condition, in_order, number, sortable, value};
-use super::statement::{ANSWER, Conditions, Source, Window};
+use super::statement::{ANSWER, Conditions, Source, Window, bounded};
 use super::{DECIMAL_COLLATION, Sql, function};
 use crate::store::StoreError;
 
@@ -29,7 +29,8 @@ impl Source<'_> {
     ) -> Result<Sql<'p>, StoreError> {
         let mut sql = Sql::new(self.dialect);
         sql.push("SELECT ");
-        sql.list(", ", &applied.shown, |sql, index| {
+        let answered = applied.shown.iter().chain(applied.parts.as_ref().map(|parts| &parts.column));
+        sql.list(", ", answered, |sql, index| {
             let class = Class::of(Some(applied.columns[*index].primitive));
             sql.answered(class, |sql| sql.push(&format!("{ROWS}.c{index}")));
         });
@@ -37,9 +38,7 @@ impl Source<'_> {
         self.rows(&mut sql, plan, &applied.relation)?;
         sql.push(&format!(") AS {ROWS} ORDER BY "));
         let scope = self.over_rows(plan);
-        self.order(&mut sql, &scope, &plan.options.order_by)?;
-        // Rows that are equal in all of them are the same to whoever sees them.
-        ties(&mut sql, applied.distinct.max(1));
+        self.order(&mut sql, &scope, plan.options.order_by.iter().chain(&applied.order))?;
         self.window(&mut sql, window);
         Ok(sql)
     }
@@ -79,6 +78,24 @@ impl Source<'_> {
                 self.source_of(sql, plan, of)
             }
             Relation::Grouped(of, keys, aggregates) => self.groups(sql, plan, of, (keys, aggregates)),
+            Relation::Sliced(of, slice) if !slice.within.is_empty() => {
+                self.selected(sql, slice.width);
+                self.placed(sql, plan, of, (&slice.within, &slice.order))?;
+                sql.push(") AS y WHERE y.place > ");
+                let skip = slice.skip.unwrap_or(0);
+                sql.parameter(bounded(skip));
+                if let Some(top) = slice.top {
+                    sql.push(" AND y.place <= ");
+                    sql.parameter(bounded(skip.saturating_add(top)));
+                }
+                Ok(())
+            }
+            Relation::Numbered(of, order, width) => {
+                sql.push(&format!("SELECT y.*, y.place AS c{width} FROM ("));
+                self.placed(sql, plan, of, (&[], order))?;
+                sql.push(") AS y");
+                Ok(())
+            }
             Relation::Sliced(of, slice) => {
                 sql.push(&format!("SELECT {ROWS}.*"));
                 self.source_of(sql, plan, of)?;
@@ -86,17 +103,21 @@ impl Source<'_> {
             }
             Relation::Ranked(of, rank) => {
                 let scope = self.over(plan, of);
-                sql.push("SELECT ");
-                sql.list(", ", 0..rank.width, |sql, index| sql.push(&format!("y.c{index}")));
-                sql.push(&format!(" FROM (SELECT {ROWS}.*, SUM("));
+                self.selected(sql, rank.width);
+                sql.push(&format!("SELECT {ROWS}.*, SUM("));
                 as_real(sql, &scope, &rank.by)?;
-                sql.push(") OVER (ORDER BY ");
+                sql.push(") OVER (");
+                self.partition(sql, plan, &rank.within)?;
+                sql.push("ORDER BY ");
                 as_real(sql, &scope, &rank.by)?;
                 self.direction(sql, rank.direction);
-                ties(sql, rank.width);
+                sql.push(if rank.ties.is_empty() { "" } else { ", " });
+                self.order(sql, &scope, &rank.ties)?;
                 sql.push(" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier, SUM(");
                 as_real(sql, &scope, &rank.by)?;
-                sql.push(") OVER () AS whole");
+                sql.push(") OVER (");
+                self.partition(sql, plan, &rank.within)?;
+                sql.push(") AS whole");
                 self.source_of(sql, plan, of)?;
                 sql.push(") AS y WHERE coalesce(y.earlier, 0) < ");
                 match &rank.until {
@@ -116,6 +137,39 @@ impl Source<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Appends the columns of what a subquery `y` has, up to its parenthesis.
+    fn selected(&self, sql: &mut Sql<'_>, width: usize) {
+        sql.push("SELECT ");
+        sql.list(", ", 0..width, |sql, index| sql.push(&format!("y.c{index}")));
+        sql.push(" FROM (");
+    }
+
+    /// Appends the rows of a relation, each with its `place` in an order, or in that of its group.
+    fn placed<'p>(
+        &self,
+        sql: &mut Sql<'p>,
+        plan: &'p Plan,
+        of: &'p Relation,
+        (within, order): (&'p [Expression], &'p [OrderBy]),
+    ) -> Result<(), StoreError> {
+        sql.push(&format!("SELECT {ROWS}.*, ROW_NUMBER() OVER ("));
+        self.partition(sql, plan, within)?;
+        sql.push("ORDER BY ");
+        self.order(sql, &self.over_rows(plan), order)?;
+        sql.push(") AS place");
+        self.source_of(sql, plan, of)
+    }
+
+    /// Appends `PARTITION BY` and the columns, if there are any.
+    fn partition<'p>(&self, sql: &mut Sql<'p>, plan: &Plan, columns: &'p [Expression]) -> Result<(), StoreError> {
+        for (index, column) in columns.iter().enumerate() {
+            sql.push(if index == 0 { "PARTITION BY " } else { ", " });
+            sortable(sql, &self.over_rows(plan), column)?;
+        }
+        sql.push(if columns.is_empty() { "" } else { " " });
+        Ok(())
     }
 
     /// Appends ` FROM …` and ` WHERE …`.
@@ -179,14 +233,19 @@ impl Source<'_> {
     fn slice<'p>(&self, sql: &mut Sql<'p>, plan: &'p Plan, slice: &'p Slice) -> Result<(), StoreError> {
         sql.push(" ORDER BY ");
         self.order(sql, &self.over_rows(plan), &slice.order)?;
-        ties(sql, slice.width);
         self.window(sql, Window { limit: slice.top, offset: slice.skip });
         Ok(())
     }
 
-    /// Appends the keys of an order, each with a comma behind it.
-    fn order<'p>(&self, sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [OrderBy]) -> Result<(), StoreError> {
-        for by in order {
+    /// Appends the keys of an order.
+    fn order<'p>(
+        &self,
+        sql: &mut Sql<'p>,
+        scope: &Scope<'_>,
+        order: impl IntoIterator<Item = &'p OrderBy>,
+    ) -> Result<(), StoreError> {
+        for (index, by) in order.into_iter().enumerate() {
+            sql.push(if index == 0 { "" } else { ", " });
             sortable(sql, scope, &by.expression)?;
             self.direction(sql, by.direction);
         }
@@ -195,10 +254,10 @@ impl Source<'_> {
 
     fn direction(&self, sql: &mut Sql<'_>, direction: Direction) {
         sql.push(match (direction, self.dialect) {
-            (Direction::Ascending, Dialect::Sqlite) => ", ",
-            (Direction::Descending, Dialect::Sqlite) => " DESC, ",
-            (Direction::Ascending, Dialect::Postgres) => " NULLS FIRST, ",
-            (Direction::Descending, Dialect::Postgres) => " DESC NULLS LAST, ",
+            (Direction::Ascending, Dialect::Sqlite) => "",
+            (Direction::Descending, Dialect::Sqlite) => " DESC",
+            (Direction::Ascending, Dialect::Postgres) => " NULLS FIRST",
+            (Direction::Descending, Dialect::Postgres) => " DESC NULLS LAST",
         });
     }
 
@@ -211,15 +270,6 @@ impl Source<'_> {
     fn over_rows(&self, plan: &Plan) -> Scope<'_> {
         Scope { alias: ROWS, ..self.scope(plan.set()) }
     }
-}
-
-/// Appends the columns that decide where the order does not.
-fn ties(sql: &mut Sql<'_>, width: usize) {
-    let end = match sql.dialect {
-        Dialect::Sqlite => "",
-        Dialect::Postgres => " NULLS FIRST",
-    };
-    sql.list(", ", 0..width, |sql, index| sql.push(&format!("{ROWS}.c{index}{end}")));
 }
 
 /// What is filtered, and by what, the last filter first.

@@ -338,7 +338,7 @@ impl Conditions {
     }
 }
 
-fn bounded(count: u64) -> Parameter<'static> {
+pub(super) fn bounded(count: u64) -> Parameter<'static> {
     Parameter::Count(i64::try_from(count).unwrap_or(i64::MAX))
 }
 

@@ -110,19 +110,26 @@ const SCALE_MAX: u32 = 12;
 impl Total {
     fn add(&mut self, text: &str) -> Result<()> {
         self.count += 1;
-        if let Some((number, scale)) = scaled(text) {
-            while self.scale < scale {
-                let Some(wider) = self.whole.checked_mul(10) else { return self.add_digits(text) };
-                self.whole = wider;
-                self.scale += 1;
-            }
-            let sum = 10_i128.checked_pow(self.scale - scale).and_then(|factor| number.checked_mul(factor));
-            if let Some(sum) = sum.and_then(|number| self.whole.checked_add(number)) {
-                self.whole = sum;
-                return Ok(());
-            }
+        match scaled(text) {
+            Some((number, scale)) if self.add_scaled(number, scale) => Ok(()),
+            _ => self.add_digits(text),
         }
-        self.add_digits(text)
+    }
+
+    /// Adds a number with so many decimals, if the whole then fits.
+    fn add_scaled(&mut self, number: i128, scale: u32) -> bool {
+        while self.scale < scale {
+            let Some(wider) = self.whole.checked_mul(10) else { return false };
+            self.whole = wider;
+            self.scale += 1;
+        }
+        let number = match self.scale - scale {
+            0 => Some(number),
+            missing => 10_i128.checked_pow(missing).and_then(|factor| number.checked_mul(factor)),
+        };
+        let Some(sum) = number.and_then(|number| self.whole.checked_add(number)) else { return false };
+        self.whole = sum;
+        true
     }
 
     fn add_digits(&mut self, text: &str) -> Result<()> {
@@ -153,6 +160,18 @@ impl Total {
     }
 }
 
+/// The decimal of few digits that a binary number stands for, as an integer and its decimals: the shortest that is read as
+/// that number, since both the integer and the power of ten are exact, and of 15 digits no two are the same number.
+fn short(real: f64) -> Option<(i128, u32)> {
+    const POWERS: [f64; 5] = [1.0, 1e1, 1e2, 1e3, 1e4];
+    const WHOLE_MAX: f64 = 1e15;
+    POWERS.iter().zip(0..).find_map(|(power, scale)| {
+        let whole = (real * power).round();
+        let stands_for = whole.abs() < WHOLE_MAX && (whole / power).to_bits() == real.to_bits();
+        stands_for.then_some((whole as i128, scale))
+    })
+}
+
 /// A decimal of few digits as an integer and its decimals.
 fn scaled(text: &str) -> Option<(i128, u32)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -176,6 +195,17 @@ impl Aggregate<Total, Value> for DecimalSum {
     }
 
     fn step(&self, context: &mut Context<'_>, total: &mut Total) -> Result<()> {
+        let number = match context.get_raw(0) {
+            ValueRef::Integer(integer) => Some((i128::from(integer), 0)),
+            ValueRef::Real(real) => short(real),
+            ValueRef::Text(_) | ValueRef::Null | ValueRef::Blob(_) => None,
+        };
+        if let Some((number, scale)) = number
+            && total.add_scaled(number, scale)
+        {
+            total.count += 1;
+            return Ok(());
+        }
         match digits(context, 0) {
             Some(text) => total.add(&text),
             None => Ok(()),
@@ -189,5 +219,40 @@ impl Aggregate<Total, Value> for DecimalSum {
             Answer::Sum => sum,
             Answer::Average => decimal::div(&sum, &total.count.to_string()).map_err(refused_decimal)?,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binary_number_is_added_as_the_shortest_digits_that_mean_it() {
+        for (real, expected) in [
+            (0.0, Some((0, 0))),
+            (12.5, Some((125, 1))),
+            (-0.07, Some((-7, 2))),
+            (999_999_999_999.99, Some((99_999_999_999_999, 2))),
+            (0.1 + 0.2, None),
+            (1.0 / 3.0, None),
+            (1e15, None),
+            (f64::NAN, None),
+        ] {
+            assert_eq!(short(real), expected, "{real}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_any_kind_add_up_exactly() {
+        let raw = Connection::open_in_memory().unwrap();
+        register(&raw).unwrap();
+        let sum = |values: &str| {
+            let sql = format!("SELECT tollgate_decimal_sum(column1) FROM (VALUES {values})");
+            raw.query_row(&sql, [], |row| row.get::<_, Option<String>>(0)).unwrap()
+        };
+        assert_eq!(sum("(0.1), (0.2)").as_deref(), Some("0.3"));
+        assert_eq!(sum("(1), ('2.50'), (0.25), (NULL)").as_deref(), Some("3.75"));
+        assert_eq!(sum("('99999999999999999999.5'), (0.5)").as_deref(), Some("100000000000000000000.0"));
+        assert_eq!(sum("(NULL)"), None);
     }
 }

@@ -375,7 +375,7 @@ impl<'c> Parser<'c> {
         let end = self.rest().find(|character| !is_path(character)).unwrap_or(self.rest().len());
         let path = &self.rest()[..end];
         let Some(index) = columns.iter().position(|column| column.path == path) else {
-            let names = columns.iter().map(|column| column.path.as_str());
+            let names = columns.iter().filter(|column| !column.is_hidden()).map(|column| column.path.as_str());
             let hint = suggest::nearest(path, names).map(|name| format!("did you mean {name}?"));
             let what = format!("unknown property {}", quoted(path));
             return Err(Problem::new(Fault::UnknownProperty, at, what)
