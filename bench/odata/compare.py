@@ -262,7 +262,10 @@ def apply(options, folder):
 def stream(options, folder):
     path = folder / "million.db"
     sales(path, 1_000_000)
-    subject = start_tollgate(options.tollgate, "--database", f"sqlite:{path}", "--name", "bench")
+    (folder / "gateway.toml").write_text("[pages]\nsize = 1000000\n")
+    subject = start_tollgate(
+        options.tollgate, folder / "gateway.toml", "--database", f"sqlite:{path}", "--name", "bench"
+    )
     try:
         fetched(f"{subject.url}/odata/v4/bench/sales?$top=100")
         before, firsts = subject.resident_kb(), []

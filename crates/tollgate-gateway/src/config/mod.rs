@@ -247,7 +247,7 @@ pub const WAIT_MS_MAX: i64 = 600_000;
 const READ_MS_MAX: i64 = 600_000;
 const CONNECTIONS_MAX: i64 = 1_000_000;
 const TIMEOUT_MS_MAX: i64 = 3_600_000;
-const PAGE_SIZE_MAX: i64 = 100_000;
+const PAGE_SIZE_MAX: i64 = 1_000_000;
 const DRAIN_SECONDS_MAX: i64 = 3_600;
 const HELD_BYTES_MAX: i64 = 1 << 36;
 /// The engine's own limit where no service takes more: the operator's forms come through it too.

@@ -3,13 +3,16 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use tollgate_gateway::store::StoreError;
-use tollgate_wire::plan::Options;
+use tollgate_wire::edm::Primitive;
+use tollgate_wire::plan::{Comparison, ExpressionKind, Function, Options};
 use tollgate_wire::value::{Cell, Value};
 
 use crate::naive::{duration_ms, matching};
-use crate::plans::{filter, options, rows};
+use crate::plans::{compare, expression, filter, leaf, literal, options, rows};
 use crate::stores::{self, Kind, on_every_store};
-use crate::world::{ITEM_LEAVES, ITEMS, World, cell_text, collection};
+use crate::world::{
+    ITEM_LEAVES, ITEM_OWNER, ITEM_PEER, ITEMS, OWNERS, STRING, World, bare_item, cell_text, collection, owner, string,
+};
 
 /// Cases of each property; a database is made for each.
 fn config() -> ProptestConfig {
@@ -37,6 +40,20 @@ on_every_store! {
                 same_answer(&world, &options, page_size)?;
             }
         });
+    }
+}
+
+on_every_store! {
+    #[test]
+    fn an_empty_text_is_not_null_however_it_was_made() {
+        let text = |kind| expression(Some(STRING), kind);
+        let number = |number| literal(Primitive::Int64, Value::Integer(number));
+        let empty = text(ExpressionKind::Call(Function::Substring, vec![literal(STRING, string("")), number(0), number(0)]));
+        let behind = text(ExpressionKind::Call(Function::Substring, vec![empty, number(2)]));
+        let name = leaf(&[(ITEM_PEER, ITEMS), (ITEM_OWNER, OWNERS)], 0, STRING);
+        let filter = compare(Comparison::Equal, behind, name);
+        let world = World::new(vec![bare_item("", 0, None)], vec![owner("ann", None)]);
+        same_answer(&world, &Options { filter: Some(filter), ..Options::default() }, None).unwrap();
     }
 }
 

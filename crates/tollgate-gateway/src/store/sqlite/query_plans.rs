@@ -49,6 +49,25 @@ fn explain(connection: &Connection, model: &Model, path: &str, options: &str) ->
     lines.join("; ")
 }
 
+/// Its LIMIT has another value each time, and SQLite would otherwise plan by that.
+#[test]
+fn a_kept_statement_is_not_prepared_again_for_other_values() {
+    let (_database, connection, model) = filled();
+    let source = Source { model: &model, mapping: &connection.mapping, dialect: Dialect::Sqlite };
+    let mut again = 0;
+    for limit in [20, 10, 20] {
+        let options = format!("$filter=PRICE gt {limit}");
+        let (resource, _) = url::parse(&model, Version::V4, "FlightCollection", Some(&options)).unwrap();
+        let Resource::Read(plan) = resource else { panic!("it reads data") };
+        let columns = Columns::new(model.type_of(plan.set()), &plan.options.select, &plan.options.expand);
+        let sql = source.page(&plan, &columns, Window { limit: Some(limit), offset: None }).unwrap();
+        let mut statement = connection.prepared(&sql).unwrap();
+        assert!(statement.raw_query().next().unwrap().is_some());
+        again += statement.get_status(rusqlite::StatementStatus::RePrepare);
+    }
+    assert_eq!(again, 0);
+}
+
 const FLIGHT: &str = "FlightCollection(carrid='AA',connid='0017',fldate=2011-06-01)";
 
 #[test]
