@@ -39,7 +39,7 @@ const TRANSFORMATIONS: [&str; 34] = [
     "groupby((text))",
     "groupby((flag,peer/id))",
     "groupby((text,amount),aggregate($count as n))",
-    "groupby((flag),aggregate(number with sum as number,text with max as text,amount with average as m))",
+    "groupby((flag),aggregate(number with sum as number,text with max as text,number with average as m))",
     "groupby((rollup(flag,text)),aggregate($count as n,amount with min as amount))",
     "groupby((rollup($all,flag)),aggregate(number with max as number))",
     "groupby((flag),topcount(2,number))",
