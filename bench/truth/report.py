@@ -4,7 +4,7 @@
 Each truth is a row: what is so, what the lab may report of it, what it reported in how many runs. Give it a quiet machine for a
 quarter of an hour. Exit code 1 if a row does not hold, 2 if a test ended before its rows were told. wrk is taken if it is there.
 
-    python3 bench/truth/report.py [--runs 400] [--only WORD] [--out docs/reports/DATE-truth.md]
+    python3 bench/truth/report.py [--runs 100] [--only WORD] [--out docs/reports/DATE-truth.md]
 """
 import argparse
 import datetime
@@ -23,7 +23,7 @@ INTRODUCTION = """# Truths: what the lab reports, against a server that knows
     bench/truth/report.py --runs {runs}
 
 `tollgate-truth` is told how to behave and writes down what it did, each arrival and departure. A row is one truth: the bound on
-what the lab may report, and what it reported. Comparisons were made {runs} times where the bound speaks of 400. "The way" is
+what the lab may report, and what it reported. Tolls were compared {runs} times each. "The way" is
 what a bare blocking socket on the generator's core sees beyond the server's log: what the machine takes by itself to carry a
 request there and back. "Late" is by how much the server itself missed its own deadlines.
 
@@ -53,7 +53,7 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=400, help="comparisons of each kind (400)")
+    parser.add_argument("--runs", type=int, default=100, help="comparisons of each kind (100)")
     parser.add_argument("--only", default="", help="tests whose names contain this word")
     today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     parser.add_argument("--out", default=str(ROOT / "docs" / "reports" / f"{today}-truth.md"))

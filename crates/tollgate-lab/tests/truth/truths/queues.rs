@@ -12,7 +12,7 @@ use tollgate_lab::load::feed::{Feed, FeedEnd, Order, csv};
 use tollgate_lab::load::{Arrivals, QuickLoad, QuickResult, Rate, quick};
 use tollgate_lab::run::StopFlag;
 
-use super::{Table, runs};
+use super::Table;
 use crate::server::{TruthServer, truth_server};
 
 const QUEUES: u32 = 16;
@@ -40,7 +40,6 @@ fn load(server: &TruthServer, classes: &[String], per_second: f64, seconds: f64)
 fn mean_waits() {
     let server = truth_server();
     let mut table = Table::default();
-    let scale = (f64::from(runs()) / 400.0).max(0.1);
     for (name, time) in [("M/D/1", "constant-2000"), ("M/M/1", "exponential-2000")] {
         for (busy, bound, seconds) in [(0.3, 0.05, 20.0), (0.6, 0.05, 20.0), (0.8, 0.10, 22.0)] {
             let per_second = busy * f64::from(QUEUES) * 1e3 / SERVICE_MS;
@@ -50,7 +49,7 @@ fn mean_waits() {
             let way_ms = load(&server, &alone, per_second, 2.0).response_time_ms.mean - SERVICE_MS;
             let queues: Vec<String> =
                 (0..QUEUES).map(|seed| format!("{time},queue-1,seed-{seed}{}", busy * 10.0)).collect();
-            let found = load(&server, &queues, per_second, seconds * scale);
+            let found = load(&server, &queues, per_second, seconds);
             let (mut requests, mut drawn_ms, mut sojourn_ms) = (0.0, 0.0, 0.0);
             for queue in &queues {
                 let did = server.did(queue);

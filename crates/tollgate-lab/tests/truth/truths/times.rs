@@ -159,7 +159,8 @@ fn stalls_at_a_rate() {
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn a_frozen_server() {
     const REQUESTS: u64 = 3000;
-    const PER_SECOND: f64 = 500.0;
+    const PER_SECOND: f64 = 200.0;
+    // Those who waited are answered one after another, 50 to 100 us each with their connections: 3 % of a second at most.
     let server = truth_server();
     let mut table = Table::default();
     let quantiles = [0.9, 0.95, 0.99];
@@ -167,7 +168,7 @@ fn a_frozen_server() {
     let mut stood_ms = Vec::new();
     for run in 0..repetitions() {
         let class = format!("constant-0,seed-{run}");
-        let (found, frozen) = frozen_within(&server, (&class, REQUESTS, PER_SECOND), Duration::from_secs(1));
+        let (found, frozen) = frozen_within(&server, (&class, REQUESTS, PER_SECOND), Duration::from_millis(2500));
         let stood = frozen.until - frozen.from;
         stood_ms.push(stood.as_secs_f64() * 1e3);
         let times = found.response_time_ms;
@@ -179,7 +180,7 @@ fn a_frozen_server() {
     }
     let off = off.map(median);
     table.row(
-        format!("a server that is stopped (SIGSTOP) for {:.0} ms of 6 s at 500/s: p90, p95, p99", median(stood_ms)),
+        format!("a server that is stopped (SIGSTOP) for {:.0} ms of 15 s at 200/s: p90, p95, p99", median(stood_ms)),
         "within 5 % of arithmetic",
         off.map(|off| format!("{:+.2} %", off * 100.0)).join(", "),
         repetitions(),

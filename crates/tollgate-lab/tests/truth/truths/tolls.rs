@@ -11,8 +11,9 @@ use crate::server::truth_server;
 
 /// Blocks of a comparison, as in a quick run.
 const BLOCKS: u32 = 8;
-/// Comparisons that one run is divided into: it stores all of its trials after each.
-const OF_A_RUN: u32 = 20;
+/// Comparisons that one run is divided into: it stores all of its trials after each, which takes longer the more there are,
+/// and each run has a warm-up of 2 s.
+const OF_A_RUN: u32 = 5;
 const SLICE_MS: u32 = 5;
 
 /// Each comparison of its own trials.

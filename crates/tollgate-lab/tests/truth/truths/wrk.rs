@@ -31,7 +31,7 @@ fn wrk_on_the_same_server() {
     }
     let server = truth_server();
     let mut table = Table::default();
-    let blocks = (runs() / 80).max(2);
+    let blocks = (runs() / 20).clamp(2, 20);
     for (name, class, connections) in [
         ("as fast as it goes", "burn-30", 16),
         ("constant service time of 2 ms", "constant-2000", 16),
