@@ -340,10 +340,6 @@ impl Reader<'_> {
 
 /// A value in the form that plain REST writes it in.
 fn value(primitive: Primitive, text: &str) -> Option<Value> {
-    // No text of a store holds it, and PostgreSQL takes none that does.
-    if text.contains('\0') {
-        return None;
-    }
     match primitive {
         Primitive::Boolean => match text {
             "true" => Some(Value::Boolean(true)),
@@ -450,7 +446,7 @@ fn example(primitive: Primitive) -> &'static str {
         P::Boolean => "true or false",
         P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64 => "a whole number that the type has room for",
         P::Single | P::Double | P::Decimal { .. } => "a number, such as 12.50",
-        P::String { .. } => "text without the character U+0000",
+        P::String { .. } => "text",
         P::Binary { .. } => "base64url",
         P::Guid => "01234567-89ab-cdef-0123-456789abcdef",
         P::Date => "a date, such as 2013-09-25",
