@@ -3,7 +3,7 @@
 //! Deliberately not here: what the line is, and what its user is told.
 
 use std::io;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::AcqRel, Ordering::Acquire};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, mpsc};
@@ -38,6 +38,40 @@ pub(super) fn events() -> (Sender<Event>, Receiver<Event>) {
     mpsc::channel()
 }
 
+/// What must not outlive us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keeping {
+    /// The program that we started.
+    ItAlone,
+    /// And all that it started.
+    Group,
+}
+
+/// Ends a process group once we are gone, however we went: the kernel closes the pipe that it reads.
+#[derive(Debug)]
+struct Keeper(Child);
+
+impl Keeper {
+    fn of(group: u32) -> io::Result<Keeper> {
+        use std::os::unix::process::CommandExt as _;
+        let line = "cat >/dev/null; kill -TERM \"-$1\"; sleep \"$2\"; kill -KILL \"-$1\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", line, "sh", &group.to_string(), &END_WITHIN.as_secs().to_string()]);
+        // Of a group of its own: a terminal's interrupt is for us, who then end the far program ourselves.
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().map(Keeper)
+    }
+}
+
+/// The group has ended, and its number may be another's next.
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        // Killed before its pipe is closed, so that it ends nobody; it is gone already only where somebody else did that.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 impl Program {
     /// Starts the user's command at the near end, with our own standard streams.
     pub(super) fn near(door: &Door, words: &[String], tell: Sender<Event>) -> io::Result<Program> {
@@ -53,20 +87,39 @@ impl Program {
         use std::os::unix::process::CommandExt as _;
         let mut command = Command::new("sh");
         command.args(["-c", line]).process_group(0).stdin(Stdio::null()).stdout(io::stderr());
-        Program::start(door, command, move |ended| tell.send(Event::FarEnded(ended)).unwrap_or_default())
+        Program::start_kept(door, command, Keeping::Group, move |ended| {
+            tell.send(Event::FarEnded(ended)).unwrap_or_default();
+        })
     }
 
     fn start(
         door: &Door,
+        command: Command,
+        ended: impl FnOnce(io::Result<ExitStatus>) + Send + 'static,
+    ) -> io::Result<Program> {
+        Program::start_kept(door, command, Keeping::ItAlone, ended)
+    }
+
+    fn start_kept(
+        door: &Door,
         mut command: Command,
+        keeping: Keeping,
         ended: impl FnOnce(io::Result<ExitStatus>) + Send + 'static,
     ) -> io::Result<Program> {
         let (door, program) = (door.clone(), Program::default());
         let number = Arc::clone(&program.number);
         // The thread lives as long as the program: the kernel ends the program with it.
         std::thread::Builder::new().name("program".to_owned()).spawn(move || {
-            let status = door.run(&mut command, |started| number.store(started, std::sync::atomic::Ordering::Release));
+            let mut keeper = None;
+            let status = door.run(&mut command, |started| {
+                number.store(started, std::sync::atomic::Ordering::Release);
+                if keeping == Keeping::Group {
+                    // Without one it is as safe as the near program: the kernel ends what we started, not what that did.
+                    keeper = Keeper::of(started).ok();
+                }
+            });
             number.swap(0, AcqRel);
+            drop(keeper);
             ended(status);
         })?;
         Ok(program)
@@ -95,5 +148,32 @@ impl Program {
 
     fn number(&self) -> Option<Pid> {
         Pid::from_raw(i32::try_from(self.number.load(Acquire)).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+
+    use super::*;
+
+    /// A shell and what it started, in a group of their own.
+    fn group() -> Child {
+        Command::new("sh").args(["-c", "sleep 1000 & wait"]).process_group(0).spawn().unwrap()
+    }
+
+    #[test]
+    fn a_group_ends_with_whoever_kept_it_and_not_before() {
+        let mut kept = group();
+        let mut keeper = Keeper::of(kept.id()).unwrap();
+        // As the kernel does when we are killed.
+        drop(keeper.0.stdin.take());
+        assert_eq!(kept.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
+        drop(keeper);
+        let mut let_go = group();
+        drop(Keeper::of(let_go.id()).unwrap());
+        assert_eq!(let_go.try_wait().unwrap(), None);
+        kill_process_group(Pid::from_child(&let_go), Signal::KILL).unwrap();
+        let_go.wait().unwrap();
     }
 }
