@@ -219,6 +219,10 @@ fn writable(table: &CatalogTable, change: impl Fn(&tollgate_wire::edm::Changes) 
 fn table<'c>(name: &Named, catalog: &'c Catalog) -> Result<&'c CatalogTable, ConfigError> {
     let found = catalog.tables.iter().find(|table| table.full_name() == name.name);
     found.ok_or_else(|| {
+        // It is there, and was left out with its reason.
+        if let Some(remark) = catalog.remarks.iter().find(|remark| remark.table == name.name) {
+            return name.origin.wrong(&remark.to_string());
+        }
         let known: Vec<String> = catalog.tables.iter().map(CatalogTable::full_name).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         match known.is_empty() {

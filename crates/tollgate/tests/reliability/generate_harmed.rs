@@ -163,6 +163,24 @@ fn a_document_that_another_session_holds_is_no_complete_batch_and_is_taken_when_
 }
 
 #[test]
+fn a_table_that_this_user_may_not_read_is_told_from_one_that_is_not_there() {
+    on_each(1, |database, folder| {
+        let Orders::Postgres(_, schema) = database else { return };
+        let config = configured(folder, States::Column);
+        let user = format!("reader_of_{schema}");
+        database.run(&format!(
+            "CREATE ROLE {user} LOGIN PASSWORD 'word'; GRANT USAGE ON SCHEMA {schema} TO {user};
+             GRANT SELECT ON parts, notes TO {user}"
+        ));
+        let url = database.url();
+        let (_, place) = url.split_once('@').unwrap();
+        let url = format!("postgres://{user}:word@{}", place.rsplit_once('@').map_or(place, |(_, place)| place));
+        let batch = start(&config, &url, "1").finish();
+        batch.check(2, "", "orders: it is left out: this user may not read it").check(2, "", "generate.toml:");
+    });
+}
+
+#[test]
 fn keys_that_are_no_keys_are_told_before_the_batch_begins() {
     on_each(1, |database, folder| {
         let Orders::Sqlite(_) = database else { return };
