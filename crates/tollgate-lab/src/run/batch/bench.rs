@@ -4,7 +4,7 @@
 //! What it deliberately does not do: decide which distances are measured, or judge what the links keep.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -18,9 +18,6 @@ use crate::subject::{Postgres, PostgresError, PostgresOptions, end_with_this_thr
 /// Messages by which a link is asked how long it is, and the time between them.
 const MESSAGES: usize = 15;
 const SPACING: Duration = Duration::from_micros(300);
-
-/// The user's database has so long to take a connection.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// A commit waits for the network, not for the disk: what a disk does in between would hide 100 us.
 const SETTINGS: [(&str, &str); 2] = [("synchronous_commit", "off"), ("shared_buffers", "64MB")];
@@ -74,9 +71,6 @@ impl Bench {
             Some(url) => {
                 let place = Place::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
                 let address = place.address().map_err(|error| failed(format!("--database: {error}")))?;
-                // By way of a link an error would name the link.
-                TcpStream::connect_timeout(&address, ANSWERS_WITHIN)
-                    .map_err(|error| failed(format!("--database: nobody answers at {address}: {error}")))?;
                 Database::Theirs(place, address)
             }
             None => {
