@@ -465,7 +465,9 @@ impl Entry {
                 .map(|law| law.without_core(cell.generator.run_queue_share)),
             unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
             ticks: self.ticks,
-            connections_entitled: self.opened_before,
+            // At a rate users come when they are needed, and connect then.
+            connections_entitled: self.opened_before
+                + self.load.as_ref().filter(|load| load.is_open()).map_or(0, |_| self.users),
             unsteady_starts: self.unsteady_starts,
             connecting: self.connecting,
             subject_cores: self.subject_cores,

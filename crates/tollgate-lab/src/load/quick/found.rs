@@ -234,7 +234,7 @@ pub struct Segments {
 /// What was offered at a rate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Offered {
-    /// Requests per second.
+    /// Requests per second; in stages the most.
     pub rate_per_second: f64,
     /// How the intended starts lay: `constant` or `poisson`.
     pub arrivals: &'static str,

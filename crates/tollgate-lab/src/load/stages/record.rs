@@ -62,7 +62,7 @@ pub struct Counts {
     pub failed: u64,
     /// Valid answers.
     pub requests: u64,
-    /// Time that users were at their work, all of them together.
+    /// Time that users were at their work within it, all of them together, whatever they were at.
     pub users_ns: u64,
 }
 
@@ -104,9 +104,7 @@ impl StagedRecord {
     }
 
     fn ended(&mut self, due: Instant, (begun, ended): (Instant, Instant), time: Option<Duration>) {
-        let users_ns = nanoseconds(ended, begun);
         let part = self.part(due);
-        part.counts.users_ns += users_ns;
         match time {
             Some(time) => {
                 part.counts.whole += 1;
@@ -120,7 +118,12 @@ impl StagedRecord {
                 self.point(ended).counts.failed += 1;
             }
         }
-        // A unit of work may reach over several points: each has its part of the user's time.
+        // A unit of work may reach over several stages and points: each has its part of the user's time.
+        for ((stage, at_s), part) in self.stages.each().zip(&mut self.parts) {
+            let comes = self.start + Duration::from_secs_f64(at_s);
+            let (from, until) = (begun.max(comes), ended.min(comes + stage.lasts));
+            part.counts.users_ns += nanoseconds(until, from);
+        }
         let mut from = begun;
         while from < ended {
             let passed = from.saturating_duration_since(self.start).as_nanos() / self.width.as_nanos();
@@ -242,6 +245,8 @@ mod tests {
             let users: Vec<u64> =
                 staged.points.iter().map(|point| point.counts.users_ns / factor / 1_000_000).collect();
             assert_eq!(users, [150, 1200, 450]);
+            let users = staged.parts.iter().map(|part| part.counts.users_ns / factor / 1_000_000);
+            assert_eq!(users.collect::<Vec<_>>(), [150, 1650]);
         }
     }
 }

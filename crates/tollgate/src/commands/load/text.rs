@@ -55,7 +55,7 @@ pub(super) fn write(result: &QuickResult, layout: &Layout, out: &mut dyn Write) 
         connecting(phases, result.first_request.as_ref(), out)?;
     }
     if let Some(offered) = &result.offered {
-        at_a_rate(offered, out)?;
+        at_a_rate(offered, if result.staged.is_some() { "up to " } else { "" }, out)?;
     }
     if let Some((head, rows)) = report::load_stages(result) {
         stages(&head, &rows, out)?;
@@ -111,12 +111,13 @@ fn totals(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Res
     writeln!(out, "HTML transferred:       {} bytes", result.body_bytes_received)?;
     let (all, time) = (ended.max(1) as f64, seconds.max(f64::MIN_POSITIVE));
     writeln!(out, "Requests per second:    {:.2} [#/sec] (mean)", ended as f64 / time)?;
-    // At a rate nobody waits for anybody, so that there is nothing to be multiplied by.
-    let each_ms = match result.offered {
-        None => result.concurrency as f64 * result.duration_ms / all,
-        Some(_) => result.response_time_ms.mean,
+    // At a rate nobody waits for anybody, and in stages users are not all there: there is nothing to be multiplied by.
+    let is_measured = result.offered.is_some() || result.staged.is_some();
+    let each_ms = match is_measured {
+        false => result.concurrency as f64 * result.duration_ms / all,
+        true => result.response_time_ms.mean,
     };
-    match result.offered.is_some() && result.requests == 0 {
+    match is_measured && result.requests == 0 {
         true => writeln!(out, "Time per request:       - [ms] (mean)")?,
         false => writeln!(out, "Time per request:       {each_ms:.3} [ms] (mean)")?,
     }
@@ -191,6 +192,7 @@ fn classes(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     if result.offered.is_none() {
         let who = match result.concurrency {
             1 => "1 user who waits".to_owned(),
+            users if result.staged.is_some() => format!("up to {users} users who wait"),
             users => format!("{users} users who wait"),
         };
         writeln!(out, "Load:                   closed, {who}: a stall shows once for each; --rate charges it in full")?;
@@ -245,10 +247,10 @@ fn connecting(phases: &PhaseTimes, first: Option<&FirstRequest>, out: &mut dyn W
 }
 
 /// What was offered at a rate.
-fn at_a_rate(offered: &Offered, out: &mut dyn Write) -> io::Result<()> {
+fn at_a_rate(offered: &Offered, up_to: &str, out: &mut dyn Write) -> io::Result<()> {
     let Offered { rate_per_second, arrivals, seed, intended, unsent, users, lateness_ms } = offered;
     let seed = if *arrivals == "poisson" { format!(", seed {seed}") } else { String::new() };
-    writeln!(out, "\nOffered:                {rate_per_second} requests per second ({arrivals}{seed})")?;
+    writeln!(out, "\nOffered:                {up_to}{rate_per_second} requests per second ({arrivals}{seed})")?;
     writeln!(
         out,
         "Intended requests:      {intended}, of which {unsent} could not be sent; {users} users were needed"

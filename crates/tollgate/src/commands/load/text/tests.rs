@@ -231,7 +231,7 @@ fn what_was_offered_at_a_rate_is_told() {
         lateness_ms: Percentiles { p50: Some(0.02), p99: Some(0.2), max: 1.5, ..Percentiles::default() },
     };
     let mut out = Vec::new();
-    at_a_rate(&offered, &mut out).unwrap();
+    at_a_rate(&offered, "", &mut out).unwrap();
     insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
     Offered:                300 requests per second (poisson, seed 7)
     Intended requests:      3000, of which 60 could not be sent; 10 users were needed
