@@ -87,7 +87,8 @@ fn the_server_sees_exactly_as_many_users_as_there_are() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let server = truth_server();
-    for users in [1, 2, 7, 64, 500, 2560] {
+    // Up to 2,560 in `truths`: their ports wait for a minute, and tests that are repeated would run out of them.
+    for users in [1, 2, 7, 64, 300] {
         if users + 100 > allowed {
             println!("skipped: {users} users, since {allowed} descriptors are allowed");
             continue;
