@@ -55,6 +55,8 @@ enum Part {
     Entity,
     Property(Shape),
     References,
+    /// An entity that has a name, by its position in the model.
+    Singleton(usize),
 }
 
 impl Stencils {
@@ -89,6 +91,9 @@ impl Stencils {
             return Arc::new(Stencil::compile_computed(model, set, format, options));
         }
         let (select, expand) = (&options.select, options.expand.as_slice());
+        if let (Some(singleton), Shape::Entity) = (options.singleton, shape) {
+            return self.shaped_of(model, (set, Part::Singleton(singleton)), format, select, expand);
+        }
         let part = match shape {
             Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_) => Part::Property(shape),
             Shape::Collection | Shape::Entity | Shape::Count | Shape::Stream => Part::Entity,
@@ -131,6 +136,7 @@ impl Stencils {
             Part::Entity => Stencil::compile(model, set, format, select, expand),
             Part::Property(shape) => Stencil::compile_property(model, set, format, select, shape),
             Part::References => Stencil::compile_references(model, set, format),
+            Part::Singleton(singleton) => Stencil::compile_singleton(model, singleton, format, select, expand),
         });
         let new = Shaped {
             set,

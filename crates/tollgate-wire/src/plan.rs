@@ -116,6 +116,9 @@ pub struct Options {
     pub id: Option<String>,
     /// The function that the path calls.
     pub called: Option<Called>,
+    /// The singleton that the path names and does not lead away from, by its position in
+    /// [`Model::singletons`](crate::edm::Model::singletons): it cannot be deleted, and its document has its name.
+    pub singleton: Option<usize>,
 }
 
 /// A call of a function, whose answer the rest of the plan finds: it can only be read.

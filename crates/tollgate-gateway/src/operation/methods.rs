@@ -30,7 +30,9 @@ pub(crate) fn allowed_of_action(version: Version, action: &FunctionImport) -> &'
 }
 
 fn of_data(model: &Model, version: Version, plan: &Plan) -> &'static str {
-    let changes = model.entity_sets[plan.set().0].changes;
+    let mut changes = model.entity_sets[plan.set().0].changes;
+    // A singleton is always there.
+    changes.delete &= plan.options.singleton.is_none();
     match (plan.shape, version) {
         (Shape::Collection, _) if changes.insert => "GET, HEAD, OPTIONS, POST",
         (Shape::Collection | Shape::Count | Shape::Stream, _) => READING,

@@ -78,7 +78,7 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
         (Shape::Collection, Method::Post) if changes.insert => Kind::Create,
         (Shape::Entity, Method::Put) if changes.update => Kind::Change(How::Replace),
         (Shape::Entity, _) if is_patch && changes.update => Kind::Change(How::Merge),
-        (Shape::Entity, Method::Delete) if changes.delete => Kind::Delete,
+        (Shape::Entity, Method::Delete) if changes.delete && plan.options.singleton.is_none() => Kind::Delete,
         (Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), Method::Put | Method::Delete) if changes.update => {
             Kind::Property
         }
@@ -108,7 +108,8 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
             if !entry.children.is_empty() {
                 return Err(deep_update(version, headers));
             }
-            Action::Change { plan, entry, how, absent: Absent::Create }
+            let absent = if plan.options.singleton.is_some() { Absent::Fail } else { Absent::Create };
+            Action::Change { plan, entry, how, absent }
         }
         Kind::Property => {
             let entry = property::read(service, request, &plan, method)?;
@@ -226,6 +227,7 @@ pub(super) fn check_options(options: &Options) -> Result<(), Fault> {
         compute,
         apply,
         called: _,
+        singleton: _,
     } = options;
     let looking = [
         ("$filter", filter.is_some()),

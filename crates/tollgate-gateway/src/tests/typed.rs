@@ -32,6 +32,10 @@ const MAPPING: &str = r#"
     type = "Address"
     members = { street = "street", city = "city", code = "zip" }
 
+    [singletons]
+    First = "tasks(1)"
+    Lost = "tasks(99)"
+
     [actions.Void]
     bound_to = "tasks"
     when = "status ne own.Status'Void'"
@@ -192,5 +196,39 @@ fn columns_together_are_a_complex_property() {
         let merge = send(gateway, "MERGE", &format!("{OWN_V2}tasks(20L)"), &[], r#"{"address":{"city":"Genf"}}"#);
         merge.expect(204, "");
         assert_eq!(address(20)["city"], "Genf");
+    });
+}
+
+#[test]
+fn a_singleton_is_an_entity_with_a_name() {
+    on_both("singletons", [TABLES, TABLES], MAPPING, "", |gateway| {
+        let metadata = gateway.get(&format!("{OWN_V4}$metadata"));
+        metadata.expect(200, "<Singleton Name=\"First\" Type=\"own.task\"></Singleton>");
+        gateway.get(&format!("{OWN_V4}$metadata?$format=json")).expect(200, "\"First\":{\"$Type\":\"own.task\"}");
+        gateway.get(OWN_V4).expect(200, "{\"name\":\"First\",\"kind\":\"Singleton\",\"url\":\"First\"}");
+        gateway.get(&format!("{OWN_V2}$metadata")).expect(200, "tasks");
+        gateway.get(&format!("{OWN_V4}First")).expect(200, "$metadata#First\",\"id\":1,");
+        gateway.get(&format!("{OWN_V4}First?$select=status")).expect(200, "$metadata#First(status)\"");
+        gateway.get(&format!("{OWN_V4}First?$compute=id%20add%201%20as%20next&$select=next")).expect(200, "\"next\":2");
+        gateway.get(&format!("{OWN_V4}First/address/city")).expect(200, "\"value\":\"Rome\"");
+        gateway.get(&format!("{OWN_V4}First/$ref")).expect(200, "tasks(1)");
+        let v4 = |method: &str, below: &str, headers: &[(&str, &str)], body: &str| {
+            send(gateway, method, &format!("{OWN_V4}{below}"), headers, body)
+        };
+        v4("PATCH", "First", &[], r#"{"status":"Paid"}"#).expect(204, "");
+        let told = [("Prefer", "return=representation")];
+        v4("PATCH", "First", &told, r#"{"address":{"city":"Bern"}}"#)
+            .expect(200, "$metadata#First\",\"id\":1,\"status\":\"Paid\"");
+        v4("POST", "First/own.Void", &[], "").expect(200, "\"status\":\"Void\"");
+        v4("DELETE", "First", &[], "").expect(405, "PATCH");
+        let allow = gateway.connect().ask("OPTIONS", &format!("{OWN_V4}First"), &[]);
+        assert_eq!(allow.header("allow"), Some("GET, HEAD, OPTIONS, PATCH, PUT"));
+        v4("PATCH", "Lost", &[], r#"{"status":"Paid"}"#).expect(404, "");
+        gateway.get(&format!("{OWN_V4}Lost")).expect(404, "");
+        gateway.get(&format!("{OWN_V4}First(1)")).expect(400, "takes no key");
+        gateway.get(&format!("{OWN_V4}Fist")).expect(404, "did you mean First?");
+        gateway.get(&format!("{OWN_V2}First")).expect(404, "");
+        let batch = r#"{"requests":[{"id":"1","method":"get","url":"First/status"}]}"#;
+        v4("POST", "$batch", &[], batch).expect(200, "\"value\":\"Void\"");
     });
 }

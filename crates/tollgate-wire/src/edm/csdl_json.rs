@@ -80,6 +80,13 @@ fn schema(json: &mut Writer<'_>, model: &Model) {
         for set in &model.entity_sets {
             json.object(&set.name, |json| entity_set(json, model, set));
         }
+        for singleton in &model.singletons {
+            let entity_type = model.type_of(singleton.set);
+            json.object(&singleton.name, |json| {
+                json.text("$Type", &qualified(model, &entity_type.name));
+                bindings(json, model, entity_type);
+            });
+        }
         for function in model.function_imports.iter().filter(|function| function.bound.is_none()) {
             json.object(&function.name, |json| import(json, model, function));
         }
@@ -220,13 +227,7 @@ fn entity_set(json: &mut Writer<'_>, model: &Model, set: &EntitySet) {
     let entity_type = &model.entity_types[set.entity_type.0];
     json.truth("$Collection", true);
     json.text("$Type", &qualified(model, &entity_type.name));
-    if !entity_type.navigation.is_empty() {
-        json.object("$NavigationPropertyBinding", |json| {
-            for navigation in &entity_type.navigation {
-                json.text(&navigation.name, &model.entity_sets[navigation.target.0].name);
-            }
-        });
-    }
+    bindings(json, model, entity_type);
     if let Some(etag) = entity_type.etag {
         json.array("@Core.OptimisticConcurrency", |json| json.text("", &entity_type.leaves[etag.0].path));
     }
@@ -240,6 +241,17 @@ fn entity_set(json: &mut Writer<'_>, model: &Model, set: &EntitySet) {
             json.object(term, |json| json.truth(property, false));
         }
     }
+}
+
+fn bindings(json: &mut Writer<'_>, model: &Model, entity_type: &EntityType) {
+    if entity_type.navigation.is_empty() {
+        return;
+    }
+    json.object("$NavigationPropertyBinding", |json| {
+        for navigation in &entity_type.navigation {
+            json.text(&navigation.name, &model.entity_sets[navigation.target.0].name);
+        }
+    });
 }
 
 /// A function has no side effects; what V2 calls with POST or PUT is an action.

@@ -47,6 +47,13 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
     for set in &model.entity_sets {
         write_entity_set(out, model, set);
     }
+    for singleton in &model.singletons {
+        let entity_type = model.type_of(singleton.set);
+        let kind = format!("{}.{}", model.namespace, entity_type.name);
+        open(out, "Singleton", &[("Name", &singleton.name), ("Type", &kind)]);
+        write_bindings(out, model, entity_type);
+        close(out, "Singleton");
+    }
     for function in model.function_imports.iter().filter(|function| function.bound.is_none()) {
         write_import(out, model, function);
     }
@@ -160,10 +167,7 @@ fn write_entity_set(out: &mut Vec<u8>, model: &Model, set: &EntitySet) {
     let entity_type = &model.entity_types[set.entity_type.0];
     let kind = format!("{}.{}", model.namespace, entity_type.name);
     open(out, "EntitySet", &[("Name", &set.name), ("EntityType", &kind)]);
-    for navigation in &entity_type.navigation {
-        let target = &model.entity_sets[navigation.target.0].name;
-        empty(out, "NavigationPropertyBinding", &[("Path", &navigation.name), ("Target", target)]);
-    }
+    write_bindings(out, model, entity_type);
     if let Some(etag) = entity_type.etag {
         open(out, "Annotation", &[("Term", "Core.OptimisticConcurrency")]);
         open(out, "Collection", &[]);
@@ -186,6 +190,13 @@ fn write_entity_set(out: &mut Vec<u8>, model: &Model, set: &EntitySet) {
         }
     }
     close(out, "EntitySet");
+}
+
+fn write_bindings(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType) {
+    for navigation in &entity_type.navigation {
+        let target = &model.entity_sets[navigation.target.0].name;
+        empty(out, "NavigationPropertyBinding", &[("Path", &navigation.name), ("Target", target)]);
+    }
 }
 
 /// The name of the parameter that is what an operation is called on.

@@ -64,6 +64,8 @@ pub struct Model {
     pub enumerations: Vec<Arc<Enumeration>>,
     /// All entity sets.
     pub entity_sets: Vec<EntitySet>,
+    /// Entities that a URL of V4 names by themselves.
+    pub singletons: Vec<Singleton>,
     /// Associations as V2 names them; V4 metadata is written from the navigation properties.
     pub associations: Vec<Association>,
     /// Functions and actions: function imports in V2, operations with their imports in V4.
@@ -306,6 +308,17 @@ pub struct AssociationEnd {
     pub set: SetId,
     /// How many.
     pub multiplicity: Multiplicity,
+}
+
+/// One entity of a set that a URL of V4 names without a key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Singleton {
+    /// Its name.
+    pub name: String,
+    /// The set that it is in.
+    pub set: SetId,
+    /// Its key: one value for each leaf of [`EntityType::key`], in that order.
+    pub key: Vec<Value>,
 }
 
 /// A set of entities that a URL can name.

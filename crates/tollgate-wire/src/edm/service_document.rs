@@ -37,6 +37,16 @@ pub fn write(out: &mut Vec<u8>, model: &Model, format: Format, base: &Base<'_>) 
                 json_string(out, name);
                 out.push(b'}');
             });
+            for (position, singleton) in model.singletons.iter().enumerate() {
+                if position > 0 || !model.entity_sets.is_empty() {
+                    out.push(b',');
+                }
+                out.extend_from_slice(b"{\"name\":");
+                json_string(out, &singleton.name);
+                out.extend_from_slice(b",\"kind\":\"Singleton\",\"url\":");
+                json_string(out, &singleton.name);
+                out.push(b'}');
+            }
             out.extend_from_slice(b"]}");
         }
         Format::RestJson => {

@@ -43,7 +43,8 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style
     stencil.document.text("{");
     if metadata != Metadata::None {
         stencil.document.texts(&["\"", style.control(), "context\":\""]).root();
-        stencil.document.texts(&["$metadata#", &stencil.context, "/$entity\""]);
+        let one = if outline.singleton.is_some() { "\"" } else { "/$entity\"" };
+        stencil.document.texts(&["$metadata#", &stencil.context, one]);
         stencil.document_has_member = true;
         if !stencil.begin.is_empty() {
             stencil.document.text(",");
@@ -301,9 +302,10 @@ fn context(outline: &Outline<'_>) -> String {
     if *outline.select != Select::All {
         items.extend(Computed::shown(outline.computed).map(|computed| computed.name.clone()));
     }
+    let name = outline.singleton.unwrap_or(outline.set_name());
     match items.is_empty() {
-        true => outline.set_name().to_owned(),
-        false => format!("{}({})", outline.set_name(), items.join(",")),
+        true => name.to_owned(),
+        false => format!("{name}({})", items.join(",")),
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) mod outline;
 pub(crate) mod program;
 pub mod raw;
 
-use crate::edm::{Model, PropertyKind, SetId, Version};
+use crate::edm::{Model, PropertyKind, SetId, Singleton, Version};
 use crate::format::Format;
 use crate::json::v4::Style;
 use crate::number::write_integer;
@@ -197,10 +197,31 @@ impl Stencil {
         stencil
     }
 
+    /// Compiles the document of a singleton, by its position in the model.
+    pub fn compile_singleton(
+        model: &Model,
+        singleton: usize,
+        format: Format,
+        select: &Select,
+        expand: &[Expand],
+    ) -> Stencil {
+        let Singleton { name, set, .. } = &model.singletons[singleton];
+        let Format::V4Json { metadata, ieee754, release } = format else {
+            return Stencil::compile(model, *set, format, select, expand);
+        };
+        let outline = Outline { singleton: Some(name), ..Outline::new(model, *set, select, expand) };
+        let mut stencil = Stencil::blank(&outline, format);
+        json::v4::compile(&mut stencil, &outline, Style { metadata, ieee754, release });
+        stencil
+    }
+
     /// Compiles the documents of a set with computed properties, whose columns stand behind those of the entity.
     pub fn compile_computed(model: &Model, set: SetId, format: Format, options: &Options) -> Stencil {
-        let outline =
-            Outline { computed: &options.compute, ..Outline::new(model, set, &options.select, &options.expand) };
+        let outline = Outline {
+            computed: &options.compute,
+            singleton: options.singleton.map(|index| model.singletons[index].name.as_str()),
+            ..Outline::new(model, set, &options.select, &options.expand)
+        };
         let mut stencil = Stencil::blank(&outline, format);
         match format {
             Format::V4Json { metadata, ieee754, release } => {

@@ -28,6 +28,8 @@ pub(crate) struct Outline<'m> {
     /// What was computed of it.
     pub(crate) computed: &'m [Computed],
     pub(crate) columns: Columns,
+    /// The name of the one entity, where a URL names it by itself.
+    pub(crate) singleton: Option<&'m str>,
 }
 
 /// A primitive of the document.
@@ -57,6 +59,7 @@ impl<'m> Outline<'m> {
             expand,
             computed: &[],
             columns: Columns::new(entity_type, select, expand),
+            singleton: None,
         }
     }
 

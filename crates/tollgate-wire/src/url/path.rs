@@ -6,8 +6,10 @@ use super::error::{Fault, Parsed, Problem, quoted};
 use super::function::{self, Call};
 use super::key::{self, Aliases};
 use super::percent::Quotes;
-use crate::edm::{BoundTo, EntityType, FunctionImport, Model, Multiplicity, PropertyKind, Reached, SetId, Version};
-use crate::plan::{Act, Called, Options, Plan, Resource, Shape, Step};
+use crate::edm::{
+    BoundTo, EntityType, FunctionImport, Model, Multiplicity, PropertyKind, Reached, SetId, Singleton, Version,
+};
+use crate::plan::{Act, Called, Key, Options, Plan, Resource, Shape, Step};
 use crate::suggest;
 
 /// Segments of a path, at most: each one is a join for the store.
@@ -35,15 +37,25 @@ pub(crate) fn parse(
     };
     let mut call = None;
     let mut called = None;
-    let (root, shape, root_key) = match model.set(name) {
-        Some(root) => {
+    let named = |known: &Singleton| version == Version::V4 && known.name == name;
+    let singleton = model.singletons.iter().position(named);
+    let (root, shape, root_key) = match (model.set(name), singleton) {
+        (None, Some(index)) => {
+            let singleton = &model.singletons[index];
+            if first.predicate.is_some() {
+                let what = format!("'{}' is one entity and takes no key", first.name);
+                return Err(Problem::new(Fault::BadKey, first.predicate_at - 1, what));
+            }
+            (singleton.set, Shape::Entity, Some(Key(singleton.key.clone())))
+        }
+        (Some(root), _) => {
             let entity_type = model.type_of(root);
             let predicate = first.predicate;
             let predicate = predicate.map(|text| key::parse((version, aliases), entity_type, text, first.predicate_at));
             let root_key = predicate.transpose()?.flatten();
             (root, if root_key.is_some() { Shape::Entity } else { Shape::Collection }, root_key)
         }
-        None => {
+        (None, None) => {
             let named = |function: &FunctionImport| function.bound.is_none() && function.name == name;
             let Some(index) = model.function_imports.iter().position(named) else {
                 return Err(unknown_root(model, &first));
@@ -80,7 +92,8 @@ pub(crate) fn parse(
         walk.step(&segment)?;
     }
     let Walk { shape, root_key, steps, references, called, call, act, .. } = walk;
-    let options = Options { called, ..Options::default() };
+    let singleton = singleton.filter(|_| steps.is_empty() && shape == Shape::Entity);
+    let options = Options { called, singleton, ..Options::default() };
     let plan = Plan { root, key: root_key, steps, shape, options };
     if let Some(action) = act {
         return Ok((Resource::Act(Box::new(Act { action, plan, arguments: None })), None));
@@ -403,6 +416,7 @@ fn unknown_root(model: &Model, segment: &Segment<'_>) -> Box<Problem> {
         .entity_sets
         .iter()
         .map(|set| set.name.as_str())
+        .chain(model.singletons.iter().map(|singleton| singleton.name.as_str()))
         .chain(model.function_imports.iter().map(|function| function.name.as_str()));
     let hint = match suggest::nearest(segment.name, names) {
         Some(name) => format!("did you mean {name}?"),

@@ -69,6 +69,7 @@ pub(crate) fn model() -> Model {
             })
             .collect(),
         enumerations: Vec::new(),
+        singletons: Vec::new(),
         associations: Vec::new(),
         function_imports: vec![
             FunctionImport {

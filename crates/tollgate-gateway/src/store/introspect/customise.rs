@@ -31,6 +31,9 @@
 //! [tables.orders.columns.secret]
 //! hidden = true
 //!
+//! [singletons]                 # V4 names one entity without a key
+//! Settings = "settings(1)"
+//!
 //! [functions.OrdersSince]      # of OData, in both versions
 //! returns = "Orders"
 //! where = "placed ge @since and status ne 'void'"
@@ -57,7 +60,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use tollgate_wire::edm::{Enumeration, Model, Primitive, Provided};
+use tollgate_wire::edm::{Enumeration, Model, Primitive, Provided, Singleton, Version};
+use tollgate_wire::plan::{Key, Plan, Resource, Shape};
+use tollgate_wire::url;
 use toml::Spanned;
 
 use super::action::WantedAction;
@@ -85,6 +90,8 @@ struct Wanted {
     enumerations: BTreeMap<Spanned<String>, WantedEnumeration>,
     functions: BTreeMap<Spanned<String>, WantedFunction>,
     actions: BTreeMap<Spanned<String>, WantedAction>,
+    /// Addresses of entities, by the name of the singleton.
+    singletons: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
 /// What becomes of tables that the file does not name.
@@ -382,6 +389,11 @@ impl Customisation {
             let function = wanted.declared(model, name.get_ref()).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
             model.function_imports.push(function);
         }
+        for (name, address) in &self.wanted.singletons {
+            self.check_operation(model, name)?;
+            let singleton = self.singleton(model, name, address)?;
+            model.singletons.push(singleton);
+        }
         for (name, wanted) in &self.wanted.actions {
             self.check_operation(model, name)?;
             let action = wanted.declared(model, name).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
@@ -390,10 +402,29 @@ impl Customisation {
         Ok(())
     }
 
-    /// Whether an operation can have this name.
+    /// The entity that has this address, such as `settings(1)`, as a singleton.
+    fn singleton(
+        &self,
+        model: &Model,
+        name: &Spanned<String>,
+        address: &Spanned<String>,
+    ) -> Result<Singleton, ConfigError> {
+        let parsed = url::parse(model, Version::V4, address.get_ref(), None);
+        let (resource, _) = parsed.map_err(|error| self.wrong(address.span(), &error.to_string()))?;
+        if let Resource::Read(plan) = resource
+            && let Plan { root, key: Some(Key(key)), steps, shape: Shape::Entity, .. } = *plan
+            && steps.is_empty()
+        {
+            return Ok(Singleton { name: name.get_ref().clone(), set: root, key });
+        }
+        Err(self.wrong(address.span(), "expected the address of one entity, as a URL has it: settings(1)"))
+    }
+
+    /// Whether an operation or a singleton can have this name.
     fn check_operation(&self, model: &Model, name: &Spanned<String>) -> Result<(), ConfigError> {
         let text = name.get_ref();
         let taken = model.set(text).is_some()
+            || model.singletons.iter().any(|known| known.name == *text)
             || model.function_imports.iter().any(|known| known.name == *text)
             || model.entity_types.iter().any(|known| known.name == *text)
             || model.complex_types.iter().any(|known| known.name == *text)
@@ -401,7 +432,7 @@ impl Customisation {
         if super::name::identifier(text) == *text && !taken {
             return Ok(());
         }
-        let wrong = format!("`{text}` is no name that an operation can have, or taken by a set, a type or another one");
+        let wrong = format!("`{text}` is no name that it can have, or taken by a set, a type or another one");
         Err(self.wrong(name.span(), &wrong))
     }
 
