@@ -28,8 +28,9 @@ pub(crate) mod cell;
 pub(crate) mod outline;
 pub(crate) mod program;
 pub mod raw;
+mod singleton;
 
-use crate::edm::{Model, PropertyKind, SetId, Singleton, Version};
+use crate::edm::{Model, PropertyKind, SetId, Version};
 use crate::format::Format;
 use crate::json::v4::Style;
 use crate::number::write_integer;
@@ -194,24 +195,6 @@ impl Stencil {
             Format::V2Atom => atom::write::compile(&mut stencil, &outline),
             Format::V2Json => json::v2::compile(&mut stencil, &outline),
         }
-        stencil
-    }
-
-    /// Compiles the document of a singleton, by its position in the model.
-    pub fn compile_singleton(
-        model: &Model,
-        singleton: usize,
-        format: Format,
-        select: &Select,
-        expand: &[Expand],
-    ) -> Stencil {
-        let Singleton { name, set, .. } = &model.singletons[singleton];
-        let Format::V4Json { metadata, ieee754, release } = format else {
-            return Stencil::compile(model, *set, format, select, expand);
-        };
-        let outline = Outline { singleton: Some(name), ..Outline::new(model, *set, select, expand) };
-        let mut stencil = Stencil::blank(&outline, format);
-        json::v4::compile(&mut stencil, &outline, Style { metadata, ieee754, release });
         stencil
     }
 
