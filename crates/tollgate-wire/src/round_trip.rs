@@ -168,6 +168,8 @@ proptest! {
 
     #[test]
     fn the_address_of_an_entity_is_read_back_as_its_key(row in any_row()) {
+        // No text of a database has it, so no URL may.
+        prop_assume!(!matches!(&row[1], Value::String(name) if name.contains('\0')));
         let model = testing::model();
         let cells: Vec<_> = row.iter().map(cell).collect();
         for (version, format) in [(Version::V2, Format::V2Json), (Version::V4, formats()[6])] {
