@@ -435,6 +435,8 @@ pub enum Function {
     Trim,
     /// `concat(a, b)`.
     Concat,
+    /// `matchespattern(text, pattern)` (V4): the pattern is a literal in the form that all stores read alike.
+    MatchesPattern,
     /// `year(date)`.
     Year,
     /// `month(date)`.

@@ -173,3 +173,51 @@ fn aliases_stand_in_keys_and_schema_versions_are_known() {
         }
     });
 }
+
+#[test]
+fn patterns_match_alike_on_both_databases() {
+    over_books("expanding_patterns", 100, |gateway| {
+        for (pattern, expected) in [
+            ("^T", vec![2, 3]),
+            ("o$", vec![2]),
+            ("e{2}", vec![3]),
+            ("^[A-F].*r", vec![4, 5]),
+            ("n|wo", vec![1, 2, 7]),
+            (r"^\w%2B$", vec![1, 2, 3, 4, 7]),
+            (r"\s%26\s", vec![5]),
+            ("^(?:O|S).{2,4}$", vec![1, 7]),
+            ("^[^%26]*$", vec![1, 2, 3, 4, 7]),
+            (r"\u0065\x65", vec![3]),
+            ("^t", vec![]),
+            ("", vec![1, 2, 3, 4, 5, 7]),
+            ("(a*)*$", vec![1, 2, 3, 4, 5, 7]),
+        ] {
+            let target = format!("{OWN_V4}books?$select=id&$orderby=id&$filter=matchesPattern(title,'{pattern}')");
+            let found = json(&get(
+                gateway,
+                &target
+                    .replace('^', "%5E")
+                    .replace('\\', "%5C")
+                    .replace('{', "%7B")
+                    .replace('}', "%7D")
+                    .replace('|', "%7C"),
+                &[],
+            ));
+            let ids: Vec<_> =
+                found["value"].as_array().unwrap().iter().map(|book| book["id"].as_i64().unwrap()).collect();
+            assert_eq!(ids, expected, "{pattern}");
+        }
+        for (filter, status, part) in [
+            (
+                "matchesPattern(title,'(')",
+                400,
+                "a '(' without its ')', at character 1 of the pattern in $filter at column 22",
+            ),
+            ("matchesPattern(title,'(?=a)')", 400, "looks around"),
+            ("matchesPattern(title,author_name)", 501, "a pattern that is computed"),
+            ("matchesPattern(title,@p)&@p='%255ET'", 200, "value"),
+        ] {
+            gateway.connect().ask("GET", &format!("{OWN_V4}books?$filter={filter}"), &[]).expect(status, part);
+        }
+    });
+}

@@ -27,6 +27,7 @@ mod pool;
 mod postgres;
 mod proxy;
 mod references;
+mod refused;
 mod reload;
 mod rest;
 mod rest_arrays;

@@ -328,6 +328,7 @@ fn call(function: Function, arguments: &[Value]) -> Result<Value, Undefined> {
         Function::Contains => Value::Boolean(find(&characters(0), &characters(1)).is_some()),
         Function::StartsWith => Value::Boolean(characters(0).starts_with(&characters(1))),
         Function::EndsWith => Value::Boolean(characters(0).ends_with(&characters(1))),
+        Function::MatchesPattern => Value::Boolean(regex::Regex::new(text(1)).unwrap().is_match(text(0))),
         Function::Length => Value::Integer(characters(0).len() as i64),
         Function::IndexOf => {
             Value::Integer(find(&characters(0), &characters(1)).map_or(-1, |position| position as i64))

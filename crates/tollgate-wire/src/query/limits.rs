@@ -32,6 +32,15 @@ pub(super) const COLUMNS_MAX: usize = 128;
 /// Words and phrases of a search: each is looked for in each text of an entity.
 pub(super) const SEARCH_TERMS_MAX: usize = 32;
 
+/// Characters of a pattern.
+pub(super) const PATTERN_CHARS_MAX: usize = 256;
+
+/// Groups of a pattern within each other: each level costs stack here and in the engines.
+pub(super) const PATTERN_NESTING_MAX: usize = 16;
+
+/// Characters of a pattern as if its repetitions were written out, which engines do.
+pub(super) const PATTERN_SIZE_MAX: usize = 1_000;
+
 /// Levels of expansion within expansion, also where `$levels=max` asks for all there are.
 pub(super) const EXPAND_LEVELS_MAX: usize = 6;
 

@@ -121,6 +121,8 @@ names! {
         &["starts_with(", " COLLATE \"C\", ", ")"];
     ENDS_WITH = "tollgate_ends_with", 2, "Whether a text ends with another, exactly.",
         &["starts_with(reverse(", ") COLLATE \"C\", reverse(", "))"];
+    MATCHES = "tollgate_matches", 2, "Whether a text matches a pattern.",
+        &["(", " COLLATE \"C\" ~ ", ")"];
     LENGTH = "tollgate_length", 1, "Characters of a text.",
         &["CAST(char_length(", ") AS int8)"];
     SUBSTRING_FROM = "tollgate_substring_from", 2, "A text from a character on, counted from 0.",

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::num::FpCategory;
 
+use regex::RegexBuilder;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{ToSql, ValueRef};
 use rusqlite::{Connection, Error, ffi};
@@ -186,6 +187,9 @@ fn decimals(raw: &Connection) -> Result<(), StoreError> {
     })
 }
 
+/// Memory of a compiled pattern; those that the parser lets through take a small part of it.
+const PATTERN_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 pub(super) fn refused(extended_code: i32) -> Error {
     Error::SqliteFailure(ffi::Error::new(extended_code), None)
 }
@@ -207,6 +211,17 @@ fn texts(raw: &Connection) -> Result<(), StoreError> {
     };
     pair(function::STARTS_WITH, |text, part| text.starts_with(part))?;
     pair(function::ENDS_WITH, |text, part| text.ends_with(part))?;
+    scalar(raw, function::MATCHES, |context| {
+        if text(context, 1).is_none() {
+            return Ok(None);
+        }
+        // Compiled once for a statement; its time grows with the text alone.
+        let pattern =
+            context.get_or_create_aux(1, |pattern| -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
+                Ok(RegexBuilder::new(pattern.as_str()?).size_limit(PATTERN_BYTES_MAX).build()?)
+            })?;
+        Ok(text(context, 0).map(|text| pattern.is_match(&text)))
+    })?;
     let one = |name, operation: fn(&str) -> String| {
         scalar(raw, name, move |context| Ok(text(context, 0).map(|text| operation(&text))))
     };

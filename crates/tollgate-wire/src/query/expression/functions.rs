@@ -1,5 +1,6 @@
 //! Canonical functions by name, with what they take and give.
 
+use super::pattern;
 use super::types::Class;
 use crate::edm::{Primitive, Version};
 use crate::plan::{Expression, ExpressionKind, Function};
@@ -41,7 +42,7 @@ const V4: &[Version] = &[Version::V4];
 const TEXT: Class = Class::Text;
 const INSTANT: Primitive = Primitive::DateTimeOffset { precision: 0 };
 
-static SIGNATURES: [Signature; 29] = [
+static SIGNATURES: [Signature; 30] = [
     signature("substringof", V2, Function::Contains, &[TEXT, TEXT], Gives::Boolean),
     signature("contains", V4, Function::Contains, &[TEXT, TEXT], Gives::Boolean),
     signature("startswith", BOTH, Function::StartsWith, &[TEXT, TEXT], Gives::Boolean),
@@ -57,6 +58,7 @@ static SIGNATURES: [Signature; 29] = [
     signature("toupper", BOTH, Function::ToUpper, &[TEXT], Gives::Text),
     signature("trim", BOTH, Function::Trim, &[TEXT], Gives::Text),
     signature("concat", BOTH, Function::Concat, &[TEXT, TEXT], Gives::Text),
+    signature("matchespattern", V4, Function::MatchesPattern, &[TEXT, TEXT], Gives::Boolean),
     signature("year", BOTH, Function::Year, &[Class::Dated], Gives::Integer),
     signature("month", BOTH, Function::Month, &[Class::Dated], Gives::Integer),
     signature("day", BOTH, Function::Day, &[Class::Dated], Gives::Integer),
@@ -88,7 +90,7 @@ const fn signature(
 
 /// Functions that the versions have and tollgate does not compute yet.
 const UNBUILT_V2: &[&str] = &["cast", "isof"];
-const UNBUILT_V4: &[&str] = &["hassubsequence", "hassubset", "isdefined", "matchespattern"];
+const UNBUILT_V4: &[&str] = &["hassubsequence", "hassubset", "isdefined"];
 
 /// The function of that name. V4.01 does not mind the case.
 pub(super) fn find(version: Version, name: &str, at: usize) -> Parsed<&'static Signature> {
@@ -139,6 +141,19 @@ pub(super) fn check(
     }
     if signature.name == "substringof" {
         arguments.swap(0, 1);
+    }
+    if signature.function == Function::MatchesPattern {
+        let argument = &mut arguments[1];
+        match &mut argument.kind {
+            ExpressionKind::Literal(Value::String(text)) => {
+                *text = pattern::canonical(text).map_err(|(character, what)| {
+                    let what = format!("{what}, at character {} of the pattern", character + 1);
+                    Problem::new(Fault::BadValue, argument.position, what)
+                })?;
+            }
+            ExpressionKind::Literal(Value::Null) => {}
+            _ => return Err(Problem::not_implemented(argument.position, "a pattern that is computed")),
+        }
     }
     let primitive = match signature.gives {
         Gives::Boolean => Some(Primitive::Boolean),

@@ -9,6 +9,7 @@ mod enumerated;
 mod functions;
 mod member;
 mod operators;
+mod pattern;
 mod related;
 mod special;
 mod types;

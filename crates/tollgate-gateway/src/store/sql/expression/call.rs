@@ -62,6 +62,7 @@ pub(super) fn call<'p>(
         Function::Concat => apply(sql, scope, function::CONCAT, &[text(0)?, text(1)?], depth),
         Function::StartsWith => apply(sql, scope, function::STARTS_WITH, &[text(0)?, text(1)?], depth),
         Function::EndsWith => apply(sql, scope, function::ENDS_WITH, &[text(0)?, text(1)?], depth),
+        Function::MatchesPattern => apply(sql, scope, function::MATCHES, &[text(0)?, text(1)?], depth),
         Function::Length => apply(sql, scope, function::LENGTH, &[text(0)?], depth),
         Function::Substring if arguments.len() == 2 => {
             apply(sql, scope, function::SUBSTRING_FROM, &[text(0)?, integer(1)?], depth)
