@@ -105,6 +105,7 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
             cpu_share: ratio(busiest_us / 1e3, wall_ms).unwrap_or(0.0),
             cpu_us_per_request: generator_us / answers as f64,
             run_queue_share: ratio(queue_us / 1e3, wall_ms).unwrap_or(0.0),
+            stalls_ms: Percentiles::default(),
         },
         inserted: (tally.transfers.settlement.counted > 0).then(|| Inserted {
             records: tally.transfers.records,
@@ -124,6 +125,7 @@ pub fn cell(record: &CellRecord<'_>, trials: &[&Trial]) -> Cell {
         }),
         batch: None,
         played: None,
+        tcp: None,
         connected: None,
         linear: None,
         equal_rate: None,

@@ -31,6 +31,8 @@ pub use scenario::{IterationsOffered, Played, StepFound};
 pub use staged::{StageFound, StageUnit, Staged, StagedPoint};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 
+pub use crate::probe::network::TcpCounts;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -347,6 +349,9 @@ pub struct Cell {
     /// What was found of a scenario's steps; absent for other workloads.
     #[serde(default)]
     pub played: Option<Played>,
+    /// What the kernel counted of TCP during its trials, all programs together; absent in results that do not have it.
+    #[serde(default)]
+    pub tcp: Option<TcpCounts>,
 }
 
 /// A mean over trials with its 95 % interval.
@@ -406,6 +411,9 @@ pub struct GeneratorUse {
     pub cpu_us_per_request: f64,
     /// Time for which the thread that waited longest was ready and had no core, by wall time.
     pub run_queue_share: f64,
+    /// How late its threads noticed a timer of a millisecond; all absent in results that do not have it, and of inserts.
+    #[serde(default)]
+    pub stalls_ms: Percentiles,
 }
 
 /// The figure that a toll compares.

@@ -60,6 +60,8 @@ pub enum Fitness {
     Fit,
     /// They are seen too often, or too many comparisons were refused.
     Refused,
+    /// Fewer than [`COMPARISONS`] were asked for: nothing speaks against the machine, and too little for it.
+    TooFew,
     /// It was interrupted.
     Incomplete,
 }

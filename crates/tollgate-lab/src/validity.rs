@@ -5,6 +5,7 @@
 
 pub(crate) mod at_rate;
 pub mod batch;
+pub(crate) mod held_up;
 mod scenario;
 mod users;
 
@@ -87,6 +88,9 @@ pub const DIFFERENT_BACKEND: &str = "different-backend";
 /// The rule whose finding says that the time of an answer is that of the server behind the subject, too.
 const BACKEND: &str = "backend";
 
+/// The rule that says that a subject ended.
+const SUBJECT_DIED: &str = "subject-died";
+
 /// The rule that holds the rows of a table against what was acknowledged.
 const SETTLEMENT: &str = "settlement";
 
@@ -118,9 +122,12 @@ const RULES: &[(&str, Rule)] = &[
     ("settling", users::settling),
     ("client-saturation", client_saturation),
     ("run-queue", run_queue),
+    ("stalls", held_up::stalls),
     ("joint", joint),
     (BACKEND, backend),
     ("fresh-connections", fresh_connections),
+    ("listen-overflow", held_up::listen_overflow),
+    ("retransmissions", held_up::retransmissions),
     ("handshakes", at_rate::handshakes),
     ("lateness", at_rate::lateness),
     ("rate", at_rate::rate),
@@ -129,6 +136,12 @@ const RULES: &[(&str, Rule)] = &[
     ("warm-up", users::warm_up),
     ("steal", steal),
 ];
+
+/// The names of all rules: those of runs, of batches and of single loads.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let of_runs = RULES.iter().map(|(name, _)| *name).chain([SUBJECT_DIED]);
+    of_runs.chain(batch::names()).chain(crate::load::quick::mark_names())
+}
 
 /// What the rules find in a cell; a single `ok` where they find nothing.
 pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
@@ -160,7 +173,7 @@ pub fn subject_died(variant: &str, level: u64, how: &str) -> Validity {
     Validity {
         variant: variant.to_owned(),
         level,
-        rule: "subject-died".to_owned(),
+        rule: SUBJECT_DIED.to_owned(),
         verdict: Verdict::Refused,
         reason: format!("the subject {how}"),
         remedy: "see its last words, and run again".to_owned(),

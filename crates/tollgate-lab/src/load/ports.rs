@@ -17,13 +17,22 @@ const SPARE: u64 = 256;
 /// # Errors
 /// Both numbers, and what helps.
 pub(super) fn check(users: usize, connection: Connection) -> Result<(), String> {
-    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok().and_then(|text| range(&text));
     let waiting = fs::read_to_string("/proc/net/sockstat").ok().and_then(|text| waiting(&text)).unwrap_or(0);
-    match range {
-        Some(range) => hold(needed(users, connection), range, waiting),
-        // A kernel that does not say is asked no further: a port that is missing is an error of its own class.
-        None => Ok(()),
-    }
+    check_range(users, connection, waiting)
+}
+
+/// The same for a run, which goes on for long: what waits to be used again now, does so for a minute at most.
+///
+/// # Errors
+/// Both numbers, and what helps.
+pub(crate) fn check_for_long(users: usize, connection: Connection) -> Result<(), String> {
+    check_range(users, connection, 0)
+}
+
+fn check_range(users: usize, connection: Connection, waiting: u64) -> Result<(), String> {
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok().and_then(|text| range(&text));
+    // A kernel that does not say is asked no further: a port that is missing is an error of its own class.
+    range.map_or(Ok(()), |range| hold(needed(users, connection), range, waiting))
 }
 
 fn needed(users: usize, connection: Connection) -> u64 {

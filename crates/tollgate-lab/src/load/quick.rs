@@ -19,6 +19,7 @@ pub use found::{
     Spread, Subject,
 };
 pub use marks::Mark;
+pub(crate) use marks::names as mark_names;
 
 use super::checks::Statuses;
 use super::detail::Detail;
@@ -33,6 +34,7 @@ use super::worker::{Order, Report, ReportEnd, Work, Worker};
 use super::{ports, soap};
 use crate::cores::Cores;
 use crate::probe::generator::ThreadsUsed;
+use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 use crate::run::{RunError, StopFlag};
 
@@ -245,10 +247,10 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
         })
         .collect::<Result<_, String>>()
         .map_err(RunError::Failed)?;
-    let (started, ticks) = (jiff::Timestamp::now(), Ticks::now(&cores.all));
+    let (started, ticks, tcp) = (jiff::Timestamp::now(), Ticks::now(&cores.all), TcpCounts::now());
     let cancels = order(load, &workers, &target, &script);
     let (reports, interrupted) = collect(&workers, cancels, stop);
-    let ticks = Ticks::now(&cores.all).since(ticks);
+    let (ticks, tcp) = (Ticks::now(&cores.all).since(ticks), TcpCounts::now().since(tcp));
     let mut recorder = Recorder::default();
     for report in &reports {
         recorder.add(&report.recorder);
@@ -257,7 +259,7 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
     let ended = reports.iter().map(|report| report.finished).max().unwrap_or(begun);
     let took = ended.saturating_duration_since(begun);
     let used = ThreadsUsed::of(reports.iter().map(|report| report.used));
-    let seen = found::Seen { load, target: &target.target, all: &recorder, took, used, ticks, interrupted };
+    let seen = found::Seen { load, target: &target.target, all: &recorder, took, used, ticks, tcp, interrupted };
     Ok(Quick { result: seen.result(started), recorder, started, took })
 }
 

@@ -32,6 +32,11 @@ pub fn times() -> Histogram<u64> {
     Histogram::new_with_bounds(TIME_NS_MIN, TIME_NS_MAX, DIGITS).expect("the bounds are constants in range")
 }
 
+/// An empty histogram of stalls: two digits from 1 us on are enough, 27 KiB.
+fn stalls_of_none() -> Histogram<u64> {
+    Histogram::new_with_bounds(1_000, TIME_NS_MAX, 2).expect("the bounds are constants in range")
+}
+
 /// What was recorded.
 #[derive(Debug, Clone)]
 pub struct Recorder {
@@ -45,6 +50,8 @@ pub struct Recorder {
     pub phases: Option<Box<Phases>>,
     /// Of an open load: how long after their intended start requests were begun. Made when the first one is.
     pub lateness: Option<Histogram<u64>>,
+    /// How late the worker noticed the beats of its own heart. Made when the first one is.
+    pub stalls: Option<Histogram<u64>>,
     /// What only a single load wants to know; absent in runs.
     pub detail: Option<Box<Detail>>,
     /// Of a scenario: each step's own; absent for other work.
@@ -221,6 +228,7 @@ impl Default for Recorder {
             failed: None,
             phases: None,
             lateness: None,
+            stalls: None,
             detail: None,
             stepped: None,
             staged: None,
@@ -246,6 +254,9 @@ impl Recorder {
         }
         if let Some(lateness) = &mut self.lateness {
             lateness.reset();
+        }
+        if let Some(stalls) = &mut self.stalls {
+            stalls.reset();
         }
         if let Some(detail) = &mut self.detail {
             detail.reset(start);
@@ -303,6 +314,12 @@ impl Recorder {
     /// A valid answer to a request that opened its connection, recorded as an answer too.
     pub(super) fn opened(&mut self, intended: Instant, opened: &Opened) {
         self.phases.get_or_insert_default().record(intended, opened);
+    }
+
+    /// A beat was noticed so late.
+    pub(super) fn stall(&mut self, late: Duration) {
+        let late_ns = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
+        self.stalls.get_or_insert_with(stalls_of_none).saturating_record(late_ns);
     }
 
     /// A failed request.
@@ -366,6 +383,9 @@ impl Recorder {
         }
         if let Some(lateness) = &other.lateness {
             self.lateness.get_or_insert_with(times).add(lateness).expect(SAME);
+        }
+        if let Some(stalls) = &other.stalls {
+            self.stalls.get_or_insert_with(stalls_of_none).add(stalls).expect(SAME);
         }
         if let Some(detail) = &other.detail {
             self.detail.get_or_insert_default().add(detail);

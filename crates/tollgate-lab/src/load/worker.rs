@@ -17,6 +17,7 @@ use tollgate_net::link::Door;
 use tollgate_net::pacer::Pacer;
 
 use super::closing::Closing;
+use super::heartbeat::Heartbeat;
 use super::insert::{self, Transfer};
 use super::model::{Lane, Load};
 use super::pass::Pass;
@@ -127,6 +128,7 @@ struct Tools {
     scratch: insert::Scratch,
     thread_use: ThreadUse,
     pacer: Pacer,
+    heartbeat: Heartbeat,
     closing: Rc<Closing>,
     timeout: Duration,
 }
@@ -249,12 +251,13 @@ fn prepare(timeout: Duration) -> Result<(tokio::runtime::Runtime, Tools), String
         .build()
         .map_err(|error| format!("no runtime for the load: {error}"))?;
     let thread_use = ThreadUse::of_this_thread().map_err(|error| format!("/proc/thread-self/schedstat: {error}"))?;
-    let pacer = {
+    let (pacer, heartbeat) = {
         let _entered = runtime.enter();
-        Pacer::new().map_err(|error| format!("no timer for the load: {error}"))?
+        let timers = Pacer::new().and_then(|pacer| Ok((pacer, Heartbeat::new()?)));
+        timers.map_err(|error| format!("no timer for the load: {error}"))?
     };
     let (scratch, closing) = (insert::Scratch::default(), Rc::default());
-    Ok((runtime, Tools { scratch, thread_use, pacer, closing, timeout }))
+    Ok((runtime, Tools { scratch, thread_use, pacer, heartbeat, closing, timeout }))
 }
 
 async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
@@ -291,6 +294,8 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     let mut end = ReportEnd::Whole;
     let written = Rc::clone(&recorder);
     let (mut used_within, mut ended) = (None, None);
+    // An insert pauses by itself to count and delete rows, which is in no time: its beats would say nothing.
+    let beating = if matches!(work, Work::Insert(_)) { tools.heartbeat.still() } else { tools.heartbeat.begin() };
     match (work, load) {
         (Work::Walk(pass, role), _) => {
             let walk = std::mem::take(&mut kept.walk);
@@ -305,14 +310,19 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
                     kept.users = back;
                 }
                 _ = &mut cancel => end = ReportEnd::Cancelled,
+                never = beating.run(&recorder) => match never {},
             }
         }
         (Work::Request | Work::Script(..), Load::Closed(closed)) => {
-            let on_counted = |now| (started, before) = (now, tools.thread_use.read());
+            let on_counted = |now| {
+                (started, before) = (now, tools.thread_use.read());
+                beating.count_from(now);
+            };
             tokio::select! {
                 biased;
                 back = request::run(users, asking, (script, lane), (closed, stages), written, on_counted) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
+                never = beating.run(&recorder) => match never {},
             }
         }
         (Work::Request | Work::Script(..), Load::Open(open)) => {
@@ -320,17 +330,22 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
                 biased;
                 back = open::run(users, asking, script, (open, stages), written, &mut tools.pacer) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
+                never = beating.run(&recorder) => match never {},
             }
         }
         (Work::Scenario(program, lane, conduct, gate), load) => {
             let (thread_use, pacer) = (&tools.thread_use, &mut tools.pacer);
-            let on_counted = |now| (started, before) = (now, thread_use.read());
+            let on_counted = |now| {
+                (started, before) = (now, thread_use.read());
+                beating.count_from(now);
+            };
             let on_ended = |now| ended = Some((now, thread_use.read()));
             let play = Play { program, lane, conduct, load, stages, gate };
             tokio::select! {
                 biased;
                 back = scenario::run(users, asking, play, (written, pacer), on_counted, on_ended) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
+                never = beating.run(&recorder) => match never {},
             }
         }
         (Work::Insert(transfer), _) => {
@@ -346,6 +361,9 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
             }
         }
     }
+    // What fell due at the very end was not noticed yet.
+    beating.note(&recorder);
+    drop(beating);
     let (finished, after) = ended.unwrap_or_else(|| (Instant::now(), tools.thread_use.read()));
     let used = used_within.unwrap_or_else(|| after.since(before));
     kept.users.extend(resting);

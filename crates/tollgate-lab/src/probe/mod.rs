@@ -10,6 +10,7 @@ pub mod generator;
 pub mod machine;
 pub mod memory;
 pub mod metrics;
+pub mod network;
 pub mod system;
 pub mod watch;
 

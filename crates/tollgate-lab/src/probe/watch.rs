@@ -1,8 +1,9 @@
 //! Watches any process of this machine, with those that it started if wanted: look by look what it used since the last one.
 //!
-//! What it deliberately does not do: wait between looks, or follow what a process uses that begins and ends between two
-//! looks: nobody is told of it.
+//! A process of a tree that begins and ends between two looks is told by the account that the kernel gives its parent when it
+//! has waited for it. What it deliberately does not do: wait between looks, or guess what one used that nobody waited for.
 
+mod ended;
 mod process;
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,6 +14,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
 
+use ended::Ended;
 use process::{Found, Stat, Switches};
 
 /// Processes of one tree that are looked at; the youngest beyond are left out.
@@ -51,13 +53,17 @@ pub struct Watch {
     last: Instant,
     carried: Option<(u64, u64)>,
     known: BTreeMap<u32, Known>,
+    ended: Ended,
 }
 
 /// What a process had used by the last look.
 #[derive(Debug, Default)]
 struct Known {
     started_ticks: u64,
+    parent: u32,
     cpu_ns: u64,
+    /// Of children that it waited for.
+    children_ns: u64,
     switches: HashMap<u32, Switches>,
 }
 
@@ -233,6 +239,7 @@ impl Watch {
             last: now,
             carried: None,
             known: BTreeMap::new(),
+            ended: Ended::default(),
         };
         // The first look only notes what was used before.
         watch.look().ok_or(WatchError::Gone(process))?;
@@ -269,16 +276,27 @@ impl Watch {
         let mut known = BTreeMap::new();
         let mut sums = Sums::default();
         let is_first = self.known.is_empty();
+        let mut told = Vec::new();
         for (process, stat) in members {
             // One that ends in between belongs to the next look, which misses it.
             let Some(found) = process::look(process) else { continue };
             let before = self.known.remove(&process).filter(|known| known.started_ticks == stat.started_ticks);
             sums.add(&found, before.as_ref(), is_first);
+            let children_ns = stat.children_ns();
+            if !is_first {
+                told.push((process, children_ns.saturating_sub(before.as_ref().map_or(0, |known| known.children_ns))));
+            }
             let (cpu_ns, switches) = (found.cpu_ns.unwrap_or(0), found.switches.unwrap_or_default());
-            known.insert(process, Known { started_ticks: stat.started_ticks, cpu_ns, switches });
+            let (started_ticks, parent) = (stat.started_ticks, stat.parent);
+            known.insert(process, Known { started_ticks, parent, cpu_ns, children_ns, switches });
         }
         if !known.contains_key(&self.process) {
             return None;
+        }
+        if self.extent == Extent::Tree {
+            let gone = std::mem::take(&mut self.known);
+            let waited_for = self.ended.told(gone, &mut known, &told, process::stat);
+            sums.cpu_ns = sums.cpu_ns.map(|sum| sum + waited_for);
         }
         self.known = known;
         self.last = now;
@@ -469,7 +487,8 @@ mod tests {
             ),
             descriptors: None,
         };
-        let before = Known { started_ticks: 1, cpu_ns: 100, switches: found(0, &[(1, 10), (2, 7)]).switches.unwrap() };
+        let switches = found(0, &[(1, 10), (2, 7)]).switches.unwrap();
+        let before = Known { started_ticks: 1, cpu_ns: 100, switches, ..Known::default() };
         let mut sums = Sums::default();
         sums.add(&found(130, &[(1, 15), (3, 2)]), Some(&before), false);
         sums.add(&found(40, &[(9, 1)]), None, false);

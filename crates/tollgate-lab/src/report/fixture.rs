@@ -302,6 +302,7 @@ pub(crate) fn cell(variant: &str, level: u64) -> Cell {
         backend: None,
         occupancy: None,
         played: None,
+        tcp: None,
         batch: None,
     }
 }
@@ -415,6 +416,7 @@ fn measured(variant: &(&str, &str, f64, f64, f64), level: u64, trials: &[Trial])
             cpu_share: (7.1 / (mean_ms * 1000.0 / level as f64)).min(0.99),
             cpu_us_per_request: 7.1,
             run_queue_share: 0.004,
+            stalls_ms: Percentiles::default(),
         },
         ..cell(name, level)
     }

@@ -12,6 +12,7 @@ use crate::load::recorder::{Recorder, Tally, Transfers};
 use crate::occupancy::{Around, Seen};
 use crate::plan::Plan;
 use crate::probe::Reading;
+use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 use crate::results::{
     Cell, Connecting, EqualRate, Gap, GapKind, IterationsOffered, Peak, Piece, Played, RunResult, Series, Settlement,
@@ -66,6 +67,7 @@ struct Entry {
     level: u64,
     recorder: Recorder,
     ticks: Ticks,
+    tcp: TcpCounts,
     series: Growing,
     /// Connections that were open before its first trial.
     opened_before: u64,
@@ -111,6 +113,7 @@ impl Book {
             level,
             recorder: Recorder::default(),
             ticks: Ticks::default(),
+            tcp: TcpCounts::default(),
             series: Growing::default(),
             opened_before: 0,
             unsteady_starts: 0,
@@ -189,6 +192,7 @@ impl Book {
         entry.recorder.add(&measured.recorder);
         entry.trials_out_of_rows += u32::from(measured.recorder.tally.out_of_rows > 0);
         entry.ticks = entry.ticks.plus(measured.ticks);
+        entry.tcp = entry.tcp.plus(measured.tcp);
         for (at_ms, readings) in &measured.samples {
             if let Some(seen) = &mut entry.seen {
                 seen.add(readings);
@@ -396,6 +400,8 @@ impl Entry {
             trials,
         );
         cell.connections += self.opened_before;
+        cell.tcp = Some(self.tcp);
+        cell.generator.stalls_ms = self.recorder.stalls.as_ref().map(cells::percentiles).unwrap_or_default();
         if self.connecting.is_some() {
             let wall_s = trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3;
             cell.connected = Some(cells::connected(&self.recorder, wall_s));

@@ -1,4 +1,4 @@
-//! The file descriptors that a run needs: every variant keeps the connections of its largest level open, or has them for
+//! The file descriptors and ports that a run needs: every variant keeps the connections of its largest level open, or has them for
 //! a trial, and a run that went out of them would blame the subject.
 //!
 //! The soft limit is raised to the hard one, which the subjects inherit; the hard one is the machine's business.
@@ -6,6 +6,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::experiment::{Connections, Distance, Experiment};
+use crate::load::{Connection, ports};
 use crate::plan::Plan;
 
 /// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.
@@ -21,6 +22,24 @@ pub(super) fn check(experiment: &Experiment, plan: &Plan) -> Result<(), String> 
     let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     let allowed = if raised.is_ok() { limit.maximum } else { limit.current };
     enough(needed(experiment, plan), allowed)
+}
+
+/// Holds the ports that the users of a variant take against those of the machine. Variants have servers of their own, each of
+/// which may be reached from every port.
+///
+/// # Errors
+/// When they are not enough, with what to do.
+pub(super) fn check_ports(experiment: &Experiment, plan: &Plan) -> Result<(), String> {
+    let level = plan.levels.iter().max().copied().unwrap_or(0);
+    let of = |variant: &usize| {
+        let variant = &experiment.variants[*variant];
+        let users = variant.mode.map_or(experiment.users(level), |mode| mode.connections_for(level));
+        let opens = variant.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some());
+        (users, if opens { Connection::New } else { Connection::KeepAlive })
+    };
+    plan.variants.iter().map(of).try_for_each(|(users, connection)| {
+        ports::check_for_long(usize::try_from(users).unwrap_or(usize::MAX), connection)
+    })
 }
 
 fn needed(experiment: &Experiment, plan: &Plan) -> u64 {

@@ -111,6 +111,7 @@ pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
     sites::sites(options, &plan)?;
     headers(options)?;
     descriptors::check(&options.experiment, &plan).map_err(RunError::Usage)?;
+    descriptors::check_ports(&options.experiment, &plan).map_err(RunError::Usage)?;
     Ok(plan)
 }
 

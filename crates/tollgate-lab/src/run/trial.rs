@@ -16,6 +16,7 @@ use crate::load::stages::Stages;
 use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::Reading;
 use crate::probe::generator::ThreadsUsed;
+use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 
 /// A subject is looked at so often while a trial lasts; the first time in the middle of a slice.
@@ -87,6 +88,8 @@ pub(super) struct Measured {
     pub(super) used: ThreadsUsed,
     /// What all cores did.
     pub(super) ticks: Ticks,
+    /// What the kernel counted of TCP.
+    pub(super) tcp: TcpCounts,
     /// What was sampled, with the time since the run's start in milliseconds.
     pub(super) samples: Vec<(f64, Vec<Reading>)>,
 }
@@ -123,7 +126,7 @@ impl Generator {
         let Asked { work, load, stages, level } = asked;
         let Aim { target, place } = subject.aim(level).clone();
         let shares = self.shares(&work, load);
-        let ticks = Ticks::now(&self.cores);
+        let (ticks, tcp) = (Ticks::now(&self.cores), TcpCounts::now());
         let cpu_before = subject.clocks.read_ns();
         let behind_before = subject.behind_ns();
         let mut cancels = Vec::new();
@@ -200,6 +203,7 @@ impl Generator {
         };
         measured.backend_cpu_ns = behind_before.zip(behind_after).map(|(before, after)| after.saturating_sub(before));
         measured.ticks = Ticks::now(&self.cores).since(ticks);
+        measured.tcp = TcpCounts::now().since(tcp);
         measured.samples = samples;
         Ok(measured)
     }
@@ -249,6 +253,7 @@ impl Generator {
             backend_cpu_ns: None,
             used,
             ticks: Ticks::default(),
+            tcp: TcpCounts::default(),
             samples: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! Pure numbers; it runs nothing.
 
-use super::{Claim, Comparison, Fitness, Sight};
+use super::{COMPARISONS, Claim, Comparison, Fitness, Sight};
 use crate::results::Figure;
 use crate::stats::signed_rank::median;
 use crate::stats::{ALPHA, holm, interval, mean, mean_interval, standard_deviation};
@@ -34,6 +34,7 @@ pub(super) fn fitness(asked: usize, done: usize, significant: usize, unjudged: u
     match (significant > most || unjudged > most, done < asked) {
         (true, _) => Fitness::Refused,
         (false, true) => Fitness::Incomplete,
+        (false, false) if asked < COMPARISONS as usize => Fitness::TooFew,
         (false, false) => Fitness::Fit,
     }
 }
@@ -166,6 +167,10 @@ mod tests {
         check(20, 0, 4, Fitness::Refused);
         check(7, 0, 0, Fitness::Incomplete);
         check(7, 4, 0, Fitness::Refused);
+        assert_eq!(fitness(19, 19, 0, 0), Fitness::TooFew);
+        assert_eq!(fitness(2, 2, 1, 0), Fitness::TooFew, "half of them wrong says nothing for it");
+        assert_eq!(fitness(2, 2, 2, 0), Fitness::Refused);
+        assert_eq!(fitness(400, 400, 20, 0), Fitness::Fit);
         let short = comparison(1, &[(Figure::UnitTime, false, vec![0.1])], Vec::new());
         assert!(short.claims.is_empty() && !short.is_significant);
         assert_eq!(short.refused, ["no interval from 1 complete block(s)"]);

@@ -31,6 +31,11 @@ type Rule = fn(&BatchEvidence<'_>) -> Option<Finding>;
 /// All rules in the order of the report.
 const RULES: &[(&str, Rule)] = &[("documents", documents), (LINK, link), ("samples", samples), ("steal", steal)];
 
+/// The names of all rules.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|(name, _)| *name)
+}
+
 /// What the rules find in a cell; a single `ok` where they find nothing.
 pub fn judge(evidence: &BatchEvidence<'_>) -> Vec<Validity> {
     let of = |rule: &str, finding| finding_of(&evidence.cell.variant, evidence.cell.level, rule, finding);

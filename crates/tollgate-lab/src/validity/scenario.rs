@@ -43,7 +43,7 @@ pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
 pub(super) fn begun_late(evidence: &Evidence<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;
-    let Late { share, late_ms, bound_ms } = too_late(offered.lateness_ms, played.iteration_time_ms.p50.unwrap_or(0.0))?;
+    let Late { share, late_ms, bound_ms } = too_late(offered.lateness_ms, played.iteration_time_ms)?;
     let is_for_users = offered.users >= offered.users_max as f64;
     Some(Finding {
         verdict: if is_for_users { Verdict::Marked } else { Verdict::Refused },

@@ -21,8 +21,9 @@ Examples:
   tollgate probe 4711 --duration 1m --json > series.jsonl
 
 CPU is the time of the process's own CPU clock, in nanoseconds: 1.00 is one core. Context switches are those of all threads, \
-also of ones that began since the last line. What a child or a thread uses that begins and ends between two lines is not \
-seen, but the CPU time of threads is. --json prints one object a line: first what is watched, then a look each, last the totals.
+also of ones that began since the last line. Of what begins and ends \
+between two lines the CPU time is seen: that of threads, and with --tree that of children whose parent waits for them, in hundredths \
+of a second. --json prints one object a line: first what is watched, then a look each, last the totals.
 
 Exit codes: 0 the time is over or the process has ended, 1 it cannot be watched, 130 interrupted.";
 

@@ -3,9 +3,11 @@
 //!
 //! Deliberately not here: the comparisons and their judgement (`tollgate_lab::selfcheck`).
 
+mod folder;
+
 use std::cell::Cell;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use tollgate_lab::plan::{Extent, PlanOptions};
@@ -13,6 +15,8 @@ use tollgate_lab::report::Colour;
 use tollgate_lab::results::Figure;
 use tollgate_lab::run::{Certificates, LinkChoice, Observer, Progress, RunOptions, StopFlag};
 use tollgate_lab::selfcheck::{self, COMPARISONS, Fitness, Selfcheck, Sight};
+
+use folder::Folder;
 
 use super::{output, secrets, selection};
 use crate::failure::{Exit, Failure};
@@ -30,7 +34,9 @@ its baseline. Their truth is a toll of none, so every difference that is seen is
 than 3 come by chance in one self-check of sixty, and then this machine is refused for tolls. `sees from` is the smallest toll
 that four runs of five would see. What is found holds for runs of the same extent, while the machine is as it was.
 
-Exit codes: 0 tolls of this machine may be believed, 3 they may not, 130 interrupted.";
+Fewer than 20 comparisons give no verdict, unless they speak against the machine.
+
+Exit codes: 0 tolls of this machine may be believed, or no verdict, 3 they may not be believed, 130 interrupted.";
 
 /// Arguments of `selfcheck`.
 #[derive(Debug, Args)]
@@ -44,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     full: bool,
 
-    /// How many comparisons; with another number, as many may see a difference as by chance do in 98 of 100 self-checks
+    /// How many comparisons; fewer than 20 give no verdict, with more as many may see a difference as by chance do in 98 of 100 self-checks
     #[arg(long, value_name = "N", default_value_t = COMPARISONS, value_parser = clap::value_parser!(u32).range(2..=1000))]
     comparisons: u32,
 
@@ -68,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     let asked = stop.clone();
     signals::on_stop(move || asked.stop())?;
 
-    let folder = Folder::of(arguments);
+    let folder = Folder::of(arguments.out.as_deref())?;
     let line = ProgressLine::on_stderr();
     let comparing = Comparing { line: &line, begun: Cell::new(0), asked: arguments.comparisons };
     let found = selfcheck::check(&options, arguments.comparisons, folder.path(), &comparing, &stop);
@@ -82,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         write(&found, output::render_options().colour, out).map_err(Failure::output)?;
     }
     Ok(match found.verdict {
-        Fitness::Fit => Exit::Done,
+        Fitness::Fit | Fitness::TooFew => Exit::Done,
         Fitness::Refused => Exit::Refused,
         Fitness::Incomplete => Exit::Interrupted,
     })
@@ -118,36 +124,6 @@ fn options(arguments: &Arguments) -> Result<RunOptions, Failure> {
         serve_program,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
-}
-
-/// Where the runs go: the user's folder, or one of our own that goes with this value.
-enum Folder {
-    Kept(PathBuf),
-    Passing(PathBuf),
-}
-
-impl Folder {
-    fn of(arguments: &Arguments) -> Folder {
-        match &arguments.out {
-            Some(folder) => Folder::Kept(folder.clone()),
-            None => Folder::Passing(std::env::temp_dir().join(format!("tollgate-selfcheck-{}", std::process::id()))),
-        }
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Folder::Kept(path) | Folder::Passing(path) => path,
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Folder::Passing(path) = self {
-            // It may not be there, if nothing was measured; and what cannot be removed harms nothing.
-            let _ = std::fs::remove_dir_all(path);
-        }
-    }
 }
 
 /// Draws the line of each run, and says which comparison it is.
@@ -212,6 +188,9 @@ fn write(found: &Selfcheck, colour: Colour, out: &mut dyn Write) -> io::Result<(
              less beside it helps",
         ),
         Fitness::Refused => (31, "refused: too many comparisons had no valid figure; the reasons stand above"),
+        Fitness::TooFew => {
+            (33, "no verdict from fewer than 20 comparisons; these speak neither for this machine nor against it")
+        }
         Fitness::Incomplete => (33, "no verdict: interrupted"),
     };
     match colour {
@@ -286,6 +265,10 @@ mod tests {
             "{text}"
         );
         assert!(text.ends_with("at most 3 of 20 may\nfit: tolls of this machine may be believed\n"), "{text}");
+        (found.verdict, found.asked) = (Fitness::TooFew, 2);
+        let text = written(&found);
+        assert!(text.contains("\nno verdict from fewer than 20 comparisons") && !text.contains("fit:"), "{text}");
+        found.asked = 20;
         found.comparisons[6].refused.push("the hypervisor took 4 %".to_owned());
         (found.verdict, found.significant) = (Fitness::Refused, 5);
         let text = written(&found);

@@ -385,11 +385,12 @@ fn a_frozen_server_shows_at_its_true_size_at_a_rate_and_not_with_users_who_wait(
             std::thread::park_timeout(FREEZE.saturating_sub(begun.elapsed()));
         }
         gateway.running.signal(Signal::CONT);
-        serde_json::from_str::<Value>(&load.finish().out).unwrap()
+        let finished = load.finish();
+        (serde_json::from_str::<Value>(&finished.out).unwrap(), finished.code)
     };
     // Of 2,000 requests in 4 s all that fall due within the 2 s wait for its end: half of them, evenly from 0 to 2 s. So
     // more than a quarter waited longer than 0.9 s, and one of ten longer than 1.5 s.
-    let open = frozen(&["--rate", "500/s", "--duration", "4s", "-c", "2000"]);
+    let (open, code) = frozen(&["--rate", "500/s", "--duration", "4s", "-c", "2000"]);
     let time = |figures: &Value, name: &str| figures["response_time_ms"][name].as_f64().unwrap();
     assert_eq!((&open["offered"]["intended"], &open["errors"]), (&2000.into(), &serde_json::json!({})), "{open:#}");
     assert!(time(&open, "p90") >= 1500.0 && time(&open, "max") >= 1900.0, "{}", open["response_time_ms"]);
@@ -398,9 +399,45 @@ fn a_frozen_server_shows_at_its_true_size_at_a_rate_and_not_with_users_who_wait(
         all.iter().find(|pair| pair[0] == percent).unwrap()[1].as_f64().unwrap()
     };
     assert!(served(75.0) >= 900.0, "{}", open["served_within_ms"]);
+    // It is the server that was held up: every request was sent, and no user was missing. Only a generator that was itself late
+    // for a tenth of that may be refused, and then more users are no help.
+    let marks = open["validity"].as_array().unwrap();
+    let refused: Vec<&Value> = marks.iter().filter(|mark| mark["verdict"] == "refused").collect();
+    assert_eq!(code, if refused.is_empty() { 0 } else { 3 }, "{marks:#?}");
+    assert!(refused.iter().all(|mark| mark["rule"] == "lateness"), "{refused:#?}");
+    assert!(refused.iter().all(|mark| !mark["remedy"].as_str().unwrap().contains("more users")), "{refused:#?}");
     // Users who wait ask nothing meanwhile: one request each is all that they show of it.
-    let closed = frozen(&["-t", "4", "-c", "2"]);
+    let (closed, _) = frozen(&["-t", "4", "-c", "2"]);
     assert!(time(&closed, "max") >= 1900.0 && time(&closed, "p99") < 1000.0, "{}", closed["response_time_ms"]);
+}
+
+#[test]
+fn a_generator_that_was_stopped_is_marked_with_users_who_wait_and_refused_at_a_rate() {
+    let stopped = |line: &[&str]| {
+        let gateway = serving(&[]);
+        let url = format!("{}{FLIGHT}", gateway.url);
+        let load = tollgate([&["load", "--json", "-k"], line, &[url.as_str()]].concat()).start();
+        answered(&gateway.admin, 100);
+        load.signal(Signal::STOP);
+        let begun = Instant::now();
+        while begun.elapsed() < FREEZE {
+            std::thread::park_timeout(FREEZE.saturating_sub(begun.elapsed()));
+        }
+        load.signal(Signal::CONT);
+        let finished = load.finish();
+        (serde_json::from_str::<Value>(&finished.out).unwrap(), finished.code)
+    };
+    let of_rule = |found: &Value, rule: &str| {
+        let marks = found["validity"].as_array().unwrap().clone();
+        marks.into_iter().find(|mark| mark["rule"] == rule).unwrap_or_else(|| panic!("no mark `{rule}`: {found:#}"))
+    };
+    // Half of the time: its heartbeat says so, though the users' answers do not.
+    let (closed, _) = stopped(&["-t", "4", "-c", "2"]);
+    let mark = of_rule(&closed, "stalls");
+    assert!(mark["value"].as_f64().unwrap() > 500.0 && mark["verdict"] == "marked", "{mark:#}");
+    // What was due meanwhile went out late.
+    let (open, code) = stopped(&["--rate", "500/s", "--duration", "4s", "-c", "2000"]);
+    assert_eq!((&of_rule(&open, "lateness")["verdict"], code), (&"refused".into(), 3), "{open:#}");
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::load::model::Arrivals;
 use crate::load::recorder::{BIN, Recorder, Tally};
 use crate::load::target::Connection;
 use crate::probe::generator::ThreadsUsed;
+use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 use crate::results::{Percentiles, Staged, Verdict};
 use crate::secret;
@@ -105,6 +106,10 @@ pub struct QuickResult {
     pub generator_cpu_us_per_request: f64,
     /// CPU time of the generator's busiest thread by wall time: above 0.8 it is the limit.
     pub generator_cpu_share: f64,
+    /// How late the generator noticed a timer of its own that rings each millisecond.
+    pub generator_stalls_ms: Percentiles,
+    /// What the kernel counted of TCP meanwhile, all programs together.
+    pub tcp: TcpCounts,
     /// Users as they were asked for, held against what the records find; absent for a load that was cut off, and at a
     /// rate, which has no users of its own.
     pub littles_law: Option<LittlesLaw>,
@@ -266,6 +271,7 @@ pub(super) struct Seen<'a> {
     pub(super) took: Duration,
     pub(super) used: ThreadsUsed,
     pub(super) ticks: Ticks,
+    pub(super) tcp: TcpCounts,
     pub(super) interrupted: bool,
 }
 
@@ -283,16 +289,20 @@ impl Seen<'_> {
         let generator_cpu_share = used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64;
         let response_time_ms = cells::percentiles(&all.response);
         let errors = cells::errors(tally);
+        let stalls_ms = all.stalls.as_ref().map(cells::percentiles).unwrap_or_default();
         let validity = marks::judge(&Evidence {
             requests: tally.requests,
             checked: tally.checked,
             errors: &errors,
             offered: offered.as_ref(),
+            users_max: load.concurrency as u64,
             response_ms: response_time_ms,
             littles_law,
             generator_cpu_share,
             run_queue_share,
+            stalls_ms,
             ticks: self.ticks,
+            tcp: self.tcp,
             fresh_connections: match load.connection {
                 Connection::KeepAlive => tally.connections.saturating_sub(load.concurrency as u64),
                 Connection::Requests(_) | Connection::New => 0,
@@ -340,6 +350,8 @@ impl Seen<'_> {
             offered,
             generator_cpu_us_per_request: used.cpu_ns as f64 / 1e3 / asked as f64,
             generator_cpu_share,
+            generator_stalls_ms: stalls_ms,
+            tcp: self.tcp,
             littles_law,
             validity,
             interrupted: self.interrupted,

@@ -11,9 +11,13 @@ use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
 use super::found::Offered;
 use crate::load::little::LittlesLaw;
+use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 use crate::results::{Percentiles, Verdict};
 use crate::validity::at_rate::{self, Late, SENT_SHARE_MIN};
+use crate::validity::held_up::{
+    self, RETRANSMITTED_REMEDY, RETRANSMITTED_SHARE_MAX, STALLS_REMEDY, Stalled, TURNED_AWAY_REMEDY,
+};
 use crate::validity::{
     CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
     STEAL_SHARE_MAX,
@@ -42,40 +46,54 @@ pub(super) struct Evidence<'a> {
     pub(super) checked: u64,
     pub(super) errors: &'a BTreeMap<String, u64>,
     pub(super) offered: Option<&'a Offered>,
+    /// Users that there might be.
+    pub(super) users_max: u64,
     pub(super) response_ms: Percentiles,
     pub(super) littles_law: Option<LittlesLaw>,
     pub(super) generator_cpu_share: f64,
     pub(super) run_queue_share: f64,
+    /// How late the generator noticed its own heartbeat.
+    pub(super) stalls_ms: Percentiles,
     pub(super) ticks: Ticks,
+    pub(super) tcp: TcpCounts,
     /// Connections that were opened again where they were to be kept.
     pub(super) fresh_connections: u64,
     /// Requests that the log of each had no room for.
     pub(super) log_dropped: u64,
 }
 
-type Rule = fn(&Evidence<'_>) -> Option<Mark>;
+/// A rule: its name, which is that of its marks, and what it finds.
+type Rule = (&'static str, fn(&Evidence<'_>) -> Option<Mark>);
 
 /// All rules in the order of the report: those that refuse first.
 const RULES: &[Rule] = &[
-    generator_errors,
-    answers,
-    rate,
-    lateness,
-    littles_law,
-    errors,
-    content,
-    samples,
-    client_saturation,
-    run_queue,
-    joint,
-    fresh_connections,
-    steal,
-    log,
+    ("generator-errors", generator_errors),
+    ("answers", answers),
+    ("rate", rate),
+    ("lateness", lateness),
+    ("littles-law", littles_law),
+    ("errors", errors),
+    ("content", content),
+    ("samples", samples),
+    ("client-saturation", client_saturation),
+    ("run-queue", run_queue),
+    ("stalls", stalls),
+    ("joint", joint),
+    ("fresh-connections", fresh_connections),
+    ("listen-overflow", listen_overflow),
+    ("retransmissions", retransmissions),
+    ("steal", steal),
+    ("log", log),
 ];
 
 /// What the rules find.
 pub(super) fn judge(evidence: &Evidence<'_>) -> Vec<Mark> {
-    RULES.iter().filter_map(|rule| rule(evidence)).collect()
+    RULES.iter().filter_map(|(_, rule)| rule(evidence)).collect()
+}
+
+/// The names of all rules.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|(name, _)| *name)
 }
 
 fn mark(rule: &'static str, reason: String, remedy: &'static str, (value, bound): (f64, f64)) -> Mark {
@@ -108,17 +126,22 @@ fn rate(evidence: &Evidence<'_>) -> Option<Mark> {
     let sent = intended.saturating_sub(*unsent) as f64;
     let share = sent / (*intended).max(1) as f64;
     let reason = || format!("{unsent} of {intended} requests could not be sent");
-    (share < SENT_SHARE_MIN)
-        .then(|| refused("rate", reason(), "allow more users (-c), or offer less", (share, SENT_SHARE_MIN)))
+    (share < SENT_SHARE_MIN).then(|| refused("rate", reason(), rate_remedy(evidence), (share, SENT_SHARE_MIN)))
+}
+
+/// What helps where requests went out late or not at all: more users only where there were none left.
+fn rate_remedy(evidence: &Evidence<'_>) -> &'static str {
+    match evidence.offered {
+        Some(offered) if offered.users >= evidence.users_max => "allow more users (-c), or offer less",
+        _ => "offer less, or give the generator cores of its own: users were left",
+    }
 }
 
 fn lateness(evidence: &Evidence<'_>) -> Option<Mark> {
-    let median = evidence.response_ms.p50.unwrap_or(0.0);
-    let Late { share, late_ms, bound_ms } = at_rate::too_late(evidence.offered?.lateness_ms, median)?;
+    let Late { share, late_ms, bound_ms } = at_rate::too_late(evidence.offered?.lateness_ms, evidence.response_ms)?;
     let reason =
         format!("{share} of the requests were sent {late_ms:.2} ms late or later, at most {bound_ms:.2} may be");
-    let remedy = "allow more users (-c), offer less, or give the generator a core of its own";
-    Some(refused("lateness", reason, remedy, (late_ms, bound_ms)))
+    Some(refused("lateness", reason, rate_remedy(evidence), (late_ms, bound_ms)))
 }
 
 fn littles_law(evidence: &Evidence<'_>) -> Option<Mark> {
@@ -166,6 +189,11 @@ fn run_queue(evidence: &Evidence<'_>) -> Option<Mark> {
     (share > RUN_QUEUE_SHARE_MAX).then(|| mark("run-queue", reason(), remedy, (share, RUN_QUEUE_SHARE_MAX)))
 }
 
+fn stalls(evidence: &Evidence<'_>) -> Option<Mark> {
+    let Stalled { reason, stall_ms, bound_ms } = held_up::stalled(evidence.stalls_ms, evidence.response_ms)?;
+    Some(mark("stalls", reason, STALLS_REMEDY, (stall_ms, bound_ms)))
+}
+
 fn joint(evidence: &Evidence<'_>) -> Option<Mark> {
     let busy = evidence.ticks.busy_share();
     let reason =
@@ -180,6 +208,17 @@ fn fresh_connections(evidence: &Evidence<'_>) -> Option<Mark> {
     let reason = || format!("{fresh} connections were opened again, though they were to be kept");
     let remedy = "raise the server's keep-alive limits, or measure without -k";
     (share > FRESH_SHARE_MAX).then(|| mark("fresh-connections", reason(), remedy, (share, FRESH_SHARE_MAX)))
+}
+
+fn listen_overflow(evidence: &Evidence<'_>) -> Option<Mark> {
+    let reason = held_up::turned_away(evidence.tcp)?;
+    Some(mark("listen-overflow", reason, TURNED_AWAY_REMEDY, (evidence.tcp.turned_away() as f64, 0.0)))
+}
+
+fn retransmissions(evidence: &Evidence<'_>) -> Option<Mark> {
+    let reason = held_up::retransmitted(evidence.tcp)?;
+    let decided = (evidence.tcp.retransmitted_share(), RETRANSMITTED_SHARE_MAX);
+    Some(mark("retransmissions", reason, RETRANSMITTED_REMEDY, decided))
 }
 
 fn steal(evidence: &Evidence<'_>) -> Option<Mark> {
@@ -208,21 +247,29 @@ mod tests {
         Offered { rate_per_second, arrivals, seed, intended: 1000, unsent, users, lateness_ms }
     }
 
-    fn check(change: impl FnOnce(&mut Evidence<'_>), errors: &[(&str, u64)], expected: &[(&str, Verdict)]) {
-        let errors = errors.iter().map(|(class, count)| ((*class).to_owned(), *count)).collect();
-        let mut evidence = Evidence {
+    /// What a load without any fault shows.
+    fn sound(errors: &BTreeMap<String, u64>) -> Evidence<'_> {
+        Evidence {
             requests: 10_000,
             checked: 10_000,
-            errors: &errors,
+            errors,
             offered: None,
-            response_ms: at(2.0, 50.0),
+            users_max: 20,
+            response_ms: at(2.0, 5.0),
             littles_law: None,
             generator_cpu_share: 0.5,
             run_queue_share: 0.0,
+            stalls_ms: Percentiles { p999: Some(0.9), ..Percentiles::default() },
             ticks: Ticks { total: 1000, idle: 100, steal: 1 },
+            tcp: TcpCounts { segments_sent: 20_000, segments_retransmitted: 2, ..TcpCounts::default() },
             fresh_connections: 0,
             log_dropped: 0,
-        };
+        }
+    }
+
+    fn check(change: impl FnOnce(&mut Evidence<'_>), errors: &[(&str, u64)], expected: &[(&str, Verdict)]) {
+        let errors = errors.iter().map(|(class, count)| ((*class).to_owned(), *count)).collect();
+        let mut evidence = sound(&errors);
         change(&mut evidence);
         let found: Vec<(&str, Verdict)> = judge(&evidence).iter().map(|mark| (mark.rule, mark.verdict)).collect();
         assert_eq!(found, expected);
@@ -246,37 +293,42 @@ mod tests {
         check(|evidence| evidence.ticks.steal = 11, &[], &[("steal", Marked)]);
         check(|evidence| evidence.fresh_connections = 101, &[], &[("fresh-connections", Marked)]);
         check(|evidence| evidence.log_dropped = 1, &[], &[("log", Marked)]);
+        check(|evidence| evidence.stalls_ms.p999 = Some(1.1), &[], &[("stalls", Marked)]);
+        check(|evidence| evidence.tcp.listen_drops = 1, &[], &[("listen-overflow", Marked)]);
+        check(|evidence| evidence.tcp.segments_retransmitted = 21, &[], &[("retransmissions", Marked)]);
         let broken = LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, holds: Some(false) };
         check(|evidence| evidence.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
     }
 
     #[test]
     fn a_rate_that_was_not_kept_is_refused() {
-        let refused = |unsent: u64, lateness_ms: Percentiles, median_ms: f64, expected: &[&str]| {
+        let refused = |unsent: u64, lateness_ms: Percentiles, p99_ms: f64, expected: &[&str]| {
             let offered = offered(unsent, lateness_ms);
             let expected: Vec<(&str, Verdict)> = expected.iter().map(|rule| (*rule, Verdict::Refused)).collect();
             let errors = BTreeMap::new();
-            let evidence = Evidence {
-                requests: 1000,
-                checked: 1000,
-                errors: &errors,
-                offered: Some(&offered),
-                response_ms: at(median_ms, 50.0),
-                littles_law: None,
-                generator_cpu_share: 0.0,
-                run_queue_share: 0.0,
-                ticks: Ticks::default(),
-                fresh_connections: 0,
-                log_dropped: 0,
-            };
-            let found: Vec<(&str, Verdict)> = judge(&evidence).iter().map(|mark| (mark.rule, mark.verdict)).collect();
+            let marks = judge(&Evidence { offered: Some(&offered), response_ms: at(2.0, p99_ms), ..sound(&errors) });
+            let found: Vec<(&str, Verdict)> = marks.iter().map(|mark| (mark.rule, mark.verdict)).collect();
             assert_eq!(found, expected);
         };
-        refused(0, at(0.1, 0.9), 2.0, &[]);
-        refused(10, at(0.1, 0.9), 2.0, &[]);
-        refused(11, at(0.1, 0.9), 2.0, &["rate"]);
-        refused(0, at(0.1, 1.1), 2.0, &["lateness"]);
+        refused(0, at(0.1, 0.9), 5.0, &[]);
+        refused(10, at(0.1, 0.9), 5.0, &[]);
+        refused(11, at(0.1, 0.9), 5.0, &["rate"]);
+        refused(0, at(0.1, 1.1), 5.0, &["lateness"]);
         refused(0, at(0.1, 1.1), 12.0, &[]);
-        refused(0, Percentiles { p90: Some(1.1), ..Percentiles::default() }, 2.0, &["lateness"]);
+        refused(0, Percentiles { p90: Some(1.1), ..Percentiles::default() }, 5.0, &["lateness"]);
+    }
+
+    #[test]
+    fn more_users_are_a_remedy_only_where_none_were_left() {
+        let remedy = |users: u64| {
+            let offered = Offered { users, ..offered(500, at(0.1, 9.0)) };
+            let errors = BTreeMap::new();
+            let marks = judge(&Evidence { offered: Some(&offered), ..sound(&errors) });
+            assert_eq!(marks.iter().map(|mark| mark.rule).collect::<Vec<_>>(), ["rate", "lateness"]);
+            assert_eq!(marks[0].remedy, marks[1].remedy);
+            marks[0].remedy
+        };
+        assert_eq!(remedy(20), "allow more users (-c), or offer less");
+        assert_eq!(remedy(19), "offer less, or give the generator cores of its own: users were left");
     }
 }

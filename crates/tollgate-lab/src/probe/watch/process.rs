@@ -9,12 +9,17 @@ use super::THREADS_MAX;
 use crate::probe::cpu::CpuClocks;
 use crate::probe::memory::number;
 
+/// The kernel tells of ended children in hundredths of a second (USER_HZ), whatever its own tick is.
+pub(super) const TICK_NS: u64 = 10_000_000;
+
 /// Who a process is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stat {
     pub(super) name: String,
     state: char,
     pub(super) parent: u32,
+    /// CPU time of the children that it waited for, and of theirs, in [`TICK_NS`].
+    children_ticks: u64,
     /// When it began, in ticks since the machine did: with its number, nobody else has that.
     pub(super) started_ticks: u64,
 }
@@ -41,6 +46,11 @@ impl Stat {
     /// Whether it ended and is only kept for its parent.
     pub(super) fn is_ended(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
+    }
+
+    /// CPU time of the children that it waited for, and of theirs.
+    pub(super) fn children_ns(&self) -> u64 {
+        self.children_ticks * TICK_NS
     }
 }
 
@@ -128,6 +138,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
         name: name.to_owned(),
         state: fields.first()?.chars().next()?,
         parent: fields.get(1)?.parse().ok()?,
+        children_ticks: fields.get(13)?.parse::<u64>().ok()? + fields.get(14)?.parse::<u64>().ok()?,
         started_ticks: fields.get(19)?.parse().ok()?,
     })
 }
@@ -153,6 +164,7 @@ mod tests {
     fn a_name_may_hold_brackets_and_spaces() {
         let check = |text: &str, expected: Option<(&str, char, u32, u64)>| {
             let found = parse_stat(text);
+            assert!(found.as_ref().is_none_or(|stat| stat.children_ticks == 15), "{text}");
             let found = found.as_ref().map(|stat| (stat.name.as_str(), stat.state, stat.parent, stat.started_ticks));
             assert_eq!(found, expected, "{text}");
         };

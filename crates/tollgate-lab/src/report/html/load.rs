@@ -328,6 +328,8 @@ mod tests {
             offered: None,
             generator_cpu_us_per_request: 6.0,
             generator_cpu_share: 0.5,
+            generator_stalls_ms: Percentiles::default(),
+            tcp: crate::results::TcpCounts::default(),
             littles_law: None,
             validity: vec![Mark {
                 rule: "steal",

@@ -59,6 +59,8 @@ fn result() -> QuickResult {
         offered: None,
         generator_cpu_us_per_request: 6.24,
         generator_cpu_share: 0.12,
+        generator_stalls_ms: Percentiles::default(),
+        tcp: tollgate_lab::results::TcpCounts::default(),
         littles_law: Some(LittlesLaw { users: 20, found: 19.96, off: 0.002, bound: 0.01, holds: Some(true) }),
         validity: Vec::new(),
         interrupted: false,

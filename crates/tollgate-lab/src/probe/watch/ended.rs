@@ -1,0 +1,114 @@
+//! CPU time of processes of a tree that ended since the last look: their parents are told of it when they wait for them, and
+//! part of it was seen while they lived.
+//!
+//! It deliberately reads nothing by itself, and knows nothing of children that nobody waits for.
+
+use std::collections::BTreeMap;
+
+use super::Known;
+use super::process::{Stat, TICK_NS};
+
+/// What was seen of living processes is finer than what their parents are told: so much may be carried on as difference.
+const ROUNDING_NS: u64 = 2 * TICK_NS;
+
+/// What was counted already of that which parents will be told of.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    /// By the number of the parent that is there.
+    counted_ns: BTreeMap<u32, u64>,
+}
+
+impl Ended {
+    /// What ended processes used that was not counted yet. `gone` are those that were there at the last look and are not there
+    /// now, `there` those that are; `told` is what each of these was told of since then, and `stat` says who has a number.
+    ///
+    /// Whoever ended and was not waited for yet goes on among those that are there, as his parent will be told of him.
+    pub(super) fn told(
+        &mut self,
+        mut gone: BTreeMap<u32, Known>,
+        there: &mut BTreeMap<u32, Known>,
+        told: &[(u32, u64)],
+        stat: impl Fn(u32) -> Option<Stat>,
+    ) -> u64 {
+        // One that lives on has left the tree with its parent's end, and one that nobody waited for is not told of yet.
+        let mut waiting = BTreeMap::new();
+        gone.retain(|process, known| {
+            let Some(now) = stat(*process).filter(|stat| stat.started_ticks == known.started_ticks) else {
+                return true;
+            };
+            if now.is_ended() {
+                waiting.insert(*process, std::mem::take(known));
+            }
+            false
+        });
+        for known in gone.values() {
+            if let Some(parent) = told_of(known, &gone, there) {
+                *self.counted_ns.entry(parent).or_default() += known.cpu_ns + known.children_ns;
+            }
+        }
+        self.counted_ns.retain(|parent, _| there.contains_key(parent));
+        there.append(&mut waiting);
+        told.iter().map(|(parent, told_ns)| self.less_counted(*parent, *told_ns)).sum()
+    }
+
+    fn less_counted(&mut self, parent: u32, told_ns: u64) -> u64 {
+        let counted_ns = self.counted_ns.remove(&parent).unwrap_or(0);
+        let left_ns = counted_ns.saturating_sub(told_ns).min(ROUNDING_NS);
+        if left_ns > 0 {
+            self.counted_ns.insert(parent, left_ns);
+        }
+        told_ns.saturating_sub(counted_ns)
+    }
+}
+
+/// Who is told of an ended process: its parent, or where that ended as well, the parent's.
+fn told_of(known: &Known, gone: &BTreeMap<u32, Known>, there: &BTreeMap<u32, Known>) -> Option<u32> {
+    let mut parent = known.parent;
+    // A chain of parents has no circle; the bound is that of a damaged one.
+    for _ in 0..gone.len() + 1 {
+        if there.contains_key(&parent) {
+            return Some(parent);
+        }
+        parent = gone.get(&parent)?.parent;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn known(parent: u32, cpu_ms: u64, children_ms: u64) -> Known {
+        Known { started_ticks: 7, parent, cpu_ns: cpu_ms * MS, children_ns: children_ms * MS, ..Known::default() }
+    }
+
+    fn check(ended: &mut Ended, gone: &[(u32, Known)], told_ms: u64, expected_ms: u64) {
+        let gone = gone.iter().map(|(process, known)| (*process, Known { switches: [].into(), ..*known })).collect();
+        let mut there = BTreeMap::from([(1, known(0, 5, 0))]);
+        let found = ended.told(gone, &mut there, &[(1, told_ms * MS)], |_| None);
+        assert_eq!(found, expected_ms * MS);
+    }
+
+    #[test]
+    fn of_what_a_parent_is_told_that_which_was_seen_is_left_out() {
+        let mut ended = Ended::default();
+        // Begun and ended between two looks.
+        check(&mut ended, &[], 50, 50);
+        // Seen with 300 ms at the last look, 310 ms in the end.
+        check(&mut ended, &[(2, known(1, 300, 0))], 310, 10);
+        // A child and its own child, which it had waited for in part.
+        check(&mut ended, &[(2, known(1, 100, 40)), (3, known(2, 30, 0))], 200, 30);
+    }
+
+    #[test]
+    fn what_nobody_waits_for_hides_nothing_later() {
+        let mut ended = Ended::default();
+        check(&mut ended, &[(2, known(1, 5000, 0))], 0, 0);
+        check(&mut ended, &[], 100, 80);
+        check(&mut ended, &[], 100, 100);
+        // Its parent is none of ours any more.
+        check(&mut ended, &[(2, known(9, 5000, 0))], 40, 40);
+    }
+}

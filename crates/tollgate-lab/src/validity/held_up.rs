@@ -1,0 +1,141 @@
+//! Rules about what held up the load on its way: the generator itself, which its heartbeat shows, and the kernel's TCP, which
+//! turns connections away or sends segments again.
+
+use super::{Evidence, Finding};
+use crate::probe::network::TcpCounts;
+use crate::results::{Percentiles, Verdict};
+
+/// Beats are a millisecond apart: a shorter stall is none.
+const STALL_MS_MIN: f64 = 1.0;
+/// Stalls longer than this share of the slowest answers' time are in those answers.
+const STALL_SHARE_MAX: f64 = 0.1;
+/// Segments that are sent again wait for 200 ms or more: above this share of all they show in the 99th percentile of answers of
+/// a few segments.
+pub(crate) const RETRANSMITTED_SHARE_MAX: f64 = 0.001;
+
+/// What helps against stalls.
+pub(crate) const STALLS_REMEDY: &str = "stop what else runs on this machine, or give the generator a core of its own";
+/// What helps where connections were turned away.
+pub(crate) const TURNED_AWAY_REMEDY: &str = "raise the server's backlog and net.core.somaxconn, or let fewer users connect at once: who is turned away waits for a second";
+/// What helps against segments that are sent again.
+pub(crate) const RETRANSMITTED_REMEDY: &str =
+    "look for full listeners, lost packets and small socket buffers (`nstat -az | grep -i tcp`)";
+
+/// A stall of the generator.
+pub(crate) struct Stalled {
+    pub(crate) reason: String,
+    pub(crate) stall_ms: f64,
+    pub(crate) bound_ms: f64,
+}
+
+/// Whether the generator was held up for longer than may be beside these answers; in a short time by the highest percentile
+/// that its beats are enough for.
+pub(crate) fn stalled(stalls_ms: Percentiles, response_ms: Percentiles) -> Option<Stalled> {
+    let Percentiles { p50, p90, p95, p99, p999, .. } = stalls_ms;
+    let by_share = [(p999, "p99.9"), (p99, "p99"), (p95, "p95"), (p90, "p90"), (p50, "p50")];
+    let (stall_ms, at) = by_share.into_iter().find_map(|(stall_ms, at)| Some((stall_ms?, at)))?;
+    let slowest_ms = slowest(response_ms);
+    let bound_ms = STALL_MS_MIN.max(STALL_SHARE_MAX * slowest_ms.unwrap_or(0.0));
+    let beside = slowest_ms.map(|slowest_ms| format!(", beside a slowest answer in a hundred of {slowest_ms:.2} ms"));
+    let reason =
+        || format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}{}", beside.unwrap_or_default());
+    (stall_ms > bound_ms).then(|| Stalled { reason: reason(), stall_ms, bound_ms })
+}
+
+/// The 99th percentile, or of few answers the highest one that there is.
+fn slowest(times: Percentiles) -> Option<f64> {
+    times.p99.or(times.p95).or(times.p90).or(times.p50)
+}
+
+/// That connections were turned away, if any were.
+pub(crate) fn turned_away(tcp: TcpCounts) -> Option<String> {
+    let (count, full) = (tcp.turned_away(), tcp.listen_overflows);
+    (count > 0).then(|| {
+        format!("listeners on this side of the network turned {count} connections away, {full} as their queue was full")
+    })
+}
+
+/// That segments were sent again, if more were than may be.
+pub(crate) fn retransmitted(tcp: TcpCounts) -> Option<String> {
+    let TcpCounts { segments_retransmitted, segments_sent, .. } = tcp;
+    let share = tcp.retransmitted_share();
+    (share > RETRANSMITTED_SHARE_MAX).then(|| {
+        let all = segments_sent + segments_retransmitted;
+        format!("{segments_retransmitted} of {all} segments of TCP were sent again ({:.2} %)", share * 100.0)
+    })
+}
+
+pub(super) fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
+    let cell = evidence.cell;
+    let Stalled { reason, stall_ms, bound_ms } = stalled(cell.generator.stalls_ms, cell.response_time_ms)?;
+    Some(Finding { verdict: Verdict::Marked, reason, remedy: STALLS_REMEDY, value: stall_ms, bound: bound_ms })
+}
+
+pub(super) fn listen_overflow(evidence: &Evidence<'_>) -> Option<Finding> {
+    let tcp = evidence.cell.tcp?;
+    Some(Finding {
+        verdict: Verdict::Marked,
+        reason: turned_away(tcp)?,
+        remedy: TURNED_AWAY_REMEDY,
+        value: tcp.turned_away() as f64,
+        bound: 0.0,
+    })
+}
+
+pub(super) fn retransmissions(evidence: &Evidence<'_>) -> Option<Finding> {
+    let tcp = evidence.cell.tcp?;
+    Some(Finding {
+        verdict: Verdict::Marked,
+        reason: retransmitted(tcp)?,
+        remedy: RETRANSMITTED_REMEDY,
+        value: tcp.retransmitted_share(),
+        bound: RETRANSMITTED_SHARE_MAX,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::judge;
+    use super::super::tests::{evidence, sound};
+    use super::*;
+    use crate::results::Cell;
+
+    fn check(change: impl FnOnce(&mut Cell), expected: &str) {
+        let mut cell = sound();
+        cell.response_time_ms = Percentiles { p50: Some(1.0), p99: Some(20.0), ..Percentiles::default() };
+        change(&mut cell);
+        let found = judge(&evidence(&cell));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].rule, expected, "{found:?}");
+    }
+
+    #[test]
+    fn a_heartbeat_later_than_a_tenth_of_the_slowest_answers_is_marked() {
+        let late = |p999: Option<f64>, p99: Option<f64>| Percentiles { p999, p99, ..Percentiles::default() };
+        check(|cell| cell.generator.stalls_ms = late(Some(2.0), Some(1.0)), "all");
+        check(|cell| cell.generator.stalls_ms = late(Some(2.1), Some(1.0)), "stalls");
+        // Too few beats for the highest percentile.
+        check(|cell| cell.generator.stalls_ms = late(None, Some(2.1)), "stalls");
+        check(|cell| (cell.generator.stalls_ms, cell.response_time_ms.p99) = (late(Some(1.0), None), Some(0.2)), "all");
+        check(|cell| (cell.generator.stalls_ms, cell.response_time_ms.p99) = (late(Some(1.1), None), None), "stalls");
+        check(|cell| cell.generator.stalls_ms = Percentiles::default(), "all");
+    }
+
+    #[test]
+    fn connections_turned_away_and_segments_sent_again_are_marked() {
+        let counts = |away: u64, again: u64| {
+            move |cell: &mut Cell| {
+                cell.tcp = Some(TcpCounts {
+                    listen_overflows: away,
+                    listen_drops: away,
+                    segments_retransmitted: again,
+                    segments_sent: 10_000 - again,
+                });
+            }
+        };
+        check(counts(0, 10), "all");
+        check(counts(1, 0), "listen-overflow");
+        check(counts(0, 11), "retransmissions");
+        check(|cell| cell.tcp = None, "all");
+    }
+}

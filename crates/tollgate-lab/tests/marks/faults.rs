@@ -1,0 +1,155 @@
+//! A fault each, and the mark that it must have.
+
+use std::time::Duration;
+
+use tollgate_lab::cores::Cores;
+use tollgate_lab::load::{Arrivals, Mark, QuickLoad, QuickResult, Rate, quick};
+use tollgate_lab::probe::network::TcpCounts;
+use tollgate_lab::probe::system::Ticks;
+use tollgate_lab::results::Verdict;
+use tollgate_lab::run::StopFlag;
+
+use crate::burning::Burning;
+use crate::server::{Answering, SOUND, Server};
+
+/// Loads, and gives back what was found.
+pub(crate) fn load(load: &QuickLoad) -> QuickResult {
+    quick(load, &StopFlag::new()).unwrap()
+}
+
+/// The mark of a rule, which must be there, with its number beyond its bound and with its remedy.
+pub(crate) fn mark<'r>(found: &'r QuickResult, rule: &str, verdict: Verdict) -> &'r Mark {
+    let mark = found.validity.iter().find(|mark| mark.rule == rule);
+    let mark = mark.unwrap_or_else(|| panic!("no mark `{rule}`: {found:#?}"));
+    assert_eq!(mark.verdict, verdict, "{mark:?}");
+    assert!(!mark.remedy.is_empty() && mark.reason.contains(char::is_numeric), "{mark:?}");
+    assert!((mark.value - mark.bound).abs() > 0.0, "{mark:?}");
+    mark
+}
+
+/// So many requests by so many users, each of whose answers is looked at.
+pub(crate) fn closed(server: &Server, requests: u64, concurrency: usize) -> QuickLoad {
+    let contains = Some("right".to_owned());
+    QuickLoad { requests: Some(requests), concurrency, contains, ..QuickLoad::new(server.url()) }
+}
+
+fn at_a_rate(server: &Server, per_second: f64, concurrency: usize) -> QuickLoad {
+    QuickLoad {
+        requests: None,
+        duration: Some(Duration::from_secs(1)),
+        rate: Some(Rate { per_second, arrivals: Arrivals::Constant, seed: 1 }),
+        ..closed(server, 0, concurrency)
+    }
+}
+
+#[test]
+fn a_server_that_fails_once_in_ten_is_marked() {
+    let server = Server::start(Answering { each_fails: 10, ..SOUND });
+    let found = load(&closed(&server, 500, 1));
+    assert_eq!(found.errors["status-500"], 50);
+    mark(&found, "errors", Verdict::Marked);
+}
+
+#[test]
+fn a_wrong_body_is_an_error_and_not_a_fast_answer() {
+    let server = Server::start(Answering { body: "wrong", ..SOUND });
+    let found = load(&closed(&server, 100, 2));
+    assert_eq!((found.requests, found.errors["content"]), (0, 100));
+    mark(&found, "answers", Verdict::Refused);
+}
+
+#[test]
+fn answers_whose_content_nobody_looks_at_are_marked() {
+    let server = Server::start(Answering { body: "wrong", ..SOUND });
+    let found = load(&QuickLoad { contains: None, ..closed(&server, 400, 2) });
+    assert_eq!((found.requests, found.checked), (400, 0));
+    mark(&found, "content", Verdict::Marked);
+}
+
+#[test]
+fn a_few_answers_are_marked() {
+    let server = Server::start(SOUND);
+    mark(&load(&closed(&server, 299, 1)), "samples", Verdict::Marked);
+}
+
+#[test]
+fn a_40_ms_answer_to_one_user_at_500_a_second_refuses_the_rate_and_asks_for_more_users() {
+    let server = Server::start(Answering { takes: Duration::from_millis(40), ..SOUND });
+    let found = load(&at_a_rate(&server, 500.0, 1));
+    // One user gets 25 answers a second at most.
+    assert!(found.requests <= 30, "{found:#?}");
+    let rate = mark(&found, "rate", Verdict::Refused);
+    assert_eq!(rate.remedy, "allow more users (-c), or offer less");
+    assert!(found.is_refused());
+}
+
+/// Far more than any generator can write down: its thread never rests.
+const TOO_MUCH_PER_S: f64 = 2e6;
+
+#[test]
+fn a_generator_that_never_rests_is_marked_as_the_limit_or_as_kept_from_its_core() {
+    let server = Server::start(SOUND);
+    let found = load(&at_a_rate(&server, TOO_MUCH_PER_S, 4));
+    // It has its core or it waits for it: there is nothing else.
+    let is_limit = |mark: &&Mark| ["client-saturation", "run-queue"].contains(&mark.rule);
+    assert!(found.validity.iter().any(|mark| is_limit(&mark)), "{found:#?}");
+    assert_eq!(found.generator_cpu_share > 0.8, found.validity.iter().any(|mark| mark.rule == "client-saturation"));
+}
+
+#[test]
+fn threads_that_burn_beside_the_generator_are_marked() {
+    let server = Server::start(SOUND);
+    // The generator has one share in nine of its core.
+    let _burning = Burning::beside_the_generator(8 * Cores::divide().generator.len().max(1));
+    let found = load(&at_a_rate(&server, TOO_MUCH_PER_S, 4));
+    mark(&found, "run-queue", Verdict::Marked);
+}
+
+#[test]
+fn a_machine_whose_cores_are_all_busy_is_marked() {
+    let server = Server::start(SOUND);
+    let cores = Cores::divide().all;
+    let _burning = Burning::anywhere(3 * cores.len());
+    let before = Ticks::now(&cores);
+    let found = load(&QuickLoad { requests: None, duration: Some(Duration::from_secs(1)), ..closed(&server, 0, 2) });
+    // A group of processes may get less than its cores.
+    if Ticks::now(&cores).since(before).busy_share() < 0.97 {
+        eprintln!("left out: this machine does not let its cores be busy");
+        return;
+    }
+    mark(&found, "joint", Verdict::Marked);
+}
+
+#[test]
+fn connections_that_the_server_closes_though_they_were_to_be_kept_are_marked() {
+    let server = Server::start(Answering { answers_a_connection: 20, ..SOUND });
+    let found = load(&closed(&server, 1000, 2));
+    assert!(found.connections >= 50, "{found:#?}");
+    mark(&found, "fresh-connections", Verdict::Marked);
+}
+
+#[test]
+fn a_log_without_room_for_every_request_is_marked() {
+    let server = Server::start(SOUND);
+    let found = load(&QuickLoad { log_requests_max: Some(100), ..closed(&server, 500, 1) });
+    assert!((mark(&found, "log", Verdict::Marked).value - 400.0).abs() < f64::EPSILON);
+}
+
+#[test]
+fn a_listener_with_a_backlog_of_1_that_does_not_accept_is_marked() {
+    let (server, found) = through_a_full_listener();
+    drop(server);
+    mark(&found, "listen-overflow", Verdict::Marked);
+    assert!(found.tcp.turned_away() > 0);
+}
+
+/// Users who connect at once to a server that takes nobody in before the kernel has turned some of them away.
+pub(crate) fn through_a_full_listener() -> (Server, QuickResult) {
+    let listener = crate::namespace::listener_with_backlog_of_1();
+    let before = TcpCounts::now();
+    let until_full = move || while TcpCounts::now().since(before).listen_overflows == 0 {};
+    let server = Server::on(listener, SOUND, until_full);
+    let found = load(&closed(&server, 64, 16));
+    assert_eq!(found.requests, 64, "{found:#?}");
+    (server, found)
+}

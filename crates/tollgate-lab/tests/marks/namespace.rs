@@ -1,0 +1,73 @@
+//! Faults of the network, in a network namespace of the test's own: nobody else's connections are counted or harmed. Who may
+//! not make one leaves these tests out.
+
+use std::net::{TcpListener, TcpStream};
+
+use rustix::net::sockopt::set_socket_reuseaddr;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with};
+use tollgate_lab::load::{QuickLoad, quick};
+use tollgate_lab::results::Verdict;
+use tollgate_lab::run::StopFlag;
+use tollgate_net::link::{Side, Tun, TunSpec};
+
+use crate::faults::{closed, load, mark, through_a_full_listener};
+use crate::server::{SOUND, Server};
+
+/// A listener of loopback whose queue holds two connections: the kernel counts from 0.
+pub(crate) fn listener_with_backlog_of_1() -> TcpListener {
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+    set_socket_reuseaddr(&socket, true).unwrap();
+    bind(&socket, &std::net::SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    listen(&socket, 1).unwrap();
+    socket.into()
+}
+
+/// Does `work` in a network namespace of its own, where that is allowed.
+fn alone(work: impl FnOnce() + Send + 'static) {
+    let line = match Tun::open(&TunSpec::of_round_trip(std::time::Duration::ZERO)) {
+        Ok(line) => line,
+        Err(error) => {
+            eprintln!("left out: {error}");
+            return;
+        }
+    };
+    let inside = std::thread::spawn(move || {
+        line.enter(Side::Far).unwrap();
+        work();
+    });
+    inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+#[test]
+fn segments_that_are_sent_again_are_marked() {
+    alone(|| {
+        // Who is turned away sends his first segment again.
+        let (_server, found) = through_a_full_listener();
+        assert!(found.tcp.segments_retransmitted > 0, "{found:#?}");
+        mark(&found, "retransmissions", Verdict::Marked);
+        mark(&found, "listen-overflow", Verdict::Marked);
+    });
+}
+
+/// Ports of the namespace: as many as the lab leaves to others, and 44.
+const PORTS: &str = "20000 20299";
+
+#[test]
+fn a_generator_without_ports_is_told_before_and_blames_nobody_else() {
+    alone(|| {
+        std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", PORTS).unwrap();
+        let server = Server::start(SOUND);
+        let refused = quick(&closed(&server, 1000, 100), &StopFlag::new()).unwrap_err().to_string();
+        assert!(refused.contains("100 ports are needed and 44 are free (20000 to 20299"), "{refused}");
+
+        // Others take all of them meanwhile.
+        let mut taken = Vec::new();
+        while let Ok(stream) = TcpStream::connect(server.address) {
+            taken.push(stream);
+        }
+        let found = load(&QuickLoad { concurrency: 20, ..closed(&server, 40, 20) });
+        assert_eq!((found.requests, found.errors.get("ports-exhausted")), (0, Some(&40)), "{found:#?}");
+        mark(&found, "generator-errors", Verdict::Refused);
+        drop(taken);
+    });
+}

@@ -1,0 +1,97 @@
+//! A server that does one thing wrong: late, closing, wrong or deaf answers, each connection on a thread of its own.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How it answers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answering {
+    /// How long an answer takes at least.
+    pub(crate) takes: Duration,
+    /// It closes each connection behind so many answers.
+    pub(crate) answers_a_connection: usize,
+    /// Each of so many answers is a 500; 0: none.
+    pub(crate) each_fails: usize,
+    /// What it answers.
+    pub(crate) body: &'static str,
+}
+
+/// At once, for ever, and right.
+pub(crate) const SOUND: Answering =
+    Answering { takes: Duration::ZERO, answers_a_connection: usize::MAX, each_fails: 0, body: "right" };
+
+/// A server that ends with its owner.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    ending: Arc<AtomicBool>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    pub(crate) fn start(answering: Answering) -> Server {
+        Server::on(TcpListener::bind("127.0.0.1:0").unwrap(), answering, || ())
+    }
+
+    /// On a listener, from which it takes connections once `ready` is over.
+    pub(crate) fn on(listener: TcpListener, answering: Answering, ready: impl FnOnce() + Send + 'static) -> Server {
+        let address = listener.local_addr().unwrap();
+        let ending = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&ending);
+        let accepting = std::thread::spawn(move || {
+            ready();
+            for stream in listener.incoming() {
+                if ended.load(Ordering::Relaxed) {
+                    return;
+                }
+                if let Ok(stream) = stream {
+                    std::thread::spawn(move || answer(&stream, answering));
+                }
+            }
+        });
+        Server { address, ending, accepting: Some(accepting) }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/x", self.address)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.ending.store(true, Ordering::Relaxed);
+        // Wakes it from waiting for the next connection; where none can be made, the process ends soon.
+        if TcpStream::connect(self.address).is_ok()
+            && let Some(accepting) = self.accepting.take()
+        {
+            accepting.join().unwrap();
+        }
+    }
+}
+
+/// Answers until the client or the script closes; what the client did is the load's to tell.
+fn answer(stream: &TcpStream, answering: Answering) -> Option<()> {
+    let Answering { takes, answers_a_connection, each_fails, body } = answering;
+    stream.set_nodelay(true).ok()?;
+    let mut lines = BufReader::new(stream).lines();
+    for number in 1..=answers_a_connection {
+        while !lines.next()?.ok()?.is_empty() {}
+        wait(takes);
+        let status = if each_fails > 0 && number % each_fails == 0 { "500 Failed" } else { "200 OK" };
+        let closing = if number == answers_a_connection { "Connection: close\r\n" } else { "" };
+        let length = body.len();
+        write!(&*stream, "HTTP/1.1 {status}\r\n{closing}Content-Length: {length}\r\n\r\n{body}").ok()?;
+    }
+    Some(())
+}
+
+/// So long is what is given, not what is waited for.
+pub(crate) fn wait(time: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        std::thread::park_timeout(time.saturating_sub(begun.elapsed()));
+    }
+}
