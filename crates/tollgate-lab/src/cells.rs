@@ -262,6 +262,7 @@ mod tests {
         Trial {
             variant: "v".to_owned(),
             level: 1,
+            start: 0,
             block,
             place: 0,
             start_ms: 0.0,

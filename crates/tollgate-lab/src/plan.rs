@@ -119,6 +119,8 @@ pub struct Plan {
     pub presets: u32,
     /// Stop when no toll's interval reaches further than so much to either side, in millionths; absent: after all blocks.
     pub until_width_ppm: Option<u32>,
+    /// Half the width of the band of "no toll", in millionths; absent: the usual one.
+    pub equivalence_ppm: Option<u32>,
 }
 
 /// What is measured at equal rate.
@@ -188,6 +190,8 @@ pub struct PlanOptions {
     /// Stop when no toll's interval reaches further than so much to either side, in millionths; then blocks are looked at as
     /// [`sequential`] says.
     pub until_width_ppm: Option<u32>,
+    /// Half the width of the band of "no toll", in millionths; absent: the usual one.
+    pub equivalence_ppm: Option<u32>,
 }
 
 impl Plan {
@@ -268,6 +272,7 @@ impl Plan {
             passes_likely: Vec::new(),
             presets: experiment.presets.len() as u32,
             until_width_ppm: options.until_width_ppm,
+            equivalence_ppm: options.equivalence_ppm,
         };
         if experiment.ladder.is_some() {
             plan.climb(experiment);

@@ -266,6 +266,9 @@ pub struct Settings {
     pub starts: u32,
     /// What is between generator and subject, such as `loopback`.
     pub network: String,
+    /// Half the width of the band around 1 inside which a whole interval must lie for "no toll", as a share.
+    #[serde(default = "no_toll_band")]
+    pub equivalence_share: f64,
     /// Whether server certificates were not verified.
     pub insecure: bool,
     /// Share of answers whose content was checked, 0 to 1; of inserts, of the transfers whose records were read back
@@ -280,6 +283,11 @@ pub struct Settings {
     /// How the run was looked at to see whether it may stop; absent where its blocks were given.
     #[serde(default)]
     pub looks: Option<Looks>,
+}
+
+/// The band of results that do not have it.
+fn no_toll_band() -> f64 {
+    crate::toll::NO_TOLL_BAND
 }
 
 /// What was found for one variant at one level, over all its trials.
@@ -468,6 +476,36 @@ pub struct Toll {
     pub verdict: TollVerdict,
     /// Why the verdict is not plain, in a few words.
     pub note: Option<String>,
+    /// The same by ranks; absent where it is refused, and in results that do not have it.
+    #[serde(default)]
+    pub by_ranks: Option<ByRanks>,
+    /// What starts of the servers differ by; absent below three of them.
+    #[serde(default)]
+    pub between_starts: Option<BetweenStarts>,
+}
+
+/// A ratio by ranks (Hodges and Lehmann, Wilcoxon), beside that by Student.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ByRanks {
+    /// The ratio.
+    pub ratio: f64,
+    /// Lower end of its interval, of the same confidence as Student's; absent where so few blocks have none.
+    pub low: Option<f64>,
+    /// Upper end of its interval.
+    pub high: Option<f64>,
+    /// Probability of ranks as lopsided by chance, by itself.
+    pub p: f64,
+}
+
+/// What starts of the servers differ by beyond what blocks explain.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BetweenStarts {
+    /// Starts with at least two blocks.
+    pub starts: u32,
+    /// Standard deviation of the starts' ratios, as a share: 0.02 is 2 %.
+    pub deviation: f64,
+    /// Probability of starts so far apart by chance.
+    pub p: f64,
 }
 
 /// What may be said of a toll.
@@ -528,6 +566,9 @@ pub struct Trial {
     pub variant: String,
     /// Level.
     pub level: u64,
+    /// Start of the subjects, from 0; 0 in results that do not have it.
+    #[serde(default)]
+    pub start: u32,
     /// Block, from 0 within its level.
     pub block: u32,
     /// Place in the mirrored order, from 0.

@@ -91,6 +91,7 @@ mod tests {
             passes_likely: Vec::new(),
             presets: 0,
             until_width_ppm: None,
+            equivalence_ppm: None,
         }
     }
 

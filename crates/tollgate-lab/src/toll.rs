@@ -15,7 +15,7 @@ use pair::Compared;
 pub(crate) use pair::{Over, Pair};
 use std::collections::HashMap;
 
-/// Half the width of the band around 1 inside which the whole interval must lie for "no toll": 3 %.
+/// Half the width of the band around 1 inside which the whole interval must lie for "no toll", if nobody said another: 3 %.
 pub const NO_TOLL_BAND: f64 = 0.03;
 
 /// Rules of validity that say that the generator or the machine was at its limit together with the subject: a time
@@ -61,13 +61,22 @@ pub struct Findings<'a> {
     pub gaps: &'a [Gap],
     /// How often the blocks are looked at.
     pub looking: Looking,
+    /// Half the width of the band around 1 inside which the whole interval must lie for "no toll", as a share.
+    pub equivalence_share: f64,
 }
 
 impl<'a> Findings<'a> {
     /// Those of a stored run.
     pub fn of(run: &'a RunResult) -> Self {
         let looking = if run.settings.looks.is_some() { Looking::Often } else { Looking::Once };
-        Findings { trials: &run.trials, cells: &run.cells, validity: &run.validity, gaps: &run.gaps, looking }
+        Findings {
+            trials: &run.trials,
+            cells: &run.cells,
+            validity: &run.validity,
+            gaps: &run.gaps,
+            looking,
+            equivalence_share: run.settings.equivalence_share,
+        }
     }
 }
 

@@ -12,12 +12,13 @@ use super::target::Connection;
 /// Ports that are left to everybody else on the machine.
 const SPARE: u64 = 256;
 
-/// Holds what users who connect like this need against what the machine has.
+/// Holds what users who connect like this need against what the network namespace of the calling thread has.
 ///
 /// # Errors
 /// Both numbers, and what helps.
 pub(super) fn check(users: usize, connection: Connection) -> Result<(), String> {
-    let waiting = fs::read_to_string("/proc/net/sockstat").ok().and_then(|text| waiting(&text)).unwrap_or(0);
+    let waiting =
+        fs::read_to_string("/proc/thread-self/net/sockstat").ok().and_then(|text| waiting(&text)).unwrap_or(0);
     check_range(users, connection, waiting)
 }
 

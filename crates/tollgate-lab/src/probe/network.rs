@@ -94,7 +94,8 @@ mod tests {
         assert_eq!((found.turned_away(), found.retransmitted_share()), (5, 0.001));
         assert_eq!(found.plus(found).since(found), found);
         assert_eq!(parse("", "Tcp: OutSegs\n"), TcpCounts::default());
-        assert_eq!(TcpCounts::default().retransmitted_share(), 0.0);
+        let nothing = TcpCounts::default();
+        assert_eq!((nothing.turned_away(), nothing.retransmitted_share()), (0, 0.0));
     }
 
     #[test]

@@ -74,6 +74,7 @@ pub(crate) fn protocol() -> RunResult {
             validity: &validity,
             gaps: &[],
             looking: crate::stats::sequential::Looking::Once,
+            equivalence_share: toll::NO_TOLL_BAND,
         },
     );
     let series = series(&trials);
@@ -103,6 +104,7 @@ pub(crate) fn protocol() -> RunResult {
             subject_cores: vec![0],
             starts: 3,
             network: "loopback".into(),
+            equivalence_share: toll::NO_TOLL_BAND,
             insecure: false,
             content_checked_share: 1.0,
             round_trip_ms: None,
@@ -333,6 +335,7 @@ fn trials(experiment: &Experiment, blocks: u32) -> Vec<Trial> {
                 trials.push(Trial {
                     variant: name.into(),
                     level,
+                    start: 0,
                     block,
                     place: place as u32,
                     start_ms: now_ms,

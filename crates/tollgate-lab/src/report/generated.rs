@@ -126,6 +126,8 @@ fn toll() -> impl Strategy<Value = Toll> {
             p_adjusted: low,
             verdict,
             note: None,
+            by_ranks: None,
+            between_starts: None,
         },
     )
 }

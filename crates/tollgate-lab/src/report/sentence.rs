@@ -8,7 +8,8 @@ use super::number;
 use super::peers;
 use super::view::{self, Group, headline_level, is_clear, is_plain};
 use crate::results::{Distance, Experiment, Figure, Gap, GapKind, Piece, RunResult, State, Toll, TollVerdict};
-use crate::toll::NO_TOLL_BAND;
+use crate::stats::warm_up::Course;
+use crate::stats::{ALPHA, holm};
 
 /// Variants whose errors are told one by one before the rest is counted.
 const ONSETS_MAX: usize = 4;
@@ -88,6 +89,66 @@ pub(super) fn ranks_disagree(toll: &Toll) -> bool {
     by_statistics && toll.note.is_some()
 }
 
+/// The band inside which an interval must lie for "no toll".
+pub(super) fn band(run: &RunResult) -> String {
+    format!("± {} %", (run.settings.equivalence_share * 1e4).round() / 1e2)
+}
+
+/// What starts of the servers differ by, where there were enough: each toll whose starts do, after Holm, or that none does.
+pub(super) fn starts(run: &RunResult) -> Vec<String> {
+    let told: Vec<_> = run.tolls.iter().filter_map(|toll| Some((toll, toll.between_starts?))).collect();
+    let Some(starts) = told.iter().map(|(_, between)| between.starts).max() else { return Vec::new() };
+    let adjusted = holm::adjust(&told.iter().map(|(_, between)| between.p).collect::<Vec<_>>());
+    let differ = told.iter().zip(adjusted).filter(|(_, p)| *p < ALPHA);
+    let texts: Vec<String> = differ
+        .map(|((toll, between), _)| {
+            format!(
+                "{} over {} at {}, {}: its {} starts differ by ± {:.1} % beyond what their blocks do, which the interval over \
+                 blocks does not hold; take more starts",
+                toll.variant,
+                toll.baseline,
+                run.experiment.level_title(toll.level),
+                figure(&run.experiment, toll.figure),
+                between.starts,
+                between.deviation * 100.0
+            )
+        })
+        .collect();
+    match texts.is_empty() {
+        true => {
+            vec![format!("{starts} starts of the servers: none of {} tolls differs from start to start", told.len())]
+        }
+        false => texts,
+    }
+}
+
+/// How response times went while servers were warmed up, where that is known; who is not flat is named.
+pub(super) fn courses(run: &RunResult) -> Option<String> {
+    let of = |course: Course| {
+        let of_course = run.warm_ups.iter().filter(move |warm_up| warm_up.course == Some(course));
+        let mut names: Vec<&str> = of_course.map(|warm_up| warm_up.variant.as_str()).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        (count, names.join(", "))
+    };
+    let kinds = [
+        (Course::Flat, "flat from the beginning"),
+        (Course::WarmUp, "faster after a while"),
+        (Course::Slowing, "slower after a while"),
+        (Course::NoSteadyState, "steady at no time"),
+    ];
+    let texts: Vec<String> = kinds
+        .into_iter()
+        .filter_map(|(course, words)| match of(course) {
+            (0, _) => None,
+            (count, _) if course == Course::Flat => Some(format!("{count} {words}")),
+            (count, names) => Some(format!("{count} {words} ({names})")),
+        })
+        .collect();
+    (!texts.is_empty()).then(|| format!("warm-ups: {}", texts.join(", ")))
+}
+
 /// A verdict in a word or two.
 pub(super) fn verdict(verdict: TollVerdict) -> &'static str {
     match verdict {
@@ -116,9 +177,9 @@ pub(super) fn headline(run: &RunResult, variant: &str, times: Times) -> Option<S
                 format!("a {noun} takes {} the time of {baseline} ({difference})", ratio(time, times))
             }
             TollVerdict::NoToll => format!(
-                "a {noun} takes as long as with {baseline}: {}, inside ± {:.0} % ({} blocks)",
+                "a {noun} takes as long as with {baseline}: {}, inside {} ({} blocks)",
                 ratio(time, times),
-                NO_TOLL_BAND * 100.0,
+                band(run),
                 time.blocks
             ),
             TollVerdict::Unclear => {

@@ -283,7 +283,7 @@ fn legend(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> 
         signs.push("no request failed".to_owned());
     }
     if has(TollVerdict::NoToll) {
-        signs.push(format!("= no toll: the whole interval inside ± {:.0} %", crate::toll::NO_TOLL_BAND * 100.0));
+        signs.push(format!("= no toll: the whole interval inside {}", sentence::band(view.run)));
     }
     if has(TollVerdict::Unclear) {
         signs
@@ -300,6 +300,8 @@ fn legend(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> 
                 .to_owned(),
         );
     }
+    signs.extend(sentence::starts(view.run));
+    signs.extend(sentence::courses(view.run));
     for (why, count) in refusals(view) {
         signs.push(format!("refused in {count} of {} rows: {why}", view.rows.len()));
     }

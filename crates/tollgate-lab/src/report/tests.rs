@@ -1,7 +1,8 @@
 //! Reporters on the fixtures.
 
 use super::{Colour, REPORTERS, RenderError, RenderOptions, find, fixture, render};
-use crate::results::{Comparison, Figure, RunResult, TollVerdict, Variant};
+use crate::results::{BetweenStarts, Comparison, Figure, RunResult, TollVerdict, Validity, Variant, Verdict};
+use crate::validity;
 
 fn rendered(name: &str, run: &RunResult, options: &RenderOptions) -> String {
     let mut out = Vec::new();
@@ -263,4 +264,90 @@ fn pictures() {
     ] {
         std::fs::write(folder.join(format!("{name}.html")), text("html", &run)).unwrap();
     }
+}
+
+/// A run in which each rule there is has marked or refused a cell.
+fn with_every_mark() -> RunResult {
+    let mut run = fixture::protocol();
+    let cells: Vec<(String, u64)> = run.cells.iter().map(|cell| (cell.variant.clone(), cell.level)).collect();
+    let names: std::collections::BTreeSet<&str> = validity::names().collect();
+    let doubt = |(number, rule): (usize, &str)| {
+        let (variant, level) = cells[number % cells.len()].clone();
+        Validity {
+            variant,
+            level,
+            rule: rule.to_owned(),
+            verdict: if number % 2 == 0 { Verdict::Marked } else { Verdict::Refused },
+            reason: format!("{rule} found {number}"),
+            remedy: format!("{rule} is mended by {number}"),
+            value: number as f64,
+            bound: 0.0,
+        }
+    };
+    run.validity = names.into_iter().enumerate().map(doubt).collect();
+    run
+}
+
+#[test]
+fn every_mark_stands_with_its_number_and_its_remedy_in_every_form() {
+    let run = with_every_mark();
+    assert!(run.validity.len() >= 28, "{}", run.validity.len());
+    for name in ["terminal", "html", "markdown", "json"] {
+        let shown = text(name, &run).replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ");
+        for doubt in &run.validity {
+            for said in [&doubt.reason, &doubt.remedy] {
+                assert!(shown.contains(said.as_str()), "{name} does not say `{said}`: {shown}");
+            }
+        }
+    }
+    // Beside the figure: the row of the cell has the number of its doubt.
+    let terminal = text("terminal", &run);
+    for doubt in &run.validity {
+        let foot = terminal.lines().find(|line| line.starts_with('[') && line.ends_with(&format!(" {}", doubt.rule)));
+        let number = &foot.unwrap_or_else(|| panic!("no footnote of {}: {terminal}", doubt.rule));
+        let number = number[1..].split(']').next().unwrap();
+        let has_number = |line: &str| {
+            line.contains(&doubt.variant)
+                && line.split(['[', ']', ',', ' ']).any(|word| word == number)
+                && !line.starts_with('[')
+        };
+        assert!(terminal.lines().any(has_number), "no row of {} has [{number}]: {terminal}", doubt.variant);
+    }
+}
+
+#[test]
+fn why_a_law_is_not_identified_stands_in_every_form() {
+    let mut run = fixture::mediation();
+    let doubt = "throughput does not fall up to 2560 users";
+    run.scalings.iter_mut().for_each(|scaling| scaling.doubt = Some(doubt.to_owned()));
+    for name in ["terminal", "html", "markdown"] {
+        let shown = text(name, &run).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains("not identified") && shown.contains(doubt), "{name}: {shown}");
+    }
+}
+
+#[test]
+fn what_starts_differ_by_and_how_warm_ups_went_is_told() {
+    let mut run = fixture::mediation();
+    let shown = |name: &str, run: &RunResult| text(name, run).split_whitespace().collect::<Vec<_>>().join(" ");
+    for name in ["terminal", "html"] {
+        let text = shown(name, &run);
+        assert!(text.contains("warm-ups: 1 faster after a while (nginx-pass-through-1k)"), "{name}: {text}");
+        assert!(!text.contains("starts of the servers"), "{name}");
+    }
+    run.tolls.iter_mut().for_each(|toll| {
+        toll.between_starts = Some(BetweenStarts { starts: 3, deviation: 0.001, p: 0.4 });
+    });
+    assert!(shown("terminal", &run).contains("3 starts of the servers: none of "));
+    run.tolls[0].between_starts = Some(BetweenStarts { starts: 3, deviation: 0.021, p: 1e-6 });
+    let (terminal, name) = (shown("terminal", &run), run.tolls[0].variant.clone());
+    assert!(terminal.contains("its 3 starts differ by ± 2.1 %") && terminal.contains(&name), "{terminal}");
+}
+
+#[test]
+fn the_band_of_no_toll_is_the_one_that_was_asked_for() {
+    let mut run = fixture::protocol();
+    run.settings.equivalence_share = 0.015;
+    let page = text("html", &run).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("within ± 1.5 %"), "{page}");
 }

@@ -1,6 +1,7 @@
 //! What is stored of mediation: what the servers behind a subject used, how throughput grows with the users, and how a
 //! subject became warm.
 
+use crate::stats::warm_up::Course;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,4 +54,7 @@ pub struct WarmUp {
     pub points: Vec<(f64, f64)>,
     /// Whether response times were steady in the end.
     pub is_steady: bool,
+    /// How response times went; absent in results that do not have it.
+    #[serde(default)]
+    pub course: Option<Course>,
 }

@@ -325,6 +325,7 @@ fn blank(
                 (false, true) => format!("{network}, and to the database {}", distance::words(plan.round_trip, &[])),
                 (false, false) => network.to_owned(),
             },
+            equivalence_share: plan.equivalence_ppm.map_or(crate::toll::NO_TOLL_BAND, |ppm| f64::from(ppm) / 1e6),
             insecure: options.certificates == Certificates::Unverified,
             content_checked_share: 0.0,
             round_trip_ms: (is_remote || is_ladder).then_some(plan.round_trip.as_secs_f64() * 1e3),

@@ -34,7 +34,7 @@ use crate::round_trips;
 use crate::scaling;
 use crate::schedule::{self, Block};
 use crate::secret;
-use crate::stats::warm_up::{WarmUp, mser5};
+use crate::stats::warm_up::{self, WarmUp, mser5};
 use crate::validity;
 
 /// A subject has so long to answer its first unit of work.
@@ -365,7 +365,8 @@ impl Session<'_> {
                 _ => continue,
             };
             let name = experiment.variants[variant].name.clone();
-            self.result.warm_ups.push(results::WarmUp { variant: name, level, start, points, is_steady });
+            let course = warm_up::course(&course);
+            self.result.warm_ups.push(results::WarmUp { variant: name, level, start, points, is_steady, course });
             return Ok(is_steady);
         }
     }
@@ -530,6 +531,7 @@ fn trial_of(name: &str, block: &Block, place: usize, measured: &Measured) -> Tri
     Trial {
         variant: name.to_owned(),
         level: block.level,
+        start: block.start,
         block: block.number,
         place: place as u32,
         start_ms: measured.start.as_secs_f64() * 1e3,

@@ -4,7 +4,7 @@
 //! few. It never decides a toll; where it disagrees with Student t, the toll is marked.
 
 /// Largest number of values for which the exact distribution is computed; beyond, its normal limit (error below 1e-3).
-const EXACT_MAX: usize = 200;
+pub const EXACT_MAX: usize = 200;
 
 /// Two-sided probability of signed ranks at least as lopsided by chance. Zeros are left out; 1 if nothing is left.
 ///
@@ -28,6 +28,30 @@ pub fn probability(differences: &[f64]) -> f64 {
 /// Whether so many values could show a difference at `alpha` at all.
 pub fn can_tell(n: usize, alpha: f64) -> bool {
     2.0 * 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX)) < alpha
+}
+
+/// How many of the lowest sums of signed ranks are together rarer than half of `alpha`: a centre is rejected beyond as many means
+/// of pairs on either side. Absent where none is, as there are too few values, and beyond [`EXACT_MAX`] values.
+pub fn rejected_sums(n: usize, alpha: f64) -> Option<usize> {
+    if n > EXACT_MAX {
+        return None;
+    }
+    // Up to the middle, which is never rare.
+    let mut shares = vec![0.0_f64; n * (n + 1) / 4 + 1];
+    shares[0] = 1.0;
+    for rank in 1..=n {
+        for sum in (0..shares.len()).rev() {
+            let with = if sum >= rank { shares[sum - rank] } else { 0.0 };
+            shares[sum] = (shares[sum] + with) / 2.0;
+        }
+    }
+    let mut below = 0.0;
+    let is_rare = |share: &&f64| {
+        below += **share;
+        2.0 * below <= alpha
+    };
+    let rare = shares.iter().take_while(is_rare).count();
+    (rare > 0).then_some(rare)
 }
 
 /// The middle value; the mean of the two middle ones for an even number. Absent for no values.

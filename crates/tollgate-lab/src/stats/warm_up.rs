@@ -4,6 +4,11 @@
 //! their number, over means of five neighbouring bins. Source: K. P. White, An effective truncation heuristic for
 //! bias reduction in simulation output, Simulation 69 (1997). It measures nothing and waits for nothing.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::mean;
+
 /// Neighbouring bins that are averaged first, so that a single odd bin does not decide.
 const BATCH: usize = 5;
 /// Fewest batches that can show a steady state.
@@ -21,6 +26,39 @@ pub enum WarmUp {
     NotSteady,
     /// Fewer than 20 bins: nothing can be said yet.
     TooShort,
+}
+
+/// Times that differ by less are the same.
+const SAME_SHARE: f64 = 0.05;
+
+/// How a series of times goes, after E. Barrett and others, Virtual machine warmup blows hot and cold (OOPSLA 2017).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Course {
+    /// The same from the beginning.
+    Flat,
+    /// Longer at first, and then the same.
+    WarmUp,
+    /// Shorter at first, and then the same: something fills up, or wears off.
+    Slowing,
+    /// The same at no time.
+    NoSteadyState,
+}
+
+/// How a series of times such as the mean response time of each 50 ms goes; absent where it is too short to say.
+pub fn course(bins: &[f64]) -> Option<Course> {
+    let cut = match mser5(bins) {
+        WarmUp::TooShort => return None,
+        WarmUp::NotSteady => return Some(Course::NoSteadyState),
+        WarmUp::Cut { bins: cut } => cut,
+    };
+    let (at_first, then) = bins.split_at(cut);
+    let Some((at_first, then)) = mean(at_first).zip(mean(then)) else { return Some(Course::Flat) };
+    Some(match at_first / then {
+        ratio if ratio > 1.0 + SAME_SHARE => Course::WarmUp,
+        ratio if ratio < 1.0 / (1.0 + SAME_SHARE) => Course::Slowing,
+        _ => Course::Flat,
+    })
 }
 
 /// Finds the cut in a series such as answers in each 50 ms.
@@ -93,6 +131,25 @@ mod tests {
         assert_eq!(mser5(&series(400, 0, 3)), WarmUp::NotSteady);
         let stepped: Vec<f64> = (0..200).map(|index| if index < 150 { 10.0 } else { 100.0 }).collect();
         assert_eq!(mser5(&stepped), WarmUp::NotSteady);
+    }
+
+    #[test]
+    fn each_course_is_told_by_its_name() {
+        let check = |name: &str, at: fn(f64) -> f64, expected: Course| {
+            let right = (0..100).filter(|seed| {
+                let mut noise = Noise::of(1000 + seed);
+                let bins: Vec<f64> =
+                    (0..400).map(|bin| at(f64::from(bin) / 400.0) * (1.0 + 0.05 * noise.normal())).collect();
+                course(&bins) == Some(expected)
+            });
+            let right = right.count();
+            assert!(right >= 95, "{name}: {right} of 100");
+        };
+        check("flat", |_| 10.0, Course::Flat);
+        check("compiled while it runs", |at| 10.0 + 20.0 * (-at * 20.0).exp(), Course::WarmUp);
+        check("a burst of credit", |at| if at < 0.2 { 5.0 } else { 10.0 }, Course::Slowing);
+        check("a leak", |at| 10.0 * (1.0 + at), Course::NoSteadyState);
+        assert_eq!(course(&[1.0; 19]), None);
     }
 
     #[test]

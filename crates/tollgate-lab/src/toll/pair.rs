@@ -2,9 +2,10 @@
 //!
 //! It knows nothing of the family of claims that a ratio belongs to.
 
-use super::{Findings, JOINT_RULES, NO_TOLL_BAND};
-use crate::results::{Cell, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity, Verdict};
-use crate::stats::{ALPHA, Interval, mean, mean_interval, signed_rank};
+use super::{Findings, JOINT_RULES};
+use crate::results::{BetweenStarts, ByRanks, Cell, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity, Verdict};
+use crate::stats::between_starts::{self, Between};
+use crate::stats::{ALPHA, Interval, hodges_lehmann, mean, mean_interval, signed_rank};
 use crate::validity::{DIFFERENT_BACKEND, FEW_ROUNDS};
 use std::collections::BTreeMap;
 
@@ -40,12 +41,14 @@ pub(super) struct Compared {
     /// Of the interval; the probabilities are such that they are held against [`ALPHA`] all the same.
     pub(super) alpha: f64,
     pub(super) joint: Option<String>,
+    /// Half the width of the band of "no toll", as a share.
+    pub(super) equivalence_share: f64,
 }
 
 impl Pair<'_> {
     /// Compares one figure in the trials of either, block by block.
     pub(super) fn compare(&self, figure: Figure, trials: [&[&Trial]; 2], findings: &Findings<'_>) -> Option<Found> {
-        let Findings { cells, validity, looking, .. } = *findings;
+        let Findings { cells, validity, looking, equivalence_share, .. } = *findings;
         let [of_variant, of_baseline] = self.by_block(figure, trials, cells);
         if of_variant.is_empty() || of_baseline.is_empty() {
             return None;
@@ -125,7 +128,19 @@ impl Pair<'_> {
         interval.p = looking.probability(interval.p);
         let signed_rank_p = looking.probability(signed_rank::probability(&differences));
         let alpha = looking.alpha();
-        Some(Found { toll, interval: Some(Compared { interval, signed_rank_p, alpha, joint }) })
+        let by_ranks = hodges_lehmann::centre(&differences, alpha).map(|centre| ByRanks {
+            ratio: centre.middle.exp(),
+            low: centre.low.map(f64::exp),
+            high: centre.high.map(f64::exp),
+            p: signed_rank_p,
+        });
+        let between_starts = match figure.is_at_rate() {
+            // A group is one of blocks of several starts.
+            true => None,
+            false => between(&of_variant, &of_baseline, trials[0]),
+        };
+        let toll = Toll { by_ranks, between_starts, ..toll };
+        Some(Found { toll, interval: Some(Compared { interval, signed_rank_p, alpha, joint, equivalence_share }) })
     }
 
     /// The figure's values of either by block; at equal rate by group of blocks.
@@ -184,6 +199,8 @@ impl Pair<'_> {
             p_adjusted: 1.0,
             verdict: TollVerdict::Refused,
             note: Some(reason),
+            by_ranks: None,
+            between_starts: None,
         };
         Found { toll, interval: None }
     }
@@ -193,7 +210,8 @@ impl Pair<'_> {
 pub(super) fn judge(toll: &mut Toll, compared: &Compared, p_adjusted: f64) {
     toll.p_adjusted = p_adjusted;
     let shown = p_adjusted < ALPHA;
-    let inside_band = toll.low >= 1.0 - NO_TOLL_BAND && toll.high <= 1.0 + NO_TOLL_BAND;
+    let band = compared.equivalence_share;
+    let inside_band = toll.low >= 1.0 - band && toll.high <= 1.0 + band;
     if let Some(joint) = &compared.joint {
         toll.verdict = TollVerdict::Joint;
         toll.note = Some(joint.clone());
@@ -206,12 +224,33 @@ pub(super) fn judge(toll: &mut Toll, compared: &Compared, p_adjusted: f64) {
         (false, false, _) => TollVerdict::Unclear,
     };
     toll.note = match toll.verdict {
-        TollVerdict::NoToll if shown => {
-            Some(format!("a difference is there, but smaller than {:.0} %", NO_TOLL_BAND * 100.0))
-        }
-        TollVerdict::NoToll => Some(format!("the whole interval lies inside ± {:.0} %", NO_TOLL_BAND * 100.0)),
+        TollVerdict::NoToll if shown => Some(format!("a difference is there, but smaller than {} %", in_percent(band))),
+        TollVerdict::NoToll => Some(format!("the whole interval lies inside ± {} %", in_percent(band))),
         _ => disagreement(compared),
     };
+}
+
+/// A share in percent, without needless digits.
+fn in_percent(share: f64) -> f64 {
+    (share * 1e4).round() / 1e2
+}
+
+/// What starts differ by, of the blocks that hold both.
+fn between(
+    of_variant: &BTreeMap<u32, Vec<f64>>,
+    of_baseline: &BTreeMap<u32, Vec<f64>>,
+    trials: &[&Trial],
+) -> Option<BetweenStarts> {
+    let mut starts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (block, values) in of_variant {
+        let ratio = log_mean(values).zip(of_baseline.get(block).and_then(|values| log_mean(values)));
+        let start = trials.iter().find(|trial| trial.block == *block).map(|trial| trial.start);
+        if let Some(((variant, baseline), start)) = ratio.zip(start) {
+            starts.entry(start).or_default().push(variant - baseline);
+        }
+    }
+    let Between { deviation, p, starts } = between_starts::between(&starts.into_values().collect::<Vec<_>>())?;
+    Some(BetweenStarts { starts: u32::try_from(starts).unwrap_or(u32::MAX), deviation: deviation.exp_m1(), p })
 }
 
 /// The mean of the logarithms of a block's values.

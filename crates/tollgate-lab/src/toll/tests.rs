@@ -47,6 +47,7 @@ fn trial(variant: &str, block: u32, place: u32, unit_ms: f64, cpu_us: f64, bytes
     Trial {
         variant: variant.into(),
         level: 1,
+        start: 0,
         block,
         place,
         start_ms: 0.0,
@@ -89,7 +90,14 @@ fn synthetic(noise: &mut Noise, variants: &[&str], factors: &[f64], blocks: u32)
 fn tolls_of(variants: &[&str], trials: &[Trial], validity: &[Validity]) -> Vec<Toll> {
     compute(
         &experiment(variants),
-        &Findings { trials, cells: &cells(variants), validity, gaps: &[], looking: Looking::Once },
+        &Findings {
+            trials,
+            cells: &cells(variants),
+            validity,
+            gaps: &[],
+            looking: Looking::Once,
+            equivalence_share: NO_TOLL_BAND,
+        },
     )
 }
 
@@ -282,8 +290,17 @@ fn over_a_backend_by_itself_cpu_is_that_of_both_and_no_toll_where_only_the_media
     let mut trials = synthetic(&mut Noise::of(13), &names, &[1.0, 2.0], 16);
     let cells = cells(&names);
     let cpu = |trials: &[Trial]| {
-        let tolls =
-            compute(&experiment, &Findings { trials, cells: &cells, validity: &[], gaps: &[], looking: Looking::Once });
+        let tolls = compute(
+            &experiment,
+            &Findings {
+                trials,
+                cells: &cells,
+                validity: &[],
+                gaps: &[],
+                looking: Looking::Once,
+                equivalence_share: NO_TOLL_BAND,
+            },
+        );
         tolls.into_iter().find(|toll| toll.figure == Figure::SubjectCpu).unwrap()
     };
     let refused = cpu(&trials);
@@ -326,7 +343,14 @@ fn a_mode_below_its_batch_makes_no_others_claim_harder() {
         let cells = cells(&variants);
         let tolls = compute(
             &experiment,
-            &Findings { trials: &trials, cells: &cells, validity: &[], gaps: &[], looking: Looking::Once },
+            &Findings {
+                trials: &trials,
+                cells: &cells,
+                validity: &[],
+                gaps: &[],
+                looking: Looking::Once,
+                equivalence_share: NO_TOLL_BAND,
+            },
         );
         let dearer = |toll: &&Toll| toll.variant == "dearer" && toll.figure == Figure::UnitTime;
         (tolls.iter().filter(|toll| toll.variant == "batch-100").count(), tolls.iter().find(dearer).unwrap().p_adjusted)
@@ -342,7 +366,14 @@ fn whoever_looks_often_claims_less_and_its_intervals_are_wider() {
     let trials = synthetic(&mut Noise::of(9), &variants, &[1.0, 1.0], 16);
     let cells = cells(&variants);
     let tolls = [Looking::Once, Looking::Often].map(|looking| {
-        let findings = Findings { trials: &trials, cells: &cells, validity: &[], gaps: &[], looking };
+        let findings = Findings {
+            trials: &trials,
+            cells: &cells,
+            validity: &[],
+            gaps: &[],
+            looking,
+            equivalence_share: NO_TOLL_BAND,
+        };
         compute(&experiment(&variants), &findings).remove(0)
     });
     let [once, often] = &tolls;
@@ -351,4 +382,77 @@ fn whoever_looks_often_claims_less_and_its_intervals_are_wider() {
     // The claim and the interval say the same of a single figure.
     let is_apart = often.low > 1.0 || often.high < 1.0;
     assert!(is_apart || often.p_adjusted >= 0.05, "{often:?}");
+}
+
+#[test]
+fn the_band_of_no_toll_may_be_narrower_and_the_whole_interval_must_lie_in_it() {
+    let variants = ["base", "same"];
+    // A true 2 % more with next to no noise.
+    let trials: Vec<Trial> = (0..16)
+        .flat_map(|block| {
+            let wobble = 1.02 + 0.001 * f64::from(block % 3);
+            [trial("base", block, 0, 10.0, 5.0, 10), trial("same", block, 1, 10.0 * wobble, 5.0, 10)]
+        })
+        .collect();
+    let verdict = |equivalence_share: f64| {
+        let cells = cells(&variants);
+        let findings = Findings {
+            trials: &trials,
+            cells: &cells,
+            validity: &[],
+            gaps: &[],
+            looking: Looking::Once,
+            equivalence_share,
+        };
+        let toll = compute(&experiment(&variants), &findings).remove(0);
+        (toll.verdict, toll.note)
+    };
+    assert_eq!(verdict(0.03), (TollVerdict::NoToll, Some("a difference is there, but smaller than 3 %".to_owned())));
+    assert_eq!(verdict(0.02).0, TollVerdict::Dearer, "a part of the interval lies outside");
+    assert_eq!(verdict(0.01).0, TollVerdict::Dearer);
+}
+
+#[test]
+fn each_toll_has_its_ratio_by_ranks_beside_it_and_one_wild_block_shows() {
+    let variants = ["base", "dearer"];
+    let mut trials = synthetic(&mut Noise::of(31), &variants, &[1.0, 1.3], 16);
+    let toll = tolls_of(&variants, &trials, &[]).remove(0);
+    let by_ranks = toll.by_ranks.unwrap();
+    assert!((by_ranks.ratio / toll.ratio - 1.0).abs() < 0.05 && by_ranks.p < 0.05, "{toll:?}");
+    assert!(by_ranks.low.unwrap() < by_ranks.ratio && by_ranks.ratio < by_ranks.high.unwrap());
+    // One block in which the variant stood still for a while.
+    for trial in trials.iter_mut().filter(|trial| trial.variant == "dearer" && trial.block == 3) {
+        trial.unit_times_ms = vec![20_000.0];
+    }
+    let toll = tolls_of(&variants, &trials, &[]).remove(0);
+    assert!(toll.ratio > 1.5 && (toll.by_ranks.unwrap().ratio / 1.3 - 1.0).abs() < 0.1, "{toll:?}");
+    assert_eq!(toll.verdict, TollVerdict::Unclear, "{toll:?}");
+    assert!(toll.note.as_deref().unwrap().contains("disagree"), "{toll:?}");
+}
+
+#[test]
+fn starts_that_differ_are_told_and_those_that_do_not_are_not_but_by_chance() {
+    let variants = ["base", "other"];
+    let mut noise = Noise::of(32);
+    let mut said = |between: f64| {
+        let mut count = 0;
+        for _ in 0..400 {
+            let mut trials = synthetic(&mut noise, &variants, &[1.0, 1.1], 24);
+            let moods: Vec<f64> = (0..3).map(|_| (between * noise.normal()).exp()).collect();
+            for trial in &mut trials {
+                trial.start = trial.block / 8;
+                if trial.variant == "other" {
+                    trial.unit_times_ms[0] *= moods[trial.start as usize];
+                }
+            }
+            let found = tolls_of(&variants, &trials, &[])[0].between_starts.unwrap();
+            assert_eq!(found.starts, 3);
+            count += u32::from(found.p < 0.05);
+        }
+        count
+    };
+    assert!(said(0.0) <= 30);
+    assert!(said(0.5) >= 350);
+    let once = synthetic(&mut Noise::of(33), &variants, &[1.0, 1.1], 24);
+    assert_eq!(tolls_of(&variants, &once, &[])[0].between_starts, None, "one start says nothing of others");
 }

@@ -4,6 +4,7 @@
 //!
 //! What only a program of its own can suffer (a stopped generator, a stopped server) is in the tests of the command line.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it left out and what it found")]
 
 mod burning;
 mod clean;

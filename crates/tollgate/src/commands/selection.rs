@@ -39,6 +39,10 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "SHARE", value_parser = width, conflicts_with = "rounds", help_heading = "How much")]
     pub(super) until_width: Option<u32>,
 
+    /// Call it no toll where the whole interval lies within so much around none [default: 3%]
+    #[arg(long, value_name = "SHARE", value_parser = width, help_heading = "How much")]
+    pub(super) equivalence: Option<u32>,
+
     /// Only these variants; their baselines come along
     #[arg(long, value_name = "VARIANT,…", value_delimiter = ',', help_heading = "How much")]
     pub(super) only: Vec<String>,
@@ -205,6 +209,7 @@ fn plan_options(arguments: &Selection) -> PlanOptions {
         only: arguments.only.clone(),
         levels: (!arguments.level.is_empty()).then(|| arguments.level.clone()),
         until_width_ppm: arguments.until_width,
+        equivalence_ppm: arguments.equivalence,
     }
 }
 

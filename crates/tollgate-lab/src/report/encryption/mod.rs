@@ -43,7 +43,7 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
     texts.extend(too_few_answers(run));
     let has = |verdict| run.tolls.iter().any(|toll| toll.verdict == verdict);
     if has(TollVerdict::NoToll) {
-        texts.push(format!("= no toll: the whole interval inside ± {:.0} %", crate::toll::NO_TOLL_BAND * 100.0));
+        texts.push(format!("= no toll: the whole interval inside {}", sentence::band(run)));
     }
     if has(TollVerdict::Unclear) {
         texts

@@ -364,6 +364,28 @@ mod tests {
     }
 
     #[test]
+    fn every_mark_stands_on_the_page_and_in_the_json_with_its_remedy() {
+        let mark = |rule: &'static str| Mark {
+            rule,
+            verdict: Verdict::Marked,
+            reason: format!("{rule} found 7"),
+            remedy: "mend it so",
+            value: 7.0,
+            bound: 0.0,
+        };
+        let marked = QuickResult { validity: crate::validity::names().map(mark).collect(), ..result() };
+        let (page, json) = (load_page(&marked), serde_json::to_string(&marked).unwrap());
+        for rule in crate::validity::names() {
+            assert!(
+                page.contains(&format!("{rule} found 7")) && json.contains(&format!("\"{rule} found 7\"")),
+                "{rule}"
+            );
+        }
+        let marks = marked.validity.len();
+        assert_eq!((page.matches("mend it so").count(), json.matches("mend it so").count()), (marks, marks));
+    }
+
+    #[test]
     fn a_load_without_an_answer_has_a_page_too() {
         let empty = QuickResult {
             requests: 0,

@@ -3,9 +3,9 @@
 use super::parts::escape;
 use crate::report::mediation;
 use crate::report::number;
+use crate::report::sentence;
 use crate::report::view::View;
 use crate::results::{Piece, RunResult, Settlement};
-use crate::toll::NO_TOLL_BAND;
 use std::fmt::Write;
 
 pub(super) fn section(view: &View<'_>) -> Option<String> {
@@ -76,15 +76,17 @@ fn words(run: &RunResult) -> Vec<String> {
             "A toll compares a variant with its baseline block by block: the mean difference of the logarithms, turned \
              back into a ratio, with Student's 95 % interval over the blocks. As several tolls are claimed at once, each \
              must pass Holm's stricter bound before it is called one, and a rank test (Wilcoxon) that assumes no bell \
-             curve is held against it. \u{201c}No toll\u{201d} is said only where the whole interval lies within ± {:.0} %; \
+             curve is held against it. \u{201c}No toll\u{201d} is said only where the whole interval lies within {}; \
              anything between is called unclear.",
-            NO_TOLL_BAND * 100.0
+            sentence::band(run)
         ),
         if run.experiment.piece == Piece::Record { INSERTS.to_owned() } else { String::new() },
         if mediation::is_shown(run) { MEDIATION.to_owned() } else { String::new() },
         if run.cells.iter().any(|cell| cell.equal_rate.is_some()) { AT_RATE.to_owned() } else { String::new() },
         if run.distance.is_some() { DISTANCE } else { CLOSED }.to_owned(),
     ];
+    words.extend(sentence::starts(run));
+    words.extend(sentence::courses(run));
     words.retain(|paragraph| !paragraph.is_empty());
     if settings.network == "loopback" {
         words.push(

@@ -276,6 +276,7 @@ impl Session<'_> {
         let trial = Trial {
             variant: self.experiment.variants[variant].name.clone(),
             level: block.level,
+            start: block.start,
             block: block.number,
             place: place as u32,
             start_ms: start.as_secs_f64() * 1e3,

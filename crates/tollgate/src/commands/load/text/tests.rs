@@ -240,3 +240,16 @@ fn what_was_offered_at_a_rate_is_told() {
     Sent late by (ms):      50% 0.020, 99% 0.200, at most 1.500
     ");
 }
+
+#[test]
+fn every_mark_stands_with_its_remedy() {
+    let mark = |rule: &'static str, remedy| {
+        let reason = format!("{rule} found 7");
+        Mark { rule, verdict: Verdict::Marked, reason, remedy, value: 7.0, bound: 0.0 }
+    };
+    let validity: Vec<Mark> = tollgate_lab::validity::names().map(|rule| mark(rule, "mend it so")).collect();
+    let shown = text(&QuickResult { validity, ..result() }, Layout::default());
+    for rule in tollgate_lab::validity::names() {
+        assert!(shown.contains(&format!("Marked:                 {rule} found 7; mend it so\n")), "{rule}: {shown}");
+    }
+}

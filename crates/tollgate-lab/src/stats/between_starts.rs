@@ -1,0 +1,106 @@
+//! What starts of a server differ by beyond what its blocks do: one-way analysis of variance with random starts.
+//!
+//! An interval over blocks takes them for independent; where a start has a mood of its own (where its memory lies, which core
+//! its threads found), blocks of a start share it and the interval is too narrow. It tells; it deliberately widens nothing.
+
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
+use super::mean;
+
+/// Fewest starts of which a spread says something.
+pub const STARTS_MIN: usize = 3;
+
+/// What starts differ by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Between {
+    /// Standard deviation of the starts' means beyond what blocks explain; 0 where they explain all of it.
+    pub deviation: f64,
+    /// Probability of means so far apart if all starts were alike.
+    pub p: f64,
+    /// Starts behind it.
+    pub starts: usize,
+}
+
+/// The spread between starts, each with the values of its blocks. Absent for fewer than [`STARTS_MIN`] starts of at least two
+/// blocks, and where nothing varies.
+pub fn between(starts: &[Vec<f64>]) -> Option<Between> {
+    let starts: Vec<&Vec<f64>> = starts.iter().filter(|values| values.len() >= 2).collect();
+    if starts.len() < STARTS_MIN || starts.iter().any(|values| values.iter().any(|value| !value.is_finite())) {
+        return None;
+    }
+    let count = starts.len() as f64;
+    let all: Vec<f64> = starts.iter().flat_map(|values| values.iter().copied()).collect();
+    let (total, grand) = (all.len() as f64, mean(&all)?);
+    let (mut within, mut between) = (0.0, 0.0);
+    for values in &starts {
+        let own = mean(values)?;
+        within += values.iter().map(|value| (value - own).powi(2)).sum::<f64>();
+        between += values.len() as f64 * (own - grand).powi(2);
+    }
+    let (of_blocks, of_starts) = (within / (total - count), between / (count - 1.0));
+    if of_blocks <= 0.0 {
+        return None;
+    }
+    // Of starts with unequal numbers of blocks, the number that stands for all of them.
+    let squares: f64 = starts.iter().map(|values| (values.len() as f64).powi(2)).sum();
+    let blocks = (total - squares / total) / (count - 1.0);
+    let p = FisherSnedecor::new(count - 1.0, total - count).ok()?.sf(of_starts / of_blocks);
+    let deviation = ((of_starts - of_blocks) / blocks).max(0.0).sqrt();
+    Some(Between { deviation, p, starts: starts.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::ALPHA;
+    use crate::stats::synthetic::Noise;
+
+    const WITHIN: f64 = 0.05;
+
+    fn starts(noise: &mut Noise, count: usize, blocks: usize, between: f64) -> Vec<Vec<f64>> {
+        let one = |noise: &mut Noise| {
+            let mood = between * noise.normal();
+            (0..blocks).map(|_| mood + WITHIN * noise.normal()).collect()
+        };
+        (0..count).map(|_| one(noise)).collect()
+    }
+
+    #[test]
+    fn a_textbook_example_comes_out_as_printed() {
+        // Mean squares 7 and 3, of 2 and 6 degrees of freedom: p = (1 + F / 3) ^ -3.
+        let found = between(&[vec![1.0, 2.0, 3.0], vec![2.0, 3.0, 7.0], vec![4.0, 5.0, 6.0]]).unwrap();
+        assert!((found.p - (16.0_f64 / 9.0).powi(-3)).abs() < 1e-9, "{found:?}");
+        assert!((found.deviation - (4.0_f64 / 3.0).sqrt()).abs() < 1e-9 && found.starts == 3, "{found:?}");
+    }
+
+    #[test]
+    fn starts_that_are_alike_are_said_to_differ_in_at_most_30_of_400() {
+        for blocks in [2, 5, 21] {
+            let mut noise = Noise::of(blocks as u64);
+            let wrong = (0..400).filter(|_| between(&starts(&mut noise, 3, blocks, 0.0)).unwrap().p < ALPHA).count();
+            assert!(wrong <= 30, "{wrong} of 400 at {blocks} blocks");
+        }
+    }
+
+    #[test]
+    fn starts_that_differ_are_found_with_their_spread() {
+        let mut noise = Noise::of(9);
+        let (mut found_in, mut deviations) = (0, Vec::new());
+        for _ in 0..400 {
+            let found = between(&starts(&mut noise, 6, 10, 2.0 * WITHIN)).unwrap();
+            found_in += u32::from(found.p < ALPHA);
+            deviations.push(found.deviation.powi(2));
+        }
+        assert!(found_in >= 380, "{found_in} of 400");
+        let typical = mean(&deviations).unwrap().sqrt();
+        assert!((typical / (2.0 * WITHIN) - 1.0).abs() < 0.1, "{typical}");
+    }
+
+    #[test]
+    fn too_little_says_nothing() {
+        assert_eq!(between(&[vec![1.0, 2.0], vec![3.0, 4.0]]), None);
+        assert_eq!(between(&[vec![1.0], vec![3.0, 4.0], vec![1.0, 2.0]]), None);
+        assert_eq!(between(&[vec![1.0, 1.0], vec![1.0, 1.0], vec![1.0, 1.0]]), None);
+        assert_eq!(between(&[vec![1.0, f64::NAN], vec![1.0, 2.0], vec![1.0, 2.0]]), None);
+    }
+}
