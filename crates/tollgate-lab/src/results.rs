@@ -14,6 +14,7 @@ mod peer;
 mod scenario;
 mod staged;
 mod threshold;
+mod toll;
 
 pub use batch::{BatchFound, Batched, Bound, Distances, Hinge, PresetFound, PresetVerdict, Slope};
 pub use encryption::{
@@ -30,6 +31,7 @@ pub use peer::{Comparison, Peer};
 pub use scenario::{IterationsOffered, Played, StepFound};
 pub use staged::{StageFound, StageUnit, Staged, StagedPoint};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
+pub use toll::{BetweenStarts, ByRanks, Toll, TollVerdict};
 
 pub use crate::probe::network::TcpCounts;
 
@@ -440,90 +442,6 @@ pub enum Figure {
     P95AtRate,
     /// 99th percentile of the response time at equal offered rate.
     P99AtRate,
-}
-
-/// The overhead of a variant over its baseline in the same run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Toll {
-    /// Name of the variant.
-    pub variant: String,
-    /// Name of its baseline.
-    pub baseline: String,
-    /// The level.
-    pub level: u64,
-    /// What is compared.
-    pub figure: Figure,
-    /// Variant by baseline: 1.25 is a quarter more.
-    pub ratio: f64,
-    /// Lower end of the 95 % interval of the ratio.
-    pub low: f64,
-    /// Upper end of the 95 % interval of the ratio.
-    pub high: f64,
-    /// Variant less baseline, in the figure's unit (`ms`, `us`, `bytes`).
-    pub difference: f64,
-    /// Lower end of the 95 % interval of the difference: that of the ratio, at the baseline's typical figure.
-    pub difference_low: f64,
-    /// Upper end of the 95 % interval of the difference.
-    pub difference_high: f64,
-    /// Unit of the difference.
-    pub unit: String,
-    /// Blocks behind it.
-    pub blocks: u32,
-    /// Probability of a difference as large by chance, adjusted by Holm over the tolls of the run of which something is
-    /// claimed; 1 for those that are joint or refused.
-    pub p_adjusted: f64,
-    /// What may be said.
-    pub verdict: TollVerdict,
-    /// Why the verdict is not plain, in a few words.
-    pub note: Option<String>,
-    /// The same by ranks; absent where it is refused, and in results that do not have it.
-    #[serde(default)]
-    pub by_ranks: Option<ByRanks>,
-    /// What starts of the servers differ by; absent below three of them.
-    #[serde(default)]
-    pub between_starts: Option<BetweenStarts>,
-}
-
-/// A ratio by ranks (Hodges and Lehmann, Wilcoxon), beside that by Student.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ByRanks {
-    /// The ratio.
-    pub ratio: f64,
-    /// Lower end of its interval, of the same confidence as Student's; absent where so few blocks have none.
-    pub low: Option<f64>,
-    /// Upper end of its interval.
-    pub high: Option<f64>,
-    /// Probability of ranks as lopsided by chance, by itself.
-    pub p: f64,
-}
-
-/// What starts of the servers differ by beyond what blocks explain.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BetweenStarts {
-    /// Starts with at least two blocks.
-    pub starts: u32,
-    /// Standard deviation of the starts' ratios, as a share: 0.02 is 2 %.
-    pub deviation: f64,
-    /// Probability of starts so far apart by chance.
-    pub p: f64,
-}
-
-/// What may be said of a toll.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TollVerdict {
-    /// It costs more, and not by chance.
-    Dearer,
-    /// It costs less, and not by chance.
-    Cheaper,
-    /// The whole interval lies inside the stated band around 1.
-    NoToll,
-    /// Neither could be shown.
-    Unclear,
-    /// Shown, but generator and subject were at the limit together: not the layer's own.
-    Joint,
-    /// Must not be read: see the validity of its cells.
-    Refused,
 }
 
 /// A doubt about a cell, or the statement that there is none.

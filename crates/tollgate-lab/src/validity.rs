@@ -7,6 +7,7 @@ pub(crate) mod at_rate;
 pub mod batch;
 pub(crate) mod held_up;
 mod scenario;
+mod systems;
 mod users;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use crate::load::LittlesLaw;
 use crate::load::recorder::Transfers;
 use crate::probe::system::Ticks;
 use crate::results::{Cell, Connecting, Settlement, Validity, Verdict};
+pub use systems::Systems;
 pub use users::{ANSWERS_PER_USER_MIN, FEW_ROUNDS, Settling};
 
 /// Failed requests above this share suppress the ratio.
@@ -71,17 +73,6 @@ pub struct Evidence<'a> {
     pub blocks_planned: u32,
 }
 
-/// The systems on which a variant and its baseline are measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Systems {
-    /// The same for both, or there is no baseline.
-    Same,
-    /// One is the built-in gateway, the other a server of the user's: what is between them is no layer.
-    BuiltInAndTheirs,
-    /// Two servers of the user's, who alone can know whether only the layer differs.
-    BothTheirs,
-}
-
 /// The rule whose finding refuses the tolls of the cell on time and CPU: they would compare two backends.
 pub const DIFFERENT_BACKEND: &str = "different-backend";
 
@@ -112,8 +103,8 @@ const RULES: &[(&str, Rule)] = &[
     (SETTLEMENT, settlement),
     ("content", content),
     ("littles-law", littles_law),
-    (DIFFERENT_BACKEND, different_backend),
-    ("different-host", different_host),
+    (DIFFERENT_BACKEND, systems::different_backend),
+    ("different-host", systems::different_host),
     ("samples", samples),
     (FEW_ROUNDS, users::few_rounds),
     ("rows", scenario::rows),
@@ -282,27 +273,6 @@ fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
         remedy: "this is a defect of the generator or a response time beyond 60 s: please report it",
         value: law.off,
         bound: law.bound,
-    })
-}
-
-fn different_backend(evidence: &Evidence<'_>) -> Option<Finding> {
-    (evidence.systems == Systems::BuiltInAndTheirs).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: "variant and baseline ran on 2 backends, the built-in gateway and yours: no toll on time or CPU"
-            .to_owned(),
-        remedy: "measure both on your system: give the baseline's --subject too",
-        value: 2.0,
-        bound: 1.0,
-    })
-}
-
-fn different_host(evidence: &Evidence<'_>) -> Option<Finding> {
-    (evidence.systems == Systems::BothTheirs).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: "variant and baseline ran on 2 servers: the toll holds whatever else differs between them".to_owned(),
-        remedy: "see to it that both have the same backend, and differ in the layer alone",
-        value: 2.0,
-        bound: 1.0,
     })
 }
 
