@@ -300,13 +300,18 @@ fn aggregated<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, aggregate: &'p Aggregate
             let name = if aggregate.method == Method::Least { "MIN(" } else { "MAX(" };
             let (before, after) = match (class, dialect) {
                 (Class::Instant, Dialect::Sqlite) => ("(", ") || 'Z')"),
+                // Found as it is stored, and made digits once for each group.
+                (Class::Decimal, Dialect::Sqlite) => {
+                    sql.push(function::CANONICAL.text);
+                    ("(", "), 'decimal')")
+                }
                 (Class::Integer, Dialect::Postgres) => ("CAST(", ") AS int8)"),
                 (Class::Real, Dialect::Postgres) => ("CAST(", ") AS float8)"),
                 _ => ("", ")"),
             };
             sql.push(before);
             sql.push(name);
-            in_order(sql, class, |sql| value(sql, scope, operand))?;
+            in_order(sql, class, |sql| number(sql, scope, operand))?;
             sql.push(after);
             return Ok(());
         }
