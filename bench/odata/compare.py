@@ -263,10 +263,12 @@ def apply(options, folder):
 def stream(options, folder):
     path = folder / "million.db"
     sales(path, 1_000_000)
-    (folder / "gateway.toml").write_text("[pages]\nsize = 1000000\n")
-    subject = start_tollgate(
-        options.tollgate, folder / "gateway.toml", "--database", f"sqlite:{path}", "--name", "bench"
+    # A neighbour may take the processor for longer than a read may last by default.
+    (folder / "gateway.toml").write_text(
+        f'[pages]\nsize = 1000000\n[[service]]\nkind = "database"\nname = "bench"\ndatabase = "sqlite:{path}"\n'
+        "read_ms_max = 600000\n"
     )
+    subject = start_tollgate(options.tollgate, folder / "gateway.toml")
     try:
         fetched(f"{subject.url}/odata/v4/bench/sales?$top=100")
         before, firsts = subject.resident_kb(), []
