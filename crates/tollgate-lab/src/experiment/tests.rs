@@ -273,7 +273,7 @@ fn an_unknown_factor_is_shown() {
     5 | name = "phase-of-the-moon"
       |        ^^^^^^^^^^^^^^^^^^^
       |
-      = help: known are `concurrency`, `records`, `encryption`, `work-processes`, `processes`
+      = help: known are `concurrency`, `rate`, `stages`, `records`, `encryption`, `work-processes`, `processes`
     "#);
 }
 

@@ -271,7 +271,6 @@ fn what_is_not_built_is_refused_by_its_name() {
         "CarrierCollection('AA')/$value",
         "501 the media stream of an entity ($value) is not implemented in the path at column 25",
     );
-    check(V4, "CarrierCollection(@key)", "501 a parameter alias in a key is not implemented in the path at column 19");
     check(V4, "$all", "501 $all is not implemented in the path at column 1");
     check(V4, "$crossjoin(A,B)", "501 $crossjoin is not implemented in the path at column 1");
     check(V4, "FlightCollection/$filter(PRICE gt 5)", "501 $filter is not implemented in the path at column 18");
