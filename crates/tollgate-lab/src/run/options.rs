@@ -54,6 +54,31 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// An experiment as it stands, with the usual extent, on subjects that `serve_program` serves.
+    pub fn of(experiment: Experiment, serve_program: PathBuf) -> RunOptions {
+        RunOptions {
+            experiment,
+            plan: PlanOptions::default(),
+            out: None,
+            subjects: Vec::new(),
+            peers: Vec::new(),
+            serve_arguments: Vec::new(),
+            subject_pids: Vec::new(),
+            headers: Vec::new(),
+            basic: None,
+            certificates: Certificates::Verified,
+            authorities: None,
+            may_load: Vec::new(),
+            may_empty: Vec::new(),
+            link: LinkChoice::default(),
+            database: None,
+            seed: None,
+            command_line: Vec::new(),
+            serve_program,
+            version: String::new(),
+        }
+    }
+
     /// How TLS is spoken with the user's subjects.
     pub(super) fn tls(&self) -> ClientSettings {
         ClientSettings { authorities: self.authorities.clone(), ..self.certificates.into() }

@@ -11,25 +11,10 @@ use crate::testing::{ITEMS, TestServer};
 /// Options of a run of `protocol` that nothing is served for.
 pub(super) fn options() -> RunOptions {
     RunOptions {
-        experiment: Experiment::builtin("protocol").unwrap(),
-        plan: PlanOptions::default(),
-        out: None,
-        subjects: Vec::new(),
-        peers: Vec::new(),
-        serve_arguments: Vec::new(),
-        subject_pids: Vec::new(),
-        headers: Vec::new(),
-        basic: None,
-        certificates: Certificates::Verified,
-        authorities: None,
-        may_load: Vec::new(),
-        may_empty: Vec::new(),
-        link: LinkChoice::default(),
-        database: None,
         seed: Some(1),
         command_line: vec!["tollgate".to_owned(), "run".to_owned(), "protocol".to_owned()],
-        serve_program: PathBuf::from("/nowhere/tollgate"),
         version: "0".to_owned(),
+        ..RunOptions::of(Experiment::builtin("protocol").unwrap(), PathBuf::from("/nowhere/tollgate"))
     }
 }
 

@@ -13,7 +13,7 @@ use clap::Args;
 use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::report::Colour;
 use tollgate_lab::results::Figure;
-use tollgate_lab::run::{Certificates, LinkChoice, Observer, Progress, RunOptions, StopFlag};
+use tollgate_lab::run::{Observer, Progress, RunOptions, StopFlag};
 use tollgate_lab::selfcheck::{self, COMPARISONS, Fitness, Selfcheck, Sight};
 
 use folder::Folder;
@@ -104,25 +104,11 @@ fn options(arguments: &Arguments) -> Result<RunOptions, Failure> {
         _ => Extent::Default,
     };
     Ok(RunOptions {
-        experiment: selfcheck::experiment(),
         plan: PlanOptions { extent, ..PlanOptions::default() },
-        out: None,
-        subjects: Vec::new(),
-        peers: Vec::new(),
-        serve_arguments: Vec::new(),
-        subject_pids: Vec::new(),
-        headers: Vec::new(),
-        basic: None,
-        certificates: Certificates::Verified,
-        authorities: None,
-        may_load: Vec::new(),
-        may_empty: Vec::new(),
-        link: LinkChoice::default(),
-        database: None,
         seed: arguments.seed,
         command_line: secrets::without_secrets(std::env::args()),
-        serve_program,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..RunOptions::of(selfcheck::experiment(), serve_program)
     })
 }
 
