@@ -288,7 +288,7 @@ fn fits_keys(name: &Named, table: &CatalogTable, keys: &CatalogColumn, dialect: 
     let fits = match (keys.primitive, column.primitive) {
         _ if dialect == Dialect::Sqlite => true,
         // A text may be a UUID or a date; whether it is a number is not to be left to each document.
-        (Some(of), Some(at)) => is_text(at) || is_number(of) == is_number(at),
+        (Some(of), Some(at)) => is_text(at) || of.is_number() == at.is_number(),
         (None, _) | (_, None) => true,
     };
     match fits {
@@ -327,20 +327,6 @@ fn number_column(name: &Named, table: &CatalogTable) -> Result<String, ConfigErr
             Err(name.origin.wrong(&format!("expected a column of numbers, and this one is {}", column.declared)))
         }
     }
-}
-
-fn is_number(primitive: Primitive) -> bool {
-    matches!(
-        primitive,
-        Primitive::Byte
-            | Primitive::SByte
-            | Primitive::Int16
-            | Primitive::Int32
-            | Primitive::Int64
-            | Primitive::Single
-            | Primitive::Double
-            | Primitive::Decimal { .. }
-    )
 }
 
 fn is_element_name(name: &str) -> bool {

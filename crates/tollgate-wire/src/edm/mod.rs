@@ -243,6 +243,19 @@ pub enum Primitive {
     Duration,
 }
 
+impl Primitive {
+    /// Whole numbers.
+    pub fn is_integer(self) -> bool {
+        use Primitive as P;
+        matches!(self, P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64)
+    }
+
+    /// Whole, decimal and floating-point numbers.
+    pub fn is_number(self) -> bool {
+        self.is_integer() || matches!(self, Primitive::Single | Primitive::Double | Primitive::Decimal { .. })
+    }
+}
+
 /// A primitive property reached from the entity, complex properties flattened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leaf {

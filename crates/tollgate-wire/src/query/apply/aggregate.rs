@@ -3,7 +3,6 @@
 use super::state::State;
 use crate::edm::{Multiplicity, Primitive};
 use crate::plan::{Expression, ExpressionKind};
-use crate::query::expression::is_number;
 use crate::query::{Context, list};
 use crate::relation::{Aggregate, Column, Method, Relation};
 use crate::url::{Fault, Parsed, Problem, quoted, type_name};
@@ -172,7 +171,7 @@ fn result_of(context: &Context<'_>, method: Method, operand: &Expression) -> Par
     let Some(primitive) = operand.primitive else { return Err(refused("an aggregation")) };
     match method {
         Method::Count | Method::CountDistinct => Ok(P::Int64),
-        Method::Sum | Method::Average if !is_number(primitive) => Err(refused("a sum or average")),
+        Method::Sum | Method::Average if !primitive.is_number() => Err(refused("a sum or average")),
         Method::Sum | Method::Average => Ok(match primitive {
             P::Decimal { .. } => DECIMAL,
             P::Single | P::Double => P::Double,

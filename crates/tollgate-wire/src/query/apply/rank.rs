@@ -2,8 +2,8 @@
 //! own.
 
 use super::state::State;
+use crate::edm::Primitive;
 use crate::plan::{Direction, OrderBy};
-use crate::query::expression::is_number;
 use crate::query::{Context, list, order_by, paging};
 use crate::relation::{Rank, Relation, Slice, Until};
 use crate::url::{Fault, Parsed, Problem, quoted, type_name};
@@ -57,7 +57,7 @@ pub(super) fn ranked(context: &Context<'_>, mut state: State, name: &str, inside
     let by = parser.expression().and_then(|found| parser.end().map(|()| found));
     let by = by.map_err(|problem| problem.behind(by_at))?;
     let adds = !name.ends_with("count");
-    if adds && !by.primitive.is_some_and(is_number) {
+    if adds && !by.primitive.is_some_and(Primitive::is_number) {
         let found = type_name(context.version, by.primitive);
         return Err(Problem::new(Fault::Type, by_at, format!("{name} adds numbers, not {found}")));
     }

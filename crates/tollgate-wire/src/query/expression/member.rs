@@ -96,7 +96,7 @@ impl Parser<'_> {
 fn same_form(operand: Option<Primitive>, literal: Option<Primitive>) -> bool {
     use Primitive as P;
     match (operand, literal) {
-        (Some(a), Some(b)) if types::is_integer(a) && types::is_integer(b) => true,
+        (Some(a), Some(b)) if a.is_integer() && b.is_integer() => true,
         (Some(P::Single | P::Double), Some(P::Single | P::Double))
         | (Some(P::Decimal { .. }), Some(P::Decimal { .. }))
         | (Some(P::String { .. }), Some(P::String { .. }))

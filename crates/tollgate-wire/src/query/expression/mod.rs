@@ -14,7 +14,7 @@ mod related;
 mod special;
 mod types;
 
-pub(super) use types::{conjunction, is_number};
+pub(super) use types::conjunction;
 
 use super::Context;
 use super::limits::{HEIGHT_MAX, NAVIGATION_MAX, NESTING_MAX, NODES_MAX};

@@ -89,9 +89,9 @@ impl<'c> Parser<'c> {
             | (P::DateTime { .. } | P::DateTimeOffset { .. }, P::DateTimeOffset { .. })
             | (P::TimeOfDay { .. }, P::TimeOfDay { .. }) => operand,
             (P::Single | P::Double, P::Decimal { .. } | P::String { .. }) => return unbuilt(),
-            (from, P::Double | P::Decimal { .. }) if types::is_number(from) => types::cast_to(operand, to),
-            (from, to) if types::is_integer(from) && types::is_integer(to) => types::cast_to(operand, to),
-            (from, to) if types::is_number(from) && types::is_integer(to) => {
+            (from, P::Double | P::Decimal { .. }) if from.is_number() => types::cast_to(operand, to),
+            (from, to) if from.is_integer() && to.is_integer() => types::cast_to(operand, to),
+            (from, to) if from.is_number() && to.is_integer() => {
                 let whole = types::cast_to(operand, P::Int64);
                 if to == P::Int64 { whole } else { types::cast_to(whole, to) }
             }
@@ -101,9 +101,9 @@ impl<'c> Parser<'c> {
             (P::Boolean | P::Decimal { .. } | P::Guid | P::Date | P::TimeOfDay { .. }, P::String { .. }) => {
                 types::cast_to(operand, to)
             }
-            (from, P::String { .. }) if types::is_integer(from) => types::cast_to(operand, to),
+            (from, P::String { .. }) if from.is_integer() => types::cast_to(operand, to),
             (_, P::String { .. }) | (P::String { .. }, _) => return unbuilt(),
-            (from, P::Single) if types::is_number(from) => return unbuilt(),
+            (from, P::Single) if from.is_number() => return unbuilt(),
             _ => {
                 let what =
                     format!("cannot cast {} to {}", type_name(version, Some(from)), type_name(version, Some(to)));
@@ -171,7 +171,7 @@ impl<'c> Parser<'c> {
             common = match (common, value.primitive) {
                 (None, primitive) => primitive,
                 (known, None) => known,
-                (Some(a), Some(b)) if types::is_number(a) && types::is_number(b) => Some(types::wider(a, b)),
+                (Some(a), Some(b)) if a.is_number() && b.is_number() => Some(types::wider(a, b)),
                 (Some(a), Some(b)) if std::mem::discriminant(&a) == std::mem::discriminant(&b) => Some(a),
                 (Some(a), Some(b)) => {
                     let version = self.context.version;
@@ -182,8 +182,8 @@ impl<'c> Parser<'c> {
         }
         if let Some(wide @ (Primitive::Double | Primitive::Decimal { .. })) = common {
             for (_, value) in &mut branches {
-                let narrower = |primitive| match wide {
-                    DECIMAL => types::is_integer(primitive),
+                let narrower = |primitive: Primitive| match wide {
+                    DECIMAL => primitive.is_integer(),
                     _ => !matches!(primitive, Primitive::Single | Primitive::Double),
                 };
                 if value.primitive.is_some_and(narrower) {

@@ -35,8 +35,8 @@ impl Class {
         let Some(primitive) = primitive else { return true };
         match self {
             Class::Text => is_text(version, primitive),
-            Class::Number => is_number(primitive),
-            Class::Integer => is_integer(primitive),
+            Class::Number => primitive.is_number(),
+            Class::Integer => primitive.is_integer(),
             Class::Dated => matches!(primitive, P::Date | P::DateTime { .. } | P::DateTimeOffset { .. }),
             // In V2 a date is a DateTime at midnight.
             Class::Timed if primitive == P::Date => version == Version::V2,
@@ -96,7 +96,7 @@ pub(super) fn arithmetic(
 ) -> Parsed<Expression> {
     for side in [&left, &right] {
         let Some(primitive) = side.primitive else { continue };
-        if is_number(primitive) {
+        if primitive.is_number() {
             continue;
         }
         let temporal = matches!(
@@ -138,7 +138,7 @@ pub(super) fn negate(version: Version, operand: Expression, at: usize) -> Parsed
         Some(Primitive::Duration) if version == Version::V4 => {
             return Err(Problem::not_implemented(at, "arithmetic of dates and durations"));
         }
-        Some(primitive) if !is_number(primitive) => {
+        Some(primitive) if !primitive.is_number() => {
             let what = format!("'-' takes a number, not {}", type_name(version, operand.primitive));
             return Err(Problem::new(Fault::Type, at, what));
         }
@@ -164,7 +164,7 @@ pub(super) fn meet(version: Version, left: &mut Expression, right: &mut Expressi
     match (left_literal, right_literal) {
         (false, true) => promote(version, right, left_type),
         (true, false) => promote(version, left, right_type),
-        (true, true) if is_number(left_type) && is_number(right_type) => {
+        (true, true) if left_type.is_number() && right_type.is_number() => {
             let wider = wider(left_type, right_type);
             promote(version, left, wider);
             promote(version, right, wider);
@@ -204,7 +204,7 @@ fn promote(version: Version, literal: &mut Expression, to: Primitive) {
 
 pub(super) fn are_comparable(version: Version, a: Primitive, b: Primitive) -> bool {
     use Primitive as P;
-    if (is_number(a) && is_number(b)) || (is_text(version, a) && is_text(version, b)) {
+    if (a.is_number() && b.is_number()) || (is_text(version, a) && is_text(version, b)) {
         return true;
     }
     match (a, b) {
@@ -230,7 +230,7 @@ fn remedy(version: Version, left: &Expression, right: &Expression) -> Option<Str
         _ => return None,
     };
     match (value, other) {
-        (Value::String(_), other) if is_number(other) => Some("write the number without quotes".to_owned()),
+        (Value::String(_), other) if other.is_number() => Some("write the number without quotes".to_owned()),
         (Value::Integer(_) | Value::Decimal(_) | Value::Text(..), Primitive::String { .. }) => {
             Some("write the text in quotes".to_owned())
         }
@@ -275,7 +275,7 @@ pub(super) fn wider(a: Primitive, b: Primitive) -> Primitive {
 pub(super) fn exact(operand: Expression) -> Expression {
     const DECIMAL: Primitive = Primitive::Decimal { precision: 0, scale: 0 };
     match operand.primitive {
-        Some(primitive) if is_integer(primitive) => cast_to(operand, DECIMAL),
+        Some(primitive) if primitive.is_integer() => cast_to(operand, DECIMAL),
         _ => operand,
     }
 }
@@ -310,15 +310,6 @@ fn name(arithmetic: Arithmetic) -> &'static str {
 
 pub(super) fn is_literal(expression: &Expression) -> bool {
     matches!(expression.kind, ExpressionKind::Literal(_))
-}
-
-pub(super) fn is_integer(primitive: Primitive) -> bool {
-    use Primitive as P;
-    matches!(primitive, P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64)
-}
-
-pub(in crate::query) fn is_number(primitive: Primitive) -> bool {
-    is_integer(primitive) || matches!(primitive, Primitive::Single | Primitive::Double | Primitive::Decimal { .. })
 }
 
 /// Strings; V2 shows a Duration as one.
