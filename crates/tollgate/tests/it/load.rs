@@ -78,6 +78,8 @@ fn users_or_a_rate_change_from_stage_to_stage() {
     refused(&["--poisson", "-n", "5"], "--poisson says how requests come at a rate");
 }
 
+    refused(&["--stages", "1s:0.3/s"], "make 0.15 requests together");
+    refused(&["--stages", "1s:0.5"], "ask for 0.5 users at most");
 #[test]
 fn connections_are_opened_anew_after_so_many_requests_and_taken_apart() {
     let gateway = serving(&[]);

@@ -94,10 +94,17 @@ impl Stages {
             at_s += stage.lasts.as_secs_f64();
             count += stage.count_within(stage.lasts.as_secs_f64());
         }
-        if count <= 0.0 {
-            return Err("the stages ask for nothing: one must lead to more than 0".to_owned());
+        let stages = Stages { unit, stages, begins };
+        match unit {
+            _ if count <= 0.0 => Err("the stages ask for nothing: one must lead to more than 0".to_owned()),
+            Unit::Users if stages.most() < 1.0 => {
+                Err(format!("the stages ask for {} users at most: one must lead to 1 or more", stages.most()))
+            }
+            Unit::PerSecond if count < 1.0 => {
+                Err(format!("the stages make {count} requests together: they must make 1 or more"))
+            }
+            Unit::Users | Unit::PerSecond => Ok(stages),
         }
-        Ok(Stages { unit, stages, begins })
     }
 
     /// What they count.
@@ -157,9 +164,10 @@ impl Stages {
         is_reached.then(|| Duration::try_from_secs_f64(at_s + within_s).ok()).flatten()
     }
 
-    /// Whether the user with this number, from 0, is there so long after the beginning.
+    /// Whether the user with this number, from 0, is there so long after the beginning: while the number is beyond the middle
+    /// between those without and with it, so that in the mean as many are there as are asked for.
     pub(super) fn presence(&self, user: usize, after: Duration) -> Presence {
-        let user = user as f64;
+        let user = user as f64 + 0.5;
         if self.at(after) > user {
             return Presence::There;
         }
@@ -241,12 +249,27 @@ mod tests {
     }
 
     #[test]
+    fn as_many_users_are_there_in_the_mean_as_are_asked_for() {
+        let ramp = |to| Stage { name: "up".to_owned(), from: 0.0, to, lasts: Duration::from_secs(1) };
+        for to in [1.0, 2.0, 20.0] {
+            let stages = Stages::new(Unit::Users, vec![ramp(to)]).unwrap();
+            let comes = |user| match stages.presence(user, Duration::ZERO) {
+                Presence::ComesAfter(after) => after.as_secs_f64(),
+                other => panic!("{other:?}"),
+            };
+            let there: f64 = (0..to as usize).map(|user| 1.0 - comes(user)).sum();
+            assert!((there - to / 2.0).abs() < 1e-3, "{there} of 0 to {to}");
+            assert_eq!(stages.presence(to as usize, Duration::ZERO), Presence::Gone);
+        }
+    }
+
+    #[test]
     fn a_user_comes_and_goes_when_the_number_passes_its_own() {
         let stages = stages(Unit::Users);
         let at = |user: usize, seconds: f64| stages.presence(user, Duration::from_secs_f64(seconds));
-        assert_eq!(at(0, 0.0), Presence::ComesAfter(Duration::from_micros(1)));
-        assert_eq!(at(25, 1.0), Presence::ComesAfter(Duration::from_micros(5_000_001)));
-        assert_eq!((at(25, 5.1), at(25, 44.9), at(25, 45.1)), (Presence::There, Presence::There, Presence::Gone));
+        assert_eq!(at(0, 0.0), Presence::ComesAfter(Duration::from_micros(100_001)));
+        assert_eq!(at(25, 1.0), Presence::ComesAfter(Duration::from_micros(5_100_001)));
+        assert_eq!((at(25, 5.2), at(25, 44.8), at(25, 45.0)), (Presence::There, Presence::There, Presence::Gone));
         assert_eq!((at(49, 20.0), at(50, 20.0), at(0, 51.0)), (Presence::There, Presence::Gone, Presence::Gone));
         // Whoever is told when to come is there then.
         for user in 0..50 {
@@ -257,16 +280,17 @@ mod tests {
 
     #[test]
     fn stages_beyond_a_limit_are_refused() {
-        let check = |stages: &[(f64, f64, u64)], expected: &str| {
+        let check_of = |unit: Unit, stages: &[(f64, f64, u64)], expected: &str| {
             let stage = |(from, to, seconds): &(f64, f64, u64)| Stage {
                 name: "s".to_owned(),
                 from: *from,
                 to: *to,
                 lasts: Duration::from_secs(*seconds),
             };
-            let error = Stages::new(Unit::Users, stages.iter().map(stage).collect()).unwrap_err();
+            let error = Stages::new(unit, stages.iter().map(stage).collect()).unwrap_err();
             assert!(error.contains(expected), "{error}");
         };
+        let check = |stages: &[(f64, f64, u64)], expected: &str| check_of(Unit::Users, stages, expected);
         check(&[], "0 stages");
         check(&[(0.0, 1.0, 1); STAGES_MAX + 1], "33 stages");
         check(&[(0.0, 1.0, 0)], "lasts no time");
@@ -275,5 +299,7 @@ mod tests {
         check(&[(f64::NAN, 1.0, 1)], "NaN");
         check(&[(0.0, 1.0, 21_601)], "21601 s");
         check(&[(0.0, 0.0, 5)], "ask for nothing");
+        check(&[(0.0, 0.9, 5)], "0.9 users at most");
+        check_of(Unit::PerSecond, &[(0.0, 0.3, 1)], "make 0.15 requests");
     }
 }
