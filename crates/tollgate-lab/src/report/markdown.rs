@@ -46,12 +46,12 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
             word_tables(ladder::tables(run), out)?;
         }
         cells(&view, out)?;
-        if let Some(table) = staged::table(run) {
-            word_tables(vec![table], out)?;
-            writeln!(out, "{}.\n", staged::SHARED)?;
+        if let Some((table, unit)) = staged::table(&view).zip(staged::unit_of(&view)) {
+            word_tables(vec![table.numbered(&view)], out)?;
+            writeln!(out, "{}.\n", staged::shared(unit))?;
         }
-        if let Some(table) = scenario::table(run) {
-            word_tables(vec![table], out)?;
+        if let Some(table) = scenario::table(&view) {
+            word_tables(vec![table.numbered(&view)], out)?;
             writeln!(out, "{}.\n", scenario::SHARED)?;
         }
         if mediation::is_shown(run) {

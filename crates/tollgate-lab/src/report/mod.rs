@@ -15,6 +15,7 @@ mod jtl;
 mod junit;
 mod ladder;
 mod markdown;
+mod marked;
 mod mediation;
 mod number;
 mod peers;

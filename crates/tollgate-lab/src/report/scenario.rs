@@ -1,35 +1,32 @@
 //! A run of scenarios as a table: iterations as a whole, and each of their steps. The terminal, Markdown and the page show the
 //! same one.
 
-use super::encryption::Table;
+use super::marked::Marked;
 use super::number::{self, NOTHING};
 use super::sentence;
-use crate::results::{Percentiles, RunResult};
+use super::view::View;
+use crate::results::Percentiles;
 
 /// What the table leaves to be said.
 pub(super) const SHARED: &str = "an iteration's time is that of its steps' answers, added up: time to think is left out. A failed step ends its \
                                  iteration, which is then in no time";
 
 /// Steps of all cells, one level after the other.
-pub(super) fn table(run: &RunResult) -> Option<Table> {
-    let mut rows = Vec::new();
-    for cell in &run.cells {
+pub(super) fn table(view: &View<'_>) -> Option<Marked> {
+    let head = ["scenario", "step", "answers", "errors", "mean ms", "p50 ms", "p95 ms", "p99 ms", "max ms"];
+    let mut table = Marked::new("The steps".to_owned(), head.map(str::to_owned).to_vec());
+    for (position, cell) in view.rows.iter().map(|row| row.cell).enumerate() {
         let Some(played) = &cell.played else { continue };
-        let variant = format!("{}, {}", cell.variant, sentence::level(&run.experiment, cell.level));
-        rows.push(row(
-            variant,
-            "iteration",
-            played.iterations,
-            failures([("ended", &played.failed)]),
-            &played.iteration_time_ms,
-        ));
+        let variant = format!("{}, {}", cell.variant, sentence::level(&view.run.experiment, cell.level));
+        let (ended, times) = (failures([("ended", &played.failed)]), &played.iteration_time_ms);
+        table.push(position, row(variant, "iteration", played.iterations, ended, times));
         for step in &played.steps {
             let classes = step.errors.iter().map(|(class, count)| (class.as_str(), count));
-            rows.push(row(String::new(), &step.name, step.requests, failures(classes), &step.response_time_ms));
+            let failed = failures(classes);
+            table.push(position, row(String::new(), &step.name, step.requests, failed, &step.response_time_ms));
         }
     }
-    let head = ["scenario", "step", "answers", "errors", "mean ms", "p50 ms", "p95 ms", "p99 ms", "max ms"];
-    (!rows.is_empty()).then(|| Table { title: "The steps".to_owned(), head: head.map(str::to_owned).to_vec(), rows })
+    table.some()
 }
 
 fn row(variant: String, step: &str, answers: u64, errors: String, times: &Percentiles) -> Vec<String> {

@@ -2,13 +2,29 @@
 //! that of a single load show the same one.
 
 use super::encryption::Table;
+use super::marked::Marked;
 use super::number::{self, NOTHING};
 use super::sentence;
-use crate::results::{RunResult, StageFound, StageUnit, Staged};
+use super::view::View;
+use crate::results::{StageFound, StageUnit, Staged};
 
 /// What the table leaves to be said.
-pub(super) const SHARED: &str = "what was due in a stage is that stage's, whenever it ended, and its time counts from when it was due; users are those at \
-                                 work, in the mean";
+pub(super) fn shared(unit: StageUnit) -> &'static str {
+    match unit {
+        StageUnit::PerSecond => {
+            "what was due in a stage is that stage's, whenever it ended, and its time counts from when it was due; users are \
+             those at work, in the mean"
+        }
+        StageUnit::Users => {
+            "what users began in a stage is that stage's, whenever it ended; users are those at work, in the mean"
+        }
+    }
+}
+
+/// What stages of a run ask for; absent of a run without.
+pub(super) fn unit_of(view: &View<'_>) -> Option<StageUnit> {
+    view.rows.iter().find_map(|row| Some(row.cell.played.as_ref()?.staged.as_ref()?.unit))
+}
 
 /// Heads of the columns behind those that say which stage it is.
 const HEAD: [&str; 12] = [
@@ -27,19 +43,19 @@ const HEAD: [&str; 12] = [
 ];
 
 /// The stages of all cells of a run.
-pub(super) fn table(run: &RunResult) -> Option<Table> {
-    let mut rows = Vec::new();
-    for cell in &run.cells {
+pub(super) fn table(view: &View<'_>) -> Option<Marked> {
+    let experiment = &view.run.experiment;
+    let level = experiment.levels.first().map_or(0, |level| *level);
+    let title = format!("The stages: {}", sentence::level(experiment, level));
+    let mut table = Marked::new(title, std::iter::once("scenario").chain(HEAD).map(str::to_owned).collect());
+    for (position, cell) in view.rows.iter().map(|row| row.cell).enumerate() {
         let Some(staged) = cell.played.as_ref().and_then(|played| played.staged.as_ref()) else { continue };
         for (place, stage) in staged.stages.iter().enumerate() {
             let variant = if place == 0 { cell.variant.clone() } else { String::new() };
-            rows.push(std::iter::once(variant).chain(row(staged, stage)).collect());
+            table.push(position, std::iter::once(variant).chain(row(staged, stage)).collect());
         }
     }
-    let level = run.experiment.levels.first().map_or(0, |level| *level);
-    let title = format!("The stages: {}", sentence::level(&run.experiment, level));
-    let head = std::iter::once("scenario").chain(HEAD).map(str::to_owned).collect();
-    (!rows.is_empty()).then_some(Table { title, head, rows })
+    table.some()
 }
 
 /// The stages of a single load.

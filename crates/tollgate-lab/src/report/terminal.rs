@@ -6,6 +6,7 @@ use super::distance;
 use super::encryption;
 use super::inserts;
 use super::ladder;
+use super::marked::Marked;
 use super::mediation::{self, Reasons};
 use super::number::{self, NOTHING};
 use super::peers;
@@ -83,13 +84,13 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
             }
             writeln!(out)?;
         }
-        if let Some(table) = staged::table(run) {
-            words(&table, out, options.width, &paint)?;
-            wrapped(out, "  ", staged::SHARED, options.width)?;
+        if let Some((table, unit)) = staged::table(&view).zip(staged::unit_of(&view)) {
+            marked(&view, &table, out, options.width, &paint)?;
+            wrapped(out, "  ", staged::shared(unit), options.width)?;
             writeln!(out)?;
         }
-        if let Some(table) = scenario::table(run) {
-            words(&table, out, options.width, &paint)?;
+        if let Some(table) = scenario::table(&view) {
+            marked(&view, &table, out, options.width, &paint)?;
             wrapped(out, "  ", scenario::SHARED, options.width)?;
             writeln!(out)?;
         }
@@ -363,6 +364,21 @@ fn footnotes(view: &View<'_>, out: &mut dyn Write, width: usize, paint: &Paint) 
 
 /// A table of words; a width that does not do leaves out columns from the right.
 pub(super) fn words(table: &encryption::Table, out: &mut dyn Write, width: usize, paint: &Paint) -> io::Result<()> {
+    words_told_apart(table, out, width, paint, &|_| false)
+}
+
+/// The same of cells, with the numbers of their doubts; what must not be read is told apart.
+fn marked(view: &View<'_>, table: &Marked, out: &mut dyn Write, width: usize, paint: &Paint) -> io::Result<()> {
+    words_told_apart(&table.numbered(view), out, width, paint, &|place| table.is_refused(view, place))
+}
+
+fn words_told_apart(
+    table: &encryption::Table,
+    out: &mut dyn Write,
+    width: usize,
+    paint: &Paint,
+    is_refused: &dyn Fn(usize) -> bool,
+) -> io::Result<()> {
     let texts = |row: &[String]| row.iter().map(|text| one_line(text)).collect::<Vec<_>>();
     let (head, rows) = (texts(&table.head), table.rows.iter().map(|row| texts(row)).collect::<Vec<_>>());
     let count = |text: &String| text.chars().count();
@@ -384,8 +400,9 @@ pub(super) fn words(table: &encryption::Table, out: &mut dyn Write, width: usize
     // Not wrapped: that would take the escape sequences for control characters of somebody else.
     writeln!(out, "{}", paint.strong(&one_line(&table.title)))?;
     writeln!(out, "{}", line(&head))?;
-    for row in &rows {
-        writeln!(out, "{}", line(row))?;
+    for (place, row) in rows.iter().enumerate() {
+        let text = line(row);
+        writeln!(out, "{}", if is_refused(place) { paint.bad(&text) } else { text })?;
     }
     writeln!(out)
 }

@@ -47,7 +47,7 @@ pub struct IterationsOffered {
 }
 
 /// What was found of one step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StepFound {
     /// Its name.
     pub name: String,

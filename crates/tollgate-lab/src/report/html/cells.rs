@@ -1,6 +1,6 @@
 //! The table of all cells, with the doubts that concern them directly below.
 
-use super::parts::{Table, csv_link, escape};
+use super::parts::{Table, csv_link, escape, marks};
 use crate::report::chart::key_class;
 use crate::report::number::{self, NOTHING};
 use crate::report::sentence;
@@ -123,13 +123,6 @@ fn line(view: &View<'_>, row: &Row<'_>) -> String {
 fn level(view: &View<'_>, level: u64) -> String {
     let named = view.run.experiment.named_levels.iter().find(|named| named.level == level);
     named.map_or_else(|| number::whole(level), |named| escape(&named.title))
-}
-
-fn marks(row: &Row<'_>) -> String {
-    row.marks.iter().fold(String::new(), |mut html, number| {
-        let _ = write!(html, "<sup><a href=\"#doubt-{number}\">{number}</a></sup>");
-        html
-    })
 }
 
 fn toll(row: &Row<'_>) -> String {

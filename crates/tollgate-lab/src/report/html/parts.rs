@@ -1,6 +1,8 @@
 //! Parts that several sections use: tables, data links, figures with what belongs to each.
 
 pub(super) use crate::report::chart::escape;
+use crate::report::marked::Marked;
+use crate::report::view::{Row, View};
 use std::fmt::Write;
 use tollgate_wire::url::encode_beside;
 
@@ -22,24 +24,37 @@ impl Table {
 
     /// The table; the first column heads its row, what looks like a number is set right.
     pub(super) fn html(&self, label: &str) -> String {
+        self.html_of(label, None)
+    }
+
+    /// The same of cells: their marks stand behind their names, and what must not be read is struck through.
+    pub(super) fn html_marked(&self, label: &str, marked: &Marked, view: &View<'_>) -> String {
+        self.html_of(label, Some((marked, view)))
+    }
+
+    fn html_of(&self, label: &str, marked: Option<(&Marked, &View<'_>)>) -> String {
         let mut html = String::new();
         let is_number: Vec<bool> =
             (0..self.head.len()).map(|column| self.rows.iter().all(|row| looks_like_a_number(row, column))).collect();
         let class = |column: usize| if is_number[column] { " class=\"n\"" } else { "" };
+        let of_cells = if marked.is_some() { " class=\"cells\"" } else { "" };
         let _ = write!(
             html,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>",
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table{of_cells}><thead><tr>",
             escape(label)
         );
         for (column, text) in self.head.iter().enumerate() {
             let _ = write!(html, "<th scope=\"col\"{}>{}</th>", class(column), escape(text));
         }
         html.push_str("</tr></thead><tbody>");
-        for row in &self.rows {
-            html.push_str("<tr>");
+        for (place, row) in self.rows.iter().enumerate() {
+            let is_refused = marked.is_some_and(|(marked, view)| marked.is_refused(view, place));
+            html.push_str(if is_refused { "<tr class=\"refused\">" } else { "<tr>" });
+            let named = marked.and_then(|(marked, view)| marked.named(view, place));
             for (column, text) in row.iter().enumerate().take(self.head.len()) {
                 let (open, close) = if column == 0 { ("th scope=\"row\"", "th") } else { ("td", "td") };
-                let _ = write!(html, "<{open}{}>{}</{close}>", class(column), escape(text));
+                let marks = named.filter(|_| column == 0).map(marks).unwrap_or_default();
+                let _ = write!(html, "<{open}{}>{}{marks}</{close}>", class(column), escape(text));
             }
             html.push_str("</tr>");
         }
@@ -86,6 +101,14 @@ pub(super) fn figure(heading: &str, note: &str, pictures: &[String], table: &str
 /// Pictures for wide and narrow screens, of which the style sheet shows one.
 pub(super) fn by_width(wide: String, narrow: String) -> String {
     format!("<div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div>")
+}
+
+/// The numbers of a cell's doubts, each a link to what it says.
+pub(super) fn marks(row: &Row<'_>) -> String {
+    row.marks.iter().fold(String::new(), |mut html, number| {
+        let _ = write!(html, "<sup><a href=\"#doubt-{number}\">{number}</a></sup>");
+        html
+    })
 }
 
 /// A link that holds its file itself.

@@ -5,12 +5,12 @@ use crate::report::scenario;
 use crate::report::view::View;
 
 pub(super) fn section(view: &View<'_>) -> Option<String> {
-    let found = scenario::table(view.run).filter(|_| !view.rows.is_empty())?;
-    let table = Table { head: found.head, rows: found.rows };
+    let found = scenario::table(view)?;
+    let table = Table { head: found.table.head.clone(), rows: found.table.rows.clone() };
     let csv = csv_link("As CSV", "steps.csv", &table.csv());
     let shared = escape(scenario::SHARED);
     Some(format!(
         "<section><h2>The steps</h2>{}{csv}<p class=\"key\">{shared}.</p></section>",
-        table.html(&found.title)
+        table.html_marked(&found.table.title, &found, view)
     ))
 }

@@ -9,9 +9,10 @@ use crate::results::{StageUnit, Staged, StagedPoint};
 
 /// Of a run: the table of all cells, and each cell's course.
 pub(super) fn section(view: &View<'_>) -> Option<String> {
-    let found = staged::table(view.run).filter(|_| !view.rows.is_empty())?;
-    let table = Table { head: found.head, rows: found.rows };
-    let mut html = stages(&table, &found.title);
+    let found = staged::table(view)?;
+    let table = Table { head: found.table.head.clone(), rows: found.table.rows.clone() };
+    let title = &found.table.title;
+    let mut html = stages(&table, title, &table.html_marked(title, &found, view), staged::unit_of(view)?);
     for (place, row) in view.rows.iter().enumerate() {
         let Some(staged) = row.cell.played.as_ref().and_then(|played| played.staged.as_ref()) else { continue };
         html.push_str(&course(staged, &row.cell.variant, &format!("course-{place}")));
@@ -22,13 +23,15 @@ pub(super) fn section(view: &View<'_>) -> Option<String> {
 /// Of a single load.
 pub(super) fn of_load(found: &Staged) -> String {
     let table = staged::of_load(found);
-    let html = stages(&Table { head: table.head, rows: table.rows }, &table.title);
+    let title = table.title;
+    let table = Table { head: table.head, rows: table.rows };
+    let html = stages(&table, &title, &table.html(&title), found.unit);
     format!("<section>{html}{}</section>", course(found, "the load", "course"))
 }
 
-fn stages(table: &Table, title: &str) -> String {
+fn stages(table: &Table, title: &str, html: &str, unit: StageUnit) -> String {
     let csv = csv_link("As CSV", "stages.csv", &table.csv());
-    format!("<h2>{}</h2>{}{csv}<p class=\"key\">{}.</p>", escape(title), table.html(title), escape(staged::SHARED))
+    format!("<h2>{}</h2>{html}{csv}<p class=\"key\">{}.</p>", escape(title), escape(staged::shared(unit)))
 }
 
 /// One curve of a chart: its name and what of a point it shows.
@@ -59,7 +62,7 @@ fn course(found: &Staged, of: &str, id: &str) -> String {
     );
     let users: (&str, &str, &[Curve]) = ("Users at work", "users", &[("users", |point| Some(point.users))]);
     let times: (&str, &str, &[Curve]) = (
-        "Times from when each was due",
+        if is_rate { "Times from when each was due" } else { "Times of what ended" },
         "ms",
         &[("p50", |point| point.p50_ms), ("p99", |point| point.p99_ms), ("longest", |point| point.max_ms)],
     );

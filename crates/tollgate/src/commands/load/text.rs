@@ -58,6 +58,8 @@ pub(super) fn write(result: &QuickResult, layout: &Layout, out: &mut dyn Write) 
         at_a_rate(offered, if result.staged.is_some() { "up to " } else { "" }, out)?;
     }
     if let Some((head, rows)) = report::load_stages(result) {
+        let what = if result.offered.is_some() { "due" } else { "asked" };
+        writeln!(out, "\nStages, each with what was {what} in it:")?;
         stages(&head, &rows, out)?;
     }
     validity(result, out)
@@ -266,7 +268,6 @@ fn stages(head: &[String], rows: &[Vec<String>], out: &mut dyn Write) -> io::Res
     let all = std::iter::once(cells(head)).chain(rows.iter().map(|row| cells(row)));
     let widths = all.reduce(|most, own| most.into_iter().zip(own).map(|(most, own)| most.max(own)).collect());
     let widths = widths.unwrap_or_default();
-    writeln!(out, "\nStages, each with what was due in it:")?;
     std::iter::once(head).chain(rows.iter().map(Vec::as_slice)).try_for_each(|row| {
         let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
         writeln!(out, "{}", line.join("  "))
