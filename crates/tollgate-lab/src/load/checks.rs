@@ -76,9 +76,9 @@ impl FirstLength {
 }
 
 impl Checks {
-    /// Whether anything but the status is looked at.
+    /// Whether content is looked at: a page that is as long as the first one may be a page of errors, as the first one may.
     pub(super) fn look(&self) -> bool {
-        self.kind != AnswerKind::Plain || matches!(self.length, LengthCheck::AsFirst(_))
+        self.kind != AnswerKind::Plain
     }
 }
 

@@ -315,6 +315,21 @@ fn answers_are_held_against_what_is_expected() {
 
 #[test]
 fn answers_of_another_length_have_failed_as_with_ab_unless_said_otherwise() {
+#[test]
+fn answers_of_which_only_status_and_length_were_looked_at_are_marked() {
+    let gateway = serving(&[]);
+    let url = format!("{}{FLIGHT}", gateway.url);
+    let check = |line: &[&str], checked: u64| {
+        let found = figures(&[&["-n", "400", "-k"], line, &[url.as_str()]].concat(), 0);
+        let is_marked = found["validity"].as_array().unwrap().iter().any(|mark| mark["rule"] == "content");
+        assert_eq!((&found["checked"], is_marked), (&checked.into(), checked == 0), "{line:?} {found:#}");
+    };
+    // A page of errors may be as long as the first answer, and the first answer may be one.
+    check(&[], 0);
+    check(&["-l"], 0);
+    check(&["--expect-body", "AA"], 400);
+}
+
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     // Each answer is one byte longer than the one before, on a connection of its own.

@@ -92,7 +92,7 @@ pub struct QuickResult {
     pub other_statuses: u64,
     /// Answers in the answers to batches, by status; empty where nothing was asked in batches.
     pub parts: BTreeMap<u16, u64>,
-    /// Valid answers of which more than the status was looked at.
+    /// Valid answers whose content was looked at: more than their status and their length.
     pub checked: u64,
     /// Handshakes of TLS; absent where there was none.
     pub handshakes: Option<Handshaken>,

@@ -163,7 +163,8 @@ fn errors(evidence: &Evidence<'_>) -> Option<Mark> {
 
 fn content(evidence: &Evidence<'_>) -> Option<Mark> {
     let share = evidence.checked as f64 / evidence.requests.max(1) as f64;
-    let reason = || format!("of {:.0} % of the answers only the status was looked at", (1.0 - share) * 100.0);
+    let unseen = (1.0 - share) * 100.0;
+    let reason = || format!("of {unseen:.0} % of the answers only status and length were looked at");
     let is_unverified = evidence.requests > 0 && share < 1.0;
     is_unverified.then(|| mark("content", reason(), "say with --expect-body what an answer contains", (share, 1.0)))
 }
