@@ -432,7 +432,14 @@ mod tests {
         Evidence {
             cell,
             checked: cell.requests,
-            littles_law: Some(LittlesLaw { users: 20, found: 20.1, off: 0.005, bound: 0.01, holds: Some(true) }),
+            littles_law: Some(LittlesLaw {
+                users: 20,
+                found: 20.1,
+                off: 0.005,
+                bound: 0.01,
+                without_core: 0.0,
+                holds: Some(true),
+            }),
             answers_per_user: None,
             settling: NOTHING_BEFORE,
             ticks: Ticks { total: 1000, idle: 400, steal: 0 },
@@ -513,7 +520,8 @@ mod tests {
 
     #[test]
     fn users_whom_the_records_do_not_find_are_refused() {
-        let broken = LittlesLaw { users: 20, found: 19.5, off: 0.025, bound: 0.01, holds: Some(false) };
+        let broken =
+            LittlesLaw { users: 20, found: 19.5, off: 0.025, bound: 0.01, without_core: 0.0, holds: Some(false) };
         check(|_, evidence| evidence.littles_law = Some(broken), &[("littles-law", Verdict::Refused)]);
         check(|_, evidence| evidence.littles_law = None, &[("all", Verdict::Ok)]);
     }

@@ -23,8 +23,11 @@ pub struct LittlesLaw {
     pub found: f64,
     /// The share by which they differ.
     pub off: f64,
-    /// The largest share that is allowed: 1 %, or two mean response times by the span of a trial.
+    /// The largest share that is allowed: 1 %, or two mean response times by the span of a trial if that is more; and on top of
+    /// it the share of the time for which the generator may have had no core between two reads of the clock.
     pub bound: f64,
+    /// That share.
+    pub without_core: f64,
     /// Whether it holds; absent where so much is allowed, 10 % or more, that it would hold in any case.
     pub holds: Option<bool>,
 }
@@ -43,14 +46,14 @@ impl LittlesLaw {
         let share = (answers * mean_ns + other_ns) / tally.busy_ns as f64;
         let bound = SHARE_MAX.max(2.0 * mean_ns / 1e6 / span_ms.max(f64::MIN_POSITIVE)).min(1.0);
         let off = (share - 1.0).abs();
-        Some(LittlesLaw { users, found: users as f64 * share, off, bound, holds: holds(off, bound) })
+        Some(LittlesLaw { users, found: users as f64 * share, off, bound, without_core: 0.0, holds: holds(off, bound) })
     }
 
-    /// The same, where a thread of the generator had no core for this share of the time: that falls between two reads
-    /// of the clock as often as into a record.
+    /// The same, where a thread of the generator had no core for this share of the time: that may fall between two reads
+    /// of the clock rather than into a record.
     pub fn without_core(self, share: f64) -> LittlesLaw {
         let bound = (self.bound + share).min(1.0);
-        LittlesLaw { bound, holds: holds(self.off, bound), ..self }
+        LittlesLaw { bound, without_core: share, holds: holds(self.off, bound), ..self }
     }
 
     /// Whether the records contradict the clock.
@@ -59,11 +62,15 @@ impl LittlesLaw {
     }
 
     /// What is found, in words.
-    pub fn verdict(&self) -> &'static str {
+    pub fn verdict(&self) -> String {
+        let share = self.without_core;
         match self.holds {
-            Some(true) => "holds",
-            Some(false) => "does not hold",
-            None => "cannot be told of so short a load",
+            Some(true) => "holds".to_owned(),
+            Some(false) => "does not hold".to_owned(),
+            None if self.bound - share < TELLING_BOUND_MAX => {
+                format!("cannot be told: the generator had no core for {:.0} % of the time", share * 100.0)
+            }
+            None => "cannot be told of so short a load".to_owned(),
         }
     }
 }
@@ -118,6 +125,18 @@ mod tests {
         let law = LittlesLaw::of(&recorded(|number| u32::from(number != 7)), 1, 10.0 * SPAN_MS).unwrap();
         let broken = [law, law.without_core(0.005), law.without_core(0.015)].map(|law| law.is_broken());
         assert_eq!(broken, [true, true, false], "{law:?}");
+    }
+
+    #[test]
+    fn a_law_that_cannot_be_told_says_why() {
+        let check = |span_ms: f64, share: f64, expected: &str| {
+            let law = LittlesLaw::of(&recorded(|_| 1), 4, span_ms).unwrap().without_core(share);
+            assert_eq!(law.verdict(), expected, "{law:?}");
+        };
+        check(10.0 * SPAN_MS, 0.05, "holds");
+        check(10.0 * SPAN_MS, 0.207, "cannot be told: the generator had no core for 21 % of the time");
+        check(50.0, 0.0, "cannot be told of so short a load");
+        check(50.0, 0.2, "cannot be told of so short a load");
     }
 
     #[test]

@@ -61,6 +61,8 @@ fn users_or_a_rate_change_from_stage_to_stage() {
     assert_eq!(stages.iter().map(due).collect::<Vec<_>>(), [20, 100], "{at_a_rate:#}");
     let users = staged("100ms:3..3,100ms:1");
     assert_eq!((&users["concurrency"], &users["offered"]), (&3.into(), &Value::Null), "{users:#}");
+    // Users come and go: there is no number of them to be found again.
+    assert_eq!(users["littles_law"], Value::Null, "{users:#}");
     let whole = |stage: &Value| stage["whole"].as_u64().unwrap();
     let stages = users["staged"]["stages"].as_array().unwrap();
     assert_eq!(stages.iter().map(whole).sum::<u64>(), users["requests"].as_u64().unwrap(), "{users:#}");

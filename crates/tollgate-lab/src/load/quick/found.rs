@@ -110,8 +110,8 @@ pub struct QuickResult {
     pub generator_stalls_ms: Percentiles,
     /// What the kernel counted of TCP meanwhile, all programs together.
     pub tcp: TcpCounts,
-    /// Users as they were asked for, held against what the records find; absent for a load that was cut off, and at a
-    /// rate, which has no users of its own.
+    /// Users as they were asked for, held against what the records find; absent for a load that was cut off, at a rate, which
+    /// has no users of its own, and in stages, in which they come and go.
     pub littles_law: Option<LittlesLaw>,
     /// What is to be thought of when the figures are read; empty where nothing is.
     pub validity: Vec<Mark>,
@@ -282,10 +282,11 @@ impl Seen<'_> {
         let tally = &all.tally;
         let asked = (tally.requests + tally.failures()).max(1);
         let wall_ms = took.as_secs_f64() * 1e3;
-        let littles_law = LittlesLaw::of(all, load.concurrency as u64, wall_ms).filter(|_| !self.interrupted);
         let offered = load.rate.map(|rate| offered(rate, all));
         let run_queue_share = used.run_queue_max_ns as f64 / took.as_nanos().max(1) as f64;
-        let littles_law = littles_law.map(|law| law.without_core(run_queue_share));
+        let littles_law = LittlesLaw::of(all, load.concurrency as u64, wall_ms)
+            .filter(|_| !self.interrupted)
+            .map(|law| law.without_core(between_reads(all, run_queue_share, wall_ms)));
         let generator_cpu_share = used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64;
         let response_time_ms = cells::percentiles(&all.response);
         let errors = cells::errors(tally);
@@ -352,7 +353,8 @@ impl Seen<'_> {
             generator_cpu_share,
             generator_stalls_ms: stalls_ms,
             tcp: self.tcp,
-            littles_law,
+            // In stages users come and go: there is no number of them that could be found.
+            littles_law: littles_law.filter(|_| load.stages.is_none()),
             validity,
             interrupted: self.interrupted,
         }
@@ -385,6 +387,13 @@ fn within_ms(times: &Histogram<u64>, percent: f64) -> Option<f64> {
     let quantile = percent / 100.0;
     let is_available = percentile::is_available(quantile, times.len());
     is_available.then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
+}
+
+/// The share of the time that a user may have been there and in no record, since its thread had no core: a record begins
+/// where the one before it ended, so that is at most once, at the user's end, and no longer than the longest stall.
+fn between_reads(all: &Recorder, run_queue_share: f64, wall_ms: f64) -> f64 {
+    let longest_ms = all.stalls.as_ref().map(|stalls| stalls.max() as f64 / NS_PER_MS);
+    longest_ms.map_or(run_queue_share, |longest_ms| run_queue_share.min(longest_ms / wall_ms.max(f64::MIN_POSITIVE)))
 }
 
 fn connection_times(all: &Recorder) -> Option<ConnectionTimes> {

@@ -297,7 +297,8 @@ mod tests {
         check(|evidence| evidence.stalls_ms.p999 = Some(1.1), &[], &[("stalls", Marked)]);
         check(|evidence| evidence.tcp.listen_drops = 1, &[], &[("listen-overflow", Marked)]);
         check(|evidence| evidence.tcp.segments_retransmitted = 21, &[], &[("retransmissions", Marked)]);
-        let broken = LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, holds: Some(false) };
+        let broken =
+            LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, without_core: 0.0, holds: Some(false) };
         check(|evidence| evidence.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
     }
 

@@ -61,7 +61,14 @@ fn result() -> QuickResult {
         generator_cpu_share: 0.12,
         generator_stalls_ms: Percentiles::default(),
         tcp: tollgate_lab::results::TcpCounts::default(),
-        littles_law: Some(LittlesLaw { users: 20, found: 19.96, off: 0.002, bound: 0.01, holds: Some(true) }),
+        littles_law: Some(LittlesLaw {
+            users: 20,
+            found: 19.96,
+            off: 0.002,
+            bound: 0.01,
+            without_core: 0.0,
+            holds: Some(true),
+        }),
         validity: Vec::new(),
         interrupted: false,
     }
