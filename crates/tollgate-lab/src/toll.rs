@@ -27,7 +27,19 @@ pub const FIGURES: [Figure; 6] =
     [Figure::UnitTime, Figure::SubjectCpu, Figure::Bytes, Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate];
 
 /// Rules of validity that are about the load at equal rate alone: they say nothing of the closed one.
-pub const RATE_RULES: [&str; 4] = ["lateness", "rate", "rate-errors", "rate-handshakes"];
+pub const RATE_RULES: [&str; 11] = [
+    "lateness",
+    "rate",
+    "rate-errors",
+    "rate-handshakes",
+    "rate-client-saturation",
+    "rate-run-queue",
+    "rate-stalls",
+    "rate-joint",
+    "rate-listen-overflow",
+    "rate-retransmissions",
+    "rate-steal",
+];
 
 impl TollVerdict {
     /// All of them, from what is shown to what must not be read.

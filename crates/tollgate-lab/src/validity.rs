@@ -55,8 +55,10 @@ pub struct Evidence<'a> {
     pub answers_per_user: Option<f64>,
     /// What failed before its trials.
     pub settling: &'a Settling,
-    /// What all cores did during the cell's trials.
+    /// What all cores did during the cell's trials with users who wait.
     pub ticks: Ticks,
+    /// The same during those at equal rate.
+    pub rate_ticks: Ticks,
     /// Connections that the users had opened before the first trial or were entitled to.
     pub connections_entitled: u64,
     /// Starts of the subject after which response times did not settle.
@@ -111,21 +113,28 @@ const RULES: &[(&str, Rule)] = &[
     ("unstarted", scenario::unstarted),
     ("begun-late", scenario::begun_late),
     ("settling", users::settling),
-    ("client-saturation", client_saturation),
-    ("run-queue", run_queue),
-    ("stalls", held_up::stalls),
-    ("joint", joint),
+    ("client-saturation", |evidence| held_up::client_saturation(&evidence.closed())),
+    ("run-queue", |evidence| held_up::run_queue(&evidence.closed())),
+    ("stalls", |evidence| held_up::stalls(&evidence.closed())),
+    ("joint", |evidence| held_up::joint(&evidence.closed())),
     (BACKEND, backend),
     ("fresh-connections", fresh_connections),
-    ("listen-overflow", held_up::listen_overflow),
-    ("retransmissions", held_up::retransmissions),
+    ("listen-overflow", |evidence| held_up::listen_overflow(&evidence.closed())),
+    ("retransmissions", |evidence| held_up::retransmissions(&evidence.closed())),
     ("handshakes", at_rate::handshakes),
     ("lateness", at_rate::lateness),
     ("rate", at_rate::rate),
     ("rate-errors", at_rate::rate_errors),
     ("rate-handshakes", at_rate::rate_handshakes),
+    ("rate-client-saturation", |evidence| held_up::at_equal_rate(evidence, held_up::client_saturation)),
+    ("rate-run-queue", |evidence| held_up::at_equal_rate(evidence, held_up::run_queue)),
+    ("rate-stalls", |evidence| held_up::at_equal_rate(evidence, held_up::stalls)),
+    ("rate-joint", |evidence| held_up::at_equal_rate(evidence, held_up::joint)),
+    ("rate-listen-overflow", |evidence| held_up::at_equal_rate(evidence, held_up::listen_overflow)),
+    ("rate-retransmissions", |evidence| held_up::at_equal_rate(evidence, held_up::retransmissions)),
+    ("rate-steal", |evidence| held_up::at_equal_rate(evidence, held_up::steal)),
     ("warm-up", users::warm_up),
-    ("steal", steal),
+    ("steal", |evidence| held_up::steal(&evidence.closed())),
 ];
 
 /// The names of all rules: those of runs, of batches and of single loads.
@@ -315,42 +324,6 @@ fn plural(count: u32) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-fn client_saturation(evidence: &Evidence<'_>) -> Option<Finding> {
-    let share = evidence.cell.generator.cpu_share;
-    (share > GENERATOR_SHARE_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("a generator thread used {:.0} % of its core", share * 100.0),
-        remedy: "read CPU per request instead of times, or load from a machine with more cores",
-        value: share,
-        bound: GENERATOR_SHARE_MAX,
-    })
-}
-
-fn run_queue(evidence: &Evidence<'_>) -> Option<Finding> {
-    let share = evidence.cell.generator.run_queue_share;
-    (share > RUN_QUEUE_SHARE_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("a generator thread waited {:.1} % of the time for its core", share * 100.0),
-        remedy: "stop what else runs on this machine",
-        value: share,
-        bound: RUN_QUEUE_SHARE_MAX,
-    })
-}
-
-fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
-    let busy = evidence.ticks.busy_share();
-    (busy > CORES_BUSY_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!(
-            "all cores were busy {:.0} % of the time: a joint figure of generator, subject and what else runs",
-            busy * 100.0
-        ),
-        remedy: "read CPU per request instead of times",
-        value: busy,
-        bound: CORES_BUSY_MAX,
-    })
-}
-
 fn backend(evidence: &Evidence<'_>) -> Option<Finding> {
     let (backend, subject) = (evidence.cell.backend?, evidence.cell.subject?);
     let cores = evidence.subject_cores as f64;
@@ -385,21 +358,6 @@ fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
         value: share,
         bound: FRESH_SHARE_MAX,
     })
-}
-
-fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
-    let share = evidence.ticks.steal_share();
-    (share > STEAL_SHARE_MAX).then(|| steal_finding(share))
-}
-
-fn steal_finding(share: f64) -> Finding {
-    Finding {
-        verdict: Verdict::Marked,
-        reason: format!("the hypervisor took {:.1} % of the cores' time", share * 100.0),
-        remedy: "run again when the host is calmer, or on a machine of its own",
-        value: share,
-        bound: STEAL_SHARE_MAX,
-    }
 }
 
 fn classes(errors: &BTreeMap<String, u64>) -> String {
@@ -443,6 +401,7 @@ mod tests {
             answers_per_user: None,
             settling: NOTHING_BEFORE,
             ticks: Ticks { total: 1000, idle: 400, steal: 0 },
+            rate_ticks: Ticks { total: 1000, idle: 400, steal: 0 },
             connections_entitled: 20,
             unsteady_starts: 0,
             systems: Systems::Same,

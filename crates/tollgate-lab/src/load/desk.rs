@@ -26,13 +26,31 @@ const OVERDUE_MAX: u32 = 64;
 /// What the users of one worker share.
 pub(super) struct Desk {
     recorder: Rc<RefCell<Recorder>>,
-    /// Intended starts that no user has taken yet.
-    waiting: RefCell<VecDeque<Instant>>,
+    /// What no user has taken yet.
+    waiting: RefCell<VecDeque<Due>>,
     /// Users without anything to do, the last one on top: its connection is the freshest.
     idle: RefCell<Vec<Rc<Seat>>>,
     /// Users who were called and have not looked yet what waits: as much does not wait for want of one.
     called: Cell<usize>,
     is_closed: Cell<bool>,
+}
+
+/// What is due, once a user takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Due {
+    /// When it was to begin.
+    pub(super) intended: Instant,
+    /// Whose doing it is if it begins later.
+    pub(super) taker: Taker,
+}
+
+/// Whether there was a user for something when it came to the desk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taker {
+    /// One was called: until it begins, nobody but the generator holds it up.
+    Called,
+    /// All were at work: from then on it waits for want of one.
+    Missing,
 }
 
 /// Where a user waits.
@@ -80,11 +98,21 @@ impl Desk {
                 break;
             }
             self.recorder.borrow_mut().due(intended);
-            if !self.offer(intended) && came < open.users_max {
+            if self.is_full() {
+                let mut recorder = self.recorder.borrow_mut();
+                recorder.tally.sends.unsent += 1;
+                recorder.overdue(intended, Instant::now());
+            } else if self.wake_one() {
+                self.put(Due { intended, taker: Taker::Called });
+            } else if came < open.users_max {
+                self.put(Due { intended, taker: Taker::Called });
                 let seat = Rc::new(Seat::default());
                 self.call(&seat);
                 tasks.spawn_local(come(came, seat));
                 came += 1;
+            } else {
+                self.put(Due { intended, taker: Taker::Missing });
+                self.recorder.borrow_mut().overdue(intended, Instant::now());
             }
         }
         if let Some(after) = open.end.after {
@@ -99,14 +127,14 @@ impl Desk {
         users
     }
 
-    /// The next intended start; `None` once no more come.
-    pub(super) async fn next(&self, seat: &Rc<Seat>) -> Option<Instant> {
+    /// What is to be begun next; `None` once no more comes.
+    pub(super) async fn next(&self, seat: &Rc<Seat>) -> Option<Due> {
         poll_fn(|cx| {
             if seat.is_called.replace(false) {
                 self.called.set(self.called.get() - 1);
             }
-            if let Some(intended) = self.waiting.borrow_mut().pop_front() {
-                return Poll::Ready(Some(intended));
+            if let Some(due) = self.waiting.borrow_mut().pop_front() {
+                return Poll::Ready(Some(due));
             }
             if self.is_closed.get() {
                 return Poll::Ready(None);
@@ -127,16 +155,16 @@ impl Desk {
         self.close();
     }
 
-    /// Something is due; says whether an idle user takes it.
-    fn offer(&self, intended: Instant) -> bool {
-        if self.waiting.borrow().len() == WAITING_MAX {
-            self.recorder.borrow_mut().tally.sends.unsent += 1;
-            return true;
-        }
-        self.waiting.borrow_mut().push_back(intended);
-        self.wake_one()
+    /// Whether no more may wait.
+    fn is_full(&self) -> bool {
+        self.waiting.borrow().len() == WAITING_MAX
     }
 
+    fn put(&self, due: Due) {
+        self.waiting.borrow_mut().push_back(due);
+    }
+
+    /// Calls an idle user, if there is one; it looks once the caller waits for something.
     fn wake_one(&self) -> bool {
         let Some(seat) = self.idle.borrow_mut().pop() else { return false };
         seat.is_idle.set(false);

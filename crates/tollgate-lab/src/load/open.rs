@@ -67,9 +67,9 @@ pub(super) async fn run(
 async fn serve(user: &mut User, number: usize, seat: &Rc<Seat>, shared: &Shared) {
     let mut search = Search::new(&shared.asking.target, &shared.known);
     let mut writer = Writer::new(&shared.script, shared.lane, number);
-    while let Some(intended) = shared.desk.next(seat).await {
-        let begun = Instant::now();
-        shared.recorder.borrow_mut().begun(intended, begun);
+    while let Some(due) = shared.desk.next(seat).await {
+        let (intended, begun) = (due.intended, Instant::now());
+        shared.recorder.borrow_mut().begun(due, begun);
         // A feed that ends also ends the schedule: there is a row for whatever is due.
         let Some(request) = writer.next(&shared.rows, place(user, &shared.asking)) else { return };
         let judged = ask(user, request, &shared.asking, &mut search, &shared.recorder).await;

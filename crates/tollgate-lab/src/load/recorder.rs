@@ -32,8 +32,8 @@ pub fn times() -> Histogram<u64> {
     Histogram::new_with_bounds(TIME_NS_MIN, TIME_NS_MAX, DIGITS).expect("the bounds are constants in range")
 }
 
-/// An empty histogram of stalls: two digits from 1 us on are enough, 27 KiB.
-fn stalls_of_none() -> Histogram<u64> {
+/// An empty histogram of what the generator does late: two digits from 1 us on are enough, 27 KiB.
+fn own_delays() -> Histogram<u64> {
     Histogram::new_with_bounds(1_000, TIME_NS_MAX, 2).expect("the bounds are constants in range")
 }
 
@@ -50,6 +50,9 @@ pub struct Recorder {
     pub phases: Option<Box<Phases>>,
     /// Of an open load: how long after their intended start requests were begun. Made when the first one is.
     pub lateness: Option<Histogram<u64>>,
+    /// The part of that which is the generator's own doing: until a user was called for a request, or until there was none.
+    /// To 1 %. Made when the first one is.
+    pub overdue: Option<Histogram<u64>>,
     /// How late the worker noticed the beats of its own heart. Made when the first one is.
     pub stalls: Option<Histogram<u64>>,
     /// What only a single load wants to know; absent in runs.
@@ -228,6 +231,7 @@ impl Default for Recorder {
             failed: None,
             phases: None,
             lateness: None,
+            overdue: None,
             stalls: None,
             detail: None,
             stepped: None,
@@ -254,6 +258,9 @@ impl Recorder {
         }
         if let Some(lateness) = &mut self.lateness {
             lateness.reset();
+        }
+        if let Some(overdue) = &mut self.overdue {
+            overdue.reset();
         }
         if let Some(stalls) = &mut self.stalls {
             stalls.reset();
@@ -316,10 +323,15 @@ impl Recorder {
         self.phases.get_or_insert_default().record(intended, opened);
     }
 
+    /// What was intended then came to its user, or to the desk without one, only now.
+    pub(super) fn overdue(&mut self, intended: Instant, now: Instant) {
+        self.overdue.get_or_insert_with(own_delays).saturating_record(nanoseconds(now, intended));
+    }
+
     /// A beat was noticed so late.
     pub(super) fn stall(&mut self, late: Duration) {
         let late_ns = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
-        self.stalls.get_or_insert_with(stalls_of_none).saturating_record(late_ns);
+        self.stalls.get_or_insert_with(own_delays).saturating_record(late_ns);
     }
 
     /// A failed request.
@@ -384,8 +396,11 @@ impl Recorder {
         if let Some(lateness) = &other.lateness {
             self.lateness.get_or_insert_with(times).add(lateness).expect(SAME);
         }
+        if let Some(overdue) = &other.overdue {
+            self.overdue.get_or_insert_with(own_delays).add(overdue).expect(SAME);
+        }
         if let Some(stalls) = &other.stalls {
-            self.stalls.get_or_insert_with(stalls_of_none).add(stalls).expect(SAME);
+            self.stalls.get_or_insert_with(own_delays).add(stalls).expect(SAME);
         }
         if let Some(detail) = &other.detail {
             self.detail.get_or_insert_default().add(detail);

@@ -67,6 +67,15 @@ impl ThreadsUsed {
             run_queue_max_ns: all.run_queue_max_ns.max(thread.run_queue_ns),
         })
     }
+
+    /// Both added, as of one time after another.
+    pub fn plus(self, other: ThreadsUsed) -> ThreadsUsed {
+        ThreadsUsed {
+            cpu_ns: self.cpu_ns + other.cpu_ns,
+            busiest_cpu_ns: self.busiest_cpu_ns + other.busiest_cpu_ns,
+            run_queue_max_ns: self.run_queue_max_ns + other.run_queue_max_ns,
+        }
+    }
 }
 
 fn parse(text: &[u8]) -> Option<Used> {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, Percentiles};
+use super::{Estimate, GeneratorUse, Percentiles, TcpCounts};
 
 /// A level that stands for a way of encrypting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -181,6 +181,15 @@ pub struct EqualRate {
     pub handshakes_resumed: u64,
     /// How long after their intended start requests were sent.
     pub lateness_ms: Percentiles,
+    /// The part of that which is the generator's own doing: a user was there, or none was only from then on.
+    #[serde(default)]
+    pub overdue_ms: Percentiles,
+    /// What the generator used; zeros in results that do not have it.
+    #[serde(default)]
+    pub generator: GeneratorUse,
+    /// What the kernel counted of TCP in its network namespace, all programs together.
+    #[serde(default)]
+    pub tcp: Option<TcpCounts>,
     /// From the intended start to the last byte, valid answers only.
     pub response_time_ms: Percentiles,
     /// The same in bins of one width.

@@ -44,6 +44,9 @@ pub struct IterationsOffered {
     pub users_max: u64,
     /// How long after they were due iterations were begun.
     pub lateness_ms: Percentiles,
+    /// The part of that which is the generator's own doing: a user was there, or none was only from then on.
+    #[serde(default)]
+    pub overdue_ms: Percentiles,
 }
 
 /// What was found of one step.

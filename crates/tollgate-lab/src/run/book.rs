@@ -12,11 +12,12 @@ use crate::load::recorder::{Recorder, Tally, Transfers};
 use crate::occupancy::{Around, Seen};
 use crate::plan::Plan;
 use crate::probe::Reading;
+use crate::probe::generator::ThreadsUsed;
 use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 use crate::results::{
-    Cell, Connecting, EqualRate, Gap, GapKind, IterationsOffered, Peak, Piece, Played, RunResult, Series, Settlement,
-    Trial, Validity,
+    Cell, Connecting, EqualRate, Gap, GapKind, GeneratorUse, IterationsOffered, Peak, Piece, Played, RunResult, Series,
+    Settlement, Trial, Validity,
 };
 use crate::spread::{self, Groups};
 use crate::threshold;
@@ -37,6 +38,10 @@ struct AtRate {
     offer: Offer,
     recorder: Recorder,
     groups: Groups,
+    wall: Duration,
+    used: ThreadsUsed,
+    ticks: Ticks,
+    tcp: TcpCounts,
 }
 
 /// All cells of a run.
@@ -69,8 +74,12 @@ struct Entry {
     ticks: Ticks,
     tcp: TcpCounts,
     series: Growing,
-    /// Connections that were open before its first trial.
+    /// Connections that were open before its first trial; at a rate those that warmed the subject up are left out.
     opened_before: u64,
+    /// Starts of the subject, each of which closed them.
+    starts: u64,
+    /// At a rate, where users come as they are needed: the most that came in a trial.
+    came_most: u64,
     unsteady_starts: u32,
     systems: Systems,
     /// Cores on which subjects and what is behind them run; 0 where they are not pinned.
@@ -116,6 +125,8 @@ impl Book {
             tcp: TcpCounts::default(),
             series: Growing::default(),
             opened_before: 0,
+            starts: 0,
+            came_most: 0,
             unsteady_starts: 0,
             systems: systems(variant),
             subject_cores: cores_of(variant),
@@ -153,18 +164,14 @@ impl Book {
     /// A subject was started and warmed up: each level has that many connections open.
     pub(super) fn started(&mut self, variant: usize, is_steady: bool) {
         for entry in self.cells.iter_mut().filter(|entry| entry.variant == variant) {
-            entry.opened_before += entry.users;
-            entry.unsteady_starts += u32::from(!is_steady);
-            entry.found = None;
+            entry.started(is_steady);
         }
     }
 
     /// The same of a subject that serves one level alone.
     pub(super) fn started_at(&mut self, variant: usize, level: u64, is_steady: bool) {
         if let Some(entry) = self.entry(variant, level) {
-            entry.opened_before += entry.users;
-            entry.unsteady_starts += u32::from(!is_steady);
-            entry.found = None;
+            entry.started(is_steady);
         }
     }
 
@@ -190,6 +197,7 @@ impl Book {
         entry.found = None;
         entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
         entry.recorder.add(&measured.recorder);
+        entry.came_most = entry.came_most.max(measured.recorder.tally.sends.users);
         entry.trials_out_of_rows += u32::from(measured.recorder.tally.out_of_rows > 0);
         entry.ticks = entry.ticks.plus(measured.ticks);
         entry.tcp = entry.tcp.plus(measured.tcp);
@@ -233,7 +241,15 @@ impl Book {
             offer: *offer,
             recorder: Recorder::default(),
             groups: Groups::new(offer.blocks, offer.answers_per_block),
+            wall: Duration::ZERO,
+            used: ThreadsUsed::default(),
+            ticks: Ticks::default(),
+            tcp: TcpCounts::default(),
         });
+        rate.wall += measured.wall;
+        rate.used = rate.used.plus(measured.used);
+        rate.ticks = rate.ticks.plus(measured.ticks);
+        rate.tcp = rate.tcp.plus(measured.tcp);
         rate.recorder.add(&measured.recorder);
         rate.recorder.tally.unit_times.clear();
         rate.groups.add(&measured.recorder.response, is_last_of_block);
@@ -376,6 +392,9 @@ impl AtRate {
             handshakes_full: tally.handshakes.full,
             handshakes_resumed: tally.handshakes.resumed,
             lateness_ms: lateness.map(cells::percentiles).unwrap_or_default(),
+            overdue_ms: self.recorder.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
+            generator: self.generator(),
+            tcp: Some(self.tcp),
             response_time_ms: cells::percentiles(&self.recorder.response),
             linear: spread::linear(&self.recorder.response, bin_ms),
             groups: self.groups.done().to_vec(),
@@ -383,7 +402,41 @@ impl AtRate {
     }
 }
 
+impl AtRate {
+    fn generator(&self) -> GeneratorUse {
+        let wall_ns = (self.wall.as_nanos() as f64).max(1.0);
+        let tally = &self.recorder.tally;
+        let asked = (tally.requests + tally.failures()).max(1) as f64;
+        GeneratorUse {
+            cpu_share: self.used.busiest_cpu_ns as f64 / wall_ns,
+            cpu_us_per_request: self.used.cpu_ns as f64 / 1e3 / asked,
+            run_queue_share: self.used.run_queue_max_ns as f64 / wall_ns,
+            stalls_ms: self.recorder.stalls.as_ref().map(cells::percentiles).unwrap_or_default(),
+        }
+    }
+}
+
 impl Entry {
+    /// Its subject was started and warmed up.
+    fn started(&mut self, is_steady: bool) {
+        if !self.is_open() {
+            self.opened_before += self.users;
+        }
+        self.starts += 1;
+        self.unsteady_starts += u32::from(!is_steady);
+        self.found = None;
+    }
+
+    /// Whether iterations begin at a rate.
+    fn is_open(&self) -> bool {
+        self.load.as_ref().is_some_and(LoadShape::is_open)
+    }
+
+    /// Connections that users may open: before the first trial, or at a rate when they first come after a start.
+    fn connections_entitled(&self) -> u64 {
+        if self.is_open() { self.starts.max(1) * self.came_most } else { self.opened_before }
+    }
+
     fn cell(&self, variant: &str, trials: &[&Trial], bins: Bins) -> Cell {
         let memory = self.series.peak("subject-resident-memory");
         let threads = self.series.peak("subject-threads");
@@ -440,6 +493,7 @@ impl Entry {
             users: sends.users as f64 / f64::from(trials.max(1)),
             users_max: u64::from(load.users_max),
             lateness_ms: self.recorder.lateness.as_ref().map(cells::percentiles).unwrap_or_default(),
+            overdue_ms: self.recorder.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
         }
     }
 
@@ -471,9 +525,8 @@ impl Entry {
                 .map(|law| law.without_core(cell.generator.run_queue_share)),
             unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
             ticks: self.ticks,
-            // At a rate users come when they are needed, and connect then.
-            connections_entitled: self.opened_before
-                + self.load.as_ref().filter(|load| load.is_open()).map_or(0, |_| self.users),
+            rate_ticks: self.rate.as_ref().map(|rate| rate.ticks).unwrap_or_default(),
+            connections_entitled: self.connections_entitled(),
             unsteady_starts: self.unsteady_starts,
             connecting: self.connecting,
             subject_cores: self.subject_cores,

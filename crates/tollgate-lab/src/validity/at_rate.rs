@@ -10,6 +10,8 @@ const LATENESS_MS_MAX: f64 = 1.0;
 /// The same as a share of the response time at that percentile, whichever is more. What was sent late counts as late in
 /// the response time, too: a generator that was held up has both alike, a server that was held up only the latter.
 const LATENESS_SHARE_MAX: f64 = 0.1;
+/// What helps a generator that is late by itself.
+pub(crate) const GENERATOR_REMEDY: &str = "it was the generator: give it cores of its own, or offer less";
 /// Least share of the intended requests that must have been sent.
 pub(crate) const SENT_SHARE_MIN: f64 = 0.99;
 
@@ -32,8 +34,9 @@ pub(crate) fn too_late(lateness_ms: Percentiles, response_ms: Percentiles) -> Op
     let Percentiles { p50, p90, p95, p99, .. } = response_ms;
     let times = [p99, p95, p90, p50];
     late.into_iter().enumerate().find_map(|(place, (late_ms, share))| {
-        // Of few answers the next lower percentile stands for it; without any, nothing was worth waiting for.
-        let time_ms = times[place..].iter().find_map(|time| *time).unwrap_or(0.0);
+        // Of few answers the next lower percentile stands for it, of very few the longest; without any, nothing was worth
+        // waiting for.
+        let time_ms = times[place..].iter().find_map(|time| *time).unwrap_or(response_ms.max);
         let bound_ms = LATENESS_MS_MAX.max(LATENESS_SHARE_MAX * time_ms);
         let late_ms = late_ms.filter(|late_ms| *late_ms > bound_ms)?;
         Some(Late { share, late_ms, bound_ms })
@@ -70,13 +73,18 @@ fn wrong_handshakes(evidence: &Evidence<'_>, load: &str, full: u64, resumed: u64
 pub(super) fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
     let rate = evidence.cell.equal_rate.as_ref()?;
     rate.response_time_ms.p50?;
-    let Late { share, late_ms, bound_ms } = too_late(rate.lateness_ms, rate.response_time_ms)?;
+    let own = too_late(rate.overdue_ms, rate.response_time_ms);
+    let remedy = match own {
+        Some(_) => "give the generator cores of its own, or offer less: `share` of `equal_rate`",
+        None => "all users were waiting for their answers: offer less, `share` of `equal_rate`",
+    };
+    let Late { share, late_ms, bound_ms } = own.or_else(|| too_late(rate.lateness_ms, rate.response_time_ms))?;
     Some(Finding {
         verdict: Verdict::Refused,
         reason: format!(
             "at equal rate {share} of the requests were sent {late_ms:.2} ms late or later, at most {bound_ms:.2} may be"
         ),
-        remedy: "give the generator cores of its own, or offer less: `share` of `equal_rate`",
+        remedy,
         value: late_ms,
         bound: bound_ms,
     })
@@ -117,7 +125,9 @@ mod tests {
         tests::{evidence, sound},
     };
     use super::*;
-    use crate::results::{Connecting, ConnectionUse, EqualRate, Linear, Percentiles};
+    use crate::probe::network::TcpCounts;
+    use crate::probe::system::Ticks;
+    use crate::results::{Connecting, ConnectionUse, EqualRate, GeneratorUse, Linear, Percentiles};
 
     fn at(rate: EqualRate, connected: ConnectionUse, encryption: Encryption) -> Vec<(String, Verdict)> {
         let mut cell = sound();
@@ -142,6 +152,9 @@ mod tests {
             handshakes_full: 0,
             handshakes_resumed: 0,
             lateness_ms: times(0.1, 0.9),
+            overdue_ms: times(0.1, 0.9),
+            generator: GeneratorUse::default(),
+            tcp: None,
             response_time_ms: times(2.0, 5.0),
             linear: Linear::default(),
             groups: Vec::new(),
@@ -188,6 +201,33 @@ mod tests {
         );
         check(|rate| (rate.sent, rate.unsent) = (990, 10), ("all", Verdict::Ok));
         check(|rate| (rate.sent, rate.unsent) = (989, 11), ("rate", Verdict::Refused));
+    }
+
+    #[test]
+    fn what_holds_up_the_load_at_a_rate_is_marked_by_what_was_seen_of_that_load() {
+        let check = |change: fn(&mut EqualRate), expected: &str| {
+            let mut rate = offered();
+            change(&mut rate);
+            let found = at(rate, ConnectionUse::default(), Encryption::Off);
+            assert_eq!(found, [(expected.to_owned(), Verdict::Marked)]);
+        };
+        check(|rate| rate.generator.stalls_ms.p999 = Some(1.1), "rate-stalls");
+        check(|rate| rate.generator.cpu_share = 0.81, "rate-client-saturation");
+        check(|rate| rate.generator.run_queue_share = 0.051, "rate-run-queue");
+        check(|rate| rate.tcp = Some(TcpCounts { listen_drops: 1, ..TcpCounts::default() }), "rate-listen-overflow");
+        fn sent_again(rate: &mut EqualRate) {
+            rate.tcp = Some(TcpCounts { segments_sent: 9_989, segments_retransmitted: 11, ..TcpCounts::default() });
+        }
+        check(sent_again, "rate-retransmissions");
+        let mut cell = sound();
+        cell.equal_rate = Some(offered());
+        let of_ticks = |idle: u64, steal: u64| {
+            let rate_ticks = Ticks { total: 1000, idle, steal };
+            judge(&Evidence { rate_ticks, ..evidence(&cell) }).into_iter().map(|doubt| doubt.rule).collect::<Vec<_>>()
+        };
+        assert_eq!(of_ticks(400, 0), ["all"]);
+        assert_eq!(of_ticks(40, 0), ["rate-joint"]);
+        assert_eq!(of_ticks(400, 11), ["rate-steal"]);
     }
 
     #[test]

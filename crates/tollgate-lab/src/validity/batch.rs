@@ -1,6 +1,7 @@
 //! Rules about a batch: whether it did what it was asked, and whether the link before its database was what was asked.
 
-use super::{BLOCKS_MIN, Finding, STEAL_SHARE_MAX, finding_of};
+use super::held_up::steal_finding;
+use super::{BLOCKS_MIN, Finding, finding_of};
 use crate::probe::system::Ticks;
 use crate::results::{Cell, Validity, Verdict};
 
@@ -87,8 +88,7 @@ fn samples(evidence: &BatchEvidence<'_>) -> Option<Finding> {
 }
 
 fn steal(evidence: &BatchEvidence<'_>) -> Option<Finding> {
-    let share = evidence.ticks.steal_share();
-    (share > STEAL_SHARE_MAX).then(|| super::steal_finding(share))
+    steal_finding(evidence.ticks)
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
-//! Rules about what held up the load on its way: the generator itself, which its heartbeat shows, and the kernel's TCP, which
-//! turns connections away or sends segments again.
+//! Rules about what held up the load on its way: the generator itself, which its heartbeat shows, cores that others have, and
+//! the kernel's TCP, which turns connections away or sends segments again.
+//!
+//! They are the same with users who wait and at equal rate, each load by what was seen while it lasted.
 
-use super::{Evidence, Finding};
+use super::{CORES_BUSY_MAX, Evidence, Finding, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
 use crate::probe::network::TcpCounts;
-use crate::results::{Percentiles, Verdict};
+use crate::probe::system::Ticks;
+use crate::results::{GeneratorUse, Percentiles, Verdict};
 
 /// Beats are a millisecond apart: a shorter stall is none.
 const STALL_MS_MIN: f64 = 1.0;
@@ -65,14 +68,75 @@ pub(crate) fn retransmitted(tcp: TcpCounts) -> Option<String> {
     })
 }
 
-pub(super) fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
-    let cell = evidence.cell;
-    let Stalled { reason, stall_ms, bound_ms } = stalled(cell.generator.stalls_ms, cell.response_time_ms)?;
+/// How generator, machine and network were while one load lasted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Circumstances {
+    generator: GeneratorUse,
+    tcp: Option<TcpCounts>,
+    ticks: Ticks,
+    response_ms: Percentiles,
+}
+
+impl Evidence<'_> {
+    /// With users who wait.
+    pub(super) fn closed(&self) -> Circumstances {
+        let cell = self.cell;
+        let (generator, tcp, response_ms) = (cell.generator, cell.tcp, cell.response_time_ms);
+        Circumstances { generator, tcp, ticks: self.ticks, response_ms }
+    }
+}
+
+/// What a rule finds of the load at equal rate, where there was one.
+pub(super) fn at_equal_rate(evidence: &Evidence<'_>, rule: fn(&Circumstances) -> Option<Finding>) -> Option<Finding> {
+    let rate = evidence.cell.equal_rate.as_ref()?;
+    let (generator, tcp, response_ms) = (rate.generator, rate.tcp, rate.response_time_ms);
+    let found = rule(&Circumstances { generator, tcp, ticks: evidence.rate_ticks, response_ms })?;
+    Some(Finding { reason: format!("at equal rate {}", found.reason), ..found })
+}
+
+pub(super) fn client_saturation(seen: &Circumstances) -> Option<Finding> {
+    let share = seen.generator.cpu_share;
+    (share > GENERATOR_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("a generator thread used {:.0} % of its core", share * 100.0),
+        remedy: "read CPU per request instead of times, or load from a machine with more cores",
+        value: share,
+        bound: GENERATOR_SHARE_MAX,
+    })
+}
+
+pub(super) fn run_queue(seen: &Circumstances) -> Option<Finding> {
+    let share = seen.generator.run_queue_share;
+    (share > RUN_QUEUE_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("a generator thread waited {:.1} % of the time for its core", share * 100.0),
+        remedy: "stop what else runs on this machine",
+        value: share,
+        bound: RUN_QUEUE_SHARE_MAX,
+    })
+}
+
+pub(super) fn joint(seen: &Circumstances) -> Option<Finding> {
+    let busy = seen.ticks.busy_share();
+    (busy > CORES_BUSY_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!(
+            "all cores were busy {:.0} % of the time: a joint figure of generator, subject and what else runs",
+            busy * 100.0
+        ),
+        remedy: "read CPU per request instead of times",
+        value: busy,
+        bound: CORES_BUSY_MAX,
+    })
+}
+
+pub(super) fn stalls(seen: &Circumstances) -> Option<Finding> {
+    let Stalled { reason, stall_ms, bound_ms } = stalled(seen.generator.stalls_ms, seen.response_ms)?;
     Some(Finding { verdict: Verdict::Marked, reason, remedy: STALLS_REMEDY, value: stall_ms, bound: bound_ms })
 }
 
-pub(super) fn listen_overflow(evidence: &Evidence<'_>) -> Option<Finding> {
-    let tcp = evidence.cell.tcp?;
+pub(super) fn listen_overflow(seen: &Circumstances) -> Option<Finding> {
+    let tcp = seen.tcp?;
     Some(Finding {
         verdict: Verdict::Marked,
         reason: turned_away(tcp)?,
@@ -82,14 +146,30 @@ pub(super) fn listen_overflow(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-pub(super) fn retransmissions(evidence: &Evidence<'_>) -> Option<Finding> {
-    let tcp = evidence.cell.tcp?;
+pub(super) fn retransmissions(seen: &Circumstances) -> Option<Finding> {
+    let tcp = seen.tcp?;
     Some(Finding {
         verdict: Verdict::Marked,
         reason: retransmitted(tcp)?,
         remedy: RETRANSMITTED_REMEDY,
         value: tcp.retransmitted_share(),
         bound: RETRANSMITTED_SHARE_MAX,
+    })
+}
+
+pub(super) fn steal(seen: &Circumstances) -> Option<Finding> {
+    steal_finding(seen.ticks)
+}
+
+/// That the hypervisor took more of the cores than it may.
+pub(super) fn steal_finding(ticks: Ticks) -> Option<Finding> {
+    let share = ticks.steal_share();
+    (share > STEAL_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("the hypervisor took {:.1} % of the cores' time", share * 100.0),
+        remedy: "run again when the host is calmer, or on a machine of its own",
+        value: share,
+        bound: STEAL_SHARE_MAX,
     })
 }
 

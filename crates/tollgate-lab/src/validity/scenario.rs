@@ -1,6 +1,6 @@
 //! Rules about scenarios: whether their trials were as long as they were to be.
 
-use super::at_rate::{Late, SENT_SHARE_MIN, too_late};
+use super::at_rate::{GENERATOR_REMEDY, Late, SENT_SHARE_MIN, too_late};
 use super::{Evidence, Finding};
 use crate::results::{Cell, Verdict};
 
@@ -24,7 +24,8 @@ pub(super) fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-/// Iterations that were due and not begun: in stages a finding, at a rate that is to be kept none.
+/// Iterations that were due and not begun, since all users were at work: in stages a finding, at a rate that is to be kept
+/// none. Where the generator was late by itself, its backlog is what they were at.
 pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;
@@ -33,28 +34,32 @@ pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
     (share < SENT_SHARE_MIN).then(|| Finding {
         verdict: if played.staged.is_some() { Verdict::Marked } else { Verdict::Refused },
         reason: format!("{} of {} iterations were due and never begun", offered.unstarted, offered.intended),
-        remedy: "allow more users (`users_max`), or offer less",
+        remedy: match too_late(offered.overdue_ms, played.iteration_time_ms) {
+            Some(_) => GENERATOR_REMEDY,
+            None => "allow more users (`users_max`), or offer less",
+        },
         value: share,
         bound: SENT_SHARE_MIN,
     })
 }
 
-/// Iterations that were begun later than they were due: with users to spare it was the generator, else it was want of users.
+/// Iterations that were begun later than they were due: by the generator's own doing, which makes their times its own, or for
+/// want of users, which their times hold as they are to.
 pub(super) fn begun_late(evidence: &Evidence<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;
-    let Late { share, late_ms, bound_ms } = too_late(offered.lateness_ms, played.iteration_time_ms)?;
-    let is_for_users = offered.users >= offered.users_max as f64;
-    Some(Finding {
-        verdict: if is_for_users { Verdict::Marked } else { Verdict::Refused },
-        reason: format!("{share} of the iterations were begun {late_ms:.2} ms after they were due, or later"),
-        remedy: match is_for_users {
-            true => "all users were at work: their times count from when each was due; allow more (`users_max`)",
-            false => "users were to spare: give the generator cores of its own, or offer less",
-        },
-        value: late_ms,
-        bound: bound_ms,
-    })
+    let finding = |late: Late, verdict, reason: &str, remedy| {
+        let Late { share, late_ms, bound_ms } = late;
+        let reason = format!("{share} of the iterations {reason} {late_ms:.2} ms after they were due, or later");
+        Finding { verdict, reason, remedy, value: late_ms, bound: bound_ms }
+    };
+    if let Some(late) = too_late(offered.overdue_ms, played.iteration_time_ms) {
+        let reason = "were given to users by the generator";
+        return Some(finding(late, Verdict::Refused, reason, GENERATOR_REMEDY));
+    }
+    let late = too_late(offered.lateness_ms, played.iteration_time_ms)?;
+    let remedy = "all users were at work: their times count from when each was due; allow more (`users_max`)";
+    Some(finding(late, Verdict::Marked, "were begun", remedy))
 }
 
 #[cfg(test)]
@@ -87,6 +92,7 @@ mod tests {
                 users: 20.0,
                 users_max: 200,
                 lateness_ms: times(0.1, 0.9),
+                overdue_ms: times(0.1, 0.9),
             };
             change(&mut offered);
             let staged = Staged { unit: StageUnit::PerSecond, times: 1, stages: Vec::new(), course: Vec::new() };
@@ -108,10 +114,16 @@ mod tests {
         check(|_| {}, false, &[]);
         check(|offered| offered.unstarted = 11, false, &[Verdict::Refused]);
         check(|offered| offered.unstarted = 11, true, &[Verdict::Marked]);
-        check(|offered| offered.lateness_ms.p99 = Some(1.1), true, &[Verdict::Refused]);
-        let at_their_limit = |offered: &mut IterationsOffered| {
-            (offered.lateness_ms.p99, offered.users) = (Some(1.1), 200.0);
-        };
-        check(at_their_limit, false, &[Verdict::Marked]);
+        check(|offered| offered.lateness_ms.p99 = Some(1.1), false, &[Verdict::Marked]);
+        // However many users its backlog called in the end, or in the mean.
+        fn overdue(offered: &mut IterationsOffered) {
+            (offered.lateness_ms.p99, offered.overdue_ms.p99) = (Some(1.1), Some(1.1));
+        }
+        check(overdue, true, &[Verdict::Refused]);
+        fn overdue_at_their_limit(offered: &mut IterationsOffered) {
+            overdue(offered);
+            offered.users = 200.0;
+        }
+        check(overdue_at_their_limit, false, &[Verdict::Refused]);
     }
 }

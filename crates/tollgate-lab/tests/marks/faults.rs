@@ -1,5 +1,6 @@
 //! A fault each, and the mark that it must have.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tollgate_lab::cores::Cores;
@@ -79,7 +80,7 @@ fn a_40_ms_answer_to_one_user_at_500_a_second_refuses_the_rate_and_asks_for_more
     // One user gets 25 answers a second at most.
     assert!(found.requests <= 30, "{found:#?}");
     let rate = mark(&found, "rate", Verdict::Refused);
-    assert_eq!(rate.remedy, "allow more users (-c), or offer less");
+    assert_eq!(rate.remedy, "all users were at work: allow more (-c), or offer less");
     assert!(found.is_refused());
 }
 
@@ -126,6 +127,39 @@ fn connections_that_the_server_closes_though_they_were_to_be_kept_are_marked() {
     let found = load(&closed(&server, 1000, 2));
     assert!(found.connections >= 50, "{found:#?}");
     mark(&found, "fresh-connections", Verdict::Marked);
+
+    // At a rate a thousand users may come, and a few do: theirs are the only connections that may be opened.
+    let server = Server::start(Answering { answers_a_connection: 1, ..SOUND });
+    let found = load(&at_a_rate(&server, 200.0, 1000));
+    let (came, requests) = (found.offered.as_ref().unwrap().users, found.requests);
+    assert!(found.connections >= requests, "{found:#?}");
+    if came * 2 > requests {
+        eprintln!("left out: this machine was held up, and called {came} users for {requests} requests");
+        return;
+    }
+    let fresh = found.connections - came;
+    let value = mark(&found, "fresh-connections", Verdict::Marked).value;
+    assert!((value - fresh as f64 / requests as f64).abs() < 1e-9, "{found:#?}");
+}
+
+#[test]
+fn an_overload_in_stages_is_a_finding_and_at_a_rate_that_is_to_be_kept_a_refusal() {
+    let server = Server::start(Answering { takes: Duration::from_millis(20), ..SOUND });
+    let overload = |stages: Option<&str>| {
+        let stages = stages.map(|stages| Arc::new(stages.parse().unwrap()));
+        load(&QuickLoad { stages, ..at_a_rate(&server, 1000.0, 1) })
+    };
+    // One user has 50 a second.
+    mark(&overload(None), "rate", Verdict::Refused);
+    mark(&overload(Some("1s:1000..1000/s")), "rate", Verdict::Marked);
+    let users = load(&QuickLoad {
+        requests: None,
+        stages: Some(Arc::new("300ms:4,300ms:0".parse().unwrap())),
+        duration: Some(Duration::from_millis(600)),
+        ..closed(&server, 0, 4)
+    });
+    // Four users were never there: what was found of them would be a figure of none.
+    assert!(users.littles_law.is_none() && users.staged.is_some(), "{users:#?}");
 }
 
 #[test]

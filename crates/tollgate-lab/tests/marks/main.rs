@@ -11,4 +11,5 @@ mod clean;
 mod faults;
 mod namespace;
 mod page;
+mod runs;
 mod server;

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::helper::tollgate;
+use crate::helper::{serving, tollgate};
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
@@ -120,6 +122,51 @@ fn stages_have_their_own_figures_and_a_course_over_time() {
             assert!(page.contains(name) && text.contains(name), "{name} in {text}");
         }
     }
+}
+
+/// How long the lab is stopped, and let go on, in turn.
+const STOP: Duration = Duration::from_millis(400);
+
+/// So long is what is given, not what is waited for.
+fn pause(time: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        std::thread::park_timeout(time.saturating_sub(begun.elapsed()));
+    }
+}
+
+#[test]
+fn iterations_that_a_stopped_lab_begins_late_are_refused_though_its_backlog_called_all_users() {
+    let gateway = serving(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let text = "name = \"mine\"\nquestion = \"Whose fault is it?\"\n[factor]\nname = \"rate\"\nlevels = [100]\n\
+                [load]\nusers_max = 8\n[workload]\nkind = \"scenario\"\n[extent.quick]\nblocks = 1\nslice_ms = 3000\n\
+                [[variant]]\nname = \"service\"\nurl = \"/rest/flights\"\n[[scenario]]\nname = \"reading\"\n\
+                [[scenario.step]]\nname = \"one\"\npath = \"flights/AA/0017/20110601\"\nassert = [{ contains = \"AA\" }]\n";
+    fs::write(folder.path().join("mine.toml"), text).unwrap();
+    let subject = format!("service={}/rest/flights", gateway.url);
+    let line = ["run", "mine.toml", "--quick", "--out", "run", "--subject", &subject];
+    let mut run = tollgate(line).within(folder.path()).start();
+    // Whenever a trial is, the lab is stopped for half of it; the server never is.
+    while !run.has_ended() {
+        run.signal(Signal::STOP);
+        pause(STOP);
+        run.signal(Signal::CONT);
+        pause(STOP);
+    }
+    let run = run.finish();
+    let text = fs::read_to_string(folder.path().join("run/result.json")).unwrap_or_else(|_| panic!("{run:#?}"));
+    let result: Value = serde_json::from_str(&text).unwrap();
+    let marks = result["validity"].as_array().unwrap();
+    let mark = marks.iter().find(|mark| mark["rule"] == "begun-late").unwrap_or_else(|| panic!("{result:#}"));
+    assert_eq!((&mark["verdict"], run.code), (&"refused".into(), 3), "{run:#?}");
+    assert!(mark["remedy"].as_str().unwrap().contains("give it cores of its own"), "{mark:#}");
+    // The numbers of what was found stand behind the name wherever its figures do.
+    let named = |from: &str| {
+        let behind = &run.out[run.out.find(from).unwrap_or_else(|| panic!("{from}: {run:#?}"))..];
+        behind.lines().find(|line| line.starts_with("service")).unwrap_or_else(|| panic!("{run:#?}")).to_owned()
+    };
+    assert!(named("variant").contains(" [1") && named("The steps").contains(" [1"), "{run:#?}");
 }
 
 #[test]

@@ -253,6 +253,8 @@ pub struct Offered {
     pub users: u64,
     /// How long after their intended start requests were begun.
     pub lateness_ms: Percentiles,
+    /// The part of that which is the generator's own doing: a user was there, or none was only from then on.
+    pub overdue_ms: Percentiles,
 }
 
 /// Version of the document.
@@ -296,7 +298,7 @@ impl Seen<'_> {
             checked: tally.checked,
             errors: &errors,
             offered: offered.as_ref(),
-            users_max: load.concurrency as u64,
+            is_staged: load.stages.is_some(),
             response_ms: response_time_ms,
             littles_law,
             generator_cpu_share,
@@ -305,7 +307,11 @@ impl Seen<'_> {
             ticks: self.ticks,
             tcp: self.tcp,
             fresh_connections: match load.connection {
-                Connection::KeepAlive => tally.connections.saturating_sub(load.concurrency as u64),
+                // At a rate users come as they are needed, fewer than there may be.
+                Connection::KeepAlive => {
+                    let came = offered.as_ref().map_or(load.concurrency as u64, |offered| offered.users);
+                    tally.connections.saturating_sub(came)
+                }
                 Connection::Requests(_) | Connection::New => 0,
             },
             log_dropped: all.detail.as_ref().and_then(|detail| detail.log.as_ref()).map_or(0, |log| log.dropped),
@@ -383,17 +389,17 @@ impl QuickResult {
     }
 }
 
-fn within_ms(times: &Histogram<u64>, percent: f64) -> Option<f64> {
-    let quantile = percent / 100.0;
-    let is_available = percentile::is_available(quantile, times.len());
-    is_available.then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
-}
-
 /// The share of the time that a user may have been there and in no record, since its thread had no core: a record begins
 /// where the one before it ended, so that is at most once, at the user's end, and no longer than the longest stall.
 fn between_reads(all: &Recorder, run_queue_share: f64, wall_ms: f64) -> f64 {
     let longest_ms = all.stalls.as_ref().map(|stalls| stalls.max() as f64 / NS_PER_MS);
     longest_ms.map_or(run_queue_share, |longest_ms| run_queue_share.min(longest_ms / wall_ms.max(f64::MIN_POSITIVE)))
+}
+
+fn within_ms(times: &Histogram<u64>, percent: f64) -> Option<f64> {
+    let quantile = percent / 100.0;
+    let is_available = percentile::is_available(quantile, times.len());
+    is_available.then(|| times.value_at_quantile(quantile) as f64 / NS_PER_MS)
 }
 
 fn connection_times(all: &Recorder) -> Option<ConnectionTimes> {
@@ -497,6 +503,7 @@ fn offered(rate: Rate, all: &Recorder) -> Offered {
         unsent: sends.unsent,
         users: sends.users,
         lateness_ms,
+        overdue_ms: all.overdue.as_ref().map(cells::percentiles).unwrap_or_default(),
     }
 }
 

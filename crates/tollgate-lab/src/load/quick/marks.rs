@@ -14,7 +14,7 @@ use crate::load::little::LittlesLaw;
 use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 use crate::results::{Percentiles, Verdict};
-use crate::validity::at_rate::{self, Late, SENT_SHARE_MIN};
+use crate::validity::at_rate::{self, GENERATOR_REMEDY, Late, SENT_SHARE_MIN};
 use crate::validity::held_up::{
     self, RETRANSMITTED_REMEDY, RETRANSMITTED_SHARE_MAX, STALLS_REMEDY, Stalled, TURNED_AWAY_REMEDY,
 };
@@ -46,8 +46,8 @@ pub(super) struct Evidence<'a> {
     pub(super) checked: u64,
     pub(super) errors: &'a BTreeMap<String, u64>,
     pub(super) offered: Option<&'a Offered>,
-    /// Users that there might be.
-    pub(super) users_max: u64,
+    /// Whether users or rate changed by stages: what a server cannot bear is a finding there.
+    pub(super) is_staged: bool,
     pub(super) response_ms: Percentiles,
     pub(super) littles_law: Option<LittlesLaw>,
     pub(super) generator_cpu_share: f64,
@@ -121,32 +121,51 @@ fn answers(evidence: &Evidence<'_>) -> Option<Mark> {
     (evidence.requests == 0).then(|| refused("answers", reason(), remedy, (0.0, 1.0)))
 }
 
+/// What a load at a rate was refused for, or marked where its stages are to show it.
+fn not_kept(evidence: &Evidence<'_>, mark: Mark) -> Mark {
+    Mark { verdict: if evidence.is_staged { Verdict::Marked } else { Verdict::Refused }, ..mark }
+}
+
 fn rate(evidence: &Evidence<'_>) -> Option<Mark> {
-    let Offered { intended, unsent, .. } = evidence.offered?;
+    let Offered { intended, unsent, overdue_ms, .. } = evidence.offered?;
     let sent = intended.saturating_sub(*unsent) as f64;
     let share = sent / (*intended).max(1) as f64;
+    let remedy = match at_rate::too_late(*overdue_ms, evidence.response_ms) {
+        Some(_) => GENERATOR_REMEDY,
+        None => USERS_REMEDY,
+    };
     let reason = || format!("{unsent} of {intended} requests could not be sent");
-    (share < SENT_SHARE_MIN).then(|| refused("rate", reason(), rate_remedy(evidence), (share, SENT_SHARE_MIN)))
+    (share < SENT_SHARE_MIN).then(|| not_kept(evidence, mark("rate", reason(), remedy, (share, SENT_SHARE_MIN))))
 }
 
-/// What helps where requests went out late or not at all: more users only where there were none left.
-fn rate_remedy(evidence: &Evidence<'_>) -> &'static str {
-    match evidence.offered {
-        Some(offered) if offered.users >= evidence.users_max => "allow more users (-c), or offer less",
-        _ => "offer less, or give the generator cores of its own: users were left",
-    }
-}
+/// What helps where all users were at work.
+const USERS_REMEDY: &str = "all users were at work: allow more (-c), or offer less";
 
+/// By the generator's own doing the times are its own; for want of users they are those of so many users.
 fn lateness(evidence: &Evidence<'_>) -> Option<Mark> {
-    let Late { share, late_ms, bound_ms } = at_rate::too_late(evidence.offered?.lateness_ms, evidence.response_ms)?;
-    let reason =
-        format!("{share} of the requests were sent {late_ms:.2} ms late or later, at most {bound_ms:.2} may be");
-    Some(refused("lateness", reason, rate_remedy(evidence), (late_ms, bound_ms)))
+    let offered = evidence.offered?;
+    let told = |Late { share, late_ms, bound_ms }: Late, what: &str, remedy| {
+        let reason =
+            format!("{share} of the requests {what} {late_ms:.2} ms late or later, at most {bound_ms:.2} may be");
+        mark("lateness", reason, remedy, (late_ms, bound_ms))
+    };
+    if let Some(late) = at_rate::too_late(offered.overdue_ms, evidence.response_ms) {
+        let own = told(late, "were given to users by the generator", GENERATOR_REMEDY);
+        return Some(Mark { verdict: Verdict::Refused, ..own });
+    }
+    let late = at_rate::too_late(offered.lateness_ms, evidence.response_ms)?;
+    Some(not_kept(evidence, told(late, "were sent", USERS_REMEDY)))
 }
 
 fn littles_law(evidence: &Evidence<'_>) -> Option<Mark> {
     let law = evidence.littles_law.filter(LittlesLaw::is_broken)?;
-    let reason = format!("answers x response time find {:.2} users where {} asked", law.found, law.users);
+    let reason = match evidence.is_staged {
+        false => format!("answers x response time find {:.2} users where {} asked", law.found, law.users),
+        true => {
+            let share = law.found / law.users.max(1) as f64 * 100.0;
+            format!("answers x response time are {share:.1} % of the time for which users were there")
+        }
+    };
     let remedy = "a response time beyond 60 s is one reason; any other is a defect of the generator: please report it";
     Some(refused("littles-law", reason, remedy, (law.off, law.bound)))
 }
@@ -164,7 +183,7 @@ fn errors(evidence: &Evidence<'_>) -> Option<Mark> {
 fn content(evidence: &Evidence<'_>) -> Option<Mark> {
     let share = evidence.checked as f64 / evidence.requests.max(1) as f64;
     let unseen = (1.0 - share) * 100.0;
-    let reason = || format!("of {unseen:.0} % of the answers only status and length were looked at");
+    let reason = || format!("the content of {unseen:.0} % of the answers was not looked at");
     let is_unverified = evidence.requests > 0 && share < 1.0;
     is_unverified.then(|| mark("content", reason(), "say with --expect-body what an answer contains", (share, 1.0)))
 }
@@ -245,7 +264,8 @@ mod tests {
 
     fn offered(unsent: u64, lateness_ms: Percentiles) -> Offered {
         let (rate_per_second, arrivals, seed, users) = (300.0, "constant", 0, 10);
-        Offered { rate_per_second, arrivals, seed, intended: 1000, unsent, users, lateness_ms }
+        let overdue_ms = lateness_ms;
+        Offered { rate_per_second, arrivals, seed, intended: 1000, unsent, users, lateness_ms, overdue_ms }
     }
 
     /// What a load without any fault shows.
@@ -255,7 +275,7 @@ mod tests {
             checked: 10_000,
             errors,
             offered: None,
-            users_max: 20,
+            is_staged: false,
             response_ms: at(2.0, 5.0),
             littles_law: None,
             generator_cpu_share: 0.5,
@@ -321,16 +341,22 @@ mod tests {
     }
 
     #[test]
-    fn more_users_are_a_remedy_only_where_none_were_left() {
-        let remedy = |users: u64| {
-            let offered = Offered { users, ..offered(500, at(0.1, 9.0)) };
+    fn more_users_are_a_remedy_only_where_the_generator_was_not_late_by_itself() {
+        use Verdict::{Marked, Refused};
+        let check = |own_ms: f64, is_staged: bool, expected: [(&str, Verdict); 2]| {
+            // However many users the backlog of a generator that was held up has called.
+            let offered = Offered { users: 1000, overdue_ms: at(0.1, own_ms), ..offered(500, at(0.1, 9.0)) };
             let errors = BTreeMap::new();
-            let marks = judge(&Evidence { offered: Some(&offered), ..sound(&errors) });
-            assert_eq!(marks.iter().map(|mark| mark.rule).collect::<Vec<_>>(), ["rate", "lateness"]);
-            assert_eq!(marks[0].remedy, marks[1].remedy);
-            marks[0].remedy
+            let marks = judge(&Evidence { offered: Some(&offered), is_staged, ..sound(&errors) });
+            let found: Vec<(&str, Verdict)> = marks.iter().map(|mark| (mark.rule, mark.verdict)).collect();
+            assert_eq!(found, expected);
+            let is_own = own_ms > 1.0;
+            assert!(marks.iter().all(|mark| (mark.remedy == GENERATOR_REMEDY) == is_own), "{marks:?}");
         };
-        assert_eq!(remedy(20), "allow more users (-c), or offer less");
-        assert_eq!(remedy(19), "offer less, or give the generator cores of its own: users were left");
+        check(0.9, false, [("rate", Refused), ("lateness", Refused)]);
+        check(9.0, false, [("rate", Refused), ("lateness", Refused)]);
+        // In stages what a server cannot bear is a finding, and what the generator cannot is none.
+        check(0.9, true, [("rate", Marked), ("lateness", Marked)]);
+        check(9.0, true, [("rate", Marked), ("lateness", Refused)]);
     }
 }

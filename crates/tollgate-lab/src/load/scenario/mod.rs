@@ -259,10 +259,10 @@ async fn at_a_rate(
 
 async fn serve(mut playing: Playing, seat: Rc<Seat>, shared: Rc<Shared>, desk: Rc<Desk>) -> Playing {
     let mut drawn = Drawn::new(&shared, playing.number);
-    while let Some(intended) = desk.next(&seat).await {
+    while let Some(due) = desk.next(&seat).await {
         let now = Instant::now();
-        shared.recorder.borrow_mut().begun(intended, now);
-        if iterate(&mut playing, &shared, &mut drawn, (intended, now)).await.is_none() {
+        shared.recorder.borrow_mut().begun(due, now);
+        if iterate(&mut playing, &shared, &mut drawn, (due.intended, now)).await.is_none() {
             // Rows that end do so for all.
             desk.shut();
         }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use super::Stages;
+use crate::load::desk::{Due, Taker};
 use crate::load::recorder::{Recorder, nanoseconds, times};
 
 /// Points of the course, at most; a longer load has wider ones.
@@ -190,8 +191,12 @@ impl Recorder {
     }
 
     /// A unit of work of an open load is begun.
-    pub(in crate::load) fn begun(&mut self, intended: Instant, now: Instant) {
+    pub(in crate::load) fn begun(&mut self, due: Due, now: Instant) {
+        let Due { intended, taker } = due;
         self.lateness.get_or_insert_with(times).saturating_record(nanoseconds(now, intended));
+        if taker == Taker::Called {
+            self.overdue(intended, now);
+        }
         self.unit_begun(intended, now);
     }
 
@@ -220,16 +225,17 @@ mod tests {
         let stages: Arc<Stages> = Arc::new("1s:10..10/s,2s:0/s".parse().unwrap());
         let start = Instant::now();
         let at = |ms: u64| start + Duration::from_millis(ms);
+        let called = |intended| Due { intended, taker: Taker::Called };
         let mut recorder = Recorder::default();
         recorder.begin_stages(Some(&stages), start);
         for due in [at(500), at(900), at(1500)] {
             recorder.due(due);
         }
-        recorder.begun(at(500), at(500));
+        recorder.begun(called(at(500)), at(500));
         recorder.unit_ended(at(500), (at(500), at(600)), Some(Duration::from_millis(100)));
-        recorder.begun(at(900), at(950));
+        recorder.begun(called(at(900)), at(950));
         recorder.unit_ended(at(900), (at(950), at(2450)), Some(Duration::from_millis(1550)));
-        recorder.begun(at(1500), at(1500));
+        recorder.begun(called(at(1500)), at(1500));
         recorder.unit_ended(at(1500), (at(1500), at(1700)), None);
         let mut twice = recorder.clone();
         twice.add(&recorder);

@@ -250,7 +250,7 @@ fn connecting(phases: &PhaseTimes, first: Option<&FirstRequest>, out: &mut dyn W
 
 /// What was offered at a rate.
 fn at_a_rate(offered: &Offered, up_to: &str, out: &mut dyn Write) -> io::Result<()> {
-    let Offered { rate_per_second, arrivals, seed, intended, unsent, users, lateness_ms } = offered;
+    let Offered { rate_per_second, arrivals, seed, intended, unsent, users, lateness_ms, overdue_ms } = offered;
     let seed = if *arrivals == "poisson" { format!(", seed {seed}") } else { String::new() };
     writeln!(out, "\nOffered:                {up_to}{rate_per_second} requests per second ({arrivals}{seed})")?;
     writeln!(
@@ -259,7 +259,8 @@ fn at_a_rate(offered: &Offered, up_to: &str, out: &mut dyn Write) -> io::Result<
     )?;
     let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
     let (p50, p99, max) = (cell(lateness_ms.p50), cell(lateness_ms.p99), lateness_ms.max);
-    writeln!(out, "Sent late by (ms):      50% {p50}, 99% {p99}, at most {max:.3}")
+    let own = cell(overdue_ms.p99);
+    writeln!(out, "Sent late by (ms):      50% {p50}, 99% {p99}, at most {max:.3}; by the generator itself 99% {own}")
 }
 
 /// What was asked for one after the other, and what came.

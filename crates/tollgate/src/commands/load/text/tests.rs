@@ -238,13 +238,14 @@ fn what_was_offered_at_a_rate_is_told() {
         unsent: 60,
         users: 10,
         lateness_ms: Percentiles { p50: Some(0.02), p99: Some(0.2), max: 1.5, ..Percentiles::default() },
+        overdue_ms: Percentiles { p99: Some(0.1), ..Percentiles::default() },
     };
     let mut out = Vec::new();
     at_a_rate(&offered, "", &mut out).unwrap();
     insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
     Offered:                300 requests per second (poisson, seed 7)
     Intended requests:      3000, of which 60 could not be sent; 10 users were needed
-    Sent late by (ms):      50% 0.020, 99% 0.200, at most 1.500
+    Sent late by (ms):      50% 0.020, 99% 0.200, at most 1.500; by the generator itself 99% 0.100
     ");
 }
 

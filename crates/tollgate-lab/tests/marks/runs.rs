@@ -1,0 +1,159 @@
+//! Faults that only a run can show: of scenarios, of the time before a trial, and of the load at equal rate.
+
+use tempfile::TempDir;
+use tollgate_lab::experiment::Experiment;
+use tollgate_lab::plan::{Extent, PlanOptions};
+use tollgate_lab::results::{IterationsOffered, Percentiles, RunResult, Validity, Verdict};
+use tollgate_lab::run::{Ending, RunOptions, StopFlag, run};
+
+use crate::server::{Answering, SOUND, Server};
+use std::time::Duration;
+
+/// Runs what is written, of a server that its only variant is.
+fn measure(server: &Server, text: &str) -> RunResult {
+    let folder = tempfile::tempdir().unwrap();
+    measure_in(&folder, server, text)
+}
+
+/// The same with the files of a folder.
+fn measure_in(folder: &TempDir, server: &Server, text: &str) -> RunResult {
+    let file = folder.path().join("mine.toml");
+    let head = "name = \"mine\"\nquestion = \"Is it marked?\"\n";
+    let experiment = Experiment::parse(&format!("{head}{text}"), file.to_str().unwrap()).unwrap();
+    let options = RunOptions {
+        plan: PlanOptions { extent: Extent::Quick, ..PlanOptions::default() },
+        out: Some(folder.path().join("run")),
+        subjects: vec![("service".to_owned(), server.url())],
+        // Never started: the subject is a URL.
+        ..RunOptions::of(experiment, "nothing".into())
+    };
+    let outcome = run(&options, &(), &StopFlag::new()).unwrap();
+    assert_eq!(outcome.ending, Ending::Complete);
+    outcome.result
+}
+
+/// The doubt of a rule, which must be there with its number beyond its bound and with its remedy.
+fn doubt<'r>(run: &'r RunResult, rule: &str) -> &'r Validity {
+    let found = run.validity.iter().find(|doubt| doubt.rule == rule);
+    let found = found.unwrap_or_else(|| panic!("no mark `{rule}`: {:#?}", run.validity));
+    assert!(!found.remedy.is_empty() && found.reason.contains(char::is_numeric), "{found:?}");
+    assert!((found.value - found.bound).abs() > 0.0, "{found:?}");
+    found
+}
+
+/// One step again and again at a rate, by trials of so many milliseconds.
+fn at_a_rate(per_second: u32, users_max: u32, trial_ms: u32) -> String {
+    format!(
+        "[factor]\nname = \"rate\"\nlevels = [{per_second}]\n[load]\nusers_max = {users_max}\n{}",
+        scenario(trial_ms, "")
+    )
+}
+
+fn scenario(slice_ms: u32, feed: &str) -> String {
+    format!(
+        "[workload]\nkind = \"scenario\"\n[extent.quick]\nblocks = 1\nslice_ms = {slice_ms}\n\
+         [[variant]]\nname = \"service\"\nurl = \"/\"\n[[scenario]]\nname = \"asking\"\n{feed}\
+         [[scenario.step]]\nname = \"ask\"\npath = \"x\"\nassert = [{{ contains = \"right\" }}]\n"
+    )
+}
+
+fn offered(run: &RunResult) -> &IterationsOffered {
+    run.cells[0].played.as_ref().unwrap().offered.as_ref().unwrap()
+}
+
+#[test]
+fn iterations_that_no_user_was_free_for_are_refused_and_more_users_asked_for() {
+    let server = Server::start(Answering { takes: Duration::from_millis(40), ..SOUND });
+    let run = measure(&server, &at_a_rate(100, 1, 1000));
+    // One user has 25 of 100 a second at most, in two trials.
+    let found = doubt(&run, "unstarted");
+    assert_eq!(found.verdict, Verdict::Refused);
+    assert!(found.remedy.contains("users_max"), "{found:?}");
+    assert!(offered(&run).unstarted > offered(&run).intended / 2, "{run:#?}");
+}
+
+#[test]
+fn iterations_that_wait_for_users_are_marked_and_more_users_asked_for() {
+    let server = Server::start(Answering { takes: Duration::from_millis(20), ..SOUND });
+    // Two users have 100 of 200 a second: the last ones of a trial are begun a second after they are due.
+    let run = measure(&server, &at_a_rate(200, 2, 2000));
+    let found = doubt(&run, "begun-late");
+    let offered = offered(&run);
+    assert!(offered.users <= offered.users_max as f64, "{offered:?}");
+    // A machine that does something else may hold the generator up as well, and then that is refused.
+    let Percentiles { p50, p90, p95, .. } = offered.overdue_ms;
+    if [p50, p90, p95].into_iter().flatten().any(|late_ms| late_ms > 50.0) {
+        eprintln!("left out: the generator was held up: {:?}", offered.overdue_ms);
+        return;
+    }
+    assert_eq!(found.verdict, Verdict::Marked, "{found:?} {offered:?}");
+    assert!(found.remedy.contains("users_max"), "{found:?}");
+}
+
+#[test]
+fn connections_that_the_server_closes_are_marked_at_a_rate_however_many_users_there_might_be() {
+    let server = Server::start(Answering { answers_a_connection: 1, ..SOUND });
+    let run = measure(&server, &at_a_rate(50, 200, 1000));
+    // Of 100 connections no more than 50 are those of users who came: a trial needs no more.
+    let found = doubt(&run, "fresh-connections");
+    assert_eq!(found.verdict, Verdict::Marked);
+    assert!(found.value >= 0.5 && run.cells[0].connections >= 100, "{found:?}");
+}
+
+#[test]
+fn a_feed_that_ends_before_the_trial_does_is_marked() {
+    let server = Server::start(SOUND);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("three.csv"), "name\none\ntwo\nthree\n").unwrap();
+    let feed = "[[scenario.feed]]\nfile = \"three.csv\"\norder = \"unique\"\nend = \"stop\"\n";
+    // Far longer than three answers take on any machine: the rows cut it short.
+    let text = format!("[factor]\nname = \"concurrency\"\nlevels = [1]\n{}", scenario(10_000, feed));
+    let run = measure_in(&folder, &server, &text);
+    let found = doubt(&run, "rows");
+    assert_eq!(found.verdict, Verdict::Marked);
+    // Each of the two trials begins with the first row.
+    assert_eq!((found.value as u64, run.cells[0].requests), (2, 6), "{run:#?}");
+}
+
+/// One request by users whose connections are open for one trial, in slices that grow with them.
+fn per_trial(users: u32) -> String {
+    format!(
+        "[factor]\nname = \"concurrency\"\nlevels = [{users}]\n\
+         [workload]\nkind = \"request\"\ncontains = \"right\"\nconnections = \"per-trial\"\n\
+         [extent.quick]\nblocks = 1\nslice_ms = 50\nsettle_ms = 1000\n\
+         [[variant]]\nname = \"service\"\nurl = \"/\"\n"
+    )
+}
+
+#[test]
+fn users_who_are_answered_a_few_times_in_a_trial_are_marked() {
+    let server = Server::start(Answering { takes: Duration::from_millis(100), ..SOUND });
+    let run = measure(&server, &per_trial(4));
+    let found = doubt(&run, "few-rounds");
+    assert_eq!(found.verdict, Verdict::Marked);
+    // A slice of a quick run grows to 600 ms at most, and what was begun in it is waited for.
+    assert!(found.value <= 7.0, "{found:?}");
+}
+
+#[test]
+fn failures_while_connections_are_opened_before_a_trial_are_told() {
+    let server = Server::start(Answering { each_fails: 2, ..SOUND });
+    let run = measure(&server, &per_trial(2));
+    let found = doubt(&run, "settling");
+    assert_eq!(found.verdict, Verdict::Marked);
+    assert!(found.reason.contains("status-500"), "{found:?}");
+}
+
+#[test]
+fn failures_at_equal_rate_refuse_what_is_said_of_it() {
+    let server = Server::start(Answering { each_fails: 2, ..SOUND });
+    let text = "[factor]\nname = \"encryption\"\n[[factor.level]]\ntitle = \"TLS 1.3\"\ntls = \"1.3\"\nkey = \"p256\"\n\
+                [workload]\nkind = \"request\"\npath = \"/x\"\nusers = 1\n[equal_rate]\nshare = 0.2\n\
+                [extent.quick]\nblocks = 1\nslice_ms = 500\n\
+                [[variant]]\nname = \"service\"\ncontains = \"right\"\n";
+    let run = measure(&server, text);
+    let found = doubt(&run, "rate-errors");
+    assert_eq!(found.verdict, Verdict::Refused);
+    let rate = run.cells[0].equal_rate.as_ref().unwrap();
+    assert!(rate.errors["status-500"] > 0 && rate.generator.cpu_share > 0.0, "{rate:#?}");
+}
