@@ -2,21 +2,28 @@
 """`tollgate load` against wrk, ab, hey, oha and k6 (those that are installed) on the same nginx, back to back in one run.
 
 nginx with 1 KiB on core 0, generators in turns on core 1 with one thread, loopback only, connections that stay open. Every
-round runs each generator once at each number of connections, every other round in the opposite order. CPU is that of the
-generator's process by request, memory its largest resident size. A ratio is that to wrk in the same round: the geometric mean
-over the rounds with the smallest and the largest. tollgate load records every latency meanwhile, as it always does.
+round runs each generator once at each number of connections, every other round in the opposite order. Requests per second
+are by the generator's own clock; CPU is all of its process's, from its start to its end, by request: k6's holds its
+JavaScript, the others' their start too. Memory is its largest resident size. A ratio is that to wrk in the same round: the
+geometric mean over the rounds with the smallest and the largest. tollgate load records every latency meanwhile, as it always
+does.
 
-Needs nginx, wrk and taskset (Debian: nginx-light wrk util-linux) and a release build.
+Beside the median that each prints stands what arithmetic says of it. N users who wait have N / throughput seconds for a request
+and for what the generator does until the next one, on average. A median may lie below that mean, as times are skewed; but
+the percentiles 50, 75, 90, 99 and 100 bound the mean from both sides, whatever lies between them. Where N / throughput is
+not within those bounds, the printed distribution is not that of the requests that were sent: above them, time of the users
+is left out (or spent in the generator between two requests); below them, something was added.
 
-    cargo build --release && python3 bench/load/compare.py [--rounds 7] [--seconds 2] [--connections 1,20,100,500]
+Needs nginx, wrk and taskset (Debian: nginx-light wrk util-linux) and a release build; the others as
+docs/reports/2026-11-22-load.md says.
+
+    cargo build --release && python3 bench/load/compare.py [--rounds 7] [--seconds 2] [--connections 1,20,100,500] [--only http]
 """
 import argparse
-import json
 import math
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,49 +33,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from compare import ROOT, free_port, wait_for  # noqa: E402
 
+sys.path.insert(0, str(HERE))
+from generators import installed, mean_between  # noqa: E402
+
 PINNED = ["taskset", "-c", "1"]
-
-
-def by_pattern(pattern):
-    def read(out):
-        found = re.search(pattern, out)
-        return int(found.group(1)) if found else 0
-
-    return read
-
-
-def k6_line(url, connections, seconds, folder):
-    script = pathlib.Path(folder) / "script.js"
-    script.write_text(f"import http from 'k6/http'; export default function () {{ http.get('{url}'); }}")
-    return ["k6", "run", "--insecure-skip-tls-verify", "-u", str(connections), "-d", f"{seconds}s", str(script)]
-
-
-def generators(binary):
-    """Name, command line, and how many requests its output says were answered."""
-    known = {
-        "tollgate": (
-            lambda url, c, s, _: [binary, "load", "--json", "--insecure", "-k", "-c", str(c), "-t", str(s), url],
-            lambda out: json.loads(out)["requests"],
-        ),
-        "wrk": (
-            lambda url, c, s, _: ["wrk", "-t1", f"-c{c}", f"-d{s}s", "--latency", url],
-            by_pattern(r"(\d+) requests in"),
-        ),
-        "ab": (
-            lambda url, c, s, _: ["ab", "-q", "-k", "-r", "-c", str(c), "-t", str(s), "-n", "100000000", url],
-            by_pattern(r"Complete requests:\s+(\d+)"),
-        ),
-        "hey": (
-            lambda url, c, s, _: ["hey", "-c", str(c), "-z", f"{s}s", "-cpus", "1", url],
-            by_pattern(r"\[200\]\s+(\d+) responses"),
-        ),
-        "oha": (
-            lambda url, c, s, _: ["oha", "--no-tui", "--insecure", "-c", str(c), "-z", f"{s}s", url],
-            by_pattern(r"\[200\] (\d+) responses"),
-        ),
-        "k6": (k6_line, by_pattern(r"http_reqs\.*:\s+(\d+)")),
-    }
-    return {name: how for name, how in known.items() if name == "tollgate" or shutil.which(name)}
+PROTOCOLS = {"http": "HTTP", "tls": "TLS 1.3"}
 
 
 def resident_kib(pid):
@@ -79,11 +48,11 @@ def resident_kib(pid):
 
 
 def measure(how, url, connections, seconds, folder):
-    """Requests per second, CPU microseconds per request, and MiB resident at most."""
+    """Requests per second, CPU microseconds per request, MiB resident at most, and the percentiles that it prints."""
     line, read = how
     with tempfile.TemporaryFile("w+") as out:
         # Its own process is waited for, so that its CPU is no other's; taskset becomes it.
-        before, resident = time.monotonic(), 0
+        resident = 0
         process = subprocess.Popen(PINNED + line(url, connections, seconds, folder), stdout=out, stderr=subprocess.DEVNULL)
         while True:
             ended, _, used = os.wait4(process.pid, os.WNOHANG)
@@ -93,12 +62,11 @@ def measure(how, url, connections, seconds, folder):
             resident = max(resident, resident_kib(process.pid))
             time.sleep(0.05)
         process.returncode = 0
-        took = time.monotonic() - before
         out.seek(0)
-        requests = read(out.read())
+        requests, per_second, times = read(out.read(), folder)
     if requests == 0:
         return None
-    return requests / took, (used.ru_utime + used.ru_stime) * 1e6 / requests, resident / 1024
+    return per_second, (used.ru_utime + used.ru_stime) * 1e6 / requests, resident / 1024, times
 
 
 def ratio(values, baseline):
@@ -127,19 +95,25 @@ def main():
     arguments.add_argument("--rounds", type=int, default=7)
     arguments.add_argument("--seconds", type=int, default=2)
     arguments.add_argument("--connections", default="1,20,100,500")
+    arguments.add_argument("--only", choices=sorted(PROTOCOLS), action="append")
     arguments.add_argument("--binary", default=str(ROOT / "target/release/tollgate"))
     arguments = arguments.parse_args()
-    known = generators(arguments.binary)
+    known = installed(arguments.binary)
     print(f"{', '.join(known)}; {arguments.rounds} rounds of {arguments.seconds} s each; ratios are to wrk", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         nginx, plain, tls = start_nginx(arguments.binary, folder)
         try:
-            for title, url in (("HTTP", plain), ("TLS 1.3", tls)):
+            for name in arguments.only or PROTOCOLS:
                 for connections in map(int, arguments.connections.split(",")):
-                    compare(title, url, connections, known, arguments, folder)
+                    url = {"http": plain, "tls": tls}[name]
+                    compare(PROTOCOLS[name], url, connections, known, arguments, folder)
         finally:
             nginx.terminate()
             nginx.wait()
+
+
+def middle(values):
+    return sorted(values)[len(values) // 2]
 
 
 def compare(title, url, connections, known, arguments, folder):
@@ -148,19 +122,33 @@ def compare(title, url, connections, known, arguments, folder):
         names = list(known) if number % 2 == 0 else list(reversed(known))
         for name in names:
             found[name].append(measure(known[name], url, connections, arguments.seconds, folder))
-    print(f"\n{title}, {connections} connections\n\n| generator | requests/s | x wrk | CPU us | x wrk | MiB | x wrk |")
-    print("|---|---|---|---|---|---|---|")
+    print(f"\n{title}, {connections} connection{'s' if connections > 1 else ''}\n")
+    print("| generator | requests/s | x wrk | CPU us | x wrk | MiB | x wrk | p50 us | N / throughput | within |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for name, rounds in found.items():
         if not any(rounds):
-            print(f"| {name} | did not answer | | | | | |")
+            print(f"| {name} | did not answer |" + " |" * 8)
             continue
         cells = []
         for figure in range(3):
             own = [each and each[figure] for each in rounds]
             base = [each and each[figure] for each in found.get("wrk", [])]
-            middle = sorted(value for value in own if value)[len([value for value in own if value]) // 2]
-            cells += [f"{middle:,.1f}" if figure else f"{middle:,.0f}", ratio(own, base)]
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+            value = middle([value for value in own if value])
+            cells += [f"{value:,.1f}" if figure else f"{value:,.0f}", ratio(own, base)]
+        print(f"| {name} | {' | '.join(cells + arithmetic(rounds, connections))} |", flush=True)
+
+
+def arithmetic(rounds, connections):
+    """The printed median, the mean time that a user had for a request, and what the printed percentiles allow for it: of the
+    round with the middle median."""
+    printed = sorted((each for each in rounds if each and each[3]), key=lambda each: each[3][0])
+    if not printed:
+        mean = middle([connections * 1e6 / each[0] for each in rounds if each])
+        return ["-", f"{mean:,.1f}", "-"]
+    per_second, _, _, times = printed[len(printed) // 2]
+    mean, (least, most) = connections * 1e6 / per_second, mean_between(times)
+    verdict = "yes" if least <= mean <= most else "**no**"
+    return [f"{times[0]:,.1f}", f"{mean:,.1f}", f"{least:,.1f} - {most:,.1f}: {verdict}"]
 
 
 if __name__ == "__main__":
