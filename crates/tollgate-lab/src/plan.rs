@@ -272,7 +272,7 @@ impl Plan {
             passes_likely: Vec::new(),
             presets: experiment.presets.len() as u32,
             until_width_ppm: options.until_width_ppm,
-            equivalence_ppm: options.equivalence_ppm,
+            equivalence_ppm: options.equivalence_ppm.or(experiment.equivalence_ppm),
         };
         if experiment.ladder.is_some() {
             plan.climb(experiment);
@@ -421,6 +421,17 @@ mod tests {
         let plan = plan(&PlanOptions { extent: Extent::Quick, ..PlanOptions::default() }).unwrap();
         assert_eq!((plan.levels.clone(), plan.blocks, plan.cells(), plan.trials()), (vec![1, 20], 8, 12, 192));
         assert!(plan.duration() <= Duration::from_secs(45), "{:?}", plan.duration());
+    }
+
+    #[test]
+    fn the_band_of_no_toll_is_the_files_unless_it_is_said_otherwise() {
+        let mut experiment = Experiment::builtin("protocol").unwrap();
+        experiment.equivalence_ppm = Some(15_000);
+        let band = |asked: Option<u32>| {
+            let options = PlanOptions { equivalence_ppm: asked, ..PlanOptions::default() };
+            Plan::new(&experiment, &options).unwrap().equivalence_ppm
+        };
+        assert_eq!((band(None), band(Some(50_000))), (Some(15_000), Some(50_000)));
     }
 
     #[test]

@@ -75,6 +75,7 @@ impl Checker<'_> {
             let help = "`insert` is swept over `records`, the others over `concurrency`";
             return Err(self.fault(parsed.workload.span(), "factor and workload do not fit", help));
         }
+        let equivalence_ppm = parsed.equivalence.as_ref().map(|share| self.equivalence(share)).transpose()?;
         let backends = self.backends(&parsed.backends)?;
         let connections = self.connections(&parsed.workload, factor)?;
         let mut variants = self.variants(&parsed, places.as_ref(), factor)?;
@@ -100,6 +101,7 @@ impl Checker<'_> {
             ladder,
             workload,
             load,
+            equivalence_ppm,
             places,
             round_trip_ms,
             configuration,
@@ -178,6 +180,17 @@ impl Checker<'_> {
             checked.push(value);
         }
         Ok(checked)
+    }
+
+    /// From a share to millionths.
+    fn equivalence(&self, share: &Spanned<f64>) -> Result<u32, ExperimentError> {
+        match *share.as_ref() * 1e6 {
+            ppm if (1.0..=1e6).contains(&ppm) => Ok(ppm.round() as u32),
+            _ => {
+                let message = format!("the band of no toll is {}", share.as_ref());
+                Err(self.fault(share.span(), &message, "it is a share above 0 and at most 1: 0.015 is 1.5 %"))
+            }
+        }
     }
 
     fn extent(&self, extent: &ExtentFile, experiment: &Experiment) -> Result<ExtentOverride, ExperimentError> {

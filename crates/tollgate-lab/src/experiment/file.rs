@@ -32,6 +32,10 @@ pub(super) struct ExperimentFile {
     /// What all variants of a level are offered alike after the closed load: response times are compared there.
     #[schemars(with = "Option<EqualRateFile>")]
     pub(super) equal_rate: Option<Spanned<EqualRateFile>>,
+    /// It is called no toll where the whole interval lies within so much around none, as a share: 0.015 is 1.5 %; absent:
+    /// 0.03. `--equivalence` goes before it.
+    #[schemars(with = "Option<f64>")]
+    pub(super) equivalence: Option<Spanned<f64>>,
     /// For `rate` and `stages`: how a scenario is loaded.
     #[schemars(with = "Option<LoadFile>")]
     pub(super) load: Option<Spanned<LoadFile>>,

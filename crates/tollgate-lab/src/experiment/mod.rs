@@ -69,6 +69,8 @@ pub struct Experiment {
     pub workload: WorkloadKind,
     /// How a scenario is loaded where its users do not simply wait; absent for other factors.
     pub load: Option<LoadShape>,
+    /// Half the width of the band of "no toll", in millionths; absent: the usual one.
+    pub equivalence_ppm: Option<u32>,
     /// Where records are inserted; absent for other workloads.
     pub places: Option<InsertPlaces>,
     /// Round trip of the link of remote variants in milliseconds, where an extent does not say otherwise; absent where

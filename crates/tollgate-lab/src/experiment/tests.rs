@@ -31,6 +31,25 @@ fn refused(from: &str, to: &str) -> String {
 }
 
 #[test]
+fn the_band_of_no_toll_is_a_share_that_the_file_may_say() {
+    let of = |share: &str| GOOD.replacen("\n[factor]", &format!("equivalence = {share}\n\n[factor]"), 1);
+    let check = |share: &str, expected: Option<u32>| {
+        let found = Experiment::parse(&of(share), "mine.toml").ok().and_then(|experiment| experiment.equivalence_ppm);
+        assert_eq!(found, expected, "{share}");
+    };
+    assert_eq!(Experiment::parse(GOOD, "mine.toml").unwrap().equivalence_ppm, None);
+    check("0.015", Some(15_000));
+    check("1.0", Some(1_000_000));
+    check("0.0", None);
+    check("1.1", None);
+    check("-0.03", None);
+    check("nan", None);
+    let message = Experiment::parse(&of("3.0"), "mine.toml").unwrap_err().to_string();
+    assert!(message.contains("the band of no toll is 3") && message.contains("0.015 is 1.5 %"), "{message}");
+    assert!(message.contains("mine.toml:3"), "{message}");
+}
+
+#[test]
 fn the_built_in_experiments_are_right() {
     for (name, _) in BUILT_IN {
         let experiment = Experiment::builtin(name).unwrap_or_else(|error| panic!("{error}"));

@@ -39,7 +39,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "SHARE", value_parser = width, conflicts_with = "rounds", help_heading = "How much")]
     pub(super) until_width: Option<u32>,
 
-    /// Call it no toll where the whole interval lies within so much around none [default: 3%]
+    /// Call it no toll where the whole interval lies within so much around none [default: what the experiment says, else 3%]
     #[arg(long, value_name = "SHARE", value_parser = width, help_heading = "How much")]
     pub(super) equivalence: Option<u32>,
 
