@@ -6,6 +6,7 @@
 pub(crate) mod at_rate;
 pub mod batch;
 pub(crate) mod held_up;
+pub(crate) mod ranks;
 mod scenario;
 mod systems;
 mod users;
@@ -17,7 +18,7 @@ use tollgate_net::http1::client::ErrorClass as NetworkClass;
 use crate::load::LittlesLaw;
 use crate::load::recorder::Transfers;
 use crate::probe::system::Ticks;
-use crate::results::{Cell, Connecting, Settlement, Validity, Verdict};
+use crate::results::{Cell, Connecting, Settlement, Toll, Validity, Verdict};
 pub use systems::Systems;
 pub use users::{ANSWERS_PER_USER_MIN, FEW_ROUNDS, Settling};
 
@@ -87,6 +88,9 @@ const SUBJECT_DIED: &str = "subject-died";
 /// The rule that holds the rows of a table against what was acknowledged.
 const SETTLEMENT: &str = "settlement";
 
+/// What stands for all rules where none finds anything.
+const ALL: &str = "all";
+
 /// One rule: its name as in results, and what it finds.
 type Rule = fn(&Evidence<'_>) -> Option<Finding>;
 
@@ -137,9 +141,9 @@ const RULES: &[(&str, Rule)] = &[
     ("steal", |evidence| held_up::steal(&evidence.closed())),
 ];
 
-/// The names of all rules: those of runs, of batches and of single loads.
+/// The names of all rules: those of runs and their tolls, of batches and of single loads.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let of_runs = RULES.iter().map(|(name, _)| *name).chain([SUBJECT_DIED]);
+    let of_runs = RULES.iter().map(|(name, _)| *name).chain([SUBJECT_DIED, ranks::RANKS]);
     of_runs.chain(batch::names()).chain(crate::load::quick::mark_names())
 }
 
@@ -150,7 +154,7 @@ pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
     if found.is_empty() {
         let value = RULES.len() as f64;
         let reason = format!("{} rules found nothing", RULES.len());
-        found.push(of("all", Finding { verdict: Verdict::Ok, reason, remedy: "", value, bound: 0.0 }));
+        found.push(of(ALL, Finding { verdict: Verdict::Ok, reason, remedy: "", value, bound: 0.0 }));
     }
     found
 }
@@ -165,6 +169,15 @@ fn finding_of(variant: &str, level: u64, rule: &str, finding: Finding) -> Validi
         remedy: finding.remedy.to_owned(),
         value: finding.value,
         bound: finding.bound,
+    }
+}
+
+/// Adds what is found of a run's tolls to what was found of its cells.
+pub(crate) fn add_tolls(validity: &mut Vec<Validity>, tolls: &[Toll]) {
+    for doubt in ranks::disagreements(tolls) {
+        // That nothing was found is then no longer true.
+        validity.retain(|of| of.rule != ALL || (&of.variant, of.level) != (&doubt.variant, doubt.level));
+        validity.push(doubt);
     }
 }
 

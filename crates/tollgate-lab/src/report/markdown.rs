@@ -204,7 +204,7 @@ fn line(row: &Row<'_>) -> String {
         None => number::NOTHING.to_owned(),
         Some(toll) => {
             let mut ratio = sentence::ratio(toll, "×");
-            if sentence::ranks_disagree(toll) {
+            if toll.do_ranks_disagree() {
                 ratio.push_str(" (ranks disagree)");
             }
             match toll.verdict {

@@ -83,12 +83,6 @@ pub(super) fn piece(experiment: &Experiment) -> &'static str {
     }
 }
 
-/// Whether Student t and the signed ranks disagree on a toll: the only note that such a verdict carries.
-pub(super) fn ranks_disagree(toll: &Toll) -> bool {
-    let by_statistics = matches!(toll.verdict, TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Unclear);
-    by_statistics && toll.note.is_some()
-}
-
 /// The band inside which an interval must lie for "no toll".
 pub(super) fn band(run: &RunResult) -> String {
     format!("± {} %", (run.settings.equivalence_share * 1e4).round() / 1e2)

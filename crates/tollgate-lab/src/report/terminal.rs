@@ -244,7 +244,7 @@ fn toll_text(row: &Row<'_>) -> String {
         None => NOTHING.to_owned(),
         Some(toll) => {
             let mut ratio = sentence::ratio(toll, "x");
-            if sentence::ranks_disagree(toll) {
+            if toll.do_ranks_disagree() {
                 ratio.push_str(" r");
             }
             match toll.verdict {
@@ -290,7 +290,7 @@ fn legend(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> 
         signs
             .push("? unclear: neither a toll nor its absence could be shown, after Holm for several claims".to_owned());
     }
-    if view.rows.iter().filter_map(|row| row.tolls.time).any(sentence::ranks_disagree) {
+    if view.rows.iter().filter_map(|row| row.tolls.time).any(Toll::do_ranks_disagree) {
         signs.push(
             "r ranks: a rank test disagrees with Student t on whether there is a toll; take more blocks".to_owned(),
         );

@@ -49,6 +49,14 @@ pub struct Toll {
     pub between_starts: Option<BetweenStarts>,
 }
 
+impl Toll {
+    /// Whether Student's t and the signed ranks disagree on whether it is there: the only note of such a verdict.
+    pub fn do_ranks_disagree(&self) -> bool {
+        let by_statistics = matches!(self.verdict, TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Unclear);
+        by_statistics && self.note.is_some()
+    }
+}
+
 /// A ratio by ranks (Hodges and Lehmann, Wilcoxon), beside that by Student.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ByRanks {

@@ -352,6 +352,7 @@ impl Book {
         result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
         result.tolls = toll::compute(&result.experiment, &Findings::of(result));
         result.comparisons = comparison::compute(&result.experiment, &Findings::of(result));
+        validity::add_tolls(&mut result.validity, &result.tolls);
         result.thresholds = threshold::judge(&experiment.thresholds, result);
     }
 

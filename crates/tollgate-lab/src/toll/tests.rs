@@ -4,7 +4,7 @@ use super::*;
 use crate::results::{Distance, Piece, Variant, Verdict};
 use crate::stats::sequential::Looking;
 use crate::stats::synthetic::Noise;
-use crate::validity::{DIFFERENT_BACKEND, FEW_ROUNDS};
+use crate::validity::{self, DIFFERENT_BACKEND, FEW_ROUNDS};
 
 /// One slice of a second varies by 14 % on the machine that the method was measured on, neighbours correlate by 0.53.
 const SPREAD: f64 = 0.14;
@@ -253,9 +253,25 @@ fn a_lone_wild_block_is_marked_as_a_disagreement() {
             [trial("base", block, 0, 10.0, 5.0, 10), trial("dearer", block, 1, unit_ms, 5.0, 10)]
         })
         .collect();
-    let toll = &tolls_of(&variants, &trials, &[])[0];
-    assert_eq!(toll.verdict, TollVerdict::Unclear);
-    assert!(toll.note.as_ref().unwrap().contains("disagree"), "{toll:?}");
+    let tolls = tolls_of(&variants, &trials, &[]);
+    assert_eq!(tolls[0].verdict, TollVerdict::Unclear);
+    let said = |variant: &str, rule: &str| Validity {
+        variant: variant.to_owned(),
+        level: tolls[0].level,
+        rule: rule.to_owned(),
+        verdict: Verdict::Ok,
+        reason: String::new(),
+        remedy: String::new(),
+        value: 0.0,
+        bound: 0.0,
+    };
+    let mut validity = vec![said("base", "all"), said("dearer", "all")];
+    validity::add_tolls(&mut validity, &tolls);
+    let found: Vec<(&str, &str)> = validity.iter().map(|doubt| (doubt.variant.as_str(), doubt.rule.as_str())).collect();
+    assert_eq!(found, [("base", "all"), ("dearer", "ranks")]);
+    let reason = &validity[1].reason;
+    assert!(reason.starts_with("time over base: Student t (p = ") && reason.contains("disagree"), "{reason}");
+    assert!(validity[1].value < validity[1].bound, "the ranks see it: {:?}", validity[1]);
 }
 
 #[test]

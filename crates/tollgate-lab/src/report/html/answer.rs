@@ -191,7 +191,7 @@ fn doubt(toll: &Toll) -> String {
         TollVerdict::NoToll | TollVerdict::Unclear | TollVerdict::Joint => {
             format!(" ({})", sentence::verdict(toll.verdict))
         }
-        _ if sentence::ranks_disagree(toll) => " (a rank test disagrees)".to_owned(),
+        _ if toll.do_ranks_disagree() => " (a rank test disagrees)".to_owned(),
         TollVerdict::Dearer | TollVerdict::Cheaper | TollVerdict::Refused => String::new(),
     }
 }

@@ -134,7 +134,7 @@ fn toll(row: &Row<'_>) -> String {
         Some(time) => {
             let title = time.note.as_deref().map(|note| format!(" title=\"{}\"", escape(note))).unwrap_or_default();
             let shown = match time.verdict {
-                TollVerdict::Dearer | TollVerdict::Cheaper if sentence::ranks_disagree(time) => {
+                TollVerdict::Dearer | TollVerdict::Cheaper if time.do_ranks_disagree() => {
                     format!("{}{}", text(time), tag("ranks disagree"))
                 }
                 TollVerdict::Dearer | TollVerdict::Cheaper => text(time),

@@ -1,0 +1,34 @@
+//! The rule of tolls: whether Student's t and the signed ranks say the same of a toll's blocks.
+//!
+//! It looks at tolls, which the rules of cells come before; so it stands apart from them, and refuses none.
+
+use super::{Finding, finding_of};
+use crate::results::{Figure, Toll, Validity, Verdict};
+use crate::stats::ALPHA;
+
+/// The rule's name.
+pub(super) const RANKS: &str = "ranks";
+
+/// A mark for each toll on which the two tests disagree.
+pub(crate) fn disagreements(tolls: &[Toll]) -> Vec<Validity> {
+    tolls.iter().filter_map(|toll| Some(finding_of(&toll.variant, toll.level, RANKS, disagreement(toll)?))).collect()
+}
+
+fn disagreement(toll: &Toll) -> Option<Finding> {
+    let (note, by_ranks) = (toll.note.as_deref().filter(|_| toll.do_ranks_disagree())?, toll.by_ranks?);
+    let figure = match toll.figure {
+        Figure::UnitTime => "time",
+        Figure::SubjectCpu => "CPU time",
+        Figure::Bytes => "bytes",
+        Figure::MedianAtRate => "the median at equal rate",
+        Figure::P95AtRate => "the 95th percentile at equal rate",
+        Figure::P99AtRate => "the 99th percentile at equal rate",
+    };
+    Some(Finding {
+        verdict: Verdict::Marked,
+        reason: format!("{figure} over {}: {note}", toll.baseline),
+        remedy: "take more blocks (--rounds, --full): of few, one wild block decides one of the tests and not the other",
+        value: by_ranks.p,
+        bound: ALPHA,
+    })
+}
