@@ -11,6 +11,7 @@ mod corpus;
 
 mod account;
 mod burden;
+mod doubts;
 mod figures;
 mod frozen;
 mod fuzzed;

@@ -19,7 +19,8 @@ pub(crate) const TRUTH: &str = env!("CARGO_BIN_EXE_tollgate-truth");
 pub(crate) struct TruthServer {
     child: Child,
     url: String,
-    _alone: MutexGuard<'static, ()>,
+    /// Absent for one beside another that has it.
+    _alone: Option<MutexGuard<'static, ()>>,
 }
 
 /// Starts one on a free port, once no other test measures.
@@ -30,6 +31,10 @@ pub(crate) fn truth_server() -> TruthServer {
 /// The same with a burden that its process carries beside serving, and its complaints elsewhere.
 pub(crate) fn truth_server_with(burden: &str, complaints: Stdio) -> TruthServer {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    start(burden, complaints, Some(alone))
+}
+
+fn start(burden: &str, complaints: Stdio, alone: Option<MutexGuard<'static, ()>>) -> TruthServer {
     let mut command = Command::new(TRUTH);
     command.args(["127.0.0.1:0", burden]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(complaints);
     // On the cores that the lab leaves to subjects: it waits by spinning, and would starve a generator beside it.
@@ -41,6 +46,11 @@ pub(crate) fn truth_server_with(burden: &str, complaints: Stdio) -> TruthServer 
 }
 
 impl TruthServer {
+    /// Another one beside it.
+    pub(crate) fn second(&self) -> TruthServer {
+        start("", Stdio::inherit(), None)
+    }
+
     /// The URL of a path below a class.
     pub(crate) fn url(&self, class_and_path: &str) -> String {
         format!("{}/{class_and_path}", self.url)

@@ -2,6 +2,7 @@
 //!
 //! Deliberately not here: what they come to; see [`super::asked`].
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
@@ -35,8 +36,8 @@ Exit codes: 0 done, 1 requests failed, 2 usage, 3 the figures are refused, 130 i
 #[derive(Debug, Args)]
 #[command(version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// What to ask for; with a feed, {{column}} is one of its values
-    #[arg(value_name = "URL")]
+    /// What to ask for, http where it does not say; with a feed, {{column}} is one of its values
+    #[arg(value_name = "URL", value_parser = with_scheme)]
     pub(super) url: String,
 
     /// Stop after so many requests [default: 1, or no bound if a time is given]
@@ -328,6 +329,12 @@ pub(super) enum FeedEnding {
     Again,
     /// Nothing: the load ends
     Stop,
+}
+
+/// ab takes `host:port/path`, too.
+fn with_scheme(url: &str) -> Result<String, Infallible> {
+    let host = url.split('/').next().unwrap_or_default();
+    Ok(if host.ends_with(':') { url.to_owned() } else { format!("http://{url}") })
 }
 
 fn stages(text: &str) -> Result<Arc<Stages>, String> {
