@@ -30,7 +30,7 @@ fn the_figures_account_for_every_request() {
 #[test]
 fn a_url_without_a_scheme_is_http_as_with_ab() {
     let gateway = serving(&[]);
-    let url = format!("{}{FLIGHT}?from=http://other", gateway.url.trim_start_matches("http://"));
+    let url = format!("{}{FLIGHT}", gateway.url.trim_start_matches("http://"));
     let load = tollgate(["load", "-n", "20", "-k", &url]).finish();
     load.check(0, &format!("URL:                    http://{url}"), "");
     tollgate(["load", "-n", "2", "ftp://127.0.0.1/"]).finish().check(2, "", "a URL begins with http:// or https://");
@@ -544,7 +544,7 @@ fn what_cannot_be_loaded_is_a_clear_error() {
     let check = |line: &[&str], code: i32, expected: &str| {
         tollgate([&["load"], line].concat()).finish().check(code, "", expected);
     };
-    check(&["127.0.0.1:80/"], 2, "127.0.0.1:80/");
+    check(&["127.0.0.1:1/a b"], 2, "127.0.0.1:1/a b");
     check(&["http://other.example/"], 2, "--i-may-load other.example");
     check(&["-p", "missing.json", "http://127.0.0.1:1/"], 2, "cannot read missing.json");
     check(&["http://127.0.0.1:1/"], 1, "127.0.0.1:1");
