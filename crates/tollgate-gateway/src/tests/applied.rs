@@ -34,6 +34,13 @@ fn a_rollup_leaves_out_what_it_has_rolled_up() {
         "FlightCollection?$apply=filter(carrid eq 'AA')/groupby((rollup($all,carrid,connid)),aggregate($count as n))",
         r#"{"carrid":"AA","connid":"0017","n":25},{"carrid":"AA","connid":"0064","n":25},{"carrid":"AA","n":50},{"n":50}"#,
     );
+    // Without an aggregate the whole is one row without properties.
+    check(
+        "FlightCollection?$apply=filter(carrid eq 'AA')/groupby((rollup($all,carrid,connid)))",
+        r#"{"carrid":"AA","connid":"0017"},{"carrid":"AA","connid":"0064"},{"carrid":"AA"},{}"#,
+    );
+    let count = get("FlightCollection/$count?$apply=filter(carrid eq 'AA')/groupby((rollup($all,carrid,connid)))", &[]);
+    assert_eq!(count.text(), "4");
 }
 
 #[test]

@@ -118,6 +118,9 @@ on_every_store! {
         check(&format!("$apply=groupby((rollup(owner,text)),{sums})"), &["null null 4", "ann x 1", "ann y 2", "bob x 3", "null null 4", "ann null 3", "bob null 3"]);
         check(&format!("$apply=groupby((rollup($all,owner)),{sums})&$filter=S gt 3&$orderby=S"), &["null 4", "null 10"]);
         check(&format!("$apply=groupby((rollup($all,owner),rollup($all,text)),{sums})/aggregate(S with sum as T)"), &["40"]);
+        check("$apply=groupby((rollup($all,owner)))", &["null", "ann", "bob", "null"]);
+        check("$apply=filter(id eq 'none')/groupby((rollup($all,owner)))", &["null"]);
+        check("$apply=groupby((rollup($all,owner)))/aggregate($count as N)", &["4"]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ type Rows = Vec<Vec<Value>>;
 const DURATION: usize = 12;
 
 /// Transformations whose names may or may not be there where they come to stand.
-const TRANSFORMATIONS: [&str; 34] = [
+const TRANSFORMATIONS: [&str; 35] = [
     "identity",
     "filter(number gt 0)",
     "filter(text lt 'a')",
@@ -42,6 +42,7 @@ const TRANSFORMATIONS: [&str; 34] = [
     "groupby((flag),aggregate(number with sum as number,text with max as text,number with average as m))",
     "groupby((rollup(flag,text)),aggregate($count as n,amount with min as amount))",
     "groupby((rollup($all,flag)),aggregate(number with max as number))",
+    "groupby((rollup($all,flag)))",
     "groupby((flag),topcount(2,number))",
     "groupby((text),bottomsum(3,number))",
     "groupby((flag),filter(amount gt 0)/aggregate($count as n,number with sum as number))",

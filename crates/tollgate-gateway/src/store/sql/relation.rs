@@ -221,6 +221,11 @@ impl Source<'_> {
             aggregated(sql, &scope, aggregate)?;
             sql.push(&format!(" AS c{index}"));
         }
+        if keys.is_empty() && aggregates.is_empty() {
+            // All are one group of which nothing is asked. Without a column SQLite has no such statement, and without an
+            // aggregate it would have a row for each.
+            sql.push("COUNT(*) AS c0");
+        }
         self.source_of(sql, plan, of)?;
         if !keys.is_empty() {
             sql.push(" GROUP BY ");
