@@ -217,7 +217,12 @@ fn functions_are_called_on_what_a_path_leads_to() {
         gateway.get(&format!("{OWN_V4}customers/own.Dear(than=1)")).expect(501, "own.Dear");
         send(gateway, "POST", &format!("{OWN_V4}orders/own.Open"), &[], "{}").expect(405, "GET");
         let metadata = gateway.get(&format!("{OWN_V4}$metadata"));
-        metadata.expect(200, "<Function Name=\"Dear\" IsBound=\"true\" EntitySetPath=\"it/orders\">");
+        metadata
+            .expect(200, "<Function Name=\"Dear\" IsComposable=\"true\" IsBound=\"true\" EntitySetPath=\"it/orders\">");
+        metadata.expect(200, "<Action Name=\"Raise\" IsBound=\"true\"");
+        let metadata = json(&gateway.get(&format!("{OWN_V4}$metadata?$format=json")));
+        assert_eq!(metadata["own"]["Dear"][0]["$IsComposable"], true);
+        assert_eq!(metadata["own"]["Raise"][0]["$IsComposable"], serde_json::Value::Null);
     });
 }
 

@@ -275,6 +275,9 @@ fn operation(json: &mut Writer<'_>, model: &Model, function: &FunctionImport) {
             json.text("$EntitySetPath", &path);
         }
     }
+    if function.is_composable() {
+        json.truth("$IsComposable", true);
+    }
     if function.bound.is_some() || !function.parameters.is_empty() {
         json.array("$Parameter", |json| {
             if let Some(bound) = &function.bound {

@@ -212,6 +212,9 @@ fn operation(function: &FunctionImport) -> &'static str {
 
 fn write_operation(out: &mut Vec<u8>, model: &Model, function: &FunctionImport) {
     let mut attributes = vec![("Name", function.name.as_str())];
+    if function.is_composable() {
+        attributes.push(("IsComposable", "true"));
+    }
     if let Some(bound) = &function.bound {
         attributes.push(("IsBound", "true"));
         // What is answered is of the set that it is called on, unless the way leads on.
@@ -398,7 +401,7 @@ mod tests {
             <Property Name="flightType" Type="Edm.String" MaxLength="1"/>
             <Property Name="period" Type="Edm.Byte"/>
            </ComplexType>
-           <Function Name="GetAvailableFlights">
+           <Function Name="GetAvailableFlights" IsComposable="true">
             <Parameter Name="fromdate" Type="Edm.Date" Nullable="false"/>
             <Parameter Name="cityfrom" Type="Edm.String" Nullable="false" MaxLength="20"/>
             <ReturnType Type="Collection(RMTSAMPLEFLIGHT.Flight)" Nullable="false"/>

@@ -134,4 +134,10 @@ impl FunctionImport {
             FunctionReturn::Nothing | FunctionReturn::Complex(_) => None,
         }
     }
+
+    /// Whether paths and query options may stand behind its call: behind a function that answers entities, not behind an
+    /// action (CSDL, 12.3).
+    pub fn is_composable(&self) -> bool {
+        self.method == FunctionMethod::Get && self.answered_set().is_some()
+    }
 }
