@@ -114,6 +114,16 @@ fn as_xml_has_it(value: &Value) -> Value {
     }
 }
 
+/// No body has the character U+0000.
+fn storable(mut row: Vec<Value>) -> Vec<Value> {
+    for value in &mut row {
+        if let Value::String(text) = value {
+            *text = text.replace('\0', "");
+        }
+    }
+    row
+}
+
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Real(left), Value::Real(right)) => left.to_bits() == right.to_bits() || left.is_nan() && right.is_nan(),
@@ -185,7 +195,7 @@ proptest! {
     }
 
     #[test]
-    fn an_entry_is_written_and_read_back_as_a_body(row in any_row()) {
+    fn an_entry_is_written_and_read_back_as_a_body(row in any_row().prop_map(storable)) {
         let model = Arc::new(testing::model());
         let leaves = &model.type_of(SAMPLES).leaves;
         let reader = body::Reader::new(model.clone());

@@ -196,6 +196,29 @@ fn actions_of_a_mapping_file_change_what_they_are_called_on() {
 }
 
 #[test]
+fn a_text_that_no_database_keeps_is_refused_wherever_it_is_sent() {
+    on_both("actions_nul", [TABLES, TABLES], MAPPING, "if_match = \"optional\"", |gateway| {
+        let order = r#"{"number":"Z\u0000","status":"open","total":1}"#;
+        for (method, target, body) in [
+            ("POST", format!("{OWN_V4}Rename"), r#"{"id":2,"name":"Ze\u0000d"}"#),
+            ("POST", format!("{OWN_V4}orders('A1')/own.Cancel"), r#"{"reason":"\u0000"}"#),
+            ("POST", format!("{OWN_V4}orders"), order),
+            ("POST", format!("{OWN_V2}orders"), order),
+            ("POST", "/rest/own/orders".to_owned(), order),
+            ("PATCH", format!("{OWN_V4}customers(2)"), r#"{"name":"\u0000"}"#),
+            ("PATCH", "/rest/own/customers/2".to_owned(), r#"{"name":"\u0000"}"#),
+        ] {
+            send(gateway, method, &target, &[], body).expect(400, "U+0000");
+        }
+        let plain = [("Content-Type", "text/plain")];
+        gateway
+            .connect()
+            .ask_with("PUT", &format!("{OWN_V4}customers(2)/name/$value"), &plain, "a\0")
+            .expect(400, "U+0000");
+    });
+}
+
+#[test]
 fn functions_are_called_on_what_a_path_leads_to() {
     on_both("bound_functions", [TABLES, TABLES], MAPPING, "", |gateway| {
         let numbers = |below: &str| {

@@ -7,7 +7,7 @@ use crate::canonical::{self, Canonical};
 use crate::decimal;
 use crate::edm::{Enumeration, Primitive, Version};
 use crate::number::is_plain_number;
-use crate::url::{quoted, type_name};
+use crate::url::{NUL, quoted, type_name};
 use crate::value::Value;
 
 /// Members that a message names.
@@ -28,6 +28,8 @@ pub(crate) enum Wrong {
     Year,
     /// It is no member of the enumeration.
     Member,
+    /// It has the character U+0000: no URL can name such a text, and PostgreSQL keeps none.
+    Nul,
 }
 
 /// Writes the canonical form of `text` into `out`.
@@ -51,6 +53,9 @@ pub(crate) fn append(out: &mut Vec<u8>, version: Version, leaf: &Leaf, text: &st
             Ok(Canonical::Text)
         }
         Primitive::String { length_max } => {
+            if memchr::memchr(0, text.as_bytes()).is_some() {
+                return Err(Wrong::Nul);
+            }
             length_of_text(text, length_max)?;
             out.extend_from_slice(text.as_bytes());
             Ok(Canonical::Text)
@@ -204,6 +209,7 @@ impl Wrong {
                 let names: Vec<&str> = members.take(MEMBERS_TOLD_MAX).map(|member| member.name.as_str()).collect();
                 format!("expected a member such as {}, found {text}", names.join(", "))
             }
+            (Wrong::Nul, _) => NUL.to_owned(),
             (Wrong::Year, _) => format!("a year from 0001 to 9999 is allowed, found {text}"),
             _ => format!("expected {}, found {text}", expected(version, leaf.primitive)),
         }

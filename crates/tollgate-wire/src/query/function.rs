@@ -194,5 +194,5 @@ fn literal(primitive: Primitive, value: &Value) -> String {
     let mut encoded = Vec::new();
     write_literal(&mut encoded, Version::V4, primitive, value.cell());
     let encoded = String::from_utf8(encoded).expect("a literal is percent-encoded");
-    decode(&encoded, Plus::Plus).expect("what was encoded here can be decoded").into_owned()
+    decode(&encoded, Plus::Plus).expect("what was encoded here can be decoded: no argument has U+0000").into_owned()
 }

@@ -17,7 +17,7 @@ pub use percent::{decode_segment, encode_beside, escape};
 pub(crate) use error::{Parsed, Problem, quoted};
 pub(crate) use function::{Argument, Call, shape as call_shape, value as parameter_value};
 pub(crate) use literal::{Literal, convert, read as read_literal, type_name};
-pub(crate) use percent::{Plus, decode, encode};
+pub(crate) use percent::{NUL, Plus, decode, encode};
 
 use crate::edm::{Model, Version};
 use crate::plan::{Resource, Shape};

@@ -5,6 +5,9 @@
 use super::error::{Parsed, Problem};
 use std::borrow::Cow;
 
+/// What is said of the character that no database keeps in a text.
+pub(crate) const NUL: &str = "the character U+0000, which no text of a database has";
+
 /// What a plus sign stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plus {
@@ -16,12 +19,9 @@ pub(crate) enum Plus {
 
 /// Decodes a path. Borrowed where there is nothing to decode.
 pub(crate) fn decode_path(raw: &str) -> Parsed<Cow<'_, str>> {
-    if !raw.contains('%') {
-        return Ok(Cow::Borrowed(raw));
-    }
     let decoded = decode(raw, Plus::Plus)?;
     // An encoded slash is data only inside of quotes: elsewhere it would split a segment that the client did not split.
-    if !raw.contains("%2F") && !raw.contains("%2f") {
+    if matches!(decoded, Cow::Borrowed(_)) || !raw.contains("%2F") && !raw.contains("%2f") {
         return Ok(decoded);
     }
     let mut quotes = Quotes::default();
@@ -40,7 +40,11 @@ pub(crate) fn decode_path(raw: &str) -> Parsed<Cow<'_, str>> {
 pub(crate) fn decode(raw: &str, plus: Plus) -> Parsed<Cow<'_, str>> {
     let is_coded = |byte: u8| byte == b'%' || (byte == b'+' && plus == Plus::Space);
     if !raw.bytes().any(is_coded) {
-        return Ok(Cow::Borrowed(raw));
+        // Addresses stand in bodies, too, where the character needs no escape.
+        return match memchr::memchr(0, raw.as_bytes()) {
+            None => Ok(Cow::Borrowed(raw)),
+            Some(at) => Err(Problem::syntax(at, NUL)),
+        };
     }
     let mut out = Vec::with_capacity(raw.len());
     let mut bytes = raw.as_bytes();
@@ -64,7 +68,7 @@ pub(crate) fn decode(raw: &str, plus: Plus) -> Parsed<Cow<'_, str>> {
     }
     out.extend_from_slice(bytes);
     if let Some(at) = out.iter().position(|byte| *byte == 0) {
-        return Err(Problem::syntax(at, "the character U+0000, which no text of a database has"));
+        return Err(Problem::syntax(at, NUL));
     }
     match String::from_utf8(out) {
         Ok(text) => Ok(Cow::Owned(text)),

@@ -488,3 +488,18 @@ fn the_free_function_reads_as_the_reader_does() {
     body::read(br#"{"id":9007199254740993}"#, V4, schema, &mut entry).unwrap();
     assert_eq!(describe(&model, schema.set, &entry), "id=9007199254740993");
 }
+
+#[test]
+fn a_text_with_a_character_that_no_url_can_name_is_refused() {
+    let nul = "the character U+0000, which no text of a database has";
+    for (format, document) in [
+        (V4, r#"{"carrid":"A\u0000"}"#),
+        (REST, r#"{"carrid":"\u0000"}"#),
+        (V2, r#"{"carrid":"A\u0000A"}"#),
+        (V4, r#"{"carrid":"AA","FlightCarrier@odata.bind":"CarrierCollection('A\u0000')"}"#),
+        (V4, r#"{"carrid":"AA","FlightCarrier@odata.bind":"CarrierCollection('A%00')"}"#),
+    ] {
+        let told = read(format, FLIGHTS, document);
+        assert!(told.contains(nul), "{document}: {told}");
+    }
+}
