@@ -16,7 +16,7 @@ use tollgate_wire::value::{Row, Value};
 
 use super::create::Creation;
 use super::headers::{self, Conditions};
-use super::preferences::Preferences;
+use super::preferences::{Preferences, Returning};
 use super::prepare::{Action, Choice, Prepared, check_options};
 use super::represent::Manner;
 use super::target::{self, Presence};
@@ -59,7 +59,12 @@ pub(super) enum Acted {
 ///
 /// # Errors
 /// Whatever can be found wrong without a database.
-pub(super) fn prepare(service: &Hosted, request: &Request<'_>, method: Method, act: Act) -> Result<Prepared, Fault> {
+pub(super) fn prepare(
+    service: &Hosted,
+    request: &Request<'_>,
+    (method, preferences): (Method, Preferences),
+    act: Act,
+) -> Result<Prepared, Fault> {
     let Request { version, headers, .. } = *request;
     let model = &*service.model;
     let Act { action, mut plan, arguments } = act;
@@ -98,11 +103,11 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, method: Method, a
     let option = plan.options.format.take();
     let choice = if option.is_some() { Choice::Option } else { Choice::Accept };
     let format = match answers {
-        Answers::Nothing => negotiation::default(version, headers),
-        Answers::Changed => {
+        Answers::Changed if preferences.returning != Returning::Minimal => {
             access.check(effect.set, Verb::Get)?;
             negotiation::document(version, option.as_deref(), headers)?
         }
+        Answers::Nothing | Answers::Changed => negotiation::default(version, headers),
     };
     let acting = Acting { plan, set: effect.set, name: declared.name.clone(), effected, answers };
     Ok(Prepared {
@@ -110,7 +115,7 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, method: Method, a
         version,
         author: request.author.clone(),
         conditions,
-        preferences: Preferences::default(),
+        preferences,
         format,
         choice,
     })

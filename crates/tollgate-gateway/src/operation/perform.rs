@@ -148,7 +148,6 @@ impl Work<'_> {
     ) -> Result<(), Fault> {
         let mut options = std::mem::take(&mut plan.options);
         let shape = plan.shape;
-        let service = self.creation.service;
         match self.creation.change(self.version, plan, entry, how, conditions)? {
             Changed::Missing(set) => self.insert(set, entry, &mut options),
             Changed::Updated(set, key) => {
@@ -160,30 +159,44 @@ impl Work<'_> {
                     }
                     _ => Wanted::Fields,
                 };
-                if wanted == Wanted::Body || service.model.type_of(set).etag.is_some() {
-                    self.show((set, key), (shape, options), wanted)?;
-                } else {
-                    url::write_address(&mut self.answer.address, self.version, &service.model, set, &key);
-                }
-                self.answer.status = if wanted == Wanted::Body { 200 } else { 204 };
-                self.say_what_chose(wanted);
-                Ok(())
+                self.tell((set, key), (shape, options), wanted)
             }
         }
     }
 
-    /// Does an action and answers what it has changed, where it says that it does.
+    /// Does an action and answers what it has changed, where it says that it does and the client does not prefer less.
     fn act(&mut self, acting: Acting, conditions: &Conditions) -> Result<(), Fault> {
+        let minimal = self.preferences.returning == Returning::Minimal;
+        let wanted = if minimal { Wanted::Fields } else { Wanted::Body };
         match self.creation.act(self.version, acting, conditions)? {
-            Acted::Nothing => {
-                self.answer.status = 204;
-                return Ok(());
+            Acted::One(entity, options) => return self.tell(entity, (Shape::Entity, options), wanted),
+            Acted::Many(plan) if wanted == Wanted::Body => {
+                action::write_many(&mut self.creation, plan, self.manner, self.answer)?;
+                self.answer.status = 200;
+                self.say_what_chose(Wanted::Body);
             }
-            Acted::One(entity, options) => self.show(entity, (Shape::Entity, options), Wanted::Body)?,
-            Acted::Many(plan) => action::write_many(&mut self.creation, plan, self.manner, self.answer)?,
+            Acted::Nothing | Acted::Many(_) => {
+                if !minimal {
+                    // There is nothing that could be represented.
+                    self.preferences.returning = Returning::Unsaid;
+                }
+                self.answer.status = 204;
+                self.say_what_chose(Wanted::Fields);
+            }
         }
-        self.answer.status = 200;
-        self.say_what_chose(Wanted::Body);
+        Ok(())
+    }
+
+    /// Answers the entity as it is after a change, or nothing but its fields.
+    fn tell(&mut self, (set, key): (SetId, Key), what: (Shape, Options), wanted: Wanted) -> Result<(), Fault> {
+        let model = &self.creation.service.model;
+        if wanted == Wanted::Body || model.type_of(set).etag.is_some() {
+            self.show((set, key), what, wanted)?;
+        } else {
+            url::write_address(&mut self.answer.address, self.version, model, set, &key);
+        }
+        self.answer.status = if wanted == Wanted::Body { 200 } else { 204 };
+        self.say_what_chose(wanted);
         Ok(())
     }
 

@@ -64,7 +64,7 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
             return Err(refused(&Resource::Read(plan)));
         }
         Resource::Read(plan) => plan,
-        Resource::Act(act) => return action::prepare(service, request, method, *act),
+        Resource::Act(act) => return action::prepare(service, request, (method, preferences), *act),
         Resource::References(plan) => return prepare_relation(service, request, (method, preferences), plan),
         Resource::Function(index) => {
             return Err(Fault::not_implemented(&format!("function {}", model.function_imports[index].name)));

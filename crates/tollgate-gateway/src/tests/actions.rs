@@ -1,6 +1,6 @@
 //! Actions: as V2 and as V4 call them, of the flight service and of a mapping file.
 
-use super::client::{Running, V2, V4};
+use super::client::{Answer, Running, V2, V4};
 use super::own::{AS_JSON, OWN_V2, OWN_V4, json, on_both, send};
 
 const NO_BODY: (&str, &str) = ("Content-Length", "0");
@@ -215,6 +215,30 @@ fn a_text_that_no_database_keeps_is_refused_wherever_it_is_sent() {
             .connect()
             .ask_with("PUT", &format!("{OWN_V4}customers(2)/name/$value"), &plain, "a\0")
             .expect(400, "U+0000");
+    });
+}
+
+#[test]
+fn an_action_answers_as_little_as_is_preferred() {
+    on_both("actions_preferred", [TABLES, TABLES], MAPPING, "if_match = \"optional\"", |gateway| {
+        let post = |below: &str, prefer: &str, body: &str| {
+            send(gateway, "POST", &format!("{OWN_V4}{below}"), &[("Prefer", prefer)], body)
+        };
+        let applied = |answer: &Answer| answer.header("preference-applied").map(str::to_owned);
+        let minimal = Some("return=minimal".to_owned());
+        let one = post("orders('A1')/own.Cancel", "return=minimal", r#"{"reason":"lost"}"#);
+        assert_eq!((one.expect(204, "").text(), applied(&one)), (String::new(), minimal.clone()));
+        assert!(one.header("etag").is_some());
+        gateway.get(&format!("{OWN_V4}orders('A1')/note")).expect(200, "lost!");
+        let many = post("orders/own.Raise", "return=minimal", r#"{"by":2,"below":100}"#);
+        assert_eq!((many.expect(204, "").text(), applied(&many)), (String::new(), minimal.clone()));
+        gateway.get(&format!("{OWN_V4}orders('A2')/total")).expect(200, "41");
+        let whole = post("orders/own.Raise", "return=representation", r#"{"by":1,"below":100}"#);
+        assert_eq!(applied(whole.expect(200, "\"A2\"")).as_deref(), Some("return=representation"));
+        // What answers nothing cannot answer more.
+        let none = post("Rename", "return=representation", r#"{"id":2,"name":"Bob"}"#);
+        assert_eq!(applied(none.expect(204, "")), None);
+        assert_eq!(applied(post("Rename", "return=minimal", r#"{"id":2,"name":"Bob"}"#).expect(204, "")), minimal);
     });
 }
 
