@@ -191,9 +191,15 @@ pub(super) fn value(primitive: Primitive) -> Value {
             let bound = 10_f64.powi(i32::from(precision) - i32::from(scale));
             schema["exclusiveMinimum"] = (-bound).into();
             schema["exclusiveMaximum"] = bound.into();
-            // As it is written: powers of ten below one have no exact floating-point number.
-            if let Ok(step) = format!("1e-{scale}").parse::<f64>() {
-                schema["multipleOf"] = step.into();
+            // In words: powers of ten below one have no exact floating-point number, so that what divides by a `multipleOf`
+            // of 0.01 refuses 0.07, and 48 of the prices of 400 flights.
+            schema["description"] = match scale {
+                0 => format!("at most {precision} digits"),
+                _ => format!("at most {precision} digits, {scale} of them behind the point"),
+            }
+            .into();
+            if scale == 0 {
+                schema["multipleOf"] = 1.into();
             }
             schema
         }
