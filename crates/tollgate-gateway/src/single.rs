@@ -153,7 +153,10 @@ impl Single {
         let entity_type = service.model.type_of(self.plan.set());
         let leaf_is_in = |leaf: usize| match shape {
             Shape::Leaf(asked) => asked.0 == leaf,
-            Shape::Property(asked) => entity_type.leaves[leaf].property == asked,
+            // What is never null is told with its members, even if all of them are.
+            Shape::Property(asked) => {
+                entity_type.properties[asked].nullable && entity_type.leaves[leaf].property == asked
+            }
             Shape::Entity | Shape::Collection | Shape::Count | Shape::RawValue(_) | Shape::Stream => false,
         };
         if self.version == Version::V2 || !matches!(shape, Shape::Leaf(_) | Shape::Property(_)) {

@@ -8,7 +8,7 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Plan, Shape};
 
 use super::change::How;
-use super::{Request, headers, spare};
+use super::{Request, headers, provide, spare};
 use crate::accept::MediaRange;
 use crate::error::Fault;
 use crate::hosted::Hosted;
@@ -24,6 +24,12 @@ pub(super) fn read(service: &Hosted, request: &Request<'_>, plan: &Plan, method:
     leaves().try_for_each(|leaf| check_changes(entity_type, leaf))?;
     let mut entry = spare::entry();
     if method == Method::Delete {
+        if let Shape::Property(property) = plan.shape
+            && let declared = &entity_type.properties[property]
+            && !declared.nullable
+        {
+            return Err(provide::not_null(&declared.name));
+        }
         entry.reset(entity_type.leaves.len());
         leaves().for_each(|leaf| entry.set_null(leaf));
         return Ok(entry);

@@ -90,7 +90,7 @@ pub(crate) fn check_nulls(entity_type: &EntityType, entry: &Entry) -> Result<(),
     }
 }
 
-fn not_null(path: &str) -> Fault {
+pub(super) fn not_null(path: &str) -> Fault {
     Fault::bad_request(path, format!("expected a value for {path}, which cannot be null"))
 }
 

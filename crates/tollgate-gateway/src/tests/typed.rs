@@ -200,6 +200,13 @@ fn columns_together_are_a_complex_property() {
 }
 
 #[test]
+        // What is never null has its members, also where all of them are null.
+        gateway.get(&format!("{OWN_V4}tasks(3)/address")).expect(200, "\"street\":null,\"city\":null,\"code\":null");
+        let delete = |below: &str| send(gateway, "DELETE", &format!("{OWN_V4}tasks(20)/address{below}"), &[], "");
+        delete("").expect(400, "address, which cannot be null");
+        assert_eq!(address(20)["code"], "9");
+        delete("/street").expect(204, "");
+        assert_eq!(address(20)["street"], serde_json::Value::Null);
 fn a_singleton_is_an_entity_with_a_name() {
     on_both("singletons", [TABLES, TABLES], MAPPING, "", |gateway| {
         let metadata = gateway.get(&format!("{OWN_V4}$metadata"));
