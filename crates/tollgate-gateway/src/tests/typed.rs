@@ -41,6 +41,11 @@ const MAPPING: &str = r#"
     when = "status ne own.Status'Void'"
     set = { status = "own.Status'Void'", level = "null" }
     answers = "changed"
+
+    [actions.Raise]
+    bound_to = "Collection(tasks)"
+    where = "level eq 'Low'"
+    set = { level = "'High'" }
 "#;
 
 /// The ids that a query finds.
@@ -156,6 +161,8 @@ fn members_are_written_by_their_names_and_nothing_else_is() {
             .expect(200, "\"level\":\"h\"");
         v4("POST", "tasks(10)/own.Void", "{}").expect(409, "");
         v4("POST", "tasks(4)/own.Void", "").expect(200, "\"status\":\"Void\",\"level\":null");
+        v4("POST", "tasks/own.Raise", "").expect(204, "");
+        gateway.get(&format!("{OWN_V4}tasks(1)")).expect(200, "\"level\":\"High\"");
     });
 }
 
@@ -193,13 +200,6 @@ fn columns_together_are_a_complex_property() {
         patch("", r#"{"address":{"street":"much too long a name of a street"}}"#).expect(400, "address/street");
         patch("", r#"{"address":{"town":"x"}}"#).expect(400, "own.Address has no property");
         patch("", r#"{"address":null}"#).expect(400, "");
-        let merge = send(gateway, "MERGE", &format!("{OWN_V2}tasks(20L)"), &[], r#"{"address":{"city":"Genf"}}"#);
-        merge.expect(204, "");
-        assert_eq!(address(20)["city"], "Genf");
-    });
-}
-
-#[test]
         // What is never null has its members, also where all of them are null.
         gateway.get(&format!("{OWN_V4}tasks(3)/address")).expect(200, "\"street\":null,\"city\":null,\"code\":null");
         let delete = |below: &str| send(gateway, "DELETE", &format!("{OWN_V4}tasks(20)/address{below}"), &[], "");
@@ -207,6 +207,13 @@ fn columns_together_are_a_complex_property() {
         assert_eq!(address(20)["code"], "9");
         delete("/street").expect(204, "");
         assert_eq!(address(20)["street"], serde_json::Value::Null);
+        let merge = send(gateway, "MERGE", &format!("{OWN_V2}tasks(20L)"), &[], r#"{"address":{"city":"Genf"}}"#);
+        merge.expect(204, "");
+        assert_eq!(address(20)["city"], "Genf");
+    });
+}
+
+#[test]
 fn a_singleton_is_an_entity_with_a_name() {
     on_both("singletons", [TABLES, TABLES], MAPPING, "", |gateway| {
         let metadata = gateway.get(&format!("{OWN_V4}$metadata"));
@@ -237,5 +244,46 @@ fn a_singleton_is_an_entity_with_a_name() {
         gateway.get(&format!("{OWN_V2}First")).expect(404, "");
         let batch = r#"{"requests":[{"id":"1","method":"get","url":"First/status"}]}"#;
         v4("POST", "$batch", &[], batch).expect(200, "\"value\":\"Void\"");
+    });
+}
+
+const EXAMPLE_TABLES: &str = "
+    CREATE TABLE customers (id INTEGER PRIMARY KEY, name VARCHAR(20));
+    CREATE TABLE configurations (id INTEGER PRIMARY KEY, currency VARCHAR(3));
+    CREATE TABLE order_heads (
+        number VARCHAR(8) PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customers (id), placed DATE NOT NULL,
+        status VARCHAR(1) NOT NULL, total DECIMAL(10, 2) NOT NULL, note VARCHAR(10), internal_note VARCHAR(10),
+        ship_street VARCHAR(20), ship_city VARCHAR(20), changed_at TIMESTAMP
+    );
+    INSERT INTO customers VALUES (1, 'Ada');
+    INSERT INTO configurations VALUES (1, 'EUR');
+    INSERT INTO order_heads VALUES ('A1', 1, '2024-02-01', 'o', 200, NULL, 'x', 'Main', 'Rome', NULL),
+        ('A2', 1, '2024-02-02', 'v', 50, NULL, 'x', 'Main', 'Rome', NULL);
+";
+
+/// What an example says may stand in a mapping file, of whose name the service must be for its enumerations.
+fn mapping_of_the_example() -> String {
+    let example = include_str!("../../../../examples/your-own-database.toml");
+    let (_, mapping) = example.split_once("# orders-mapping.toml may say:\n").unwrap();
+    let line = |line: &str| line.strip_prefix("#   ").unwrap_or_default().replace("orders.Status", "own.Status");
+    mapping.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_example_of_a_mapping_file_holds_as_a_whole() {
+    let tables = [EXAMPLE_TABLES, EXAMPLE_TABLES];
+    on_both("example", tables, &mapping_of_the_example(), "if_match = \"optional\"", |gateway| {
+        let get = |below: &str| gateway.get(&format!("{OWN_V4}{below}"));
+        get("OrdersSince(since=2024-01-31)?$select=number").expect(200, "\"number\":\"A1\"}]");
+        get("Customers(1)/own.Large(than=100)?$select=number").expect(200, "\"number\":\"A1\"}]");
+        get("Orders?$filter=status%20eq%20own.Status'Open'&$select=shipping").expect(200, "\"city\":\"Rome\"");
+        get("Settings").expect(200, "\"currency\":\"EUR\"");
+        assert!(!get("$metadata").text().contains("internal_note"));
+        send(gateway, "POST", &format!("{OWN_V4}Customers(1)/Orders/own.Dispatch"), &[], "").expect(204, "");
+        let cancel = |order: &str| {
+            send(gateway, "POST", &format!("{OWN_V4}Orders('{order}')/own.Cancel"), &[], r#"{"reason":"lost"}"#)
+        };
+        cancel("A1").expect(200, "\"status\":\"Void\"").expect(200, "\"note\":\"lost\"");
+        cancel("A2").expect(409, "");
     });
 }

@@ -93,11 +93,11 @@ fn boolean(context: &Context<'_>, part: &'static str, text: &str) -> Result<Expr
 
 /// The value of a property: of an enumeration a member, or null.
 fn value(context: &Context<'_>, leaf: LeafId, text: &str) -> Result<Expression, UrlError> {
+    let wanted = context.entity_type.leaves[leaf.0].enumeration;
     let mut parser = Parser::new(context, text);
-    let read = parser.expression_or_member().and_then(|read| parser.end().map(|()| read));
+    let read = parser.expression_or_member(wanted).and_then(|read| parser.end().map(|()| read));
     let located = |problem: Box<Problem>| problem.located(Place::Option("set".into()), text);
     let (expression, enumeration) = read.map_err(located)?;
-    let wanted = context.entity_type.leaves[leaf.0].enumeration;
     if expression.primitive.is_some() && enumeration != wanted {
         let what = match wanted {
             Some(wanted) => format!("expected a member of {}", context.model.enumerations[wanted.0].full_name),

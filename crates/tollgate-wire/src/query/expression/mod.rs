@@ -24,6 +24,7 @@ use crate::plan::{Arithmetic, Computed, Expression, ExpressionKind, Logic, Origi
 use crate::relation::Column;
 use crate::suggest;
 use crate::url::{Fault, Literal, Parsed, Problem, quoted, read_literal};
+use crate::value::Value;
 use operators::{Operation, Operator};
 
 /// Reads expressions from the text of one option.
@@ -127,9 +128,17 @@ impl<'c> Parser<'c> {
         Ok(enumerated::plain(self.binary(0)?)?.expression)
     }
 
-    /// One expression whose value may be a member of an enumeration, with that.
-    pub(super) fn expression_or_member(&mut self) -> Parsed<(Expression, Option<EnumerationId>)> {
-        let node = self.binary(0)?;
+    /// One expression whose value may be a member of an enumeration, with that. Where one of `wanted` is, a text names a
+    /// member, as in comparisons.
+    pub(super) fn expression_or_member(
+        &mut self,
+        wanted: Option<EnumerationId>,
+    ) -> Parsed<(Expression, Option<EnumerationId>)> {
+        let mut node = self.binary(0)?;
+        let is_text = matches!(node.expression.kind, ExpressionKind::Literal(Value::String(_)));
+        if wanted.is_some() && node.enumeration.is_none() && is_text {
+            node = self.member_to_compare(wanted, node, 0)?;
+        }
         Ok((node.expression, node.enumeration))
     }
 
