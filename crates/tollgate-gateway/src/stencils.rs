@@ -14,7 +14,7 @@ use tollgate_wire::stencil::Stencil;
 const SHAPED_MAX: usize = 64;
 
 /// Every format, in the order of the plain stencils.
-const FORMATS: [Format; 10] = [
+const FORMATS: [Format; 11] = [
     Format::V2Atom,
     Format::V2Json,
     v4(Metadata::None, Ieee754::Number),
@@ -24,6 +24,7 @@ const FORMATS: [Format; 10] = [
     v4(Metadata::Full, Ieee754::Number),
     v4(Metadata::Full, Ieee754::String),
     Format::RestJson,
+    Format::RestXml { padding: Padding::Without },
     Format::RestXml { padding: Padding::AtomSize },
 ];
 

@@ -169,7 +169,11 @@ pub(crate) fn read_xml(document: &[u8]) -> Result<Document, ReadError> {
     while let Some(tag) = reader.child()? {
         let mut child = Entity::default();
         atom::property(&mut reader, &tag, tag.name(), &mut child)?;
-        child.properties.retain(|(path, _)| path != "padding" && !path.ends_with("/padding"));
+        child.properties.retain(|(path, value)| {
+            let is_filler =
+                || value.text().is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte == b'.'));
+            !((path == "padding" || path.ends_with("/padding")) && is_filler())
+        });
         match &child.properties[..] {
             [(path, value)] if path == "next" => next = value.text().map(str::to_owned),
             [] => {}

@@ -1,5 +1,5 @@
 //! The same rows as plain REST: `/rest/flights` and `/rest/flights/AA/0017/2011-06-01`, as JSON or, with
-//! `Accept: application/xml`, as XML padded to Atom's size. Errors are problems (RFC 9457) in the same format.
+//! `Accept: application/xml`, as XML. Errors are problems (RFC 9457) in the same format.
 //!
 //! Lists take `POST` of one entity or of an array of any size, entities `PUT`, `PATCH` and `DELETE`. Parameters choose,
 //! order and page what is in a list ([`tollgate_wire::query::rest`]); whoever wants more of a language asks by OData.
@@ -23,7 +23,7 @@ use tollgate_wire::plan::{Plan, Shape};
 pub(crate) use self::intake::AheadBytes;
 use self::mass_change::MassChange;
 use self::route::{Asked, Resource};
-use crate::accept;
+use crate::accept::{self, MediaRange};
 use crate::auth::{Grants, Policy, Verb};
 use crate::error::{Failure, Fault};
 use crate::feed::{Feed, Next};
@@ -38,9 +38,13 @@ pub(crate) const ROOT: &str = "/rest/";
 /// Fields of a request that choose among the answers to one URL.
 pub(crate) const CHOOSING_FIELDS: &[&str] = &["accept"];
 
-const XML: Format = Format::RestXml { padding: Padding::AtomSize };
+const XML: Format = Format::RestXml { padding: Padding::Without };
 const OFFERS: &[(&str, Format)] =
     &[("application/json", Format::RestJson), ("application/xml", XML), ("text/xml", XML)];
+
+/// The parameter of XML's media type by which a measurement asks for documents of Atom's size
+/// (`Accept: application/xml;padding=atom`), to tell payload and protocol apart; nobody else gets them.
+const PADDING: (&str, &str) = ("padding", "atom");
 
 /// What REST names of one service.
 #[derive(Debug, Clone)]
@@ -157,7 +161,7 @@ pub(crate) fn unknown(services: &[Arc<Hosted>], path: &str) -> Fault {
 /// The format in which a fault is told: what Accept chose, else JSON.
 pub(crate) fn error_format(request: Option<&RequestHead>) -> Format {
     let accept = request.into_iter().flat_map(|request| request.values("accept"));
-    accept::choose(accept, OFFERS, |format, _| Some(format)).unwrap_or(Format::RestJson)
+    accept::choose(accept, OFFERS, |format, range| Some(padded(format, range))).unwrap_or(Format::RestJson)
 }
 
 async fn answer(visit: &Visit<'_>, service: &Arc<Hosted>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
@@ -252,8 +256,17 @@ async fn read(
 
 /// In which format an entity is answered.
 fn answer_format(request: &RequestHead) -> Result<Format, Fault> {
-    accept::choose(request.values("accept"), OFFERS, |format, _| Some(format))
+    accept::choose(request.values("accept"), OFFERS, |format, range| Some(padded(format, range)))
         .ok_or_else(|| Fault::not_acceptable("expected Accept to allow application/json or application/xml"))
+}
+
+/// The format, as the range of `Accept` that chose it wants it.
+fn padded(format: Format, range: Option<MediaRange<'_>>) -> Format {
+    let is_wanted = || range.and_then(|range| range.parameter(PADDING.0)) == Some(PADDING.1);
+    match format {
+        Format::RestXml { .. } if is_wanted() => Format::RestXml { padding: Padding::AtomSize },
+        other => other,
+    }
 }
 
 /// The methods of a list or of an entity, by what its set allows.

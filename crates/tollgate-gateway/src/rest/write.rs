@@ -8,7 +8,7 @@ use tollgate_net::http1::RequestHead;
 use tollgate_net::http1::server::Exchange;
 use tollgate_wire::edm::SetId;
 use tollgate_wire::entry::Entry;
-use tollgate_wire::format::{DocumentKind, Format, Padding};
+use tollgate_wire::format::{DocumentKind, Format};
 use tollgate_wire::plan::Plan;
 
 use super::change::{self, Change, Extent, Shown, in_transaction};
@@ -176,7 +176,6 @@ fn body_format(request: &RequestHead) -> Result<Format, Fault> {
     let range = MediaRange::parse(said);
     let offered = range.and_then(|range| OFFERS.iter().find(|(media_type, _)| range.is(media_type)));
     match offered {
-        Some((_, Format::RestXml { .. })) => Ok(Format::RestXml { padding: Padding::Without }),
         Some((_, format)) => Ok(*format),
         None => {
             let message = format!("expected a body of application/json or application/xml, found `{said}`");

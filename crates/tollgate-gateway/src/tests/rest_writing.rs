@@ -55,6 +55,21 @@ fn a_record_may_come_and_go_as_xml() {
 }
 
 #[test]
+fn a_column_of_any_name_comes_and_goes_as_xml() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("odd.db");
+    let tables = "CREATE TABLE pads (id INTEGER PRIMARY KEY, padding TEXT); INSERT INTO pads VALUES (1, 'soft')";
+    rusqlite::Connection::open(&file).unwrap().execute_batch(tables).unwrap();
+    let service = format!("[[service]]\nkind = \"database\"\ndatabase = \"sqlite:{}\"", file.display());
+    let gateway = Running::start(&service);
+    let mut client = gateway.connect();
+    let path = "/rest/odd/pads/1";
+    let document = client.ask("GET", path, &[("Accept", "application/xml")]);
+    document.expect(200, "<pad><id>1</id><padding>soft</padding></pad>");
+    client.ask_with("PUT", path, &[XML], document.text()).expect(200, "\"padding\":\"soft\"");
+}
+
+#[test]
 fn keys_of_dates_and_with_reserved_letters_stand_in_the_location_and_are_found_there() {
     let gateway = Running::start("");
     let mut client = gateway.connect();
