@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use insta::assert_snapshot;
+use tollgate_gateway::services::flights;
 use tollgate_gateway::store::introspect::{Customisation, introspected};
 use tollgate_gateway::store::postgres::{Address, Database};
 use tollgate_gateway::store::{Fault, Mapping, Store, StoreError, Tables};
@@ -403,6 +404,34 @@ fn encryption_that_the_server_does_not_offer_is_not_done_without() {
     let cause = error.source().map(ToString::to_string).unwrap_or_default();
     assert!(cause.contains("server does not support TLS"), "{cause}");
     open(&cluster.url("sslmode=prefer"), Mapping { tables: Vec::new() }).connection().unwrap().begin().unwrap();
+}
+
+#[test]
+fn two_gateways_that_begin_with_an_empty_database_at_once_both_find_the_service_in_it() {
+    const GATEWAYS: i64 = 2;
+    let Some(cluster) = server() else { return };
+    // Locks are each database's own, so that nobody else waits for this one.
+    cluster.run("CREATE DATABASE empty_at_first");
+    let url = cluster.url("").replace("/postgres?", "/empty_at_first?");
+    let mut holder = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+    holder.batch_execute("SELECT pg_advisory_lock(7203100812)").unwrap();
+    let database = open(&url, flights::mapping());
+    std::thread::scope(|scope| {
+        let create = || flights::create(&mut database.connection().unwrap(), flights::SEED);
+        let gateways = [scope.spawn(create), scope.spawn(create)];
+        // Both have found nothing and wait before they create anything.
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        while holder.query_one(waiting, &[]).unwrap().get::<_, i64>(0) < GATEWAYS {
+            assert!(gateways.iter().all(|gateway| !gateway.is_finished()), "they do not wait for each other");
+        }
+        holder.batch_execute("SELECT pg_advisory_unlock(7203100812)").unwrap();
+        for gateway in gateways {
+            gateway.join().unwrap().unwrap();
+        }
+    });
+    let flights = holder.query_one("SELECT count(*) FROM \"Flight\"", &[]).unwrap();
+    assert_eq!(flights.get::<_, i64>(0), 400);
 }
 
 #[test]

@@ -33,7 +33,11 @@ pub fn create(connection: &mut impl Tables, seed: u64) -> Result<(), StoreError>
         0 => {
             let model = model();
             connection.transaction(|connection| {
+                // Whoever creates them at the same time is waited for.
                 connection.create_tables(&model)?;
+                if connection.layout_version()? == LAYOUT_VERSION {
+                    return Ok(());
+                }
                 data::generate(&model, seed, |set, row| {
                     connection.insert(&model, set, &Entry::of_values(row), None::<&mut Discard>)
                 })?;
