@@ -12,17 +12,17 @@ use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
-use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::alarm::{Alarm, NO_TIME};
 use super::connection::{Connection, FAR, HELD_BYTES_MAX, NEAR, Reach, Shared, Side, Turn};
 use super::counters::LinkCounters;
 use super::pipe::Pipe;
 use super::rope::BlockPool;
 use super::spec::LinkSpec;
-use super::times::{Lead, Line, Random, now_ns};
+use super::times::{Line, Random, now_ns};
 
 /// Connections open at once; the next ones wait in the listener's backlog.
 const CONNECTIONS_MAX: usize = 20_000;
@@ -32,8 +32,6 @@ const ACCEPTS_MAX: usize = 64;
 const EVENTS_MAX: usize = 1024;
 /// The target has so long to accept.
 const REACH_WITHIN_NS: u64 = 10_000_000_000;
-/// A timer that stands this near to where it should is left there: each step of the lead would cost a system call else.
-const ARM_STEP_NS: u64 = 1_000;
 /// A machine that had no descriptor to spare is asked again after this time.
 const ACCEPT_AGAIN_NS: u64 = 10_000_000;
 
@@ -64,7 +62,7 @@ pub(super) enum Command {
 pub(super) struct Engine {
     control: Arc<Control>,
     epoll: OwnedFd,
-    timer: OwnedFd,
+    alarm: Alarm,
     /// Absent once it drains.
     listener: Option<TcpListener>,
     may_accept: bool,
@@ -79,8 +77,6 @@ pub(super) struct Engine {
     ready: VecDeque<usize>,
     starved: Vec<usize>,
     alarms: BinaryHeap<Reverse<(u64, Whom)>>,
-    armed_ns: Option<u64>,
-    lead: Lead,
 }
 
 /// A place for a connection. Its generation tells late events of an earlier one apart.
@@ -125,17 +121,17 @@ impl Engine {
         control: Arc<Control>,
     ) -> io::Result<Engine> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-        // Edges only: a timer that is set anew has not fired, so it need not be read.
+        let alarm = Alarm::new()?;
+        // Edges only, as the alarm wants it.
         let edge = EventFlags::IN | EventFlags::ET;
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), edge)?;
-        epoll::add(&epoll, &timer, EventData::new_u64(TIMER), edge)?;
+        epoll::add(&epoll, &alarm, EventData::new_u64(TIMER), edge)?;
         epoll::add(&epoll, &control.wake, EventData::new_u64(COMMAND), edge)?;
         let line = |delay| Line::new(delay, spec.jitter / 2, spec.rate_bytes_per_s);
         Ok(Engine {
             control,
             epoll,
-            timer,
+            alarm,
             listener: Some(listener),
             may_accept: false,
             target,
@@ -148,8 +144,6 @@ impl Engine {
             ready: VecDeque::new(),
             starved: Vec::new(),
             alarms: BinaryHeap::new(),
-            armed_ns: None,
-            lead: Lead::default(),
         })
     }
 
@@ -183,11 +177,7 @@ impl Engine {
         let (data, flags) = (event.data.u64(), event.flags);
         match data {
             LISTENER => self.may_accept = true,
-            TIMER => {
-                if let Some(armed_ns) = self.armed_ns.take() {
-                    self.lead.woken(now_ns().saturating_sub(armed_ns));
-                }
-            }
+            TIMER => self.alarm.fired(),
             COMMAND => self.heed(),
             _ => self.note_socket(data, flags),
         }
@@ -261,19 +251,8 @@ impl Engine {
 
     /// Sets the timer so that the next alarm is not missed; says whether there is time to wait.
     fn arm(&mut self) -> bool {
-        let Some(Reverse((alarm_ns, _))) = self.alarms.peek() else { return true };
-        let at_ns = alarm_ns.saturating_sub(self.lead.ns());
-        if at_ns <= now_ns() {
-            return false;
-        }
-        if self.armed_ns.is_some_and(|armed_ns| armed_ns.abs_diff(at_ns) < ARM_STEP_NS) {
-            return true;
-        }
-        let expires = Timespec { tv_sec: (at_ns / 1_000_000_000) as i64, tv_nsec: (at_ns % 1_000_000_000) as i64 };
-        let once = Itimerspec { it_interval: NO_TIME, it_value: expires };
-        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once).expect("a timer of our own takes any time");
-        self.armed_ns = Some(at_ns);
-        true
+        let next_ns = self.alarms.peek().map(|Reverse((alarm_ns, _))| *alarm_ns);
+        self.alarm.set(next_ns)
     }
 
     /// Gives every ready connection its turn.
@@ -443,8 +422,6 @@ enum End {
     /// By us.
     Reset,
 }
-
-const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Generations that fit beside slot and side.
 const GENERATION_MAX: u32 = (1 << 30) - 1;

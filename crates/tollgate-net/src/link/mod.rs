@@ -12,6 +12,7 @@
 //! way after it has accepted, so that the target sees a connection no earlier than it would.
 
 mod accuracy;
+mod alarm;
 mod connection;
 mod counters;
 mod echo;

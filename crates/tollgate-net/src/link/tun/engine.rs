@@ -11,28 +11,25 @@ use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 
 use super::MTU_BYTES;
 use super::counters::TunCounters;
 use super::spec::TunSpec;
 use super::way::{Fate, Way};
-use crate::link::times::{self, Lead};
+use crate::link::alarm::Alarm;
+use crate::link::times;
 
 /// Packets of one way that are read before the other has its turn.
 const READS_MAX: usize = 64;
-/// A timer that stands this near to where it should is left there: each step of the lead would cost a system call else.
-const ARM_STEP_NS: u64 = 1_000;
 
 /// The loop takes note of a change between two packets: whoever waits longer waits in vain.
 const CHANGE_WITHIN: Duration = Duration::from_secs(5);
 
 const TIMER: u64 = 2;
 const COMMAND: u64 = 3;
-const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// How others speak to the loop.
 #[derive(Debug)]
@@ -83,14 +80,12 @@ impl Control {
 pub(super) struct Engine {
     control: Arc<Control>,
     epoll: OwnedFd,
-    timer: OwnedFd,
+    alarm: Alarm,
     /// Near and far.
     devices: [OwnedFd; 2],
     /// There (from near) and back (from far).
     ways: [Way; 2],
     store: Store,
-    armed_ns: Option<u64>,
-    lead: Lead,
 }
 
 /// Packets under way and the memory for more: a packet's memory is used again for another one.
@@ -117,24 +112,21 @@ enum Reading {
 impl Engine {
     pub(super) fn new(devices: [OwnedFd; 2], spec: &TunSpec, control: Arc<Control>) -> io::Result<Engine> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-        // Edges only: devices are read until they are dry before anybody waits, and a timer that is set anew has not
-        // fired.
+        let alarm = Alarm::new()?;
+        // Edges only: devices are read until they are dry before anybody waits, and the alarm wants it so.
         let edge = EventFlags::IN | EventFlags::ET;
         for (number, device) in (0..).zip(&devices) {
             epoll::add(&epoll, device, EventData::new_u64(number), edge)?;
         }
-        epoll::add(&epoll, &timer, EventData::new_u64(TIMER), edge)?;
+        epoll::add(&epoll, &alarm, EventData::new_u64(TIMER), edge)?;
         epoll::add(&epoll, &control.wake, EventData::new_u64(COMMAND), edge)?;
         Ok(Engine {
             control,
             epoll,
-            timer,
+            alarm,
             devices,
             ways: [Way::new(spec, 0), Way::new(spec, 1)],
             store: Store::default(),
-            armed_ns: None,
-            lead: Lead::default(),
         })
     }
 
@@ -174,10 +166,8 @@ impl Engine {
     }
 
     fn note(&mut self, event: Event) {
-        if event.data.u64() == TIMER
-            && let Some(armed_ns) = self.armed_ns.take()
-        {
-            self.lead.woken(times::now_ns().saturating_sub(armed_ns));
+        if event.data.u64() == TIMER {
+            self.alarm.fired();
         }
     }
 
@@ -260,19 +250,7 @@ impl Engine {
     /// Sets the timer so that the next release is not missed; says whether there is time to wait.
     fn arm(&mut self) -> bool {
         let next_ns = self.ways.iter().filter_map(Way::next_ns).min();
-        let Some(next_ns) = next_ns else { return true };
-        let at_ns = next_ns.saturating_sub(self.lead.ns());
-        if at_ns <= times::now_ns() {
-            return false;
-        }
-        if self.armed_ns.is_some_and(|armed_ns| armed_ns.abs_diff(at_ns) < ARM_STEP_NS) {
-            return true;
-        }
-        let expires = Timespec { tv_sec: (at_ns / 1_000_000_000) as i64, tv_nsec: (at_ns % 1_000_000_000) as i64 };
-        let once = Itimerspec { it_interval: NO_TIME, it_value: expires };
-        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once).expect("a timer of our own takes any time");
-        self.armed_ns = Some(at_ns);
-        true
+        self.alarm.set(next_ns)
     }
 }
 
