@@ -70,7 +70,7 @@ impl Bench {
         let database = match &options.database {
             Some(url) => {
                 let place = Place::parse(url).map_err(|error| RunError::Usage(format!("--database: {error}")))?;
-                let address = place.address().map_err(|error| failed(format!("--database: {error}")))?;
+                let address = place.reached().map_err(|error| failed(format!("--database: {error}")))?;
                 Database::Theirs(place, address)
             }
             None => {

@@ -2,10 +2,13 @@
 //!
 //! It deliberately understands nothing else of the URL: that is for whoever connects.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
 
 /// The port that PostgreSQL listens on where a URL names none.
 const PORT: u16 = 5432;
+/// How long a database may take to accept a connection.
+const REACHED_WITHIN: Duration = Duration::from_secs(10);
 /// How such URLs begin.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
@@ -46,10 +49,21 @@ impl Place {
         Ok(Place { before: format!("{scheme}{user}"), host: host.to_owned(), port, behind: behind.to_owned() })
     }
 
-    /// Its address.
-    pub(super) fn address(&self) -> Result<SocketAddr, String> {
+    /// Its address, at which somebody listens: behind a link the batch could name only the link's own port.
+    ///
+    /// # Errors
+    /// Host and port, and why they cannot be reached.
+    pub(super) fn reached(&self) -> Result<SocketAddr, String> {
+        let Place { host, port, .. } = self;
+        let address = self.address().map_err(|error| format!("{host}: {error}"))?;
+        let reached = TcpStream::connect_timeout(&address, REACHED_WITHIN);
+        reached.map_err(|error| format!("{host}, port {port}, cannot be reached: {error}"))?;
+        Ok(address)
+    }
+
+    fn address(&self) -> Result<SocketAddr, String> {
         let mut found = (self.host.as_str(), self.port).to_socket_addrs().map_err(|error| error.to_string())?;
-        found.next().ok_or_else(|| format!("{} has no address", self.host))
+        found.next().ok_or_else(|| "no address".to_owned())
     }
 
     /// The URL by way of this address.
@@ -60,6 +74,8 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
+    use tollgate_net::listen::Reserved;
+
     use super::*;
 
     #[test]
@@ -72,6 +88,20 @@ mod tests {
         check("postgres://me:p%40w@db:81/test?x=1", "db", 81, "postgres://me:p%40w@127.0.0.1:9/test?x=1");
         check("postgresql://[::1]/test", "::1", 5432, "postgresql://127.0.0.1:9/test");
         check("postgres://me@[::1]:7", "::1", 7, "postgres://me@127.0.0.1:9");
+    }
+
+    #[test]
+    fn a_database_that_is_not_there_is_named_itself() {
+        // Nobody listens there while it is kept.
+        let reserved = Reserved::on_loopback().unwrap();
+        let port = reserved.address().port();
+        let place = Place::parse(&format!("postgres://me:secret@127.0.0.1:{port}/test")).unwrap();
+        let told = place.reached().unwrap_err();
+        assert!(told.starts_with(&format!("127.0.0.1, port {port}, cannot be reached: ")), "{told}");
+        assert!(!told.contains("secret"));
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        assert_eq!(Place::parse(&format!("postgres://me@{address}/test")).unwrap().reached(), Ok(address));
     }
 
     #[test]
