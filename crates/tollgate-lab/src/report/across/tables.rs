@@ -4,7 +4,7 @@ use crate::across::{Across, Beside, RatioOf, RunHead, ValueOf};
 use crate::report::encryption::Table;
 use crate::report::number::{self, NOTHING};
 use crate::report::sentence;
-use crate::results::{Figure, State, TollVerdict, Verdict};
+use crate::results::{Figure, Piece, State, TollVerdict, Verdict};
 use crate::toll::FIGURES;
 
 /// Doubts of one kind that are listed before the rest is counted.
@@ -214,9 +214,15 @@ pub(in crate::report) fn times(across: &Across) -> Option<Table> {
             each(&|value| value.p99_ms),
         ]
     });
+    let (pieces, shown) = match across.experiment.piece {
+        Piece::Document => ("documents", "times of a document"),
+        Piece::Request | Piece::Record => ("requests", "response times"),
+    };
     let table = Table {
-        title: format!("Requests per second and response times in ms, {order}; without intervals, so no ratio is made"),
-        head: ["variant", "level", "requests/s", "p50", "p95", "p99"].map(str::to_owned).to_vec(),
+        title: capital(&format!(
+            "{pieces} per second and {shown} in ms, {order}; without intervals, so no ratio is made"
+        )),
+        head: ["variant", "level", &format!("{pieces}/s"), "p50", "p95", "p99"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
     };
     (!table.rows.is_empty()).then_some(table)

@@ -3,7 +3,7 @@
 use crate::across::{Across, Named, across};
 use crate::report::fixture::{self, again};
 use crate::report::{ACROSS_REPORTERS, Colour, RenderOptions, render, render_across};
-use crate::results::{RunResult, State, Validity, Verdict};
+use crate::results::{Piece, RunResult, State, Validity, Verdict};
 use crate::threshold::{self, Threshold};
 use crate::toll;
 
@@ -128,6 +128,19 @@ fn a_picture_that_cannot_have_all_rows_has_those_that_differ_most() {
     let page = text("html", &side_by_side(&[("one", &one), ("two", &two)], &[]));
     let picture = page.split("<figcaption>").find(|part| part.contains("<svg") && part.contains("CPU time per record"));
     assert!(picture.unwrap().contains("changeset-100-remote at 20000 records"), "{}", picture.unwrap());
+}
+
+#[test]
+fn batches_are_counted_in_documents_and_all_else_in_requests() {
+    for (piece, expected, other) in [
+        (Piece::Document, "Documents per second and times", "equests/s"),
+        (Piece::Request, "Requests per second", "ocuments"),
+    ] {
+        let mut runs = [again(1, 1.0, 1.0), again(2, 1.0, 1.0)];
+        runs.iter_mut().for_each(|run| run.experiment.piece = piece);
+        let page = text("markdown", &side_by_side(&[("one", &runs[0]), ("two", &runs[1])], &[]));
+        assert!(page.contains(expected) && !page.contains(other), "{page}");
+    }
 }
 
 #[test]
