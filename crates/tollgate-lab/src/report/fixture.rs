@@ -14,7 +14,7 @@ mod mediation;
 #[cfg(test)]
 pub(crate) use batching::batching_whole;
 pub(crate) use batching::{batching, beside_a_peer};
-pub(crate) use encryption::encryption;
+pub(crate) use encryption::{encryption, encryption_afar};
 pub(crate) use ladder::ladder;
 pub(crate) use mediation::mediation;
 

@@ -4,6 +4,7 @@
 //! as well-formed XML, so that a test can hold it against a parser.
 
 pub(super) mod across;
+mod afar;
 mod answer;
 mod cells;
 mod distance;
@@ -52,6 +53,7 @@ const SECTIONS: &[Section] = &[
     inserts::section,    // of inserts: time per record, the wide tables, the fitted costs
     answer::cards,       // each variant's toll, to be read in a glance
     ladder::section,     // of limits: the time over work processes, what binds, the gateways over time
+    afar::section,       // of first requests over lines of several lengths: time against the length
     encryption::section, // of encryption: distributions, messages on the wire
     figures::tolls,      // the same as a picture, with the table of every level
     mediation::charts,   // of mediation: throughput, memory and response times over the users

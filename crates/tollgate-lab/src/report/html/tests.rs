@@ -13,9 +13,10 @@ fn page(run: &RunResult) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn pages() -> [(&'static str, String); 8] {
+fn pages() -> [(&'static str, String); 9] {
     [
         ("encryption", page(&fixture::encryption())),
+        ("encryption-afar", page(&fixture::encryption_afar())),
         ("ladder", page(&fixture::ladder())),
         ("mediation", page(&fixture::mediation())),
         ("peers", page(&fixture::beside_a_peer(&[20, 100, 1000]))),
@@ -203,6 +204,22 @@ fn a_partial_run_says_so_before_its_figures() {
 }
 
 #[test]
+fn a_run_about_handshakes_far_away_shows_times_against_the_distance() {
+    let page = page(&fixture::encryption_afar());
+    let (_, section) = page.split_once("<h2>Against distance</h2>").unwrap();
+    let (section, _) = section.split_once("</section>").unwrap();
+    for way in ["TLS 1.3, P-256", "TLS 1.2, P-256"] {
+        let title = format!("Time of a first request against distance: {way}");
+        assert!(section.contains(&title), "{title}");
+    }
+    assert!(section.contains("a round trip over the line (ms)") && section.contains(">https-new<"), "{section}");
+    assert_eq!(section.matches("</svg>").count(), 4, "wide and narrow of each");
+    for csv in ["time-against-distance-1.csv", "time-against-distance-2.csv"] {
+        assert!(section.contains(csv), "{csv}");
+    }
+}
+
+#[test]
 fn a_run_about_encryption_shows_distributions_messages_and_no_axis_of_names() {
     let page = page(&fixture::encryption());
     for part in [
@@ -218,4 +235,5 @@ fn a_run_about_encryption_shows_distributions_messages_and_no_axis_of_names() {
         assert!(page.contains(part), "{part}");
     }
     assert!(!page.contains("Against encryption"), "names are no numbers");
+    assert!(!page.contains("Against distance"), "it is about none");
 }
