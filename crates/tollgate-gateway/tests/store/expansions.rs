@@ -1,11 +1,15 @@
 //! Expansions: the related entities of each entity, in document order.
 
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use tollgate_wire::edm::{LeafId, NavigationId, SetId, Version};
 use tollgate_wire::plan::{Expand, Options, Plan, Resource, Select, Shape};
 use tollgate_wire::query::skip_token;
 use tollgate_wire::url;
 
-use crate::stores::on_every_store;
+use crate::stores::{cases, on_every_store};
 use crate::world::*;
 
 fn world() -> World {
@@ -79,6 +83,41 @@ fn check_followed(page: u64, options: &str, expected: &[&str]) {
     assert_eq!(pages, expected, "{options}");
 }
 
+/// Items with an identifier, a number and an owner, of which a part is expanded by owner and by identifier: for the key, whose
+/// first leaf that is, PostgreSQL has a statement of its own.
+fn check_parts(related: &[(usize, i64, usize)], window: (Option<u64>, u64, Option<u64>, bool)) {
+    const NAMES: [&str; 3] = ["ann", "bob", "cid"];
+    let (top, skip, page, backwards) = window;
+    let distinct: BTreeMap<(usize, i64), usize> =
+        related.iter().map(|(id, number, by)| ((*id, *number), *by)).collect();
+    let item = |((id, number), by): (&(usize, i64), &usize)| bare_item(NAMES[*id], *number, Some(NAMES[*by]));
+    let owners = NAMES.iter().map(|name| owner(name, None));
+    let mut world = World::new(distinct.iter().map(item).collect(), owners.collect());
+    let order = if backwards { "$orderby=number desc;" } else { "" };
+    let top_option = top.map_or_else(String::new, |top| format!("$top={top};"));
+    let query = format!("$expand=items({order}{top_option}$skip={skip})");
+    for by_identifier in [false, true] {
+        let joined = if by_identifier { LeafId(0) } else { ITEM_OWNER_NAME };
+        world.model.entity_types[1].navigation[0].on = vec![(LeafId(0), joined)];
+        let (resource, _) = url::parse(&world.model, Version::V4, "Owners", Some(&query)).unwrap();
+        let Resource::Read(mut plan) = resource else { panic!("it reads data") };
+        plan.options.expand[0].options.select = Select::Only { leaves: vec![LeafId(1)], navigation: Vec::new() };
+        page.iter().for_each(|page| Expand::cut(&mut plan.options.expand, *page));
+        let expected = NAMES.iter().enumerate().map(|(name, text)| {
+            let own = distinct.iter().filter(|((id, _), by)| name == if by_identifier { *id } else { **by });
+            let mut own: Vec<(usize, i64)> = own.map(|(key, _)| *key).collect();
+            own.sort_by_key(|(id, number)| (if backwards { -number } else { 0 }, *id, *number));
+            let wanted = own.iter().skip(skip as usize).take(top.map_or(usize::MAX, |top| top as usize));
+            let wanted: Vec<String> = wanted.map(|(_, number)| format!(" {number}")).collect();
+            let cut = page.map_or(wanted.len(), |page| wanted.len().min(page as usize));
+            let more = if cut < wanted.len() { " …" } else { "" };
+            format!("{text}[0:{}{more}]", wanted[..cut].concat())
+        });
+        let (_, answer) = world.read(&plan, None).unwrap();
+        assert_eq!(answer.expanded, expected.collect::<Vec<_>>(), "{query} {page:?} {by_identifier}");
+    }
+}
+
 on_every_store! {
     #[test]
     fn an_expansion_is_cut_for_each_parent() {
@@ -135,6 +174,18 @@ on_every_store! {
         check_url("Items", "$expand=peer($levels=3;$select=number)&$top=2", &["a[0: 4[0: 4[0: 4]]]", "b[0: 4[0: 4[0: 4]]]"]);
         check_url("Items(id='z',number=0)", "$expand=*", &["z[0: bob]", "z[1: z]"]);
         check_url("Items(id='z',number=0)", "$expand=*($levels=2)", &["z[0: bob[0: z]]", "z[1: z[0: bob][1: z]]"]);
+    }
+
+    #[test]
+    fn parts_of_related_entities_are_those_of_a_naive_reading() {
+        let related = proptest::collection::vec((0_usize..3, 0_i64..40, 0_usize..3), 0..40);
+        let window = (proptest::option::of(0_u64..5), 0_u64..4, proptest::option::of(1_u64..5), any::<bool>());
+        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases() / 4) };
+        let mut runner = TestRunner::new(config);
+        runner.run(&(related, window), |(related, window)| {
+            check_parts(&related, window);
+            Ok(())
+        }).unwrap();
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The statements of expansions: the related entities of one parent (SQLite, where a statement costs microseconds), or of
 //! many parents at once (PostgreSQL, where it costs a round trip), and how many there are.
 
-use tollgate_wire::edm::{Multiplicity, NavigationProperty, SetId};
+use tollgate_wire::edm::{EntityType, Multiplicity, NavigationProperty, SetId};
 use tollgate_wire::plan::{Columns, Computed, Expand, OrderBy, Origin};
 
 use super::class::Class;
@@ -10,7 +10,7 @@ use super::expression::{Scope, condition, value};
 use super::navigation::{Decimals, ambiguous, leaf_value};
 use super::order::{computed_columns, order_columns, order_keys};
 use super::page::cut_at;
-use super::statement::{ANSWER, Source, Window};
+use super::statement::{ANSWER, Source, Window, bounded};
 use super::{Parameter, Sql};
 use crate::store::StoreError;
 
@@ -35,7 +35,7 @@ impl Source<'_> {
         sql.push(" ORDER BY ");
         order_keys(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;
         match navigation.multiplicity {
-            Multiplicity::Many => self.window(&mut sql, window(expand)),
+            Multiplicity::Many => self.window(&mut sql, self.window_of(set, expand)),
             Multiplicity::One | Multiplicity::ZeroOrOne => sql.push(" LIMIT 1"),
         }
         Ok(sql)
@@ -93,7 +93,7 @@ impl Source<'_> {
         let window = match ambiguous(navigation, self.model.type_of(expand.target)) {
             // The first by its key is meant.
             true => Window { limit: Some(1), offset: None },
-            false => window(expand),
+            false => self.window_of(set, expand),
         };
         if window.limit.is_some() || window.offset.is_some() {
             return self.parts_of_many(set, expand, columns, window);
@@ -116,7 +116,10 @@ impl Source<'_> {
         Ok(sql)
     }
 
-    /// The same where of each parent's entities only a part is wanted: a subquery for each parent, which an index serves.
+    /// The same where of each parent's entities only a part is wanted. Where the target's key begins with what is joined on,
+    /// its index leads to each parent's entities, and a subquery for each parent reads no more of them than its part. Where
+    /// nothing says that there is an index, a subquery for each could read the whole table for each: then they are joined
+    /// once and numbered, and no more than the parts leave the database.
     fn parts_of_many<'p>(
         &self,
         set: SetId,
@@ -126,6 +129,8 @@ impl Source<'_> {
     ) -> Result<Sql<'p>, StoreError> {
         let mut sql = Sql::new(self.dialect);
         let navigation = self.navigation(set, expand);
+        let scope = self.scope(expand.target);
+        let by_parent = begins_key(navigation, self.model.type_of(expand.target));
         sql.push("SELECT ");
         let computed: Vec<&Computed> = Computed::shown(&expand.options.compute).collect();
         let leaves = columns.leaves.len();
@@ -134,9 +139,13 @@ impl Source<'_> {
             None => &[],
         };
         sql.list(", ", 0..leaves + computed.len() + order.len(), |sql, index| sql.push(&format!("{PART}.c{index}")));
-        sql.push(", parents.number");
-        self.parents_of(&mut sql, navigation, expand);
-        sql.push(" CROSS JOIN LATERAL (SELECT ");
+        if by_parent {
+            sql.push(", parents.number");
+            self.parents_of(&mut sql, navigation, expand);
+            sql.push(" CROSS JOIN LATERAL (SELECT ");
+        } else {
+            sql.push(&format!(", {PART}.number FROM (SELECT "));
+        }
         sql.list(", ", columns.leaves.iter().enumerate(), |sql, (index, leaf)| {
             self.answered(sql, expand.target, *leaf);
             sql.push(&format!(" AS c{index}"));
@@ -145,25 +154,49 @@ impl Source<'_> {
             sql.push(", ");
             let mut written = Ok(());
             sql.answered(Class::of(Some(computed.primitive)), |sql| {
-                written = value(sql, &self.scope(expand.target), &computed.expression);
+                written = value(sql, &scope, &computed.expression);
             });
             written?;
             sql.push(&format!(" AS c{}", leaves + index));
         }
         for (index, by) in order.iter().enumerate() {
-            order_columns(&mut sql, &self.scope(expand.target), std::slice::from_ref(by))?;
+            order_columns(&mut sql, &scope, std::slice::from_ref(by))?;
             sql.push(&format!(" AS c{}", leaves + computed.len() + index));
         }
-        sql.push(", row_number() OVER (ORDER BY ");
-        order_keys(&mut sql, &self.scope(expand.target), &expand.options.order_by)?;
-        sql.push(") AS place FROM ");
-        sql.table_as(self.mapping.table(expand.target), ANSWER);
-        sql.push(" WHERE ");
+        sql.push(match by_parent {
+            true => ", row_number() OVER (ORDER BY ",
+            false => ", parents.number, row_number() OVER (PARTITION BY parents.number ORDER BY ",
+        });
+        order_keys(&mut sql, &scope, &expand.options.order_by)?;
+        sql.push(") AS place");
+        if by_parent {
+            sql.push(" FROM ");
+            sql.table_as(self.mapping.table(expand.target), ANSWER);
+            sql.push(" WHERE ");
+        } else {
+            self.parents_of(&mut sql, navigation, expand);
+            sql.push(" JOIN ");
+            sql.table_as(self.mapping.table(expand.target), ANSWER);
+            sql.push(" ON ");
+        }
         self.of_parent(&mut sql, expand.target, navigation, ANSWER);
         self.filtered(&mut sql, expand)?;
-        sql.push(" ORDER BY place");
-        self.window(&mut sql, window);
-        sql.push(&format!(") AS {PART} ORDER BY parents.number, {PART}.place"));
+        if by_parent {
+            // By the keys themselves: by their number all of them would be sorted once more, and so be read.
+            sql.push(" ORDER BY ");
+            order_keys(&mut sql, &scope, &expand.options.order_by)?;
+            self.window(&mut sql, window);
+            sql.push(&format!(") AS {PART} ORDER BY parents.number, {PART}.place"));
+            return Ok(sql);
+        }
+        let offset = window.offset.unwrap_or(0);
+        sql.push(&format!(") AS {PART} WHERE {PART}.place > "));
+        sql.parameter(bounded(offset));
+        if let Some(limit) = window.limit {
+            sql.push(&format!(" AND {PART}.place <= "));
+            sql.parameter(bounded(offset.saturating_add(limit)));
+        }
+        sql.push(&format!(" ORDER BY {PART}.number, {PART}.place"));
         Ok(sql)
     }
 
@@ -212,11 +245,23 @@ impl Source<'_> {
         });
     }
 
+    /// Which of the entities of one parent are read: where they are cut, one more, to know whether others follow.
+    fn window_of(&self, set: SetId, expand: &Expand) -> Window {
+        let limit = match cut_at(self, set, expand) {
+            Some(most) => Some(most.saturating_add(1)),
+            None => expand.options.top,
+        };
+        Window { limit, offset: expand.options.skip.filter(|skip| *skip > 0) }
+    }
+
     fn navigation(&self, set: SetId, expand: &Expand) -> &NavigationProperty {
         &self.model.type_of(set).navigation[expand.navigation.0]
     }
 }
 
-fn window(expand: &Expand) -> Window {
-    Window { limit: expand.options.top, offset: expand.options.skip.filter(|skip| *skip > 0) }
+/// Whether the key begins with what is joined on, so that the index of the key leads to it.
+fn begins_key(navigation: &NavigationProperty, target: &EntityType) -> bool {
+    let joined = navigation.on.len().min(target.key.len());
+    let first = &target.key[..joined];
+    navigation.on.len() == joined && navigation.on.iter().all(|(_, there)| first.contains(there))
 }
