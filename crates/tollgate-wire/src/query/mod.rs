@@ -15,6 +15,7 @@ mod expression;
 mod filter;
 mod format;
 mod function;
+mod grammar;
 mod id;
 mod inline_count;
 mod limits;
@@ -213,7 +214,10 @@ pub(crate) fn read(
                 _ => Ok(()),
             }
         })()
-        .map_err(|problem| problem.located(Place::Option(option.name.into()), &text))?;
+        .map_err(|problem| match (version, &problem.fault) {
+            (Version::V4, Fault::NotImplemented(_)) => unbuilt_or_wrong(*problem, (option, &text), &aliases),
+            _ => problem.located(Place::Option(option.name.into()), &text),
+        })?;
     }
     if let (Version::V2, Resource::Read(plan)) = (version, &mut *resource) {
         link::of_v2(model, &mut plan.options.expand);
@@ -228,6 +232,30 @@ pub(crate) fn read(
         _ => {}
     }
     Ok(custom)
+}
+
+/// What is refused as not built, unless it or an alias beside it is no OData at all.
+#[cold]
+fn unbuilt_or_wrong(unbuilt: Problem, (option, text): (&SystemOption, &str), aliases: &[(String, String)]) -> UrlError {
+    let wrong = |option, text| grammar::check(option, text).err().filter(|problem| problem.is_of_grammar());
+    let place = || Place::Option(option.name.into());
+    if let Some(problem) = wrong(option.name, text) {
+        return problem.located(place(), text);
+    }
+    let alias = aliases.iter().find_map(|(name, text)| Some((name, text, wrong("$filter", text)?)));
+    match alias {
+        Some((name, text, problem)) => problem.located(Place::Option(name.clone().into()), text),
+        None => unbuilt.located(place(), text),
+    }
+}
+
+/// Whether the text of an option of V4, decoded and by its name with `$`, follows the grammar as far as it has one of its
+/// own, whatever a model knows of its names.
+///
+/// # Errors
+/// At which byte it departs.
+pub fn follows_grammar(option: &str, text: &str) -> Result<(), usize> {
+    grammar::check(option, text).map_err(|problem| problem.at.unwrap_or(0))
 }
 
 /// The parameter aliases of a query of V4 with their `@`, as far as they can be read: what is wrong with one is told when

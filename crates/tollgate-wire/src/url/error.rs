@@ -148,6 +148,11 @@ impl Problem {
         self
     }
 
+    /// Whether the text could be understood by no service, whatever it knows.
+    pub(crate) fn is_of_grammar(&self) -> bool {
+        matches!(self.fault, Fault::Syntax | Fault::Limit | Fault::BadValue)
+    }
+
     /// Moved to the right by the length of what stands before the text that was parsed.
     pub(crate) fn behind(mut self: Box<Problem>, bytes: usize) -> Box<Problem> {
         self.at = self.at.map(|at| at + bytes);

@@ -23,6 +23,17 @@ pub(crate) fn parse(
     reader.key().map_err(|problem| problem.behind(at))
 }
 
+/// The value of one part of a key, by its position, of which a whole segment is the value: texts stand there without quotes.
+pub(crate) fn of_segment(entity_type: &EntityType, part: usize, text: &str) -> Option<Value> {
+    let declared = &entity_type.leaves[entity_type.key.get(part)?.0];
+    if matches!(declared.primitive, Primitive::String { .. }) {
+        return Some(Value::String(text.to_owned()));
+    }
+    let (literal, end) = literal::read(Version::V4, text, 0).ok()??;
+    let whole = end == text.len() && literal.value != Value::Null;
+    literal::convert(Version::V4, literal.value, declared.primitive).ok().filter(|_| whole)
+}
+
 /// Parameter aliases with their `@`, and what stands behind them.
 pub(crate) type Aliases = [(String, String)];
 

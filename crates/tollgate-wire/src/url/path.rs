@@ -11,6 +11,7 @@ use crate::edm::{
 };
 use crate::plan::{Act, Called, Key, Options, Plan, Resource, Shape, Step};
 use crate::suggest;
+use crate::value::Value;
 
 /// Segments of a path, at most: each one is a join for the store.
 const SEGMENTS_MAX: usize = 16;
@@ -83,14 +84,16 @@ pub(crate) fn parse(
     };
     let references = References::Unnamed;
     let steps = Vec::new();
+    let parts = Vec::new();
     let mut walk =
-        Walk { model, version, aliases, set: root, shape, root_key, steps, references, called, call, act: None };
+        Walk { model, version, aliases, set: root, shape, root_key, parts, steps, references, called, call, act: None };
     while let Some(segment) = segments.next()? {
         if called.is_some_and(|called| called.returned.is_some()) {
             return Err(nothing_follows(&segment, first.name));
         }
         walk.step(&segment)?;
     }
+    walk.whole_key(path.len())?;
     let Walk { shape, root_key, steps, references, called, call, act, .. } = walk;
     let singleton = singleton.filter(|_| steps.is_empty() && shape == Shape::Entity);
     let options = Options { called, singleton, ..Options::default() };
@@ -177,6 +180,8 @@ struct Walk<'m> {
     set: SetId,
     shape: Shape,
     root_key: Option<crate::plan::Key>,
+    /// The first parts of a key of which each is a segment, while others must follow.
+    parts: Vec<Value>,
     steps: Vec<Step>,
     references: References,
     /// The function that was called on the way, with what the path gives it.
@@ -188,6 +193,9 @@ struct Walk<'m> {
 
 impl Walk<'_> {
     fn step(&mut self, segment: &Segment<'_>) -> Parsed<()> {
+        if !self.parts.is_empty() {
+            return self.key_segment(segment);
+        }
         if let Some(action) = self.act {
             return Err(nothing_follows(segment, &self.model.function_imports[action].name));
         }
@@ -292,12 +300,15 @@ impl Walk<'_> {
         }
         not_built(self.version, segment)?;
         let known = entity_type.navigation(segment.name).is_some() || entity_type.property(segment.name).is_some();
+        if !known && self.takes_key_segments() && key::of_segment(entity_type, 0, segment.text).is_some() {
+            return self.key_segment(segment);
+        }
         let set = &self.model.entity_sets[self.set.0].name;
         let problem = unknown(segment.at, format!("{} cannot follow the collection '{set}'", quoted(segment.text)));
-        Err(problem.hint(if known {
-            "name one entity by its key first"
-        } else {
-            "only a key in parentheses or $count can"
+        Err(problem.hint(match (known, self.version) {
+            (true, _) => "name one entity by its key first",
+            (false, Version::V2) => "only a key in parentheses or $count can",
+            (false, Version::V4) => "only a key or $count can",
         }))
     }
 
@@ -367,6 +378,46 @@ impl Walk<'_> {
     }
 }
 
+/// Keys of which each part is a segment (`Flights/LH/400/2013-09-25`, Conventions 4.01 section 4.3.6).
+impl Walk<'_> {
+    /// Not in V2, and not behind a function, whose answer is chosen by its arguments.
+    fn takes_key_segments(&self) -> bool {
+        self.version == Version::V4 && self.called.is_none()
+    }
+
+    /// Takes a segment as the next part of a key; the last one makes an entity of the collection.
+    fn key_segment(&mut self, segment: &Segment<'_>) -> Parsed<()> {
+        let entity_type = self.model.type_of(self.set);
+        let Some(value) = key::of_segment(entity_type, self.parts.len(), segment.text) else {
+            let leaf = &entity_type.leaves[entity_type.key[self.parts.len()].0];
+            let what = format!("{} is no value of the key property '{}'", quoted(segment.text), leaf.path);
+            return Err(Problem::new(Fault::BadKey, segment.at, what));
+        };
+        self.parts.push(value);
+        if self.parts.len() == entity_type.key.len() {
+            let key = Some(Key(std::mem::take(&mut self.parts)));
+            match self.steps.last_mut() {
+                Some(step) => step.key = key,
+                None => self.root_key = key,
+            }
+            self.shape = Shape::Entity;
+        }
+        Ok(())
+    }
+
+    /// Nothing is missing of a key at the end of the path.
+    fn whole_key(&self, at: usize) -> Parsed<()> {
+        if self.parts.is_empty() {
+            return Ok(());
+        }
+        let entity_type = self.model.type_of(self.set);
+        let missing = &entity_type.leaves[entity_type.key[self.parts.len()].0].path;
+        let what =
+            format!("the key of {} has {} parts, '{missing}' is missing", entity_type.name, entity_type.key.len());
+        Err(Problem::new(Fault::BadKey, at, what))
+    }
+}
+
 /// What the path says of a call of an action: its arguments follow in the query (V2), or in the body.
 fn action_call(model: &Model, version: Version, index: usize, segment: &Segment<'_>) -> Parsed<Option<Call>> {
     match (segment.predicate, version) {
@@ -412,6 +463,10 @@ fn not_built(version: Version, segment: &Segment<'_>) -> Parsed<()> {
 }
 
 fn unknown_root(model: &Model, segment: &Segment<'_>) -> Box<Problem> {
+    let is_name = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.' | '-');
+    if let Some(strange) = segment.name.find(|character| !is_name(character)) {
+        return Problem::syntax(segment.at + strange, format!("{} is no name", quoted(segment.name)));
+    }
     let names = model
         .entity_sets
         .iter()

@@ -15,6 +15,7 @@ mod grammar;
 mod option;
 mod questions;
 mod reading;
+mod refused;
 mod rest_query;
 mod soap;
 mod url;

@@ -17,6 +17,9 @@ impl<'c> Parser<'c> {
         if word.is_empty() || self.rest().starts_with(['.', '/']) {
             return Err(Problem::not_implemented(at, "an annotation or a path behind an alias in an expression"));
         }
+        if word.starts_with(|first: char| first.is_ascii_digit()) {
+            return Err(Problem::syntax(at + 1, "expected a name behind '@'"));
+        }
         let Some(number) = self.context.aliases.iter().position(|(name, _)| name[1..] == *word) else {
             let null = ExpressionKind::Literal(Value::Null);
             return self.node(Expression { kind: null, primitive: None, position: at }, 0);

@@ -1,16 +1,13 @@
-//! `in`: whether a value is one of a list.
+//! `in`: whether a value is one of a list, which stands in parentheses or is an array of JSON.
 //!
 //! A list of literals of one type stays a list, which a store can look up; what else stands in it becomes a comparison.
 
 use super::{Node, Parser, types};
 use crate::edm::Primitive;
+use crate::json::lexer::Lexer;
 use crate::plan::{Comparison, Expression, ExpressionKind, Logic};
-use crate::url::{Parsed, Problem};
+use crate::url::{Parsed, Problem, read_literal};
 use crate::value::Value;
-
-fn array(at: usize) -> Box<Problem> {
-    Problem::not_implemented(at, "an array behind 'in'").hint("write ('a','b')")
-}
 
 impl Parser<'_> {
     /// The list behind `in`, which stands at `at`.
@@ -18,9 +15,8 @@ impl Parser<'_> {
         self.space();
         let list_at = self.position;
         match self.rest().chars().next() {
-            Some('(') => self.list_behind(left, at),
+            Some('(' | '[') => self.list_behind(left, at),
             Some('@') => self.alias(list_at, |parser| parser.list_behind(left, at)),
-            Some('[') => Err(array(list_at)),
             _ => Err(Problem::syntax(list_at, "expected a list behind 'in'").hint("write it as ('a','b')")),
         }
     }
@@ -28,11 +24,14 @@ impl Parser<'_> {
     fn list_behind(&mut self, left: Node, at: usize) -> Parsed<Node> {
         self.space();
         let opened_at = self.position;
-        if self.rest().starts_with('[') {
-            return Err(array(opened_at));
-        }
-        if !self.take('(') {
+        let is_array = self.take('[');
+        if !is_array && !self.take('(') {
             return Err(Problem::syntax(opened_at, "expected a list in parentheses"));
+        }
+        if is_array && self.take(']') {
+            // Nothing is one of none.
+            let kind = ExpressionKind::Literal(Value::Boolean(false));
+            return self.node(Expression { kind, primitive: Some(Primitive::Boolean), position: opened_at }, 0);
         }
         let version = self.context.version;
         let size = size(&left.expression);
@@ -41,7 +40,11 @@ impl Parser<'_> {
         let enumeration = left.enumeration;
         let mut operand = left.expression;
         loop {
-            let item = self.nested(|parser| parser.binary(0))?;
+            self.space();
+            let item = match is_array && self.rest().starts_with('"') {
+                true => self.json_string(operand.primitive)?,
+                false => self.nested(|parser| parser.binary(0))?,
+            };
             let item = self.member_to_compare(enumeration, item, at)?;
             // Whatever it is, it must be comparable; a literal then has the type of the operand where that loses nothing.
             let compared = types::compare(version, Comparison::Equal, operand, item.expression, at)?;
@@ -69,7 +72,11 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.close(opened_at)?;
+        if !is_array {
+            self.close(opened_at)?;
+        } else if !self.take(']') {
+            return Err(Problem::syntax(self.position, "expected ',' or ']'"));
+        }
         let mut whole: Option<Node> = None;
         if !values.is_empty() {
             let position = operand.position;
@@ -89,6 +96,25 @@ impl Parser<'_> {
             });
         }
         whole.ok_or_else(|| Problem::syntax(opened_at, "expected a list with something in it"))
+    }
+
+    /// A string as JSON writes it: dates, guids and what else JSON has no type for are strings there too.
+    fn json_string(&mut self, wanted: Option<Primitive>) -> Parsed<Node> {
+        let at = self.position;
+        let mut lexer = Lexer { bytes: self.text.as_bytes(), at };
+        let read = lexer.string();
+        let text = read.map_err(|error| Problem::syntax(at, format!("expected a string of JSON: {error}")))?;
+        self.position = lexer.at;
+        let is_text = matches!(wanted, Some(Primitive::String { .. }) | None);
+        let literal = match is_text {
+            true => None,
+            false => read_literal(self.context.version, &text, 0).ok().flatten().filter(|(_, end)| *end == text.len()),
+        };
+        let (value, primitive) = match literal {
+            Some((literal, _)) => (literal.value, literal.primitive),
+            None => (Value::String(text.into_owned()), Some(Primitive::String { length_max: 0 })),
+        };
+        self.node(Expression { kind: ExpressionKind::Literal(value), primitive, position: at }, 0)
     }
 }
 

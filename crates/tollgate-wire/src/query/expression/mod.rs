@@ -186,7 +186,7 @@ impl<'c> Parser<'c> {
     fn binary(&mut self, precedence_min: u8) -> Parsed<Node> {
         let mut left = self.unary()?;
         while let Some((operator, at)) = self.operator(precedence_min) {
-            self.position = at + operator.name.len();
+            self.behind_operator(operator, at)?;
             left = self.operation(operator, left, at)?;
         }
         Ok(left)
@@ -231,7 +231,7 @@ impl<'c> Parser<'c> {
     fn chain(&mut self, logic: Logic, operator: &'static Operator, first: Node) -> Parsed<Node> {
         let mut operands = vec![first, self.binary(operator.precedence + 1)?];
         while let Some((next, at)) = self.operator(operator.precedence) {
-            self.position = at + next.name.len();
+            self.behind_operator(next, at)?;
             operands.push(self.binary(operator.precedence + 1)?);
         }
         for operand in &operands {
@@ -261,6 +261,25 @@ impl<'c> Parser<'c> {
         self.space();
         let operator = operators::find(self.context.version, self.word())?;
         (operator.precedence >= precedence_min).then_some((operator, self.position))
+    }
+
+    /// Goes behind an operator. In V4 it stands between spaces, whatever its operands end and begin with.
+    fn behind_operator(&mut self, operator: &Operator, at: usize) -> Parsed<()> {
+        self.position = at + operator.name.len();
+        if self.context.version == Version::V2 {
+            return Ok(());
+        }
+        let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+        let bytes = self.text.as_bytes();
+        if !is_space(at.checked_sub(1).and_then(|before| bytes.get(before))) {
+            return Err(Problem::syntax(at, format!("expected a space before '{}'", operator.name)));
+        }
+        match bytes.get(self.position) {
+            // That an operand is missing is told by whoever looks for it.
+            None => Ok(()),
+            byte if is_space(byte) => Ok(()),
+            Some(_) => Err(Problem::syntax(self.position, format!("expected a space behind '{}'", operator.name))),
+        }
     }
 
     fn unary(&mut self) -> Parsed<Node> {

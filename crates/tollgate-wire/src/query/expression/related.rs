@@ -57,7 +57,8 @@ impl Parser<'_> {
                 let variable_at = self.position;
                 let variable = self.word();
                 self.position += variable.len();
-                if variable.is_empty() || !self.take(':') {
+                let is_name = !variable.is_empty() && !variable.starts_with(|first: char| first.is_ascii_digit());
+                if !is_name || !self.take(':') {
                     return Err(Problem::syntax(variable_at, "expected a variable and a colon")
                         .hint(format!("as in {word}(x:x/A gt 1)")));
                 }
