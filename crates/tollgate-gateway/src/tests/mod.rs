@@ -26,6 +26,7 @@ mod paging;
 mod pool;
 mod postgres;
 mod proxy;
+mod query_limits;
 mod references;
 mod refused;
 mod reload;
