@@ -4,11 +4,12 @@ use insta::assert_snapshot;
 use tollgate_gateway::store::Mapping;
 use tollgate_gateway::store::sql::dialect::Dialect;
 use tollgate_gateway::store::sql::statement::{Source, Window};
-use tollgate_wire::edm::{LeafId, Primitive, SetId};
+use tollgate_wire::edm::{LeafId, Primitive, SetId, Version};
 use tollgate_wire::plan::{
-    Columns, Comparison, Direction, Expand, Function, Key, Logic, Options, OrderBy, Plan, Select, Shape, SkipToken,
-    Step,
+    Columns, Comparison, Direction, Expand, Function, Key, Logic, Options, OrderBy, Plan, Resource, Select, Shape,
+    SkipToken, Step,
 };
+use tollgate_wire::url;
 use tollgate_wire::value::Value;
 
 use crate::plans::{call, compare, item_leaf, leaf, literal, logic, not};
@@ -138,4 +139,25 @@ fn an_expansion() {
     let expand = Expand::new(ITEM_PEER, ITEMS, names());
     let columns = Columns::new(model.type_of(ITEMS), &expand.options.select, &[]);
     assert_snapshot!(source.expansion(ITEMS, &expand, &columns).unwrap().text, @r#"SELECT t."id", t."number" FROM "Item" AS t WHERE t."owner" = ? ORDER BY t."id", t."number" LIMIT 1"#);
+}
+
+#[test]
+fn to_one_paths_of_groups_are_joined_once_however_often_they_are_mentioned() {
+    let (model, mapping) = (model(), Mapping::by_type_name(&model()));
+    let query = "$apply=filter(owner/rank gt 1)/groupby((owner/rank,owner/name),aggregate(owner/rank with sum as s))";
+    let (resource, _) = url::parse(&model, Version::V4, "Items", Some(query)).unwrap();
+    let Resource::Read(plan) = resource else { panic!("it reads data") };
+    for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+        let source = Source { model: &model, mapping: &mapping, dialect };
+        let text = source.page(&plan, &source.columns(&plan), ALL).unwrap().text;
+        assert_eq!(text.matches("LEFT JOIN \"Owner\" AS j0").count(), 1, "{text}");
+        assert!(!text.contains("(SELECT n0") && text.contains("WHERE j0.\"rank\" > "), "{text}");
+    }
+    // The first of several peers is no join: it would repeat the item.
+    let query = "$apply=groupby((peer/number),aggregate($count as n))";
+    let (resource, _) = url::parse(&model, Version::V4, "Items", Some(query)).unwrap();
+    let Resource::Read(plan) = resource else { panic!("it reads data") };
+    let source = Source { model: &model, mapping: &mapping, dialect: Dialect::Sqlite };
+    let text = source.page(&plan, &source.columns(&plan), ALL).unwrap().text;
+    assert!(text.contains("(SELECT n0.") && !text.contains("LEFT JOIN"), "{text}");
 }

@@ -1,5 +1,7 @@
 //! Navigation in SQL: which rows are related, which of several to-one navigation means, and leaves reached over it.
 
+use std::cell::{Cell, RefCell};
+
 use tollgate_wire::edm::{EntityType, LeafId, Multiplicity, NavigationId, NavigationProperty, SetId};
 use tollgate_wire::plan::Origin;
 
@@ -7,7 +9,7 @@ use super::class::Class;
 use super::dialect::{Dialect, is_text_in_postgres};
 use super::expression::Scope;
 use super::{Sql, function};
-use crate::store::{Form, Mapping};
+use crate::store::{Form, Identity, Mapping};
 
 /// What becomes of a decimal that SQLite keeps as a binary number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +22,8 @@ pub(super) enum Decimals {
     Digits,
 }
 
-/// Appends a leaf of the entity at hand, or, over to-one navigation, a scalar subquery: a join could repeat the entity
-/// where the target's key is not covered, and would have to be found again for each mention.
+/// Appends a leaf of the entity at hand, or, over to-one navigation, one of a table that the statement joins, or a scalar
+/// subquery: a join could repeat the entity where the target's key is not covered.
 pub(super) fn leaf_value(
     sql: &mut Sql<'_>,
     scope: &Scope<'_>,
@@ -34,6 +36,11 @@ pub(super) fn leaf_value(
     let Some((_, last_set)) = through.last() else {
         return typed_column(sql, scope, own_alias, (own_set, leaf), decimals);
     };
+    if let (Origin::It, Some(joins)) = (of, scope.joins)
+        && let Some(joined) = joins.alias(scope, through)
+    {
+        return typed_column(sql, scope, &joined, (*last_set, leaf), decimals);
+    }
     sql.push("(SELECT ");
     typed_column(sql, scope, &alias(through.len() - 1), (*last_set, leaf), decimals);
     let (mut set, mut from) = (own_set, own_alias.to_owned());
@@ -58,6 +65,65 @@ pub(super) fn leaf_value(
     });
     sql.list(", ", keys, |sql, (alias, column)| sql.column(&alias, column));
     sql.push(" LIMIT 1)");
+}
+
+/// The to-one paths from the entity at hand that a statement joins, each once, however often it is mentioned. They are
+/// found while its columns are written, and joined behind its table; what is only met behind that is a subquery.
+#[derive(Default)]
+pub struct Joins {
+    paths: RefCell<Vec<Vec<(NavigationId, SetId)>>>,
+    written: Cell<bool>,
+}
+
+impl Joins {
+    /// The alias of what a path leads to; none where it may lead to several entities, or where it is too late.
+    fn alias(&self, scope: &Scope<'_>, through: &[(NavigationId, SetId)]) -> Option<String> {
+        let mut paths = self.paths.borrow_mut();
+        let known = |paths: &Vec<Vec<_>>, through: &[_]| paths.iter().position(|path| path == through);
+        if let Some(index) = known(&paths, through) {
+            return Some(joined_alias(index));
+        }
+        let mut set = scope.set;
+        for (navigation, target) in through {
+            let declared = &scope.model.type_of(set).navigation[navigation.0];
+            let is_one = scope.mapping.table(*target).identity == Identity::Key;
+            if !is_one || ambiguous(declared, scope.model.type_of(*target)) {
+                return None;
+            }
+            set = *target;
+        }
+        if self.written.get() {
+            return None;
+        }
+        for steps in 1..=through.len() {
+            if known(&paths, &through[..steps]).is_none() {
+                paths.push(through[..steps].to_vec());
+            }
+        }
+        Some(joined_alias(paths.len() - 1))
+    }
+
+    /// Appends the joins behind the table of the entity at hand.
+    pub(super) fn write(&self, sql: &mut Sql<'_>, scope: &Scope<'_>) {
+        self.written.set(true);
+        let paths = self.paths.borrow();
+        for (index, path) in paths.iter().enumerate() {
+            let Some(((navigation, target), before)) = path.split_last() else { continue };
+            let from = paths.iter().position(|path| path == before).map(joined_alias);
+            let from_set = before.last().map_or(scope.set, |(_, set)| *set);
+            let here = joined_alias(index);
+            sql.push(" LEFT JOIN ");
+            sql.table_as(scope.mapping.table(*target), &here);
+            sql.push(" ON ");
+            let navigation = &scope.model.type_of(from_set).navigation[navigation.0];
+            let from = from.as_deref().unwrap_or(scope.alias);
+            related(sql, scope.mapping, navigation, (from_set, from), (*target, &here));
+        }
+    }
+}
+
+fn joined_alias(index: usize) -> String {
+    format!("j{index}")
 }
 
 /// Appends a column so that it has the type of its leaf's class, whatever it is stored as. A cast from one kind of text to

@@ -8,6 +8,7 @@ use tollgate_wire::relation::{Aggregate, Applied, Method, Relation, Slice, Until
 use super::class::Class;
 use super::dialect::Dialect;
 use super::expression::{Scope, as_real, comparable, condition, in_order, number, sortable, value};
+use super::navigation::Joins;
 use super::statement::{ANSWER, Conditions, Source, Window, bounded};
 use super::{DECIMAL_COLLATION, Sql, function};
 use crate::store::StoreError;
@@ -69,13 +70,14 @@ impl Source<'_> {
             }
             Relation::Projected(of, expressions) => {
                 sql.push("SELECT ");
-                let scope = self.over(plan, of);
+                let joins = Joins::default();
+                let scope = Scope { joins: Some(&joins), ..self.over(plan, of) };
                 for (index, expression) in expressions.iter().enumerate() {
                     sql.push(if index == 0 { "" } else { ", " });
                     value(sql, &scope, expression)?;
                     sql.push(&format!(" AS c{index}"));
                 }
-                self.source_of(sql, plan, of)
+                self.source_of_joined(sql, plan, of, &joins)
             }
             Relation::Grouped(of, keys, aggregates) => self.groups(sql, plan, of, (keys, aggregates)),
             Relation::Sliced(of, slice) if !slice.within.is_empty() => {
@@ -174,12 +176,24 @@ impl Source<'_> {
 
     /// Appends ` FROM …` and ` WHERE …`.
     fn source_of<'p>(&self, sql: &mut Sql<'p>, plan: &'p Plan, relation: &'p Relation) -> Result<(), StoreError> {
+        self.source_of_joined(sql, plan, relation, &Joins::default())
+    }
+
+    /// The same with the to-one paths that the columns before it name, each joined once.
+    fn source_of_joined<'p>(
+        &self,
+        sql: &mut Sql<'p>,
+        plan: &'p Plan,
+        relation: &'p Relation,
+        joins: &Joins,
+    ) -> Result<(), StoreError> {
         let (base, filters) = peeled(relation);
-        let scope = self.over(plan, relation);
+        let scope = Scope { joins: Some(joins), ..self.over(plan, relation) };
         let mut conditions = Conditions::default();
         match base {
             Relation::Entities => {
                 self.from(sql, plan.root, &plan.steps, plan.set());
+                joins.write(sql, &scope);
                 self.path_conditions(sql, &mut conditions, plan.root, plan.key.as_ref(), &plan.steps)?;
             }
             rows => {
@@ -203,7 +217,8 @@ impl Source<'_> {
         of: &'p Relation,
         (keys, aggregates): (&'p [Expression], &'p [Aggregate]),
     ) -> Result<(), StoreError> {
-        let scope = self.over(plan, of);
+        let joins = Joins::default();
+        let scope = Scope { joins: Some(&joins), ..self.over(plan, of) };
         sql.push("SELECT ");
         for (index, key) in keys.iter().enumerate() {
             sql.push(if index == 0 { "" } else { ", " });
@@ -226,7 +241,7 @@ impl Source<'_> {
             // aggregate it would have a row for each.
             sql.push("COUNT(*) AS c0");
         }
-        self.source_of(sql, plan, of)?;
+        self.source_of_joined(sql, plan, of, &joins)?;
         if !keys.is_empty() {
             sql.push(" GROUP BY ");
             // By place: a parameter in a key would make it another expression.

@@ -192,7 +192,14 @@ impl Source<'_> {
     }
 
     pub(super) fn scope(&self, set: SetId) -> Scope<'_> {
-        Scope { model: self.model, mapping: self.mapping, set, alias: ANSWER, variables: Variables::default() }
+        Scope {
+            model: self.model,
+            mapping: self.mapping,
+            set,
+            alias: ANSWER,
+            variables: Variables::default(),
+            joins: None,
+        }
     }
 
     pub(super) fn select(&self, sql: &mut Sql<'_>, set: SetId, columns: &Columns) {

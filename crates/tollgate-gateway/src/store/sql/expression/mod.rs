@@ -25,7 +25,7 @@ use self::related::related;
 use super::class::Class;
 use super::dialect::Dialect;
 use super::function::{self, Name};
-use super::navigation::{Decimals, leaf_value};
+use super::navigation::{Decimals, Joins, leaf_value};
 use super::{DECIMAL_COLLATION, Sql};
 use crate::store::{Mapping, StoreError};
 
@@ -49,6 +49,8 @@ pub struct Scope<'m> {
     pub alias: &'m str,
     /// The related entities of the questions around the place at hand.
     pub variables: Variables<'m>,
+    /// The to-one paths that the statement joins, where it does.
+    pub joins: Option<&'m Joins>,
 }
 
 /// Related entities of questions within each other, innermost first.
