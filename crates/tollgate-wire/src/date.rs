@@ -4,6 +4,8 @@
 //! What it deliberately does not do: read a clock, know time zones by name, or know leap seconds (a second of 60 in a
 //! `DateTimeOffset` is the first of the next minute).
 
+pub mod arithmetic;
+
 /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar. `month` is 1 to 12.
 ///
 /// The arithmetic is that of Howard Hinnant's `days_from_civil` (chrono-compatible low-level date algorithms).

@@ -14,6 +14,7 @@ mod found;
 mod fuzzed;
 mod hostile;
 mod locks;
+mod moments;
 mod naive;
 mod paging;
 mod paths;

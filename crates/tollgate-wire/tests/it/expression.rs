@@ -320,6 +320,22 @@ fn a_wrong_filter_says_where_and_what_would_be_right() {
 }
 
 #[test]
+fn moments_move_by_durations_and_have_durations_between_them() {
+    check_filter(&[V4], 3, "instant gt now() sub duration'P7D'", "(Greater instant (Subtract (Now) P7D:Duration))");
+    check_flight(
+        &[V4],
+        "fldate add duration'P1D' gt 2013-09-25",
+        "(Greater (Add fldate P1D:Duration) 2013-09-25:Date)",
+    );
+    check_filter(
+        &[V4],
+        3,
+        "instant sub moment lt duration'PT1H' and date sub 2013-09-25 gt duration'P1D'",
+        "(And (Less (Subtract instant moment) PT1H:Duration) (Greater (Subtract date 2013-09-25:Date) P1D:Duration))",
+    );
+}
+
+#[test]
 fn a_list_behind_in_may_be_an_array_of_json() {
     check_flight(&[V4], "carrid in ['AA', \"L\\u0048\\\"\"]", "(carrid in [String(\"AA\"), String(\"LH\\\"\")])");
     check_flight(&[V4], "SEATSMAX in [1,2 ]", "(SEATSMAX in [Integer(1), Integer(2)])");
@@ -359,7 +375,11 @@ fn what_is_not_built_is_refused_by_its_name() {
         ("flightBookings/any(b:b eq null)", "the entity 'b' as a value", 22),
         ("flightBookings/$count($search=x) gt 2", "$search behind $count in an expression", 23),
         ("[carrid] in [['AA']]", "a collection in an expression", 1),
-        ("fldate add duration'P1D' gt 2013-09-25", "arithmetic of dates and durations", 8),
+        (
+            "duration'P1D' add duration'P1D' gt duration'PT1H'",
+            "arithmetic of dates and durations other than to move a moment or to find what lies between two",
+            15,
+        ),
         ("flightDetails eq null", "the complex property 'flightDetails' as a value", 1),
         ("flightBookings/Model.Late/any()", "'Model.Late/any()' behind a collection", 16),
         ("FlightCarrier eq null", "the entity 'FlightCarrier' as a value", 1),

@@ -155,6 +155,18 @@ names! {
         &["CAST(", " AS date)"];
     TIME = "tollgate_time", 1, "The time of day of an instant.",
         &["CAST(", " AS time)"];
+    MOMENT_ADD = "tollgate_moment_add", 2, "A moment so much later.",
+        &["(", " + ", ")"];
+    MOMENT_SUBTRACT = "tollgate_moment_subtract", 2, "A moment so much earlier.",
+        &["(", " - ", ")"];
+    MOMENT_DIFFERENCE = "tollgate_moment_difference", 2, "What lies between two moments, the later one first.",
+        &["(", " - ", ")"];
+    DATE_ADD = "tollgate_date_add", 2, "The date so much later.",
+        &["CAST(", " + ", " AS date)"];
+    DATE_SUBTRACT = "tollgate_date_subtract", 2, "The date so much earlier.",
+        &["CAST(", " - ", " AS date)"];
+    DATE_DIFFERENCE = "tollgate_date_difference", 2, "What lies between two dates, the later one first.",
+        &["(CAST(", " AS timestamp) - CAST(", " AS timestamp))"];
     DURATION_SECONDS = "tollgate_duration_seconds", 1, "A duration as a decimal number of seconds.",
         &["trim_scale(CAST(extract(epoch FROM ", ") AS numeric))"];
 }

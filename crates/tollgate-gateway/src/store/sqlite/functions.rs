@@ -10,6 +10,7 @@ use regex::RegexBuilder;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{ToSql, ValueRef};
 use rusqlite::{Connection, Error, ffi};
+use tollgate_wire::date::arithmetic::{self, Direction};
 use tollgate_wire::decimal::{self, DecimalError};
 use tollgate_wire::edm::Primitive;
 
@@ -28,6 +29,7 @@ pub(super) mod refusal {
     pub(super) const DIVISION_BY_ZERO: i32 = SQLITE_CONSTRAINT | 203 << 8;
     pub(super) const STORED_VALUE: i32 = SQLITE_CONSTRAINT | 204 << 8;
     pub(in super::super) const REAL_RANGE: i32 = SQLITE_CONSTRAINT | 205 << 8;
+    pub(super) const MOMENT_RANGE: i32 = SQLITE_CONSTRAINT | 206 << 8;
 }
 
 /// What a caller is to know of an error, if it is one of these functions'.
@@ -36,6 +38,7 @@ pub(super) fn refusal_message(error: &Error) -> Option<&'static str> {
         refusal::INTEGER_OVERFLOW => Some("integer overflow: a result does not fit into 64 bits"),
         refusal::DECIMAL_OVERFLOW => Some("decimal overflow: a result has more than 38 digits"),
         refusal::DIVISION_BY_ZERO => Some("division by zero"),
+        refusal::MOMENT_RANGE => Some("a moment outside of the years 0001 to 9999"),
         refusal::REAL_RANGE => Some("floating-point overflow: a result is too large or too small"),
         _ => None,
     }
@@ -269,6 +272,34 @@ fn dates(raw: &Connection) -> Result<(), StoreError> {
     scalar(raw, function::TIME, |context| {
         Ok(text(context, 0).map(|text| split_instant(&text).1.unwrap_or("00:00:00").to_owned()))
     })?;
+    for (name, direction) in [
+        (function::MOMENT_ADD, Direction::Forward),
+        (function::DATE_ADD, Direction::Forward),
+        (function::MOMENT_SUBTRACT, Direction::Back),
+        (function::DATE_SUBTRACT, Direction::Back),
+    ] {
+        scalar(raw, name, move |context| match (text(context, 0), text(context, 1)) {
+            (Some(moment), Some(duration)) => {
+                let moved = arithmetic::plus(&moment, direction, &duration);
+                let mut moved = moved.ok_or_else(|| refused(refusal::MOMENT_RANGE))?;
+                // What moves is an instant, though it may have been stored without saying so.
+                if moved.contains('T') && !moved.ends_with('Z') {
+                    moved.push('Z');
+                }
+                Ok(Some(moved))
+            }
+            _ => Ok(None),
+        })?;
+    }
+    for name in [function::MOMENT_DIFFERENCE, function::DATE_DIFFERENCE] {
+        scalar(raw, name, |context| match (text(context, 0), text(context, 1)) {
+            (Some(later), Some(earlier)) => {
+                let duration = arithmetic::between(&earlier, &later);
+                duration.map(Some).ok_or_else(|| refused(refusal::MOMENT_RANGE))
+            }
+            _ => Ok(None),
+        })?;
+    }
     scalar(raw, function::DURATION_SECONDS, |context| {
         let seconds = text(context, 0).map(|text| duration_seconds(&text).map_err(refused_decimal)).transpose();
         seconds.map(Option::flatten)
@@ -548,5 +579,12 @@ mod tests {
         check("tollgate_time('2013-09-25T11:00:00.5Z')", "11:00:00.5");
         check("tollgate_duration_seconds('-P1DT1.5S')", "-86401.5");
         check("tollgate_duration_seconds('P')", "null");
+        check("tollgate_moment_add('2024-02-28T23:00:00Z', 'PT90M')", "2024-02-29T00:30:00Z");
+        check("tollgate_date_subtract('2024-03-01', 'PT1S')", "2024-02-29");
+        check("tollgate_moment_difference('2024-03-01T00:00:00Z', '2024-02-28T12:00:00Z')", "P1DT12H");
+        check_refused(
+            "tollgate_moment_add('9999-12-31T23:59:59Z', 'PT1S')",
+            "a moment outside of the years 0001 to 9999",
+        );
     }
 }

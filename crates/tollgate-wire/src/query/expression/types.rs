@@ -94,6 +94,13 @@ pub(super) fn arithmetic(
     mut right: Expression,
     at: usize,
 ) -> Parsed<Expression> {
+    if version == Version::V4
+        && let Some(primitive) = temporal(arithmetic, left.primitive, right.primitive)
+    {
+        let position = left.position;
+        let kind = ExpressionKind::Arithmetic(arithmetic, Box::new(left), Box::new(right));
+        return Ok(Expression { kind, primitive: Some(primitive), position });
+    }
     for side in [&left, &right] {
         let Some(primitive) = side.primitive else { continue };
         if primitive.is_number() {
@@ -104,7 +111,8 @@ pub(super) fn arithmetic(
             Primitive::Date | Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } | Primitive::Duration
         );
         if version == Version::V4 && temporal {
-            return Err(Problem::not_implemented(at, "arithmetic of dates and durations"));
+            let what = "arithmetic of dates and durations other than to move a moment or to find what lies between two";
+            return Err(Problem::not_implemented(at, what));
         }
         let what = format!("{} takes numbers, not {}", name(arithmetic), type_name(version, side.primitive));
         return Err(Problem::new(Fault::Type, side.position, what));
@@ -125,6 +133,21 @@ pub(super) fn arithmetic(
     let position = left.position;
     let kind = ExpressionKind::Arithmetic(arithmetic, Box::new(left), Box::new(right));
     Ok(Expression { kind, primitive, position })
+}
+
+/// The type of a moment moved by a duration, or of what lies between two moments (Conventions 4.01 section 5.1.1.2).
+fn temporal(arithmetic: Arithmetic, left: Option<Primitive>, right: Option<Primitive>) -> Option<Primitive> {
+    use Primitive as P;
+    let is_moment = |primitive| matches!(primitive, P::DateTime { .. } | P::DateTimeOffset { .. });
+    match (arithmetic, left?, right?) {
+        (Arithmetic::Add | Arithmetic::Subtract, P::Date, P::Duration) => Some(P::Date),
+        (Arithmetic::Add | Arithmetic::Subtract, left, P::Duration) if is_moment(left) => {
+            Some(P::DateTimeOffset { precision: 0 })
+        }
+        (Arithmetic::Subtract, P::Date, P::Date) => Some(P::Duration),
+        (Arithmetic::Subtract, left, right) if is_moment(left) && is_moment(right) => Some(P::Duration),
+        _ => None,
+    }
 }
 
 pub(super) fn not(version: Version, operand: Expression, at: usize) -> Parsed<Expression> {

@@ -53,6 +53,9 @@ pub(super) fn arithmetic<'p>(
     if let Some(side) = [left, right].into_iter().find(|side| is_infinite(side)) {
         return Err(StoreError::NotImplemented { position: side.position, name: "arithmetic with INF" });
     }
+    if let Some((function, classes)) = temporal(operator, left_class, right_class) {
+        return apply(sql, scope, function, &[(left, classes[0]), (right, classes[1])], depth);
+    }
     let functions = match class {
         Some(Class::Integer) => match operator {
             Arithmetic::Add => function::INTEGER_ADD,
@@ -109,6 +112,27 @@ pub(super) fn arithmetic<'p>(
     };
     let class = class.expect("only numbers come here");
     apply(sql, scope, functions, &[(left, class), (right, class)], depth)
+}
+
+/// The function for a moment that is moved, or for what lies between two, with the classes that it takes. A moment without
+/// offset is one in UTC.
+fn temporal(operator: Arithmetic, left: Class, right: Class) -> Option<(function::Name, [Class; 2])> {
+    let is_moment = |class| matches!(class, Class::DateTime | Class::Instant);
+    Some(match (operator, left, right) {
+        (Arithmetic::Add, Class::Date, Class::Duration) => (function::DATE_ADD, [left, right]),
+        (Arithmetic::Subtract, Class::Date, Class::Duration) => (function::DATE_SUBTRACT, [left, right]),
+        (Arithmetic::Subtract, Class::Date, Class::Date) => (function::DATE_DIFFERENCE, [left, right]),
+        (Arithmetic::Add, left, Class::Duration) if is_moment(left) => {
+            (function::MOMENT_ADD, [Class::Instant, Class::Duration])
+        }
+        (Arithmetic::Subtract, left, Class::Duration) if is_moment(left) => {
+            (function::MOMENT_SUBTRACT, [Class::Instant, Class::Duration])
+        }
+        (Arithmetic::Subtract, left, right) if is_moment(left) && is_moment(right) => {
+            (function::MOMENT_DIFFERENCE, [Class::Instant, Class::Instant])
+        }
+        _ => return None,
+    })
 }
 
 /// What comes of infinity is often no number, and no number is null in SQLite and the greatest of all in PostgreSQL.
