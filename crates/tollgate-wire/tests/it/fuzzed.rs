@@ -3,7 +3,7 @@
 use crate::fixture;
 use tollgate_wire::edm::Version;
 use tollgate_wire::plan::{Expression, ExpressionKind, Plan, Resource};
-use tollgate_wire::query::{rest, skip_token};
+use tollgate_wire::query::{follows_grammar, rest, skip_token};
 use tollgate_wire::url::{self, UrlError};
 use tollgate_wire::value::Value;
 
@@ -52,6 +52,24 @@ pub(crate) fn filter(text: &str) {
                 Err(error) => check_error(&error, text),
             }
         }
+    }
+}
+
+/// An option of V4 with its value, not percent-encoded: its grammar has a place for what is wrong, and has whatever is read.
+pub(crate) fn v4_option(text: &str) {
+    let Some((name, value)) = text.split_once('=') else { return };
+    let grammatical = follows_grammar(name, value);
+    if let Err(at) = grammatical {
+        assert!(value.is_char_boundary(at), "{text}: {at}");
+    }
+    let mut coded = String::with_capacity(value.len() * 3);
+    value.bytes().for_each(|byte| coded.push_str(&format!("%{byte:02x}")));
+    let model = fixture::model();
+    for set in ["FlightCollection", "EverythingSet"] {
+        let query = Some(format!("{name}={coded}"));
+        let read =
+            !name.contains(['&', '=', '%', '+']) && url::parse(&model, Version::V4, set, query.as_deref()).is_ok();
+        assert!(!read || grammatical.is_ok(), "{text} is read, and departs at {grammatical:?}");
     }
 }
 
@@ -124,6 +142,11 @@ mod replay {
     #[test]
     fn the_corpus_of_v4_urls_holds() {
         replay("v4_url", |text| url(Version::V4, text));
+    }
+
+    #[test]
+    fn the_corpus_of_v4_options_holds() {
+        replay("v4_option", v4_option);
     }
 
     #[test]
