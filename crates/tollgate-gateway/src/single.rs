@@ -162,8 +162,9 @@ impl Single {
         if self.version == Version::V2 || !matches!(shape, Shape::Leaf(_) | Shape::Property(_)) {
             return Vec::new();
         }
-        // Without a selection the columns are the leaves.
-        (0..entity_type.leaves.len()).filter(|leaf| leaf_is_in(*leaf)).collect()
+        // Without a selection the columns are the leaves. A collection is empty and never null.
+        let may_be_null = |leaf: &usize| entity_type.leaves[*leaf].primitive.item().is_none();
+        (0..entity_type.leaves.len()).filter(|leaf| leaf_is_in(*leaf)).filter(may_be_null).collect()
     }
 }
 
@@ -290,8 +291,8 @@ impl RowSink for RawSink<'_> {
         self.seen.rows += 1;
         let out = &mut self.seen.body;
         match row.cell(self.column) {
-            Cell::Null => self.seen.null = true,
-            value if self.enumeration.is_some() => {
+            Cell::Null if self.primitive.item().is_none() => self.seen.null = true,
+            value if self.enumeration.is_some() && self.primitive.item().is_none() => {
                 let mut names = String::new();
                 self.enumeration.iter().for_each(|enumeration| enumeration.write_names(&mut names, value));
                 out.extend_from_slice(names.as_bytes());

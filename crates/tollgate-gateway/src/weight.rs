@@ -147,7 +147,7 @@ fn nodes(options: &Options) -> Nodes {
     while let Some(expression) = pending.pop() {
         nodes += 1;
         match &expression.kind {
-            ExpressionKind::Literal(_) | ExpressionKind::Column(_) => {}
+            ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Item(_) => {}
             ExpressionKind::Leaf { through, .. } => nodes += through.len() as u64,
             ExpressionKind::Not(inner) | ExpressionKind::Negate(inner) => pending.push(inner),
             ExpressionKind::Logic(_, left, right)
@@ -161,8 +161,8 @@ fn nodes(options: &Options) -> Nodes {
             ExpressionKind::Case(branches) => {
                 pending.extend(branches.iter().flat_map(|(condition, value)| [condition, value]));
             }
-            // A question looks at other rows for each row.
-            ExpressionKind::Call(..) | ExpressionKind::Related(_) => return Nodes::Calling,
+            // A question looks at other rows, or into a list, for each row.
+            ExpressionKind::Call(..) | ExpressionKind::Related(_) | ExpressionKind::Items(_) => return Nodes::Calling,
         }
     }
     Nodes::Known(nodes)

@@ -4,7 +4,7 @@
 //! lengths nor precisions: those are a property's.
 
 use crate::edm::{Primitive, Version};
-use crate::{base64, date, decimal};
+use crate::{base64, date, decimal, items};
 use std::str::FromStr;
 
 /// What a text turned out to be.
@@ -71,6 +71,7 @@ pub(crate) fn append(out: &mut Vec<u8>, version: Version, primitive: Primitive, 
         P::TimeOfDay { .. } if v2 => date::append_v2_time(out, text).map(|()| Canonical::Text),
         P::TimeOfDay { .. } => date::append_time_of_day(out, text).map(|()| Canonical::Text),
         P::Duration => date::append_duration(out, text).map(|()| Canonical::Text),
+        P::Collection(item) => items::append_canonical(out, item, text.as_bytes()).then_some(Canonical::Text),
     }
 }
 

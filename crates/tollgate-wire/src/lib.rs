@@ -17,6 +17,7 @@ pub mod entry;
 pub mod error;
 pub mod escape;
 pub mod format;
+pub mod items;
 pub mod json;
 pub mod links;
 pub mod number;

@@ -80,7 +80,7 @@ pub enum Shape {
     Property(usize),
     /// A primitive leaf of one entity, as a document.
     Leaf(LeafId),
-    /// The raw value of a leaf (`/$value`).
+    /// The raw value of a leaf (`/$value`), or of one that is a collection how many values it has (`/$count`).
     RawValue(LeafId),
     /// The stream of a media entity (`/$value`): the only thing that is computed of it.
     Stream,
@@ -330,6 +330,10 @@ pub enum ExpressionKind {
     Column(usize),
     /// A question about the entities that to-many navigation leads to.
     Related(Box<Related>),
+    /// A question about the values of a collection.
+    Items(Box<Items>),
+    /// The value that the question with this number is at, which asks a collection.
+    Item(usize),
 }
 
 /// Whose leaf or navigation a path names.
@@ -337,7 +341,8 @@ pub enum ExpressionKind {
 pub enum Origin {
     /// The entity at hand (`$it`).
     It,
-    /// A related entity of the question that surrounds the expression; the outermost question has number 0.
+    /// A related entity of the question that surrounds the expression; the outermost question, be it about entities or
+    /// values, has number 0.
     Variable(usize),
 }
 
@@ -358,7 +363,22 @@ pub struct Related {
     pub condition: Option<Expression>,
 }
 
-/// What is asked of related entities.
+/// A question about the values of a collection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Items {
+    /// Whose.
+    pub of: Origin,
+    /// To-one navigation on the way.
+    pub through: Vec<(NavigationId, SetId)>,
+    /// The leaf that holds them.
+    pub leaf: LeafId,
+    /// What is asked.
+    pub question: Question,
+    /// What is asked of each, as a Boolean expression; in it the value is the next [`ExpressionKind::Item`].
+    pub condition: Option<Expression>,
+}
+
+/// What is asked of related entities, or of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {
     /// `any`: whether the condition is true of one.
@@ -465,6 +485,8 @@ pub enum Function {
     TotalOffsetMinutes,
     /// `totalseconds(duration)`: a decimal (V4).
     TotalSeconds,
+    /// `hassubsequence` (V4): whether the collection has these literals in their order, whatever stands between them.
+    HasSubsequence,
     /// `has`: whether the first whole number has all bits of the second (V4).
     Has,
     /// `fractionalseconds(time)`: a decimal below 1 (V4).

@@ -7,7 +7,7 @@
 
 use crate::atom;
 use crate::document::{Document, Entity, Extent, ReadError};
-use crate::edm::Multiplicity;
+use crate::edm::{Multiplicity, Version};
 use crate::escape;
 use crate::format::{Format, Padding};
 use crate::json::{self, Object};
@@ -23,7 +23,7 @@ pub(crate) fn compile_json(stencil: &mut Stencil, outline: &Outline<'_>) {
     stencil.next = ",{".to_owned();
     stencil.document.text("{");
     let mut object = Object::empty(&mut stencil.begin);
-    for member in outline.members() {
+    for member in outline.members(Version::V4) {
         object.member(json::Dialect::Rest, &member);
     }
     for expand in outline.expand {
@@ -75,7 +75,7 @@ pub(crate) fn compile_xml(stencil: &mut Stencil, outline: &Outline<'_>, padding:
     let open = format!("<{}>", outline.entity_type.name);
     stencil.document.texts(&[xml::DECLARATION, &open]);
     (stencil.first, stencil.next) = (open.clone(), open);
-    for member in outline.members() {
+    for member in outline.members(Version::V4) {
         match member {
             Member::Primitive(field) => xml::element(&mut stencil.begin, Dialect::Rest, field, ""),
             Member::Complex { name, fields, .. } => {

@@ -77,6 +77,8 @@ fn any_value(primitive: Primitive) -> BoxedStrategy<Value> {
         Primitive::Duration => {
             (1..1000u32, 1..60u32).prop_map(move |(h, s)| Value::Text(primitive, format!("PT{h}H{s}S"))).boxed()
         }
+        // Its documents have a round trip of their own.
+        Primitive::Collection(_) => Just(Value::Text(primitive, "[]".to_owned())).boxed(),
     }
 }
 

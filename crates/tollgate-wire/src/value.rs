@@ -15,6 +15,7 @@
 //! | TimeOfDay | `11:00:00`, fraction only where it is not zero |
 //! | Duration | ISO 8601, such as `PT36H` |
 //! | Binary | bytes |
+//! | a collection | an array of JSON, see [`crate::items`] |
 
 use crate::canonical::{self, Canonical};
 use crate::edm::{Primitive, Version};

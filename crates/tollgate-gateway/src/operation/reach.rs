@@ -75,7 +75,7 @@ fn check_options(access: &Access, options: &Options) -> Result<(), Fault> {
 /// 401 or 403.
 pub(super) fn check_expression(access: &Access, expression: &Expression) -> Result<(), Fault> {
     match &expression.kind {
-        ExpressionKind::Literal(_) | ExpressionKind::Column(_) => Ok(()),
+        ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Item(_) => Ok(()),
         ExpressionKind::Leaf { of: _, through, leaf: _ } => {
             through.iter().try_for_each(|(_, target)| access.check(*target, Verb::Get))
         }
@@ -97,6 +97,10 @@ pub(super) fn check_expression(access: &Access, expression: &Expression) -> Resu
             related.through.iter().try_for_each(|(_, target)| access.check(*target, Verb::Get))?;
             access.check(related.target, Verb::Get)?;
             related.condition.iter().try_for_each(|condition| check_expression(access, condition))
+        }
+        ExpressionKind::Items(items) => {
+            items.through.iter().try_for_each(|(_, target)| access.check(*target, Verb::Get))?;
+            items.condition.iter().try_for_each(|condition| check_expression(access, condition))
         }
         ExpressionKind::Call(_, arguments) => {
             arguments.iter().try_for_each(|argument| check_expression(access, argument))

@@ -11,6 +11,7 @@ mod client;
 #[allow(dead_code, reason = "the tests of the store need more of it")]
 #[path = "../../tests/store/cluster.rs"]
 mod cluster;
+mod collections;
 mod conditions;
 mod drain;
 mod echo;

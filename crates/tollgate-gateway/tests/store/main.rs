@@ -5,6 +5,7 @@
 
 mod applied;
 mod cluster;
+mod collections;
 #[allow(dead_code, reason = "other crates damage the files, too")]
 #[path = "../../../../fuzz/corpus.rs"]
 mod corpus;

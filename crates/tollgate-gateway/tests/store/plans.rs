@@ -85,6 +85,7 @@ fn some(primitive: Primitive) -> BoxedStrategy<Value> {
         Primitive::DateTimeOffset { .. } => joined(primitive, "Z"),
         Primitive::TimeOfDay { .. } => text(primitive, &TIMES),
         Primitive::Duration => text(primitive, &DURATIONS),
+        Primitive::Collection(item) => some(item.primitive()),
     }
 }
 
@@ -167,7 +168,11 @@ fn of_variable(expression: &mut Expression, count: &mut usize) {
             }
             *count += 1;
         }
-        ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Related(_) => {}
+        ExpressionKind::Literal(_)
+        | ExpressionKind::Column(_)
+        | ExpressionKind::Related(_)
+        | ExpressionKind::Items(_)
+        | ExpressionKind::Item(_) => {}
         ExpressionKind::Not(operand)
         | ExpressionKind::Negate(operand)
         | ExpressionKind::Cast(operand)
@@ -402,7 +407,8 @@ fn of(primitive: Primitive, depth: u32) -> BoxedStrategy<Expression> {
         | Primitive::Guid
         | Primitive::DateTime { .. }
         | Primitive::DateTimeOffset { .. }
-        | Primitive::Duration => Vec::new(),
+        | Primitive::Duration
+        | Primitive::Collection(_) => Vec::new(),
     };
     if others.is_empty() {
         return atom;

@@ -1,7 +1,7 @@
 //! Atom of OData V2, written as SAP Gateway does: links relative to `xml:base`, no `m:type` on primitives, the
 //! association as a link's title.
 
-use crate::edm::{Multiplicity, NavigationProperty};
+use crate::edm::{Multiplicity, NavigationProperty, Version};
 use crate::escape;
 use crate::number::write_integer;
 use crate::stencil::cell::Form;
@@ -44,7 +44,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     } else {
         end.text("<content type=\"application/xml\"><m:properties>");
     }
-    for member in outline.members() {
+    for member in outline.members(Version::V2) {
         match member {
             Member::Primitive(field) => xml::element(end, Dialect::V2, field, ""),
             Member::Complex { name, complex, fields } => {

@@ -8,7 +8,7 @@ use crate::decimal;
 use crate::edm::{Enumeration, Primitive, Version};
 use crate::number::is_plain_number;
 use crate::url::{NUL, quoted, type_name};
-use crate::value::Value;
+use crate::value::{Cell, Value};
 
 /// Members that a message names.
 const MEMBERS_TOLD_MAX: usize = 8;
@@ -132,6 +132,17 @@ pub(crate) fn value(leaf: &Leaf, value: Value) -> Result<Value, Wrong> {
             }
             Ok(value)
         }
+    }
+}
+
+/// A number within a collection is finite: databases have no common array of others.
+///
+/// # Errors
+/// The message.
+pub(crate) fn finite(cell: Cell<'_>) -> Result<(), &'static str> {
+    match cell {
+        Cell::Real(real) if !real.is_finite() => Err("expected a finite number"),
+        _ => Ok(()),
     }
 }
 

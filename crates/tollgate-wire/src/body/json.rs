@@ -11,9 +11,11 @@ use super::{Context, DEPTH_MAX};
 use crate::canonical;
 use crate::edm::{Multiplicity, Primitive, SetId, Version};
 use crate::entry::Entry;
+use crate::items;
 use crate::json::lexer::Lexer;
 use crate::json::reader;
 use crate::url::quoted;
+use crate::value::{Cell, Row};
 
 /// Reads from one place of a document.
 pub(crate) struct Json<'d, 'c> {
@@ -298,6 +300,7 @@ impl<'d, 'c> Json<'d, 'c> {
                 entry.set_integer(leaf.id, i64::from(is_true));
                 Ok(())
             }
+            Some(b'[') if leaf.primitive.item().is_some() => self.values(leaf, entry),
             Some(b'{' | b'[') => {
                 let found = if self.lexer.bytes[position] == b'{' { "an object" } else { "an array" };
                 Err(self.fault(format!("expected {}, found {found}", check::expected(version, leaf.primitive))))
@@ -305,6 +308,30 @@ impl<'d, 'c> Json<'d, 'c> {
             None => Err(self.fault("the document ends where a value is expected")),
             Some(_) => Err(self.fault("expected a value")),
         }
+    }
+
+    /// Reads the values of a collection at its opening bracket.
+    #[cold]
+    fn values(&mut self, leaf: &Leaf, entry: &mut Entry) -> Read<()> {
+        if self.context.version == Version::V2 {
+            return Err(self.fault("OData V2 has no collections of values"));
+        }
+        let one = leaf.of_item();
+        let (mut value, mut index, mut array) = (Entry::new(1), 0, Vec::new());
+        let mut writer = items::Writer::new(&mut array);
+        self.items(|json| {
+            let position = json.lexer.at;
+            value.reset(1);
+            json.leaf(&one, &mut value)
+                .and_then(|()| check::finite(value.cell(0)).map_err(|message| BodyError::new(position, message)))
+                .map_err(|error| error.inside_item(index, ""))?;
+            writer.push(one.primitive, value.cell(0));
+            index += 1;
+            Ok(())
+        })?;
+        writer.finish();
+        entry.set(leaf.id, Cell::Text(&array));
+        Ok(())
     }
 
     /// Reads a complex value: the leaves inside of it are leaves of the entity.
@@ -512,7 +539,7 @@ impl<'d, 'c> Json<'d, 'c> {
 #[inline]
 fn may_be_text(version: Version, primitive: Primitive, text: &str) -> bool {
     match primitive {
-        Primitive::Boolean => false,
+        Primitive::Boolean | Primitive::Collection(_) => false,
         Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 => version == Version::V2,
         Primitive::Single | Primitive::Double => version == Version::V2 || matches!(text, "NaN" | "INF" | "-INF"),
         _ => true,
@@ -531,6 +558,9 @@ pub(crate) fn twice(position: usize) -> Box<BodyError> {
 
 /// Sets a leaf to null.
 pub(crate) fn null(leaf: &Leaf, entry: &mut Entry, position: usize) -> Read<()> {
+    if leaf.primitive.item().is_some() {
+        return Err(BodyError::new(position, "a collection cannot be null, but empty"));
+    }
     if !leaf.nullable {
         return Err(BodyError::new(position, "the property cannot be null"));
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::error::BodyError;
 use crate::edm::{
-    Enumeration, FunctionImport, Leaf as Declared, LeafId, Model, Multiplicity, NavigationId, Primitive, PropertyKind,
-    SetId,
+    Enumeration, FunctionImport, Item, Leaf as Declared, LeafId, Model, Multiplicity, NavigationId, Primitive,
+    PropertyKind, SetId,
 };
 use crate::suggest;
 use crate::url::quoted;
@@ -142,6 +142,12 @@ impl Leaf {
     pub(crate) fn of(model: &Model, declared: &Declared, id: LeafId) -> Leaf {
         let enumeration = declared.enumeration.map(|enumeration| Arc::clone(&model.enumerations[enumeration.0]));
         Leaf { id, primitive: declared.primitive, nullable: declared.nullable, enumeration }
+    }
+
+    /// One value of a collection, as a leaf by itself.
+    pub(crate) fn of_item(&self) -> Leaf {
+        let primitive = self.primitive.item().map_or(self.primitive, Item::primitive);
+        Leaf { id: LeafId(0), primitive, nullable: self.nullable, enumeration: self.enumeration.clone() }
     }
 }
 

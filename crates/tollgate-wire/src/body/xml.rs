@@ -11,6 +11,8 @@ use super::{Context, DEPTH_MAX};
 use crate::atom::RELATED;
 use crate::edm::{Multiplicity, Primitive, SetId};
 use crate::entry::Entry;
+use crate::items;
+use crate::value::{Cell, Row};
 use crate::xml::reader::{Reader, Tag};
 
 /// Whose XML it is.
@@ -126,6 +128,7 @@ impl<'d, 'c> Xml<'d, 'c> {
                 self.reader.skip()?;
                 null(leaf, entry, position)
             }
+            Kind::Leaf(leaf) if leaf.primitive.item().is_some() => self.values(leaf, entry),
             Kind::Leaf(leaf) => self.leaf(leaf, entry, position),
             Kind::Complex(complex) if is_null => {
                 self.reader.skip()?;
@@ -152,6 +155,33 @@ impl<'d, 'c> Xml<'d, 'c> {
         entry
             .write(leaf.id, |out| check::append(out, version, leaf, text))
             .map_err(|wrong| BodyError::new(position, wrong.message(version, leaf, text)))
+    }
+
+    /// Reads the values of a collection, an element for each, up to the end of the element around them.
+    fn values(&mut self, leaf: &Leaf, entry: &mut Entry) -> Read<()> {
+        if self.dialect == Dialect::Atom {
+            return Err(self.fault("OData V2 has no collections of values"));
+        }
+        let one = leaf.of_item();
+        let (mut value, mut index, mut array) = (Entry::new(1), 0, Vec::new());
+        let mut writer = items::Writer::new(&mut array);
+        while let Some(tag) = self.reader.child()? {
+            let position = self.reader.position();
+            value.reset(1);
+            let read = if tag.attribute("null").is_some_and(|null| null == "true" || null == "1") {
+                self.reader.skip()?;
+                null(&one, &mut value, position)
+            } else {
+                self.leaf(&one, &mut value, position)
+            };
+            read.and_then(|()| check::finite(value.cell(0)).map_err(|message| BodyError::new(position, message)))
+                .map_err(|error| error.inside_item(index, ""))?;
+            writer.push(one.primitive, value.cell(0));
+            index += 1;
+        }
+        writer.finish();
+        entry.set(leaf.id, Cell::Text(&array));
+        Ok(())
     }
 
     /// Reads a link of an entry behind its start tag: entities inside of it are to be created, an entity that it names

@@ -120,7 +120,12 @@ fn write_entity_type(json: &mut Writer<'_>, model: &Model, entity_type: &EntityT
 fn property(json: &mut Writer<'_>, model: &Model, property: &Property, provided: Option<&Provided>) {
     match property.kind {
         PropertyKind::Primitive(primitive) => typed(json, primitive),
-        PropertyKind::Enumeration(id, _) => json.text("$Type", &model.enumerations[id.0].full_name),
+        PropertyKind::Enumeration(id, stored) => {
+            if stored.item().is_some() {
+                json.truth("$Collection", true);
+            }
+            json.text("$Type", &model.enumerations[id.0].full_name);
+        }
         PropertyKind::Complex(id) => json.text("$Type", &qualified(model, &model.complex_types[id.0].name)),
     }
     if property.nullable {
@@ -129,6 +134,7 @@ fn property(json: &mut Writer<'_>, model: &Model, property: &Property, provided:
     if let Some(Provided::Default(value)) = provided {
         match property.kind {
             PropertyKind::Primitive(primitive) => default(json, primitive, value),
+            PropertyKind::Enumeration(_, Primitive::Collection(_)) => {}
             PropertyKind::Enumeration(id, _) => {
                 let mut names = String::new();
                 model.enumerations[id.0].write_names(&mut names, value.cell());
@@ -148,6 +154,10 @@ fn property(json: &mut Writer<'_>, model: &Model, property: &Property, provided:
 
 /// A primitive type with its facets; strings are what is meant where nothing stands.
 fn typed(json: &mut Writer<'_>, primitive: Primitive) {
+    if let Primitive::Collection(item) = primitive {
+        json.truth("$Collection", true);
+        return typed(json, item.primitive());
+    }
     if !matches!(primitive, Primitive::String { .. }) {
         json.text("$Type", &format!("Edm.{}", v4::type_name(primitive)));
     }
@@ -176,6 +186,7 @@ fn default(json: &mut Writer<'_>, primitive: Primitive, value: &Value) {
     let mut text = Vec::new();
     match value {
         Value::Null => return,
+        _ if primitive.item().is_some() => return,
         Value::Binary(bytes) => base64::encode_url(&mut text, bytes),
         value => raw::write(&mut text, Some(Version::V4), primitive, value.cell()),
     }

@@ -27,7 +27,7 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
     }
     for complex in &model.complex_types {
         open(out, "ComplexType", &[("Name", &complex.name)]);
-        for property in &complex.properties {
+        for property in complex.properties.iter().filter(|property| property.is_shown_in(Version::V2)) {
             write_property(out, model, property, &Role::default());
         }
         close(out, "ComplexType");
@@ -62,7 +62,8 @@ fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType)
     open(out, "Key", &[]);
     write_references(out, entity_type, &entity_type.key);
     close(out, "Key");
-    for (position, property) in entity_type.properties.iter().enumerate() {
+    let properties = entity_type.properties.iter().enumerate();
+    for (position, property) in properties.filter(|(_, property)| property.is_shown_in(Version::V2)) {
         let is_it = |leaf: &LeafId| entity_type.leaves[leaf.0].property == position;
         let role = Role {
             is_key: entity_type.key.iter().any(is_it),

@@ -91,7 +91,9 @@ fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType)
 fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, provided: Option<&Provided>) {
     let (kind, facets) = match property.kind {
         PropertyKind::Primitive(primitive) => (type_name(primitive), facets(primitive)),
-        PropertyKind::Enumeration(id, _) => (model.enumerations[id.0].full_name.clone(), Vec::new()),
+        PropertyKind::Enumeration(id, stored) => {
+            (of_enumeration(&model.enumerations[id.0].full_name, stored), Vec::new())
+        }
         PropertyKind::Complex(id) => (format!("{}.{}", model.namespace, model.complex_types[id.0].name), Vec::new()),
     };
     let mut attributes = vec![("Name", property.name.as_str()), ("Type", kind.as_str())];
@@ -100,7 +102,9 @@ fn write_property(out: &mut Vec<u8>, model: &Model, property: &Property, provide
     }
     attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
     let default = match property.kind {
-        PropertyKind::Enumeration(id, _) => default_member(&model.enumerations[id.0], provided),
+        PropertyKind::Enumeration(id, stored) if stored.item().is_none() => {
+            default_member(&model.enumerations[id.0], provided)
+        }
         _ => super::default_value(Version::V4, property, provided),
     };
     attributes.extend(default.as_deref().map(|value| ("DefaultValue", value)));
@@ -264,11 +268,23 @@ fn write_import(out: &mut Vec<u8>, model: &Model, function: &FunctionImport) {
 }
 
 fn type_name(primitive: Primitive) -> String {
-    format!("Edm.{}", v4::type_name(primitive))
+    match primitive {
+        Primitive::Collection(item) => item.collection_name().to_owned(),
+        primitive => format!("Edm.{}", v4::type_name(primitive)),
+    }
+}
+
+/// The type of what holds members of an enumeration: one, or a collection.
+fn of_enumeration(full_name: &str, stored: Primitive) -> String {
+    match stored.item() {
+        Some(_) => format!("Collection({full_name})"),
+        None => full_name.to_owned(),
+    }
 }
 
 fn facets(primitive: Primitive) -> Vec<(&'static str, String)> {
     match primitive {
+        Primitive::Collection(item) => facets(item.primitive()),
         Primitive::String { length_max } | Primitive::Binary { length_max } if length_max > 0 => {
             vec![("MaxLength", length_max.to_string())]
         }

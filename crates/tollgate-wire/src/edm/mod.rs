@@ -4,12 +4,14 @@
 
 pub mod csdl_json;
 mod enumeration;
+mod item;
 pub mod metadata_v2;
 pub mod metadata_v4;
 mod operation;
 pub mod service_document;
 
 pub use enumeration::{Arity, Enumeration, EnumerationId, Member};
+pub use item::Item;
 pub use operation::{
     Binding, BoundTo, Effect, FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, Reached,
 };
@@ -241,6 +243,9 @@ pub enum Primitive {
     },
     /// `Edm.Duration` (V4); V2 has no such type and shows `Edm.String`.
     Duration,
+    /// A collection of values (V4 and plain REST); V2 has no such thing and does not show the property. It is nullable
+    /// where its values are: the collection itself is never null, but empty.
+    Collection(Item),
 }
 
 impl Primitive {
@@ -253,6 +258,14 @@ impl Primitive {
     /// Whole, decimal and floating-point numbers.
     pub fn is_number(self) -> bool {
         self.is_integer() || matches!(self, Primitive::Single | Primitive::Double | Primitive::Decimal { .. })
+    }
+
+    /// The type of its values, of a collection.
+    pub fn item(self) -> Option<Item> {
+        match self {
+            Primitive::Collection(item) => Some(item),
+            _ => None,
+        }
     }
 }
 
@@ -395,6 +408,13 @@ impl Model {
     }
 }
 
+impl Property {
+    /// Whether a version has it: V2 has no collections.
+    pub fn is_shown_in(&self, version: Version) -> bool {
+        version == Version::V4 || self.kind.primitive().and_then(Primitive::item).is_none()
+    }
+}
+
 impl PropertyKind {
     /// The primitive that its values are stored as; nothing where it is complex.
     pub fn primitive(self) -> Option<Primitive> {
@@ -441,6 +461,8 @@ fn default_value(version: Version, property: &Property, provided: Option<&Provid
     let mut text = Vec::new();
     match value {
         Value::Null => return None,
+        // A collection has none in CSDL (V4.01, section 7.2.7).
+        _ if primitive.item().is_some() => return None,
         Value::Binary(bytes) if version == Version::V2 => base64::encode(&mut text, bytes),
         Value::Binary(bytes) => base64::encode_url(&mut text, bytes),
         value => raw::write(&mut text, Some(version), primitive, value.cell()),
@@ -468,6 +490,11 @@ impl EntityType {
     /// The property of that name, as its position in [`EntityType::properties`].
     pub fn property(&self, name: &str) -> Option<usize> {
         self.properties.iter().position(|property| property.name == name)
+    }
+
+    /// The property of that name where a version has it.
+    pub fn property_in(&self, version: Version, name: &str) -> Option<usize> {
+        self.property(name).filter(|property| self.properties[*property].is_shown_in(version))
     }
 
     /// The navigation property of that name.

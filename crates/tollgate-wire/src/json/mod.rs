@@ -10,10 +10,11 @@ pub mod v2;
 pub mod v4;
 
 use crate::document::{Entity, ReadError, Related, Scalar, Schema};
-use crate::edm::Primitive;
+use crate::edm::{Item, Primitive};
 use crate::format::Ieee754;
 use crate::number::Width;
 use crate::stencil::cell::{Form, Syntax};
+use crate::stencil::items::{Array, ItemsForm};
 use crate::stencil::outline::{Field, Member, typical_size};
 use crate::stencil::program::{Null, Pattern, Program};
 use reader::{Event, Reader};
@@ -67,18 +68,44 @@ pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
         | P::DateTime { .. }
         | P::DateTimeOffset { .. }
         | P::TimeOfDay { .. }
-        | P::Duration => quoted(Form::JsonText),
+        | P::Duration
+        // Its values are written one by one.
+        | P::Collection(_) => quoted(Form::JsonText),
     }
 }
 
 /// Writes a primitive without its name.
 pub(crate) fn value(program: &mut Program, dialect: Dialect, field: Field<'_>) {
+    if let Primitive::Collection(item) = field.primitive {
+        return items(program, dialect, field, item);
+    }
     if let (Dialect::V4(_), Some(enumeration)) = (dialect, field.enumeration) {
         return program.members(field.column, enumeration);
     }
     let pattern = pattern(dialect, field.primitive);
     let null = Null { take_back: pattern.before.len() as u16, skip: pattern.after.len() as u16, text: "null" };
     program.value(field.column, typical_size(field.primitive), pattern, null, "");
+}
+
+/// Writes a collection without its name.
+fn items(program: &mut Program, dialect: Dialect, field: Field<'_>, item: Item) {
+    let primitive = item.primitive();
+    let enumeration = match dialect {
+        Dialect::V4(_) => field.enumeration.cloned(),
+        Dialect::V2 | Dialect::Rest => None,
+    };
+    // All others are in quotes in the canonical array, and in documents.
+    let differs = match primitive {
+        Primitive::Decimal { .. } => dialect != Dialect::V4(Ieee754::String),
+        Primitive::Int64 => dialect == Dialect::V4(Ieee754::String),
+        Primitive::DateTime { .. } => matches!(dialect, Dialect::V4(_)),
+        _ => false,
+    };
+    let array = if differs || enumeration.is_some() { Array::Rewritten } else { Array::Copied };
+    let (begin, between, end) = ("[", ",", "]");
+    let item = pattern(dialect, primitive);
+    let form = ItemsForm { begin, between, end, item, null: "null", enumeration, array };
+    program.items(field.column, typical_size(field.primitive), form);
 }
 
 /// The members of a JSON object that is being compiled: it knows where a comma belongs.

@@ -3,7 +3,7 @@
 use super::reader::{Event, Limits, Reader};
 use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text};
 use crate::document::{Document, Entity, Extent, ReadError, Related, Schema};
-use crate::edm::Multiplicity;
+use crate::edm::{Multiplicity, Version};
 use crate::escape;
 use crate::number::write_integer;
 use crate::stencil::cell::Form;
@@ -30,7 +30,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
         metadata.text("\",\"media_src\":\"").root().address(key).text("/$value\"");
     }
     metadata.text("}");
-    for member in outline.members() {
+    for member in outline.members(Version::V2) {
         write_member(&mut object, outline, &member);
     }
     for link in outline.links() {

@@ -2,10 +2,12 @@
 //!
 //! It deliberately leaves out delta payloads and streams inside of entities.
 
+use std::borrow::Cow;
+
 use super::reader::{Event, Limits, Reader};
 use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text, value};
 use crate::document::{Document, Entity, Extent, ReadError, Related, Schema};
-use crate::edm::{EntityType, Model, Multiplicity, Primitive, PropertyKind};
+use crate::edm::{EntityType, Model, Multiplicity, Primitive, PropertyKind, Version};
 use crate::escape;
 use crate::format::{Ieee754, Metadata, Release};
 use crate::number::write_integer;
@@ -117,7 +119,7 @@ fn entity(stencil: &mut Stencil, outline: &Outline<'_>, style: Style) {
             object.name(&[at, "mediaContentType"]).text("\"").append(&media_type).text("\"");
         }
     }
-    for member in outline.members() {
+    for member in outline.members(Version::V4) {
         annotated_member(&mut object, outline, &member, style);
     }
     if metadata == Metadata::Full {
@@ -153,17 +155,20 @@ fn annotated_member(object: &mut Object<'_>, outline: &Outline<'_>, member: &Mem
 
 pub(super) fn annotated_field(object: &mut Object<'_>, field: Field<'_>, style: Style) {
     if let (Metadata::Full, Some(name)) = (style.metadata, annotated_type(field)) {
-        object.name(&[field.name, style.control(), "type"]).texts(&["\"#", name, "\""]);
+        object.name(&[field.name, style.control(), "type"]).texts(&["\"#", &name, "\""]);
     }
     object.field(Dialect::V4(style.ieee754), field);
 }
 
-/// The type that a reader cannot see from the JSON value: section 4.5.3 lets it see Boolean, String and Double.
-fn annotated_type(field: Field<'_>) -> Option<&str> {
+/// The type that a reader cannot see from the JSON value: section 4.5.3 lets it see Boolean, String and Double. That of a
+/// collection it never sees (V4.01, section 4.5.3: "the type name within parentheses").
+fn annotated_type(field: Field<'_>) -> Option<Cow<'_, str>> {
     match (field.enumeration, field.primitive) {
-        (Some(enumeration), _) => Some(&enumeration.full_name),
+        (Some(enumeration), Primitive::Collection(_)) => Some(format!("Collection({})", enumeration.full_name).into()),
+        (Some(enumeration), _) => Some(enumeration.full_name.as_str().into()),
         (None, Primitive::Boolean | Primitive::String { .. } | Primitive::Double) => None,
-        (None, other) => Some(type_name(other)),
+        (None, Primitive::Collection(item)) => Some(item.collection_name().replace("Edm.", "").into()),
+        (None, other) => Some(type_name(other).into()),
     }
 }
 
@@ -186,6 +191,8 @@ pub(crate) fn type_name(primitive: Primitive) -> &'static str {
         Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } => "DateTimeOffset",
         Primitive::TimeOfDay { .. } => "TimeOfDay",
         Primitive::Duration => "Duration",
+        // It has the name of its namespace inside.
+        Primitive::Collection(item) => item.collection_name(),
     }
 }
 
@@ -222,7 +229,7 @@ pub(crate) fn compile_property(
     match member {
         Member::Primitive(field) => {
             if let (Metadata::Full, Some(name)) = (metadata, annotated_type(*field)) {
-                object.name(&[at, "type"]).texts(&["\"#", name, "\""]);
+                object.name(&[at, "type"]).texts(&["\"#", &name, "\""]);
             }
             value(object.name(&["value"]), Dialect::V4(ieee754), *field);
         }

@@ -133,6 +133,7 @@ fn sample(primitive: Primitive) -> &'static str {
         Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } => "2013-09-25T00:00:00Z",
         Primitive::TimeOfDay { .. } => "11:00:00",
         Primitive::Duration => "duration'PT1H'",
+        Primitive::Collection(_) => "null",
     }
 }
 

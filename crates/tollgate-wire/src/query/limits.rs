@@ -17,6 +17,9 @@ pub(super) const NAVIGATION_MAX: usize = 4;
 /// How deep questions about related entities may nest: each is a subquery for each row of the one around it.
 pub(super) const QUESTIONS_MAX: usize = 4;
 
+/// Values of an array that a collection is held against: each is a subquery within that of the one before.
+pub(super) const ARRAY_VALUES_MAX: usize = 16;
+
 /// Keys of an order.
 pub const ORDER_KEYS_MAX: usize = 16;
 

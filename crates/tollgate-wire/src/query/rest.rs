@@ -20,9 +20,10 @@ use super::paging::whole_number;
 use super::skip_token;
 use crate::date;
 use crate::document::Scalar;
-use crate::edm::{EntityType, LeafId, Primitive, Version};
+use crate::edm::{EntityType, Item, LeafId, Primitive, Version};
 use crate::plan::{
-    Comparison, Counting, Direction, Expression, ExpressionKind, Function, Logic, Options, OrderBy, Origin, Select,
+    Comparison, Counting, Direction, Expression, ExpressionKind, Function, Items, Logic, Options, OrderBy, Origin,
+    Question, Select,
 };
 use crate::suggest;
 use crate::url::{Fault, Parsed, Place, Plus, Problem, UrlError, decode, quoted};
@@ -72,6 +73,8 @@ impl Operator {
     pub fn applies_to(&self, primitive: Primitive, nullable: bool) -> bool {
         match self.asks {
             Asks::OneOf | Asks::NoneOf => true,
+            // Itself it is never null, and has no order.
+            _ if primitive.item().is_some() => false,
             Asks::Order(_) => has_order(primitive) && primitive != Primitive::Boolean,
             Asks::Text(_) => matches!(primitive, Primitive::String { .. }),
             Asks::Null => nullable,
@@ -108,7 +111,7 @@ pub fn name(path: &str) -> String {
 
 /// Whether entities have an order by values of that type.
 pub fn has_order(primitive: Primitive) -> bool {
-    !matches!(primitive, Primitive::Binary { .. })
+    !matches!(primitive, Primitive::Binary { .. } | Primitive::Collection(_))
 }
 
 /// Reads the query of a list, which is still percent-encoded.
@@ -246,7 +249,9 @@ impl Reader<'_> {
     /// A value of what an operator asks for.
     fn value(&self, leaf: LeafId, operator: &Operator, text: &str) -> Parsed<Value> {
         let declared = &self.entity_type.leaves[leaf.0];
-        let primitive = if operator.asks_for_null() { Primitive::Boolean } else { declared.primitive };
+        // Of a collection the values are asked for.
+        let one = declared.primitive.item().map_or(declared.primitive, Item::primitive);
+        let primitive = if operator.asks_for_null() { Primitive::Boolean } else { one };
         value(primitive, text).ok_or_else(|| {
             let what = format!("{} is no value for {}", quoted(text), quoted(&declared.path));
             Problem::whole(Fault::BadValue, what).hint(format!("expected {}", example(primitive)))
@@ -305,6 +310,9 @@ impl Reader<'_> {
     fn expression(&self, condition: Condition) -> Expression {
         let Condition { leaf, operator, mut values } = condition;
         let primitive = self.entity_type.leaves[leaf.0].primitive;
+        if let Primitive::Collection(item) = primitive {
+            return has_one_of((leaf, item.primitive()), operator.asks, values);
+        }
         let property = || property(leaf, primitive);
         let literal = |value| typed(ExpressionKind::Literal(value), primitive);
         let compare = |comparison, right| {
@@ -418,6 +426,18 @@ fn is_named(path: &str, name: &str) -> bool {
     path.len() == name.len() && path.bytes().zip(name.bytes()).all(same)
 }
 
+/// Whether a collection has one of the values, or none of them.
+fn has_one_of((leaf, primitive): (LeafId, Primitive), asks: Asks, values: Vec<Value>) -> Expression {
+    let value = Box::new(typed(ExpressionKind::Item(0), primitive));
+    let among = Some(typed(ExpressionKind::In(value, values), Primitive::Boolean));
+    let items = Items { of: Origin::It, through: Vec::new(), leaf, question: Question::Any, condition: among };
+    let has = typed(ExpressionKind::Items(Box::new(items)), Primitive::Boolean);
+    match asks {
+        Asks::NoneOf => typed(ExpressionKind::Not(Box::new(has)), Primitive::Boolean),
+        _ => has,
+    }
+}
+
 fn property(leaf: LeafId, primitive: Primitive) -> Expression {
     typed(ExpressionKind::Leaf { of: Origin::It, through: Vec::new(), leaf }, primitive)
 }
@@ -453,5 +473,6 @@ fn example(primitive: Primitive) -> &'static str {
         P::DateTime { .. } | P::DateTimeOffset { .. } => "a time, such as 2013-09-25T11:00:00Z",
         P::TimeOfDay { .. } => "a time of day, such as 11:00:00",
         P::Duration => "a duration, such as PT36H",
+        P::Collection(item) => example(item.primitive()),
     }
 }

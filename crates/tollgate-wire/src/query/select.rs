@@ -121,7 +121,7 @@ impl Chosen {
             Some((name, member)) => (name, Some(member)),
             None => (item, None),
         };
-        if let Some(property) = entity_type.property(name) {
+        if let Some(property) = entity_type.property_in(context.version, name) {
             let before = self.leaves.len();
             for (id, leaf) in entity_type.leaves.iter().enumerate().filter(|(_, leaf)| leaf.property == property) {
                 if member.is_none_or(|member| leaf.inner.is_some() && leaf.path[name.len() + 1..] == *member) {

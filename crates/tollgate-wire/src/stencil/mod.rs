@@ -25,6 +25,7 @@
 //! ```
 
 pub(crate) mod cell;
+pub(crate) mod items;
 pub(crate) mod outline;
 pub(crate) mod program;
 pub mod raw;

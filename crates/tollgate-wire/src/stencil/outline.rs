@@ -89,10 +89,12 @@ impl<'m> Outline<'m> {
         format!("{}.{}", self.model.namespace, self.model.complex_types[complex.0].name)
     }
 
-    /// What is shown, in order; neighbouring leaves of one complex property are one member.
-    pub(crate) fn members(&self) -> Vec<Member<'m>> {
+    /// What a version shows, in order; neighbouring leaves of one complex property are one member.
+    pub(crate) fn members(&self, version: Version) -> Vec<Member<'m>> {
         let mut members: Vec<(usize, Member<'m>)> = Vec::new();
-        for column in 0..self.columns.shown {
+        let leaf = |column: usize| &self.entity_type.leaves[self.columns.leaves[column].0];
+        let shown = |column: &usize| version == Version::V4 || leaf(*column).primitive.item().is_none();
+        for column in (0..self.columns.shown).filter(shown) {
             let (property, member) = self.member(column);
             match (members.last_mut(), member) {
                 (Some((last, Member::Complex { fields, .. })), Member::Complex { fields: more, .. })
@@ -260,5 +262,6 @@ pub(crate) fn typical_size(primitive: Primitive) -> usize {
         Primitive::Date => 10,
         Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } => 20,
         Primitive::TimeOfDay { .. } | Primitive::Duration => 11,
+        Primitive::Collection(item) => 4 * typical_size(item.primitive()),
     }
 }

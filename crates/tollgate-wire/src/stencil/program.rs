@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::Base;
 use super::cell::{self, Form};
+use super::items::{self, ItemsForm};
 use crate::edm::Enumeration;
 use crate::escape;
 use crate::value::{Cell, Row};
@@ -19,6 +20,7 @@ pub(crate) struct Program {
     text: Vec<u8>,
     steps: Vec<Step>,
     enumerations: Vec<Arc<Enumeration>>,
+    items: Vec<ItemsForm>,
     size_estimate: usize,
 }
 
@@ -39,6 +41,8 @@ enum Slot {
     Address,
     /// The names of the members that a value of the row is, in quotes.
     Members { column: u16, enumeration: u16 },
+    /// A collection of the row.
+    Items { column: u16, form: u16 },
     /// A value of the row.
     Cell { column: u16, form: Form, null: Null },
 }
@@ -109,19 +113,30 @@ impl Program {
         self.slot(Slot::Members { column, enumeration: position }, MEMBER_BYTES_ASSUMED);
     }
 
+    /// A collection, which takes about `size` bytes.
+    pub(crate) fn items(&mut self, column: usize, size: usize, form: ItemsForm) {
+        let column = u16::try_from(column).expect("a type has fewer than 65,536 leaves");
+        let position = u16::try_from(self.items.len()).expect("a type has fewer than 65,536 leaves");
+        self.items.push(form);
+        self.slot(Slot::Items { column, form: position }, size);
+    }
+
     /// Everything of another program.
     pub(crate) fn append(&mut self, other: &Program) -> &mut Program {
         let offset = u32::try_from(self.text.len()).expect("the static bytes of one entity fit 4 GiB");
         self.text.extend_from_slice(&other.text);
-        let known = u16::try_from(self.enumerations.len()).expect("a type has fewer than 65,536 leaves");
+        let count = |known: usize| u16::try_from(known).expect("a type has fewer than 65,536 leaves");
+        let (known, before) = (count(self.enumerations.len()), count(self.items.len()));
         self.steps.extend(other.steps.iter().map(|step| {
             let slot = match step.slot {
                 Slot::Members { column, enumeration } => Slot::Members { column, enumeration: enumeration + known },
+                Slot::Items { column, form } => Slot::Items { column, form: form + before },
                 slot => slot,
             };
             Step { end: step.end + offset, slot }
         }));
         self.enumerations.extend_from_slice(&other.enumerations);
+        self.items.extend_from_slice(&other.items);
         self.size_estimate += other.size_estimate;
         self
     }
@@ -171,6 +186,9 @@ impl Program {
                 },
                 Slot::Members { column, enumeration } => {
                     write_members(out, row.cell(usize::from(column)), &self.enumerations[usize::from(enumeration)]);
+                }
+                Slot::Items { column, form } => {
+                    items::write(out, &self.items[usize::from(form)], row.cell(usize::from(column)));
                 }
                 Slot::Root => out.extend_from_slice(base.service_root().as_bytes()),
                 Slot::Updated => out.extend_from_slice(base.updated().as_bytes()),

@@ -2,6 +2,7 @@
 
 use super::cell::{self, Form};
 use crate::edm::{Primitive, Version};
+use crate::items;
 use crate::value::Cell;
 use crate::xml::{self, Dialect};
 
@@ -13,10 +14,13 @@ pub fn content_type(primitive: Primitive) -> &'static str {
     }
 }
 
-/// Writes a raw value; null is nothing (it is answered with 404 in V2 and 204 in V4). `version` is `None` for plain REST.
+/// Writes a raw value, or of a collection how many values it has; null is nothing (it is answered with 404 in V2 and 204 in V4). `version` is `None` for plain REST.
 pub fn write(out: &mut Vec<u8>, version: Option<Version>, primitive: Primitive, value: Cell<'_>) {
     let dialect = if version == Some(Version::V2) { Dialect::V2 } else { Dialect::Rest };
     match (value, primitive) {
+        (value, Primitive::Collection(_)) => {
+            out.extend_from_slice(items::count(value).to_string().as_bytes());
+        }
         (Cell::Null, _) => {}
         (Cell::Bytes(bytes), Primitive::Binary { .. }) => out.extend_from_slice(bytes),
         (Cell::Text(text), Primitive::String { .. }) => out.extend_from_slice(text),

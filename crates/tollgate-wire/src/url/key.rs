@@ -229,6 +229,8 @@ pub(super) fn example(version: Version, primitive: Primitive) -> &'static str {
         (P::TimeOfDay { .. }, Version::V4) => "11:00:00",
         (P::Duration, Version::V2) => "'PT36H'",
         (P::Duration, Version::V4) => "duration'PT36H'",
+        // No key is one.
+        (P::Collection(_), _) => "[…]",
     }
 }
 

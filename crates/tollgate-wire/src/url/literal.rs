@@ -418,5 +418,6 @@ pub(crate) fn type_name(version: Version, primitive: Option<Primitive>) -> &'sta
         (P::TimeOfDay { .. }, Version::V4) => "Edm.TimeOfDay",
         (P::Duration, Version::V2) => "Edm.String",
         (P::Duration, Version::V4) => "Edm.Duration",
+        (P::Collection(item), _) => item.collection_name(),
     }
 }

@@ -7,7 +7,7 @@ use super::function::{self, Call};
 use super::key::{self, Aliases};
 use super::percent::Quotes;
 use crate::edm::{
-    BoundTo, EntityType, FunctionImport, Model, Multiplicity, PropertyKind, Reached, SetId, Singleton, Version,
+    BoundTo, EntityType, FunctionImport, LeafId, Model, Multiplicity, PropertyKind, Reached, SetId, Singleton, Version,
 };
 use crate::plan::{Act, Called, Key, Options, Plan, Resource, Shape, Step};
 use crate::suggest;
@@ -241,18 +241,20 @@ impl Walk<'_> {
             Shape::Collection => self.behind_collection(entity_type, segment),
             Shape::Entity => self.behind_entity(entity_type, segment),
             Shape::Property(property) => self.behind_complex(entity_type, property, segment),
-            Shape::Leaf(leaf) if segment.text == "$value" => {
+            Shape::Leaf(leaf) if segment.text == of_leaf(entity_type, leaf) => {
                 self.shape = Shape::RawValue(leaf);
                 Ok(())
             }
             Shape::Leaf(leaf) => {
-                not_built(self.version, segment)?;
+                if entity_type.leaves[leaf.0].primitive.item().is_none() || segment.text != "$value" {
+                    not_built(self.version, segment)?;
+                }
                 let what = format!(
                     "{} cannot follow the property '{}'",
                     quoted(segment.text),
                     entity_type.leaves[leaf.0].path
                 );
-                Err(unknown(segment.at, what).hint("only $value can"))
+                Err(unknown(segment.at, what).hint(format!("only {} can", of_leaf(entity_type, leaf))))
             }
             Shape::Count | Shape::RawValue(_) | Shape::Stream => Err(unknown(
                 segment.at,
@@ -330,7 +332,7 @@ impl Walk<'_> {
             self.steps.push(step);
             return Ok(());
         }
-        if let Some(property) = entity_type.property(segment.text) {
+        if let Some(property) = entity_type.property_in(self.version, segment.text) {
             self.shape = match entity_type.leaf(segment.text) {
                 Some(leaf) => Shape::Leaf(leaf),
                 None => Shape::Property(property),
@@ -368,7 +370,7 @@ impl Walk<'_> {
             leaf.property == property && leaf.inner.is_some_and(|inner| complex.properties[inner].name == segment.text)
         });
         if let Some(leaf) = leaf {
-            self.shape = Shape::Leaf(crate::edm::LeafId(leaf));
+            self.shape = Shape::Leaf(LeafId(leaf));
             return Ok(());
         }
         not_built(self.version, segment)?;
@@ -445,6 +447,14 @@ fn system_resource(version: Version, segment: &Segment<'_>) -> Parsed<Resource> 
                 suggest::nearest(segment.name, ["$metadata", "$batch"]).map(|name| format!("did you mean {name}?"));
             Err(unknown(segment.at, format!("unknown resource {}", quoted(segment.text))).hint_if(hint))
         }
+    }
+}
+
+/// What may follow a leaf: its bare value, or of a collection how many values it has.
+fn of_leaf(entity_type: &EntityType, leaf: LeafId) -> &'static str {
+    match entity_type.leaves[leaf.0].primitive.item() {
+        None => "$value",
+        Some(_) => "$count",
     }
 }
 

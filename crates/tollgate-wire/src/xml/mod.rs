@@ -4,10 +4,11 @@
 
 pub(crate) mod reader;
 
-use crate::edm::Primitive;
+use crate::edm::{Item, Primitive};
 use crate::escape;
 use crate::number::Width;
 use crate::stencil::cell::{Form, Syntax};
+use crate::stencil::items::{Array, ItemsForm};
 use crate::stencil::outline::{Field, typical_size};
 use crate::stencil::program::{Null, Pattern, Program};
 
@@ -61,7 +62,9 @@ pub(crate) fn pattern(dialect: Dialect, primitive: Primitive) -> Pattern {
             | P::DateTime { .. }
             | P::DateTimeOffset { .. }
             | P::TimeOfDay { .. }
-            | P::Duration,
+            | P::Duration
+            // How many values it has: the values themselves are no primitive.
+            | P::Collection(_),
             _,
         ) => bare(Form::XmlText),
     }
@@ -72,12 +75,31 @@ pub(crate) fn element(program: &mut Program, dialect: Dialect, field: Field<'_>,
     let pattern = pattern(dialect, field.primitive);
     program.texts(&["<", dialect.prefix(), field.name, attributes, ">"]);
     let close = format!("</{}{}>", dialect.prefix(), field.name);
+    if let Primitive::Collection(item) = field.primitive {
+        program.items(field.column, typical_size(field.primitive), items(dialect, item));
+        program.text(&close);
+        return;
+    }
     let null = Null {
         take_back: (">".len() + pattern.before.len()) as u16,
         skip: (pattern.after.len() + close.len()) as u16,
         text: dialect.null(),
     };
     program.value(field.column, typical_size(field.primitive), pattern, null, &close);
+}
+
+/// How a collection is written: an element for each of its values.
+fn items(dialect: Dialect, item: Item) -> ItemsForm {
+    let pattern = pattern(dialect, item.primitive());
+    ItemsForm {
+        begin: "",
+        between: "",
+        end: "",
+        item: Pattern { before: "<item>", form: pattern.form, after: "</item>" },
+        null: "<item null=\"true\"/>",
+        enumeration: None,
+        array: Array::Rewritten,
+    }
 }
 
 /// Writes a complex property as an element.

@@ -107,7 +107,7 @@ fn height(expression: &Expression) -> usize {
             assert_eq!(expression.primitive.is_none(), *value == Value::Null);
             0
         }
-        ExpressionKind::Leaf { .. } | ExpressionKind::Column(_) => 0,
+        ExpressionKind::Leaf { .. } | ExpressionKind::Column(_) | ExpressionKind::Item(_) => 0,
         ExpressionKind::Not(operand) | ExpressionKind::Negate(operand) => height(operand),
         ExpressionKind::Logic(_, left, right)
         | ExpressionKind::Compare(_, left, right)
@@ -117,6 +117,7 @@ fn height(expression: &Expression) -> usize {
             branches.iter().map(|(condition, value)| height(condition).max(height(value))).max().unwrap_or(0)
         }
         ExpressionKind::Related(related) => related.condition.as_ref().map_or(0, height),
+        ExpressionKind::Items(items) => items.condition.as_ref().map_or(0, height),
         ExpressionKind::Call(_, arguments) => arguments.iter().map(height).max().unwrap_or(0),
     }
 }

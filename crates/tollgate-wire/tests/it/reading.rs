@@ -54,6 +54,13 @@ fn describe_within(model: &Model, entity_type: &EntityType, sets: &[SetId], expr
             let arguments: Vec<String> = arguments.iter().map(inner).collect();
             format!("({function:?} {})", arguments.join(" "))
         }
+        ExpressionKind::Item(number) => format!("${number}"),
+        ExpressionKind::Items(items) => {
+            let collection = &entity_type.leaves[items.leaf.0].path;
+            let condition = items.condition.as_ref();
+            let condition = condition.map_or(String::new(), |condition| format!(" {}", inner(condition)));
+            format!("({:?} {collection}{condition})", items.question)
+        }
         ExpressionKind::In(operand, values) => format!("({} in {values:?})", inner(operand)),
         ExpressionKind::Case(branches) => {
             let branches: Vec<String> =

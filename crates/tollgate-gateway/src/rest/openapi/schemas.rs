@@ -98,7 +98,7 @@ impl Subject<'_> {
             let mut schema = match property.kind {
                 // Of an enumeration plain REST has what is stored.
                 PropertyKind::Primitive(primitive) | PropertyKind::Enumeration(_, primitive) => {
-                    nullable(value(primitive), property.nullable)
+                    of_property(primitive, property.nullable)
                 }
                 PropertyKind::Complex(_) => self.complex(leaves(), purpose, property.nullable),
             };
@@ -143,7 +143,7 @@ impl Subject<'_> {
         for index in leaves {
             let leaf = &self.entity_type.leaves[index];
             let name = leaf.path.rsplit('/').next().unwrap_or_default();
-            properties.insert(name.to_owned(), nullable(value(leaf.primitive), leaf.nullable));
+            properties.insert(name.to_owned(), of_property(leaf.primitive, leaf.nullable));
             let needed = match purpose {
                 Purpose::Answered => true,
                 Purpose::Selected | Purpose::Changed => false,
@@ -177,6 +177,16 @@ fn nullable(mut schema: Value, may_be_null: bool) -> Value {
         *name = json!([name.take(), "null"]);
     }
     schema
+}
+
+/// The value of a property: of a collection, which itself is never null, an array.
+fn of_property(primitive: Primitive, may_be_null: bool) -> Value {
+    match primitive {
+        Primitive::Collection(item) => {
+            json!({ "type": "array", "items": nullable(value(item.primitive()), may_be_null) })
+        }
+        primitive => nullable(value(primitive), may_be_null),
+    }
 }
 
 /// A value in a document.
@@ -237,6 +247,8 @@ pub(super) fn asked(primitive: Primitive) -> Value {
         P::DateTimeOffset { .. } => json!({ "type": "string", "format": "date-time" }),
         P::TimeOfDay { .. } => json!({ "type": "string", "format": "time-local", "pattern": TIME_OF_DAY }),
         P::Duration => json!({ "type": "string", "format": "duration" }),
+        // One of its values.
+        P::Collection(item) => asked(item.primitive()),
     }
 }
 

@@ -15,6 +15,18 @@ pub struct Catalog {
     pub tables: Vec<CatalogTable>,
     /// What was found that is told to the operator.
     pub remarks: Vec<Remark>,
+    /// What may hold a collection of values.
+    pub lists: Lists,
+}
+
+/// What may hold a collection of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Lists {
+    /// Columns of a type of their own.
+    #[default]
+    Arrays,
+    /// Texts, with arrays of JSON.
+    Texts,
 }
 
 /// A table or a view.

@@ -24,6 +24,9 @@
 //! [tables.orders.columns.status]
 //! enumeration = "Status"
 //!
+//! [tables.orders.columns.tags]
+//! collection = "Edm.String"    # SQLite: a text with an array of JSON; of an array of PostgreSQL: without nulls
+//!
 //! [tables.orders.complex.shipping]   # columns together
 //! type = "Address"
 //! members = { street = "ship_street", city = "ship_city" }
@@ -60,13 +63,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use tollgate_wire::edm::{Enumeration, Model, Primitive, Provided, Singleton, Version};
+use tollgate_wire::edm::{Enumeration, Item, Model, Primitive, Provided, Singleton, Version};
 use tollgate_wire::plan::{Key, Plan, Resource, Shape};
 use tollgate_wire::url;
 use toml::Spanned;
 
 use super::action::WantedAction;
-use super::catalog::{Catalog, CatalogColumn, CatalogTable};
+use super::catalog::{Catalog, CatalogColumn, CatalogTable, Lists};
+use super::collection;
 use super::complex::{Group, WantedComplex};
 use super::enumeration::{WantedEnumeration, unfit};
 use super::function::WantedFunction;
@@ -127,6 +131,7 @@ struct WantedColumn {
     stored: Option<Stored>,
     managed: Option<Spanned<Managed>>,
     enumeration: Option<Spanned<String>>,
+    collection: Option<Spanned<String>>,
 }
 
 /// What the gateway itself writes into a column.
@@ -171,12 +176,26 @@ pub(super) struct ColumnWish {
     pub(super) managed: Option<Provided>,
     /// The enumeration that its values are members of.
     pub(super) enumeration: Option<String>,
+    /// It holds a collection of such values.
+    pub(super) collection: Option<Item>,
 }
 
 impl ColumnWish {
     /// The type of a column's values.
     pub(super) fn primitive(&self, column: &CatalogColumn) -> Option<Primitive> {
-        self.stored.map(instant).or(column.primitive)
+        match self.collection {
+            Some(item) => collection::primitive(item, column),
+            None => self.stored.map(instant).or(column.primitive),
+        }
+    }
+
+    /// The form in which a column holds its values.
+    pub(super) fn form(&self, column: &CatalogColumn) -> Form {
+        match (self.collection, column.primitive) {
+            // Whatever a strict table takes as a text.
+            (Some(_), Some(Primitive::String { .. })) => Form::Checked,
+            _ => self.stored.unwrap_or(column.form),
+        }
     }
 }
 
@@ -231,7 +250,7 @@ impl Customisation {
             let Some(position) = tables.iter().position(|table| table == name.get_ref()) else {
                 return Err(self.unknown("table", name, tables.iter().map(String::as_str)));
             };
-            self.check_table(&catalog.tables[position], wanted)?;
+            self.check_table(&catalog.tables[position], wanted, catalog.lists)?;
         }
         self.check_names(catalog.tables.iter().filter(|table| !self.of(table).hidden).map(|table| {
             let wanted = self.wanted(table);
@@ -240,7 +259,7 @@ impl Customisation {
         self.check_names(self.wanted.tables.values().map(|wanted| (wanted.r#type.as_ref(), String::new())))
     }
 
-    fn check_table(&self, table: &CatalogTable, wanted: &WantedTable) -> Result<(), ConfigError> {
+    fn check_table(&self, table: &CatalogTable, wanted: &WantedTable, lists: Lists) -> Result<(), ConfigError> {
         let columns = || table.columns.iter().map(|column| column.name.as_str());
         let column = |name: &Spanned<String>| {
             let found = table.columns.iter().find(|column| column.name == *name.get_ref());
@@ -248,6 +267,7 @@ impl Customisation {
         };
         for (name, wanted_column) in &wanted.columns {
             let column = column(name)?;
+            self.check_collection(table, column, wanted_column, lists)?;
             self.check_managed(table, column, wanted_column)?;
             self.check_enumeration(table, column, wanted_column)?;
             let in_key = table.primary_key.iter().any(|key| table.columns[*key].name == column.name);
@@ -265,7 +285,7 @@ impl Customisation {
         }
         for name in wanted.key.iter().flatten() {
             let column = column(name)?;
-            if !column.primitive.is_some_and(keyable) {
+            if !self.of_column(table, column).primitive(column).is_some_and(keyable) {
                 let (name_text, declared) = (&column.name, &column.declared);
                 let wrong = format!("column `{name_text}` cannot be a key: it is of type {declared}");
                 return Err(self.wrong(name.span(), &wrong));
@@ -305,6 +325,31 @@ impl Customisation {
         Err(self.wrong(managed.span(), &wrong))
     }
 
+    fn check_collection(
+        &self,
+        table: &CatalogTable,
+        column: &CatalogColumn,
+        wanted: &WantedColumn,
+        lists: Lists,
+    ) -> Result<(), ConfigError> {
+        let Some(asked) = &wanted.collection else { return Ok(()) };
+        let is_etag = self.wanted(table).and_then(|table| table.etag.as_ref());
+        let wrong = if wanted.stored.is_some() || wanted.managed.is_some() {
+            Some("it is managed, or stored as a number".to_owned())
+        } else if is_etag.is_some_and(|etag| *etag.get_ref() == column.name) {
+            Some("it is the ETag".to_owned())
+        } else {
+            collection::unfit(asked.get_ref(), table, column, lists)
+        };
+        match wrong {
+            None => Ok(()),
+            Some(wrong) => {
+                let wrong = format!("column `{}` cannot be a collection: {wrong}", column.name);
+                Err(self.wrong(asked.span(), &wrong))
+            }
+        }
+    }
+
     fn check_enumeration(
         &self,
         table: &CatalogTable,
@@ -325,7 +370,7 @@ impl Customisation {
             _ if in_key => "it is part of the key, which is no enumeration".to_owned(),
             _ if wanted.managed.is_some() => "it is managed".to_owned(),
             None => "it is not served".to_owned(),
-            Some(primitive) => match unfit(&enumeration, primitive) {
+            Some(primitive) => match unfit(&enumeration, primitive.item().map_or(primitive, Item::primitive)) {
                 None => return Ok(()),
                 Some(wrong) => format!("it is of type {}: {wrong}", column.declared),
             },
@@ -339,7 +384,12 @@ impl Customisation {
         for (name, complex) in &wanted.complex {
             let group = complex.group(table, name).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
             for (member, column) in &group.members {
-                let hidden = self.of_column(table, &table.columns[*column]).hidden;
+                let wish = self.of_column(table, &table.columns[*column]);
+                if wish.primitive(&table.columns[*column]).is_some_and(|primitive| primitive.item().is_some()) {
+                    let wrong = format!("the column of `{member}` is a collection, which stands by itself");
+                    return Err(self.wrong(name.span(), &wrong));
+                }
+                let hidden = wish.hidden;
                 let is_key = wanted.key.iter().flatten().any(|key| *key.get_ref() == table.columns[*column].name);
                 if hidden || is_key || grouped.contains(column) {
                     let wrong = format!("the column of `{member}` is hidden, part of the key, or another member too");
@@ -469,6 +519,7 @@ impl Customisation {
             }),
             managed: wanted.managed.as_ref().map(|managed| managed.get_ref().provided()),
             enumeration: wanted.enumeration.as_ref().map(|name| name.get_ref().clone()),
+            collection: wanted.collection.as_ref().and_then(|name| collection::item(name.get_ref())),
         }
     }
 

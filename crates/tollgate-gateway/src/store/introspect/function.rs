@@ -158,7 +158,7 @@ pub(super) fn check_mentions(function: &FunctionImport, expression: &Spanned<Str
 }
 
 /// The types that a parameter can have.
-const TYPES: [(&str, Primitive); 14] = [
+pub(super) const TYPES: [(&str, Primitive); 14] = [
     ("Edm.Boolean", Primitive::Boolean),
     ("Edm.Byte", Primitive::Byte),
     ("Edm.SByte", Primitive::SByte),

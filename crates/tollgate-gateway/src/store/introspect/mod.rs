@@ -10,6 +10,7 @@
 //! | default that is a constant | default of the property |
 //! | any other default, a serial, an identity | provided by the database |
 //! | generated column | computed |
+//! | array of PostgreSQL, or text that the mapping file calls a collection | collection of values |
 //! | column that the mapping file calls managed | written by the gateway: when, or by whom, a row was made or changed |
 //!
 //! What is not served as it is, or not at all, is told in a [`Remark`]. It deliberately asks no database: the readers of
@@ -17,6 +18,7 @@
 
 mod action;
 mod catalog;
+mod collection;
 mod complex;
 mod customise;
 mod enumeration;
@@ -26,7 +28,7 @@ mod relation;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, CatalogColumn, CatalogTable, ForeignKey, TableKind};
+pub use catalog::{Catalog, CatalogColumn, CatalogTable, ForeignKey, Lists, TableKind};
 pub use customise::Customisation;
 
 use std::fmt;
@@ -99,7 +101,7 @@ pub fn introspected(catalog: &Catalog, name: &str, customisation: &Customisation
 /// Whether values of a type can tell entities apart in a URL (OData V4 CSDL, section 6.5).
 pub(crate) fn keyable(primitive: Primitive) -> bool {
     match primitive {
-        Primitive::Single | Primitive::Double | Primitive::Binary { .. } => false,
+        Primitive::Single | Primitive::Double | Primitive::Binary { .. } | Primitive::Collection(_) => false,
         Primitive::Boolean
         | Primitive::Byte
         | Primitive::SByte
@@ -169,7 +171,7 @@ impl Introspected {
                 let leaf = LeafId(columns.len());
                 leaves[position] = Some(leaf);
                 entity_type.provided.extend(provided.map(|provided| (leaf, provided)));
-                let form = customisation.of_column(table, column).stored.unwrap_or(column.form);
+                let form = customisation.of_column(table, column).form(column);
                 columns.push(Column { name: column.name.clone(), form });
                 property_of.push(entity_type.properties.len());
                 properties.push(property);
@@ -186,8 +188,11 @@ impl Introspected {
             }
         }
 
-        let served =
-            |column: &usize| leaves[*column].is_some_and(|_| table.columns[*column].primitive.is_some_and(keyable));
+        let served = |column: &usize| {
+            let column_of = &table.columns[*column];
+            let primitive = customisation.of_column(table, column_of).primitive(column_of);
+            leaves[*column].is_some_and(|_| primitive.is_some_and(keyable))
+        };
         let key = match custom.key {
             Some(key) => Key::Columns(key.iter().filter_map(|name| table.column(name)).collect()),
             None => natural_key(table, served),
@@ -285,6 +290,11 @@ impl Introspected {
             None if custom.read_only => Some(Provided::Computed),
             None => column.provided.clone(),
         };
+        let (provided, nullable) = match primitive {
+            // It is nullable where its values are, which a mapping file can deny; itself it never is.
+            Primitive::Collection(_) => (Some(collection::provided(primitive, provided)), custom.collection.is_none()),
+            _ => (provided, column.nullable),
+        };
         let not_writable = managed || provided == Some(Provided::Computed);
         let named = |name: &String| self.model.enumerations.iter().position(|known| known.name() == name);
         let kind = match custom.enumeration.as_ref().and_then(named) {
@@ -295,7 +305,7 @@ impl Introspected {
         let property = Property {
             name: free(&wanted, taken),
             kind,
-            nullable: column.nullable,
+            nullable,
             annotations: Annotations {
                 label: custom.label.or(column.label.clone()),
                 not_creatable: not_writable,

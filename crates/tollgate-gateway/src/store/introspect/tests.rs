@@ -45,7 +45,7 @@ fn reference(columns: &[usize], target: &str) -> ForeignKey {
 
 fn told(tables: Vec<CatalogTable>, custom: &str) -> String {
     let custom = Customisation::parse(custom, "shop.toml").unwrap();
-    match introspected(&Catalog { tables, remarks: Vec::new() }, "my shop", &custom) {
+    match introspected(&Catalog { tables, ..Catalog::default() }, "my shop", &custom) {
         Ok(made) => {
             assert_eq!(made.mapping.mismatch(&made.model), None);
             lines(&made)

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use bytes::{BufMut, BytesMut};
 use postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 use tollgate_wire::edm::Primitive;
+use tollgate_wire::items::{self, Token};
 use tollgate_wire::value::{Cell, Value};
 
 /// A value for a mark.
@@ -23,6 +24,8 @@ pub(crate) enum Bound<'v> {
     Bytes(&'v [u8]),
     /// A list as text, such as `{"a","b",NULL}`.
     List(&'v str),
+    /// The values of a collection, as a canonical array of JSON.
+    Items(&'v [u8]),
 }
 
 impl<'v> Bound<'v> {
@@ -34,6 +37,7 @@ impl<'v> Bound<'v> {
             Value::Integer(integer) => Bound::Integer(*integer),
             Value::Real(real) => Bound::Real(*real),
             Value::Text(Primitive::Duration, text) => Bound::Duration(text.as_bytes()),
+            Value::Text(Primitive::Collection(_), text) => Bound::Items(text.as_bytes()),
             Value::Decimal(text) | Value::String(text) | Value::Text(_, text) => Bound::Text(text.as_bytes()),
             Value::Binary(bytes) => Bound::Bytes(bytes),
         }
@@ -47,6 +51,7 @@ impl<'v> Bound<'v> {
             (Cell::Integer(integer), _) => Bound::Integer(integer),
             (Cell::Real(real), _) => Bound::Real(real),
             (Cell::Text(text), Primitive::Duration) => Bound::Duration(text),
+            (Cell::Text(text), Primitive::Collection(_)) => Bound::Items(text),
             (Cell::Text(text), _) => Bound::Text(text),
             (Cell::Bytes(bytes), _) => Bound::Bytes(bytes),
         }
@@ -70,6 +75,7 @@ impl<'v> Bound<'v> {
             }
             Bound::Text(text) | Bound::Bytes(text) => out.put_slice(text),
             Bound::List(list) => out.put_slice(list.as_bytes()),
+            Bound::Items(array) => array_literal(array, out),
             Bound::Duration([b'-', rest @ ..]) => {
                 let mut within_number = false;
                 for byte in rest {
@@ -85,6 +91,36 @@ impl<'v> Bound<'v> {
         }
         IsNull::No
     }
+}
+
+/// An array as PostgreSQL reads it: each value in quotes, but null.
+fn array_literal(array: &[u8], out: &mut BytesMut) {
+    let mut before = b'{';
+    let quoted = |text: &str, out: &mut BytesMut| {
+        out.put_u8(b'"');
+        for byte in text.bytes() {
+            if matches!(byte, b'"' | b'\\') {
+                out.put_u8(b'\\');
+            }
+            out.put_u8(byte);
+        }
+        out.put_u8(b'"');
+    };
+    // What was read and checked is a canonical array.
+    let _ = items::walk(array, |token| {
+        out.put_u8(std::mem::replace(&mut before, b','));
+        match token {
+            Token::Null => out.put_slice(b"NULL"),
+            Token::Boolean(is_true) => out.put_u8(if is_true { b't' } else { b'f' }),
+            Token::Number(digits) => out.put_slice(digits.as_bytes()),
+            Token::Text(text) => quoted(text, out),
+        }
+        Ok(())
+    });
+    if before == b'{' {
+        out.put_u8(b'{');
+    }
+    out.put_u8(b'}');
 }
 
 /// It is bound to a mark of any type; where the server cannot read it as that, the server says so.
@@ -106,7 +142,8 @@ impl ToSql for Bound<'_> {
             | Bound::Real(_)
             | Bound::Text(_)
             | Bound::Duration(_)
-            | Bound::List(_) => Format::Text,
+            | Bound::List(_)
+            | Bound::Items(_) => Format::Text,
         }
     }
 
@@ -131,6 +168,9 @@ mod tests {
         check(Bound::Real(-0.1), "-0.1");
         check(Bound::Text(b"2573.0000"), "2573.0000");
         check(Bound::Duration(b"P1DT1.5S"), "P1DT1.5S");
+        check(Bound::Items(b"[]"), "{}");
+        check(Bound::Items(br#"["a,\"b\\",null,"NULL",""]"#), r#"{"a,\"b\\",NULL,"NULL",""}"#);
+        check(Bound::Items(b"[1,-2.5,true]"), "{1,-2.5,t}");
         check(Bound::Duration(b"-P1DT12H0.5S"), "P-1DT-12H-0.5S");
     }
 }

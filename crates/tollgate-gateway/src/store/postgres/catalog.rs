@@ -2,10 +2,10 @@
 //! naming their schema: columns, keys, foreign keys, comments, and what this user may do with them.
 //!
 //! It deliberately decides no names: the catalog is made a model where all kinds of databases are. Types that no model
-//! has (enumerations, arrays, JSON, networks, intervals with their months and so on) are texts, which PostgreSQL makes of all and reads again.
+//! has (enumerations, arrays of what is none itself, JSON, networks, intervals with their months and so on) are texts, which PostgreSQL makes of all and reads again.
 
 use postgres::{Client, IsolationLevel, Row, Transaction};
-use tollgate_wire::edm::{Changes, Primitive, Provided};
+use tollgate_wire::edm::{Changes, Item, Primitive, Provided};
 use tollgate_wire::value::Value;
 
 use super::Database;
@@ -189,9 +189,32 @@ fn primitive(name: &str, modifier: i32) -> Primitive {
         "timestamptz" => Primitive::DateTimeOffset { precision },
         "time" => Primitive::TimeOfDay { precision },
         "bytea" => Primitive::Binary { length_max: 0 },
+        _ if ARRAYS.contains(&name) => {
+            let item = Item::of(primitive(&name[1..], modifier));
+            item.map_or(Primitive::String { length_max: 0 }, Primitive::Collection)
+        }
         _ => Primitive::String { length_max: 0 },
     }
 }
+
+/// Arrays whose values have a type in every model. All others are texts: what stands in their JSON may be anything.
+const ARRAYS: [&str; 15] = [
+    "_bool",
+    "_int2",
+    "_int4",
+    "_int8",
+    "_float4",
+    "_float8",
+    "_numeric",
+    "_text",
+    "_varchar",
+    "_bpchar",
+    "_uuid",
+    "_date",
+    "_timestamp",
+    "_timestamptz",
+    "_time",
+];
 
 /// Digits in all in the upper half, digits after the point in the 11 lowest bits with a sign; the whole is 4 too large.
 /// A model has no negative scale and none beyond the precision, so those are not limited.
@@ -237,6 +260,9 @@ mod tests {
         check("timestamptz", 3, Primitive::DateTimeOffset { precision: 3 });
         check("timestamp", -1, Primitive::DateTime { precision: 6 });
         check("tsvector", -1, Primitive::String { length_max: 0 });
+        check("_varchar", 24, Primitive::Collection(Item::String { length_max: 20 }));
+        check("_int4", -1, Primitive::Collection(Item::Int32));
+        check("_jsonb", -1, Primitive::String { length_max: 0 });
     }
 
     #[test]

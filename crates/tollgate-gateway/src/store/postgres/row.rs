@@ -8,7 +8,8 @@ use std::io::Write;
 use std::ops::Range;
 
 use postgres::types::{FromSql, Type};
-use tollgate_wire::edm::{EntityType, LeafId, Primitive};
+use tollgate_wire::edm::{EntityType, Item, LeafId, Primitive};
+use tollgate_wire::items;
 use tollgate_wire::value::{Cell, Row};
 
 use super::failure::Failure;
@@ -35,6 +36,8 @@ pub(super) enum Kind {
     Moment(Infinity),
     /// The same with `+00` at its end.
     Instant(Infinity),
+    /// An array of JSON.
+    List(Item),
 }
 
 /// What becomes of `infinity` and `-infinity`, which no model has.
@@ -61,6 +64,7 @@ impl Kind {
             Some(Primitive::DateTime { .. }) => Kind::Moment(Infinity::Refused),
             Some(Primitive::DateTimeOffset { .. }) => Kind::Instant(Infinity::Refused),
             Some(Primitive::Duration) => Kind::Interval,
+            Some(Primitive::Collection(item)) => Kind::List(item),
             Some(Primitive::String { .. } | Primitive::Guid | Primitive::TimeOfDay { .. }) | None => Kind::Text,
         }
     }
@@ -235,6 +239,12 @@ impl Reader {
                 // A value that is stored as text has its end already.
                 if !value.ends_with(end) {
                     self.converted.extend_from_slice(end);
+                }
+                Slot::Converted(begin..self.converted.len())
+            }
+            Kind::List(item) => {
+                if !items::append_canonical(&mut self.converted, item, value) {
+                    return Err("a list holds another list, or what is no finite number or no date of our era");
                 }
                 Slot::Converted(begin..self.converted.len())
             }

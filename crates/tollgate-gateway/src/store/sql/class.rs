@@ -32,6 +32,8 @@ pub enum Class {
     TimeOfDay,
     /// Duration as text.
     Duration,
+    /// The values of a collection: an array of PostgreSQL, otherwise one of JSON as text.
+    List,
 }
 
 impl Class {
@@ -53,6 +55,7 @@ impl Class {
             Some(Primitive::DateTimeOffset { .. }) => Class::Instant,
             Some(Primitive::TimeOfDay { .. }) => Class::TimeOfDay,
             Some(Primitive::Duration) => Class::Duration,
+            Some(Primitive::Collection(_)) => Class::List,
         }
     }
 
@@ -74,7 +77,7 @@ impl Class {
     /// Whether the stored form sorts and compares as the values do, without conversion or collation.
     pub fn sorts_as_stored(self) -> bool {
         match self {
-            Class::Decimal | Class::Instant | Class::Duration => false,
+            Class::Decimal | Class::Instant | Class::Duration | Class::List => false,
             Class::Null
             | Class::Boolean
             | Class::Integer
@@ -104,6 +107,7 @@ impl Class {
             Class::Instant => "a date and time with offset",
             Class::TimeOfDay => "a time of day",
             Class::Duration => "a duration",
+            Class::List => "a collection",
         }
     }
 }

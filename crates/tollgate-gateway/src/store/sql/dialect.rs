@@ -3,7 +3,7 @@
 //! SQLite stores whatever has no type of its own as canonical text and calls functions that are registered; PostgreSQL has
 //! types and functions for all of it. Where the two differ, an exhaustive match says both.
 
-use tollgate_wire::edm::Primitive;
+use tollgate_wire::edm::{Item, Primitive};
 use tollgate_wire::value::Value;
 
 use super::class::Class;
@@ -33,6 +33,8 @@ pub fn postgres_type(class: Class) -> &'static str {
         Class::Instant => "timestamptz",
         Class::TimeOfDay => "time",
         Class::Duration => "interval",
+        // No literal is one: of columns their own type counts.
+        Class::List => "text[]",
     }
 }
 
@@ -56,6 +58,21 @@ pub fn postgres_column_type(primitive: Primitive) -> &'static str {
         | Primitive::DateTimeOffset { .. }
         | Primitive::TimeOfDay { .. }
         | Primitive::Duration => postgres_type(Class::of(Some(primitive))),
+        Primitive::Collection(item) => match item {
+            Item::Boolean => "bool[]",
+            Item::Int16 => "int2[]",
+            Item::Int32 => "int4[]",
+            Item::Int64 => "int8[]",
+            Item::Single => "float4[]",
+            Item::Double => "float8[]",
+            Item::Decimal { .. } => "numeric[]",
+            Item::String { .. } => "text[] COLLATE \"C\"",
+            Item::Guid => "uuid[]",
+            Item::Date => "date[]",
+            Item::DateTime { .. } => "timestamp[]",
+            Item::DateTimeOffset { .. } => "timestamptz[]",
+            Item::TimeOfDay { .. } => "time[]",
+        },
     }
 }
 
@@ -81,7 +98,8 @@ pub fn is_text_in_postgres(primitive: Primitive) -> bool {
         | Primitive::Binary { .. }
         | Primitive::Guid
         | Primitive::Date
-        | Primitive::Duration => false,
+        | Primitive::Duration
+        | Primitive::Collection(_) => false,
     }
 }
 
@@ -103,7 +121,7 @@ pub fn class_of(value: &Value) -> Class {
 /// blank in a date and time.
 pub fn leaves_postgres_as_text(class: Class) -> bool {
     match class {
-        Class::Boolean | Class::Integer | Class::Real | Class::Binary | Class::Duration => false,
+        Class::Boolean | Class::Integer | Class::Real | Class::Binary | Class::Duration | Class::List => false,
         Class::Null
         | Class::Decimal
         | Class::String

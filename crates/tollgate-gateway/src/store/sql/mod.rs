@@ -128,6 +128,11 @@ impl<'p> Sql<'p> {
     pub fn answered(&mut self, class: Class, operand: impl FnOnce(&mut Self)) {
         match self.dialect {
             Dialect::Postgres if leaves_postgres_as_text(class) => self.cast(Class::String, operand),
+            Dialect::Postgres if class == Class::List => self.cast(Class::String, |sql| {
+                sql.push("array_to_json(");
+                operand(sql);
+                sql.push(")");
+            }),
             Dialect::Sqlite | Dialect::Postgres => operand(self),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use tollgate_wire::edm::{EntityType, LeafId, Multiplicity, NavigationId, NavigationProperty, SetId};
+use tollgate_wire::edm::{EntityType, Item, LeafId, Multiplicity, NavigationId, NavigationProperty, Primitive, SetId};
 use tollgate_wire::plan::Origin;
 
 use super::class::Class;
@@ -131,6 +131,9 @@ fn joined_alias(index: usize) -> String {
 fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, (set, leaf): (SetId, LeafId), decimals: Decimals) {
     let column = scope.mapping.column(set, leaf);
     let primitive = scope.model.type_of(set).leaves[leaf.0].primitive;
+    if let (Dialect::Sqlite, Primitive::Collection(item)) = (sql.dialect, primitive) {
+        return canonical_list(sql, item, scope.mapping.form(set, leaf), |sql| sql.column(alias, column));
+    }
     let class = Class::of(Some(primitive));
     match sql.dialect {
         Dialect::Postgres if class == Class::String || is_text_in_postgres(primitive) => {
@@ -148,7 +151,8 @@ fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, (set, leaf): 
 /// that. Binary numbers and integers are canonical as they are stored.
 fn canonical_column(sql: &mut Sql<'_>, class: Class, form: Form, column: impl FnOnce(&mut Sql<'_>)) {
     let kind = match class {
-        Class::Null | Class::Boolean | Class::Integer | Class::Real | Class::String | Class::Binary => {
+        // A list is made canonical by the type of its values.
+        Class::Null | Class::Boolean | Class::Integer | Class::Real | Class::String | Class::Binary | Class::List => {
             return column(sql);
         }
         Class::Decimal => "decimal",
@@ -168,6 +172,31 @@ fn canonical_column(sql: &mut Sql<'_>, class: Class, form: Form, column: impl Fn
         Form::Canonical | Form::Checked | Form::Blank | Form::UpperCase | Form::Bytes => "')",
         Form::Seconds => " seconds')",
         Form::Milliseconds => " milliseconds')",
+    });
+}
+
+/// Appends a column with an array of JSON so that it and all of its values have the canonical form.
+fn canonical_list(sql: &mut Sql<'_>, item: Item, form: Form, column: impl FnOnce(&mut Sql<'_>)) {
+    if form == Form::Canonical {
+        return column(sql);
+    }
+    sql.push(function::CANONICAL.text);
+    sql.push("(");
+    column(sql);
+    sql.push(match item {
+        Item::Boolean => ", 'list of boolean')",
+        Item::Int16 => ", 'list of int16')",
+        Item::Int32 => ", 'list of int32')",
+        Item::Int64 => ", 'list of int64')",
+        Item::Single => ", 'list of single')",
+        Item::Double => ", 'list of double')",
+        Item::Decimal { .. } => ", 'list of decimal')",
+        Item::String { .. } => ", 'list of string')",
+        Item::Guid => ", 'list of guid')",
+        Item::Date => ", 'list of date')",
+        Item::DateTime { .. } => ", 'list of datetime')",
+        Item::DateTimeOffset { .. } => ", 'list of instant')",
+        Item::TimeOfDay { .. } => ", 'list of time')",
     });
 }
 

@@ -252,7 +252,9 @@ fn never_null(scope: &Scope<'_>, expression: &Expression) -> bool {
         | ExpressionKind::Column(_)
         | ExpressionKind::Case(_)
         | ExpressionKind::Cast(_)
-        | ExpressionKind::Related(_) => false,
+        | ExpressionKind::Related(_)
+        | ExpressionKind::Items(_)
+        | ExpressionKind::Item(_) => false,
     }
 }
 

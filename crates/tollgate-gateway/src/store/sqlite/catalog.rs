@@ -9,7 +9,7 @@ use tollgate_wire::edm::{Changes, Primitive, Provided};
 use super::Database;
 use super::declared::{constant, declared};
 use super::form::{canonical, shown};
-use crate::store::introspect::{Catalog, CatalogColumn, CatalogTable, ForeignKey, Remark, TableKind};
+use crate::store::introspect::{Catalog, CatalogColumn, CatalogTable, ForeignKey, Lists, Remark, TableKind};
 use crate::store::sql::Sql;
 use crate::store::{Form, StoreError};
 
@@ -26,7 +26,7 @@ impl Database {
         let connection = self.connection()?;
         connection.budget.begin();
         let raw = &connection.raw;
-        let mut catalog = Catalog::default();
+        let mut catalog = Catalog { lists: Lists::Texts, ..Catalog::default() };
         let mut statement = raw.prepare(
             "SELECT l.name, l.type, l.wr, l.strict FROM sqlite_schema AS s JOIN pragma_table_list AS l \
              ON l.name = s.name AND l.schema = 'main' WHERE s.type IN ('table', 'view') \

@@ -93,7 +93,8 @@ fn value(text: &str, primitive: Primitive) -> Option<Value> {
         | Primitive::DateTimeOffset { .. }
         | Primitive::TimeOfDay { .. }
         | Primitive::Duration => canonical(primitive, &quoted?).map(|text| Value::Text(primitive, text)),
-        Primitive::Binary { .. } => None,
+        // A mapping file says that a text is one.
+        Primitive::Binary { .. } | Primitive::Collection(_) => None,
     }
 }
 

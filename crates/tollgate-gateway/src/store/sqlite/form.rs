@@ -8,6 +8,7 @@ use rusqlite::types::ValueRef;
 use tollgate_wire::date;
 use tollgate_wire::edm::{LeafId, Model, Primitive, SetId};
 use tollgate_wire::entry::Entry;
+use tollgate_wire::items;
 use tollgate_wire::value::{Cell, Row, append_canonical};
 
 use super::declared::DECIMAL_DIGITS_MAX;
@@ -54,8 +55,12 @@ impl<'m> Converter<'m> {
         let entity_type = model.type_of(set);
         let rule = |leaf: LeafId| {
             let (column, declared) = (&table.columns[leaf.0], &entity_type.leaves[leaf.0]);
-            let nulls =
-                if declared.nullable || table.identity == Identity::Nothing { Nulls::Allowed } else { Nulls::Refused };
+            let nulls = match declared.primitive {
+                // Null is the empty collection; it is nullable where its values are.
+                Primitive::Collection(_) => Nulls::Allowed,
+                _ if declared.nullable || table.identity == Identity::Nothing => Nulls::Allowed,
+                _ => Nulls::Refused,
+            };
             ColumnRule { leaf, name: &column.name, primitive: declared.primitive, form: column.form, nulls }
         };
         let columns: Vec<_> = leaves.map(rule).collect();
@@ -183,6 +188,9 @@ pub(super) fn canonical(
         }
         (P::Date | P::DateTime { .. } | P::DateTimeOffset { .. }, Stored::Text(text)) => {
             text_form(made, text, |made| moment(made, primitive, text))
+        }
+        (P::Collection(item), Stored::Text(text)) => {
+            text_form(made, text, |made| items::append_canonical(made, item, text.as_bytes()))
         }
         (P::DateTime { .. } | P::DateTimeOffset { .. }, Stored::Integer(count)) => epoch(made, form, primitive, count),
         _ => None,

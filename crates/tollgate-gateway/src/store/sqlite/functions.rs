@@ -12,7 +12,7 @@ use rusqlite::types::{ToSql, ValueRef};
 use rusqlite::{Connection, Error, ffi};
 use tollgate_wire::date::arithmetic::{self, Direction};
 use tollgate_wire::decimal::{self, DecimalError};
-use tollgate_wire::edm::Primitive;
+use tollgate_wire::edm::{Item, Primitive};
 
 use super::aggregates;
 use super::form::{self, Canonical, shown};
@@ -309,19 +309,16 @@ fn dates(raw: &Connection) -> Result<(), StoreError> {
 /// A stored value in the canonical form of the type that the second argument names.
 fn canonical(context: &Context<'_>) -> rusqlite::Result<Option<String>> {
     let (value, kind) = (context.get_raw(0), context.get_raw(1).as_str()?);
-    let (class, form) = match kind.split_once(' ') {
+    let list = kind.strip_prefix("list of ");
+    let (class, form) = match list.unwrap_or(kind).split_once(' ') {
         Some((class, "seconds")) => (class, Form::Seconds),
         Some((class, _)) => (class, Form::Milliseconds),
-        None => (kind, Form::Checked),
+        None => (list.unwrap_or(kind), Form::Checked),
     };
-    let primitive = match class {
-        "decimal" => Primitive::Decimal { precision: 0, scale: 0 },
-        "guid" => Primitive::Guid,
-        "date" => Primitive::Date,
-        "datetime" => Primitive::DateTime { precision: 0 },
-        "instant" => Primitive::DateTimeOffset { precision: 0 },
-        "time" => Primitive::TimeOfDay { precision: 0 },
-        _ => Primitive::Duration,
+    let primitive = primitive_of(class);
+    let primitive = match list.and_then(|_| Item::of(primitive)) {
+        Some(item) => Primitive::Collection(item),
+        None => primitive,
     };
     let mut made = Vec::new();
     match form::canonical(&mut made, form, primitive, value) {
@@ -329,9 +326,29 @@ fn canonical(context: &Context<'_>) -> rusqlite::Result<Option<String>> {
         Some(Canonical::AsStored) => Ok(Some(value.as_str()?.to_owned())),
         Some(Canonical::Made) => Ok(Some(String::from_utf8_lossy(&made).into_owned())),
         Some(Canonical::Bytes | Canonical::Real(_)) | None => {
-            let message = format!("{} is no {class}", shown(value));
+            let message = format!("{} is no {kind}", shown(value));
             Err(Error::SqliteFailure(ffi::Error::new(refusal::STORED_VALUE), Some(message)))
         }
+    }
+}
+
+/// The type that a word in a statement means.
+fn primitive_of(word: &str) -> Primitive {
+    match word {
+        "boolean" => Primitive::Boolean,
+        "int16" => Primitive::Int16,
+        "int32" => Primitive::Int32,
+        "int64" => Primitive::Int64,
+        "single" => Primitive::Single,
+        "double" => Primitive::Double,
+        "string" => Primitive::String { length_max: 0 },
+        "decimal" => Primitive::Decimal { precision: 0, scale: 0 },
+        "guid" => Primitive::Guid,
+        "date" => Primitive::Date,
+        "datetime" => Primitive::DateTime { precision: 0 },
+        "instant" => Primitive::DateTimeOffset { precision: 0 },
+        "time" => Primitive::TimeOfDay { precision: 0 },
+        _ => Primitive::Duration,
     }
 }
 

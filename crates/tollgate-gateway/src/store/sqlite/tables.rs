@@ -94,6 +94,7 @@ fn stored_type(class: Class) -> &'static str {
         | Class::DateTime
         | Class::Instant
         | Class::TimeOfDay
-        | Class::Duration => " TEXT",
+        | Class::Duration
+        | Class::List => " TEXT",
     }
 }

@@ -43,7 +43,7 @@ impl Parser<'_> {
     }
 
     /// What is stored for names of members.
-    fn member_value(&self, id: EnumerationId, names: &str, at: usize) -> Parsed<Value> {
+    pub(super) fn member_value(&self, id: EnumerationId, names: &str, at: usize) -> Parsed<Value> {
         let enumeration = &self.context.model.enumerations[id.0];
         enumeration.value(names).ok_or_else(|| {
             let near = crate::suggest::nearest(names, enumeration.members.iter().map(|member| member.name.as_str()));

@@ -90,7 +90,7 @@ const fn signature(
 
 /// Functions that the versions have and tollgate does not compute yet.
 const UNBUILT_V2: &[&str] = &["cast", "isof"];
-const UNBUILT_V4: &[&str] = &["hassubsequence", "hassubset", "isdefined"];
+const UNBUILT_V4: &[&str] = &["isdefined"];
 
 /// The function of that name. V4.01 does not mind the case.
 pub(super) fn find(version: Version, name: &str, at: usize) -> Parsed<&'static Signature> {

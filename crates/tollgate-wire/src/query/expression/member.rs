@@ -2,7 +2,7 @@
 //!
 //! A list of literals of one type stays a list, which a store can look up; what else stands in it becomes a comparison.
 
-use super::{Node, Parser, types};
+use super::{Node, Parser, is_name_character, types};
 use crate::edm::Primitive;
 use crate::json::lexer::Lexer;
 use crate::plan::{Comparison, Expression, ExpressionKind, Logic};
@@ -17,6 +17,7 @@ impl Parser<'_> {
         match self.rest().chars().next() {
             Some('(' | '[') => self.list_behind(left, at),
             Some('@') => self.alias(list_at, |parser| parser.list_behind(left, at)),
+            Some(character) if is_name_character(character) || character == '$' => self.among(left, at),
             _ => Err(Problem::syntax(list_at, "expected a list behind 'in'").hint("write it as ('a','b')")),
         }
     }
@@ -138,7 +139,10 @@ fn same_form(operand: Option<Primitive>, literal: Option<Primitive>) -> bool {
 /// How many nodes an expression has.
 pub(super) fn size(expression: &Expression) -> usize {
     1 + match &expression.kind {
-        ExpressionKind::Literal(_) | ExpressionKind::Leaf { .. } | ExpressionKind::Column(_) => 0,
+        ExpressionKind::Literal(_)
+        | ExpressionKind::Leaf { .. }
+        | ExpressionKind::Column(_)
+        | ExpressionKind::Item(_) => 0,
         ExpressionKind::Not(inner) | ExpressionKind::Negate(inner) | ExpressionKind::Cast(inner) => size(inner),
         ExpressionKind::In(inner, values) => size(inner) + values.len(),
         ExpressionKind::Logic(_, left, right)
@@ -147,6 +151,7 @@ pub(super) fn size(expression: &Expression) -> usize {
         ExpressionKind::Call(_, arguments) => arguments.iter().map(size).sum(),
         ExpressionKind::Case(branches) => branches.iter().map(|(condition, value)| size(condition) + size(value)).sum(),
         ExpressionKind::Related(related) => related.condition.as_ref().map_or(0, size),
+        ExpressionKind::Items(items) => items.condition.as_ref().map_or(0, size),
     }
 }
 
@@ -154,7 +159,10 @@ pub(super) fn size(expression: &Expression) -> usize {
 pub(super) fn height(expression: &Expression) -> usize {
     let above = |inner: &Expression| height(inner) + 1;
     match &expression.kind {
-        ExpressionKind::Literal(_) | ExpressionKind::Leaf { .. } | ExpressionKind::Column(_) => 0,
+        ExpressionKind::Literal(_)
+        | ExpressionKind::Leaf { .. }
+        | ExpressionKind::Column(_)
+        | ExpressionKind::Item(_) => 0,
         ExpressionKind::Not(inner)
         | ExpressionKind::Negate(inner)
         | ExpressionKind::Cast(inner)
@@ -167,5 +175,6 @@ pub(super) fn height(expression: &Expression) -> usize {
             branches.iter().map(|(condition, value)| above(condition).max(above(value))).max().unwrap_or(0)
         }
         ExpressionKind::Related(related) => related.condition.as_ref().map_or(0, above),
+        ExpressionKind::Items(items) => items.condition.as_ref().map_or(0, above),
     }
 }

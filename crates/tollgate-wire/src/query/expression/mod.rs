@@ -7,6 +7,7 @@
 mod alias;
 mod enumerated;
 mod functions;
+mod items;
 mod member;
 mod operators;
 mod path;
@@ -45,12 +46,33 @@ pub(super) struct Parser<'c> {
     computed: &'c [Computed],
     /// Aliases whose text is being read, so that none stands in itself.
     aliases: Vec<usize>,
+    /// Whether a collection may stand here as a whole, and the one that did.
+    whole: Whole,
 }
 
-/// A related entity of a question; without a name where bare names are its properties.
+/// What becomes of a collection that is not asked anything.
+enum Whole {
+    /// It is an error.
+    Refused,
+    /// An operator takes it.
+    Wanted,
+    /// It was read.
+    Read(related::Collection),
+}
+
+/// What a question is at; without a name where bare names are its properties, or `$this` is the value.
 struct Variable<'c> {
     name: &'c str,
-    set: SetId,
+    holds: Holds,
+}
+
+/// What a variable stands for.
+#[derive(Clone, Copy)]
+enum Holds {
+    /// An entity of the set.
+    Entity(SetId),
+    /// A value of a collection.
+    Value(Primitive, Option<EnumerationId>),
 }
 
 /// A finished part of the tree with its height.
@@ -75,6 +97,7 @@ impl<'c> Parser<'c> {
             columns: None,
             computed: &[],
             aliases: Vec::new(),
+            whole: Whole::Refused,
         }
     }
 
@@ -331,6 +354,11 @@ impl<'c> Parser<'c> {
                     }
                     return self.path(Origin::It, self.context.entity_type);
                 }
+                if let (true, Some(number)) = (word == "this", self.variables.len().checked_sub(1))
+                    && let Variable { name: "", holds: Holds::Value(primitive, enumeration) } = self.variables[number]
+                {
+                    return self.item(number, (primitive, enumeration), at);
+                }
                 if word == "this" && self.take('/') {
                     return self.path(self.here, self.here_type);
                 }
@@ -355,11 +383,15 @@ impl<'c> Parser<'c> {
         let word = self.word();
         if let Some(number) = self.variables.iter().rposition(|variable| !word.is_empty() && variable.name == word) {
             self.position += word.len();
+            let set = match self.variables[number].holds {
+                Holds::Entity(set) => set,
+                Holds::Value(primitive, enumeration) => return self.item(number, (primitive, enumeration), at),
+            };
             if !self.take('/') {
                 let what = format!("the entity '{word}' as a value");
                 return Err(Problem::not_implemented(at, what).hint("name one of its properties behind a slash"));
             }
-            let entity_type = self.context.model.type_of(self.variables[number].set);
+            let entity_type = self.context.model.type_of(set);
             return self.path(Origin::Variable(number), entity_type);
         }
         let behind = self.text.as_bytes().get(at + word.len());

@@ -3,7 +3,7 @@
 //! It deliberately reads nothing else: what stands before a path decides whose it is.
 
 use super::{Node, Parser, related};
-use crate::edm::{EntityType, LeafId, Multiplicity, NavigationId, PropertyKind, SetId, Version};
+use crate::edm::{EntityType, LeafId, Multiplicity, NavigationId, Primitive, PropertyKind, SetId, Version};
 use crate::plan::{Expression, ExpressionKind, Origin};
 use crate::query::limits::NAVIGATION_MAX;
 use crate::suggest;
@@ -19,8 +19,15 @@ impl<'c> Parser<'c> {
             let segment_at = self.position;
             let name = self.word();
             self.position += name.len();
-            if let Some(property) = entity_type.property(name) {
-                break self.leaf(entity_type, property)?;
+            if let Some(property) = entity_type.property_in(context.version, name) {
+                let leaf = self.leaf(entity_type, property)?;
+                let declared = &entity_type.leaves[leaf.0];
+                if let Primitive::Collection(item) = declared.primitive {
+                    let asked = related::Asked::Values(leaf, item, declared.enumeration);
+                    let collection = related::Collection { of, through, asked };
+                    return self.question(collection, name, at, segment_at);
+                }
+                break leaf;
             }
             let Some(navigation) = entity_type.navigation(name) else {
                 self.position = segment_at;
@@ -28,7 +35,8 @@ impl<'c> Parser<'c> {
             };
             let declared = &entity_type.navigation[navigation.0];
             if declared.multiplicity == Multiplicity::Many {
-                let collection = related::Collection { of, through, navigation, target: declared.target };
+                let asked = related::Asked::Entities(navigation, declared.target);
+                let collection = related::Collection { of, through, asked };
                 return self.question(collection, &declared.name, at, segment_at);
             }
             if !self.rest().starts_with('/') {

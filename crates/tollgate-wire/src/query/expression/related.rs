@@ -1,17 +1,36 @@
-//! Questions about the entities that to-many navigation leads to: the lambda operators `any` and `all`, and `$count`.
+//! Questions about the entities that to-many navigation leads to, and about the values of a collection: the lambda
+//! operators `any` and `all`, and `$count`.
 
-use super::{Node, Parser, Variable, types};
-use crate::edm::{NavigationId, Primitive, SetId, Version};
-use crate::plan::{Expression, ExpressionKind, Origin, Question, Related};
+use super::{Holds, Node, Parser, Variable, items, types};
+use crate::edm::{EnumerationId, Item, LeafId, NavigationId, Primitive, SetId, Version};
+use crate::plan::{Expression, ExpressionKind, Items, Origin, Question, Related};
 use crate::query::limits::QUESTIONS_MAX;
 use crate::url::{Fault, Parsed, Problem, quoted};
 
 /// The collection that a path leads to.
+#[derive(Clone)]
 pub(super) struct Collection {
     pub(super) of: Origin,
     pub(super) through: Vec<(NavigationId, SetId)>,
-    pub(super) navigation: NavigationId,
-    pub(super) target: SetId,
+    pub(super) asked: Asked,
+}
+
+/// Of what a question is.
+#[derive(Clone, Copy)]
+pub(super) enum Asked {
+    /// The entities that to-many navigation leads to.
+    Entities(NavigationId, SetId),
+    /// The values of a leaf, which may be members of an enumeration.
+    Values(LeafId, Item, Option<EnumerationId>),
+}
+
+impl Asked {
+    pub(super) fn held(self) -> Holds {
+        match self {
+            Asked::Entities(_, target) => Holds::Entity(target),
+            Asked::Values(_, item, enumeration) => Holds::Value(item.primitive(), enumeration),
+        }
+    }
 }
 
 impl Parser<'_> {
@@ -21,6 +40,9 @@ impl Parser<'_> {
             return Err(no_value(name, name_at));
         }
         let Some(behind) = self.rest().strip_prefix('/') else {
+            if let Asked::Values(..) = collection.asked {
+                return self.whole_collection(collection, name, name_at);
+            }
             return Err(match self.rest().starts_with('(') {
                 true => Problem::not_implemented(name_at, format!("a key behind '{name}' in an expression")),
                 false => Problem::not_implemented(name_at, format!("the collection '{name}' as a value")),
@@ -40,7 +62,7 @@ impl Parser<'_> {
         let question = match word {
             _ if word.eq_ignore_ascii_case("any") => Question::Any,
             _ if word.eq_ignore_ascii_case("all") => Question::All,
-            _ => return Err(self.not_asked(name, name_at)),
+            _ => return Err(self.not_asked(name, name_at, collection.asked)),
         };
         self.position += word.len();
         let opened_at = self.position;
@@ -68,7 +90,7 @@ impl Parser<'_> {
                         format!("the variable {} stands twice", quoted(variable)),
                     ));
                 }
-                self.variables.push(Variable { name: variable, set: collection.target });
+                self.variables.push(Variable { name: variable, holds: collection.asked.held() });
                 let condition = self.nested(|parser| parser.binary(0));
                 self.variables.pop();
                 let condition = condition?;
@@ -102,9 +124,11 @@ impl Parser<'_> {
             return Err(Problem::syntax(self.position, "expected '=' behind $filter"));
         }
         let around = (self.here, self.here_type);
-        self.here = Origin::Variable(self.variables.len());
-        self.here_type = self.context.model.type_of(collection.target);
-        self.variables.push(Variable { name: "", set: collection.target });
+        if let Asked::Entities(_, target) = collection.asked {
+            self.here = Origin::Variable(self.variables.len());
+            self.here_type = self.context.model.type_of(target);
+        }
+        self.variables.push(Variable { name: "", holds: collection.asked.held() });
         let condition = self.nested(|parser| parser.binary(0));
         self.variables.pop();
         (self.here, self.here_type) = around;
@@ -113,7 +137,7 @@ impl Parser<'_> {
         self.asked(collection, Question::Count, Some(condition), at)
     }
 
-    fn asked(
+    pub(super) fn asked(
         &mut self,
         collection: Collection,
         question: Question,
@@ -134,14 +158,21 @@ impl Parser<'_> {
             Question::Any | Question::All => Primitive::Boolean,
             Question::Count => Primitive::Int64,
         };
-        let Collection { of, through, navigation, target } = collection;
-        let related = Related { of, through, navigation, target, question, condition };
-        let kind = ExpressionKind::Related(Box::new(related));
+        let Collection { of, through, asked } = collection;
+        let kind = match asked {
+            Asked::Entities(navigation, target) => {
+                let related = Related { of, through, navigation, target, question, condition };
+                ExpressionKind::Related(Box::new(related))
+            }
+            Asked::Values(leaf, ..) => {
+                ExpressionKind::Items(Box::new(Items { of, through, leaf, question, condition }))
+            }
+        };
         self.node(Expression { kind, primitive: Some(primitive), position: at }, height)
     }
 
     /// What stands behind the slash of a to-many navigation property decides what is not built.
-    fn not_asked(&self, name: &str, at: usize) -> Box<Problem> {
+    fn not_asked(&self, name: &str, at: usize, asked: Asked) -> Box<Problem> {
         let behind = self.rest();
         let end = behind.find(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '$')));
         match &behind[..end.unwrap_or(behind.len())] {
@@ -151,7 +182,10 @@ impl Parser<'_> {
             segment if behind[segment.len()..].starts_with(['.', '(']) => {
                 Problem::not_implemented(self.position, format!("{} behind a collection", quoted(behind)))
             }
-            _ => no_value(name, at),
+            _ => match asked {
+                Asked::Entities(..) => no_value(name, at),
+                Asked::Values(..) => items::no_value(name, at),
+            },
         }
     }
 }

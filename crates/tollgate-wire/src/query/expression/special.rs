@@ -1,4 +1,5 @@
-//! Calls whose arguments are more than expressions: `cast` and `isof` take the name of a type, `case` pairs.
+//! Calls whose arguments are more than expressions: `cast` and `isof` take the name of a type, `case` pairs, `hassubset`
+//! and its kin a collection.
 
 use super::{Node, Parser, enumerated, types};
 use crate::edm::Primitive;
@@ -13,12 +14,20 @@ pub(super) enum Special {
     Cast,
     IsOf,
     Case,
+    HasSubset,
+    HasSubsequence,
 }
 
 impl Special {
     /// The call of that name, whatever its case.
     pub(super) fn of(name: &str) -> Option<Special> {
-        let named = [("cast", Special::Cast), ("isof", Special::IsOf), ("case", Special::Case)];
+        let named = [
+            ("cast", Special::Cast),
+            ("isof", Special::IsOf),
+            ("case", Special::Case),
+            ("hassubset", Special::HasSubset),
+            ("hassubsequence", Special::HasSubsequence),
+        ];
         named.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, special)| special)
     }
 }
@@ -33,6 +42,7 @@ impl<'c> Parser<'c> {
         let opened_at = at + name.len();
         match special {
             Special::Case => self.case(at, opened_at),
+            Special::HasSubset | Special::HasSubsequence => self.has_values(special, name, at),
             Special::Cast | Special::IsOf => {
                 self.space();
                 let whole = self.qualified();

@@ -33,7 +33,8 @@ pub(super) fn negate<'p>(
         | Class::Date
         | Class::DateTime
         | Class::Instant
-        | Class::TimeOfDay) => return Err(mismatch(inner, Class::Decimal, other)),
+        | Class::TimeOfDay
+        | Class::List) => return Err(mismatch(inner, Class::Decimal, other)),
     };
     sql.push(open);
     write(sql, scope, inner, Nulls::Exact, depth + 1)?;
@@ -92,7 +93,8 @@ pub(super) fn arithmetic<'p>(
             | Class::DateTime
             | Class::Instant
             | Class::TimeOfDay
-            | Class::Duration,
+            | Class::Duration
+            | Class::List,
         ) => {
             let temporal = |class| {
                 matches!(class, Class::Date | Class::DateTime | Class::Instant | Class::TimeOfDay | Class::Duration)

@@ -2,6 +2,7 @@
 
 use tollgate_wire::plan::{Expression, Function};
 
+use super::items::has_subsequence;
 use super::{Nulls, Scope, apply, infix, mismatch, operand, write};
 use crate::store::StoreError;
 use crate::store::sql::class::Class;
@@ -95,6 +96,7 @@ pub(super) fn call<'p>(
             sql.push(")");
             Ok(())
         }
+        Function::HasSubsequence => has_subsequence(sql, scope, arguments),
         Function::Round => rounded(sql, scope, (function::REAL_ROUND, function::DECIMAL_ROUND), first, depth),
         Function::Floor => rounded(sql, scope, (function::REAL_FLOOR, function::DECIMAL_FLOOR), first, depth),
         Function::Ceiling => rounded(sql, scope, (function::REAL_CEILING, function::DECIMAL_CEILING), first, depth),
@@ -130,7 +132,8 @@ fn rounded<'p>(
         | Class::DateTime
         | Class::Instant
         | Class::TimeOfDay
-        | Class::Duration) => Err(mismatch(argument, Class::Decimal, other)),
+        | Class::Duration
+        | Class::List) => Err(mismatch(argument, Class::Decimal, other)),
     }
 }
 

@@ -173,7 +173,7 @@ fn finer<'p>(left: &'p Expression, right: &'p Expression) -> Option<(Side<'p>, &
 }
 
 /// Whether a time has digits beyond those that PostgreSQL keeps.
-fn is_finer(value: &Value) -> bool {
+pub(super) fn is_finer(value: &Value) -> bool {
     let Value::Text(Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } | Primitive::TimeOfDay { .. }, text) =
         value
     else {

@@ -11,6 +11,7 @@ mod arithmetic;
 mod call;
 mod cast;
 mod compare;
+mod items;
 mod related;
 
 use tollgate_wire::edm::{Model, Primitive, SetId};
@@ -21,6 +22,7 @@ use self::arithmetic::{arithmetic, negate};
 use self::call::call;
 use self::cast::cast;
 use self::compare::{compare, member_of};
+use self::items::{item, items};
 use self::related::related;
 use super::class::Class;
 use super::dialect::Dialect;
@@ -225,7 +227,8 @@ pub(super) fn comparable<'p, E>(
         | Class::Guid
         | Class::Date
         | Class::DateTime
-        | Class::TimeOfDay => operand(sql)?,
+        | Class::TimeOfDay
+        | Class::List => operand(sql)?,
     }
     Ok(())
 }
@@ -311,6 +314,11 @@ fn write<'p>(
         ExpressionKind::Case(branches) => case(sql, scope, expression, branches, depth),
         ExpressionKind::Cast(inner) => cast(sql, scope, expression, inner, depth),
         ExpressionKind::Related(question) => related(sql, scope, question, depth),
+        ExpressionKind::Items(asked) => items(sql, scope, asked, depth),
+        ExpressionKind::Item(number) => {
+            item(sql, *number, Class::of(expression.primitive));
+            Ok(())
+        }
     }
 }
 
@@ -336,7 +344,9 @@ fn chain<'p>(expression: &'p Expression, logic: Logic, terms: &mut Vec<&'p Expre
             | ExpressionKind::Column(_)
             | ExpressionKind::Case(_)
             | ExpressionKind::Cast(_)
-            | ExpressionKind::Related(_) => terms.push(next),
+            | ExpressionKind::Related(_)
+            | ExpressionKind::Items(_)
+            | ExpressionKind::Item(_) => terms.push(next),
         }
     }
 }
@@ -392,7 +402,7 @@ fn by_bytes(sql: &mut Sql<'_>, class: Class) {
         // Its own collation follows wherever it is compared, and bytes and numbers have none.
         (
             Dialect::Sqlite,
-            Class::Decimal | Class::Null | Class::Boolean | Class::Integer | Class::Real | Class::Binary,
+            Class::Decimal | Class::Null | Class::Boolean | Class::Integer | Class::Real | Class::Binary | Class::List,
         )
         | (Dialect::Postgres, _) => {}
         (
@@ -472,7 +482,9 @@ fn operand<'p>(
         _ => false,
     };
     match sql.dialect {
-        Dialect::Postgres if narrow && matches!(expression.kind, ExpressionKind::Leaf { .. }) => {
+        Dialect::Postgres
+            if narrow && matches!(expression.kind, ExpressionKind::Leaf { .. } | ExpressionKind::Item(_)) =>
+        {
             sql.push("CAST(");
             write(sql, scope, expression, Nulls::Exact, depth)?;
             sql.push(if class == Class::Integer { " AS int8)" } else { " AS float8)" });

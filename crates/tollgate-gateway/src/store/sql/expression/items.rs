@@ -1,0 +1,162 @@
+//! Collections of values: questions about them, each a subquery over the rows that a collection is made into.
+//!
+//! PostgreSQL has them as arrays, SQLite as arrays of JSON, whose canonical form `json_each` hands out as the canonical
+//! forms of their values.
+
+use tollgate_wire::edm::{LeafId, NavigationId, SetId};
+use tollgate_wire::plan::{Expression, ExpressionKind, Items, Origin, Question};
+use tollgate_wire::value::Value;
+
+use super::compare::is_finer;
+use super::{Nulls, Scope, Variable, Variables, boolean, comparable, literal};
+use crate::store::StoreError;
+use crate::store::sql::Sql;
+use crate::store::sql::class::Class;
+use crate::store::sql::dialect::Dialect;
+use crate::store::sql::navigation::{Decimals, leaf_value};
+
+/// Appends what is asked of the values of a collection.
+pub(super) fn items<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    asked: &'p Items,
+    depth: usize,
+) -> Result<(), StoreError> {
+    let number = scope.variables.0.map_or(0, |variable| variable.number + 1);
+    let alias = alias(number);
+    sql.push(match asked.question {
+        Question::Any => "EXISTS (SELECT 1 FROM ",
+        // Alone it binds looser than the operators that may stand around it.
+        Question::All => "(NOT EXISTS (SELECT 1 FROM ",
+        Question::Count => "(SELECT COUNT(*) FROM ",
+    });
+    rows(sql, scope, (asked.of, &asked.through, asked.leaf), &alias, Numbered::No);
+    if let Some(condition) = &asked.condition {
+        // The set is never asked for: the condition names no leaves of a value.
+        let variable = Variable { number, set: scope.set, alias: &alias, around: scope.variables };
+        let inner = Scope { variables: Variables(Some(&variable)), ..*scope };
+        sql.push(" WHERE (");
+        boolean(sql, &inner, condition, Nulls::AsFalse, depth + 1)?;
+        sql.push(match asked.question {
+            Question::Any | Question::Count => ")",
+            Question::All => ") IS NOT TRUE",
+        });
+    }
+    sql.push(match asked.question {
+        Question::Any | Question::Count => ")",
+        Question::All => "))",
+    });
+    Ok(())
+}
+
+/// Appends the value that the question of that number is at.
+pub(super) fn item(sql: &mut Sql<'_>, number: usize, class: Class) {
+    value(sql, &alias(number), class);
+}
+
+/// `hassubsequence`: the least place of the first value, behind it that of the second, and so on, is one.
+pub(super) fn has_subsequence<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    arguments: &'p [Expression],
+) -> Result<(), StoreError> {
+    let [Expression { kind: ExpressionKind::Leaf { of, through, leaf }, .. }, wanted @ ..] = arguments else {
+        let position = arguments.first().map_or(0, |argument| argument.position);
+        return Err(StoreError::Type { position, message: "a collection was expected here".to_owned() });
+    };
+    sql.push("(");
+    place(sql, scope, (*of, through, *leaf), wanted);
+    sql.push(" IS NOT NULL)");
+    Ok(())
+}
+
+/// Appends the least place at which the last of the values stands behind the others.
+fn place<'p>(
+    sql: &mut Sql<'p>,
+    scope: &Scope<'_>,
+    collection: (Origin, &[(NavigationId, SetId)], LeafId),
+    wanted: &'p [Expression],
+) {
+    let Some((last, before)) = wanted.split_last() else { return sql.push("0") };
+    let alias = format!("w{}", before.len());
+    sql.push("(SELECT MIN(");
+    sql.column(&alias, "key");
+    sql.push(") FROM ");
+    rows(sql, scope, collection, &alias, Numbered::Yes);
+    sql.push(" WHERE ");
+    equals(sql, &alias, last);
+    if !before.is_empty() {
+        sql.push(" AND ");
+        sql.column(&alias, "key");
+        sql.push(" > ");
+        place(sql, scope, collection, before);
+    }
+    sql.push(")");
+}
+
+fn equals<'p>(sql: &mut Sql<'p>, alias: &str, wanted: &'p Expression) {
+    let class = Class::of(wanted.primitive);
+    match &wanted.kind {
+        ExpressionKind::Literal(Value::Null) => {
+            sql.column(alias, "value");
+            sql.push(" IS NULL");
+        }
+        ExpressionKind::Literal(other) if sql.dialect == Dialect::Sqlite || !is_finer(other) => {
+            let Ok(()) = comparable::<std::convert::Infallible>(sql, class, |sql| {
+                value(sql, alias, class);
+                Ok(())
+            });
+            sql.push(" = ");
+            let Ok(()) = comparable::<std::convert::Infallible>(sql, class, |sql| {
+                literal(sql, other);
+                Ok(())
+            });
+        }
+        // What PostgreSQL would round stands in none of its arrays.
+        _ => sql.push("1 = 0"),
+    }
+}
+
+/// Whether the places of values are told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbered {
+    Yes,
+    No,
+}
+
+/// Appends the rows that a collection is made into, with their `value` and, where it is told, their `key`.
+fn rows(
+    sql: &mut Sql<'_>,
+    scope: &Scope<'_>,
+    (of, through, leaf): (Origin, &[(NavigationId, SetId)], LeafId),
+    alias: &str,
+    numbered: Numbered,
+) {
+    sql.push(match sql.dialect {
+        Dialect::Sqlite => "json_each(",
+        Dialect::Postgres => "unnest(",
+    });
+    leaf_value(sql, scope, of, through, leaf, Decimals::Digits);
+    sql.push(match (sql.dialect, numbered) {
+        (Dialect::Sqlite, _) | (Dialect::Postgres, Numbered::No) => ") AS ",
+        (Dialect::Postgres, Numbered::Yes) => ") WITH ORDINALITY AS ",
+    });
+    sql.push(alias);
+    sql.push(match (sql.dialect, numbered) {
+        (Dialect::Sqlite, _) => "",
+        (Dialect::Postgres, Numbered::No) => "(\"value\")",
+        (Dialect::Postgres, Numbered::Yes) => "(\"value\", \"key\")",
+    });
+}
+
+fn value(sql: &mut Sql<'_>, alias: &str, class: Class) {
+    match (sql.dialect, class) {
+        // An array may be of any kind of texts.
+        (Dialect::Postgres, Class::String) => sql.cast(class, |sql| sql.column(alias, "value")),
+        (Dialect::Sqlite | Dialect::Postgres, _) => sql.column(alias, "value"),
+    }
+}
+
+fn alias(number: usize) -> String {
+    format!("v{number}")
+}

@@ -1,0 +1,68 @@
+//! A collection of values in a document: its canonical array, taken apart and written as the format has it.
+//!
+//! Most arrays of JSON are written as a store hands them out, without being looked into.
+
+use std::sync::Arc;
+
+use super::cell;
+use super::program::Pattern;
+use crate::edm::Enumeration;
+use crate::escape;
+use crate::items;
+use crate::value::Cell;
+
+/// How a collection is written.
+#[derive(Debug, Clone)]
+pub(crate) struct ItemsForm {
+    pub(crate) begin: &'static str,
+    pub(crate) between: &'static str,
+    pub(crate) end: &'static str,
+    pub(crate) item: Pattern,
+    pub(crate) null: &'static str,
+    /// Of which its values are members; their names then stand where the pattern's cell would.
+    pub(crate) enumeration: Option<Arc<Enumeration>>,
+    pub(crate) array: Array,
+}
+
+/// What becomes of the canonical array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Array {
+    /// The document has it as it is.
+    Copied,
+    /// The document has its values in another form.
+    Rewritten,
+}
+
+/// Writes a collection; null is an empty one.
+pub(crate) fn write(out: &mut Vec<u8>, form: &ItemsForm, cell: Cell<'_>) {
+    let array = match cell {
+        Cell::Text(array) => array,
+        _ => b"[]",
+    };
+    if form.array == Array::Copied {
+        return out.extend_from_slice(array);
+    }
+    out.extend_from_slice(form.begin.as_bytes());
+    let mut first = true;
+    items::cells(array, |value| {
+        if !std::mem::take(&mut first) {
+            out.extend_from_slice(form.between.as_bytes());
+        }
+        match (value, &form.enumeration) {
+            (Cell::Null, _) => out.extend_from_slice(form.null.as_bytes()),
+            (value, None) => {
+                out.extend_from_slice(form.item.before.as_bytes());
+                cell::write(out, form.item.form, value);
+                out.extend_from_slice(form.item.after.as_bytes());
+            }
+            (value, Some(enumeration)) => {
+                let mut names = String::new();
+                enumeration.write_names(&mut names, value);
+                out.push(b'"');
+                escape::json_text(out, names.as_bytes());
+                out.push(b'"');
+            }
+        }
+    });
+    out.extend_from_slice(form.end.as_bytes());
+}
