@@ -29,10 +29,19 @@ pub(crate) fn allowed_of_action(version: Version, action: &FunctionImport) -> &'
     }
 }
 
+/// Whether the path names how many values a collection has, which does not change by itself.
+pub(super) fn counts_values(model: &Model, plan: &Plan) -> bool {
+    let Shape::RawValue(leaf) = plan.shape else { return false };
+    model.type_of(plan.set()).leaves[leaf.0].primitive.item().is_some()
+}
+
 fn of_data(model: &Model, version: Version, plan: &Plan) -> &'static str {
     let mut changes = model.entity_sets[plan.set().0].changes;
     // A singleton is always there.
     changes.delete &= plan.options.singleton.is_none();
+    if counts_values(model, plan) {
+        return READING;
+    }
     match (plan.shape, version) {
         (Shape::Collection, _) if changes.insert => "GET, HEAD, OPTIONS, POST",
         (Shape::Collection | Shape::Count | Shape::Stream, _) => READING,

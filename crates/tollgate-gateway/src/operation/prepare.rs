@@ -13,7 +13,7 @@ use super::author::Author;
 use super::change::{Absent, How};
 use super::headers::{self, Conditions, Headers};
 use super::preferences::{Preferences, Returning};
-use super::{Meant, Request, action, allowed, method_text, property, reference, spare};
+use super::{Meant, Request, action, allowed, method_text, methods, property, reference, spare};
 use crate::auth::Verb;
 use crate::error::Fault;
 use crate::hosted::Hosted;
@@ -85,6 +85,9 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
         (Shape::Property(_) | Shape::Leaf(_), _) if is_patch && changes.update => Kind::Property,
         _ => return Err(refused(&Resource::Read(plan))),
     };
+    if methods::counts_values(model, &plan) {
+        return Err(refused(&Resource::Read(plan)));
+    }
     if returning == Returning::Representation && matches!(kind, Kind::Change(_) | Kind::Property) {
         // What is answered is read.
         request.author.access().check(plan.set(), Verb::Get)?;
