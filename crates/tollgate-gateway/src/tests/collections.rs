@@ -99,7 +99,7 @@ fn collections_are_asked_by_any_all_count_and_in() {
             ("$filter=id in hubs", ""),
             ("$filter=rates/any(r:r eq 1.5)", "LH"),
             ("$filter=rates/any(r:r lt 1)", "SQ"),
-            ("$filter=counts/any(c:c add 1 eq 3)", "LH"),
+            ("$filter=counts/any(c:c sub 1 eq 0)", "LH"),
             ("$filter=opened/any(d:year(d) lt 1960)", "LH"),
             ("$filter=opened/any(d:d gt 2000-01-01)", "SQ"),
             ("$filter=moods/any(m:m eq own.Mood'Late')", "LH SQ"),
@@ -126,7 +126,7 @@ fn collections_are_asked_by_any_all_count_and_in() {
         by_count.expect(200, "[{\"id\":\"AA\"},{\"id\":\"LH\"},{\"id\":\"SQ\"},{\"id\":\"UA\"}]");
         gateway
             .get(&format!("{OWN_V4}airlines?$compute=hubs/$count%20as%20n&$select=n&$top=1&$orderby=id"))
-            .expect(200, "{\"n\":3}");
+            .expect(200, "\"n\":3}]");
         for (query, status, part) in [
             ("$filter=hubs eq 'FRA'", 400, "'hubs' is a collection of values"),
             ("$filter=hubs eq null", 400, "is a collection"),
@@ -137,7 +137,7 @@ fn collections_are_asked_by_any_all_count_and_in() {
             ("$filter=length(hubs) gt 1", 400, "is a collection"),
             ("$filter=hubs/any(h:h gt 1)", 400, "cannot compare Edm.String with"),
             ("$filter=hubs/any(h:h/x eq 1)", 400, "nothing can follow a value"),
-            ("$filter=hubs/first(h:h eq 'a')", 400, "is a collection"),
+            ("$filter=hubs/first(h:h eq 'a')", 400, "expected ')'"),
             ("$filter=1 in hubs", 400, "cannot compare Edm.String with"),
             ("$filter='a' in id", 400, "takes a collection of values, not Edm.String"),
             ("$filter=hassubset(hubs,[1])", 400, "expected values of Edm.String"),

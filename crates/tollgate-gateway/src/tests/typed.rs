@@ -253,12 +253,12 @@ const EXAMPLE_TABLES: &str = "
     CREATE TABLE order_heads (
         number VARCHAR(8) PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customers (id), placed DATE NOT NULL,
         status VARCHAR(1) NOT NULL, total DECIMAL(10, 2) NOT NULL, note VARCHAR(10), internal_note VARCHAR(10),
-        ship_street VARCHAR(20), ship_city VARCHAR(20), changed_at TIMESTAMP
+        ship_street VARCHAR(20), ship_city VARCHAR(20), changed_at TIMESTAMP, tags TEXT
     );
     INSERT INTO customers VALUES (1, 'Ada');
     INSERT INTO configurations VALUES (1, 'EUR');
-    INSERT INTO order_heads VALUES ('A1', 1, '2024-02-01', 'o', 200, NULL, 'x', 'Main', 'Rome', NULL),
-        ('A2', 1, '2024-02-02', 'v', 50, NULL, 'x', 'Main', 'Rome', NULL);
+    INSERT INTO order_heads VALUES ('A1', 1, '2024-02-01', 'o', 200, NULL, 'x', 'Main', 'Rome', NULL, NULL),
+        ('A2', 1, '2024-02-02', 'v', 50, NULL, 'x', 'Main', 'Rome', NULL, NULL);
 ";
 
 /// What an example says may stand in a mapping file, of whose name the service must be for its enumerations.
@@ -271,7 +271,8 @@ fn mapping_of_the_example() -> String {
 
 #[test]
 fn the_example_of_a_mapping_file_holds_as_a_whole() {
-    let tables = [EXAMPLE_TABLES, EXAMPLE_TABLES];
+    let of_postgres = EXAMPLE_TABLES.replace("tags TEXT", "tags TEXT[]");
+    let tables = [EXAMPLE_TABLES, of_postgres.as_str()];
     on_both("example", tables, &mapping_of_the_example(), "if_match = \"optional\"", |gateway| {
         let get = |below: &str| gateway.get(&format!("{OWN_V4}{below}"));
         get("OrdersSince(since=2024-01-31)?$select=number").expect(200, "\"number\":\"A1\"}]");

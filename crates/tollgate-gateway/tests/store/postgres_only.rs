@@ -11,7 +11,7 @@ use tollgate_gateway::services::flights;
 use tollgate_gateway::store::introspect::{Customisation, introspected};
 use tollgate_gateway::store::postgres::{Address, Database};
 use tollgate_gateway::store::{Fault, Mapping, Store, StoreError, Tables};
-use tollgate_wire::edm::{LeafId, Model, Primitive, SetId};
+use tollgate_wire::edm::{Item, LeafId, Model, Primitive, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{
     Arithmetic, Columns, Comparison, Direction, Expand, Expression, ExpressionKind, Key, Options, OrderBy, Plan,
@@ -105,7 +105,7 @@ fn a_database_of_others_is_described() {
       name String { length_max: 0 } not null None
       country String { length_max: 2 } null None
       feels String { length_max: 0 } null Some(Database)
-      tags String { length_max: 0 } null None
+      tags Collection(String { length_max: 0 }) null None
       settings String { length_max: 0 } null Some(Database)
       active Boolean not null Some(Default(Boolean(true)))
       since DateTimeOffset { precision: 3 } not null Some(Database)
@@ -186,7 +186,7 @@ fn a_database_of_others_is_written_and_read() {
         ("name", text("Ann \"the\" O'Neill")),
         ("country", text("I")),
         ("feels", text("happy")),
-        ("tags", text("{a,\"b c\"}")),
+        ("tags", Value::Text(Primitive::Collection(Item::String { length_max: 0 }), "[\"a\",\"b c\"]".into())),
         ("settings", text("{\"b\": 1, \"a\": [2.50]}")),
         ("since", Value::Text(Primitive::DateTimeOffset { precision: 3 }, "2024-02-29T12:00:00.5Z".into())),
         ("token", Value::Text(Primitive::Guid, "0a1b2c3d-0000-4000-8000-00000000000f".into())),
@@ -195,7 +195,7 @@ fn a_database_of_others_is_written_and_read() {
     ];
     connection.insert(&model, customer, &entry(&model, customer, &values), Some(&mut stored)).unwrap();
     connection.commit().unwrap();
-    assert_snapshot!(stored.rows[0].join(" | "), @r#"1 | Ann "the" O'Neill | I | happy | {a,"b c"} | {"a": [2.50], "b": 1} | 1 | 2024-02-29T12:00:00.5Z | 0a1b2c3d-0000-4000-8000-00000000000f | [00, ff] | 192.168.0.1/24"#);
+    assert_snapshot!(stored.rows[0].join(" | "), @r#"1 | Ann "the" O'Neill | I | happy | ["a","b c"] | {"a": [2.50], "b": 1} | 1 | 2024-02-29T12:00:00.5Z | 0a1b2c3d-0000-4000-8000-00000000000f | [00, ff] | 192.168.0.1/24"#);
 
     let feels = model.type_of(customer).leaf("feels").unwrap();
     let happy = compare(Comparison::Equal, crate::plans::leaf(&[], feels.0, STRING), literal(STRING, string("happy")));

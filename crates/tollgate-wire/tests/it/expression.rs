@@ -321,7 +321,7 @@ fn a_wrong_filter_says_where_and_what_would_be_right() {
 
 #[test]
 fn moments_move_by_durations_and_have_durations_between_them() {
-    check_filter(&[V4], 3, "instant gt now() sub duration'P7D'", "(Greater instant (Subtract (Now) P7D:Duration))");
+    check_filter(&[V4], 3, "instant gt now() sub duration'P7D'", "(Greater instant (Subtract (Now ) P7D:Duration))");
     check_flight(
         &[V4],
         "fldate add duration'P1D' gt 2013-09-25",

@@ -7,6 +7,7 @@ mod aggregates;
 mod budget;
 mod catalog;
 mod condition;
+mod dates;
 mod declared;
 mod deferred;
 mod error;

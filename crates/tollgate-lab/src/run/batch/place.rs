@@ -2,8 +2,10 @@
 //!
 //! It deliberately understands nothing else of the URL: that is for whoever connects.
 
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::time::Duration;
+
+use tollgate_net::connect;
 
 /// The port that PostgreSQL listens on where a URL names none.
 const PORT: u16 = 5432;
@@ -55,15 +57,14 @@ impl Place {
     /// Host and port, and why they cannot be reached.
     pub(super) fn reached(&self) -> Result<SocketAddr, String> {
         let Place { host, port, .. } = self;
-        let address = self.address().map_err(|error| format!("{host}: {error}"))?;
-        let reached = TcpStream::connect_timeout(&address, REACHED_WITHIN);
-        reached.map_err(|error| format!("{host}, port {port}, cannot be reached: {error}"))?;
-        Ok(address)
-    }
-
-    fn address(&self) -> Result<SocketAddr, String> {
-        let mut found = (self.host.as_str(), self.port).to_socket_addrs().map_err(|error| error.to_string())?;
-        found.next().ok_or_else(|| "no address".to_owned())
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(|error| format!("no event loop: {error}"))?.block_on(async {
+            let addresses = connect::resolve(host, *port).await.map_err(|error| format!("{host}: {error}"))?;
+            let (_, address, _) = connect::connect(&addresses, REACHED_WITHIN)
+                .await
+                .map_err(|error| format!("{host}, port {port}, cannot be reached: {error}"))?;
+            Ok(address)
+        })
     }
 
     /// The URL by way of this address.
