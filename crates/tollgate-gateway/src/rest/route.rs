@@ -92,7 +92,7 @@ pub(crate) fn parse<'r>(
     let mut plan =
         Plan { root: set, key: None, steps: Vec::new(), shape: Shape::Collection, options: Options::default() };
     if rest.is_empty() {
-        let asked = query::parse(entity_type, query)?;
+        let asked = query::parse(model, entity_type, query)?;
         plan.options = asked.options;
         return Ok(Asked { resource, plan, limit: asked.limit });
     }

@@ -203,11 +203,16 @@ fn plain_rest_has_collections_and_v2_hides_them() {
         gateway
             .get("/rest/own/airlines?hubs.ne=FRA&fields=id&sort=id")
             .expect(200, "[{\"id\":\"SQ\"},{\"id\":\"UA\"}]");
+        xml.expect(200, "<moods><item>Calm</item><item>Late</item></moods>");
+        gateway.get("/rest/own/airlines/SQ").expect(200, "\"moods\":[\"Late\",\"5\"]");
+        gateway.get("/rest/own/airlines?moods=Calm&fields=id").expect(200, "[{\"id\":\"LH\"}]");
+        gateway.get("/rest/own/airlines?moods=Glad").expect(400, "expected one of Calm");
         gateway.get("/rest/own/airlines?counts=many").expect(400, "expected a whole number");
         gateway.get("/rest/own/airlines?hubs.gt=A").expect(400, "no order");
         gateway.get("/rest/own/airlines?sort=hubs").expect(400, "no order");
         let patch = |body: &str| gateway.connect().ask_with("PATCH", "/rest/own/airlines/LH", &[JSON], body);
         patch(r#"{"hubs":["BER"]}"#).expect(200, "\"hubs\":[\"BER\"]");
+        patch(r#"{"moods":["Calm","Busy"]}"#).expect(200, "\"moods\":[\"Calm\",\"Busy\"]");
         let as_xml = ("Content-Type", "application/xml");
         let body = "<airline><hubs><item>FRA</item><item>&lt;</item></hubs><counts/></airline>";
         gateway

@@ -55,7 +55,7 @@ impl Reader {
                 .and_then(|value| check::value(&shape, value.clone()).map_err(|wrong| (wrong, value))),
         };
         let assigned = assigned.map_err(|(wrong, value)| {
-            let message = wrong.message(Version::V4, &shape, &text(&value));
+            let message = wrong.message(Some(Version::V4), &shape, &text(&value));
             *BodyError::new(0, message).inside(&declared.path)
         })?;
         entry.set(leaf, assigned.cell());

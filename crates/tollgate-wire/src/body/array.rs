@@ -2,13 +2,14 @@
 //!
 //! The array stands alone, or in an object beside texts ([`Envelope`]); a single entity is an array of one. A record is
 //! read straight where it stands. Only one that is cut in two is looked through for its end first, each byte once, so
-//! that many small parts cost no more than few large ones. It deliberately does not limit the whole: the caller counts.
+//! that many small parts cost no more than few large ones. The records are those of plain REST. It
+//! deliberately does not limit the whole: the caller counts.
 
 use super::error::{BodyError, Read};
 use super::json::Json;
 use super::shape::Shapes;
 use super::{Compiled, Context, ENVELOPE_TEXT_BYTES_MAX, RECORD_BYTES_MAX, Reader};
-use crate::edm::{SetId, Version};
+use crate::edm::SetId;
 use crate::entry::Entry;
 use crate::json::lexer::{Lexer, MARK};
 use crate::suggest;
@@ -321,7 +322,7 @@ impl ArrayReader {
     #[inline]
     fn record(&mut self, entry: &mut Entry, end: usize) -> Read<()> {
         let Compiled { model, shapes } = &*self.compiled;
-        let context = Context { model, shapes: shapes as &Shapes, root: &self.root, version: Version::V4 };
+        let context = Context { model, shapes: shapes as &Shapes, root: &self.root, protocol: None };
         let mut json = Json::within(&self.buffer[self.at..end], context, std::mem::take(&mut entry.scratch));
         let read = json.entity(self.set, entry);
         let length = json.lexer.at;

@@ -5,7 +5,7 @@
 use super::shape::Leaf;
 use crate::canonical::{self, Canonical};
 use crate::decimal;
-use crate::edm::{Enumeration, Primitive, Version};
+use crate::edm::{Enumeration, Member, Primitive, Version};
 use crate::number::is_plain_number;
 use crate::url::{NUL, quoted, type_name};
 use crate::value::{Cell, Value};
@@ -32,13 +32,19 @@ pub(crate) enum Wrong {
     Nul,
 }
 
-/// Writes the canonical form of `text` into `out`.
+/// Writes the canonical form of `text` into `out`; it is of that version of OData, or of plain REST.
 #[inline]
-pub(crate) fn append(out: &mut Vec<u8>, version: Version, leaf: &Leaf, text: &str) -> Result<Canonical, Wrong> {
+pub(crate) fn append(
+    out: &mut Vec<u8>,
+    protocol: Option<Version>,
+    leaf: &Leaf,
+    text: &str,
+) -> Result<Canonical, Wrong> {
     let begin = out.len();
     if let Some(enumeration) = &leaf.enumeration {
-        return member(out, version, enumeration, leaf.primitive, text);
+        return member(out, protocol, enumeration, leaf.primitive, text);
     }
+    let version = protocol.unwrap_or(Version::V4);
     match leaf.primitive {
         Primitive::Decimal { precision, scale } => {
             let digits = text.as_bytes();
@@ -77,24 +83,22 @@ pub(crate) fn append(out: &mut Vec<u8>, version: Version, leaf: &Leaf, text: &st
     }
 }
 
-/// The stored value of a member: V4 names it, V2 has the value itself, and plain REST, which has the forms of V4, may have
-/// either.
+/// The stored value of a member. A protocol has it in the form in which it shows it, and in no other: V2 as it is stored,
+/// V4 and plain REST by its name.
 #[cold]
 fn member(
     out: &mut Vec<u8>,
-    version: Version,
+    protocol: Option<Version>,
     enumeration: &Enumeration,
     primitive: Primitive,
     text: &str,
 ) -> Result<Canonical, Wrong> {
-    let named = match version {
-        Version::V2 => None,
-        Version::V4 => enumeration.value(text),
+    let value = match (protocol, primitive) {
+        (None, _) => enumeration.named(text),
+        (Some(Version::V4), _) => enumeration.value(text),
+        (Some(Version::V2), Primitive::String { .. }) => Some(Value::String(text.to_owned())),
+        (Some(Version::V2), primitive) => canonical::integer(primitive, text).map(Value::Integer),
     };
-    let value = named.or_else(|| match primitive {
-        Primitive::String { .. } => Some(Value::String(text.to_owned())),
-        primitive => canonical::integer(primitive, text).map(Value::Integer),
-    });
     match value.filter(|value| enumeration.has(value.cell())) {
         Some(Value::Integer(number)) => Ok(Canonical::Integer(number)),
         Some(Value::String(stored)) => {
@@ -197,8 +201,9 @@ fn within_fraction(canonical: &[u8], precision: u8) -> Result<(), Wrong> {
 impl Wrong {
     /// The sentence for the client.
     #[cold]
-    pub(crate) fn message(self, version: Version, leaf: &Leaf, text: &str) -> String {
+    pub(crate) fn message(self, protocol: Option<Version>, leaf: &Leaf, text: &str) -> String {
         let text = quoted(text);
+        let version = protocol.unwrap_or(Version::V4);
         match (self, leaf.primitive) {
             (Wrong::Length(found), Primitive::Binary { length_max }) => {
                 format!("at most {length_max} bytes are allowed, found {found}")
@@ -215,9 +220,14 @@ impl Wrong {
                 | Primitive::DateTimeOffset { precision }
                 | Primitive::TimeOfDay { precision },
             ) => format!("at most {precision} digits of a second are allowed, found {text}"),
-            (Wrong::Member, _) => {
+            (Wrong::Member | Wrong::Type, _) if leaf.enumeration.is_some() => {
                 let members = leaf.enumeration.iter().flat_map(|enumeration| &enumeration.members);
-                let names: Vec<&str> = members.take(MEMBERS_TOLD_MAX).map(|member| member.name.as_str()).collect();
+                let told = |member: &Member| match (version, &member.stored) {
+                    (Version::V4, _) => member.name.clone(),
+                    (Version::V2, Some(stored)) => stored.clone(),
+                    (Version::V2, None) => member.number.to_string(),
+                };
+                let names: Vec<String> = members.take(MEMBERS_TOLD_MAX).map(told).collect();
                 format!("expected a member such as {}, found {text}", names.join(", "))
             }
             (Wrong::Nul, _) => NUL.to_owned(),

@@ -69,7 +69,7 @@ impl<'d, 'c> Json<'d, 'c> {
         let shape = self.context.shapes.of(set);
         entry.reset(shape.leaves);
         self.open("an entity")?;
-        if self.context.version == Version::V2 && self.wrapper(shape)? {
+        if self.context.version() == Version::V2 && self.wrapper(shape)? {
             self.open("one entity")?;
             self.members(shape, entry, None)?;
             return match self.next_name()? {
@@ -200,7 +200,7 @@ impl<'d, 'c> Json<'d, 'c> {
     }
 
     fn name(&mut self, shape: &Shape) -> Read<Name> {
-        let (position, v2) = (self.lexer.at, self.context.version == Version::V2);
+        let (position, v2) = (self.lexer.at, self.context.version() == Version::V2);
         let name = self.plain_name()?;
         if let Some(member) = shape.find(name) {
             return Ok(Name::Member(member));
@@ -252,25 +252,28 @@ impl<'d, 'c> Json<'d, 'c> {
     #[inline]
     fn leaf(&mut self, leaf: &Leaf, entry: &mut Entry) -> Read<()> {
         let position = self.lexer.at;
-        let version = self.context.version;
+        let protocol = self.context.protocol;
         match self.lexer.bytes.get(position) {
             Some(b'"') => {
                 let text = self.lexer.string_in(&mut self.scratch)?;
-                if leaf.enumeration.is_none() && !may_be_text(version, leaf.primitive, text) {
-                    return Err(wrong(Wrong::Type, version, leaf, text, position));
+                if leaf.enumeration.is_none() && !may_be_text(self.context.version(), leaf.primitive, text) {
+                    return Err(wrong(Wrong::Type, protocol, leaf, text, position));
                 }
                 entry
-                    .write(leaf.id, |out| check::append(out, version, leaf, text))
-                    .map_err(|error| wrong(error, version, leaf, text, position))
+                    .write(leaf.id, |out| check::append(out, protocol, leaf, text))
+                    .map_err(|error| wrong(error, protocol, leaf, text, position))
             }
             Some(b'-' | b'0'..=b'9') => {
                 let text = self.lexer.number()?;
                 match leaf.primitive {
+                    _ if leaf.enumeration.is_some() && protocol.is_none() => {
+                        Err(wrong(Wrong::Member, protocol, leaf, text, position))
+                    }
                     Primitive::Byte | Primitive::SByte | Primitive::Int16 | Primitive::Int32 | Primitive::Int64
                         if leaf.enumeration.is_none() =>
                     {
                         let value = canonical::integer(leaf.primitive, text);
-                        let value = value.ok_or_else(|| wrong(Wrong::Type, version, leaf, text, position))?;
+                        let value = value.ok_or_else(|| wrong(Wrong::Type, protocol, leaf, text, position))?;
                         entry.set_integer(leaf.id, value);
                         Ok(())
                     }
@@ -282,9 +285,9 @@ impl<'d, 'c> Json<'d, 'c> {
                     | Primitive::Int16
                     | Primitive::Int32
                     | Primitive::Int64 => entry
-                        .write(leaf.id, |out| check::append(out, version, leaf, text))
-                        .map_err(|error| wrong(error, version, leaf, text, position)),
-                    _ => Err(wrong(Wrong::Type, version, leaf, text, position)),
+                        .write(leaf.id, |out| check::append(out, protocol, leaf, text))
+                        .map_err(|error| wrong(error, protocol, leaf, text, position)),
+                    _ => Err(wrong(Wrong::Type, protocol, leaf, text, position)),
                 }
             }
             Some(b'n') => {
@@ -295,7 +298,7 @@ impl<'d, 'c> Json<'d, 'c> {
                 let is_true = self.lexer.bytes[position] == b't';
                 self.lexer.word(if is_true { "true" } else { "false" })?;
                 if leaf.primitive != Primitive::Boolean {
-                    return Err(wrong(Wrong::Type, version, leaf, if is_true { "true" } else { "false" }, position));
+                    return Err(wrong(Wrong::Type, protocol, leaf, if is_true { "true" } else { "false" }, position));
                 }
                 entry.set_integer(leaf.id, i64::from(is_true));
                 Ok(())
@@ -303,7 +306,10 @@ impl<'d, 'c> Json<'d, 'c> {
             Some(b'[') if leaf.primitive.item().is_some() => self.values(leaf, entry),
             Some(b'{' | b'[') => {
                 let found = if self.lexer.bytes[position] == b'{' { "an object" } else { "an array" };
-                Err(self.fault(format!("expected {}, found {found}", check::expected(version, leaf.primitive))))
+                Err(self.fault(format!(
+                    "expected {}, found {found}",
+                    check::expected(self.context.version(), leaf.primitive)
+                )))
             }
             None => Err(self.fault("the document ends where a value is expected")),
             Some(_) => Err(self.fault("expected a value")),
@@ -313,7 +319,7 @@ impl<'d, 'c> Json<'d, 'c> {
     /// Reads the values of a collection at its opening bracket.
     #[cold]
     fn values(&mut self, leaf: &Leaf, entry: &mut Entry) -> Read<()> {
-        if self.context.version == Version::V2 {
+        if self.context.version() == Version::V2 {
             return Err(self.fault("OData V2 has no collections of values"));
         }
         let one = leaf.of_item();
@@ -353,7 +359,7 @@ impl<'d, 'c> Json<'d, 'c> {
             // Nothing is to be created.
             Some(b'n') if !many => Ok(self.lexer.word("null")?),
             Some(b'[') if many => self.collection(navigation, entry),
-            Some(b'{') if many && self.context.version == Version::V2 => self.results(navigation, entry),
+            Some(b'{') if many && self.context.version() == Version::V2 => self.results(navigation, entry),
             Some(b'{') if !many => {
                 let mut children = Vec::new();
                 self.one(navigation, entry, &mut children)?;
@@ -499,7 +505,7 @@ impl<'d, 'c> Json<'d, 'c> {
             *identity = Identity::Url(self.lexer.at, self.lexer.string()?.into_owned());
             return Ok(());
         }
-        if self.context.version != Version::V2 {
+        if self.context.version() != Version::V2 {
             return Err(self.fault("expected the URL of an entity"));
         }
         self.open("an object")?;
@@ -547,8 +553,8 @@ fn may_be_text(version: Version, primitive: Primitive, text: &str) -> bool {
 }
 
 #[cold]
-fn wrong(wrong: Wrong, version: Version, leaf: &Leaf, text: &str, position: usize) -> Box<BodyError> {
-    BodyError::new(position, wrong.message(version, leaf, text))
+fn wrong(wrong: Wrong, protocol: Option<Version>, leaf: &Leaf, text: &str, position: usize) -> Box<BodyError> {
+    BodyError::new(position, wrong.message(protocol, leaf, text))
 }
 
 #[cold]

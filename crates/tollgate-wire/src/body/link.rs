@@ -33,7 +33,7 @@ pub(crate) fn resolve(context: &Context<'_>, target: SetId, text: &str) -> Resul
     let path = below_root(context.root, text)
         .ok_or_else(|| format!("{} does not lie below the service root {}", quoted(text), context.root))?;
     let path = path.split_once(['?', '#']).map_or(path, |(path, _)| path);
-    let (resource, _) = url::parse(context.model, context.version, path, None).map_err(|error| error.message)?;
+    let (resource, _) = url::parse(context.model, context.version(), path, None).map_err(|error| error.message)?;
     match resource {
         Resource::Read(plan) if !plan.steps.is_empty() => Ok(Named::Navigation),
         Resource::Read(plan) if plan.root == target && plan.shape == Shape::Entity => match plan.key {

@@ -57,8 +57,15 @@ pub(crate) struct Context<'c> {
     pub(crate) shapes: &'c Shapes,
     /// The absolute URL of the service; URLs in a body may lie below it.
     pub(crate) root: &'c str,
+    /// The version of OData that the body is of; plain REST is of none.
+    pub(crate) protocol: Option<Version>,
+}
+
+impl Context<'_> {
     /// The version whose URLs and forms of values the body has.
-    pub(crate) version: Version,
+    pub(crate) fn version(&self) -> Version {
+        self.protocol.unwrap_or(Version::V4)
+    }
 }
 
 impl Reader {
@@ -86,7 +93,7 @@ impl Reader {
 
     fn context<'c>(&'c self, format: Format, root: &'c str) -> Context<'c> {
         let Compiled { model, shapes } = &*self.compiled;
-        Context { model, shapes, root, version: format.version().unwrap_or(Version::V4) }
+        Context { model, shapes, root, protocol: format.version() }
     }
 }
 
@@ -97,8 +104,7 @@ impl Reader {
 /// The first thing that is wrong.
 pub fn read(document: &[u8], format: Format, schema: Schema<'_>, entry: &mut Entry) -> Result<(), BodyError> {
     let shapes = Shapes::compile(schema.model);
-    let version = format.version().unwrap_or(Version::V4);
-    let context = Context { model: schema.model, shapes: &shapes, root: "", version };
+    let context = Context { model: schema.model, shapes: &shapes, root: "", protocol: format.version() };
     read_entity(document, format, schema.set, context, entry).map_err(|error| *error)
 }
 

@@ -45,12 +45,12 @@ impl Reader {
         let declared = &self.compiled.model.type_of(set).leaves[leaf.0];
         let leaf = Leaf::of(&self.compiled.model, declared, leaf);
         entry.reset(self.compiled.shapes.of(set).leaves);
-        raw(body, version.unwrap_or(Version::V4), &leaf, entry).map_err(|error| *error.inside(&declared.path))
+        raw(body, version, &leaf, entry).map_err(|error| *error.inside(&declared.path))
     }
 }
 
-fn raw(body: &[u8], version: Version, leaf: &Leaf, entry: &mut Entry) -> Read<()> {
-    let wrong = |wrong: check::Wrong, text: &str| BodyError::new(0, wrong.message(version, leaf, text));
+fn raw(body: &[u8], protocol: Option<Version>, leaf: &Leaf, entry: &mut Entry) -> Read<()> {
+    let wrong = |wrong: check::Wrong, text: &str| BodyError::new(0, wrong.message(protocol, leaf, text));
     if let Primitive::Binary { length_max } = leaf.primitive {
         check::length(body.len(), length_max).map_err(|error| wrong(error, ""))?;
         entry.set_bytes(leaf.id, body);
@@ -59,7 +59,7 @@ fn raw(body: &[u8], version: Version, leaf: &Leaf, entry: &mut Entry) -> Read<()
     let text =
         std::str::from_utf8(body).map_err(|error| BodyError::new(error.valid_up_to(), "the value is no UTF-8"))?;
     let text = if matches!(leaf.primitive, Primitive::String { .. }) { text } else { text.trim() };
-    entry.write(leaf.id, |out| check::append(out, version, leaf, text)).map_err(|error| wrong(error, text))
+    entry.write(leaf.id, |out| check::append(out, protocol, leaf, text)).map_err(|error| wrong(error, text))
 }
 
 fn read(

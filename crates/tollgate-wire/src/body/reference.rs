@@ -26,7 +26,8 @@ impl Reader {
     /// # Errors
     /// The sentence for the client.
     pub fn resolve(&self, url: &str, version: Version, set: SetId, root: &str) -> Result<Link, String> {
-        let context = Context { model: &self.compiled.model, shapes: &self.compiled.shapes, root, version };
+        let context =
+            Context { model: &self.compiled.model, shapes: &self.compiled.shapes, root, protocol: Some(version) };
         named(&context, set, url)
     }
 }

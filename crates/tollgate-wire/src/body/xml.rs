@@ -146,15 +146,15 @@ impl<'d, 'c> Xml<'d, 'c> {
     }
 
     fn leaf(&mut self, leaf: &Leaf, entry: &mut Entry, position: usize) -> Read<()> {
-        let version = self.context.version;
+        let protocol = self.context.protocol;
         let text = self.reader.text_in(&mut self.scratch)?;
         let text = match leaf.primitive {
             Primitive::String { .. } => &*text,
             _ => text.trim(),
         };
         entry
-            .write(leaf.id, |out| check::append(out, version, leaf, text))
-            .map_err(|wrong| BodyError::new(position, wrong.message(version, leaf, text)))
+            .write(leaf.id, |out| check::append(out, protocol, leaf, text))
+            .map_err(|wrong| BodyError::new(position, wrong.message(protocol, leaf, text)))
     }
 
     /// Reads the values of a collection, an element for each, up to the end of the element around them.

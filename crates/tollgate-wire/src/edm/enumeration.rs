@@ -1,4 +1,5 @@
-//! Enumerations: names for values of a column. A document of V4 has the names, the store and V2 have the values.
+//! Enumerations: names for values of a column. Documents of V4 and of plain REST have the names, the store and V2 have the
+//! values.
 //!
 //! It deliberately knows neither literals nor documents.
 
@@ -79,6 +80,23 @@ impl Enumeration {
                 }
                 Some(Value::Integer(bits))
             }
+        }
+    }
+
+    /// The same for plain REST, which knows a member by its name alone: a text that is stored may look like a number. Of
+    /// flags that have no name together it has the number.
+    pub fn named(&self, text: &str) -> Option<Value> {
+        match self.arity {
+            Arity::One => self.members.iter().find(|member| member.name == text).map(Member::value),
+            Arity::Flags => self.value(text),
+        }
+    }
+
+    /// The number by which a stored value is ordered; nothing where it is no member's.
+    pub(crate) fn number(&self, cell: Cell<'_>) -> Option<i64> {
+        match cell {
+            Cell::Integer(number) => Some(number),
+            cell => self.member(cell).map(|member| member.number),
         }
     }
 
@@ -185,11 +203,18 @@ mod tests {
         let text = enumeration(Arity::One, &[("Low", 0, Some("l")), ("High", 1, Some("h"))]);
         check(&text, "High", Some((Value::String("h".to_owned()), "High")));
         check(&text, "h", None);
+        check(&text, "1", Some((Value::String("h".to_owned()), "High")));
+        assert_eq!((text.named("1"), text.named("h"), text.named("High")), (None, None, text.value("High")));
+        assert_eq!((one.named("7"), one.named("Void")), (None, Some(number(7))));
         let flags = [("None", 0, None), ("Red", 1, None), ("Green", 2, None), ("Blue", 4, None), ("White", 7, None)];
         let flags = enumeration(Arity::Flags, &flags);
         check(&flags, "Green, Red", Some((number(3), "Red,Green")));
         check(&flags, "Red,Green,4", Some((number(7), "White")));
         check(&flags, "0", Some((number(0), "None")));
+        assert_eq!(
+            (flags.named("Red,Green"), flags.named("0"), flags.named("8")),
+            (Some(number(3)), Some(number(0)), None)
+        );
         check(&flags, "8", None);
         check(&flags, "Red,", None);
     }

@@ -9,6 +9,8 @@ pub(crate) mod rows;
 pub mod v2;
 pub mod v4;
 
+use std::sync::Arc;
+
 use crate::document::{Entity, ReadError, Related, Scalar, Schema};
 use crate::edm::{Item, Primitive};
 use crate::format::Ieee754;
@@ -16,7 +18,7 @@ use crate::number::Width;
 use crate::stencil::cell::{Form, Syntax};
 use crate::stencil::items::{Array, ItemsForm};
 use crate::stencil::outline::{Field, Member, typical_size};
-use crate::stencil::program::{Null, Pattern, Program};
+use crate::stencil::program::{Names, Null, Pattern, Program};
 use reader::{Event, Reader};
 
 /// Who reads the JSON.
@@ -79,8 +81,10 @@ pub(crate) fn value(program: &mut Program, dialect: Dialect, field: Field<'_>) {
     if let Primitive::Collection(item) = field.primitive {
         return items(program, dialect, field, item);
     }
-    if let (Dialect::V4(_), Some(enumeration)) = (dialect, field.enumeration) {
-        return program.members(field.column, enumeration);
+    if let (Dialect::V4(_) | Dialect::Rest, Some(enumeration)) = (dialect, field.enumeration) {
+        let null = Null { take_back: 1, skip: 1, text: "null" };
+        program.text("\"");
+        return program.members(field.column, (enumeration, Names::Json), null, "\"");
     }
     let pattern = pattern(dialect, field.primitive);
     let null = Null { take_back: pattern.before.len() as u16, skip: pattern.after.len() as u16, text: "null" };
@@ -91,8 +95,8 @@ pub(crate) fn value(program: &mut Program, dialect: Dialect, field: Field<'_>) {
 fn items(program: &mut Program, dialect: Dialect, field: Field<'_>, item: Item) {
     let primitive = item.primitive();
     let enumeration = match dialect {
-        Dialect::V4(_) => field.enumeration.cloned(),
-        Dialect::V2 | Dialect::Rest => None,
+        Dialect::V4(_) | Dialect::Rest => field.enumeration.map(|known| (Arc::clone(known), Names::Json)),
+        Dialect::V2 => None,
     };
     // All others are in quotes in the canonical array, and in documents.
     let differs = match primitive {
@@ -103,7 +107,10 @@ fn items(program: &mut Program, dialect: Dialect, field: Field<'_>, item: Item) 
     };
     let array = if differs || enumeration.is_some() { Array::Rewritten } else { Array::Copied };
     let (begin, between, end) = ("[", ",", "]");
-    let item = pattern(dialect, primitive);
+    let item = match pattern(dialect, primitive) {
+        item if enumeration.is_some() => Pattern { before: "\"", after: "\"", ..item },
+        item => item,
+    };
     let form = ItemsForm { begin, between, end, item, null: "null", enumeration, array };
     program.items(field.column, typical_size(field.primitive), form);
 }

@@ -14,13 +14,13 @@
 //! as one of these is compared by `.eq`. What it deliberately does not have is a language: no brackets, no alternatives of
 //! several properties, no related entities. Whoever wants those asks by OData.
 
-use super::expression::conjunction;
+use super::expression::{conjunction, number_of};
 pub use super::limits::{CONDITIONS_MAX, LISTED_MAX, ORDER_KEYS_MAX};
 use super::paging::whole_number;
 use super::skip_token;
 use crate::date;
 use crate::document::Scalar;
-use crate::edm::{EntityType, Item, LeafId, Primitive, Version};
+use crate::edm::{EntityType, Enumeration, Item, Leaf, LeafId, Model, Primitive, Version};
 use crate::plan::{
     Comparison, Counting, Direction, Expression, ExpressionKind, Function, Items, Logic, Options, OrderBy, Origin,
     Question, Select,
@@ -69,15 +69,17 @@ pub static OPERATORS: [Operator; 10] = [
 ];
 
 impl Operator {
-    /// Whether a property of that type can be asked so.
-    pub fn applies_to(&self, primitive: Primitive, nullable: bool) -> bool {
+    /// Whether such a property can be asked so.
+    pub fn applies_to(&self, leaf: &Leaf) -> bool {
+        let primitive = leaf.primitive;
         match self.asks {
             Asks::OneOf | Asks::NoneOf => true,
             // Itself it is never null, and has no order.
             _ if primitive.item().is_some() => false,
             Asks::Order(_) => has_order(primitive) && primitive != Primitive::Boolean,
-            Asks::Text(_) => matches!(primitive, Primitive::String { .. }),
-            Asks::Null => nullable,
+            // What may be stored as a text is a member for who asks.
+            Asks::Text(_) => matches!(primitive, Primitive::String { .. }) && leaf.enumeration.is_none(),
+            Asks::Null => leaf.nullable,
         }
     }
 
@@ -91,6 +93,9 @@ impl Operator {
         self.asks == Asks::Null
     }
 }
+
+/// Members of an enumeration that a message names.
+const MEMBERS_TOLD_MAX: usize = 8;
 
 /// Names that are no properties.
 pub const RESERVED: [&str; 6] = ["limit", "offset", "cursor", "sort", "fields", "count"];
@@ -118,8 +123,8 @@ pub fn has_order(primitive: Primitive) -> bool {
 ///
 /// # Errors
 /// Which parameter is unknown, stands twice or has a value that it cannot have.
-pub fn parse(entity_type: &EntityType, query: &str) -> Result<Asked, UrlError> {
-    let mut reader = Reader { entity_type, values: [const { None }; RESERVED.len()], conditions: Vec::new() };
+pub fn parse(model: &Model, entity_type: &EntityType, query: &str) -> Result<Asked, UrlError> {
+    let mut reader = Reader { model, entity_type, values: [const { None }; RESERVED.len()], conditions: Vec::new() };
     for part in query.split('&').filter(|part| !part.is_empty()) {
         let (raw_name, raw_value) = part.split_once('=').unwrap_or((part, ""));
         let name = decode(raw_name, Plus::Space)
@@ -155,6 +160,7 @@ pub fn parse_of_one(entity_type: &EntityType, query: &str) -> Result<Options, Ur
 
 /// A query as far as it is read.
 struct Reader<'m> {
+    model: &'m Model,
     entity_type: &'m EntityType,
     /// What stands behind each of [`RESERVED`].
     values: [Option<String>; RESERVED.len()],
@@ -212,7 +218,7 @@ impl Reader<'_> {
         };
         let Some((leaf, operator)) = asked else { return Err(self.unknown(name)) };
         let declared = &self.entity_type.leaves[leaf.0];
-        if operator.applies_to(declared.primitive, declared.nullable) {
+        if operator.applies_to(declared) {
             return Ok((leaf, operator));
         }
         let what = match operator.asks {
@@ -249,6 +255,9 @@ impl Reader<'_> {
     /// A value of what an operator asks for.
     fn value(&self, leaf: LeafId, operator: &Operator, text: &str) -> Parsed<Value> {
         let declared = &self.entity_type.leaves[leaf.0];
+        if let (Some(enumeration), false) = (self.enumeration(leaf), operator.asks_for_null()) {
+            return enumeration.named(text).ok_or_else(|| no_member(enumeration, declared, text));
+        }
         // Of a collection the values are asked for.
         let one = declared.primitive.item().map_or(declared.primitive, Item::primitive);
         let primitive = if operator.asks_for_null() { Primitive::Boolean } else { one };
@@ -277,7 +286,7 @@ impl Reader<'_> {
     fn option(&self, name: &str, text: &str, asked: &mut Asked) -> Parsed<()> {
         let options = &mut asked.options;
         match name {
-            "sort" => options.order_by = order(self.entity_type, text)?,
+            "sort" => options.order_by = self.order(text)?,
             "limit" => {
                 asked.limit = Some(whole_number(text)?);
                 options.top = asked.limit.filter(|limit| *limit == 0);
@@ -333,7 +342,14 @@ impl Reader<'_> {
                 typed(ExpressionKind::Logic(Logic::Or, is_null, Box::new(none)), Primitive::Boolean)
             }
             Asks::NoneOf => compare(Comparison::NotEqual, literal(first())),
-            Asks::Order(comparison) => compare(comparison, literal(first())),
+            Asks::Order(comparison) => match self.enumeration(leaf) {
+                None => compare(comparison, literal(first())),
+                Some(enumeration) => {
+                    let [left, right] = [property(), literal(first())].map(|side| number_of(enumeration, side));
+                    let kind = ExpressionKind::Compare(comparison, Box::new(left), Box::new(right));
+                    typed(kind, Primitive::Boolean)
+                }
+            },
             Asks::Text(function) => {
                 let kind = ExpressionKind::Call(function, vec![property(), literal(first())]);
                 typed(kind, Primitive::Boolean)
@@ -343,6 +359,37 @@ impl Reader<'_> {
                 compare(if is_null { Comparison::Equal } else { Comparison::NotEqual }, null())
             }
         }
+    }
+
+    fn order(&self, text: &str) -> Parsed<Vec<OrderBy>> {
+        let entity_type = self.entity_type;
+        let mut keys = Vec::new();
+        for (at, item) in items(text) {
+            let (direction, name) = match item.strip_prefix('-') {
+                Some(name) => (Direction::Descending, name),
+                None => (Direction::Ascending, item),
+            };
+            let leaf = leaf(entity_type, name).ok_or_else(|| unknown_property(entity_type, name, at))?;
+            let primitive = entity_type.leaves[leaf.0].primitive;
+            if !has_order(primitive) {
+                return Err(Problem::new(Fault::Type, at, format!("values of {} have no order", quoted(name))));
+            }
+            if keys.len() == ORDER_KEYS_MAX {
+                return Err(Problem::new(Fault::Limit, at, format!("more than {ORDER_KEYS_MAX} keys of an order")));
+            }
+            let expression = match self.enumeration(leaf) {
+                None => property(leaf, primitive),
+                Some(enumeration) => number_of(enumeration, property(leaf, primitive)),
+            };
+            keys.push(OrderBy { expression, direction });
+        }
+        Ok(keys)
+    }
+
+    /// Of which the values of a property are members.
+    fn enumeration(&self, leaf: LeafId) -> Option<&Enumeration> {
+        let declared = &self.entity_type.leaves[leaf.0];
+        declared.enumeration.map(|enumeration| &*self.model.enumerations[enumeration.0])
     }
 }
 
@@ -366,26 +413,6 @@ pub fn is_comparable(value: &Value) -> bool {
         }
         _ => true,
     }
-}
-
-fn order(entity_type: &EntityType, text: &str) -> Parsed<Vec<OrderBy>> {
-    let mut keys = Vec::new();
-    for (at, item) in items(text) {
-        let (direction, name) = match item.strip_prefix('-') {
-            Some(name) => (Direction::Descending, name),
-            None => (Direction::Ascending, item),
-        };
-        let leaf = leaf(entity_type, name).ok_or_else(|| unknown_property(entity_type, name, at))?;
-        let primitive = entity_type.leaves[leaf.0].primitive;
-        if !has_order(primitive) {
-            return Err(Problem::new(Fault::Type, at, format!("values of {} have no order", quoted(name))));
-        }
-        if keys.len() == ORDER_KEYS_MAX {
-            return Err(Problem::new(Fault::Limit, at, format!("more than {ORDER_KEYS_MAX} keys of an order")));
-        }
-        keys.push(OrderBy { expression: property(leaf, primitive), direction });
-    }
-    Ok(keys)
 }
 
 fn fields(entity_type: &EntityType, text: &str) -> Parsed<Select> {
@@ -444,6 +471,16 @@ fn property(leaf: LeafId, primitive: Primitive) -> Expression {
 
 fn typed(kind: ExpressionKind, primitive: Primitive) -> Expression {
     Expression { kind, primitive: Some(primitive), position: 0 }
+}
+
+fn no_member(enumeration: &Enumeration, leaf: &Leaf, text: &str) -> Box<Problem> {
+    let what = format!("{} is no value for {}", quoted(text), quoted(&leaf.path));
+    let names = || enumeration.members.iter().map(|member| member.name.as_str());
+    let hint = match suggest::nearest(text, names()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("expected one of {}", names().take(MEMBERS_TOLD_MAX).collect::<Vec<_>>().join(", ")),
+    };
+    Problem::whole(Fault::BadValue, what).hint(hint)
 }
 
 fn twice(name: &str) -> Box<Problem> {

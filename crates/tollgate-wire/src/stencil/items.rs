@@ -5,9 +5,8 @@
 use std::sync::Arc;
 
 use super::cell;
-use super::program::Pattern;
+use super::program::{Names, Pattern, write_members};
 use crate::edm::Enumeration;
-use crate::escape;
 use crate::items;
 use crate::value::Cell;
 
@@ -20,7 +19,7 @@ pub(crate) struct ItemsForm {
     pub(crate) item: Pattern,
     pub(crate) null: &'static str,
     /// Of which its values are members; their names then stand where the pattern's cell would.
-    pub(crate) enumeration: Option<Arc<Enumeration>>,
+    pub(crate) enumeration: Option<(Arc<Enumeration>, Names)>,
     pub(crate) array: Array,
 }
 
@@ -50,17 +49,13 @@ pub(crate) fn write(out: &mut Vec<u8>, form: &ItemsForm, cell: Cell<'_>) {
         }
         match (value, &form.enumeration) {
             (Cell::Null, _) => out.extend_from_slice(form.null.as_bytes()),
-            (value, None) => {
+            (value, enumeration) => {
                 out.extend_from_slice(form.item.before.as_bytes());
-                cell::write(out, form.item.form, value);
+                match enumeration {
+                    None => cell::write(out, form.item.form, value),
+                    Some((enumeration, syntax)) => write_members(out, value, enumeration, *syntax),
+                }
                 out.extend_from_slice(form.item.after.as_bytes());
-            }
-            (value, Some(enumeration)) => {
-                let mut names = String::new();
-                enumeration.write_names(&mut names, value);
-                out.push(b'"');
-                escape::json_text(out, names.as_bytes());
-                out.push(b'"');
             }
         }
     });

@@ -39,8 +39,8 @@ enum Slot {
     Updated,
     /// The entity's set and key, such as `FlightCollection(carrid='AA',…)`.
     Address,
-    /// The names of the members that a value of the row is, in quotes.
-    Members { column: u16, enumeration: u16 },
+    /// The names of the members that a value of the row is.
+    Members { column: u16, enumeration: u16, syntax: Names, null: Null },
     /// A collection of the row.
     Items { column: u16, form: u16 },
     /// A value of the row.
@@ -56,6 +56,15 @@ pub(crate) struct Null {
     pub(crate) skip: u16,
     /// What is written instead.
     pub(crate) text: &'static str,
+}
+
+/// In which syntax names of members stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// As a text of JSON, whose quotes belong to the program.
+    Json,
+    /// As a text of XML.
+    Xml,
 }
 
 /// What a program writes for a value that is not null: static bytes around a cell.
@@ -105,12 +114,19 @@ impl Program {
         self.texts(&[pattern.after, close]);
     }
 
-    /// The names of the members that a value is, as a text of JSON, or null.
-    pub(crate) fn members(&mut self, column: usize, enumeration: &Arc<Enumeration>) {
+    /// The names of the members that a value is, `close` behind them, and what stands for them when it is null.
+    pub(crate) fn members(
+        &mut self,
+        column: usize,
+        (enumeration, syntax): (&Arc<Enumeration>, Names),
+        null: Null,
+        close: &str,
+    ) {
         let column = u16::try_from(column).expect("a type has fewer than 65,536 leaves");
         let position = u16::try_from(self.enumerations.len()).expect("a type has fewer than 65,536 leaves");
         self.enumerations.push(Arc::clone(enumeration));
-        self.slot(Slot::Members { column, enumeration: position }, MEMBER_BYTES_ASSUMED);
+        self.slot(Slot::Members { column, enumeration: position, syntax, null }, MEMBER_BYTES_ASSUMED);
+        self.text(close);
     }
 
     /// A collection, which takes about `size` bytes.
@@ -129,7 +145,9 @@ impl Program {
         let (known, before) = (count(self.enumerations.len()), count(self.items.len()));
         self.steps.extend(other.steps.iter().map(|step| {
             let slot = match step.slot {
-                Slot::Members { column, enumeration } => Slot::Members { column, enumeration: enumeration + known },
+                Slot::Members { column, enumeration, syntax, null } => {
+                    Slot::Members { column, enumeration: enumeration + known, syntax, null }
+                }
                 Slot::Items { column, form } => Slot::Items { column, form: form + before },
                 slot => slot,
             };
@@ -184,8 +202,12 @@ impl Program {
                         *address = Some(start..out.len());
                     }
                 },
-                Slot::Members { column, enumeration } => {
-                    write_members(out, row.cell(usize::from(column)), &self.enumerations[usize::from(enumeration)]);
+                Slot::Members { column, enumeration, syntax, null } => {
+                    let enumeration = &self.enumerations[usize::from(enumeration)];
+                    match row.cell(usize::from(column)) {
+                        Cell::Null => from += write_null(out, null),
+                        cell => write_members(out, cell, enumeration, syntax),
+                    }
                 }
                 Slot::Items { column, form } => {
                     items::write(out, &self.items[usize::from(form)], row.cell(usize::from(column)));
@@ -211,35 +233,36 @@ impl Program {
     }
 }
 
-/// Writes the names of members as a text of JSON.
-fn write_members(out: &mut Vec<u8>, cell: Cell<'_>, enumeration: &Enumeration) {
-    if cell == Cell::Null {
-        out.extend_from_slice(b"null");
-        return;
-    }
-    out.push(b'"');
+/// Writes the names of the members that a value is, which is not null.
+pub(super) fn write_members(out: &mut Vec<u8>, cell: Cell<'_>, enumeration: &Enumeration, syntax: Names) {
     // Most values are one member; nothing is gathered for them.
-    match enumeration.member(cell) {
-        Some(member) => out.extend_from_slice(member.name.as_bytes()),
-        None => {
-            let mut names = String::new();
-            enumeration.write_names(&mut names, cell);
-            escape::json_text(out, names.as_bytes());
-        }
+    if let Some(member) = enumeration.member(cell) {
+        return out.extend_from_slice(member.name.as_bytes());
     }
-    out.push(b'"');
+    let mut names = String::new();
+    enumeration.write_names(&mut names, cell);
+    match syntax {
+        Names::Json => escape::json_text(out, names.as_bytes()),
+        Names::Xml => escape::xml_text(out, names.as_bytes()),
+    }
 }
 
 /// Writes a value and returns how many of the static bytes behind it are to be skipped.
 #[inline(always)]
 fn write_cell(out: &mut Vec<u8>, cell: Cell<'_>, form: Form, null: Null) -> usize {
     if cell == Cell::Null {
-        out.truncate(out.len() - usize::from(null.take_back));
-        out.extend_from_slice(null.text.as_bytes());
-        return usize::from(null.skip);
+        return write_null(out, null);
     }
     cell::write(out, form, cell);
     0
+}
+
+/// Writes a null and returns how many of the static bytes behind it are to be skipped.
+#[inline(always)]
+fn write_null(out: &mut Vec<u8>, null: Null) -> usize {
+    out.truncate(out.len() - usize::from(null.take_back));
+    out.extend_from_slice(null.text.as_bytes());
+    usize::from(null.skip)
 }
 
 /// Bytes of a member with its quotes: it only guides how much room is reserved.

@@ -4,13 +4,15 @@
 
 pub(crate) mod reader;
 
-use crate::edm::{Item, Primitive};
+use std::sync::Arc;
+
+use crate::edm::{Enumeration, Item, Primitive};
 use crate::escape;
 use crate::number::Width;
 use crate::stencil::cell::{Form, Syntax};
 use crate::stencil::items::{Array, ItemsForm};
 use crate::stencil::outline::{Field, typical_size};
-use crate::stencil::program::{Null, Pattern, Program};
+use crate::stencil::program::{Names, Null, Pattern, Program};
 
 /// What every document begins with.
 pub(crate) const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>";
@@ -75,10 +77,18 @@ pub(crate) fn element(program: &mut Program, dialect: Dialect, field: Field<'_>,
     let pattern = pattern(dialect, field.primitive);
     program.texts(&["<", dialect.prefix(), field.name, attributes, ">"]);
     let close = format!("</{}{}>", dialect.prefix(), field.name);
+    let enumeration = match dialect {
+        Dialect::Rest => field.enumeration.map(|known| (known, Names::Xml)),
+        Dialect::V2 => None,
+    };
     if let Primitive::Collection(item) = field.primitive {
-        program.items(field.column, typical_size(field.primitive), items(dialect, item));
+        program.items(field.column, typical_size(field.primitive), items(dialect, item, enumeration));
         program.text(&close);
         return;
+    }
+    if let Some(enumeration) = enumeration {
+        let null = Null { take_back: ">".len() as u16, skip: close.len() as u16, text: dialect.null() };
+        return program.members(field.column, enumeration, null, &close);
     }
     let null = Null {
         take_back: (">".len() + pattern.before.len()) as u16,
@@ -89,7 +99,7 @@ pub(crate) fn element(program: &mut Program, dialect: Dialect, field: Field<'_>,
 }
 
 /// How a collection is written: an element for each of its values.
-fn items(dialect: Dialect, item: Item) -> ItemsForm {
+fn items(dialect: Dialect, item: Item, enumeration: Option<(&Arc<Enumeration>, Names)>) -> ItemsForm {
     let pattern = pattern(dialect, item.primitive());
     ItemsForm {
         begin: "",
@@ -97,7 +107,7 @@ fn items(dialect: Dialect, item: Item) -> ItemsForm {
         end: "",
         item: Pattern { before: "<item>", form: pattern.form, after: "</item>" },
         null: "<item null=\"true\"/>",
-        enumeration: None,
+        enumeration: enumeration.map(|(known, syntax)| (Arc::clone(known), syntax)),
         array: Array::Rewritten,
     }
 }

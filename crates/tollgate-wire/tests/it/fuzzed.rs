@@ -77,7 +77,7 @@ pub(crate) fn v4_option(text: &str) {
 pub(crate) fn rest_query(text: &str) {
     let model = fixture::model();
     for entity_type in &model.entity_types {
-        match rest::parse(entity_type, text) {
+        match rest::parse(&model, entity_type, text) {
             Ok(asked) => {
                 let filter = asked.options.filter.iter();
                 assert!(filter.map(height).all(|height| height <= text.split('&').count() + 4), "{text}");

@@ -12,7 +12,7 @@ const FLIGHTS: usize = 0;
 
 fn read(set: usize, query: &str) -> Result<Asked, String> {
     let model = fixture::model();
-    rest::parse(model.type_of(SetId(set)), query).map_err(|error| format!("{} {error}", error.status()))
+    rest::parse(&model, model.type_of(SetId(set)), query).map_err(|error| format!("{} {error}", error.status()))
 }
 
 fn check(query: &str, expected: &str) {

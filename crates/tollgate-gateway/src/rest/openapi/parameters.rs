@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 use tollgate_wire::query::rest::{self, CONDITIONS_MAX, LISTED_MAX, OPERATORS, ORDER_KEYS_MAX, RESERVED};
 
 use super::Subject;
-use super::schemas::asked;
 
 /// Parameters that all lists share.
 pub(super) fn common() -> Map<String, Value> {
@@ -80,7 +79,7 @@ impl Subject<'_> {
             let leaf = &self.entity_type.leaves[leaf.0];
             let name = rest::name(&leaf.path);
             path.push_str(&format!("/{{{name}}}"));
-            let mut schema = asked(leaf.primitive);
+            let mut schema = self.asked(leaf);
             if schema["type"] == "string" {
                 schema["minLength"] = 1.into();
             }
@@ -113,9 +112,9 @@ impl Subject<'_> {
         let sort =
             listed("sort", "the order; a minus is for descending, null is the least", Some(ORDER_KEYS_MAX), keys);
         let fields = listed("fields", "what is answered of an entity", None, fields);
-        let conditions = leaves.iter().enumerate().flat_map(|(index, leaf)| {
+        let conditions = leaves.iter().enumerate().flat_map(move |(index, leaf)| {
             let name = rest::name(&leaf.path);
-            let operators = OPERATORS.iter().filter(|known| known.applies_to(leaf.primitive, leaf.nullable));
+            let operators = OPERATORS.iter().filter(|known| known.applies_to(leaf));
             operators.filter_map(move |operator| {
                 // One form of equality is enough, and the shorter one where the name is free.
                 let is_free = !RESERVED.contains(&name.as_str());
@@ -125,7 +124,7 @@ impl Subject<'_> {
                     "eq" if is_free => return None,
                     suffix => format!("{name}.{suffix}"),
                 };
-                let value = if operator.asks_for_null() { json!({ "type": "boolean" }) } else { asked(leaf.primitive) };
+                let value = if operator.asks_for_null() { json!({ "type": "boolean" }) } else { self.asked(leaf) };
                 let mut parameter = json!({ "name": name, "in": "query", "description": operator.meaning });
                 if operator.takes_several() {
                     let schema = json!({ "type": "array", "minItems": 1, "maxItems": LISTED_MAX, "items": value });

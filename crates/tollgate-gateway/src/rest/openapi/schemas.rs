@@ -2,7 +2,7 @@
 //! be there.
 
 use serde_json::{Map, Value, json};
-use tollgate_wire::edm::{LeafId, Multiplicity, Primitive, PropertyKind, Provided};
+use tollgate_wire::edm::{Arity, Enumeration, Item, Leaf, LeafId, Multiplicity, Primitive, PropertyKind, Provided};
 
 use super::Subject;
 
@@ -96,11 +96,10 @@ impl Subject<'_> {
         for (position, property) in entity_type.properties.iter().enumerate() {
             let leaves = || (0..entity_type.leaves.len()).filter(|leaf| entity_type.leaves[*leaf].property == position);
             let mut schema = match property.kind {
-                // Of an enumeration plain REST has what is stored.
-                PropertyKind::Primitive(primitive) | PropertyKind::Enumeration(_, primitive) => {
-                    of_property(primitive, property.nullable)
-                }
                 PropertyKind::Complex(_) => self.complex(leaves(), purpose, property.nullable),
+                PropertyKind::Primitive(_) | PropertyKind::Enumeration(..) => {
+                    leaves().next().map_or_else(|| json!({}), |leaf| self.leaf(&entity_type.leaves[leaf], purpose))
+                }
             };
             if let Some(label) = &property.annotations.label {
                 schema["title"] = label.as_str().into();
@@ -143,7 +142,7 @@ impl Subject<'_> {
         for index in leaves {
             let leaf = &self.entity_type.leaves[index];
             let name = leaf.path.rsplit('/').next().unwrap_or_default();
-            properties.insert(name.to_owned(), of_property(leaf.primitive, leaf.nullable));
+            properties.insert(name.to_owned(), self.leaf(leaf, purpose));
             let needed = match purpose {
                 Purpose::Answered => true,
                 Purpose::Selected | Purpose::Changed => false,
@@ -160,6 +159,33 @@ impl Subject<'_> {
         nullable(schema, may_be_null)
     }
 
+    /// The value of a property: of a collection, which itself is never null, an array.
+    fn leaf(&self, leaf: &Leaf, purpose: Purpose) -> Value {
+        let one = leaf.primitive.item().map_or(leaf.primitive, Item::primitive);
+        let schema = match self.enumeration(leaf) {
+            None => value(one),
+            Some(enumeration) => match purpose {
+                Purpose::Answered | Purpose::Selected => shown(enumeration),
+                Purpose::Created | Purpose::Changed => named(enumeration),
+            },
+        };
+        let schema = nullable(schema, leaf.nullable);
+        match leaf.primitive {
+            Primitive::Collection(_) => json!({ "type": "array", "items": schema }),
+            _ => schema,
+        }
+    }
+
+    /// Of which the values of a property are members.
+    fn enumeration(&self, leaf: &Leaf) -> Option<&Enumeration> {
+        leaf.enumeration.map(|enumeration| &*self.service.model.enumerations[enumeration.0])
+    }
+
+    /// What a property is compared with, or a part of a key: of whatever length.
+    pub(super) fn asked(&self, leaf: &Leaf) -> Value {
+        self.enumeration(leaf).map_or_else(|| asked(leaf.primitive), named)
+    }
+
     /// Whether an entity cannot be created without a value for it.
     fn must_be_sent(&self, leaf: usize) -> bool {
         !self.entity_type.leaves[leaf].nullable && self.entity_type.provided(LeafId(leaf)).is_none()
@@ -171,6 +197,9 @@ fn nullable(mut schema: Value, may_be_null: bool) -> Value {
     if !may_be_null {
         return schema;
     }
+    if let Some(listed) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        listed.push(Value::Null);
+    }
     if let Some(either) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
         either.push(json!({ "type": "null" }));
     } else if let Some(name) = schema.get_mut("type") {
@@ -179,18 +208,8 @@ fn nullable(mut schema: Value, may_be_null: bool) -> Value {
     schema
 }
 
-/// The value of a property: of a collection, which itself is never null, an array.
-fn of_property(primitive: Primitive, may_be_null: bool) -> Value {
-    match primitive {
-        Primitive::Collection(item) => {
-            json!({ "type": "array", "items": nullable(value(item.primitive()), may_be_null) })
-        }
-        primitive => nullable(value(primitive), may_be_null),
-    }
-}
-
 /// A value in a document.
-pub(super) fn value(primitive: Primitive) -> Value {
+fn value(primitive: Primitive) -> Value {
     match primitive {
         // Without quotes JSON has no word for them.
         Primitive::Single | Primitive::Double => {
@@ -225,8 +244,28 @@ pub(super) fn value(primitive: Primitive) -> Value {
     }
 }
 
+/// What names members, and nothing else.
+fn named(enumeration: &Enumeration) -> Value {
+    let names = enumeration.members.iter().map(|member| member.name.as_str());
+    match enumeration.arity {
+        Arity::One => json!({ "type": "string", "enum": names.collect::<Vec<_>>() }),
+        Arity::Flags => {
+            let names = names.collect::<Vec<_>>().join("|");
+            json!({ "type": "string", "pattern": format!("^(0|({names})(,({names}))*)$") })
+        }
+    }
+}
+
+/// What is answered of an enumeration: names as a rule, but the database may have what has none.
+fn shown(enumeration: &Enumeration) -> Value {
+    let names: Vec<&str> = enumeration.members.iter().map(|member| member.name.as_str()).collect();
+    let one = if enumeration.arity == Arity::Flags { "any of" } else { "one of" };
+    let description = format!("{one} {}; what has no name is told as it is stored", names.join(", "));
+    json!({ "type": "string", "description": description, "examples": names })
+}
+
 /// A value that is compared with, or a part of a key: of whatever length.
-pub(super) fn asked(primitive: Primitive) -> Value {
+fn asked(primitive: Primitive) -> Value {
     use Primitive as P;
     let integer = |format: &str, least: i64, most: i64| json!({ "type": "integer", "format": format, "minimum": least, "maximum": most });
     match primitive {

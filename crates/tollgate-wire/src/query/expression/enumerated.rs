@@ -19,6 +19,30 @@ pub(super) fn plain(node: Node) -> Parsed<Node> {
     }
 }
 
+/// The number by which members are ordered, of an expression with the value that is stored for one.
+pub(in crate::query) fn number_of(enumeration: &Enumeration, stored: Expression) -> Expression {
+    if !enumeration.stores_texts() {
+        return stored;
+    }
+    let position = stored.position;
+    let of = |kind, primitive| Expression { kind, primitive: Some(primitive), position };
+    let number = enumeration.underlying();
+    let literal = |value, primitive| of(ExpressionKind::Literal(value), primitive);
+    if let ExpressionKind::Literal(value) = &stored.kind {
+        return match enumeration.number(value.cell()) {
+            Some(member) => literal(Value::Integer(member), number),
+            None => stored,
+        };
+    }
+    let text = Primitive::String { length_max: 0 };
+    let branches = enumeration.members.iter().map(|member| {
+        let (left, right) = (Box::new(stored.clone()), Box::new(literal(member.value(), text)));
+        let is_it = of(ExpressionKind::Compare(Comparison::Equal, left, right), Primitive::Boolean);
+        (is_it, literal(Value::Integer(member.number), number))
+    });
+    of(ExpressionKind::Case(branches.collect()), number)
+}
+
 impl Parser<'_> {
     /// The literal whose type has this name and stands at `at`, right before its quote.
     pub(super) fn member_literal(&mut self, at: usize, qualified: &str) -> Parsed<Node> {
@@ -110,21 +134,12 @@ impl Parser<'_> {
 
     /// The number of a member in the place of the text that is stored for it.
     pub(super) fn by_number(&self, node: Node) -> Node {
-        let Some(enumeration) = node.enumeration.map(|id| self.enumeration(id)).filter(|known| known.stores_texts())
-        else {
-            return node;
-        };
-        let position = node.expression.position;
-        let of = |kind, primitive| Expression { kind, primitive: Some(primitive), position };
-        let number = enumeration.underlying();
-        let literal = |value, primitive| of(ExpressionKind::Literal(value), primitive);
-        let text = Primitive::String { length_max: 0 };
-        let branches = enumeration.members.iter().map(|member| {
-            let (left, right) = (Box::new(node.expression.clone()), Box::new(literal(member.value(), text)));
-            let is_it = of(ExpressionKind::Compare(Comparison::Equal, left, right), Primitive::Boolean);
-            (is_it, literal(Value::Integer(member.number), number))
-        });
-        Node { expression: of(ExpressionKind::Case(branches.collect()), number), height: node.height + 2, ..node }
+        match node.enumeration.map(|id| self.enumeration(id)) {
+            Some(known) if known.stores_texts() => {
+                Node { expression: number_of(known, node.expression), height: node.height + 2, ..node }
+            }
+            _ => node,
+        }
     }
 
     /// `has`: whether the value has all bits of the member.

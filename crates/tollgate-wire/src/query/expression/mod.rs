@@ -16,6 +16,7 @@ mod related;
 mod special;
 mod types;
 
+pub(super) use enumerated::number_of;
 pub(super) use types::conjunction;
 
 use super::Context;
