@@ -3,7 +3,7 @@
 //!
 //! A plan is checked against the model: every name is resolved, every expression typed. It says nothing about SQL.
 
-use crate::edm::{ComplexId, EntityType, LeafId, NavigationId, Primitive, SetId};
+use crate::edm::{ComplexId, EntityType, EnumerationId, LeafId, NavigationId, Primitive, SetId};
 use crate::relation::Applied;
 use crate::value::Value;
 
@@ -137,6 +137,8 @@ pub struct Computed {
     pub name: String,
     /// Its type.
     pub primitive: Primitive,
+    /// Of which it is a member; the expression has what is stored for it.
+    pub enumeration: Option<EnumerationId>,
     /// What it is.
     pub expression: Expression,
     /// Whether it is answered.

@@ -2,7 +2,7 @@
 //!
 //! Names are resolved and types known, as in a plan. It deliberately says nothing about SQL or JSON.
 
-use crate::edm::Primitive;
+use crate::edm::{EnumerationId, Primitive};
 use crate::plan::{Direction, Expression, OrderBy};
 use crate::value::Value;
 
@@ -29,6 +29,8 @@ pub struct Column {
     pub path: String,
     /// Its type.
     pub primitive: Primitive,
+    /// Of which its values are members; they are what is stored for them.
+    pub enumeration: Option<EnumerationId>,
 }
 
 impl Column {

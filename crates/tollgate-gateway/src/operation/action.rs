@@ -259,6 +259,7 @@ impl Creation<'_> {
             let compute = asked.iter().enumerate().map(|(index, expression)| Computed {
                 name: format!("value{index}"),
                 primitive: expression.primitive.unwrap_or(Primitive::Boolean),
+                enumeration: None,
                 expression: (*expression).clone(),
                 shown: true,
             });

@@ -21,6 +21,7 @@ mod expanding;
 mod fibonacci;
 mod found;
 mod functions;
+mod members;
 mod openapi;
 mod own;
 mod paging;

@@ -3,6 +3,7 @@
 
 use super::Object;
 use super::v4::{Style, annotated_field};
+use crate::edm::Model;
 use crate::relation::Applied;
 use crate::stencil::outline::Field;
 use crate::stencil::program::Program;
@@ -15,7 +16,7 @@ struct Shown<'c> {
     field: Field<'c>,
 }
 
-pub(crate) fn compile(stencil: &mut Stencil, applied: &Applied, style: Style) {
+pub(crate) fn compile(stencil: &mut Stencil, model: &Model, applied: &Applied, style: Style) {
     let shown: Vec<Shown<'_>> = applied
         .shown
         .iter()
@@ -24,7 +25,8 @@ pub(crate) fn compile(stencil: &mut Stencil, applied: &Applied, style: Style) {
             let column = &applied.columns[*index];
             let names: Vec<&str> = column.path.split('/').collect();
             let name = names.last().copied().unwrap_or_default();
-            let field = Field { name, primitive: column.primitive, column: position, enumeration: None };
+            let enumeration = column.enumeration.map(|id| &model.enumerations[id.0]);
+            let field = Field { name, primitive: column.primitive, column: position, enumeration };
             Shown { index: *index, names, field }
         })
         .collect();

@@ -28,10 +28,10 @@ pub(super) fn named(
 ) -> Parsed<()> {
     let mut position = 0;
     loop {
-        let (expression, name, at, more) = {
+        let ((expression, enumeration), name, at, more) = {
             let mut parser = Parser::over(context, text, columns, computed);
             parser.begin_at(position);
-            let expression = parser.expression()?;
+            let expression = parser.expression_or_member(None)?;
             let (name, at) = parser.alias_name()?;
             let more = parser.take(',');
             if !more {
@@ -54,7 +54,7 @@ pub(super) fn named(
             let what = format!("{} is always null and has no type", quoted(name));
             return Err(Problem::new(Fault::Type, expression.position, what));
         };
-        computed.push(Computed { name: name.to_owned(), primitive, expression, shown: true });
+        computed.push(Computed { name: name.to_owned(), primitive, enumeration, expression, shown: true });
         if !more {
             return Ok(());
         }
@@ -64,8 +64,8 @@ pub(super) fn named(
 /// Rows with further columns beside those that they have.
 pub(super) fn beside(relation: Relation, columns: &mut Vec<Column>, computed: Vec<Computed>) -> Relation {
     let mut expressions: Vec<Expression> = columns.iter().enumerate().map(column).collect();
-    for Computed { name, primitive, expression, .. } in computed {
-        columns.push(Column { path: name, primitive });
+    for Computed { name, primitive, enumeration, expression, .. } in computed {
+        columns.push(Column { path: name, primitive, enumeration });
         expressions.push(expression);
     }
     Relation::Projected(Box::new(relation), expressions)

@@ -58,7 +58,7 @@ pub(super) fn resolve(
                 let expression = read.map_err(|problem| problem.located(Place::Path, text))?;
                 let primitive = expression.primitive.unwrap_or(declared);
                 let name = property.name.clone();
-                plan.options.compute.push(Computed { name, primitive, expression, shown: true });
+                plan.options.compute.push(Computed { name, primitive, enumeration: None, expression, shown: true });
             }
         }
     }

@@ -208,11 +208,7 @@ pub(crate) fn read(
             if options.apply.is_some() && matches!(option.name, "$expand" | "$search") {
                 return Err(Problem::not_implemented(0, format!("{} of what $apply has made", option.name)));
             }
-            (option.parse)(&context, &text, options)?;
-            match &options.apply {
-                Some(applied) if option.name == "$apply" => check_rows(&context, &applied.columns),
-                _ => Ok(()),
-            }
+            (option.parse)(&context, &text, options)
         })()
         .map_err(|problem| match (version, &problem.fault) {
             (Version::V4, Fault::NotImplemented(_)) => unbuilt_or_wrong(*problem, (option, &text), &aliases),
@@ -267,24 +263,6 @@ pub(crate) fn aliases_of(query: &str) -> Vec<(String, String)> {
         Some((name.into_owned(), decode(value, Plus::Space).ok()?.into_owned()))
     };
     query.split('&').filter_map(alias).collect()
-}
-
-/// Rows of `$apply` have the values that are stored, which for a member of an enumeration are not what V4 shows.
-fn check_rows(context: &Context<'_>, columns: &[crate::relation::Column]) -> Parsed<()> {
-    let is_enumerated = |path: &str| {
-        let mut entity_type = context.entity_type;
-        let mut rest = path;
-        while let Some((name, behind)) = rest.split_once('/') {
-            let Some(navigation) = entity_type.navigation(name) else { break };
-            entity_type = context.model.type_of(entity_type.navigation[navigation.0].target);
-            rest = behind;
-        }
-        entity_type.leaf(rest).is_some_and(|leaf| entity_type.leaves[leaf.0].enumeration.is_some())
-    };
-    match columns.iter().find(|column| is_enumerated(&column.path)) {
-        None => Ok(()),
-        Some(column) => Err(Problem::not_implemented(0, format!("the enumeration '{}' in $apply", column.path))),
-    }
 }
 
 /// V2 knows the exact name; V4.01 leaves out the `$` and does not mind the case.

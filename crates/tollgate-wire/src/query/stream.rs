@@ -21,6 +21,7 @@ pub(crate) fn resolve(model: &Model, plan: &mut Plan) -> Result<(), UrlError> {
     let expression = read.map_err(|problem| problem.located(Place::Path, text))?;
     let primitive = expression.primitive.unwrap_or(Primitive::String { length_max: 0 });
     plan.options.select = Select::key_of(entity_type);
-    plan.options.compute = vec![Computed { name: "$value".to_owned(), primitive, expression, shown: true }];
+    let name = "$value".to_owned();
+    plan.options.compute = vec![Computed { name, primitive, enumeration: None, expression, shown: true }];
     Ok(())
 }

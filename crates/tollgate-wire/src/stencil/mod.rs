@@ -223,7 +223,7 @@ impl Stencil {
         let mut stencil = Stencil::blank(&Outline::new(model, set, &Select::All, &[]), format);
         stencil.etag = None;
         if let Format::V4Json { metadata, ieee754, release } = format {
-            json::rows::compile(&mut stencil, applied, Style { metadata, ieee754, release });
+            json::rows::compile(&mut stencil, model, applied, Style { metadata, ieee754, release });
         }
         stencil
     }

@@ -107,7 +107,8 @@ impl<'m> Outline<'m> {
         }
         let computed = Computed::shown(self.computed).enumerate().map(|(index, computed)| {
             let column = self.columns.leaves.len() + index;
-            Member::Primitive(Field { name: &computed.name, primitive: computed.primitive, column, enumeration: None })
+            let enumeration = computed.enumeration.map(|id| &self.model.enumerations[id.0]);
+            Member::Primitive(Field { name: &computed.name, primitive: computed.primitive, column, enumeration })
         });
         members.into_iter().map(|(_, member)| member).chain(computed).collect()
     }

@@ -1,8 +1,10 @@
 //! `aggregate`, and the rows that `groupby` makes of groups: keys, then what is aggregated.
 
-use super::state::State;
-use crate::edm::{Multiplicity, Primitive};
+use super::state::{Key, State};
+use crate::edm::{EnumerationId, Multiplicity, Primitive};
 use crate::plan::{Expression, ExpressionKind};
+use crate::query::compute::column;
+use crate::query::expression::{number_of, stored_of};
 use crate::query::{Context, list};
 use crate::relation::{Aggregate, Column, Method, Relation};
 use crate::url::{Fault, Parsed, Problem, quoted, type_name};
@@ -33,7 +35,8 @@ pub(super) fn grouped(
     let (mut columns, mut expressions): (Vec<Column>, Vec<Expression>) = state.within().into_iter().unzip();
     let around = columns.len();
     for (at, key) in keys {
-        let expression = key_of(context, &state, key).map_err(|problem| problem.behind(*at))?;
+        let Key { expression, enumeration, .. } =
+            key_of(context, &state, key).map_err(|problem| problem.behind(*at))?;
         match columns.iter().position(|column| column.path == *key) {
             // The groups around have it too.
             Some(index) if index < around => continue,
@@ -41,7 +44,7 @@ pub(super) fn grouped(
             None => {}
         }
         let Some(primitive) = expression.primitive else { continue };
-        columns.push(Column { path: (*key).to_owned(), primitive });
+        columns.push(Column { path: (*key).to_owned(), primitive, enumeration });
         expressions.push(expression);
     }
     let distinct = columns.len();
@@ -50,32 +53,34 @@ pub(super) fn grouped(
         let kept = state.groups.as_mut().and_then(|groups| groups.kept.take());
         for (at, item) in list::items(text, b',') {
             let at = begin + at;
-            let (aggregate, name) = aggregate(context, &state, item).map_err(|problem| problem.behind(at))?;
+            let Named { aggregate, name, enumeration } =
+                aggregate(context, &state, item).map_err(|problem| problem.behind(at))?;
             if columns.iter().any(|column| column.path == name) {
                 return Err(Problem::new(Fault::BadValue, at, format!("the name {} is taken", quoted(&name))));
             }
-            columns.push(Column { path: name, primitive: aggregate.primitive });
+            columns.push(Column { path: name, primitive: aggregate.primitive, enumeration });
             found.push(match &kept {
                 None => aggregate,
                 Some(condition) => only_of(aggregate, condition),
             });
         }
     }
-    let relation = Relation::Grouped(Box::new(state.rows()), expressions, found);
+    let grouped = Relation::Grouped(Box::new(state.rows()), expressions, found);
+    let relation = with_stored(context, grouped, &mut columns, distinct);
     Ok(State { relation, columns: Some(columns), distinct, groups: state.groups, ..State::default() })
 }
 
 /// A key: the path of a property, or the name of what was computed.
-pub(super) fn key_of(context: &Context<'_>, state: &State, key: &str) -> Parsed<Expression> {
+pub(super) fn key_of(context: &Context<'_>, state: &State, key: &str) -> Parsed<Key> {
     if state.columns.is_none() && leads_to_many(context, key) {
         return Err(Problem::not_implemented(0, "groups of related entities"));
     }
     let mut parser = state.parser(context, key);
-    let expression = parser.expression().and_then(|found| parser.end().map(|()| found))?;
+    let (expression, enumeration) = parser.expression_or_member(None).and_then(|found| parser.end().map(|()| found))?;
     let is_path = matches!(expression.kind, ExpressionKind::Leaf { .. } | ExpressionKind::Column(_))
         || state.computed.iter().any(|computed| computed.name == *key);
     match expression.primitive {
-        Some(_) if is_path => Ok(expression),
+        Some(_) if is_path => Ok(Key { path: key.to_owned(), expression, enumeration }),
         _ => Err(Problem::syntax(0, format!("expected the path of a property, found {}", quoted(key)))),
     }
 }
@@ -119,20 +124,28 @@ fn only_of(aggregate: Aggregate, condition: &Expression) -> Aggregate {
     }
 }
 
+/// What is aggregated, with its name.
+struct Named {
+    aggregate: Aggregate,
+    name: String,
+    /// Of which the value is a member; then it is the number of that.
+    enumeration: Option<EnumerationId>,
+}
+
 /// `PRICE mul SEATSOCC with sum as Total`, `$count as N`.
-fn aggregate(context: &Context<'_>, state: &State, item: &str) -> Parsed<(Aggregate, String)> {
+fn aggregate(context: &Context<'_>, state: &State, item: &str) -> Parsed<Named> {
     let mut parser = state.parser(context, item);
     if item.starts_with("$count") && !item.starts_with("$count/") {
         parser.begin_at("$count".len());
         let (name, _) = parser.alias_name()?;
         parser.end()?;
         let aggregate = Aggregate { method: Method::Count, operand: None, primitive: Primitive::Int64 };
-        return Ok((aggregate, name.to_owned()));
+        return Ok(Named { aggregate, name: name.to_owned(), enumeration: None });
     }
     if state.columns.is_none() && leads_to_many(context, item) {
         return Err(Problem::not_implemented(0, "the aggregation of related entities"));
     }
-    let operand = parser.expression()?;
+    let (operand, enumeration) = parser.expression_or_member(None)?;
     if !parser.take_word("with", false) {
         return Err(match operand.kind {
             ExpressionKind::Related(_) => Problem::not_implemented(0, "the aggregation of related entities"),
@@ -156,8 +169,44 @@ fn aggregate(context: &Context<'_>, state: &State, item: &str) -> Parsed<(Aggreg
     }
     let (name, _) = parser.alias_name()?;
     parser.end()?;
+    let name = name.to_owned();
+    let Some(id) = enumeration else {
+        let primitive = result_of(context, method, &operand)?;
+        return Ok(Named { aggregate: Aggregate { method, operand: Some(operand), primitive }, name, enumeration });
+    };
+    let members = &context.model.enumerations[id.0];
+    let (operand, enumeration) = match method {
+        Method::Least | Method::Greatest => (number_of(members, operand), enumeration),
+        Method::Count | Method::CountDistinct => (operand, None),
+        Method::Sum | Method::Average => {
+            let what = format!("a sum or average is not of {}", members.full_name);
+            return Err(Problem::new(Fault::Type, operand.position, what));
+        }
+    };
     let primitive = result_of(context, method, &operand)?;
-    Ok((Aggregate { method, operand: Some(operand), primitive }, name.to_owned()))
+    Ok(Named { aggregate: Aggregate { method, operand: Some(operand), primitive }, name, enumeration })
+}
+
+/// Least and greatest members are found by their numbers. Where texts are stored, those stand in their columns again.
+fn with_stored(context: &Context<'_>, grouped: Relation, columns: &mut [Column], keys: usize) -> Relation {
+    let stored = |column: &Column| {
+        let members = &context.model.enumerations[column.enumeration?.0];
+        members.stores_texts().then_some(members)
+    };
+    if columns[keys..].iter().all(|column| stored(column).is_none()) {
+        return grouped;
+    }
+    let expressions = columns.iter_mut().enumerate().map(|(index, known)| {
+        let number = column((index, known));
+        match stored(known).filter(|_| index >= keys) {
+            None => number,
+            Some(members) => {
+                known.primitive = Primitive::String { length_max: 0 };
+                stored_of(members, number)
+            }
+        }
+    });
+    Relation::Projected(Box::new(grouped), expressions.collect())
 }
 
 /// The type of what a method makes of its operand.

@@ -39,7 +39,7 @@ pub(super) fn united(context: &Context<'_>, branches: Vec<(usize, State)>, first
     let shown = columns.len();
     let divided = branches.iter().any(|(_, branch)| branch.parts.is_some());
     let ordered = branches.iter().any(|(_, branch)| !branch.order.is_empty());
-    let hidden = Column { path: String::new(), primitive: Primitive::Int64 };
+    let hidden = Column { path: String::new(), primitive: Primitive::Int64, enumeration: None };
     // Which branch a row is of, which part, and where it stands in that branch, as far as these differ.
     columns.extend(std::iter::repeat_n(hidden, 1 + usize::from(divided) + usize::from(ordered)));
     let mut absent: Vec<Vec<usize>> = Vec::new();
@@ -112,9 +112,12 @@ fn all_columns(branches: &[(usize, State)], first: &[String]) -> Parsed<Vec<Colu
                 continue;
             };
             let whole = |primitive| widest(primitive) == Primitive::Int64;
-            if whole(known.primitive) && whole(column.primitive) {
+            let same_members = known.enumeration == column.enumeration;
+            if same_members && whole(known.primitive) && whole(column.primitive) {
                 known.primitive = Primitive::Int64;
-            } else if std::mem::discriminant(&known.primitive) != std::mem::discriminant(&column.primitive) {
+            } else if !same_members
+                || std::mem::discriminant(&known.primitive) != std::mem::discriminant(&column.primitive)
+            {
                 let what = format!("{} is of different types", quoted(&known.path));
                 return Err(Problem::new(Fault::Type, *at, what));
             }

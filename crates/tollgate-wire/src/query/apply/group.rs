@@ -98,16 +98,15 @@ fn of_each(
     }
     let mut expressions = Vec::new();
     for (at, key) in keys {
-        let expression = key_of(context, &state, key).map_err(|problem| problem.behind(*at))?;
-        expressions.push(((*key).to_owned(), expression));
+        expressions.push(key_of(context, &state, key).map_err(|problem| problem.behind(*at))?);
     }
     let mut state = state;
     state.settle();
     let around = state.groups.take();
     let mut inner: Vec<String> = around.iter().flat_map(|groups| groups.keys.iter().cloned()).collect();
-    for (key, _) in &expressions {
-        if !inner.contains(key) {
-            inner.push(key.clone());
+    for key in &expressions {
+        if !inner.contains(&key.path) {
+            inner.push(key.path.clone());
         }
     }
     let (mut state, _) = state.with_columns_for(context, expressions);

@@ -53,10 +53,10 @@ pub(super) fn ranked(context: &Context<'_>, mut state: State, name: &str, inside
     if amount.starts_with('$') {
         return Err(Problem::not_implemented(amount_at, format!("an expression as the number of {name}")));
     }
-    let mut parser = state.parser(context, by);
-    let by = parser.expression().and_then(|found| parser.end().map(|()| found));
-    let by = by.map_err(|problem| problem.behind(by_at))?;
     let adds = !name.ends_with("count");
+    let mut parser = state.parser(context, by);
+    let by = if adds { parser.expression() } else { parser.ordered_expression() };
+    let by = by.and_then(|found| parser.end().map(|()| found)).map_err(|problem| problem.behind(by_at))?;
     if adds && !by.primitive.is_some_and(Primitive::is_number) {
         let found = type_name(context.version, by.primitive);
         return Err(Problem::new(Fault::Type, by_at, format!("{name} adds numbers, not {found}")));

@@ -2,7 +2,7 @@
 //!
 //! It deliberately parses nothing: it is what the transformations read their names in, and change.
 
-use crate::edm::LeafId;
+use crate::edm::{EnumerationId, Leaf, LeafId};
 use crate::plan::{Computed, Direction, Expression, ExpressionKind, OrderBy, Origin};
 use crate::query::Context;
 use crate::query::compute::column;
@@ -39,6 +39,14 @@ pub(super) struct Groups {
     pub(super) thinned: bool,
 }
 
+/// An expression with the path of a column that it may become, empty for one that nobody sees.
+pub(super) struct Key {
+    pub(super) path: String,
+    pub(super) expression: Expression,
+    /// Of which its value is a member.
+    pub(super) enumeration: Option<EnumerationId>,
+}
+
 impl State {
     /// The rows, filtered as far as they are entities.
     pub(super) fn rows(&self) -> Relation {
@@ -59,8 +67,9 @@ impl State {
             return self;
         }
         let leaves = &context.entity_type.leaves;
-        let mut columns: Vec<Column> =
-            leaves.iter().map(|leaf| Column { path: leaf.path.clone(), primitive: leaf.primitive }).collect();
+        let of_leaf =
+            |leaf: &Leaf| Column { path: leaf.path.clone(), primitive: leaf.primitive, enumeration: leaf.enumeration };
+        let mut columns: Vec<Column> = leaves.iter().map(of_leaf).collect();
         let mut expressions: Vec<Expression> = (0..leaves.len())
             .map(|leaf| {
                 let kind = ExpressionKind::Leaf { of: Origin::It, through: Vec::new(), leaf: LeafId(leaf) };
@@ -68,8 +77,9 @@ impl State {
             })
             .collect();
         for computed in std::mem::take(&mut self.computed) {
-            columns.push(Column { path: computed.name, primitive: computed.primitive });
-            expressions.push(computed.expression);
+            let Computed { name, primitive, enumeration, expression, .. } = computed;
+            columns.push(Column { path: name, primitive, enumeration });
+            expressions.push(expression);
         }
         for (column, expression) in further {
             columns.push(column);
@@ -84,25 +94,21 @@ impl State {
 
     /// The rows as columns, and expressions over what they were before as expressions over these: what is none of the
     /// columns yet becomes one, hidden where it has no path.
-    pub(super) fn with_columns_for(
-        self,
-        context: &Context<'_>,
-        expressions: Vec<(String, Expression)>,
-    ) -> (State, Vec<Expression>) {
+    pub(super) fn with_columns_for(self, context: &Context<'_>, expressions: Vec<Key>) -> (State, Vec<Expression>) {
         if self.columns.is_some() {
-            return (self, expressions.into_iter().map(|(_, expression)| expression).collect());
+            return (self, expressions.into_iter().map(|key| key.expression).collect());
         }
         let own = context.entity_type.leaves.len();
         let mut width = own + self.computed.len();
         let mut further = Vec::new();
-        let over = expressions.into_iter().map(|(path, expression)| {
+        let over = expressions.into_iter().map(|Key { path, expression, enumeration }| {
             let (Some(primitive), position) = (expression.primitive, expression.position) else { return expression };
             let index = match &expression.kind {
                 ExpressionKind::Leaf { of: Origin::It, through, leaf } if through.is_empty() => leaf.0,
                 _ => match self.computed.iter().position(|computed| computed.name == path) {
                     Some(computed) => own + computed,
                     None => {
-                        further.push((Column { path, primitive }, expression));
+                        further.push((Column { path, primitive, enumeration }, expression));
                         width += 1;
                         width - 1
                     }
@@ -117,7 +123,8 @@ impl State {
     /// As [`State::with_columns_for`], for the keys of an order.
     pub(super) fn with_columns_for_order(self, context: &Context<'_>, order: Vec<OrderBy>) -> (State, Vec<OrderBy>) {
         let directions: Vec<Direction> = order.iter().map(|by| by.direction).collect();
-        let expressions = order.into_iter().map(|by| (String::new(), by.expression)).collect();
+        let key = |by: OrderBy| Key { path: String::new(), expression: by.expression, enumeration: None };
+        let expressions = order.into_iter().map(key).collect();
         let (state, expressions) = self.with_columns_for(context, expressions);
         let order = expressions.into_iter().zip(directions);
         (state, order.map(|(expression, direction)| OrderBy { expression, direction }).collect())

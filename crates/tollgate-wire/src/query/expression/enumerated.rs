@@ -1,23 +1,14 @@
-//! Members of enumerations: literals such as `shop.Status'Open'`, what they may be compared with, and `has`.
+//! Members of enumerations: literals such as `shop.Status'Open'`, what they may be compared with, and `has`; `cast` of them
+//! stands in [`super::named`].
 //!
 //! An expression has the value that is stored for a member. Members are ordered by their numbers, whatever is stored.
 
-use super::{Node, Parser};
+use super::{Node, Parser, member};
 use crate::edm::{Enumeration, EnumerationId, Primitive};
 use crate::plan::{Comparison, Expression, ExpressionKind, Function};
+use crate::query::limits::NODES_MAX;
 use crate::url::{Fault, Parsed, Problem, quoted};
 use crate::value::Value;
-
-/// A node whose value is no member: of those nothing can be computed.
-pub(super) fn plain(node: Node) -> Parsed<Node> {
-    match node.enumeration {
-        None => Ok(node),
-        Some(_) => {
-            let what = "a member of an enumeration as a value other than to compare and to order by";
-            Err(Problem::not_implemented(node.expression.position, what))
-        }
-    }
-}
 
 /// The number by which members are ordered, of an expression with the value that is stored for one.
 pub(in crate::query) fn number_of(enumeration: &Enumeration, stored: Expression) -> Expression {
@@ -44,6 +35,14 @@ pub(in crate::query) fn number_of(enumeration: &Enumeration, stored: Expression)
 }
 
 impl Parser<'_> {
+    /// A node whose value is no member: with those nothing can be computed.
+    pub(super) fn plain(&self, node: Node) -> Parsed<Node> {
+        let Some(id) = node.enumeration else { return Ok(node) };
+        let what = format!("nothing can be computed with a member of {}", self.enumeration(id).full_name);
+        let problem = Problem::new(Fault::Type, node.expression.position, what);
+        Err(problem.hint("cast(…,Edm.String) is its name, cast(…,Edm.Int64) its number"))
+    }
+
     /// The literal whose type has this name and stands at `at`, right before its quote.
     pub(super) fn member_literal(&mut self, at: usize, qualified: &str) -> Parsed<Node> {
         let enumerations = &self.context.model.enumerations;
@@ -87,7 +86,7 @@ impl Parser<'_> {
         Ok(Node { enumeration: Some(id), ..node })
     }
 
-    fn enumeration(&self, id: EnumerationId) -> &Enumeration {
+    pub(super) fn enumeration(&self, id: EnumerationId) -> &Enumeration {
         &self.context.model.enumerations[id.0]
     }
 
@@ -105,7 +104,7 @@ impl Parser<'_> {
         Ok(match comparison {
             Comparison::Equal | Comparison::NotEqual => (left, right),
             Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual => {
-                (self.by_number(left), self.by_number(right))
+                (self.by_number(left)?, self.by_number(right)?)
             }
         })
     }
@@ -133,12 +132,23 @@ impl Parser<'_> {
     }
 
     /// The number of a member in the place of the text that is stored for it.
-    pub(super) fn by_number(&self, node: Node) -> Node {
-        match node.enumeration.map(|id| self.enumeration(id)) {
-            Some(known) if known.stores_texts() => {
-                Node { expression: number_of(known, node.expression), height: node.height + 2, ..node }
+    pub(super) fn by_number(&mut self, node: Node) -> Parsed<Node> {
+        let Some(id) = node.enumeration.filter(|id| self.enumeration(*id).stores_texts()) else { return Ok(node) };
+        self.repeated(&node.expression, id)?;
+        let expression = number_of(self.enumeration(id), node.expression);
+        Ok(Node { expression, height: node.height + 2, ..node })
+    }
+
+    /// Counts an expression once more for each member, beside each of which it is to stand.
+    pub(super) fn repeated(&mut self, expression: &Expression, id: EnumerationId) -> Parsed<()> {
+        let members = self.enumeration(id).members.len();
+        self.nodes = self.nodes.saturating_add(member::size(expression).saturating_mul(members));
+        match self.nodes > NODES_MAX {
+            false => Ok(()),
+            true => {
+                let what = format!("more than {NODES_MAX} names, literals and operators");
+                Err(Problem::new(Fault::Limit, expression.position, what))
             }
-            _ => node,
         }
     }
 

@@ -9,6 +9,7 @@ mod enumerated;
 mod functions;
 mod items;
 mod member;
+mod named;
 mod operators;
 mod path;
 mod pattern;
@@ -17,6 +18,7 @@ mod special;
 mod types;
 
 pub(super) use enumerated::number_of;
+pub(super) use named::stored_of;
 pub(super) use types::conjunction;
 
 use super::Context;
@@ -149,7 +151,8 @@ impl<'c> Parser<'c> {
 
     /// One expression; what stands behind it is left.
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
-        Ok(enumerated::plain(self.binary(0)?)?.expression)
+        let node = self.binary(0)?;
+        Ok(self.plain(node)?.expression)
     }
 
     /// One expression whose value may be a member of an enumeration, with that. Where one of `wanted` is, a text names a
@@ -169,7 +172,7 @@ impl<'c> Parser<'c> {
     /// One expression by which is ordered.
     pub(super) fn ordered_expression(&mut self) -> Parsed<Expression> {
         let node = self.binary(0)?;
-        Ok(self.by_number(node).expression)
+        Ok(self.by_number(node)?.expression)
     }
 
     /// Nothing but spaces may be left.
@@ -235,15 +238,15 @@ impl<'c> Parser<'c> {
                 self.node(compared, height)
             }
             Operation::Arithmetic(arithmetic) => {
-                let (left, right) =
-                    (enumerated::plain(left)?, enumerated::plain(self.binary(operator.precedence + 1)?)?);
+                let right = self.binary(operator.precedence + 1)?;
+                let (left, right) = (self.plain(left)?, self.plain(right)?);
                 let height = left.height.max(right.height);
                 let computed = types::arithmetic(version, arithmetic, left.expression, right.expression, at)?;
                 self.node(computed, height)
             }
             Operation::DivideExactly => {
-                let (left, right) =
-                    (enumerated::plain(left)?, enumerated::plain(self.binary(operator.precedence + 1)?)?);
+                let right = self.binary(operator.precedence + 1)?;
+                let (left, right) = (self.plain(left)?, self.plain(right)?);
                 let height = left.height.max(right.height) + 1;
                 let (left, right) = (types::exact(left.expression), types::exact(right.expression));
                 self.node(types::arithmetic(version, Arithmetic::Divide, left, right, at)?, height)
@@ -326,7 +329,8 @@ impl<'c> Parser<'c> {
         }
         if self.rest().starts_with('-') {
             self.position += 1;
-            let operand = enumerated::plain(self.nested(Parser::unary)?)?;
+            let operand = self.nested(Parser::unary)?;
+            let operand = self.plain(operand)?;
             let expression = types::negate(self.context.version, operand.expression, at)?;
             return self.node(expression, operand.height);
         }
@@ -426,7 +430,8 @@ impl<'c> Parser<'c> {
         self.position += computed.name.len();
         self.nodes += member::size(&computed.expression);
         let height = member::height(&computed.expression);
-        self.node(Expression { position: at, ..computed.expression.clone() }, height)
+        let node = self.node(Expression { position: at, ..computed.expression.clone() }, height)?;
+        Ok(Node { enumeration: computed.enumeration, ..node })
     }
 
     /// A column of what `$apply` has made.
@@ -443,8 +448,10 @@ impl<'c> Parser<'c> {
                 .hint_if(hint.or_else(|| Some("it is none of what $apply has made".to_owned()))));
         };
         self.position += end;
-        let primitive = Some(columns[index].primitive);
-        self.node(Expression { kind: ExpressionKind::Column(index), primitive, position: at }, 0)
+        let Column { primitive, enumeration, .. } = columns[index];
+        let kind = ExpressionKind::Column(index);
+        let node = self.node(Expression { kind, primitive: Some(primitive), position: at }, 0)?;
+        Ok(Node { enumeration, ..node })
     }
 
     fn call(&mut self, at: usize, name: &str) -> Parsed<Node> {
@@ -463,7 +470,8 @@ impl<'c> Parser<'c> {
         let mut height = 0;
         if !self.take(')') {
             loop {
-                let argument = enumerated::plain(self.nested(|parser| parser.binary(0))?)?;
+                let argument = self.nested(|parser| parser.binary(0))?;
+                let argument = self.plain(argument)?;
                 height = height.max(argument.height);
                 arguments.push(argument.expression);
                 if arguments.len() > functions::ARGUMENTS_MAX || !self.take(',') {

@@ -1,7 +1,7 @@
 //! Calls whose arguments are more than expressions: `cast` and `isof` take the name of a type, `case` pairs, `hassubset`
 //! and its kin a collection.
 
-use super::{Node, Parser, enumerated, types};
+use super::{Node, Parser, types};
 use crate::edm::Primitive;
 use crate::plan::{Comparison, Expression, ExpressionKind, Function};
 use crate::query::limits::NODES_MAX;
@@ -46,11 +46,13 @@ impl<'c> Parser<'c> {
             Special::Cast | Special::IsOf => {
                 self.space();
                 let whole = self.qualified();
-                let (operand, type_at, wanted) = match whole.contains('.') {
+                let alone = self.rest()[whole.len()..].starts_with([')', ' '])
+                    && !whole.starts_with(|c: char| c.is_ascii_digit());
+                let (operand, type_at, wanted) = match whole.contains('.') && alone {
                     // The entity itself.
                     true => (None, self.position, whole),
                     false => {
-                        let operand = enumerated::plain(self.nested(|parser| parser.binary(0))?)?;
+                        let operand = self.nested(|parser| parser.binary(0))?;
                         if !self.take(',') {
                             return Err(Problem::syntax(self.position, format!("expected ',' and a type in {name}")));
                         }
@@ -77,9 +79,15 @@ impl<'c> Parser<'c> {
     }
 
     fn cast(&mut self, operand: Node, wanted: &str, at: usize) -> Parsed<Node> {
+        if let Some(id) = self.enumeration_of(wanted) {
+            return self.cast_to_member(operand, id, at);
+        }
         let Some(to) = primitive_of(wanted) else {
             return Err(Problem::not_implemented(at, format!("cast to {}", quoted(wanted))));
         };
+        if let Some(id) = operand.enumeration {
+            return self.cast_of_member(operand, id, to, at);
+        }
         let version = self.context.version;
         let height = operand.height;
         let operand = operand.expression;
@@ -141,14 +149,16 @@ impl<'c> Parser<'c> {
                 None => Err(Problem::not_implemented(type_at, format!("isof with {}", quoted(wanted)))),
             };
         };
-        let Some(to) = to else {
-            return Err(Problem::not_implemented(type_at, format!("isof with {}", quoted(wanted))));
-        };
         let version = self.context.version;
-        let is = operand
-            .expression
-            .primitive
-            .is_some_and(|from| type_name(version, Some(from)) == type_name(version, Some(to)));
+        let is = match (self.enumeration_of(wanted), to) {
+            (Some(id), _) => operand.enumeration == Some(id),
+            (None, Some(to)) => operand.expression.primitive.is_some_and(|from| {
+                operand.enumeration.is_none() && type_name(version, Some(from)) == type_name(version, Some(to))
+            }),
+            (None, None) => {
+                return Err(Problem::not_implemented(type_at, format!("isof with {}", quoted(wanted))));
+            }
+        };
         if !is {
             return self.node(constant(false), 0);
         }
@@ -160,7 +170,7 @@ impl<'c> Parser<'c> {
 
     /// `case(condition:value,…)` of 4.01.
     fn case(&mut self, at: usize, opened_at: usize) -> Parsed<Node> {
-        let mut branches: Vec<(Expression, Expression)> = Vec::new();
+        let (mut conditions, mut values): (Vec<Expression>, Vec<Node>) = (Vec::new(), Vec::new());
         let mut height = 0;
         loop {
             let condition = self.nested(|parser| parser.binary(0))?;
@@ -168,14 +178,18 @@ impl<'c> Parser<'c> {
             if !self.take(':') {
                 return Err(Problem::syntax(self.position, "expected ':' and a value in case"));
             }
-            let value = enumerated::plain(self.nested(|parser| parser.binary(0))?)?;
+            let value = self.nested(|parser| parser.binary(0))?;
             height = height.max(condition.height).max(value.height);
-            branches.push((condition.expression, value.expression));
-            if branches.len() > NODES_MAX || !self.take(',') {
+            conditions.push(condition.expression);
+            values.push(value);
+            if values.len() > NODES_MAX || !self.take(',') {
                 break;
             }
         }
         self.close(opened_at)?;
+        let enumeration = self.common_enumeration(&values)?;
+        let values = values.into_iter().map(|value| value.expression);
+        let mut branches: Vec<(Expression, Expression)> = conditions.into_iter().zip(values).collect();
         let mut common: Option<Primitive> = None;
         for (_, value) in &branches {
             common = match (common, value.primitive) {
@@ -205,7 +219,9 @@ impl<'c> Parser<'c> {
                 }
             }
         }
-        self.node(Expression { kind: ExpressionKind::Case(branches), primitive: common, position: at }, height + 1)
+        let kind = ExpressionKind::Case(branches);
+        let node = self.node(Expression { kind, primitive: common, position: at }, height + 1)?;
+        Ok(Node { enumeration, ..node })
     }
 }
 
