@@ -2,8 +2,8 @@
 
 use crate::edm::{
     Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionAnswer,
-    FunctionImport, FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive,
-    Property, PropertyKind, Provided, SetId, TypeId,
+    FunctionImport, FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Parameter,
+    Primitive, Property, PropertyKind, Provided, SetId, TypeId,
 };
 use crate::value::{Cell, Value};
 
@@ -177,7 +177,7 @@ pub(crate) fn model() -> Model {
             name: "GetAvailableFlights".to_owned(),
             method: FunctionMethod::Get,
             bound: None,
-            parameters: vec![("fromdate".to_owned(), DATE), ("cityfrom".to_owned(), text(20))],
+            parameters: vec![Parameter::new("fromdate", DATE), Parameter::new("cityfrom", text(20))],
             returns: FunctionReturn::Entities(FLIGHTS),
             answer: FunctionAnswer::Nothing,
         },
@@ -185,7 +185,7 @@ pub(crate) fn model() -> Model {
             name: "GetFlightDetails".to_owned(),
             method: FunctionMethod::Get,
             bound: None,
-            parameters: vec![("airlineid".to_owned(), text(3))],
+            parameters: vec![Parameter::new("airlineid", text(3))],
             returns: FunctionReturn::Complex(ComplexId(0)),
             answer: FunctionAnswer::Nothing,
         },
@@ -193,7 +193,7 @@ pub(crate) fn model() -> Model {
             name: "UpdateAgencyPhoneNo".to_owned(),
             method: FunctionMethod::Put,
             bound: None,
-            parameters: vec![("telephone".to_owned(), text(30))],
+            parameters: vec![Parameter::new("telephone", text(30))],
             returns: FunctionReturn::Entity(CARRIERS),
             answer: FunctionAnswer::Nothing,
         },

@@ -30,6 +30,29 @@ const CODES_MAPPING: &str = r#"
     grade.enumeration = "Grade"
     colours.enumeration = "Colours"
     stage.enumeration = "Stage"
+
+    [functions.With]
+    returns = "codes"
+    where = "status eq @status"
+    parameters = [{ name = "status", type = "Status" }]
+
+    [functions.Coloured]
+    returns = "codes"
+    where = "colours has @colours and stage le @up_to"
+    parameters = [{ name = "colours", type = "own.Colours" }, { name = "up_to", type = "Stage" }]
+
+    [actions.Move]
+    bound_to = "codes"
+    when = "status ne @to"
+    set = { status = "@to", colours = "@with" }
+    answers = "changed"
+    parameters = [{ name = "to", type = "Status" }, { name = "with", type = "Colours" }]
+
+    [actions.MoveAll]
+    changes = "codes"
+    where = "stage gt @above"
+    set = { stage = "@above" }
+    parameters = [{ name = "above", type = "Stage" }]
 "#;
 
 #[test]
@@ -262,5 +285,48 @@ fn members_are_cast_to_names_and_numbers_and_from_them() {
         ] {
             gateway.get(&format!("{OWN_V4}codes?$filter={}", filter.replace(' ', "%20"))).expect(status, part);
         }
+    });
+}
+
+#[test]
+fn members_are_given_to_functions_and_actions() {
+    on_both("enumerations_given", [CODES, CODES], CODES_MAPPING, "", |gateway| {
+        let v4 = |below: &str| gateway.get(&format!("{OWN_V4}{below}"));
+        v4("$metadata").expect(200, "<Parameter Name=\"status\" Type=\"own.Status\" Nullable=\"false\"/>");
+        v4("$metadata?$format=json").expect(200, "{\"$Name\":\"colours\",\"$Type\":\"own.Colours\"}");
+        let metadata = gateway.get(&format!("{OWN_V2}$metadata"));
+        metadata.expect(200, "<Parameter Name=\"status\" Type=\"Edm.String\" Mode=\"In\"/>");
+        for (call, id) in [
+            ("With(status=own.Status'Void')?$select=id", 2),
+            ("With(status='Void')?$select=id", 2),
+            ("With(status=@s)?$select=id&@s=own.Status'Done'", 3),
+            ("Coloured(colours=own.Colours'Red,Blue',up_to=own.Stage'Second')?$select=id", 3),
+        ] {
+            v4(call).expect(200, &format!("[{{\"id\":{id}}}]"));
+        }
+        for (call, part) in [
+            ("With(status=own.Status'Vod')", "did you mean own.Status'Void'?"),
+            ("With(status=own.Grade'A')", ""),
+            ("With(status=1)", "is own.Status, which this value of Edm.Int"),
+            ("With(status=null)", "cannot be null"),
+            ("With(status=@s)?@s=1", "is own.Status"),
+            ("With()", "expected With(status=own.Status'Open')"),
+            ("Coloured(colours=own.Colours'Pink',up_to='First')", "no member of own.Colours"),
+        ] {
+            v4(call).expect(400, part);
+        }
+        let v2 = |below: &str| gateway.get_with(&format!("{OWN_V2}{below}"), &[("Accept", "application/json")]);
+        v2("With?status='2'&$select=id").expect(200, "\"id\":\"2\"");
+        v2("With?status='Void'").expect(400, "no member of own.Status");
+        v2("Coloured?colours=1&up_to=1&$select=id").expect(200, "\"id\":\"2\"");
+        let post =
+            |below: &str, body: &str| gateway.connect().ask_with("POST", &format!("{OWN_V4}{below}"), &[JSON], body);
+        let done = r#"{"to":"Done","with":"Green,Red"}"#;
+        post("codes(1)/own.Move", done).expect(200, "\"status\":\"Done\",\"grade\":\"B\",\"colours\":\"Red,Green\"");
+        post("codes(1)/own.Move", done).expect(409, "");
+        post("codes(1)/own.Move", r#"{"to":"Dome","with":"Red"}"#).expect(400, "member such as Open, Void, Done");
+        post("codes(1)/own.Move", r#"{"to":"Open"}"#).expect(400, "with");
+        post("MoveAll", r#"{"above":"Third"}"#).expect(204, "");
+        assert_eq!(found(gateway, "$select=stage&$filter=id lt 3"), "[{stage:Third},{stage:Third}]");
     });
 }

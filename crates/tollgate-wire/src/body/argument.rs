@@ -8,7 +8,7 @@ use super::check::{self, Wrong};
 use super::error::{BodyError, Read};
 use super::json::Json;
 use super::shape::Leaf;
-use crate::edm::{LeafId, SetId, Version};
+use crate::edm::{LeafId, Parameter, SetId, Version};
 use crate::entry::Entry;
 use crate::format::Format;
 use crate::url::convert;
@@ -33,9 +33,9 @@ impl Reader {
             json.end()?;
         }
         let parameters = &context.model.function_imports[operation].parameters;
-        let value = |(position, (name, primitive)): (usize, &(String, _))| match entry.cell_of(LeafId(position)) {
-            Some(cell) => Ok(Value::of(cell, *primitive)),
-            None => Err(BodyError::new(0, "the parameter is missing").inside(name)),
+        let value = |(position, parameter): (usize, &Parameter)| match entry.cell_of(LeafId(position)) {
+            Some(cell) => Ok(Value::of(cell, parameter.primitive)),
+            None => Err(BodyError::new(0, "the parameter is missing").inside(&parameter.name)),
         };
         parameters.iter().enumerate().map(value).collect()
     }

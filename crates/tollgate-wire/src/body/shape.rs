@@ -125,9 +125,10 @@ fn compile(model: &Model, set: SetId) -> Shape {
 
 fn parameters(model: &Model, operation: &FunctionImport) -> Shape {
     let parameters = operation.parameters.iter().enumerate();
-    let members = parameters.map(|(position, (name, primitive))| {
-        let leaf = Leaf { id: LeafId(position), primitive: *primitive, nullable: false, enumeration: None };
-        member(name, Kind::Leaf(leaf))
+    let members = parameters.map(|(position, parameter)| {
+        let enumeration = parameter.enumeration.map(|enumeration| Arc::clone(&model.enumerations[enumeration.0]));
+        let leaf = Leaf { id: LeafId(position), primitive: parameter.primitive, nullable: false, enumeration };
+        member(&parameter.name, Kind::Leaf(leaf))
     });
     let name = format!("{}.{}", model.namespace, operation.name);
     Shape::new(name, operation.parameters.len(), members.collect())

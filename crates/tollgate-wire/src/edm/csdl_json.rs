@@ -4,7 +4,7 @@
 
 use super::{
     Arity, BoundTo, Changes, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model,
-    Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
+    Multiplicity, NavigationProperty, Parameter, Primitive, Property, PropertyKind, Provided, Version,
 };
 use crate::base64;
 use crate::escape;
@@ -300,10 +300,13 @@ fn operation(json: &mut Writer<'_>, model: &Model, function: &FunctionImport) {
                     json.text("$Type", &qualified(model, &model.type_of(bound.set).name));
                 });
             }
-            for (name, primitive) in &function.parameters {
+            for Parameter { name, primitive, enumeration } in &function.parameters {
                 json.object("", |json| {
                     json.text("$Name", name);
-                    typed(json, *primitive);
+                    match enumeration {
+                        Some(id) => json.text("$Type", &model.enumerations[id.0].full_name),
+                        None => typed(json, *primitive),
+                    }
                 });
             }
         });

@@ -119,6 +119,19 @@ impl Enumeration {
         })
     }
 
+    /// The type of what is stored.
+    pub fn primitive(&self) -> Primitive {
+        if self.stores_texts() { Primitive::String { length_max: 0 } } else { self.underlying() }
+    }
+
+    /// A literal of V4, such as `shop.Status'Open'`, of the members that a stored value is.
+    pub fn literal(&self, cell: Cell<'_>) -> String {
+        let mut literal = format!("{}'", self.full_name);
+        self.write_names(&mut literal, cell);
+        literal.push('\'');
+        literal
+    }
+
     /// Writes the names of the members that a stored value is; a number, or a text, that is no member's stays as it is.
     pub fn write_names(&self, out: &mut String, cell: Cell<'_>) {
         match (cell, self.arity) {

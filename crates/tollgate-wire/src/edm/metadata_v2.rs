@@ -4,7 +4,7 @@
 
 use super::{
     Annotations, Association, AssociationEnd, Changes, EntityType, FunctionImport, FunctionMethod, FunctionReturn,
-    LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
+    LeafId, Model, Multiplicity, NavigationProperty, Parameter, Primitive, Property, PropertyKind, Provided, Version,
 };
 use crate::xml::{close, empty, open};
 
@@ -251,7 +251,7 @@ fn write_function(out: &mut Vec<u8>, model: &Model, function: &FunctionImport) {
         },
     ));
     open(out, "FunctionImport", &attributes);
-    for (name, primitive) in &function.parameters {
+    for Parameter { name, primitive, .. } in &function.parameters {
         let facets = facets(*primitive);
         let mut attributes = vec![("Name", name.as_str()), ("Type", type_name(*primitive)), ("Mode", "In")];
         attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));

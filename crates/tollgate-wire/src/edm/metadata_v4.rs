@@ -4,7 +4,7 @@
 
 use super::{
     Arity, BoundTo, Changes, EntitySet, EntityType, Enumeration, FunctionImport, FunctionMethod, FunctionReturn, Model,
-    Multiplicity, NavigationProperty, Primitive, Property, PropertyKind, Provided, Version,
+    Multiplicity, NavigationProperty, Parameter, Primitive, Property, PropertyKind, Provided, Version,
 };
 use crate::json::v4;
 use crate::xml::{close, empty, open, text_element};
@@ -239,8 +239,11 @@ fn write_operation(out: &mut Vec<u8>, model: &Model, function: &FunctionImport) 
     } else {
         open(out, operation(function), &attributes);
     }
-    for (name, primitive) in &function.parameters {
-        let (kind, facets) = (type_name(*primitive), facets(*primitive));
+    for Parameter { name, primitive, enumeration } in &function.parameters {
+        let (kind, facets) = match enumeration {
+            Some(id) => (model.enumerations[id.0].full_name.clone(), Vec::new()),
+            None => (type_name(*primitive), facets(*primitive)),
+        };
         let mut attributes = vec![("Name", name.as_str()), ("Type", kind.as_str()), ("Nullable", "false")];
         attributes.extend(facets.iter().map(|(name, value)| (*name, value.as_str())));
         empty(out, "Parameter", &attributes);

@@ -13,7 +13,7 @@ pub mod service_document;
 pub use enumeration::{Arity, Enumeration, EnumerationId, Member};
 pub use item::Item;
 pub use operation::{
-    Binding, BoundTo, Effect, FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, Reached,
+    Binding, BoundTo, Effect, FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, Parameter, Reached,
 };
 
 use std::sync::Arc;

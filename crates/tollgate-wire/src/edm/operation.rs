@@ -3,7 +3,7 @@
 //!
 //! What they do is said in expressions of OData over the model; SQL is the stores' business.
 
-use super::{ComplexId, LeafId, NavigationId, Primitive, SetId};
+use super::{ComplexId, EnumerationId, LeafId, NavigationId, Primitive, SetId};
 
 /// A function or an action that the service declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,11 +15,22 @@ pub struct FunctionImport {
     /// What it is called on (V4); nothing where it is called by itself.
     pub bound: Option<Binding>,
     /// Parameters in order, what it is called on left out.
-    pub parameters: Vec<(String, Primitive)>,
+    pub parameters: Vec<Parameter>,
     /// What it returns.
     pub returns: FunctionReturn,
     /// How that is found, or what it does.
     pub answer: FunctionAnswer,
+}
+
+/// What an operation is given; it is never null.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its type; of members that of what is stored for them, which V2 has.
+    pub primitive: Primitive,
+    /// Of which its values are members.
+    pub enumeration: Option<EnumerationId>,
 }
 
 /// What a bound operation is called on.
@@ -115,7 +126,19 @@ pub enum FunctionReturn {
     Entity(SetId),
 }
 
+impl Parameter {
+    /// A parameter of a primitive type.
+    pub fn new(name: impl Into<String>, primitive: Primitive) -> Parameter {
+        Parameter { name: name.into(), primitive, enumeration: None }
+    }
+}
+
 impl FunctionImport {
+    /// The position of the parameter of that name.
+    pub fn parameter(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().position(|parameter| parameter.name == name)
+    }
+
     /// What it does, if it is an action.
     pub fn effect(&self) -> Option<&Effect> {
         match &self.answer {

@@ -37,7 +37,7 @@ pub fn resolve(
     effect: &Effect,
     arguments: &[Value],
 ) -> Result<Effected, UrlError> {
-    read(model, effect, &texts(action, arguments), arguments)
+    read(model, effect, &texts(model, action, arguments), arguments)
 }
 
 /// Reads the expressions of an action once, with a value of its type for each parameter, against the model that it is for
@@ -47,7 +47,7 @@ pub fn resolve(
 /// What is wrong with them, with the part and the column.
 pub fn check(model: &Model, action: &FunctionImport, effect: &Effect) -> Result<(), UrlError> {
     let nulls = vec![Value::Null; action.parameters.len()];
-    let read = read(model, effect, &samples(action), &nulls)?;
+    let read = read(model, effect, &samples(model, action), &nulls)?;
     let entity_type = model.type_of(effect.set);
     for ((leaf, expression), (_, text)) in read.values.iter().zip(&effect.values) {
         let leaf = &entity_type.leaves[leaf.0];

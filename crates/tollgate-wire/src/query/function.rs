@@ -8,7 +8,9 @@ use std::cell::Cell;
 use super::Context;
 use super::expression::{Parser, conjunction};
 use super::filter::condition;
-use crate::edm::{EntityType, FunctionAnswer, FunctionImport, FunctionReturn, Model, Primitive, Version};
+use crate::edm::{
+    EntityType, FunctionAnswer, FunctionImport, FunctionReturn, Member, Model, Parameter, Primitive, Version,
+};
 use crate::plan::{Called, Computed, Key, Plan, Select};
 use crate::url::{
     Argument, Call, CustomOption, Fault, Place, Plus, Problem, UrlError, call_shape, decode, parameter_value,
@@ -33,7 +35,7 @@ pub(super) fn resolve(
     let values = arguments(version, model, call, custom, aliases)?;
     let keyed = |key: &[usize]| Some(Key(key.iter().map(|parameter| values[*parameter].clone()).collect()));
     let entity_type = model.type_of(plan.set());
-    let texts = || texts(declared, &values);
+    let texts = || texts(model, declared, &values);
     let expansions = Cell::new(0);
     match &declared.answer {
         FunctionAnswer::Nothing | FunctionAnswer::Acting(_) => {}
@@ -71,7 +73,7 @@ pub(super) fn resolve(
 /// # Errors
 /// What is wrong with them, with its column.
 pub fn check(model: &Model, function: &FunctionImport) -> Result<(), UrlError> {
-    let samples = samples(function);
+    let samples = samples(model, function);
     let expansions = Cell::new(0);
     match (&function.answer, &function.returns) {
         (FunctionAnswer::Matching(text), FunctionReturn::Entities(set)) => {
@@ -93,15 +95,22 @@ pub fn check(model: &Model, function: &FunctionImport) -> Result<(), UrlError> {
 }
 
 /// The parameters as aliases with these values.
-pub(super) fn texts(declared: &FunctionImport, values: &[Value]) -> Vec<(String, String)> {
+pub(super) fn texts(model: &Model, declared: &FunctionImport, values: &[Value]) -> Vec<(String, String)> {
+    let text = |(parameter, value): (&Parameter, &Value)| match parameter.enumeration {
+        Some(id) => model.enumerations[id.0].literal(value.cell()),
+        None => literal(parameter.primitive, value),
+    };
     let parameters = declared.parameters.iter().zip(values);
-    parameters.map(|((name, primitive), value)| (format!("@{name}"), literal(*primitive, value))).collect()
+    parameters.map(|(parameter, value)| (format!("@{}", parameter.name), text((parameter, value)))).collect()
 }
 
 /// The parameters as aliases, each with a value of its type.
-pub(super) fn samples(declared: &FunctionImport) -> Vec<(String, String)> {
-    let sampled = |(name, primitive): &(String, Primitive)| (format!("@{name}"), sample(*primitive).to_owned());
-    declared.parameters.iter().map(sampled).collect()
+pub(super) fn samples(model: &Model, declared: &FunctionImport) -> Vec<(String, String)> {
+    let text = |parameter: &Parameter| match parameter.enumeration.map(|id| &model.enumerations[id.0]) {
+        Some(enumeration) => enumeration.literal(enumeration.members.first().map_or(Value::Null, Member::value).cell()),
+        None => sample(parameter.primitive).to_owned(),
+    };
+    declared.parameters.iter().map(|parameter| (format!("@{}", parameter.name), text(parameter))).collect()
 }
 
 /// Whether a value of a type may become one of another: what loses nothing, or is refused only where it is out of range.
@@ -157,7 +166,7 @@ pub(super) fn arguments(
 ) -> Result<Vec<Value>, UrlError> {
     let declared = &model.function_imports[call.function];
     let mut values = Vec::with_capacity(declared.parameters.len());
-    for (parameter, (name, _)) in declared.parameters.iter().enumerate() {
+    for (parameter, Parameter { name, .. }) in declared.parameters.iter().enumerate() {
         let text = match &call.arguments[parameter] {
             Some(Argument::Value(value)) => {
                 values.push(value.clone());
@@ -180,10 +189,10 @@ pub(super) fn arguments(
         };
         let Some(text) = text else {
             let what = format!("the parameter '{name}' of {} is missing", declared.name);
-            let problem = Problem::whole(Fault::BadValue, what).hint(call_shape(version, declared));
+            let problem = Problem::whole(Fault::BadValue, what).hint(call_shape(model, version, declared));
             return Err(problem.located(Place::Path, ""));
         };
-        let value = parameter_value(version, declared, parameter, &text)
+        let value = parameter_value(model, version, (declared, parameter), &text)
             .map_err(|problem| problem.located(Place::Option(name.clone().into()), &text))?;
         values.push(value);
     }

@@ -3,8 +3,8 @@
 
 use tollgate_wire::edm::{
     Annotations, Changes, ComplexId, ComplexType, EntitySet, EntityType, FunctionAnswer, FunctionImport,
-    FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Primitive, Property, PropertyKind,
-    SetId, TypeId,
+    FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty, Parameter, Primitive, Property,
+    PropertyKind, SetId, TypeId,
 };
 
 /// The model.
@@ -76,7 +76,7 @@ pub(crate) fn model() -> Model {
                 name: "GetAvailableFlights".to_owned(),
                 method: FunctionMethod::Get,
                 bound: None,
-                parameters: vec![("cityfrom".to_owned(), text(20))],
+                parameters: vec![Parameter::new("cityfrom", text(20))],
                 returns: FunctionReturn::Entities(SetId(0)),
                 answer: FunctionAnswer::Nothing,
             },
@@ -84,7 +84,7 @@ pub(crate) fn model() -> Model {
                 name: "FlightsSince".to_owned(),
                 method: FunctionMethod::Get,
                 bound: None,
-                parameters: vec![("airline".to_owned(), text(3)), ("since".to_owned(), Primitive::Date)],
+                parameters: vec![Parameter::new("airline", text(3)), Parameter::new("since", Primitive::Date)],
                 returns: FunctionReturn::Entities(SetId(0)),
                 answer: FunctionAnswer::Matching("carrid eq @airline and fldate ge @since".to_owned()),
             },

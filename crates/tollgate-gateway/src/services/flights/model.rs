@@ -5,7 +5,7 @@
 use tollgate_wire::edm::{
     Annotations, Association, AssociationEnd, Changes, ComplexId, ComplexType, Effect, EntitySet, EntityType,
     FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, LeafId, Model, Multiplicity, NavigationProperty,
-    Primitive, Property, PropertyKind, Reached, SetId, TypeId,
+    Parameter, Primitive, Property, PropertyKind, Reached, SetId, TypeId,
 };
 
 const FLIGHT: usize = 0;
@@ -185,9 +185,9 @@ fn function_imports(model: &Model) -> Vec<FunctionImport> {
     let telephone = model.entity_types[TRAVEL_AGENCY].leaf("TELEPHONE").expect("an agency has a telephone");
     let one_flight = || {
         vec![
-            ("airlineid".to_owned(), string(3)),
-            ("connectionid".to_owned(), string(4)),
-            ("flightdate".to_owned(), Primitive::Date),
+            Parameter::new("airlineid", string(3)),
+            Parameter::new("connectionid", string(4)),
+            Parameter::new("flightdate", Primitive::Date),
         ]
     };
     let of_one_flight = |values: &[&str]| FunctionAnswer::Computed {
@@ -219,10 +219,10 @@ fn function_imports(model: &Model) -> Vec<FunctionImport> {
             method: FunctionMethod::Get,
             bound: None,
             parameters: vec![
-                ("fromdate".into(), Primitive::Date),
-                ("todate".into(), Primitive::Date),
-                ("cityfrom".into(), string(20)),
-                ("cityto".into(), string(20)),
+                Parameter::new("fromdate", Primitive::Date),
+                Parameter::new("todate", Primitive::Date),
+                Parameter::new("cityfrom", string(20)),
+                Parameter::new("cityto", string(20)),
             ],
             returns: FunctionReturn::Entities(SetId(FLIGHT)),
             // A place is free in any class.
@@ -245,7 +245,7 @@ fn function_imports(model: &Model) -> Vec<FunctionImport> {
             name: "GetAgencyDetails".into(),
             method: FunctionMethod::Get,
             bound: None,
-            parameters: vec![("agencynum".into(), string(8))],
+            parameters: vec![Parameter::new("agencynum", string(8))],
             returns: FunctionReturn::Entity(SetId(TRAVEL_AGENCY)),
             answer: FunctionAnswer::Keyed(vec![0]),
         },
@@ -253,7 +253,7 @@ fn function_imports(model: &Model) -> Vec<FunctionImport> {
             name: "UpdateAgencyPhoneNo".into(),
             method: FunctionMethod::Put,
             bound: None,
-            parameters: vec![("agencynum".into(), string(8)), ("telephone".into(), string(30))],
+            parameters: vec![Parameter::new("agencynum", string(8)), Parameter::new("telephone", string(30))],
             returns: FunctionReturn::Entity(SetId(TRAVEL_AGENCY)),
             answer: FunctionAnswer::Acting(Effect {
                 set: SetId(TRAVEL_AGENCY),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use tollgate_wire::edm::{
     Binding, BoundTo, Effect, FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, Leaf, LeafId, Model,
-    Primitive, Provided, Reached, SetId,
+    Parameter, Primitive, Provided, Reached, SetId,
 };
 use tollgate_wire::query::check_action;
 use toml::Spanned;
@@ -56,7 +56,7 @@ impl WantedAction {
                 );
             }
         };
-        let parameters = parameters(&self.parameters)?;
+        let parameters = parameters(model, &self.parameters)?;
         let reached = match (binding.map(|binding| binding.to), &self.key, &self.r#where) {
             (Some(BoundTo::Entity), None, None) => Reached::Bound,
             (None, Some(key), None) => Reached::Keyed(self.keyed(model, set, &parameters, key)?),
@@ -105,14 +105,14 @@ impl WantedAction {
         &self,
         model: &Model,
         set: SetId,
-        parameters: &[(String, Primitive)],
+        parameters: &[Parameter],
         key: &Spanned<Vec<String>>,
     ) -> Result<Vec<usize>, Wrong> {
         let entity_type = model.type_of(set);
         let parts: Vec<_> = entity_type.key.iter().map(|leaf| &entity_type.leaves[leaf.0]).collect();
-        let position = |name: &String| parameters.iter().position(|(known, _)| known == name);
+        let position = |name: &String| parameters.iter().position(|known| known.name == *name);
         let positions: Option<Vec<usize>> = key.get_ref().iter().map(position).collect();
-        let of_type = |(position, part): (&usize, &&Leaf)| same_kind(parameters[*position].1, part.primitive);
+        let of_type = |(position, part): (&usize, &&Leaf)| same_kind(&parameters[*position], part.primitive);
         match positions {
             Some(positions) if positions.len() == parts.len() && positions.iter().zip(&parts).all(of_type) => {
                 Ok(positions)
@@ -146,9 +146,11 @@ impl WantedAction {
     }
 }
 
-/// Whether values of both types are written the same: integers are, whatever their range.
-fn same_kind(left: Primitive, right: Primitive) -> bool {
+/// Whether values of both types are written the same: integers are, whatever their range. A key has no members.
+fn same_kind(parameter: &Parameter, right: Primitive) -> bool {
     use Primitive as P;
+    let left = parameter.primitive;
     let is_whole = |primitive| matches!(primitive, P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64);
-    is_whole(left) && is_whole(right) || std::mem::discriminant(&left) == std::mem::discriminant(&right)
+    let same = is_whole(left) && is_whole(right) || std::mem::discriminant(&left) == std::mem::discriminant(&right);
+    same && parameter.enumeration.is_none()
 }

@@ -5,11 +5,12 @@
 //! view of the database, which is a set like any other.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use tollgate_wire::edm::{
-    Binding, BoundTo, FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, Model, Multiplicity,
-    NavigationId, Primitive, SetId,
+    Binding, BoundTo, Enumeration, EnumerationId, FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn,
+    Model, Multiplicity, NavigationId, Parameter, Primitive, SetId,
 };
 use tollgate_wire::query::check_function;
 use toml::Spanned;
@@ -59,7 +60,7 @@ impl WantedFunction {
             name: name.to_owned(),
             method: FunctionMethod::Get,
             bound,
-            parameters: parameters(&self.parameters)?,
+            parameters: parameters(model, &self.parameters)?,
             returns: FunctionReturn::Entities(set),
             answer: FunctionAnswer::Matching(self.r#where.get_ref().clone()),
         };
@@ -126,18 +127,29 @@ pub(super) fn bound(model: &Model, bound_to: &Spanned<String>) -> Result<(SetId,
 }
 
 /// The parameters with their types.
-pub(super) fn parameters(wanted: &[WantedParameter]) -> Result<Vec<(String, Primitive)>, Wrong> {
-    let mut parameters: Vec<(String, Primitive)> = Vec::with_capacity(wanted.len());
+pub(super) fn parameters(model: &Model, wanted: &[WantedParameter]) -> Result<Vec<Parameter>, Wrong> {
+    let mut parameters: Vec<Parameter> = Vec::with_capacity(wanted.len());
     for parameter in wanted {
         let (name, kind) = (parameter.name.get_ref(), parameter.r#type.get_ref());
-        if super::name::identifier(name) != *name || parameters.iter().any(|(known, _)| known == name) {
+        if super::name::identifier(name) != *name || parameters.iter().any(|known| known.name == *name) {
             return Err((parameter.name.span(), format!("`{name}` is no name, or stands twice")));
         }
-        let Some((_, primitive)) = TYPES.iter().find(|(known, _)| known == kind) else {
-            let types = TYPES.map(|(known, _)| known).join(", ");
-            return Err((parameter.r#type.span(), format!("unknown type `{kind}`: expected one of {types}")));
-        };
-        parameters.push((name.clone(), *primitive));
+        let named = |known: &Arc<Enumeration>| known.full_name == *kind || known.name() == kind;
+        let primitive = TYPES.iter().find(|(known, _)| known == kind).map(|(_, primitive)| *primitive);
+        parameters.push(match (primitive, model.enumerations.iter().position(named)) {
+            (Some(primitive), _) => Parameter::new(name, primitive),
+            (None, Some(id)) => {
+                let (primitive, enumeration) = (model.enumerations[id].primitive(), Some(EnumerationId(id)));
+                Parameter { name: name.clone(), primitive, enumeration }
+            }
+            (None, None) => {
+                let types = TYPES.map(|(known, _)| known).join(", ");
+                let enumerations: String =
+                    model.enumerations.iter().map(|known| format!(", {}", known.name())).collect();
+                let wrong = format!("unknown type `{kind}`: expected one of {types}{enumerations}");
+                return Err((parameter.r#type.span(), wrong));
+            }
+        });
     }
     Ok(parameters)
 }
@@ -149,7 +161,7 @@ pub(super) fn check_mentions(function: &FunctionImport, expression: &Spanned<Str
         for mention in text.split('@').skip(1) {
             let length = mention.find(|next: char| !next.is_alphanumeric() && next != '_').unwrap_or(mention.len());
             let name = &mention[..length];
-            if !function.parameters.iter().any(|(known, _)| known == name) {
+            if function.parameter(name).is_none() {
                 return Err((expression.span(), format!("`@{name}` is no parameter")));
             }
         }

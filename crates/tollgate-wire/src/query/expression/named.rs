@@ -14,7 +14,7 @@ const TEXT: Primitive = Primitive::String { length_max: 0 };
 /// What is stored for the member of a number; null for a number that is none.
 pub(in crate::query) fn stored_of(enumeration: &Enumeration, number: Expression) -> Expression {
     let branches = enumeration.members.iter().map(|member| (Value::Integer(member.number), member.value()));
-    case(&number, branches, of_stored(enumeration))
+    case(&number, branches, enumeration.primitive())
 }
 
 impl Parser<'_> {
@@ -60,7 +60,7 @@ impl Parser<'_> {
     pub(super) fn cast_to_member(&mut self, operand: Node, id: EnumerationId, at: usize) -> Parsed<Node> {
         self.repeated(&operand.expression, id)?;
         let enumeration = self.enumeration(id);
-        let stored = of_stored(enumeration);
+        let stored = enumeration.primitive();
         let height = operand.height + 2;
         let typed = |kind| Expression { kind, primitive: Some(stored), position: operand.expression.position };
         let expression = match (&operand.expression.kind, operand.expression.primitive) {
@@ -111,11 +111,6 @@ impl Parser<'_> {
             }
         }
     }
-}
-
-/// The type of what is stored for members.
-fn of_stored(enumeration: &Enumeration) -> Primitive {
-    if enumeration.stores_texts() { TEXT } else { enumeration.underlying() }
 }
 
 /// Which value stands for which; null for all others.
