@@ -104,6 +104,8 @@ fn members_are_filtered_ordered_and_told_by_their_names() {
             ("$orderby=status desc,id", "5 2 3 4 1"),
             ("$filter=level eq null", "3"),
             ("$apply=filter(status eq own.Status'Void')", "2 3"),
+            ("$search=h", ""),
+            ("$search=side", "2"),
         ] {
             assert_eq!(ids(gateway, query).trim(), expected, "{query}");
         }
@@ -141,6 +143,7 @@ fn members_are_written_by_their_names_and_nothing_else_is() {
             r#"{"status":true}"#,
             r#"{"status":null}"#,
             r#"{"level":"x"}"#,
+            r#"{"level":"l"}"#,
             r#"{"colours":"Red,Pink"}"#,
             r#"{"colours":8}"#,
             r#"{"status":"Open,Paid"}"#,
@@ -278,6 +281,8 @@ fn the_example_of_a_mapping_file_holds_as_a_whole() {
         get("OrdersSince(since=2024-01-31)?$select=number").expect(200, "\"number\":\"A1\"}]");
         get("Customers(1)/own.Large(than=100)?$select=number").expect(200, "\"number\":\"A1\"}]");
         get("Orders?$filter=status%20eq%20own.Status'Open'&$select=shipping").expect(200, "\"city\":\"Rome\"");
+        get("OrdersIn(status=own.Status'Void')?$select=number").expect(200, "\"number\":\"A2\"}]");
+        get("Orders('A1')/tags").expect(200, "\"value\":[]");
         get("Settings").expect(200, "\"currency\":\"EUR\"");
         assert!(!get("$metadata").text().contains("internal_note"));
         send(gateway, "POST", &format!("{OWN_V4}Customers(1)/Orders/own.Dispatch"), &[], "").expect(204, "");

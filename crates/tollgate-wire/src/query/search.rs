@@ -20,7 +20,10 @@ pub(super) fn parse(context: &Context<'_>, text: &str, options: &mut Options) ->
 
 /// The search as a condition of the entity at hand.
 pub(super) fn condition(entity_type: &EntityType, text: &str) -> Parsed<Expression> {
-    let is_text = |(_, leaf): &(usize, &crate::edm::Leaf)| matches!(leaf.primitive, Primitive::String { .. });
+    // What is stored for a member is nothing that anybody sees.
+    let is_text = |(_, leaf): &(usize, &crate::edm::Leaf)| {
+        matches!(leaf.primitive, Primitive::String { .. }) && leaf.enumeration.is_none()
+    };
     let texts: Vec<LeafId> = entity_type.leaves.iter().enumerate().filter(is_text).map(|(id, _)| LeafId(id)).collect();
     let mut search = Search { text, position: 0, texts, terms: 0 };
     let found = match text.trim().strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) {

@@ -46,7 +46,7 @@
 //! bound_to = "Customers"       # one of them; Collection(Customers): all that a path leads to
 //! through = "Orders"           # from one entity to many
 //! where = "total gt @than"
-//! parameters = [{ name = "than", type = "Edm.Decimal" }]
+//! parameters = [{ name = "than", type = "Edm.Decimal" }]   # or the name of an enumeration
 //!
 //! [actions.Cancel]             # V4: POST Orders('A1')/shop.Cancel with {"reason":"…"}
 //! bound_to = "Orders"          # or changes = "Orders" with key = ["number"] or where = "…": in both versions
