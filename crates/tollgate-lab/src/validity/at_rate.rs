@@ -155,7 +155,7 @@ mod tests {
             overdue_ms: times(0.1, 0.9),
             generator: GeneratorUse::default(),
             tcp: None,
-            response_time_ms: times(2.0, 5.0),
+            response_time_ms: Percentiles { max: 250.0, ..times(2.0, 5.0) },
             linear: Linear::default(),
             groups: Vec::new(),
         }

@@ -15,6 +15,11 @@ const STALL_SHARE_MAX: f64 = 0.1;
 /// Segments that are sent again wait for 200 ms or more: above this share of all they show in the 99th percentile of answers of
 /// a few segments.
 pub(crate) const RETRANSMITTED_SHARE_MAX: f64 = 0.001;
+/// Fewer are nothing, whatever share of a short load they are.
+const RETRANSMITTED_MIN: u64 = 3;
+/// The kernel sends again what is lost after 200 ms at the earliest, clocks of a histogram aside: where every answer came sooner,
+/// what it counted are segments and connections of others.
+const SENT_AGAIN_MS_MIN: f64 = 190.0;
 
 /// What helps against stalls.
 pub(crate) const STALLS_REMEDY: &str = "stop what else runs on this machine, or give the generator a core of its own";
@@ -50,11 +55,20 @@ fn slowest(times: Percentiles) -> Option<f64> {
     times.p99.or(times.p95).or(times.p90).or(times.p50)
 }
 
+/// What the kernel counted of TCP for all programs together, where something of it may have happened to this load: one of its
+/// requests failed, or one of its answers took as long as what is sent again.
+pub(crate) fn felt(tcp: TcpCounts, response_ms: Percentiles, failed: u64) -> Option<TcpCounts> {
+    (failed > 0 || response_ms.max >= SENT_AGAIN_MS_MIN).then_some(tcp)
+}
+
 /// That connections were turned away, if any were.
 pub(crate) fn turned_away(tcp: TcpCounts) -> Option<String> {
     let (count, full) = (tcp.turned_away(), tcp.listen_overflows);
     (count > 0).then(|| {
-        format!("listeners on this side of the network turned {count} connections away, {full} as their queue was full")
+        format!(
+            "listeners on this side of the network turned {count} connections away, {full} as their queue was full, those \
+             of other programs included"
+        )
     })
 }
 
@@ -62,9 +76,11 @@ pub(crate) fn turned_away(tcp: TcpCounts) -> Option<String> {
 pub(crate) fn retransmitted(tcp: TcpCounts) -> Option<String> {
     let TcpCounts { segments_retransmitted, segments_sent, .. } = tcp;
     let share = tcp.retransmitted_share();
-    (share > RETRANSMITTED_SHARE_MAX).then(|| {
-        let all = segments_sent + segments_retransmitted;
-        format!("{segments_retransmitted} of {all} segments of TCP were sent again ({:.2} %)", share * 100.0)
+    (share > RETRANSMITTED_SHARE_MAX && segments_retransmitted >= RETRANSMITTED_MIN).then(|| {
+        let (all, percent) = (segments_sent + segments_retransmitted, share * 100.0);
+        format!(
+            "{segments_retransmitted} of {all} segments of TCP were sent again ({percent:.2} %), those of other programs included"
+        )
     })
 }
 
@@ -75,6 +91,13 @@ pub(super) struct Circumstances {
     tcp: Option<TcpCounts>,
     ticks: Ticks,
     response_ms: Percentiles,
+    failed: u64,
+}
+
+impl Circumstances {
+    fn felt(&self) -> Option<TcpCounts> {
+        felt(self.tcp?, self.response_ms, self.failed)
+    }
 }
 
 impl Evidence<'_> {
@@ -82,7 +105,7 @@ impl Evidence<'_> {
     pub(super) fn closed(&self) -> Circumstances {
         let cell = self.cell;
         let (generator, tcp, response_ms) = (cell.generator, cell.tcp, cell.response_time_ms);
-        Circumstances { generator, tcp, ticks: self.ticks, response_ms }
+        Circumstances { generator, tcp, ticks: self.ticks, response_ms, failed: cell.errors.values().sum() }
     }
 }
 
@@ -90,7 +113,8 @@ impl Evidence<'_> {
 pub(super) fn at_equal_rate(evidence: &Evidence<'_>, rule: fn(&Circumstances) -> Option<Finding>) -> Option<Finding> {
     let rate = evidence.cell.equal_rate.as_ref()?;
     let (generator, tcp, response_ms) = (rate.generator, rate.tcp, rate.response_time_ms);
-    let found = rule(&Circumstances { generator, tcp, ticks: evidence.rate_ticks, response_ms })?;
+    let failed = rate.errors.values().sum();
+    let found = rule(&Circumstances { generator, tcp, ticks: evidence.rate_ticks, response_ms, failed })?;
     Some(Finding { reason: format!("at equal rate {}", found.reason), ..found })
 }
 
@@ -136,7 +160,7 @@ pub(super) fn stalls(seen: &Circumstances) -> Option<Finding> {
 }
 
 pub(super) fn listen_overflow(seen: &Circumstances) -> Option<Finding> {
-    let tcp = seen.tcp?;
+    let tcp = seen.felt()?;
     Some(Finding {
         verdict: Verdict::Marked,
         reason: turned_away(tcp)?,
@@ -147,7 +171,7 @@ pub(super) fn listen_overflow(seen: &Circumstances) -> Option<Finding> {
 }
 
 pub(super) fn retransmissions(seen: &Circumstances) -> Option<Finding> {
-    let tcp = seen.tcp?;
+    let tcp = seen.felt()?;
     Some(Finding {
         verdict: Verdict::Marked,
         reason: retransmitted(tcp)?,
@@ -182,7 +206,7 @@ mod tests {
 
     fn check(change: impl FnOnce(&mut Cell), expected: &str) {
         let mut cell = sound();
-        cell.response_time_ms = Percentiles { p50: Some(1.0), p99: Some(20.0), ..Percentiles::default() };
+        cell.response_time_ms = Percentiles { p50: Some(1.0), p99: Some(20.0), max: 200.0, ..Percentiles::default() };
         change(&mut cell);
         let found = judge(&evidence(&cell));
         assert_eq!(found.len(), 1, "{found:?}");
@@ -217,5 +241,27 @@ mod tests {
         check(counts(1, 0), "listen-overflow");
         check(counts(0, 11), "retransmissions");
         check(|cell| cell.tcp = None, "all");
+        // A stray segment of a short load is no share of it.
+        let few = |segments_retransmitted: u64| {
+            let tcp = TcpCounts { segments_sent: 700, segments_retransmitted, ..TcpCounts::default() };
+            move |cell: &mut Cell| cell.tcp = Some(tcp)
+        };
+        check(few(2), "all");
+        check(few(3), "retransmissions");
+    }
+
+    #[test]
+    fn what_happened_to_others_is_told_of_nobody_who_did_not_wait() {
+        let of = |longest_ms: f64| {
+            move |cell: &mut Cell| {
+                cell.response_time_ms.max = longest_ms;
+                cell.tcp = Some(TcpCounts { listen_drops: 4, segments_sent: 10_000, ..TcpCounts::default() });
+            }
+        };
+        check(of(180.0), "all");
+        check(of(200.0), "listen-overflow");
+        let counts = TcpCounts { listen_drops: 4, ..TcpCounts::default() };
+        assert_eq!(felt(counts, Percentiles::default(), 1), Some(counts));
+        assert_eq!(felt(counts, Percentiles::default(), 0), None);
     }
 }

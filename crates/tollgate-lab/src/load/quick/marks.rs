@@ -62,6 +62,13 @@ pub(super) struct Evidence<'a> {
     pub(super) log_dropped: u64,
 }
 
+impl Evidence<'_> {
+    /// What the kernel counted of TCP, where the load may have felt it.
+    fn felt(&self) -> Option<TcpCounts> {
+        held_up::felt(self.tcp, self.response_ms, self.errors.values().sum())
+    }
+}
+
 /// A rule: its name, which is that of its marks, and what it finds.
 type Rule = (&'static str, fn(&Evidence<'_>) -> Option<Mark>);
 
@@ -231,13 +238,15 @@ fn fresh_connections(evidence: &Evidence<'_>) -> Option<Mark> {
 }
 
 fn listen_overflow(evidence: &Evidence<'_>) -> Option<Mark> {
-    let reason = held_up::turned_away(evidence.tcp)?;
-    Some(mark("listen-overflow", reason, TURNED_AWAY_REMEDY, (evidence.tcp.turned_away() as f64, 0.0)))
+    let tcp = evidence.felt()?;
+    let reason = held_up::turned_away(tcp)?;
+    Some(mark("listen-overflow", reason, TURNED_AWAY_REMEDY, (tcp.turned_away() as f64, 0.0)))
 }
 
 fn retransmissions(evidence: &Evidence<'_>) -> Option<Mark> {
-    let reason = held_up::retransmitted(evidence.tcp)?;
-    let decided = (evidence.tcp.retransmitted_share(), RETRANSMITTED_SHARE_MAX);
+    let tcp = evidence.felt()?;
+    let reason = held_up::retransmitted(tcp)?;
+    let decided = (tcp.retransmitted_share(), RETRANSMITTED_SHARE_MAX);
     Some(mark("retransmissions", reason, RETRANSMITTED_REMEDY, decided))
 }
 
@@ -259,7 +268,7 @@ mod tests {
     use super::*;
 
     fn at(p50: f64, p99: f64) -> Percentiles {
-        Percentiles { p50: Some(p50), p99: Some(p99), ..Percentiles::default() }
+        Percentiles { p50: Some(p50), p99: Some(p99), max: 250.0, ..Percentiles::default() }
     }
 
     fn offered(unsent: u64, lateness_ms: Percentiles) -> Offered {
@@ -322,6 +331,12 @@ mod tests {
         check(|evidence| evidence.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
     }
 
+        // Nothing of that happened to users who were all answered soon.
+        fn of_others(evidence: &mut Evidence<'_>) {
+            evidence.response_ms.max = 20.0;
+            (evidence.tcp.listen_drops, evidence.tcp.segments_retransmitted) = (1, 21);
+        }
+        check(of_others, &[], &[]);
     #[test]
     fn a_rate_that_was_not_kept_is_refused() {
         let refused = |unsent: u64, lateness_ms: Percentiles, p99_ms: f64, expected: &[&str]| {
