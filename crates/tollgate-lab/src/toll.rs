@@ -11,7 +11,7 @@ mod pair;
 use crate::results::{Cell, Experiment, Figure, Gap, RunResult, Toll, TollVerdict, Trial, Validity};
 use crate::stats::holm;
 use crate::stats::sequential::Looking;
-use pair::Compared;
+use pair::{Adjusted, Compared};
 pub(crate) use pair::{Over, Pair};
 use std::collections::HashMap;
 
@@ -133,12 +133,16 @@ pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, findings: &Findi
     }
     // Only of these is anything claimed: a joint one must not make the others' claims harder.
     let (claimed, joint): (Vec<_>, Vec<_>) = compared.into_iter().partition(|(_, compared)| compared.joint.is_none());
-    let family: Vec<f64> = claimed.iter().map(|(_, compared)| compared.interval.p).collect();
-    for ((index, compared), p_adjusted) in claimed.iter().zip(holm::adjust(&family)) {
-        pair::judge(&mut tolls[*index], compared, p_adjusted);
+    let adjusted = |probability: fn(&Compared) -> f64| {
+        holm::adjust(&claimed.iter().map(|(_, compared)| probability(compared)).collect::<Vec<f64>>())
+    };
+    let of_either =
+        adjusted(|compared| compared.interval.p).into_iter().zip(adjusted(|compared| compared.signed_rank_p));
+    for ((index, compared), (p, by_ranks)) in claimed.iter().zip(of_either) {
+        pair::judge(&mut tolls[*index], compared, Adjusted { p, by_ranks });
     }
     for (index, compared) in &joint {
-        pair::judge(&mut tolls[*index], compared, 1.0);
+        pair::judge(&mut tolls[*index], compared, Adjusted { p: 1.0, by_ranks: 1.0 });
     }
     tolls
 }
