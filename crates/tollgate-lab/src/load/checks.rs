@@ -75,13 +75,6 @@ impl FirstLength {
     }
 }
 
-impl Checks {
-    /// Whether content is looked at: a page that is as long as the first one may be a page of errors, as the first one may.
-    pub(super) fn look(&self) -> bool {
-        self.kind != AnswerKind::Plain
-    }
-}
-
 /// Statuses that are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statuses(Vec<RangeInclusive<u16>>);

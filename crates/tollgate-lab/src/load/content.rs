@@ -82,9 +82,16 @@ impl<'a> Search<'a> {
         &self.parts
     }
 
-    /// What is known of an answer that was not refused.
+    /// What is known of an answer that was not refused. Its length says nothing: a page of errors may be as long as the one that
+    /// is expected, or as the first one, which may be a page of errors.
     pub(super) fn verdict(&self) -> Verdict {
-        let looks = self.wanted.is_some() || self.element.is_some() || self.bytes.is_some() || self.checks.look();
+        let is_read = match self.checks.kind {
+            AnswerKind::Plain => false,
+            // An operation that answers nothing says nothing of itself.
+            AnswerKind::Soap => !self.kept.is_empty(),
+            AnswerKind::Batch { .. } => true,
+        };
+        let looks = self.wanted.is_some() || self.element.is_some() || is_read;
         if looks { Verdict::Right } else { Verdict::Unknown }
     }
 
@@ -95,7 +102,7 @@ impl<'a> Search<'a> {
     pub(super) fn judge(&mut self, failed: Option<ErrorClass>) -> Result<(), Failure> {
         if let Some(class) = failed {
             let is_soap = self.checks.kind == AnswerKind::Soap && matches!(class, ErrorClass::Status(_));
-            return if is_soap { soap::judge(&self.kept) } else { Ok(()) };
+            return if is_soap { soap::refuse_fault(&self.kept) } else { Ok(()) };
         }
         if let LengthCheck::AsFirst(first) = &self.checks.length {
             first.judge(self.came_bytes)?;
@@ -211,6 +218,7 @@ fn has(document: &[u8], element: &Element) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::checks::FirstLength;
     use super::*;
     use crate::experiment::AnswerShape;
 
@@ -254,6 +262,27 @@ mod tests {
         let shape = shape(None, AnswerShape { bytes: Some(4), element: None });
         assert_eq!(judged(&shape, &["ab", "cd"]), Ok(()));
         assert_eq!(judged(&shape, &["abc"]).unwrap_err(), "the answer has 3 bytes instead of 4");
+    }
+
+    #[test]
+    fn an_answer_of_which_its_length_alone_is_known_is_not_checked() {
+        let check = |contains: Option<&str>, kind: AnswerKind, body: &str, expected: Result<Verdict, &str>| {
+            let bytes = Some(body.len() as u64);
+            let (shape, known) = (shape(contains, AnswerShape { bytes, element: None }), Known::default());
+            let checks = Checks { kind, length: LengthCheck::AsFirst(FirstLength::default()), ..Checks::default() };
+            let mut search = Search::of(&shape, &checks, &known);
+            search.begin();
+            search.part(body.as_bytes());
+            let judged = search.judge(None).map(|()| search.verdict());
+            assert_eq!(judged.map_err(|failure| failure.class.name()), expected.map_err(str::to_owned), "{body}");
+        };
+        let down = "<html>We are down for maintenance</html>";
+        check(None, AnswerKind::Plain, down, Ok(Verdict::Unknown));
+        check(Some("down"), AnswerKind::Plain, down, Ok(Verdict::Right));
+        check(None, AnswerKind::Soap, down, Err("content"));
+        check(None, AnswerKind::Soap, "", Ok(Verdict::Unknown));
+        let envelope = "<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body/></e:Envelope>";
+        check(None, AnswerKind::Soap, envelope, Ok(Verdict::Right));
     }
 
     #[test]

@@ -59,11 +59,25 @@ pub fn fields(version: Version, action: &str) -> Vec<(String, String)> {
     fields
 }
 
+/// Finds out whether an answer is an envelope without a fault; or nothing at all, as that of an operation which only takes.
+///
+/// # Errors
+/// That it is no envelope, or the fault's own words.
+pub(super) fn judge(document: &[u8]) -> Result<(), Failure> {
+    if document.is_empty() {
+        return Ok(());
+    }
+    if !is_enveloped(document) {
+        return Err(Failure::content("the answer is no envelope of SOAP"));
+    }
+    refuse_fault(document)
+}
+
 /// Finds out whether an answer is a fault.
 ///
 /// # Errors
 /// The fault's own words.
-pub(super) fn judge(document: &[u8]) -> Result<(), Failure> {
+pub(super) fn refuse_fault(document: &[u8]) -> Result<(), Failure> {
     // Nothing is a fault without this name in it, and few other answers have it.
     if !contains(document, b"Fault") {
         return Ok(());
@@ -138,6 +152,19 @@ mod tests {
         check(Version::V11, "<quote>1</quote>", Ok(()));
         check(Version::V11, "<Fault xmlns='urn:geology'>deep</Fault>", Ok(()));
         check(Version::V11, "<a><soap:Fault/></a>", Ok(()));
+    }
+
+    #[test]
+    fn what_is_in_no_envelope_is_not_the_answer_of_an_operation() {
+        let check = |document: &str, expected: bool| {
+            assert_eq!(judge(document.as_bytes()).is_ok(), expected, "{document}");
+            assert_eq!(refuse_fault(document.as_bytes()), Ok(()), "{document}");
+        };
+        check("", true);
+        check("<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Body/></e:Envelope>", true);
+        check("<html>We are down for maintenance</html>", false);
+        check("down", false);
+        check("<Envelope xmlns='urn:letters'/>", false);
     }
 
     #[test]

@@ -8,7 +8,9 @@ use crate::results::{Cell, Verdict};
 pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
     match cell.played {
         Some(_) => "give each step an `assert`, a `status` or an `extract`",
-        None => "say by `key` or `contains` what an answer must hold",
+        None => {
+            "say by `key`, `contains` or an element of the `answer` what it must hold: its length alone is no content"
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tollgate_lab::cores::Cores;
-use tollgate_lab::load::{Arrivals, Mark, QuickLoad, QuickResult, Rate, quick};
+use tollgate_lab::load::{Arrivals, Mark, QuickLoad, QuickResult, Rate, Wrapping, quick};
 use tollgate_lab::probe::network::TcpCounts;
 use tollgate_lab::probe::system::Ticks;
 use tollgate_lab::results::Verdict;
@@ -56,6 +56,16 @@ fn a_wrong_body_is_an_error_and_not_a_fast_answer() {
     let server = Server::start(Answering { body: "wrong", ..SOUND });
     let found = load(&closed(&server, 100, 2));
     assert_eq!((found.requests, found.errors["content"]), (0, 100));
+    mark(&found, "answers", Verdict::Refused);
+}
+
+#[test]
+fn a_page_that_is_no_envelope_is_no_answer_over_soap() {
+    let server = Server::start(Answering { body: "<html>We are down for maintenance</html>", ..SOUND });
+    let wrapping = Wrapping::Soap { action: "urn:a".to_owned(), version: None };
+    let call = QuickLoad { wrapping, body: b"<q/>".to_vec(), contains: None, ..closed(&server, 100, 2) };
+    let found = load(&call);
+    assert_eq!((found.requests, found.errors.get("content")), (0, Some(&100)), "{found:#?}");
     mark(&found, "answers", Verdict::Refused);
 }
 
