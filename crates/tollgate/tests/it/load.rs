@@ -88,7 +88,8 @@ fn users_or_a_rate_change_from_stage_to_stage() {
     refused(&["--stages", "1s:5", "-n", "5"], "cannot be used with");
     refused(&["--poisson", "-n", "5"], "--poisson says how requests come at a rate");
     refused(&["--stages", "1s:0.3/s"], "make 0.15 requests together");
-    refused(&["--stages", "1s:0.5"], "ask for 0.5 users at most");
+    refused(&["--stages", "1s:0.5"], "from or to 0.5 users: users are whole");
+    refused(&["--stages", "1s:2.4,1s:2.4"], "from or to 2.4 users");
 }
 
 #[test]

@@ -79,6 +79,12 @@ impl Stages {
         if let Some(beyond) = value.into_iter().find(|value| !(0.0..=most).contains(value)) {
             return Err(format!("a stage leads from or to {beyond}: it is from 0 to {most}"));
         }
+        let part = stages.iter().flat_map(|stage| [stage.from, stage.to]).find(|value| value.fract() != 0.0);
+        if let Some(part) = part.filter(|_| unit == Unit::Users) {
+            return Err(format!(
+                "a stage leads from or to {part} users: users are whole, rates (`/s`, `rate`) need not be"
+            ));
+        }
         let lasts: Duration = stages.iter().map(|stage| stage.lasts).sum();
         if lasts > LASTS_MAX {
             return Err(format!(
@@ -97,9 +103,6 @@ impl Stages {
         let stages = Stages { unit, stages, begins };
         match unit {
             _ if count <= 0.0 => Err("the stages ask for nothing: one must lead to more than 0".to_owned()),
-            Unit::Users if stages.most() < 1.0 => {
-                Err(format!("the stages ask for {} users at most: one must lead to 1 or more", stages.most()))
-            }
             Unit::PerSecond if count < 1.0 => {
                 Err(format!("the stages make {count} requests together: they must make 1 or more"))
             }
@@ -299,7 +302,8 @@ mod tests {
         check(&[(f64::NAN, 1.0, 1)], "NaN");
         check(&[(0.0, 1.0, 21_601)], "21601 s");
         check(&[(0.0, 0.0, 5)], "ask for nothing");
-        check(&[(0.0, 0.9, 5)], "0.9 users at most");
+        check(&[(0.0, 0.9, 5)], "from or to 0.9 users");
+        check(&[(0.0, 3.0, 5), (3.0, 2.4, 5)], "from or to 2.4 users");
         check_of(Unit::PerSecond, &[(0.0, 0.3, 1)], "make 0.15 requests");
     }
 }
