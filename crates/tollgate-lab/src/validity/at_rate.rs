@@ -1,7 +1,7 @@
 //! Rules about handshakes, and about a load at a rate: whether it was offered as it was asked, and answered.
 
 use super::{ERROR_SHARE_MAX, Evidence, Finding, classes};
-use crate::results::{Encryption, Percentiles, Verdict};
+use crate::results::{Encryption, EqualRate, Percentiles, Verdict};
 
 /// Handshakes of the wrong kind, by all.
 const WRONG_HANDSHAKE_SHARE_MAX: f64 = 0.01;
@@ -12,35 +12,88 @@ const LATENESS_MS_MAX: f64 = 1.0;
 const LATENESS_SHARE_MAX: f64 = 0.1;
 /// What helps a generator that is late by itself.
 pub(crate) const GENERATOR_REMEDY: &str = "it was the generator: give it cores of its own, or offer less";
+/// The same at equal rate.
+const GENERATOR_AT_EQUAL_RATE_REMEDY: &str =
+    "it was the generator: give it cores of its own, or offer less: `share` of `equal_rate`";
 /// Least share of the intended requests that must have been sent.
 pub(crate) const SENT_SHARE_MIN: f64 = 0.99;
 
-/// Sends that were later than they may be.
+/// How punctual a load at a rate was, beside how long its answers took.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Punctuality {
+    /// How late what was due was begun.
+    pub(crate) lateness_ms: Percentiles,
+    /// The part of that which is the generator's own doing.
+    pub(crate) overdue_ms: Percentiles,
+    /// How long it took from when it was due.
+    pub(crate) response_ms: Percentiles,
+}
+
+/// What was begun later than it may be.
 pub(crate) struct Late {
-    /// Which share of them, in words.
-    pub(crate) share: &'static str,
-    /// How late at least.
+    /// Which share of it, in words; absent where so few are judged by their mean.
+    share: Option<&'static str>,
+    /// How late: that share at least, or all of it on average.
     pub(crate) late_ms: f64,
-    /// How late they might be.
+    /// How late it might be.
     pub(crate) bound_ms: f64,
 }
 
-/// Whether requests were sent too late for these response times: percentile by percentile, as far as there are enough of
-/// them, the highest first.
-pub(crate) fn too_late(lateness_ms: Percentiles, response_ms: Percentiles) -> Option<Late> {
-    let Percentiles { p50, p90, p95, p99, .. } = lateness_ms;
-    // Half of a hundred sends say little of a generator.
-    let late = [(p99, "1 %"), (p95, "5 %"), (p90, "10 %"), (p50.filter(|_| p90.is_some()), "half")];
-    let Percentiles { p50, p90, p95, p99, .. } = response_ms;
-    let times = [p99, p95, p90, p50];
-    late.into_iter().enumerate().find_map(|(place, (late_ms, share))| {
-        // Of few answers the next lower percentile stands for it, of very few the longest; without any, nothing was worth
-        // waiting for.
-        let time_ms = times[place..].iter().find_map(|time| *time).unwrap_or(response_ms.max);
-        let bound_ms = LATENESS_MS_MAX.max(LATENESS_SHARE_MAX * time_ms);
-        let late_ms = late_ms.filter(|late_ms| *late_ms > bound_ms)?;
-        Some(Late { share, late_ms, bound_ms })
-    })
+impl Late {
+    /// That these `things` were begun late.
+    pub(crate) fn told(&self, things: &str, were_begun: &str) -> String {
+        let Late { late_ms, bound_ms, .. } = self;
+        match self.share {
+            Some(share) => {
+                format!(
+                    "{share} of the {things} {were_begun} {late_ms:.2} ms late or later, at most {bound_ms:.2} may be"
+                )
+            }
+            None => format!("the {things} {were_begun} {late_ms:.2} ms late on average, at most {bound_ms:.2} may be"),
+        }
+    }
+}
+
+impl Punctuality {
+    /// Of a load at equal rate.
+    fn of(rate: &EqualRate) -> Punctuality {
+        let EqualRate { lateness_ms, overdue_ms, response_time_ms: response_ms, .. } = *rate;
+        Punctuality { lateness_ms, overdue_ms, response_ms }
+    }
+
+    /// Whether the generator was too late by itself for these answers.
+    pub(crate) fn own(&self) -> Option<Late> {
+        self.late(self.overdue_ms)
+    }
+
+    /// Whether too much was begun too late, whoever's doing that is.
+    pub(crate) fn at_all(&self) -> Option<Late> {
+        self.late(self.lateness_ms)
+    }
+
+    /// Percentile by percentile, as far as there are enough of them, the highest first; of few by the mean, which their figures
+    /// are printed with.
+    fn late(&self, late_ms: Percentiles) -> Option<Late> {
+        let response_ms = self.response_ms;
+        let late = |share, late_ms: f64, time_ms: f64| {
+            let bound_ms = LATENESS_MS_MAX.max(LATENESS_SHARE_MAX * time_ms);
+            (late_ms > bound_ms).then_some(Late { share, late_ms, bound_ms })
+        };
+        let Percentiles { p50, p90, p95, p99, .. } = late_ms;
+        if p90.or(p95).or(p99).is_none() {
+            // Without the lateness, which would excuse itself: few that are late are as late as their answers are long.
+            return late(None, late_ms.mean, (response_ms.mean - self.lateness_ms.mean).max(0.0));
+        }
+        let shares = [(p99, "1 %"), (p95, "5 %"), (p90, "10 %"), (p50, "half")];
+        let Percentiles { p50, p90, p95, p99, .. } = response_ms;
+        let times = [p99, p95, p90, p50];
+        shares.into_iter().enumerate().find_map(|(place, (late_ms, share))| {
+            // Of few answers the next lower percentile stands for it, of very few the longest; without any, nothing was worth
+            // waiting for.
+            let time_ms = times[place..].iter().find_map(|time| *time).unwrap_or(response_ms.max);
+            late(Some(share), late_ms?, time_ms)
+        })
+    }
 }
 
 pub(super) fn handshakes(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -72,21 +125,19 @@ fn wrong_handshakes(evidence: &Evidence<'_>, load: &str, full: u64, resumed: u64
 
 pub(super) fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
     let rate = evidence.cell.equal_rate.as_ref()?;
-    rate.response_time_ms.p50?;
-    let own = too_late(rate.overdue_ms, rate.response_time_ms);
+    let punctuality = Punctuality::of(rate);
+    let own = punctuality.own();
     let remedy = match own {
-        Some(_) => "give the generator cores of its own, or offer less: `share` of `equal_rate`",
+        Some(_) => GENERATOR_AT_EQUAL_RATE_REMEDY,
         None => "all users were waiting for their answers: offer less, `share` of `equal_rate`",
     };
-    let Late { share, late_ms, bound_ms } = own.or_else(|| too_late(rate.lateness_ms, rate.response_time_ms))?;
+    let late = own.or_else(|| punctuality.at_all())?;
     Some(Finding {
         verdict: Verdict::Refused,
-        reason: format!(
-            "at equal rate {share} of the requests were sent {late_ms:.2} ms late or later, at most {bound_ms:.2} may be"
-        ),
+        reason: format!("at equal rate {}", late.told("requests", "were sent")),
         remedy,
-        value: late_ms,
-        bound: bound_ms,
+        value: late.late_ms,
+        bound: late.bound_ms,
     })
 }
 
@@ -110,7 +161,10 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     (share < SENT_SHARE_MIN).then(|| Finding {
         verdict: Verdict::Refused,
         reason: format!("at equal rate {} of {} requests could not be sent", rate.unsent, rate.intended),
-        remedy: "offer less: `share` of `equal_rate`",
+        remedy: match Punctuality::of(rate).own() {
+            Some(_) => GENERATOR_AT_EQUAL_RATE_REMEDY,
+            None => "offer less: `share` of `equal_rate`",
+        },
         value: share,
         bound: SENT_SHARE_MIN,
     })
@@ -201,6 +255,45 @@ mod tests {
         );
         check(|rate| (rate.sent, rate.unsent) = (990, 10), ("all", Verdict::Ok));
         check(|rate| (rate.sent, rate.unsent) = (989, 11), ("rate", Verdict::Refused));
+    }
+
+    #[test]
+    fn of_few_the_mean_is_held_against_what_the_answers_took_by_themselves() {
+        let mean = |mean: f64| Percentiles { mean, p50: Some(mean), max: 100.0 * mean, ..Percentiles::default() };
+        let check = |own_ms: f64, late_ms: f64, response_ms: f64, expected: [bool; 2]| {
+            let (overdue_ms, lateness_ms) = (mean(own_ms), mean(late_ms));
+            let found = Punctuality { lateness_ms, overdue_ms, response_ms: mean(response_ms) };
+            assert_eq!([found.own().is_some(), found.at_all().is_some()], expected, "{found:?}");
+        };
+        check(0.0, 0.0, 0.0, [false, false]);
+        check(0.9, 0.9, 2.9, [false, false]);
+        check(1.1, 1.1, 3.1, [true, true]);
+        // Half of a hundred came half a second late, and took a millisecond: the answers are no longer for that.
+        check(250.0, 250.0, 251.0, [true, true]);
+        // Answers of a second bear a tenth of it, and users who are missing are not the generator's doing.
+        check(90.0, 90.0, 1090.0, [false, false]);
+        check(0.1, 110.0, 1110.0, [false, true]);
+        let told = Punctuality { lateness_ms: mean(0.0), overdue_ms: mean(2.0), response_ms: mean(3.0) }.own().unwrap();
+        assert_eq!(
+            told.told("requests", "were sent"),
+            "the requests were sent 2.00 ms late on average, at most 1.00 may be"
+        );
+    }
+
+    #[test]
+    fn at_equal_rate_less_is_to_be_offered_or_the_generator_to_have_a_core_by_whose_doing_it_was() {
+        let check = |own_ms: f64, is_generators: bool| {
+            let mut rate = offered();
+            (rate.sent, rate.unsent) = (900, 100);
+            (rate.lateness_ms.p99, rate.overdue_ms.p99) = (Some(9.0), Some(own_ms));
+            let mut cell = sound();
+            cell.equal_rate = Some(rate);
+            let found = judge(&evidence(&cell));
+            assert_eq!(found.iter().map(|doubt| doubt.rule.as_str()).collect::<Vec<_>>(), ["lateness", "rate"]);
+            assert!(found.iter().all(|doubt| doubt.remedy.contains("cores of its own") == is_generators), "{found:?}");
+        };
+        check(0.9, false);
+        check(9.0, true);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Rules about scenarios: whether their trials were as long as they were to be.
 
-use super::at_rate::{GENERATOR_REMEDY, Late, SENT_SHARE_MIN, too_late};
+use super::at_rate::{GENERATOR_REMEDY, Late, Punctuality, SENT_SHARE_MIN};
 use super::{Evidence, Finding};
-use crate::results::{Cell, Verdict};
+use crate::results::{Cell, IterationsOffered, Played, Verdict};
 
 /// What to do where the content of answers is not looked at.
 pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
@@ -36,7 +36,7 @@ pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
     (share < SENT_SHARE_MIN).then(|| Finding {
         verdict: if played.staged.is_some() { Verdict::Marked } else { Verdict::Refused },
         reason: format!("{} of {} iterations were due and never begun", offered.unstarted, offered.intended),
-        remedy: match too_late(offered.overdue_ms, played.iteration_time_ms) {
+        remedy: match punctuality(played, offered).own() {
             Some(_) => GENERATOR_REMEDY,
             None => "allow more users (`users_max`), or offer less",
         },
@@ -50,18 +50,22 @@ pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
 pub(super) fn begun_late(evidence: &Evidence<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;
-    let finding = |late: Late, verdict, reason: &str, remedy| {
-        let Late { share, late_ms, bound_ms } = late;
-        let reason = format!("{share} of the iterations {reason} {late_ms:.2} ms after they were due, or later");
-        Finding { verdict, reason, remedy, value: late_ms, bound: bound_ms }
+    let finding = |late: Late, verdict, were_begun: &str, remedy| {
+        let reason = late.told("iterations", were_begun);
+        Finding { verdict, reason, remedy, value: late.late_ms, bound: late.bound_ms }
     };
-    if let Some(late) = too_late(offered.overdue_ms, played.iteration_time_ms) {
-        let reason = "were given to users by the generator";
-        return Some(finding(late, Verdict::Refused, reason, GENERATOR_REMEDY));
+    let punctuality = punctuality(played, offered);
+    if let Some(late) = punctuality.own() {
+        return Some(finding(late, Verdict::Refused, "were given to users by the generator", GENERATOR_REMEDY));
     }
-    let late = too_late(offered.lateness_ms, played.iteration_time_ms)?;
+    let late = punctuality.at_all()?;
     let remedy = "all users were at work: their times count from when each was due; allow more (`users_max`)";
     Some(finding(late, Verdict::Marked, "were begun", remedy))
+}
+
+fn punctuality(played: &Played, offered: &IterationsOffered) -> Punctuality {
+    let IterationsOffered { lateness_ms, overdue_ms, .. } = *offered;
+    Punctuality { lateness_ms, overdue_ms, response_ms: played.iteration_time_ms }
 }
 
 #[cfg(test)]

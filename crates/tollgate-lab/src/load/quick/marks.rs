@@ -14,7 +14,7 @@ use crate::load::little::LittlesLaw;
 use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 use crate::results::{Percentiles, Verdict};
-use crate::validity::at_rate::{self, GENERATOR_REMEDY, Late, SENT_SHARE_MIN};
+use crate::validity::at_rate::{GENERATOR_REMEDY, Late, Punctuality, SENT_SHARE_MIN};
 use crate::validity::held_up::{
     self, RETRANSMITTED_REMEDY, RETRANSMITTED_SHARE_MAX, STALLS_REMEDY, Stalled, TURNED_AWAY_REMEDY,
 };
@@ -134,10 +134,11 @@ fn not_kept(evidence: &Evidence<'_>, mark: Mark) -> Mark {
 }
 
 fn rate(evidence: &Evidence<'_>) -> Option<Mark> {
-    let Offered { intended, unsent, overdue_ms, .. } = evidence.offered?;
+    let offered = evidence.offered?;
+    let Offered { intended, unsent, .. } = offered;
     let sent = intended.saturating_sub(*unsent) as f64;
     let share = sent / (*intended).max(1) as f64;
-    let remedy = match at_rate::too_late(*overdue_ms, evidence.response_ms) {
+    let remedy = match punctuality(evidence, offered).own() {
         Some(_) => GENERATOR_REMEDY,
         None => USERS_REMEDY,
     };
@@ -151,17 +152,21 @@ const USERS_REMEDY: &str = "all users were at work: allow more (-c), or offer le
 /// By the generator's own doing the times are its own; for want of users they are those of so many users.
 fn lateness(evidence: &Evidence<'_>) -> Option<Mark> {
     let offered = evidence.offered?;
-    let told = |Late { share, late_ms, bound_ms }: Late, what: &str, remedy| {
-        let reason =
-            format!("{share} of the requests {what} {late_ms:.2} ms late or later, at most {bound_ms:.2} may be");
-        mark("lateness", reason, remedy, (late_ms, bound_ms))
+    let told = |late: Late, were_begun: &str, remedy| {
+        mark("lateness", late.told("requests", were_begun), remedy, (late.late_ms, late.bound_ms))
     };
-    if let Some(late) = at_rate::too_late(offered.overdue_ms, evidence.response_ms) {
+    let punctuality = punctuality(evidence, offered);
+    if let Some(late) = punctuality.own() {
         let own = told(late, "were given to users by the generator", GENERATOR_REMEDY);
         return Some(Mark { verdict: Verdict::Refused, ..own });
     }
-    let late = at_rate::too_late(offered.lateness_ms, evidence.response_ms)?;
+    let late = punctuality.at_all()?;
     Some(not_kept(evidence, told(late, "were sent", USERS_REMEDY)))
+}
+
+fn punctuality(evidence: &Evidence<'_>, offered: &Offered) -> Punctuality {
+    let Offered { lateness_ms, overdue_ms, .. } = *offered;
+    Punctuality { lateness_ms, overdue_ms, response_ms: evidence.response_ms }
 }
 
 fn littles_law(evidence: &Evidence<'_>) -> Option<Mark> {
@@ -326,17 +331,17 @@ mod tests {
         check(|evidence| evidence.stalls_ms.p999 = Some(1.1), &[], &[("stalls", Marked)]);
         check(|evidence| evidence.tcp.listen_drops = 1, &[], &[("listen-overflow", Marked)]);
         check(|evidence| evidence.tcp.segments_retransmitted = 21, &[], &[("retransmissions", Marked)]);
-        let broken =
-            LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, without_core: 0.0, holds: Some(false) };
-        check(|evidence| evidence.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
-    }
-
         // Nothing of that happened to users who were all answered soon.
         fn of_others(evidence: &mut Evidence<'_>) {
             evidence.response_ms.max = 20.0;
             (evidence.tcp.listen_drops, evidence.tcp.segments_retransmitted) = (1, 21);
         }
         check(of_others, &[], &[]);
+        let broken =
+            LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, without_core: 0.0, holds: Some(false) };
+        check(|evidence| evidence.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
+    }
+
     #[test]
     fn a_rate_that_was_not_kept_is_refused() {
         let refused = |unsent: u64, lateness_ms: Percentiles, p99_ms: f64, expected: &[&str]| {
@@ -353,6 +358,9 @@ mod tests {
         refused(0, at(0.1, 1.1), 5.0, &["lateness"]);
         refused(0, at(0.1, 1.1), 12.0, &[]);
         refused(0, Percentiles { p90: Some(1.1), ..Percentiles::default() }, 5.0, &["lateness"]);
+        // Of fewer than 300 there is no percentile that would tell.
+        refused(0, Percentiles { mean: 1.1, p50: Some(0.1), ..Percentiles::default() }, 5.0, &["lateness"]);
+        refused(0, Percentiles { mean: 0.9, p50: Some(0.1), ..Percentiles::default() }, 5.0, &[]);
     }
 
     #[test]

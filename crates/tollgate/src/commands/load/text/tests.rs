@@ -238,15 +238,21 @@ fn what_was_offered_at_a_rate_is_told() {
         unsent: 60,
         users: 10,
         lateness_ms: Percentiles { p50: Some(0.02), p99: Some(0.2), max: 1.5, ..Percentiles::default() },
-        overdue_ms: Percentiles { p99: Some(0.1), ..Percentiles::default() },
+        overdue_ms: Percentiles { p99: Some(0.1), max: 1.2, ..Percentiles::default() },
     };
     let mut out = Vec::new();
     at_a_rate(&offered, "", &mut out).unwrap();
     insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
     Offered:                300 requests per second (poisson, seed 7)
     Intended requests:      3000, of which 60 could not be sent; 10 users were needed
-    Sent late by (ms):      50% 0.020, 99% 0.200, at most 1.500; by the generator itself 99% 0.100
+    Sent late by (ms):      50% 0.020, 99% 0.200, at most 1.500; by the generator itself 99% 0.100, at most 1.200
     ");
+    let few = Percentiles { mean: 0.3, max: 7.0, ..Percentiles::default() };
+    let mut out = Vec::new();
+    at_a_rate(&Offered { lateness_ms: few, overdue_ms: few, ..offered }, "", &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let expected = "50% -, 99% -, at most 7.000; by the generator itself on average 0.300, at most 7.000";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]
