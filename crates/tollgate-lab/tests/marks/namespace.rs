@@ -2,6 +2,9 @@
 //! not make one leaves these tests out.
 
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::set_socket_reuseaddr;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with};
@@ -11,7 +14,8 @@ use tollgate_lab::run::StopFlag;
 use tollgate_net::link::{Side, Tun, TunSpec};
 
 use crate::faults::{closed, load, mark, through_a_full_listener};
-use crate::server::{SOUND, Server};
+use crate::runs::{at_equal_rate, doubt, measure_and_say};
+use crate::server::{SOUND, Server, wait};
 
 /// A listener of loopback whose queue holds two connections: the kernel counts from 0.
 pub(crate) fn listener_with_backlog_of_1() -> TcpListener {
@@ -46,6 +50,26 @@ fn segments_that_are_sent_again_are_marked() {
         assert!(found.tcp.segments_retransmitted > 0, "{found:#?}");
         mark(&found, "retransmissions", Verdict::Marked);
         mark(&found, "listen-overflow", Verdict::Marked);
+    });
+}
+
+#[test]
+fn a_server_that_is_deaf_every_other_second_is_marked_at_equal_rate() {
+    alone(|| {
+        let (at_a_rate, begun) = (Arc::new(AtomicBool::new(false)), Instant::now());
+        let heard = Arc::clone(&at_a_rate);
+        // Who is turned away comes again after a second, in which the server listens.
+        let until_it_listens = move || {
+            while heard.load(Ordering::Relaxed) && begun.elapsed().as_secs() % 2 == 1 {
+                wait(Duration::from_millis(1));
+            }
+        };
+        let server = Server::on(listener_with_backlog_of_1(), SOUND, until_it_listens);
+        let run = measure_and_say(&server, &at_equal_rate(0.5, 2500, "connection = \"new\""), 2, &at_a_rate);
+        for rule in ["rate-listen-overflow", "rate-retransmissions"] {
+            assert_eq!(doubt(&run, rule).verdict, Verdict::Marked);
+        }
+        assert!(run.validity.iter().all(|doubt| doubt.rule != "listen-overflow"), "{:#?}", run.validity);
     });
 }
 

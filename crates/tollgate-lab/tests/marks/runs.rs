@@ -1,22 +1,45 @@
 //! Faults that only a run can show: of scenarios, of the time before a trial, and of the load at equal rate.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
+
+use tollgate_lab::cores::Cores;
 use tollgate_lab::experiment::Experiment;
 use tollgate_lab::plan::{Extent, PlanOptions};
-use tollgate_lab::results::{IterationsOffered, Percentiles, RunResult, Validity, Verdict};
-use tollgate_lab::run::{Ending, RunOptions, StopFlag, run};
+use tollgate_lab::probe::system::Ticks;
+use tollgate_lab::results::{EqualRate, IterationsOffered, Percentiles, RunResult, Validity, Verdict};
+use tollgate_lab::run::{Ending, Observer, Progress, RunOptions, StopFlag, run};
 
+use crate::burning::Burning;
 use crate::server::{Answering, SOUND, Server};
 use std::time::Duration;
 
 /// Runs what is written, of a server that its only variant is.
 fn measure(server: &Server, text: &str) -> RunResult {
     let folder = tempfile::tempdir().unwrap();
-    measure_in(&folder, server, text)
+    measure_in(&folder, server, text, &())
+}
+
+/// Says when users who wait have had their trials, and the load at equal rate comes.
+struct AfterTrials(usize, Arc<AtomicBool>);
+
+impl Observer for AfterTrials {
+    fn progress(&self, progress: &Progress<'_>) {
+        if matches!(progress, Progress::Trial { done, .. } if *done == self.0) {
+            self.1.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The same, and says after so many trials that they are over.
+pub(crate) fn measure_and_say(server: &Server, text: &str, trials: usize, over: &Arc<AtomicBool>) -> RunResult {
+    let folder = tempfile::tempdir().unwrap();
+    measure_in(&folder, server, text, &AfterTrials(trials, Arc::clone(over)))
 }
 
 /// The same with the files of a folder.
-fn measure_in(folder: &TempDir, server: &Server, text: &str) -> RunResult {
+fn measure_in(folder: &TempDir, server: &Server, text: &str, observer: &dyn Observer) -> RunResult {
     let file = folder.path().join("mine.toml");
     let head = "name = \"mine\"\nquestion = \"Is it marked?\"\n";
     let experiment = Experiment::parse(&format!("{head}{text}"), file.to_str().unwrap()).unwrap();
@@ -27,13 +50,13 @@ fn measure_in(folder: &TempDir, server: &Server, text: &str) -> RunResult {
         // Never started: the subject is a URL.
         ..RunOptions::of(experiment, "nothing".into())
     };
-    let outcome = run(&options, &(), &StopFlag::new()).unwrap();
+    let outcome = run(&options, observer, &StopFlag::new()).unwrap();
     assert_eq!(outcome.ending, Ending::Complete);
     outcome.result
 }
 
 /// The doubt of a rule, which must be there with its number beyond its bound and with its remedy.
-fn doubt<'r>(run: &'r RunResult, rule: &str) -> &'r Validity {
+pub(crate) fn doubt<'r>(run: &'r RunResult, rule: &str) -> &'r Validity {
     let found = run.validity.iter().find(|doubt| doubt.rule == rule);
     let found = found.unwrap_or_else(|| panic!("no mark `{rule}`: {:#?}", run.validity));
     assert!(!found.remedy.is_empty() && found.reason.contains(char::is_numeric), "{found:?}");
@@ -108,7 +131,7 @@ fn a_feed_that_ends_before_the_trial_does_is_marked() {
     let feed = "[[scenario.feed]]\nfile = \"three.csv\"\norder = \"unique\"\nend = \"stop\"\n";
     // Far longer than three answers take on any machine: the rows cut it short.
     let text = format!("[factor]\nname = \"concurrency\"\nlevels = [1]\n{}", scenario(10_000, feed));
-    let run = measure_in(&folder, &server, &text);
+    let run = measure_in(&folder, &server, &text, &());
     let found = doubt(&run, "rows");
     assert_eq!(found.verdict, Verdict::Marked);
     // Each of the two trials begins with the first row.
@@ -147,13 +170,51 @@ fn failures_while_connections_are_opened_before_a_trial_are_told() {
 #[test]
 fn failures_at_equal_rate_refuse_what_is_said_of_it() {
     let server = Server::start(Answering { each_fails: 2, ..SOUND });
-    let text = "[factor]\nname = \"encryption\"\n[[factor.level]]\ntitle = \"TLS 1.3\"\ntls = \"1.3\"\nkey = \"p256\"\n\
-                [workload]\nkind = \"request\"\npath = \"/x\"\nusers = 1\n[equal_rate]\nshare = 0.2\n\
-                [extent.quick]\nblocks = 1\nslice_ms = 500\n\
-                [[variant]]\nname = \"service\"\ncontains = \"right\"\n";
-    let run = measure(&server, text);
+    let run = measure(&server, &at_equal_rate(0.2, 500, ""));
     let found = doubt(&run, "rate-errors");
     assert_eq!(found.verdict, Verdict::Refused);
-    let rate = run.cells[0].equal_rate.as_ref().unwrap();
+    let rate = equal_rate(&run);
     assert!(rate.errors["status-500"] > 0 && rate.generator.cpu_share > 0.0, "{rate:#?}");
+}
+
+/// Single requests by two users who wait, and then at a share of what they reached; two trials of either.
+pub(crate) fn at_equal_rate(share: f64, rate_slice_ms: u32, connection: &str) -> String {
+    format!(
+        "[factor]\nname = \"encryption\"\n[[factor.level]]\ntitle = \"TLS 1.3\"\ntls = \"1.3\"\nkey = \"p256\"\n\
+         [workload]\nkind = \"request\"\npath = \"/x\"\nusers = 2\n[equal_rate]\nshare = {share}\n\
+         [extent.quick]\nblocks = 1\nslice_ms = 500\nrate_blocks = 1\nrate_slice_ms = {rate_slice_ms}\n\
+         [[variant]]\nname = \"service\"\ncontains = \"right\"\n{connection}\n"
+    )
+}
+
+fn equal_rate(run: &RunResult) -> &EqualRate {
+    run.cells[0].equal_rate.as_ref().unwrap()
+}
+
+#[test]
+fn cores_that_others_have_are_marked_at_equal_rate_too() {
+    let server = Server::start(SOUND);
+    let cores = Cores::divide();
+    // The generator has one share in nine of its core at most, and is to do nearly as much as it can with it.
+    let _burning =
+        [Burning::beside_the_generator(8 * cores.generator.len().max(1)), Burning::anywhere(3 * cores.all.len())];
+    let before = Ticks::now(&cores.all);
+    let run = measure(&server, &at_equal_rate(0.9, 1000, ""));
+    let busy_share = Ticks::now(&cores.all).since(before).busy_share();
+    let found = doubt(&run, "rate-run-queue");
+    assert!((found.value - equal_rate(&run).generator.run_queue_share).abs() < 1e-9, "{found:?}");
+    // A group of processes may get less than its cores.
+    if busy_share < 0.97 {
+        eprintln!("left out: this machine does not let its cores be busy");
+        return;
+    }
+    assert_eq!(doubt(&run, "rate-joint").verdict, Verdict::Marked);
+}
+
+#[test]
+#[ignore = "a warm-up that does not settle takes 20 s: run by hand"]
+fn a_server_that_becomes_slower_with_every_second_never_warms_up_and_is_marked() {
+    let server = Server::start(Answering { slower_each_s: Duration::from_millis(1), ..SOUND });
+    let run = measure(&server, &at_equal_rate(0.5, 500, ""));
+    assert_eq!(doubt(&run, "warm-up").verdict, Verdict::Marked);
 }

@@ -491,50 +491,6 @@ fn a_generator_that_was_stopped_is_marked_with_users_who_wait_and_refused_at_a_r
     assert!(mark["reason"].as_str().unwrap().contains("late on average"), "{mark:#}");
 }
 
-/// /proc/stat of one core, of whose ticks so many were stolen.
-fn ticks(stolen: u64) -> String {
-    (0..64).map(|core| format!("cpu{core} 1000 0 0 1000 0 0 0 {stolen} 0 0\n")).collect()
-}
-
-#[test]
-fn time_that_the_kernel_says_was_stolen_is_marked() {
-    let folder = tempfile::tempdir().unwrap();
-    let stat = folder.path().join("stat");
-    fs::write(&stat, ticks(0)).unwrap();
-    // In a mount namespace of its own, where /proc/stat is a file of the test's.
-    let within = |command: &str, url: &str| {
-        let mut unshare = Command::new("unshare");
-        let text = format!("mount --bind \"$1\" /proc/stat && {command}");
-        unshare.args(["--mount", "--", "sh", "-c", &text, env!("CARGO_BIN_EXE_tollgate"), stat.to_str().unwrap(), url]);
-        unshare.output()
-    };
-    if !within("true", "").is_ok_and(|tried| tried.status.success()) {
-        println!(
-            "skipped: no mount namespace of its own (root, util-linux), in which /proc/stat could be another file"
-        );
-        return;
-    }
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    let written = stat.clone();
-    // The load has read the file before it asks, and reads it again once it is answered.
-    let answering = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut request = [0; 1024];
-        assert!(stream.read(&mut request).unwrap() > 0);
-        fs::write(&written, ticks(50)).unwrap();
-        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
-    });
-    let load = within("exec \"$0\" load --json -n 1 \"$2\"", &url).unwrap();
-    assert!(load.status.success(), "{load:?}");
-    answering.join().unwrap();
-    let found: Value = serde_json::from_slice(&load.stdout).unwrap();
-    let marks = found["validity"].as_array().unwrap();
-    let mark = marks.iter().find(|mark| mark["rule"] == "steal").unwrap_or_else(|| panic!("no mark: {found:#}"));
-    // 50 ticks of 50.
-    assert_eq!((&mark["verdict"], mark["value"].as_f64()), (&"marked".into(), Some(1.0)), "{mark:#}");
-}
-
 #[test]
 fn the_text_is_laid_out_as_abs() {
     let gateway = serving(&[]);

@@ -8,6 +8,7 @@ mod compare;
 #[allow(dead_code, reason = "it is shared, and no test binary needs all of it")]
 mod helper;
 mod load;
+mod marks;
 mod report;
 mod run;
 mod scenarios;

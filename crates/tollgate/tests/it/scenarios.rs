@@ -128,7 +128,7 @@ fn stages_have_their_own_figures_and_a_course_over_time() {
 const STOP: Duration = Duration::from_millis(400);
 
 /// So long is what is given, not what is waited for.
-fn pause(time: Duration) {
+pub(crate) fn pause(time: Duration) {
     let begun = Instant::now();
     while begun.elapsed() < time {
         std::thread::park_timeout(time.saturating_sub(begun.elapsed()));

@@ -1,0 +1,234 @@
+//! Marks that want more than a server of the test's: the built-in gateway, a stopped lab, a kernel that says what the
+//! test writes. Each is provoked by its fault; the others stand with the lab.
+
+use std::fs;
+use std::io::{Read, Seek, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::helper::{Finished, serving, tollgate};
+use crate::scenarios::pause;
+
+/// What a run of such an experiment needs beside it.
+fn folder(text: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.toml"), format!("name = \"mine\"\nquestion = \"Is it marked?\"\n{text}"))
+        .unwrap();
+    folder
+}
+
+const RUN: [&str; 5] = ["run", "mine.toml", "--quick", "--out", "run"];
+
+fn result(folder: &Path, run: &Finished) -> Value {
+    let text = fs::read_to_string(folder.join("run/result.json")).unwrap_or_else(|_| panic!("{run:#?}"));
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The mark of a rule, which must be there with its remedy.
+fn mark<'r>(result: &'r Value, rule: &str) -> &'r Value {
+    let marks = result["validity"].as_array().unwrap();
+    let mark = marks.iter().find(|mark| mark["rule"] == rule).unwrap_or_else(|| panic!("no mark `{rule}`: {marks:#?}"));
+    assert!(!mark["remedy"].as_str().unwrap().is_empty() && mark["value"] != mark["bound"], "{mark:#}");
+    mark
+}
+
+/// One flight by two users who wait, and then at a share of what they reached.
+fn at_equal_rate(rate_slice_ms: u32, connection: &str) -> String {
+    format!(
+        "[factor]\nname = \"encryption\"\n[[factor.level]]\ntitle = \"TLS 1.3\"\ntls = \"1.3\"\nkey = \"p256\"\n\
+         [workload]\nkind = \"request\"\npath = \"/rest/flights/AA/0017/20110601\"\ncontains = \"AA\"\nusers = 2\n\
+         [equal_rate]\nshare = 0.2\n\
+         [extent.quick]\nblocks = 1\nslice_ms = 500\nrate_blocks = 1\nrate_slice_ms = {rate_slice_ms}\n\
+         [[variant]]\nname = \"service\"\n{connection}\n"
+    )
+}
+
+/// How long the lab is stopped …
+const STOPPED: Duration = Duration::from_millis(300);
+/// … and let go on, in turn.
+const GOING_ON: Duration = Duration::from_millis(400);
+
+#[test]
+fn a_lab_that_is_stopped_again_and_again_is_marked_at_equal_rate_and_what_it_says_of_it_is_refused() {
+    let gateway = serving(&[]);
+    let folder = folder(&at_equal_rate(2000, ""));
+    let subject = format!("service={}", gateway.url);
+    let mut run = tollgate([&RUN[..], &["--subject", &subject]].concat()).within(folder.path()).start();
+    while !run.has_ended() {
+        run.signal(Signal::STOP);
+        pause(STOPPED);
+        run.signal(Signal::CONT);
+        pause(GOING_ON);
+    }
+    let run = run.finish();
+    let result = result(folder.path(), &run);
+    assert_eq!(mark(&result, "rate-stalls")["verdict"], "marked", "{run:#?}");
+    let late = mark(&result, "lateness");
+    assert_eq!((&late["verdict"], run.code), (&"refused".into(), 3), "{run:#?}");
+    assert!(late["remedy"].as_str().unwrap().contains("give it cores of its own"), "{late:#}");
+}
+
+/// /proc/stat of many cores, of whose ticks so many were stolen; always of one length, so that it is written over in one piece.
+fn ticks(stolen: u64) -> String {
+    (0..64).map(|core| format!("cpu{core} 1000 0 0 1000 0 0 0 {stolen:08} 0 0\n")).collect()
+}
+
+#[test]
+fn time_that_the_kernel_says_was_stolen_is_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let stat = folder.path().join("stat");
+    fs::write(&stat, ticks(0)).unwrap();
+    // In a mount namespace of its own, where /proc/stat is a file of the test's.
+    let within = |command: &str, url: &str| {
+        let mut unshare = Command::new("unshare");
+        let text = format!("mount --bind \"$1\" /proc/stat && {command}");
+        unshare.args(["--mount", "--", "sh", "-c", &text, env!("CARGO_BIN_EXE_tollgate"), stat.to_str().unwrap(), url]);
+        unshare.output()
+    };
+    if !within("true", "").is_ok_and(|tried| tried.status.success()) {
+        println!(
+            "skipped: no mount namespace of its own (root, util-linux), in which /proc/stat could be another file"
+        );
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let written = stat.clone();
+    // The load has read the file before it asks, and reads it again once it is answered.
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 1024];
+        assert!(stream.read(&mut request).unwrap() > 0);
+        fs::write(&written, ticks(50)).unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+    });
+    let load = within("exec \"$0\" load --json -n 1 \"$2\"", &url).unwrap();
+    assert!(load.status.success(), "{load:?}");
+    answering.join().unwrap();
+    let found: Value = serde_json::from_slice(&load.stdout).unwrap();
+    let marks = found["validity"].as_array().unwrap();
+    let mark = marks.iter().find(|mark| mark["rule"] == "steal").unwrap_or_else(|| panic!("no mark: {found:#}"));
+    // 50 ticks of 50.
+    assert_eq!((&mark["verdict"], mark["value"].as_f64()), (&"marked".into(), Some(1.0)), "{mark:#}");
+}
+
+#[test]
+fn time_that_the_kernel_says_was_stolen_at_equal_rate_is_marked() {
+    let gateway = serving(&[]);
+    let folder = folder(&at_equal_rate(1000, ""));
+    let stat = folder.path().join("stat");
+    fs::write(&stat, ticks(0)).unwrap();
+    // In a mount namespace of its own, where /proc/stat is a file of the test's.
+    let within = |command: &str| {
+        let mut unshare = Command::new("unshare");
+        let text = format!("mount --bind stat /proc/stat && {command}");
+        let subject = format!("service={}", gateway.url);
+        unshare.args(["--mount", "--", "sh", "-c", &text, env!("CARGO_BIN_EXE_tollgate"), &subject]);
+        unshare.current_dir(folder.path()).output()
+    };
+    if !within("true").is_ok_and(|tried| tried.status.success()) {
+        println!(
+            "skipped: no mount namespace of its own (root, util-linux), in which /proc/stat could be another file"
+        );
+        return;
+    }
+    // A tick more with each millisecond, from the beginning to the end of the run.
+    let ended = Arc::new(AtomicBool::new(false));
+    let stealing = std::thread::spawn({
+        let ended = Arc::clone(&ended);
+        move || {
+            let mut file = fs::File::options().write(true).open(stat).unwrap();
+            for stolen in (1..).take_while(|_| !ended.load(Ordering::Relaxed)) {
+                file.rewind().unwrap();
+                file.write_all(ticks(stolen).as_bytes()).unwrap();
+                pause(Duration::from_millis(1));
+            }
+        }
+    });
+    let run = within(&format!("exec \"$0\" {} --subject \"$1\"", RUN.join(" "))).unwrap();
+    ended.store(true, Ordering::Relaxed);
+    stealing.join().unwrap();
+    let text = fs::read_to_string(folder.path().join("run/result.json")).unwrap_or_else(|_| panic!("{run:?}"));
+    let result: Value = serde_json::from_str(&text).unwrap();
+    // Of nothing but stolen ticks all are stolen.
+    for rule in ["steal", "rate-steal"] {
+        let mark = mark(&result, rule);
+        assert_eq!((&mark["verdict"], mark["value"].as_f64()), (&"marked".into(), Some(1.0)), "{mark:#}");
+    }
+}
+
+#[test]
+fn a_server_without_tickets_is_marked_where_sessions_are_to_be_taken_up() {
+    let folder = folder(&at_equal_rate(500, "connection = \"new\"\ntls = \"resumed\""));
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    tollgate(["cert", "--out", folder.path().to_str().unwrap()]).finish().check(0, "server.pem", "");
+    let (certificate, key) = (file("server.pem"), file("server.key"));
+    let text = format!(
+        "[[tls]]\naddresses = [\"127.0.0.1:0\"]\ncertificate = \"{certificate}\"\nkey = \"{key}\"\ntickets = false\n"
+    );
+    fs::write(folder.path().join("gateway.toml"), text).unwrap();
+    let gateway = serving(&[&file("gateway.toml")]);
+    assert!(gateway.url.starts_with("https://"), "{}", gateway.url);
+    let subject = format!("service={}", gateway.url);
+    let authority = file("ca.pem");
+    let line = [&RUN[..], &["--subject", &subject, "--ca", &authority]].concat();
+    let run = tollgate(line).within(folder.path()).finish();
+    let result = result(folder.path(), &run);
+    for rule in ["handshakes", "rate-handshakes"] {
+        let mark = mark(&result, rule);
+        // All of them are full ones.
+        assert_eq!((&mark["verdict"], mark["value"].as_f64()), (&"marked".into(), Some(1.0)), "{mark:#}");
+    }
+}
+
+#[test]
+fn a_server_of_yours_beside_the_built_in_one_is_marked() {
+    let flight = "url = \"/rest/flights/AA/0017/20110601\"\ncontains = \"AA\"\n";
+    let folder = folder(&format!(
+        "[factor]\nname = \"concurrency\"\nlevels = [1]\n[workload]\nkind = \"request\"\n[extent.quick]\nblocks = 2\nslice_ms = 50\n\
+         [[variant]]\nname = \"one\"\n{flight}[[variant]]\nname = \"other\"\nbaseline = \"one\"\n{flight}"
+    ));
+    let gateway = serving(&[]);
+    let subject = format!("one={}", gateway.url);
+    let run = tollgate([&RUN[..], &["--subject", &subject]].concat()).within(folder.path()).finish();
+    let result = result(folder.path(), &run);
+    let mark = mark(&result, "different-backend");
+    assert_eq!((&mark["verdict"], &mark["variant"]), (&"marked".into(), &"other".into()), "{mark:#}");
+    let time = result["tolls"].as_array().unwrap().iter().find(|toll| toll["figure"] == "unit-time").unwrap();
+    assert_eq!(time["verdict"], "refused", "{time:#}");
+}
+
+#[test]
+fn a_backend_that_has_its_part_of_full_cores_is_marked() {
+    let folder = folder(
+        "[factor]\nname = \"concurrency\"\nlevels = [40]\n[workload]\nkind = \"request\"\ncontains = \"0123456789\"\n\
+         [subject]\nconfiguration = \"mediator.toml\"\n[[backend]]\nname = \"echo\"\narguments = [\"--service\", \"echo\"]\n\
+         [extent.quick]\nblocks = 1\nslice_ms = 1000\n\
+         [[variant]]\nname = \"direct\"\nbackend = \"echo\"\nurl = \"/echo?bytes=1024\"\n\
+         [[variant]]\nname = \"through\"\nbaseline = \"direct\"\nurl = \"/through\"\n",
+    );
+    let mediator = "[listen]\naddresses = [\"127.0.0.1:0\"]\n[[endpoint]]\nname = \"echo\"\nurls = [\"{echo}\"]\n\
+                    in_flight_max = 1000\nconnections_idle_max = 1000\n\
+                    [[route]]\npath = \"/through\"\nendpoint = \"echo\"\nto = \"/echo?bytes=1024\"\n";
+    fs::write(folder.path().join("mediator.toml"), mediator).unwrap();
+    let run = tollgate(RUN).within(folder.path()).finish();
+    let result = result(folder.path(), &run);
+    let cells = result["cells"].as_array().unwrap();
+    let through = cells.iter().find(|cell| cell["variant"] == "through").unwrap_or_else(|| panic!("{run:#?}"));
+    let share = |of: &str| through[of]["cpu_share"].as_f64().unwrap();
+    // Forty users leave mediator and backend no rest, unless others take their core.
+    if share("subject") + share("backend") <= 0.9 {
+        println!("left out: others had the cores of mediator and backend: {}, {}", share("subject"), share("backend"));
+        return;
+    }
+    let mark = mark(&result, "backend");
+    assert_eq!((&mark["verdict"], &mark["variant"]), (&"marked".into(), &"through".into()), "{mark:#}");
+}
