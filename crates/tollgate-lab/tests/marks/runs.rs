@@ -210,11 +210,3 @@ fn cores_that_others_have_are_marked_at_equal_rate_too() {
     }
     assert_eq!(doubt(&run, "rate-joint").verdict, Verdict::Marked);
 }
-
-#[test]
-#[ignore = "a warm-up that does not settle takes 20 s: run by hand"]
-fn a_server_that_becomes_slower_with_every_second_never_warms_up_and_is_marked() {
-    let server = Server::start(Answering { slower_each_s: Duration::from_millis(1), ..SOUND });
-    let run = measure(&server, &at_equal_rate(0.5, 500, ""));
-    assert_eq!(doubt(&run, "warm-up").verdict, Verdict::Marked);
-}

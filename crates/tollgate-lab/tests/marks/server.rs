@@ -16,20 +16,13 @@ pub(crate) struct Answering {
     pub(crate) answers_a_connection: usize,
     /// Each of so many answers is a 500; 0: none.
     pub(crate) each_fails: usize,
-    /// By how much longer an answer takes with each second that the server is there.
-    pub(crate) slower_each_s: Duration,
     /// What it answers.
     pub(crate) body: &'static str,
 }
 
 /// At once, for ever, and right.
-pub(crate) const SOUND: Answering = Answering {
-    takes: Duration::ZERO,
-    answers_a_connection: usize::MAX,
-    each_fails: 0,
-    slower_each_s: Duration::ZERO,
-    body: "right",
-};
+pub(crate) const SOUND: Answering =
+    Answering { takes: Duration::ZERO, answers_a_connection: usize::MAX, each_fails: 0, body: "right" };
 
 /// A server that ends with its owner.
 pub(crate) struct Server {
@@ -48,7 +41,6 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let ending = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&ending);
-        let begun = Instant::now();
         let accepting = std::thread::spawn(move || {
             loop {
                 ready();
@@ -57,7 +49,7 @@ impl Server {
                     return;
                 }
                 if let Ok((stream, _)) = accepted {
-                    std::thread::spawn(move || answer(&stream, answering, begun));
+                    std::thread::spawn(move || answer(&stream, answering));
                 }
             }
         });
@@ -82,13 +74,13 @@ impl Drop for Server {
 }
 
 /// Answers until the client or the script closes; what the client did is the load's to tell.
-fn answer(stream: &TcpStream, answering: Answering, begun: Instant) -> Option<()> {
-    let Answering { takes, answers_a_connection, each_fails, slower_each_s, body } = answering;
+fn answer(stream: &TcpStream, answering: Answering) -> Option<()> {
+    let Answering { takes, answers_a_connection, each_fails, body } = answering;
     stream.set_nodelay(true).ok()?;
     let mut lines = BufReader::new(stream).lines();
     for number in 1..=answers_a_connection {
         while !lines.next()?.ok()?.is_empty() {}
-        wait(takes + slower_each_s.mul_f64(begun.elapsed().as_secs_f64()));
+        wait(takes);
         let status = if each_fails > 0 && number % each_fails == 0 { "500 Failed" } else { "200 OK" };
         let closing = if number == answers_a_connection { "Connection: close\r\n" } else { "" };
         let length = body.len();
