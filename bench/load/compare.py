@@ -14,8 +14,9 @@ the percentiles 50, 75, 90, 99 and 100 bound the mean from both sides, whatever 
 not within those bounds, the printed distribution is not that of the requests that were sent: above them, time of the users
 is left out (or spent in the generator between two requests); below them, something was added.
 
-Needs nginx, wrk and taskset (Debian: nginx-light wrk util-linux) and a release build; the others as
-docs/reports/2026-11-22-load.md says.
+Needs nginx, wrk and taskset (Debian: nginx-light wrk util-linux) and a release build. What else is installed is run too:
+ab and hey (Debian: apache2-utils hey), oha (`cargo install oha --version 1.10.0 --locked`), k6 (`go install
+go.k6.io/k6@v1.3.0`).
 
     cargo build --release && python3 bench/load/compare.py [--rounds 7] [--seconds 2] [--connections 1,20,100,500] [--only http]
 """
