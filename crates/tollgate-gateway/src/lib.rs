@@ -27,6 +27,7 @@ mod next_link;
 mod odata;
 mod operation;
 mod parts;
+mod plans;
 mod pool;
 mod proxy;
 mod reload;

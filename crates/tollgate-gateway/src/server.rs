@@ -34,6 +34,7 @@ use crate::log::Log;
 use crate::mediate::Memories;
 use crate::odata;
 use crate::operation::{Answer, READING};
+use crate::plans::Plans;
 use crate::proxy::{self, Pools};
 use crate::reload::Reloader;
 use crate::rest;
@@ -79,6 +80,8 @@ pub(crate) struct Core {
     answers: RefCell<Vec<Answer>>,
     /// Memory of the last message, for the next. Not to be borrowed across a wait.
     pub(crate) workspace: RefCell<Workspace>,
+    /// What URLs that come again ask for.
+    pub(crate) plans: Plans,
     /// Connections to the places of endpoints.
     pub(crate) pools: Pools,
     /// What mediators write into.
@@ -317,6 +320,7 @@ impl Core {
         let shared = current.shared();
         Core {
             current: Arc::clone(current),
+            plans: Plans::default(),
             pools: Pools::new(&shared.connections),
             memories: Memories::default(),
             held: RefCell::new(Rc::new(Held::new(shared))),

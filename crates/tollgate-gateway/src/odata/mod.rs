@@ -117,7 +117,7 @@ async fn answer(
         }
     }
     versions::check(version, |name| request.header(name))?;
-    let (resource, unknown) = url::parse(&service.model, version, below, query).map_err(Fault::from)?;
+    let (resource, unknown) = visit.plans.read(&service.model, version, below, query).map_err(Fault::from)?;
     reach::check(&visit.access, &resource, request.method())?;
     let preferences = Preferences::of(version, request);
     preferences.check(&unknown)?;
