@@ -12,6 +12,7 @@ use tollgate_net::http1::server::{Abort, Exchange, ExchangeError};
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::parts::{self, Buffers, PartWriter};
+use crate::pool::Reading;
 use crate::store::Connection;
 use crate::visit::Visit;
 
@@ -57,10 +58,24 @@ pub(crate) async fn run(
     visit: &Visit<'_>,
     service: &Arc<Hosted>,
     exchange: &mut Exchange<'_>,
+    work: impl Work,
+) -> Result<(), Failure> {
+    let work_process = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
+    run_with(visit, service, exchange, work, work_process).await
+}
+
+/// The same under a work process that is held already.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) async fn run_with(
+    visit: &Visit<'_>,
+    service: &Arc<Hosted>,
+    exchange: &mut Exchange<'_>,
     mut work: impl Work,
+    mut work_process: Reading,
 ) -> Result<(), Failure> {
     let buffers = &visit.shared.buffers;
-    let mut work_process = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
     let mut begun = false;
     let mut link = work.link(Sent::InParts);
     loop {

@@ -11,6 +11,7 @@ use tollgate_wire::query::skip_token;
 use tollgate_wire::stencil::{Base, FeedHead, Stencil, Writer};
 use tollgate_wire::value::Row;
 
+use crate::attempts::HELD_UP_MAX;
 use crate::away::{self, Progress, Sent, Work};
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
@@ -18,7 +19,7 @@ use crate::next_link::{self, Begin};
 use crate::parts::{Output, PartWriter};
 use crate::store::{Connection, Flow, RowSink, Store};
 use crate::visit::Visit;
-use crate::weight::Place;
+use crate::weight::ReadPlace;
 
 /// A page to be written; it owns all that it needs, so that it can leave the loop.
 #[derive(Debug)]
@@ -67,19 +68,41 @@ impl Feed {
         exchange: &mut Exchange<'_>,
     ) -> Result<(), Failure> {
         match service.place_of_read(&self.plan, self.page_left) {
-            Place::Loop => {
+            ReadPlace::Loop => {
                 let mut work_process =
                     service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
                 self.write(service, &mut work_process, &mut exchange.respond().body)?;
                 drop(work_process);
-                if let Some(link) = self.link(Sent::Whole) {
-                    exchange.respond().header("link", &link);
-                }
-                visit.give_text(self.root);
+                self.end(visit, exchange);
                 Ok(())
             }
-            Place::Away => away::run(visit, service, exchange, self).await,
+            ReadPlace::Attempt(form) => {
+                let mut work_process =
+                    service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
+                let body = &mut exchange.respond().body;
+                let begin = body.len();
+                let attempt = work_process.briefly(HELD_UP_MAX, |connection| self.write(service, connection, body));
+                let Some(written) = attempt else {
+                    // Nothing of it has left, and what was not read to its end is as it was.
+                    body.truncate(begin);
+                    service.rows.attempt_failed(form);
+                    return away::run_with(visit, service, exchange, self, work_process).await;
+                };
+                drop(work_process);
+                written?;
+                self.end(visit, exchange);
+                Ok(())
+            }
+            ReadPlace::Away => away::run(visit, service, exchange, self).await,
         }
+    }
+
+    /// Ends an answer that was written as a whole.
+    fn end(self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) {
+        if let Some(link) = self.link(Sent::Whole) {
+            exchange.respond().header("link", &link);
+        }
+        visit.give_text(self.root);
     }
 
     /// Writes the page, or as much of it as the output takes, on this connection.

@@ -17,7 +17,7 @@ use crate::rest::Rest;
 use crate::rules::Rules;
 use crate::stencils::Stencils;
 use crate::store::{Connection, Database, Flow, RowSink, Store, StoreError};
-use crate::weight::{Place, Rows};
+use crate::weight::{Place, ReadPlace, Rows};
 
 /// A service that is served, and who may do what there.
 #[derive(Debug, Clone)]
@@ -101,10 +101,10 @@ impl Deref for Hosted {
 
 impl Hosted {
     /// Where `plan` is to be read when a page holds at most `page_size` entities.
-    pub(crate) fn place_of_read(&self, plan: &Plan, page_size: u64) -> Place {
+    pub(crate) fn place_of_read(&self, plan: &Plan, page_size: u64) -> ReadPlace {
         match self.pool.place_of_reads() {
             Place::Loop => self.rows.place(&self.model, plan, page_size),
-            Place::Away => Place::Away,
+            Place::Away => ReadPlace::Away,
         }
     }
 

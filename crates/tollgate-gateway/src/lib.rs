@@ -4,6 +4,7 @@
 
 mod accept;
 mod admin;
+mod attempts;
 pub mod auth;
 mod away;
 pub mod board;

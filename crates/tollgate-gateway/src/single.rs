@@ -11,13 +11,14 @@ use tollgate_wire::query::skip_token;
 use tollgate_wire::stencil::{Base, Stencil, Writer, raw};
 use tollgate_wire::value::{Cell, Row};
 
+use crate::attempts::HELD_UP_MAX;
 use crate::conditions::{self, Verdict};
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::operation::{Headers, Reply, values};
 use crate::store::{Connection, Flow, RowSink, Store};
 use crate::visit::Visit;
-use crate::weight::Place;
+use crate::weight::ReadPlace;
 
 /// What is to be answered; it owns all that it needs, so that it can leave the loop.
 #[derive(Debug)]
@@ -68,15 +69,26 @@ impl Single {
         exchange: &mut Exchange<'_>,
     ) -> Result<Found, Failure> {
         let mut work_process = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
-        let body = std::mem::take(&mut exchange.respond().body);
-        let (seen, found) = match service.place_of_read(&self.plan, visit.shared.page_size) {
-            Place::Loop => {
-                let read = self.read(service, &mut work_process, body);
+        let mut body = std::mem::take(&mut exchange.respond().body);
+        let here = match service.place_of_read(&self.plan, visit.shared.page_size) {
+            ReadPlace::Loop => Some(self.read(service, &mut work_process, std::mem::take(&mut body))),
+            ReadPlace::Attempt(form) => {
+                let attempt = |connection: &mut Connection| self.read(service, connection, std::mem::take(&mut body));
+                let read = work_process.briefly(HELD_UP_MAX, attempt);
+                if read.is_none() {
+                    service.rows.attempt_failed(form);
+                }
+                read
+            }
+            ReadPlace::Away => None,
+        };
+        let (seen, found) = match here {
+            Some(read) => {
                 drop(work_process);
                 visit.give_text(self.root);
                 read?
             }
-            Place::Away => {
+            None => {
                 let hosted = Arc::clone(service);
                 let job = move || self.read(&hosted, &mut work_process, body);
                 let ended = tokio::task::spawn_blocking(job).await;

@@ -1,4 +1,5 @@
-//! How long a read will take, about: a short one is done on the event loop, a long one leaves it.
+//! How long a read will take, about: a short one is done on the event loop, a long one leaves it, and one of which that is
+//! not known is attempted there (`attempts.rs`).
 //!
 //! A statement borrows its connection and cannot be left half-way for the loop to do something else, so the choice is
 //! made before it starts, from what the plan asks for and how many rows the tables have, as far as the gateway knows. It
@@ -7,14 +8,27 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tollgate_wire::edm::{Model, Multiplicity, SetId};
-use tollgate_wire::plan::{Counting, Expand, Expression, ExpressionKind, Options, Plan, Shape};
+use tollgate_wire::plan::{Columns, Counting, Expand, Expression, ExpressionKind, Options, Plan, Shape};
 
-/// Where a read is done.
+use crate::attempts::{Attempts, Form, HELD_UP_MAX};
+
+/// Where work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// On the event loop.
     Loop,
     /// On a thread that may block, its answer in parts.
+    Away,
+}
+
+/// Where a read is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadPlace {
+    /// On the event loop.
+    Loop,
+    /// On the event loop as long as it holds that up for a moment only, and away from it if that turns out to be too short.
+    Attempt(Form),
+    /// Away from it.
     Away,
 }
 
@@ -24,7 +38,10 @@ const WRITTEN_NS: u64 = 2_500;
 const NODE_NS: u64 = 100;
 const COUNTED_NS: u64 = 10;
 
-/// The longest read that may hold up the loop: about 20 rows of Atom.
+/// What a value costs at least that is written: short and as JSON.
+const VALUE_NS_MIN: u64 = 30;
+
+/// The longest read that is known to be short: about 20 rows of Atom.
 ///
 /// Leaving the loop costs some 30 us of threads waking each other. Not leaving it costs the others: 4 clients with reads
 /// by key beside 2 with lists of 400 as Atom, on one core, had 16,000 reads a second, half of them within 75 us and 99 %
@@ -33,32 +50,77 @@ const LOOP_NS_MAX: u64 = 50_000;
 
 /// Rows of each entity set, in the model's order: as they were counted at the start, with those that were inserted since.
 #[derive(Debug, Default)]
-pub(crate) struct Rows(Vec<AtomicU64>);
+pub(crate) struct Rows {
+    counted: Vec<AtomicU64>,
+    attempts: Attempts,
+}
 
 impl Rows {
     /// As many as were counted.
     pub(crate) fn counted(rows: impl IntoIterator<Item = u64>) -> Rows {
-        Rows(rows.into_iter().map(AtomicU64::new).collect())
+        Rows { counted: rows.into_iter().map(AtomicU64::new).collect(), attempts: Attempts::default() }
     }
 
     /// More were inserted. Those that are deleted are not noted: too large a number costs a little, too small a one could
     /// stop the loop.
     pub(crate) fn inserted(&self, set: SetId, rows: u64) {
-        if let Some(counted) = self.0.get(set.0) {
+        if let Some(counted) = self.counted.get(set.0) {
             counted.fetch_add(rows, Ordering::Relaxed);
         }
     }
 
     /// All were deleted.
     pub(crate) fn emptied(&self, set: SetId) {
-        if let Some(counted) = self.0.get(set.0) {
+        if let Some(counted) = self.counted.get(set.0) {
             counted.store(0, Ordering::Relaxed);
         }
     }
 
     /// Where `plan` is to be read when a page holds at most `page_size` entities.
-    pub(crate) fn place(&self, model: &Model, plan: &Plan, page_size: u64) -> Place {
-        if self.duration_ns(model, plan, page_size) <= LOOP_NS_MAX { Place::Loop } else { Place::Away }
+    pub(crate) fn place(&self, model: &Model, plan: &Plan, page_size: u64) -> ReadPlace {
+        if self.duration_ns(model, plan, page_size) <= LOOP_NS_MAX {
+            return ReadPlace::Loop;
+        }
+        if u128::from(self.least_ns(model, plan, page_size)) > HELD_UP_MAX.as_nanos() {
+            return ReadPlace::Away;
+        }
+        Form::of(plan).filter(|form| self.attempts.is_due(*form)).map_or(ReadPlace::Away, ReadPlace::Attempt)
+    }
+
+    /// A read of that form was attempted, and took too long.
+    pub(crate) fn attempt_failed(&self, form: Form) {
+        self.attempts.failed(form);
+    }
+
+    /// What it takes at least, as far as that is known: nothing where a filter may leave nothing. What SQLite counts as a
+    /// whole it cannot be made to leave.
+    fn least_ns(&self, model: &Model, plan: &Plan, page_size: u64) -> u64 {
+        let options = &plan.options;
+        let reached = self.reached(model, plan);
+        let counts = plan.shape == Shape::Count || options.count == Counting::Total;
+        let counted = if counts { reached.saturating_mul(COUNTED_NS) } else { 0 };
+        if options.filter.is_some() || plan.shape == Shape::Count {
+            return counted;
+        }
+        let page = page_size.min(options.top.unwrap_or(u64::MAX)).min(reached);
+        counted
+            .saturating_add(page.saturating_mul(self.values(model, plan.set(), options)).saturating_mul(VALUE_NS_MIN))
+    }
+
+    /// How many values there are to write for each entity, at least and on average.
+    fn values(&self, model: &Model, set: SetId, options: &Options) -> u64 {
+        let entity_type = model.type_of(set);
+        let own = Columns::new(entity_type, &options.select, &options.expand).shown as u64;
+        let expanded = options.expand.iter().map(|expand| {
+            let many = entity_type.navigation[expand.navigation.0].multiplicity == Multiplicity::Many;
+            let related = match (many, expand.options.filter.is_some()) {
+                (_, true) => 0,
+                (true, false) => self.related(set, expand.target).min(expand.options.top.unwrap_or(u64::MAX)),
+                (false, false) => 1,
+            };
+            related.saturating_mul(self.values(model, expand.target, &expand.options))
+        });
+        expanded.fold(own, u64::saturating_add)
     }
 
     fn duration_ns(&self, model: &Model, plan: &Plan, page_size: u64) -> u64 {
@@ -126,7 +188,7 @@ impl Rows {
     }
 
     fn of(&self, set: SetId) -> u64 {
-        self.0.get(set.0).map_or(u64::MAX, |counted| counted.load(Ordering::Relaxed))
+        self.counted.get(set.0).map_or(u64::MAX, |counted| counted.load(Ordering::Relaxed))
     }
 }
 
@@ -177,42 +239,75 @@ mod tests {
     use super::*;
     use crate::services::flights;
 
-    fn check(path: &str, query: &str, expected: Place) {
+    #[derive(Debug, PartialEq)]
+    enum Expected {
+        Loop,
+        Attempt,
+        Away,
+    }
+
+    use Expected::{Attempt, Away, Loop};
+
+    fn check(path: &str, query: &str, expected: Expected) {
         let model = flights::model();
         let rows = Rows::counted([400, 8, 7_000, 100]);
         let (resource, _) = url::parse(&model, Version::V4, path, Some(query)).unwrap();
         let Resource::Read(plan) = resource else { panic!("{path} is read") };
-        assert_eq!(rows.place(&model, &plan, 1_000), expected, "{path}?{query}");
+        let place = match rows.place(&model, &plan, 1_000) {
+            ReadPlace::Loop => Loop,
+            ReadPlace::Attempt(_) => Attempt,
+            ReadPlace::Away => Away,
+        };
+        assert_eq!(place, expected, "{path}?{query}");
     }
 
     #[test]
     fn one_entity_and_a_first_page_stay_on_the_loop() {
         let flight = "FlightCollection(carrid='AA',connid='0017',fldate=2011-06-01)";
-        check(flight, "", Place::Loop);
-        check(&format!("{flight}/PRICE"), "", Place::Loop);
-        check(&format!("{flight}/FlightCarrier"), "", Place::Loop);
-        check("FlightCollection", "$top=15", Place::Loop);
-        check("FlightCollection/$count", "", Place::Loop);
-        check("CarrierCollection", "$filter=carrid%20eq%20'AA'&$count=true", Place::Loop);
+        check(flight, "", Loop);
+        check(&format!("{flight}/PRICE"), "", Loop);
+        check(&format!("{flight}/FlightCarrier"), "", Loop);
+        check("FlightCollection", "$top=15", Loop);
+        check("FlightCollection/$count", "", Loop);
+        check("CarrierCollection", "$filter=carrid%20eq%20'AA'&$count=true", Loop);
     }
 
     #[test]
-    fn large_collections_and_scans_leave_it() {
-        check("FlightCollection", "", Place::Away);
-        check("FlightCollection", "$top=15&$skip=390", Place::Away);
-        check("FlightCollection/$count", "$filter=PRICE%20gt%201", Place::Away);
-        check("FlightCollection", "$orderby=PRICE&$top=1", Place::Away);
-        check("BookingCollection", "$top=1&$count=true", Place::Away);
-        check("FlightCollection", "$top=5&$expand=flightBookings", Place::Away);
-        check("CarrierCollection('AA')/carrierFlights", "", Place::Away);
+    fn what_is_large_by_itself_leaves_it() {
+        check("FlightCollection", "", Away);
+        check("BookingCollection", "$select=PASSNAME&$top=20&$expand=bookedFlight($expand=flightBookings)", Away);
+        check("FlightCollection", "$apply=groupby((carrid))", Away);
     }
 
     #[test]
-    fn what_an_expression_costs_grows_with_its_size_and_a_call_always_leaves_the_loop() {
+    fn what_a_filter_leaves_and_what_a_sort_costs_is_attempted() {
+        check("FlightCollection", "$top=15&$skip=390", Attempt);
+        check("FlightCollection/$count", "$filter=PRICE%20gt%201", Attempt);
+        check("FlightCollection", "$filter=PRICE%20gt%201", Attempt);
+        check("FlightCollection", "$orderby=PRICE&$top=1", Attempt);
+        check("BookingCollection", "$top=1&$count=true", Attempt);
+        check("FlightCollection", "$top=5&$expand=flightBookings", Attempt);
+        check("CarrierCollection('AA')/carrierFlights", "$select=PRICE", Attempt);
+    }
+
+    #[test]
+    fn what_an_expression_costs_grows_with_its_size() {
         let few = "carrid%20eq%20'AA'%20or%20carrid%20eq%20'LH'";
-        check("CarrierCollection", &format!("$filter={few}"), Place::Loop);
-        check("CarrierCollection", &format!("$filter={}", [few; 20].join("%20or%20")), Place::Away);
-        check("CarrierCollection/$count", "$filter=length(CARRNAME)%20gt%203", Place::Away);
-        check("CarrierCollection", "$orderby=carrid,tolower(CARRNAME)", Place::Away);
+        check("CarrierCollection", &format!("$filter={few}"), Loop);
+        check("CarrierCollection", &format!("$filter={}", [few; 20].join("%20or%20")), Attempt);
+        check("CarrierCollection/$count", "$filter=length(CARRNAME)%20gt%203", Attempt);
+        check("CarrierCollection", "$orderby=carrid,tolower(CARRNAME)", Attempt);
+        check("CarrierCollection", "$filter=concat(CARRNAME,CARRNAME)%20eq%20''", Away);
+    }
+
+    #[test]
+    fn a_form_whose_attempt_failed_leaves_it() {
+        let (model, rows) = (flights::model(), Rows::counted([400, 8, 7_000, 100]));
+        let (resource, _) =
+            url::parse(&model, Version::V4, "FlightCollection", Some("$filter=PRICE%20gt%201")).unwrap();
+        let Resource::Read(plan) = resource else { panic!("it is read") };
+        let ReadPlace::Attempt(form) = rows.place(&model, &plan, 20) else { panic!("it is attempted") };
+        rows.attempt_failed(form);
+        assert_eq!(rows.place(&model, &plan, 20), ReadPlace::Away);
     }
 }

@@ -1,5 +1,7 @@
 //! A database of any kind and a connection to it: the one place that lists the kinds.
 
+use std::time::Duration;
+
 use tollgate_wire::edm::{Model, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Key, Plan};
@@ -53,6 +55,19 @@ impl Database {
             Database::Sqlite(database) => database.connection().map(Connection::Sqlite),
             Database::Postgres(database) => database.connection().map(Connection::Postgres),
         }
+    }
+}
+
+impl Connection {
+    /// Does `work`, which reads: a read that goes on for longer than `most` is ended. Nothing where one was, and then what
+    /// it handed out is of no use. PostgreSQL is on its own, and waits for nobody here.
+    pub(crate) fn briefly<T>(&mut self, most: Duration, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+        let brevity = match self {
+            Connection::Sqlite(connection) => Some(connection.brevity(most)),
+            Connection::Postgres(_) => None,
+        };
+        let done = work(self);
+        (!brevity.is_some_and(|brevity| brevity.ended_a_read())).then_some(done)
     }
 }
 

@@ -36,7 +36,7 @@ use tollgate_wire::edm::Model;
 
 use super::sql::change::Texts;
 use super::{Mapping, StoreError};
-use budget::Budget;
+use budget::{Brevity, Budget};
 
 /// How long one read may run by default before it is interrupted.
 pub const READ_TIME_BUDGET: Duration = Duration::from_secs(10);
@@ -255,6 +255,11 @@ impl Connection {
     /// Those of the database.
     pub fn limit_pages(&self, pages_max: u32) -> Result<(), StoreError> {
         Ok(self.raw.pragma_update(None, "max_page_count", pages_max)?)
+    }
+
+    /// As long as what is answered lives, a read that takes longer than `most` is ended.
+    pub(super) fn brevity(&self, most: Duration) -> Brevity {
+        self.budget.brevity(most)
     }
 
     /// Says where the connection's mapping and a model differ, as an error.

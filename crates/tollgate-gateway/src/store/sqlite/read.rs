@@ -11,6 +11,7 @@ use tollgate_wire::plan::{Columns, Key, Plan, Select, Shape, SkipToken};
 use tollgate_wire::value::Value;
 
 use super::Connection;
+use super::budget::Budget;
 use super::form::{Converter, stored};
 use super::row::{SqliteRow, plain};
 use crate::store::sql::dialect::Dialect;
@@ -50,7 +51,8 @@ impl Connection {
         // One statement is a snapshot by itself.
         let several = counts || !plan.options.expand.is_empty() || !plan.steps.is_empty();
         // Inside a transaction everything is.
-        let _snapshot = (several && self.raw.is_autocommit()).then(|| Snapshot::begin(&self.raw)).transpose()?;
+        let _snapshot =
+            (several && self.raw.is_autocommit()).then(|| Snapshot::begin(&self.raw, &self.budget)).transpose()?;
         let mut outcome = Outcome { found: true, ..Outcome::default() };
         let mut total = None;
         if counts {
@@ -230,17 +232,20 @@ pub(super) fn token(tokens: &Tokens<'_>, row: &SqliteRow<'_, '_>, rows: u64) -> 
 /// One read transaction for several statements. It ends when it is dropped; there is nothing to commit.
 struct Snapshot<'c> {
     raw: &'c rusqlite::Connection,
+    budget: &'c Budget,
 }
 
 impl<'c> Snapshot<'c> {
-    fn begin(raw: &'c rusqlite::Connection) -> Result<Snapshot<'c>, StoreError> {
+    fn begin(raw: &'c rusqlite::Connection, budget: &'c Budget) -> Result<Snapshot<'c>, StoreError> {
         raw.prepare_cached("BEGIN")?.raw_execute()?;
-        Ok(Snapshot { raw })
+        Ok(Snapshot { raw, budget })
     }
 }
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
+        // However long the read took, this is not to be ended half-way.
+        self.budget.lift();
         // It can only fail where SQLite has rolled back already.
         let _ = self.raw.prepare_cached("ROLLBACK").and_then(|mut statement| statement.raw_execute());
     }
