@@ -47,13 +47,16 @@ pub enum Parameter<'p> {
     Parent(usize),
 }
 
+/// As long as most statements are, so that few grow.
+const TEXT_BYTES_USUAL: usize = 1024;
+
 /// The collation that compares decimals by value; a store registers it.
 pub const DECIMAL_COLLATION: &str = "DECIMAL";
 
 impl<'p> Sql<'p> {
     /// An empty statement.
     pub fn new(dialect: Dialect) -> Sql<'p> {
-        Sql { dialect, ..Sql::default() }
+        Sql { dialect, text: String::with_capacity(TEXT_BYTES_USUAL), ..Sql::default() }
     }
 
     /// Appends text.
@@ -63,12 +66,12 @@ impl<'p> Sql<'p> {
 
     /// Appends a quoted identifier.
     pub fn identifier(&mut self, name: &str) {
+        // A statement has dozens of them, and next to none has a quote in it.
         self.text.push('"');
-        for part in name.split_inclusive('"') {
-            self.text.push_str(part);
-            if part.ends_with('"') {
-                self.text.push('"');
-            }
+        if name.as_bytes().contains(&b'"') {
+            self.text.push_str(&name.replace('"', "\"\""));
+        } else {
+            self.text.push_str(name);
         }
         self.text.push('"');
     }
