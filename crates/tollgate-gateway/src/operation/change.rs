@@ -79,7 +79,7 @@ impl Creation<'_> {
         if presence == Presence::Present {
             match how {
                 How::Merge => provide::for_change(entity_type, entry, self.author),
-                How::Replace => provide::for_replacement(entity_type, entry, self.author),
+                How::Replace => provide::for_replacement(version, entity_type, entry, self.author),
             }
             provide::check_nulls(entity_type, entry)?;
             let updated = self.connection.update(model, set, &key, entry);

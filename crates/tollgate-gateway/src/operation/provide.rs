@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use ring::rand::SecureRandom;
-use tollgate_wire::edm::{EntityType, LeafId, Primitive, Provided};
+use tollgate_wire::edm::{EntityType, LeafId, Primitive, Provided, Version};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::value::Cell;
 
@@ -41,10 +41,13 @@ pub(crate) fn for_change(entity_type: &EntityType, entry: &mut Entry, author: &A
 }
 
 /// Makes changes a replacement: what the client did not say gets its default, or becomes null. What the server provides
-/// in other ways stays as it is, as does the key.
-pub(crate) fn for_replacement(entity_type: &EntityType, entry: &mut Entry, author: &Author) {
-    for leaf in (0..entity_type.leaves.len()).map(LeafId) {
-        if entry.is_set(leaf) || entity_type.key.contains(&leaf) {
+/// in other ways stays as it is, as does the key, and what the client's version does not show: nobody resets what he
+/// cannot see.
+pub(crate) fn for_replacement(version: Version, entity_type: &EntityType, entry: &mut Entry, author: &Author) {
+    for (position, declared) in entity_type.leaves.iter().enumerate() {
+        let leaf = LeafId(position);
+        let is_shown = entity_type.properties[declared.property].is_shown_in(version);
+        if !is_shown || entry.is_set(leaf) || entity_type.key.contains(&leaf) {
             continue;
         }
         match entity_type.provided(leaf) {

@@ -6,6 +6,7 @@
 
 use postgres::{Client, IsolationLevel, Row, Transaction};
 use tollgate_wire::edm::{Changes, Item, Primitive, Provided};
+use tollgate_wire::items;
 use tollgate_wire::value::Value;
 
 use super::Database;
@@ -241,8 +242,36 @@ fn constant(default: &str, primitive: Primitive) -> Option<Value> {
             let quotes_pair = text.split("''").all(|part| !part.contains('\''));
             (plain && quotes_pair).then(|| Value::String(text.replace("''", "'")))
         }
+        Primitive::Collection(item) => list(default, item).map(|array| Value::Text(primitive, array)),
         _ => None,
     }
+}
+
+/// The canonical form of an array whose default is a plain constant: `'{1,2}'::integer[]`. One of which a value is quoted is
+/// left to the database.
+fn list(default: &str, item: Item) -> Option<String> {
+    let is_type = |kind: &str| kind.strip_suffix("[]").is_some_and(|kind| !kind.contains(['\'', '|', '[']));
+    let values = match default.strip_prefix("ARRAY[]::") {
+        Some(kind) if is_type(kind) => "",
+        _ => {
+            let (values, kind) = default.strip_prefix("'{")?.rsplit_once("}'::")?;
+            Some(values).filter(|_| is_type(kind))?
+        }
+    };
+    let needs_care = |value: &str| value.contains(['"', '\\', '{', '}', '\'']) || value.eq_ignore_ascii_case("null");
+    let mut array = String::from("[");
+    for (position, value) in values.split(',').filter(|_| !values.is_empty()).enumerate() {
+        if needs_care(value) {
+            return None;
+        }
+        array.push_str(if position == 0 { "\"" } else { ",\"" });
+        array.push_str(value);
+        array.push('"');
+    }
+    array.push(']');
+    let mut made = Vec::new();
+    let is_one = items::append_canonical(&mut made, item, array.as_bytes());
+    String::from_utf8(made).ok().filter(|_| is_one)
 }
 
 #[cfg(test)]
@@ -279,5 +308,26 @@ mod tests {
             Some(Value::Decimal("0.50".into()))
         );
         assert_eq!(constant("true", Primitive::Boolean), Some(Value::Boolean(true)));
+    }
+
+    #[test]
+    fn arrays_of_plain_constants_are_known() {
+        let check = |item, default, expected: Option<&str>| {
+            let primitive = Primitive::Collection(item);
+            let expected = expected.map(|array| Value::Text(primitive, array.to_owned()));
+            assert_eq!(constant(default, primitive), expected, "{default}");
+        };
+        let text = Item::String { length_max: 0 };
+        check(Item::Int64, "'{}'::bigint[]", Some("[]"));
+        check(Item::Int64, "'{1,-2}'::bigint[]", Some("[1,-2]"));
+        check(Item::Boolean, "'{t}'::boolean[]", None);
+        check(text, "ARRAY[]::text[]", Some("[]"));
+        check(text, "'{}'::character varying(3)[]", Some("[]"));
+        check(text, "'{FRA,MUC}'::text[]", Some(r#"["FRA","MUC"]"#));
+        check(text, "'{FRA,NULL}'::text[]", None);
+        check(text, r#"'{"a,b"}'::text[]"#, None);
+        check(text, "ARRAY['a'::text, 'b'::text]", None);
+        check(text, "('{}'::text[] || '{a}'::text[])", None);
+        check(text, "'{}'::text[] || '{a}'::text[]", None);
     }
 }
