@@ -197,7 +197,7 @@ fn insert_text(
             sql.push(" RETURNING ");
             let columns = model.type_of(set).leaves.iter().zip(&table.columns);
             sql.list(", ", columns, |sql, (leaf, column)| {
-                sql.answered(Class::of(Some(leaf.primitive)), |sql| sql.identifier(&column.name));
+                sql.answered(Some(leaf.primitive), |sql| sql.identifier(&column.name));
             });
         }
         StoredRow::Entry => {}

@@ -153,7 +153,7 @@ impl Source<'_> {
         for (index, computed) in computed.iter().enumerate() {
             sql.push(", ");
             let mut written = Ok(());
-            sql.answered(Class::of(Some(computed.primitive)), |sql| {
+            sql.answered(Some(computed.primitive), |sql| {
                 written = value(sql, &scope, &computed.expression);
             });
             written?;

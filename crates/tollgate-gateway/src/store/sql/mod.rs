@@ -16,6 +16,7 @@ pub mod page;
 pub mod relation;
 pub mod statement;
 
+use tollgate_wire::edm::{Item, Primitive};
 use tollgate_wire::value::Value;
 
 use self::class::Class;
@@ -127,16 +128,21 @@ impl<'p> Sql<'p> {
         }
     }
 
-    /// Appends a value of `class` in the form in which it is read.
-    pub fn answered(&mut self, class: Class, operand: impl FnOnce(&mut Self)) {
-        match self.dialect {
-            Dialect::Postgres if leaves_postgres_as_text(class) => self.cast(Class::String, operand),
-            Dialect::Postgres if class == Class::List => self.cast(Class::String, |sql| {
+    /// Appends a value of that type, or null, in the form in which it is read.
+    pub fn answered(&mut self, primitive: Option<Primitive>, operand: impl FnOnce(&mut Self)) {
+        let class = Class::of(primitive);
+        match (self.dialect, primitive) {
+            (Dialect::Postgres, Some(Primitive::Collection(item))) => self.cast(Class::String, |sql| {
                 sql.push("array_to_json(");
-                operand(sql);
+                match item {
+                    // As they are compared: texts of a fixed length without the blanks that fill them.
+                    Item::String { .. } => sql.cast(Class::List, operand),
+                    _ => operand(sql),
+                }
                 sql.push(")");
             }),
-            Dialect::Sqlite | Dialect::Postgres => operand(self),
+            (Dialect::Postgres, _) if leaves_postgres_as_text(class) => self.cast(Class::String, operand),
+            (Dialect::Sqlite | Dialect::Postgres, _) => operand(self),
         }
     }
 

@@ -57,7 +57,7 @@ pub fn computed_columns<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, computed: &'p 
     for computed in Computed::shown(computed) {
         sql.push(", ");
         let mut written = Ok(());
-        sql.answered(Class::of(Some(computed.primitive)), |sql| written = value(sql, scope, &computed.expression));
+        sql.answered(Some(computed.primitive), |sql| written = value(sql, scope, &computed.expression));
         written?;
     }
     Ok(())
@@ -72,7 +72,7 @@ pub fn order_columns<'p>(sql: &mut Sql<'p>, scope: &Scope<'_>, order: &'p [Order
     for by in order {
         sql.push(", ");
         let mut written = Ok(());
-        sql.answered(Class::of(by.expression.primitive), |sql| written = value(sql, scope, &by.expression));
+        sql.answered(by.expression.primitive, |sql| written = value(sql, scope, &by.expression));
         written?;
     }
     Ok(())

@@ -32,8 +32,8 @@ impl Source<'_> {
         sql.push("SELECT ");
         let answered = applied.shown.iter().chain(applied.parts.as_ref().map(|parts| &parts.column));
         sql.list(", ", answered, |sql, index| {
-            let class = Class::of(Some(applied.columns[*index].primitive));
-            sql.answered(class, |sql| sql.push(&format!("{ROWS}.c{index}")));
+            let primitive = applied.columns[*index].primitive;
+            sql.answered(Some(primitive), |sql| sql.push(&format!("{ROWS}.c{index}")));
         });
         sql.push(" FROM (");
         self.rows(&mut sql, plan, &applied.relation)?;

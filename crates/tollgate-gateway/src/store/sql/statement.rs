@@ -209,8 +209,8 @@ impl Source<'_> {
 
     /// Appends a column in the form in which it is read.
     pub(super) fn answered(&self, sql: &mut Sql<'_>, set: SetId, leaf: LeafId) {
-        let class = Class::of(Some(self.model.type_of(set).leaves[leaf.0].primitive));
-        sql.answered(class, |sql| sql.column(ANSWER, self.mapping.column(set, leaf)));
+        let primitive = self.model.type_of(set).leaves[leaf.0].primitive;
+        sql.answered(Some(primitive), |sql| sql.column(ANSWER, self.mapping.column(set, leaf)));
     }
 
     /// Appends ` FROM …` with a join for each step; the last entity is [`ANSWER`].
