@@ -7,6 +7,7 @@ use super::related::{Asked, Collection};
 use super::special::Special;
 use super::{Node, Parser, Whole, types};
 use crate::canonical::{self, Canonical};
+use crate::decimal;
 use crate::edm::{EnumerationId, Item, Primitive, Version};
 use crate::items::{self, Token};
 use crate::json::lexer::Lexer;
@@ -35,11 +36,11 @@ impl<'c> Parser<'c> {
     pub(super) fn whole_collection(&mut self, collection: Collection, name: &str, at: usize) -> Parsed<Node> {
         match self.whole {
             Whole::Wanted => {
-                self.whole = Whole::Read(collection);
+                self.whole = Whole::Read(collection, at);
                 let kind = ExpressionKind::Literal(Value::Null);
                 self.node(Expression { kind, primitive: None, position: at }, 0)
             }
-            Whole::Refused | Whole::Read(_) => Err(no_value(name, at)),
+            Whole::Refused | Whole::Read(..) => Err(no_value(name, at)),
         }
     }
 
@@ -54,7 +55,11 @@ impl<'c> Parser<'c> {
         self.whole = Whole::Wanted;
         let read = self.nested(Parser::unary);
         match (std::mem::replace(&mut self.whole, Whole::Refused), read?) {
-            (Whole::Read(collection), _) => Ok(collection),
+            (Whole::Read(collection, name_at), node) if stands_for_it(&node.expression, name_at) => Ok(collection),
+            (Whole::Read(..), _) => {
+                let message = format!("{what} takes a collection of values, not what is computed of one");
+                Err(Problem::new(Fault::Type, at, message))
+            }
             (_, other) => {
                 let found = type_name(self.context.version, other.expression.primitive);
                 Err(Problem::new(Fault::Type, at, format!("{what} takes a collection of values, not {found}")))
@@ -125,10 +130,10 @@ impl<'c> Parser<'c> {
         let version = self.context.version;
         let mut whole = self.node(literal(Value::Boolean(true), Primitive::Boolean, at), 0)?;
         for (position, value) in values.iter().enumerate() {
-            if values[..position].contains(value) {
+            if values[..position].iter().any(|other| is_same(other, value)) {
                 continue;
             }
-            let often = values.iter().filter(|other| *other == value).count();
+            let often = 1 + values[position + 1..].iter().filter(|other| is_same(other, value)).count();
             let (left, right) = (self.item_of(&collection, at)?, literal(value.clone(), item.primitive(), at));
             let equal = types::compare(version, Comparison::Equal, left.expression, right, at)?;
             let equal = self.node(equal, 1)?;
@@ -208,6 +213,19 @@ impl<'c> Parser<'c> {
             let expected = type_name(Version::V4, Some(primitive));
             Problem::new(Fault::BadValue, at, format!("expected values of {expected} in the array, found {found}"))
         })
+    }
+}
+
+/// Whether an expression is what [`Parser::whole_collection`] left at that place, and not made of it.
+fn stands_for_it(expression: &Expression, name_at: usize) -> bool {
+    expression.position == name_at && matches!(expression.kind, ExpressionKind::Literal(Value::Null))
+}
+
+/// Whether two values of a type are equal: of decimals their digits do not say it.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Decimal(one), Value::Decimal(other)) => decimal::compare(one, other).is_eq(),
+        _ => one == other,
     }
 }
 

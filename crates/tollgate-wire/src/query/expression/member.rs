@@ -16,9 +16,18 @@ impl Parser<'_> {
         let list_at = self.position;
         match self.rest().chars().next() {
             Some('(' | '[') => self.list_behind(left, at),
-            Some('@') => self.alias(list_at, |parser| parser.list_behind(left, at)),
+            Some('@') => self.alias(list_at, |parser| parser.aliased(left, at)),
             Some(character) if is_name_character(character) || character == '$' => self.among(left, at),
             _ => Err(Problem::syntax(list_at, "expected a list behind 'in'").hint("write it as ('a','b')")),
+        }
+    }
+
+    /// What an alias behind `in` stands for: a list, or a collection of values.
+    fn aliased(&mut self, left: Node, at: usize) -> Parsed<Node> {
+        self.space();
+        match self.rest().chars().next() {
+            Some(character) if is_name_character(character) || character == '$' => self.among(left, at),
+            _ => self.list_behind(left, at),
         }
     }
 

@@ -59,8 +59,8 @@ enum Whole {
     Refused,
     /// An operator takes it.
     Wanted,
-    /// It was read.
-    Read(related::Collection),
+    /// It was read, where its last name stands.
+    Read(related::Collection, usize),
 }
 
 /// What a question is at; without a name where bare names are its properties, or `$this` is the value.
@@ -455,6 +455,7 @@ impl<'c> Parser<'c> {
     }
 
     fn call(&mut self, at: usize, name: &str) -> Parsed<Node> {
+        self.whole = Whole::Refused;
         if let Some(navigation) = self.here_type.navigation(name) {
             let name = &self.here_type.navigation[navigation.0].name;
             return Err(Problem::not_implemented(at, format!("a key behind '{name}' in an expression")));

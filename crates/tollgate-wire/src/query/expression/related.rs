@@ -1,7 +1,7 @@
 //! Questions about the entities that to-many navigation leads to, and about the values of a collection: the lambda
 //! operators `any` and `all`, and `$count`.
 
-use super::{Holds, Node, Parser, Variable, items, types};
+use super::{Holds, Node, Parser, Variable, Whole, items, types};
 use crate::edm::{EnumerationId, Item, LeafId, NavigationId, Primitive, SetId, Version};
 use crate::plan::{Expression, ExpressionKind, Items, Origin, Question, Related};
 use crate::query::limits::QUESTIONS_MAX;
@@ -52,6 +52,8 @@ impl Parser<'_> {
             let what = format!("more than {QUESTIONS_MAX} questions about related entities within each other");
             return Err(Problem::new(Fault::Limit, name_at, what));
         }
+        // It is asked; what stands in the question is another expression.
+        self.whole = Whole::Refused;
         let word_at = self.position + 1;
         if behind.starts_with("$count") {
             self.position = word_at + "$count".len();
