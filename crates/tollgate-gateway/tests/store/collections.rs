@@ -241,6 +241,18 @@ on_every_store! {
         proptest!(config, |(asked in asked())| check(asked)?);
     }
 
+    /// Looked at from each place anew, they would take longer than anybody waits.
+    #[test]
+    fn equal_values_in_their_order_are_found_in_one_walk() {
+        let sevens = |count| Some(vec![Value::Integer(7); count]);
+        let holders = Holders::new(2, &[sevens(40), sevens(15), sevens(16), None]);
+        let leaf_of = ExpressionKind::Leaf { of: Origin::It, through: Vec::new(), leaf: LeafId(2) };
+        let mut arguments = vec![typed(leaf_of, Some(Primitive::Collection(Item::Int64)))];
+        arguments.extend(vec![literal(Value::Integer(7), Primitive::Int64); 16]);
+        let has = typed(ExpressionKind::Call(Function::HasSubsequence, arguments), Some(Primitive::Boolean));
+        assert_eq!(holders.ids(has), [0, 2]);
+    }
+
     #[test]
     fn a_list_is_changed_as_a_whole() {
         let holders = Holders::new(1, &[Some(vec![Value::String("a".into())]), None]);

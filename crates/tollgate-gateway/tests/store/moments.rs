@@ -38,7 +38,53 @@ fn check(world: &World, filter: &str, expected: &str) {
     assert_eq!(ids.join(" "), expected, "{filter}");
 }
 
+/// A condition whose moments leave the years that a version can write.
+fn check_refused(world: &World, filter: &str) {
+    let (resource, _) = url::parse(&world.model, Version::V4, "Items", Some(&format!("$filter={filter}"))).unwrap();
+    let Resource::Read(plan) = resource else { panic!("it reads data") };
+    let refusal = world.read(&plan, None).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(refusal, "an expression has no value: a moment outside of the years 0001 to 9999", "{filter}");
+}
+
+/// As [`check_refused`], of what is computed.
+fn check_uncomputed(world: &World, computed: &str) {
+    let query = format!("$compute={computed} as m&$select=id,m");
+    let (resource, _) = url::parse(&world.model, Version::V4, "Items", Some(&query)).unwrap();
+    let Resource::Read(plan) = resource else { panic!("it reads data") };
+    let refusal = world.read(&plan, None).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(refusal, "an expression has no value: a moment outside of the years 0001 to 9999", "{computed}");
+}
+
 on_every_store! {
+    #[test]
+    fn no_moment_leaves_the_years_that_a_version_can_write() {
+        let mut items = world().rows[0].clone();
+        items.push({
+            let mut item = bare_item("last", 1, None);
+            item[8] = Value::Text(Primitive::Date, "9999-12-31".to_owned());
+            item[9] = Value::Text(MOMENT, "9999-12-31T10:00:00".to_owned());
+            item[10] = Value::Text(INSTANT, "9999-12-31T23:59:59.999999Z".to_owned());
+            item
+        });
+        items.push({
+            let mut item = bare_item("first", 1, None);
+            item[8] = Value::Text(Primitive::Date, "0001-01-01".to_owned());
+            item[10] = Value::Text(INSTANT, "0001-01-01T00:00:00Z".to_owned());
+            item
+        });
+        let world = World::new(items, Vec::new());
+        check(&world, "instant add duration'PT0S' eq 9999-12-31T23:59:59.999999Z", "last");
+        check(&world, "moment add duration'PT13H' eq 9999-12-31T23:00:00Z", "last");
+        check(&world, "date sub duration'PT0S' eq 0001-01-01", "first");
+        check_refused(&world, "moment add duration'P1D' gt 2000-01-01T00:00:00Z");
+        check_refused(&world, "date(instant add duration'PT0.000001S') eq 2000-01-01");
+        check_refused(&world, "instant sub duration'PT1S' lt 2000-01-01T00:00:00Z");
+        check_refused(&world, "date sub duration'P1D' lt 2000-01-01");
+        check_refused(&world, "year(date add duration'P1D') gt 1");
+        check_uncomputed(&world, "date sub duration'P1D'");
+        check_uncomputed(&world, "moment add duration'P1D'");
+    }
+
     #[test]
     fn moments_are_moved_by_durations() {
         let world = world();

@@ -130,7 +130,7 @@ fn refused(code: &str, purpose: Purpose, names: Names, cause: Cause) -> StoreErr
         ("22011" | "54000", Purpose::Reading) => StoreError::TooLarge { message: "a text in it grows too long".into() },
         ("22012", Purpose::Reading) => undefined("division by zero"),
         ("22003", Purpose::Reading) => undefined("overflow: a result is beyond the range of its type"),
-        ("22008", Purpose::Reading) => undefined("a date or time is beyond what the database holds"),
+        ("22008", Purpose::Reading) => undefined("a moment outside of the years 0001 to 9999"),
         ("22021", Purpose::Reading) => undefined("the database's texts do not hold the character U+0000"),
         (code, Purpose::Reading) if code.starts_with("22") => undefined("a value is not one of its type"),
         ("23505", _) => StoreError::Duplicate { columns: names.columns },

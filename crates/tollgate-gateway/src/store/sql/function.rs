@@ -4,7 +4,8 @@
 //! Each answers null when an argument is null, and fails when the result does not exist (overflow, division by zero). In
 //! PostgreSQL each argument stands once, so that nested calls grow as the expression does; where a function needs it more
 //! than once it has a name in a subquery, which `OFFSET 0` keeps from being dissolved. A text that grows beyond
-//! [`MADE_BYTES_MAX`] is refused by asking for -1 characters of it, which is an error of its own.
+//! [`MADE_BYTES_MAX`] is refused by asking for -1 characters of it, which is an error of its own; a moment outside of the
+//! years 0001 to 9999, which no text of a version has, by asking for the date of the year 0.
 
 macro_rules! names {
     ($($constant:ident = $name:literal, $arguments:literal, $what:literal, $postgres:expr;)*) => {
@@ -36,7 +37,7 @@ pub const DECIMAL_AVERAGE: &str = "tollgate_decimal_average(";
 pub struct Name {
     /// Name in SQLite.
     pub text: &'static str,
-    /// Number of arguments.
+    /// Number of arguments; -1 where that is not fixed.
     pub arguments: i32,
     /// What it computes, in words.
     pub what: &'static str,
@@ -49,6 +50,18 @@ pub struct Name {
 /// SQLite's columns that are not in that form, so it is not among [`ALL`].
 pub const CANONICAL: Name =
     Name { text: "tollgate_canonical", arguments: 2, postgres: &[], what: "A stored value in canonical form." };
+
+/// Whether an array has the values in their order, whatever stands between them: `by value` or `as it is` says how they are
+/// compared, then comes the array, then they do. Only SQLite's, which would compute a subquery for each value anew.
+pub const HAS_SUBSEQUENCE: Name = Name {
+    text: "tollgate_has_subsequence",
+    arguments: -1,
+    postgres: &[],
+    what: "Whether an array has values in their order.",
+};
+
+/// How [`HAS_SUBSEQUENCE`] compares decimals.
+pub const BY_VALUE: &str = "by value";
 
 names! {
     INTEGER_ADD = "tollgate_integer_add", 2, "Checked sum of integers.",
@@ -156,15 +169,15 @@ names! {
     TIME = "tollgate_time", 1, "The time of day of an instant.",
         &["CAST(", " AS time)"];
     MOMENT_ADD = "tollgate_moment_add", 2, "A moment so much later.",
-        &["(", " + ", ")"];
+        &["(SELECT CASE WHEN isfinite(r.v) AND r.v NOT BETWEEN CAST('0001-01-01T00:00:00Z' AS timestamptz) AND CAST('9999-12-31T23:59:59.999999Z' AS timestamptz) THEN make_date(0 * CAST(extract(year FROM r.v) AS int4), 1, 1) ELSE r.v END FROM (SELECT ", " + ", " AS v OFFSET 0) AS r)"];
     MOMENT_SUBTRACT = "tollgate_moment_subtract", 2, "A moment so much earlier.",
-        &["(", " - ", ")"];
+        &["(SELECT CASE WHEN isfinite(r.v) AND r.v NOT BETWEEN CAST('0001-01-01T00:00:00Z' AS timestamptz) AND CAST('9999-12-31T23:59:59.999999Z' AS timestamptz) THEN make_date(0 * CAST(extract(year FROM r.v) AS int4), 1, 1) ELSE r.v END FROM (SELECT ", " - ", " AS v OFFSET 0) AS r)"];
     MOMENT_DIFFERENCE = "tollgate_moment_difference", 2, "What lies between two moments, the later one first.",
         &["(", " - ", ")"];
     DATE_ADD = "tollgate_date_add", 2, "The date so much later.",
-        &["CAST(", " + ", " AS date)"];
+        &["(SELECT CASE WHEN isfinite(r.v) AND r.v NOT BETWEEN CAST('0001-01-01' AS date) AND CAST('9999-12-31' AS date) THEN make_date(0 * CAST(extract(year FROM r.v) AS int4), 1, 1) ELSE r.v END FROM (SELECT CAST(", " + ", " AS date) AS v OFFSET 0) AS r)"];
     DATE_SUBTRACT = "tollgate_date_subtract", 2, "The date so much earlier.",
-        &["CAST(", " - ", " AS date)"];
+        &["(SELECT CASE WHEN isfinite(r.v) AND r.v NOT BETWEEN CAST('0001-01-01' AS date) AND CAST('9999-12-31' AS date) THEN make_date(0 * CAST(extract(year FROM r.v) AS int4), 1, 1) ELSE r.v END FROM (SELECT CAST(", " - ", " AS date) AS v OFFSET 0) AS r)"];
     DATE_DIFFERENCE = "tollgate_date_difference", 2, "What lies between two dates, the later one first.",
         &["(CAST(", " AS timestamp) - CAST(", " AS timestamp))"];
     DURATION_SECONDS = "tollgate_duration_seconds", 1, "A duration as a decimal number of seconds.",

@@ -14,9 +14,9 @@ use tollgate_wire::date::arithmetic::{self, Direction};
 use tollgate_wire::decimal::{self, DecimalError};
 use tollgate_wire::edm::{Item, Primitive};
 
-use super::aggregates;
 use super::dates::{date_part, duration_seconds, split_instant, time_part};
 use super::form::{self, Canonical, shown};
+use super::{aggregates, lists};
 use crate::store::sql::DECIMAL_COLLATION;
 use crate::store::sql::function::{self, MADE_BYTES_MAX, Name};
 use crate::store::{Form, StoreError};
@@ -64,6 +64,7 @@ pub(super) fn register(raw: &Connection) -> Result<(), StoreError> {
     decimals(raw)?;
     texts(raw)?;
     aggregates::register(raw)?;
+    lists::register(raw)?;
     dates(raw)
 }
 
@@ -354,7 +355,7 @@ fn primitive_of(word: &str) -> Primitive {
 }
 
 /// Registers one function: the same arguments give the same result, and a schema may use it.
-fn scalar<T: ToSql>(
+pub(super) fn scalar<T: ToSql>(
     raw: &Connection,
     name: Name,
     operation: impl Fn(&Context<'_>) -> rusqlite::Result<T> + Send + 'static,

@@ -14,6 +14,7 @@ mod error;
 mod expand;
 mod form;
 mod functions;
+mod lists;
 #[cfg(test)]
 mod query_plans;
 mod read;

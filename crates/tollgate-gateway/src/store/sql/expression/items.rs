@@ -8,12 +8,12 @@ use tollgate_wire::plan::{Expression, ExpressionKind, Items, Origin, Question};
 use tollgate_wire::value::Value;
 
 use super::compare::is_finer;
-use super::{Nulls, Scope, Variable, Variables, boolean, comparable, literal};
+use super::{Nulls, Scope, Variable, Variables, boolean, literal};
 use crate::store::StoreError;
-use crate::store::sql::Sql;
 use crate::store::sql::class::Class;
 use crate::store::sql::dialect::Dialect;
 use crate::store::sql::navigation::{Decimals, leaf_value};
+use crate::store::sql::{Sql, function};
 
 /// Appends what is asked of the values of a collection.
 pub(super) fn items<'p>(
@@ -54,7 +54,7 @@ pub(super) fn item(sql: &mut Sql<'_>, number: usize, class: Class) {
     value(sql, &alias(number), class);
 }
 
-/// `hassubsequence`: the least place of the first value, behind it that of the second, and so on, is one.
+/// `hassubsequence`: in PostgreSQL the least place of the first value, behind it that of the second, and so on, is one.
 pub(super) fn has_subsequence<'p>(
     sql: &mut Sql<'p>,
     scope: &Scope<'_>,
@@ -64,9 +64,35 @@ pub(super) fn has_subsequence<'p>(
         let position = arguments.first().map_or(0, |argument| argument.position);
         return Err(StoreError::Type { position, message: "a collection was expected here".to_owned() });
     };
-    sql.push("(");
-    place(sql, scope, (*of, through, *leaf), wanted);
-    sql.push(" IS NOT NULL)");
+    let is_nan =
+        |wanted: &Expression| matches!(wanted.kind, ExpressionKind::Literal(Value::Real(real)) if real.is_nan());
+    match sql.dialect {
+        _ if wanted.is_empty() => sql.push("(1 = 1)"),
+        // It equals nothing, itself neither.
+        _ if wanted.iter().any(is_nan) => sql.push("(1 = 0)"),
+        Dialect::Sqlite => {
+            let is_decimal = wanted.iter().any(|wanted| Class::of(wanted.primitive) == Class::Decimal);
+            sql.push(function::HAS_SUBSEQUENCE.text);
+            sql.push("('");
+            sql.push(if is_decimal { function::BY_VALUE } else { "as it is" });
+            sql.push("', ");
+            leaf_value(sql, scope, *of, through, *leaf, Decimals::Digits);
+            for wanted in wanted {
+                let ExpressionKind::Literal(wanted) = &wanted.kind else {
+                    let message = "a literal was expected here".to_owned();
+                    return Err(StoreError::Type { position: wanted.position, message });
+                };
+                sql.push(", ");
+                literal(sql, wanted);
+            }
+            sql.push(")");
+        }
+        Dialect::Postgres => {
+            sql.push("(");
+            place(sql, scope, (*of, through, *leaf), wanted);
+            sql.push(" IS NOT NULL)");
+        }
+    }
     Ok(())
 }
 
@@ -95,22 +121,15 @@ fn place<'p>(
 }
 
 fn equals<'p>(sql: &mut Sql<'p>, alias: &str, wanted: &'p Expression) {
-    let class = Class::of(wanted.primitive);
     match &wanted.kind {
         ExpressionKind::Literal(Value::Null) => {
             sql.column(alias, "value");
             sql.push(" IS NULL");
         }
-        ExpressionKind::Literal(other) if sql.dialect == Dialect::Sqlite || !is_finer(other) => {
-            let Ok(()) = comparable::<std::convert::Infallible>(sql, class, |sql| {
-                value(sql, alias, class);
-                Ok(())
-            });
+        ExpressionKind::Literal(other) if !is_finer(other) => {
+            value(sql, alias, Class::of(wanted.primitive));
             sql.push(" = ");
-            let Ok(()) = comparable::<std::convert::Infallible>(sql, class, |sql| {
-                literal(sql, other);
-                Ok(())
-            });
+            literal(sql, other);
         }
         // What PostgreSQL would round stands in none of its arrays.
         _ => sql.push("1 = 0"),
