@@ -118,6 +118,11 @@ fn collections_are_asked_by_any_all_count_and_in() {
             ("$filter=hassubsequence(hubs,[])", "AA LH SQ UA"),
             ("$filter=hassubset(moods,[\"Late\"])", "LH SQ"),
             ("$filter=hassubsequence(rates,[1.5,2.00])", "LH"),
+            ("$filter=hassubset(rates,[1.5,2.0])", "LH"),
+            ("$filter=hassubset(rates,[1.5,1.50])", ""),
+            ("$filter='FRA' in @a&@a=hubs", "AA LH"),
+            ("$filter=hassubset(@a,[\"FRA\"])&@a=hubs", "AA LH"),
+            ("$filter=hassubset((hubs),[\"FRA\"])", "AA LH"),
             ("$apply=filter(hubs/any(h:h eq 'FRA'))", "AA LH"),
         ] {
             assert_eq!(ids(gateway, query), expected, "{query}");
@@ -144,6 +149,16 @@ fn collections_are_asked_by_any_all_count_and_in() {
             ("$filter=hassubset(hubs,[\"a\"", 400, "broken or does not end"),
             ("$filter=hassubset(id,[\"a\"])", 400, "takes a collection of values"),
             ("$filter=hassubset(hubs,hubs)", 501, "anything but an array"),
+            ("$filter='FRA' in tolower(hubs)", 400, "is a collection"),
+            ("$filter='FRA' in contains(hubs,'zz')", 400, "is a collection"),
+            ("$filter='FRA' in case(true:id,false:hubs)", 400, "is a collection"),
+            ("$filter='FRA' in not hubs", 400, "not what is computed of one"),
+            ("$filter='FRA' in hubs/any(h:hubs)", 400, "is a collection"),
+            ("$filter=1 in counts/$count($filter=counts)", 400, "is a collection"),
+            ("$filter=hassubset(length(hubs),[\"FRA\"])", 400, "is a collection"),
+            ("$filter=hassubset((hubs eq null),[\"FRA\"])", 400, "not what is computed of one"),
+            ("$filter=hassubsequence(-counts,[1])", 400, "not what is computed of one"),
+            ("$filter='FRA' in @a&@a=name", 400, "unknown property"),
             ("$filter=moods/any(m:m eq own.Mood'Happy')", 400, "no member of own.Mood"),
         ] {
             let query = query.replace(' ', "%20").replace('"', "%22");
@@ -237,5 +252,41 @@ fn plain_rest_has_collections_and_v2_hides_them() {
             .expect(400, "no collections");
         send(gateway, "MERGE", &format!("{OWN_V2}airlines('LH')"), &[], r#"{"partner":"AA"}"#).expect(204, "");
         gateway.get(&format!("{OWN_V4}airlines('LH')/hubs")).expect(200, "\"value\":[\"FRA\",\"<\"]");
+    });
+}
+
+#[test]
+fn a_replacement_empties_what_its_client_sees_and_nothing_else() {
+    on_both("collections_replaced", [SQLITE, POSTGRES], MAPPING, "", |gateway| {
+        let hubs = |id: &str| json(&gateway.get(&format!("{OWN_V4}airlines('{id}')/hubs")))["value"].clone();
+        send(gateway, "PUT", &format!("{OWN_V2}airlines('LH')"), &[], r#"{"partner":"AA"}"#).expect(204, "");
+        assert_eq!(hubs("LH"), serde_json::json!(["FRA", "MUC"]));
+        gateway.get(&format!("{OWN_V4}airlines('LH')")).expect(
+            200,
+            "\"counts\":[1,2,2],\"rates\":[1.50,2],\"opened\":[\"1955-04-01\"],\"moods\":[\"Calm\",\"Late\"]",
+        );
+        // The default of its column is that of what is left out, as of any property.
+        send(gateway, "PUT", &format!("{OWN_V4}airlines('LH')"), &[], r#"{"partner":"UA"}"#).expect(204, "");
+        gateway.get(&format!("{OWN_V4}airlines('LH')")).expect(200, "\"hubs\":[],\"counts\":[],\"rates\":[]");
+        gateway
+            .connect()
+            .ask_with("PUT", "/rest/own/airlines/UA", &[JSON], r#"{"hubs":["FRA"]}"#)
+            .expect(200, "\"hubs\":[\"FRA\"],\"counts\":[]");
+    });
+}
+
+#[test]
+fn texts_of_a_fixed_length_are_shown_as_they_are_compared() {
+    let sqlite = "CREATE TABLE fares (id INTEGER PRIMARY KEY, class TEXT, codes TEXT);
+        INSERT INTO fares VALUES (1, 'AB', '[\"AB\",\"C\"]');";
+    let postgres = "CREATE TABLE fares (id int4 PRIMARY KEY, class char(3), codes char(3)[]);
+        INSERT INTO fares VALUES (1, 'AB', '{AB,C}');";
+    let mapping = "[tables.fares.columns]\ncodes.collection = \"Edm.String\"\n";
+    on_both("collections_fixed", [sqlite, postgres], mapping, "", |gateway| {
+        let fares = |query: &str| gateway.get(&format!("{OWN_V4}fares?{}", query.replace(' ', "%20")));
+        fares("$select=class,codes").expect(200, "\"class\":\"AB\",\"codes\":[\"AB\",\"C\"]");
+        fares("$filter='AB' in codes and codes/any(c:length(c) eq 1)").expect(200, "\"id\":1");
+        send(gateway, "PATCH", &format!("{OWN_V4}fares(1)"), &[], r#"{"codes":["C","D"]}"#).expect(204, "");
+        fares("$expand=*&$filter='D' in codes").expect(200, "\"codes\":[\"C\",\"D\"]");
     });
 }
