@@ -7,7 +7,6 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it left out and what it found")]
 
 mod burning;
-mod clean;
 mod faults;
 mod namespace;
 mod page;

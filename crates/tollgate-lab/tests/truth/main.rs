@@ -10,6 +10,7 @@
 mod corpus;
 
 mod account;
+mod bare;
 mod burden;
 mod doubts;
 mod figures;

@@ -5,6 +5,7 @@
 //! minutes. The table speaks of 400; its bounds are those of chance for as many as are made.
 
 mod burdens;
+mod clean;
 mod counts;
 mod queues;
 mod times;
