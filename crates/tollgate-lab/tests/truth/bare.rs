@@ -1,5 +1,5 @@
-//! The simplest users: plain sockets and one epoll on the generator's core, each asking again once it is answered. What
-//! they see beyond the server's log is the way: what the machine takes to carry as many requests there and back.
+//! The simplest users: plain sockets and one epoll on the generator's core, each asking again once it is answered, or at a
+//! rate. What they see beyond the server's log is the way: what the machine takes to carry as many requests there and back.
 //!
 //! They share nothing with the load engine: no runtime, no reader of HTTP, no histogram, so that what both see is no
 //! fault of either. They know how long an answer is and look at nothing else in it.
@@ -8,22 +8,58 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::fd::OwnedFd;
 use tollgate_lab::cores::Cores;
 
 use crate::server::TruthServer;
 
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+/// Connections of a load at a rate, all there before it begins.
+const USERS_AT_A_RATE: usize = 400;
+/// So long before something is due the clock is looked at all the time: a sleeping core takes a while to wake.
+const AWAKE_BEFORE: Duration = Duration::from_micros(100);
 
 /// One of them.
 struct BareUser {
     stream: TcpStream,
-    /// When its last answer was whole, from which the next one's time counts.
+    /// From when on its answer's time counts.
     since: Instant,
     /// What has come of an answer.
     came_bytes: usize,
+}
+
+impl BareUser {
+    /// Connects, and lets itself be waited for under its number.
+    fn connect(server: &TruthServer, poll: &OwnedFd, number: usize) -> BareUser {
+        let stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+        stream.set_nodelay(true).unwrap();
+        epoll::add(poll, &stream, EventData::new_u64(number as u64), EventFlags::IN).unwrap();
+        BareUser { stream, since: Instant::now(), came_bytes: 0 }
+    }
+
+    fn ask(&mut self, request: &str, since: Instant) {
+        (self.since, self.came_bytes) = (since, 0);
+        self.stream.write_all(request.as_bytes()).unwrap();
+    }
+
+    /// Reads what is there, and says when an answer is whole.
+    fn read(&mut self, buffer: &mut [u8], answer_bytes: usize) -> Option<Instant> {
+        let count = self.stream.read(buffer).unwrap();
+        let now = Instant::now();
+        assert!(count > 0, "the server closed a connection");
+        self.came_bytes += count;
+        assert!(self.came_bytes <= answer_bytes, "an answer is longer than the first one");
+        (self.came_bytes == answer_bytes).then_some(now)
+    }
+}
+
+fn request(server: &TruthServer, class: &str) -> String {
+    format!("GET /{class}/x HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", server.port())
 }
 
 /// Loads a class with so many users for a while, and gives every time in nanoseconds, sorted. They come over
@@ -36,7 +72,7 @@ pub(crate) fn bare_times(
 ) -> Vec<u64> {
     // Its requests repeat one path, so that all answers are as long as this one.
     let answer_bytes = server.client().answer(&format!("{class}/x")).len();
-    let request = format!("GET /{class}/x HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", server.port());
+    let request = request(server, class);
     let _pinned = Cores::divide().pin_to_generator();
     let poll = epoll::create(CreateFlags::CLOEXEC).unwrap();
     let mut all: Vec<BareUser> = Vec::with_capacity(users);
@@ -48,38 +84,74 @@ pub(crate) fn bare_times(
     while all.len() < users || asking > 0 {
         let comes_at = (all.len() < users).then(|| begun + ramp_up.mul_f64(all.len() as f64 / users as f64));
         if comes_at.is_some_and(|at| at <= Instant::now()) {
-            let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
-            stream.set_nodelay(true).unwrap();
-            epoll::add(&poll, &stream, EventData::new_u64(all.len() as u64), EventFlags::IN).unwrap();
-            let since = Instant::now();
-            stream.write_all(request.as_bytes()).unwrap();
-            all.push(BareUser { stream, since, came_bytes: 0 });
+            let mut user = BareUser::connect(server, &poll, all.len());
+            user.ask(&request, Instant::now());
+            all.push(user);
             asking += 1;
         }
         epoll::wait(&poll, spare_capacity(&mut events), comes_at.map(|_| &NO_TIME)).unwrap();
         for event in events.drain(..) {
             let user = &mut all[event.data.u64() as usize];
-            let count = user.stream.read(&mut buffer).unwrap();
-            let now = Instant::now();
-            assert!(count > 0, "the server closed a connection");
-            user.came_bytes += count;
-            if user.came_bytes < answer_bytes {
-                continue;
-            }
-            assert_eq!(user.came_bytes, answer_bytes, "an answer is longer than the first one");
+            let Some(now) = user.read(&mut buffer, answer_bytes) else { continue };
             if user.since >= counted_from {
                 times.push(now.duration_since(user.since).as_nanos() as u64);
             }
             if now >= end {
                 asking -= 1;
-                continue;
+            } else {
+                user.ask(&request, now);
             }
-            (user.since, user.came_bytes) = (now, 0);
-            user.stream.write_all(request.as_bytes()).unwrap();
         }
     }
     times.sort_unstable();
     times
+}
+
+/// Asks for one of these classes at each moment of a Poisson process, however many still wait, and gives the mean time
+/// from when a request was due until its answer was whole, in milliseconds.
+pub(crate) fn bare_mean_at_rate_ms(
+    server: &TruthServer,
+    classes: &[String],
+    per_second: f64,
+    span: Duration,
+    seed: u64,
+) -> f64 {
+    let answer_bytes = server.client().answer(&format!("{}/x", classes[0])).len();
+    let requests: Vec<String> = classes.iter().map(|class| request(server, class)).collect();
+    let _pinned = Cores::divide().pin_to_generator();
+    let poll = epoll::create(CreateFlags::CLOEXEC).unwrap();
+    let mut all: Vec<BareUser> = (0..USERS_AT_A_RATE).map(|number| BareUser::connect(server, &poll, number)).collect();
+    let mut idle: Vec<usize> = (0..USERS_AT_A_RATE).collect();
+    let (mut events, mut buffer): (Vec<Event>, Vec<u8>) = (Vec::with_capacity(64), vec![0; 65_536]);
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    // In (0, 1]: the logarithm of 0 is no time.
+    let gap = |random: &mut ChaCha8Rng| Duration::from_secs_f64(-(1.0 - random.random::<f64>()).ln() / per_second);
+    let begun = Instant::now();
+    let (mut due, end) = (begun + gap(&mut random), begun + span);
+    let (mut total, mut answered) = (Duration::ZERO, 0);
+    while due < end || idle.len() < all.len() {
+        let left = due.saturating_duration_since(Instant::now());
+        // Where all wait for answers, what is due waits too, and its time counts.
+        if due < end
+            && left.is_zero()
+            && let Some(user) = idle.pop()
+        {
+            all[user].ask(&requests[random.random_range(0..requests.len())], due);
+            due += gap(&mut random);
+            continue;
+        }
+        let rest = left.saturating_sub(AWAKE_BEFORE);
+        let rest = Timespec { tv_sec: rest.as_secs() as i64, tv_nsec: i64::from(rest.subsec_nanos()) };
+        epoll::wait(&poll, spare_capacity(&mut events), (due < end).then_some(&rest)).unwrap();
+        for event in events.drain(..) {
+            let number = event.data.u64() as usize;
+            let Some(now) = all[number].read(&mut buffer, answer_bytes) else { continue };
+            total += now.duration_since(all[number].since);
+            answered += 1;
+            idle.push(number);
+        }
+    }
+    total.as_secs_f64() * 1e3 / f64::from(answered)
 }
 
 /// The smallest of sorted times that at least `share` of all are not above, in milliseconds.
@@ -98,4 +170,15 @@ fn bare_users_are_as_many_as_they_are_said_to_be_and_see_nothing_below_the_log()
     // What is not counted: those that came while users came, and the first one.
     assert!(!times.is_empty() && (times.len() as u64) < did.count("received"), "{} times", times.len());
     assert!(percentile_ms(&times, 0.0) >= 1.0, "{:?} ns", times.first());
+}
+
+#[test]
+fn bare_users_at_a_rate_ask_as_often_as_the_rate_says_and_see_no_mean_below_the_log() {
+    let server = crate::server::truth_server();
+    let classes = ["constant-1000,seed-1", "constant-1000,seed-2"].map(str::to_owned);
+    let mean_ms = bare_mean_at_rate_ms(&server, &classes, 1000.0, Duration::from_millis(200), 7);
+    let received = classes.each_ref().map(|class| server.did(class).count("received"));
+    // One more of the first class showed how long an answer is. Of 200 a fifth is three standard deviations.
+    assert!((160..=240).contains(&(received[0] + received[1] - 1)), "{received:?}");
+    assert!(received[1] > 50 && mean_ms >= 1.0, "{received:?}, {mean_ms} ms");
 }

@@ -82,7 +82,7 @@ fn toll(result: &RunResult, figure: Figure) -> &Toll {
 }
 
 /// What one request of a class burned, by the server's own account.
-fn burned_us(server: &TruthServer, class: &str) -> f64 {
+pub(crate) fn burned_us(server: &TruthServer, class: &str) -> f64 {
     let did = server.did(class);
     did.count("burned_ns") as f64 / 1e3 / did.count("received") as f64
 }

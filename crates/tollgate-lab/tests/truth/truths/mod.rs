@@ -1,8 +1,8 @@
 //! The table of truths with its narrow bounds, for a quiet machine: each test checks rows of it and prints a line for each,
 //! which `bench/truth/report.py` makes a report of. None is run by a plain `cargo test`.
 //!
-//! `TOLLGATE_TRUTH_RUNS` says how many comparisons are made of each kind: 100, with which all of it takes about twelve
-//! minutes. The table speaks of 400; its bounds are those of chance for as many as are made.
+//! `TOLLGATE_TRUTH_RUNS` says how many comparisons are made of each kind: 100, with which all of it takes about twenty-five
+//! minutes, and no test more than four. The table speaks of 400; its bounds are those of chance for as many as are made.
 
 mod burdens;
 mod clean;

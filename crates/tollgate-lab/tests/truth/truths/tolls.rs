@@ -1,16 +1,13 @@
 //! Tolls of whole comparisons: one that is there is within its interval as often as the interval says, one that is not is
 //! seen as rarely.
 
-use std::time::Instant;
-
-use tollgate_lab::cores::Cores;
 use tollgate_lab::results::{Figure, RunResult, Toll, TollVerdict, Trial};
 use tollgate_lab::run::Ending;
 use tollgate_lab::toll::{Findings, compute};
 
 use super::{Table, median, runs};
-use crate::run::{PASS_REQUESTS, experiment_of, measure};
-use crate::server::{TruthServer, truth_server};
+use crate::run::{PASS_REQUESTS, burned_us, experiment_of, measure};
+use crate::server::truth_server;
 
 /// Blocks of a comparison, as in a quick run.
 const BLOCKS: u32 = 8;
@@ -18,8 +15,10 @@ const BLOCKS: u32 = 8;
 /// and each run has a warm-up of 2 s.
 const OF_A_RUN: u32 = 5;
 const SLICE_MS: u32 = 5;
-/// Passes of each class that a bare socket makes before a run, and after it.
-const BARE_PASSES: usize = 20;
+/// Two classes of which the second burns 200 us more. Both let the client wait so long that its core comes to rest: were one
+/// of them shorter than what a host keeps a core awake for (some 200 us), waking the client would be dearer after the other,
+/// and what is dearer would be more than what is burned.
+const DEARER: [&str; 2] = ["burn-400", "burn-600"];
 
 /// Each comparison of its own trials.
 fn comparisons(result: &RunResult) -> Vec<Vec<Toll>> {
@@ -38,49 +37,18 @@ fn missed_most(runs: u32) -> u32 {
     (expected + 2.3 * (expected * 0.95).sqrt()).floor() as u32
 }
 
-/// What a request of the second class takes more than one of the first, in microseconds.
-#[derive(Debug, Clone, Copy)]
-struct Dearer {
-    /// CPU time of the serving thread by its own account, all of it: what is burned, and that waking a client whose core
-    /// came to rest meanwhile takes longer.
-    cpu: f64,
-    /// As a bare socket sees it.
-    time: f64,
-}
-
-/// Measures the truth without the lab: a bare socket asks in chunks as long as a pass, in mirrored order.
-fn ask_bare(server: &TruthServer, classes: [&str; 2], times: &mut [Vec<f64>; 2]) {
-    let _pinned = Cores::divide().pin_to_generator();
-    let mut client = server.client();
-    for turn in 0..BARE_PASSES {
-        for side in [turn % 2, 1 - turn % 2] {
-            let path = format!("{}/x", classes[side]);
-            times[side].extend((0..PASS_REQUESTS).map(|_| {
-                let start = Instant::now();
-                client.answer(&path);
-                start.elapsed().as_secs_f64() * 1e6
-            }));
-        }
-    }
-}
-
-/// Runs of a pair of classes until there are so many comparisons; with each the truth as it was before and after it.
-fn compared(baseline: &str, variant: &str) -> Vec<(Vec<Toll>, Dearer)> {
+/// Runs of a pair of classes until there are so many comparisons; with each what a request of the second burned more than one
+/// of the first by the server's own account, in microseconds.
+fn compared([baseline, variant]: [&str; 2]) -> Vec<(Vec<Toll>, f64)> {
     let server = truth_server();
     let mut all = Vec::new();
     while (all.len() as u32) < runs() {
         let experiment = experiment_of(&server, (baseline, variant), SLICE_MS);
         let wanted = (runs() - all.len() as u32).min(OF_A_RUN);
-        let bare = [baseline, variant].map(|class| format!("{class},seed-{}", all.len() + 1));
-        let (classes, mut times) = ([bare[0].as_str(), &bare[1]], [Vec::new(), Vec::new()]);
-        ask_bare(&server, classes, &mut times);
         let (outcome, _folder) = measure(&server, experiment, wanted * BLOCKS, &());
-        ask_bare(&server, classes, &mut times);
         assert_eq!(outcome.ending, Ending::Complete);
-        let [cheap, dear] = classes.map(|class| server.did(class).ms("thread_ns/p50") * 1e3);
-        let [short, long] = times.map(median);
-        let dearer = Dearer { cpu: dear - cheap, time: long - short };
-        all.extend(comparisons(&outcome.result).into_iter().map(|tolls| (tolls, dearer)));
+        let dearer_us = burned_us(&server, variant) - burned_us(&server, baseline);
+        all.extend(comparisons(&outcome.result).into_iter().map(|tolls| (tolls, dearer_us)));
     }
     all
 }
@@ -88,18 +56,18 @@ fn compared(baseline: &str, variant: &str) -> Vec<(Vec<Toll>, Dearer)> {
 #[test]
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn two_hundred_microseconds_dearer() {
-    let all = compared("burn-100", "burn-300");
+    let all = compared(DEARER);
     let mut table = Table::default();
     let count = all.len() as u32;
-    let cpu: fn(&Dearer) -> f64 = |dearer| dearer.cpu;
-    let time_of_pass: fn(&Dearer) -> f64 = |dearer| dearer.time * PASS_REQUESTS as f64 / 1e3;
     for (figure, name, of_truth) in [
-        (Figure::SubjectCpu, "CPU time by request, by the server's own account", cpu),
-        (Figure::UnitTime, "time of a pass of 21 requests, as a bare socket sees it", time_of_pass),
+        (Figure::SubjectCpu, "CPU time by request", 1.0),
+        (Figure::UnitTime, "time of a pass of 21 requests", PASS_REQUESTS as f64 / 1e3),
     ] {
         let tolls: Vec<(&Toll, f64)> = all
             .iter()
-            .filter_map(|(tolls, dearer)| Some((tolls.iter().find(|toll| toll.figure == figure)?, of_truth(dearer))))
+            .filter_map(|(tolls, dearer_us)| {
+                Some((tolls.iter().find(|toll| toll.figure == figure)?, dearer_us * of_truth))
+            })
             .collect();
         let covers = |(toll, truth): &&(&Toll, f64)| (toll.difference_low..=toll.difference_high).contains(truth);
         let covered = tolls.iter().filter(covers).count() as u32;
@@ -127,7 +95,7 @@ fn two_hundred_microseconds_dearer() {
 #[test]
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn the_same_twice() {
-    let all = compared("burn-100", "burn-0100");
+    let all = compared(["burn-100", "burn-0100"]);
     let mut table = Table::default();
     let count = all.len() as u32;
     let sees =
