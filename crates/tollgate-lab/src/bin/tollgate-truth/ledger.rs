@@ -42,6 +42,9 @@ struct Class {
     /// CPU time spent on purpose.
     burned_ns: u64,
     times: Vec<Times>,
+    /// CPU time of the serving thread from each arrival to the next one of any class: all that a request took where they
+    /// come one after another, what was spent on purpose and what it takes to read, answer and wake whoever waits.
+    thread_ns: Vec<u64>,
 }
 
 /// Of one request, in nanoseconds since the start.
@@ -134,6 +137,14 @@ impl Ledger {
         }
     }
 
+    /// What the serving thread used of its CPU since a request of this class came, as the next one comes.
+    pub(crate) fn used(&mut self, class: &str, thread_ns: u64) {
+        let class = self.classes.get_mut(class).expect("it has arrived");
+        if class.thread_ns.len() < TIMES_MAX {
+            class.thread_ns.push(thread_ns);
+        }
+    }
+
     /// The counts as JSON, one object for each class.
     pub(crate) fn counts(&self) -> String {
         let all: Map<String, Value> = self.classes.iter().map(|(name, class)| (name.clone(), class.counts())).collect();
@@ -184,9 +195,7 @@ impl Times {
 
 impl Class {
     fn sorted(&self, of: impl Fn(&Times) -> u64) -> Vec<u64> {
-        let mut values: Vec<u64> = self.times.iter().map(of).collect();
-        values.sort_unstable();
-        values
+        sorted(self.times.iter().map(of).collect())
     }
 
     fn counts(&self) -> Value {
@@ -206,8 +215,15 @@ impl Class {
             "service_ns": spread(&self.sorted(Times::sojourn_ns)),
             "drawn_ns": spread(&self.sorted(|times| times.service_ns)),
             "late_ns": spread(&self.sorted(Times::late_ns)),
+            // CPU time of the thread from each arrival to the next.
+            "thread_ns": spread(&sorted(self.thread_ns.clone())),
         })
     }
+}
+
+fn sorted(mut values: Vec<u64>) -> Vec<u64> {
+    values.sort_unstable();
+    values
 }
 
 fn spread(sorted: &[u64]) -> Value {
@@ -262,6 +278,7 @@ mod tests {
         depart(&mut ledger, [1, 1, 1], 0, End::Reset);
         ledger.arrive("plain");
         depart(&mut ledger, [1, 2, 1], 0, End::Left);
+        ledger.used("plain", 70);
         let counts: Value = serde_json::from_str(&ledger.counts()).unwrap();
         let count = |path: &str| counts.pointer(&format!("/plain/{path}")).and_then(Value::as_u64);
         for (path, expected) in [
@@ -280,6 +297,7 @@ mod tests {
             ("service_ns/max", 5000),
             ("drawn_ns/max", 2000),
             ("late_ns/max", 1000),
+            ("thread_ns/p50", 70),
         ] {
             assert_eq!(count(path), Some(expected), "{path}");
         }

@@ -37,6 +37,8 @@ pub(crate) struct Truth {
     start: Instant,
     classes: RefCell<HashMap<String, Rc<Class>>>,
     deadlines: Rc<Deadlines>,
+    /// Whose request came last, and the thread's CPU time then.
+    last: RefCell<Option<(Rc<Class>, u64)>>,
 }
 
 /// A class with what its requests have in common.
@@ -59,7 +61,7 @@ struct Guard<'a> {
 impl Truth {
     pub(crate) fn new(ledger: Arc<Mutex<Ledger>>, tables: Tables) -> Truth {
         let start = ledger.lock().expect("nobody panics while holding the ledger").start();
-        Truth { ledger, tables, start, classes: RefCell::default(), deadlines: Rc::default() }
+        Truth { ledger, tables, start, classes: RefCell::default(), deadlines: Rc::default(), last: RefCell::default() }
     }
 
     fn class(&self, name: &str) -> Result<Rc<Class>, String> {
@@ -86,6 +88,15 @@ impl Truth {
             }
             _ => ("text/csv", self.ledger().log(Some(path.strip_prefix("log/")?))),
         })
+    }
+
+    /// Whatever the thread used of its CPU until now is the last request's. Returns what it has used by now.
+    fn settle(&self) -> u64 {
+        let now_ns = thread_cpu_ns();
+        if let Some((last, since_ns)) = self.last.take() {
+            self.ledger().used(&last.name, now_ns - since_ns);
+        }
+        now_ns
     }
 
     /// A request of a class came: its position, and what it is written down with.
@@ -197,6 +208,7 @@ impl Truth {
 impl Service for Truth {
     async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
         let arrival = Instant::now();
+        let used_ns = self.settle();
         let path = exchange.request().path().trim_start_matches('/').to_owned();
         let (class, below) = path.split_once('/').unwrap_or((&path, ""));
         if class == "truth"
@@ -213,6 +225,7 @@ impl Service for Truth {
         }
         let behaviour = &class.behaviour;
         let (position, mut guard) = self.arrive(&class, arrival);
+        self.last.replace(Some((Rc::clone(&class), used_ns)));
         guard.visit.burned_ns = burn(behaviour.burn);
         let answered = scripted(behaviour, position, below);
         if behaviour.gate > 0 {
