@@ -132,7 +132,8 @@ fn typed_column(sql: &mut Sql<'_>, scope: &Scope<'_>, alias: &str, (set, leaf): 
     let column = scope.mapping.column(set, leaf);
     let primitive = scope.model.type_of(set).leaves[leaf.0].primitive;
     if let (Dialect::Sqlite, Primitive::Collection(item)) = (sql.dialect, primitive) {
-        return canonical_list(sql, item, scope.mapping.form(set, leaf), |sql| sql.column(alias, column));
+        let place = (&*scope.mapping.table(set).name, column);
+        return canonical_list(sql, item, scope.mapping.form(set, leaf), (alias, place));
     }
     let class = Class::of(Some(primitive));
     match sql.dialect {
@@ -175,29 +176,32 @@ fn canonical_column(sql: &mut Sql<'_>, class: Class, form: Form, column: impl Fn
     });
 }
 
-/// Appends a column with an array of JSON so that it and all of its values have the canonical form.
-fn canonical_list(sql: &mut Sql<'_>, item: Item, form: Form, column: impl FnOnce(&mut Sql<'_>)) {
+/// Appends a column with an array of JSON so that it and all of its values have the canonical form. What is said where it
+/// has none names the table and the column.
+fn canonical_list(sql: &mut Sql<'_>, item: Item, form: Form, (alias, (table, column)): (&str, (&str, &str))) {
     if form == Form::Canonical {
-        return column(sql);
+        return sql.column(alias, column);
     }
     sql.push(function::CANONICAL.text);
     sql.push("(");
-    column(sql);
+    sql.column(alias, column);
     sql.push(match item {
-        Item::Boolean => ", 'list of boolean')",
-        Item::Int16 => ", 'list of int16')",
-        Item::Int32 => ", 'list of int32')",
-        Item::Int64 => ", 'list of int64')",
-        Item::Single => ", 'list of single')",
-        Item::Double => ", 'list of double')",
-        Item::Decimal { .. } => ", 'list of decimal')",
-        Item::String { .. } => ", 'list of string')",
-        Item::Guid => ", 'list of guid')",
-        Item::Date => ", 'list of date')",
-        Item::DateTime { .. } => ", 'list of datetime')",
-        Item::DateTimeOffset { .. } => ", 'list of instant')",
-        Item::TimeOfDay { .. } => ", 'list of time')",
+        Item::Boolean => ", 'list of boolean in ",
+        Item::Int16 => ", 'list of int16 in ",
+        Item::Int32 => ", 'list of int32 in ",
+        Item::Int64 => ", 'list of int64 in ",
+        Item::Single => ", 'list of single in ",
+        Item::Double => ", 'list of double in ",
+        Item::Decimal { .. } => ", 'list of decimal in ",
+        Item::String { .. } => ", 'list of string in ",
+        Item::Guid => ", 'list of guid in ",
+        Item::Date => ", 'list of date in ",
+        Item::DateTime { .. } => ", 'list of datetime in ",
+        Item::DateTimeOffset { .. } => ", 'list of instant in ",
+        Item::TimeOfDay { .. } => ", 'list of time in ",
     });
+    sql.push(&format!("{table}.{column}").replace('\'', "''"));
+    sql.push("')");
 }
 
 fn alias(index: usize) -> String {

@@ -86,7 +86,11 @@ impl<'m> Converter<'m> {
                 Some(Canonical::Bytes) => self.converted.set(LeafId(index), Cell::Bytes(&self.made)),
                 Some(Canonical::Real(real)) => self.converted.set_real(LeafId(index), real),
                 None => {
-                    return Err(self.wrong(row, column, &format!("{} is no {:?}", shown(value), column.primitive)));
+                    let kind = match column.primitive {
+                        Primitive::Collection(item) => item.collection_name().to_owned(),
+                        other => format!("{other:?}"),
+                    };
+                    return Err(self.wrong(row, column, &format!("{} is no {kind}", shown(value))));
                 }
             }
         }

@@ -28,7 +28,6 @@ pub(super) mod refusal {
     pub(in super::super) const INTEGER_OVERFLOW: i32 = SQLITE_CONSTRAINT | 201 << 8;
     pub(super) const DECIMAL_OVERFLOW: i32 = SQLITE_CONSTRAINT | 202 << 8;
     pub(super) const DIVISION_BY_ZERO: i32 = SQLITE_CONSTRAINT | 203 << 8;
-    pub(super) const STORED_VALUE: i32 = SQLITE_CONSTRAINT | 204 << 8;
     pub(in super::super) const REAL_RANGE: i32 = SQLITE_CONSTRAINT | 205 << 8;
     pub(super) const MOMENT_RANGE: i32 = SQLITE_CONSTRAINT | 206 << 8;
 }
@@ -45,12 +44,13 @@ pub(super) fn refusal_message(error: &Error) -> Option<&'static str> {
     }
 }
 
+/// How the message begins by which [`wrong_value`] knows it: SQLite forgets the code where there is a message.
+const WRONG_VALUE: &str = "tollgate: a stored value is wrong: ";
+
 /// What is wrong with a stored value, if that is why one of these functions failed.
 pub(super) fn wrong_value(error: &Error) -> Option<String> {
     match error {
-        Error::SqliteFailure(code, Some(message)) if code.extended_code == refusal::STORED_VALUE => {
-            Some(message.clone())
-        }
+        Error::SqliteFailure(_, Some(message)) => message.strip_prefix(WRONG_VALUE).map(str::to_owned),
         _ => None,
     }
 }
@@ -308,9 +308,10 @@ fn dates(raw: &Connection) -> Result<(), StoreError> {
     })
 }
 
-/// A stored value in the canonical form of the type that the second argument names.
+/// A stored value in the canonical form of the type that the second argument names, and behind ` in ` its place.
 fn canonical(context: &Context<'_>) -> rusqlite::Result<Option<String>> {
     let (value, kind) = (context.get_raw(0), context.get_raw(1).as_str()?);
+    let (kind, place) = kind.split_once(" in ").map_or((kind, None), |(kind, place)| (kind, Some(place)));
     let list = kind.strip_prefix("list of ");
     let (class, form) = match list.unwrap_or(kind).split_once(' ') {
         Some((class, "seconds")) => (class, Form::Seconds),
@@ -328,8 +329,13 @@ fn canonical(context: &Context<'_>) -> rusqlite::Result<Option<String>> {
         Some(Canonical::AsStored) => Ok(Some(value.as_str()?.to_owned())),
         Some(Canonical::Made) => Ok(Some(String::from_utf8_lossy(&made).into_owned())),
         Some(Canonical::Bytes | Canonical::Real(_)) | None => {
-            let message = format!("{} is no {kind}", shown(value));
-            Err(Error::SqliteFailure(ffi::Error::new(refusal::STORED_VALUE), Some(message)))
+            let message = match (place, primitive) {
+                (Some(place), Primitive::Collection(item)) => {
+                    format!("{WRONG_VALUE}{place}: {} is no {}", shown(value), item.collection_name())
+                }
+                _ => format!("{WRONG_VALUE}{} is no {kind}", shown(value)),
+            };
+            Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ERROR), Some(message)))
         }
     }
 }
@@ -521,6 +527,16 @@ mod tests {
         check("tollgate_canonical('2.50', 'decimal')", "2.50");
         check("'2.50' COLLATE \"DECIMAL\" = '2.5'", "1");
         check("'10' COLLATE \"DECIMAL\" > '9.99'", "1");
+    }
+
+    #[test]
+    fn what_is_no_array_is_told_with_its_column() {
+        let list = "tollgate_canonical('[\"a\"', 'list of string in airlines.hubs')";
+        for sql in [format!("SELECT {list}"), format!("SELECT 1 FROM json_each({list}) AS v WHERE v.value = 'a'")] {
+            let error = registered().query_row(&sql, [], |_| Ok(())).unwrap_err();
+            let expected = "airlines.hubs: '[\"a\"' is no Collection(Edm.String)";
+            assert_eq!(wrong_value(&error).as_deref(), Some(expected), "{sql}: {error}");
+        }
     }
 
     #[test]
