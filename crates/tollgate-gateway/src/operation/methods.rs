@@ -42,6 +42,7 @@ fn of_data(model: &Model, version: Version, plan: &Plan) -> &'static str {
     if counts_values(model, plan) {
         return READING;
     }
+    let can_be_null = can_be_null(model, plan);
     match (plan.shape, version) {
         (Shape::Collection, _) if changes.insert => "GET, HEAD, OPTIONS, POST",
         (Shape::Collection | Shape::Count | Shape::Stream, _) => READING,
@@ -58,8 +59,24 @@ fn of_data(model: &Model, version: Version, plan: &Plan) -> &'static str {
             (false, false) => READING,
         },
         (Shape::Property(_) | Shape::Leaf(_) | Shape::RawValue(_), _) if !changes.update => READING,
+        (Shape::Property(_) | Shape::Leaf(_), Version::V2) if !can_be_null => "GET, HEAD, MERGE, OPTIONS, PATCH, PUT",
+        (Shape::Property(_) | Shape::Leaf(_), Version::V4) if !can_be_null => "GET, HEAD, OPTIONS, PATCH, PUT",
+        (Shape::RawValue(_), _) if !can_be_null => "GET, HEAD, OPTIONS, PUT",
         (Shape::Property(_) | Shape::Leaf(_), Version::V2) => "DELETE, GET, HEAD, MERGE, OPTIONS, PATCH, PUT",
         (Shape::Property(_) | Shape::Leaf(_), Version::V4) => "DELETE, GET, HEAD, OPTIONS, PATCH, PUT",
         (Shape::RawValue(_), _) => "DELETE, GET, HEAD, OPTIONS, PUT",
+    }
+}
+
+/// Whether what the path names can be null, as which `DELETE` would leave it (V4.01 protocol, section 11.4.9.2).
+fn can_be_null(model: &Model, plan: &Plan) -> bool {
+    let entity_type = model.type_of(plan.set());
+    match plan.shape {
+        Shape::Leaf(leaf) | Shape::RawValue(leaf) => {
+            let declared = &entity_type.leaves[leaf.0];
+            declared.nullable && declared.primitive.item().is_none()
+        }
+        Shape::Property(property) => entity_type.properties[property].nullable,
+        Shape::Collection | Shape::Entity | Shape::Count | Shape::Stream => true,
     }
 }
