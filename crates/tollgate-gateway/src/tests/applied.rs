@@ -74,6 +74,7 @@ fn what_is_not_built_is_said_by_its_name() {
         ),
         ("CarrierCollection?$apply=groupby((carrierFlights/connid))", "groups of related entities"),
         ("FlightCollection?$apply=groupby((rollup(FlightHierarchy)))", "rollup over a named hierarchy"),
+        ("FlightCollection?$apply=aggregate(fldate sub 2013-09-25 with max as m)", "min or max of Edm.Duration"),
         ("FlightCollection?$apply=aggregate(PRICE with Custom.median as m)", "the aggregation method 'Custom'"),
         ("FlightCollection?$apply=aggregate(PRICE with sum from connid with max as m)", "'from' in aggregate"),
         (

@@ -76,6 +76,10 @@ fn collections_are_arrays_in_documents_of_v4() {
         assert_eq!(gateway.get(&format!("{OWN_V4}airlines('UA')/hubs/$count")).text(), "0");
         gateway.get(&format!("{OWN_V4}airlines('XX')/hubs/$count")).expect(404, "");
         gateway.get(&format!("{OWN_V4}airlines('LH')/hubs/$value")).expect(404, "only $count can");
+        for options in ["hubs?$top=1", "hubs?$filter=true", "hubs/$count?$filter=true"] {
+            gateway.get(&format!("{OWN_V4}airlines('LH')/{options}")).expect(501, "of a collection of values");
+        }
+        gateway.get(&format!("{OWN_V4}airlines('LH')/hubs?$expand=x")).expect(400, "names a collection of values");
         gateway.get(&format!("{OWN_V4}airlines?$select=hubs&$top=1&$orderby=id")).expect(200, "\"hubs\":[\"DFW\"");
         gateway
             .get(&format!("{OWN_V4}airlines('AA')?$expand=partner_airline($select=counts)&$select=id"))
@@ -159,6 +163,8 @@ fn collections_are_asked_by_any_all_count_and_in() {
             ("$filter=hassubset((hubs eq null),[\"FRA\"])", 400, "not what is computed of one"),
             ("$filter=hassubsequence(-counts,[1])", 400, "not what is computed of one"),
             ("$filter='FRA' in @a&@a=name", 400, "unknown property"),
+            ("$filter=hassubset(moods,[0])", 400, "expected values of own.Mood in the array, found 0"),
+            ("$filter=hubs/$count($filter=$this eq 'a';$search=b) gt 1", 501, "a second option"),
             ("$filter=moods/any(m:m eq own.Mood'Happy')", 400, "no member of own.Mood"),
         ] {
             let query = query.replace(' ', "%20").replace('"', "%22");
@@ -198,6 +204,10 @@ fn collections_are_written_as_a_whole() {
             v4("PATCH", "airlines('XY')", body).expect(400, part);
         }
         v4("DELETE", "airlines('XY')/hubs", "").expect(400, "cannot be null");
+        let allowed = v4("POST", "airlines('XY')/hubs", "1");
+        assert_eq!(allowed.expect(405, "").header("allow"), Some("GET, HEAD, OPTIONS, PATCH, PUT"));
+        let nullable = v4("POST", "airlines('XY')/partner", "1");
+        assert_eq!(nullable.expect(405, "").header("allow"), Some("DELETE, GET, HEAD, OPTIONS, PATCH, PUT"));
         v4("PUT", "airlines('XY')/hubs/$count", "3").expect(405, "");
         v4("PUT", "airlines('XY')", r#"{"rates":["0.5"]}"#).expect(204, "");
         gateway.get(&format!("{OWN_V4}airlines('XY')")).expect(200, "\"hubs\":[],");
@@ -248,6 +258,10 @@ fn plain_rest_has_collections_and_v2_hides_them() {
         gateway.get(&format!("{OWN_V2}airlines?$select=hubs")).expect(400, "hubs");
         gateway.get(&format!("{OWN_V2}airlines?$filter=hubs%20eq%20'a'")).expect(400, "unknown property");
         gateway.get(&format!("{OWN_V2}airlines?$orderby=hubs")).expect(400, "unknown property");
+        for hidden in ["/airlines('LH')/hubs", "/airlines?$select=hubs", "/airlines?$orderby=hubs"] {
+            let told = gateway.get(&format!("{}{hidden}", OWN_V2.trim_end_matches('/'))).text();
+            assert!(!told.contains("has hubs"), "{told}");
+        }
         send(gateway, "MERGE", &format!("{OWN_V2}airlines('LH')"), &[], r#"{"hubs":["a"]}"#)
             .expect(400, "no collections");
         send(gateway, "MERGE", &format!("{OWN_V2}airlines('LH')"), &[], r#"{"partner":"AA"}"#).expect(204, "");

@@ -65,7 +65,7 @@ fn questions_about_related_entities_nest_four_deep() {
         });
         filter(&format!("{}true{}", asked.collect::<String>(), ")".repeat(depth)))
     };
-    let fragment = "more than 4 questions about related entities within each other in $filter at column";
+    let fragment = "more than 4 questions about related entities or values within each other in $filter at column";
     check(V4, &question(4), &question(5), 400, fragment);
 }
 

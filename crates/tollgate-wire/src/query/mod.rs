@@ -38,8 +38,8 @@ pub(crate) use stream::resolve as resolve_stream;
 
 use std::cell::Cell;
 
-use crate::edm::{EntityType, Model, Version};
-use crate::plan::{Called, Options, Resource, Shape};
+use crate::edm::{EntityType, LeafId, Model, Version};
+use crate::plan::{Called, Options, Plan, Resource, Shape};
 use crate::suggest;
 use crate::url::{Call, CustomOption, Fault, Parsed, Place, Plus, Problem, UrlError, decode, quoted};
 
@@ -177,7 +177,7 @@ pub(crate) fn read(
         Resource::Read(plan) => {
             let named = match plan.options.called {
                 Some(Called { returned: Some(_), .. }) => Named(0, "the value of a function"),
-                _ => Named::of(version, plan.shape),
+                _ => Named::of(version, model, plan),
             };
             (named, Some(plan.set()), &mut plan.options)
         }
@@ -189,7 +189,7 @@ pub(crate) fn read(
         Resource::Function(_) => return Ok(custom),
         Resource::Act(act) => {
             let named = match model.function_imports[act.action].answered_set() {
-                Some(_) => Named::of(version, act.plan.shape),
+                Some(_) => Named::of(version, model, &act.plan),
                 None => Named(0, "an action without an answer"),
             };
             (named, Some(act.plan.set()), &mut act.plan.options)
@@ -283,14 +283,19 @@ struct Named(u8, &'static str);
 /// What the path names besides, where V4's `$select` would have a meaning that is not built.
 const COMPLEX: &str = "a complex property";
 
+/// What the path names besides, where V4's options of collections would have a meaning that is not built.
+const VALUES: &str = "a collection of values";
+
 impl Named {
-    fn of(version: Version, shape: Shape) -> Named {
-        match shape {
+    fn of(version: Version, model: &Model, plan: &Plan) -> Named {
+        let holds_values = |leaf: LeafId| model.type_of(plan.set()).leaves[leaf.0].primitive.item().is_some();
+        match plan.shape {
             Shape::Collection => Named(COLLECTION, "a collection"),
             Shape::Entity => Named(ENTITY, "one entity"),
             Shape::Count if version == Version::V2 => Named(COUNT | COUNT_OF_V2, "a count"),
             Shape::Count => Named(COUNT, "a count"),
             Shape::Property(_) => Named(0, COMPLEX),
+            Shape::Leaf(leaf) | Shape::RawValue(leaf) if holds_values(leaf) => Named(0, VALUES),
             Shape::Leaf(_) | Shape::RawValue(_) => Named(0, "a property"),
             Shape::Stream => Named(0, "a media stream"),
         }
@@ -304,6 +309,9 @@ fn check_applies(option: &SystemOption, version: Version, named: &Named) -> Pars
     }
     if version == Version::V4 && words == COMPLEX && option.name == "$select" {
         return Err(Problem::not_implemented(0, "$select of a complex property"));
+    }
+    if words == VALUES && matches!(option.name, "$filter" | "$orderby" | "$count" | "$skip" | "$top") {
+        return Err(Problem::not_implemented(0, format!("{} of {VALUES}", option.name)));
     }
     Err(Problem::whole(Fault::NotApplicable, format!("{} does not apply: the path names {words}", option.name)))
 }

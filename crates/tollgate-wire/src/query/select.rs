@@ -153,6 +153,7 @@ impl Chosen {
         let names = entity_type
             .properties
             .iter()
+            .filter(|property| property.is_shown_in(context.version))
             .map(|property| property.name.as_str())
             .chain(entity_type.navigation.iter().map(|navigation| navigation.name.as_str()));
         Err(unknown(at, name, &entity_type.name, names))

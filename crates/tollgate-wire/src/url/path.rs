@@ -354,6 +354,7 @@ impl Walk<'_> {
         let names = entity_type
             .properties
             .iter()
+            .filter(|property| property.is_shown_in(self.version))
             .map(|property| property.name.as_str())
             .chain(entity_type.navigation.iter().map(|navigation| navigation.name.as_str()));
         let hint = suggest::nearest(segment.name, names).map(|name| format!("{} has {name}", entity_type.name));
@@ -463,13 +464,22 @@ fn not_built(version: Version, segment: &Segment<'_>) -> Parsed<()> {
     let name = match (segment.name, version) {
         ("$links", Version::V2) => "$links",
         ("$ref" | "$filter" | "$each" | "$query" | "$value" | "$it", Version::V4) => segment.name,
-        (name, Version::V4) if name.contains('.') => {
+        (name, Version::V4) if is_qualified(name) => {
             let what = format!("the type cast or bound operation {}", quoted(name));
             return Err(Problem::not_implemented(segment.at, what));
         }
         _ => return Ok(()),
     };
     Err(Problem::not_implemented(segment.at, name))
+}
+
+/// Whether a text can be a qualified name: identifiers with dots between them.
+fn is_qualified(text: &str) -> bool {
+    let is_identifier = |part: &str| {
+        part.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && part.chars().all(|character| character.is_alphanumeric() || character == '_')
+    };
+    text.contains('.') && text.split('.').all(is_identifier)
 }
 
 fn unknown_root(model: &Model, segment: &Segment<'_>) -> Box<Problem> {

@@ -333,6 +333,9 @@ fn moments_move_by_durations_and_have_durations_between_them() {
         "instant sub moment lt duration'PT1H' and date sub 2013-09-25 gt duration'P1D'",
         "(And (Less (Subtract instant moment) PT1H:Duration) (Greater (Subtract date 2013-09-25:Date) P1D:Duration))",
     );
+    // What null moves, or is far from, is null.
+    check_flight(&[V4], "fldate sub @d eq null", "(Equal null null)");
+    check_flight(&[V4], "null sub duration'P1D' eq null", "(Equal null null)");
 }
 
 #[test]

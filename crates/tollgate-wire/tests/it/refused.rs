@@ -73,6 +73,8 @@ fn each_part_of_a_key_may_be_a_segment() {
     for (path, same) in [
         ("CarrierCollection/LH", "CarrierCollection('LH')"),
         ("CarrierCollection/O'N", "CarrierCollection('O''N')"),
+        ("CarrierCollection/1.5", "CarrierCollection('1.5')"),
+        ("CarrierCollection/joe@example.com", "CarrierCollection('joe@example.com')"),
         ("CarrierCollection/L%20H/CARRNAME", "CarrierCollection('L H')/CARRNAME"),
         ("FlightCollection/LH/400/2013-09-25", "FlightCollection(carrid='LH',connid='400',fldate=2013-09-25)"),
         (

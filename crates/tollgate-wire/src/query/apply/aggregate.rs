@@ -228,7 +228,8 @@ fn result_of(context: &Context<'_>, method: Method, operand: &Expression) -> Par
             _ => P::Int64,
         }),
         Method::Least | Method::Greatest => match primitive {
-            P::Boolean | P::Binary { .. } | P::Guid | P::Duration | P::Collection(_) => Err(refused("min or max")),
+            P::Duration => Err(Problem::not_implemented(operand.position, "min or max of Edm.Duration")),
+            P::Boolean | P::Binary { .. } | P::Guid | P::Collection(_) => Err(refused("min or max")),
             P::Decimal { .. } => Ok(DECIMAL),
             ordered => Ok(ordered),
         },

@@ -49,7 +49,8 @@ impl<'c> Parser<'c> {
         self.space();
         let at = self.position;
         if self.variables.len() == QUESTIONS_MAX {
-            let what = format!("more than {QUESTIONS_MAX} questions about related entities within each other");
+            let what =
+                format!("more than {QUESTIONS_MAX} questions about related entities or values within each other");
             return Err(Problem::new(Fault::Limit, at, what));
         }
         self.whole = Whole::Wanted;
@@ -210,7 +211,10 @@ impl<'c> Parser<'c> {
                 Token::Number(text) => text.to_owned(),
                 Token::Text(text) => quoted(text),
             };
-            let expected = type_name(Version::V4, Some(primitive));
+            let expected = match enumeration {
+                Some(id) => self.context.model.enumerations[id.0].full_name.as_str(),
+                None => type_name(Version::V4, Some(primitive)),
+            };
             Problem::new(Fault::BadValue, at, format!("expected values of {expected} in the array, found {found}"))
         })
     }

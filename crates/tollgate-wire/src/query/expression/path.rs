@@ -120,6 +120,7 @@ impl<'c> Parser<'c> {
         let names = entity_type
             .properties
             .iter()
+            .filter(|property| property.is_shown_in(self.context.version))
             .map(|property| property.name.as_str())
             .chain(entity_type.navigation.iter().map(|navigation| navigation.name.as_str()));
         let hint = match suggest::nearest(name, names) {

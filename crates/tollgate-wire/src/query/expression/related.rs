@@ -49,7 +49,8 @@ impl Parser<'_> {
             });
         };
         if self.variables.len() == QUESTIONS_MAX {
-            let what = format!("more than {QUESTIONS_MAX} questions about related entities within each other");
+            let what =
+                format!("more than {QUESTIONS_MAX} questions about related entities or values within each other");
             return Err(Problem::new(Fault::Limit, name_at, what));
         }
         // It is asked; what stands in the question is another expression.
@@ -135,6 +136,9 @@ impl Parser<'_> {
         self.variables.pop();
         (self.here, self.here_type) = around;
         let condition = condition?;
+        if self.take(';') {
+            return Err(Problem::not_implemented(self.position, "a second option behind $count in an expression"));
+        }
         self.close(opened_at)?;
         self.asked(collection, Question::Count, Some(condition), at)
     }

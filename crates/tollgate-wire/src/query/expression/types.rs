@@ -94,6 +94,11 @@ pub(super) fn arithmetic(
     mut right: Expression,
     at: usize,
 ) -> Parsed<Expression> {
+    if version == Version::V4 && is_moved_by_null(arithmetic, left.primitive, right.primitive) {
+        // Whatever type it would have (Conventions 4.01 section 5.1.1.2).
+        let kind = ExpressionKind::Literal(Value::Null);
+        return Ok(Expression { kind, primitive: None, position: left.position });
+    }
     if version == Version::V4
         && let Some(primitive) = temporal(arithmetic, left.primitive, right.primitive)
     {
@@ -147,6 +152,18 @@ fn temporal(arithmetic: Arithmetic, left: Option<Primitive>, right: Option<Primi
         (Arithmetic::Subtract, P::Date, P::Date) => Some(P::Duration),
         (Arithmetic::Subtract, left, right) if is_moment(left) && is_moment(right) => Some(P::Duration),
         _ => None,
+    }
+}
+
+/// Whether a moment or a duration meets null where both could be moved by the other, or lie apart.
+fn is_moved_by_null(arithmetic: Arithmetic, left: Option<Primitive>, right: Option<Primitive>) -> bool {
+    use Primitive as P;
+    let is_temporal =
+        |primitive| matches!(primitive, P::Date | P::DateTime { .. } | P::DateTimeOffset { .. } | P::Duration);
+    match (arithmetic, left, right) {
+        (Arithmetic::Add | Arithmetic::Subtract, Some(known), None)
+        | (Arithmetic::Add | Arithmetic::Subtract, None, Some(known)) => is_temporal(known),
+        _ => false,
     }
 }
 
