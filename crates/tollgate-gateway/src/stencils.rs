@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tollgate_wire::edm::{Model, SetId};
+use tollgate_wire::edm::{Model, SetId, SubtypeId};
 use tollgate_wire::format::{Format, Ieee754, Metadata, Padding, Release};
 use tollgate_wire::plan::{Expand, Options, Select, Shape};
 use tollgate_wire::stencil::Stencil;
@@ -58,6 +58,8 @@ enum Part {
     References,
     /// An entity that has a name, by its position in the model.
     Singleton(usize),
+    /// An entity that is seen as one of its types.
+    Subtype(SubtypeId),
 }
 
 impl Stencils {
@@ -92,6 +94,10 @@ impl Stencils {
             return Arc::new(Stencil::compile_computed(model, set, format, options));
         }
         let (select, expand) = (&options.select, options.expand.as_slice());
+        let is_entity = matches!(shape, Shape::Collection | Shape::Entity);
+        if is_entity && options.subtype != SubtypeId::ROOT {
+            return self.shaped_of(model, (set, Part::Subtype(options.subtype)), format, select, expand);
+        }
         if let (Some(singleton), Shape::Entity) = (options.singleton, shape) {
             return self.shaped_of(model, (set, Part::Singleton(singleton)), format, select, expand);
         }
@@ -138,6 +144,11 @@ impl Stencils {
             Part::Property(shape) => Stencil::compile_property(model, set, format, select, shape),
             Part::References => Stencil::compile_references(model, set, format),
             Part::Singleton(singleton) => Stencil::compile_singleton(model, singleton, format, select, expand),
+            Part::Subtype(subtype) => {
+                let (select, expand) = (select.clone(), expand.to_vec());
+                let options = Options { select, expand, subtype, ..Options::default() };
+                Stencil::compile_computed(model, set, format, &options)
+            }
         });
         let new = Shaped {
             set,

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::canonical::Canonical;
-use crate::edm::{LeafId, NavigationId};
+use crate::edm::{LeafId, NavigationId, SubtypeId};
 use crate::plan::Key;
 use crate::value::{Cell, Row, Value};
 
@@ -23,6 +23,8 @@ pub struct Entry {
     pub children: Vec<(NavigationId, Vec<Entry>)>,
     /// Entities that exist already, or come out of another request of the same batch, to be linked with this one.
     pub links: Vec<(NavigationId, Link)>,
+    /// Of which of its set's types the client says that it is.
+    pub subtype: Option<SubtypeId>,
 }
 
 /// Which entity is meant by a link in a body (`@odata.bind`, Atom `link href`, V2 `__metadata.uri`).
@@ -60,6 +62,7 @@ impl Entry {
         self.arena.clear();
         self.children.clear();
         self.links.clear();
+        self.subtype = None;
     }
 
     /// How many bytes of texts and binaries it has room for.

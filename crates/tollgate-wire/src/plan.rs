@@ -3,7 +3,7 @@
 //!
 //! A plan is checked against the model: every name is resolved, every expression typed. It says nothing about SQL.
 
-use crate::edm::{ComplexId, EntityType, EnumerationId, LeafId, NavigationId, Primitive, SetId};
+use crate::edm::{ComplexId, EntityType, EnumerationId, LeafId, NavigationId, Primitive, SetId, SubtypeId};
 use crate::relation::Applied;
 use crate::value::Value;
 
@@ -119,6 +119,19 @@ pub struct Options {
     /// The singleton that the path names and does not lead away from, by its position in
     /// [`Model::singletons`](crate::edm::Model::singletons): it cannot be deleted, and its document has its name.
     pub singleton: Option<usize>,
+    /// The type that the path casts what it ends in to, which is that of the set where it does not.
+    pub subtype: SubtypeId,
+    /// What must be true of the entities on the path because of its casts.
+    pub casts: Vec<Cast>,
+}
+
+/// A type cast in a path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cast {
+    /// Behind how many steps it stands.
+    pub behind: usize,
+    /// What is true of entities of the type, and of no others.
+    pub condition: Expression,
 }
 
 /// A call of a function, whose answer the rest of the plan finds: it can only be read.
@@ -177,6 +190,8 @@ pub struct Expand {
     pub navigation: NavigationId,
     /// Where it leads.
     pub target: SetId,
+    /// Only entities of this type have it.
+    pub of: SubtypeId,
     /// In which form.
     pub shown: Shown,
     /// The options in its parentheses.
@@ -217,7 +232,8 @@ impl Expand {
     /// All related entities with what was selected of them.
     pub fn new(navigation: NavigationId, target: SetId, select: Select) -> Expand {
         let options = Options { select, ..Options::default() };
-        Expand { navigation, target, shown: Shown::Entities, options, page: None, query: String::new() }
+        let (of, shown) = (SubtypeId::ROOT, Shown::Entities);
+        Expand { navigation, target, of, shown, options, page: None, query: String::new() }
     }
 
     /// Has at most so many entities of one parent answered at once, in all levels.
@@ -244,6 +260,8 @@ impl Expand {
         let same = |left: &Expand, right: &Expand| {
             left.navigation == right.navigation
                 && left.target == right.target
+                && left.of == right.of
+                && left.options.subtype == right.options.subtype
                 && left.shown == right.shown
                 && left.counts() == right.counts()
                 && Computed::same_documents(&left.options.compute, &right.options.compute)
@@ -496,7 +514,8 @@ pub enum Function {
 }
 
 /// The leaves that a store must answer for one entity, in order: the selected ones, then those of the key, the
-/// ETag and the media type that were not selected (links and ETags need them), then those that the expansions join on.
+/// ETag, the media type and the type of the entity that were not selected (links and ETags need them), then those that the
+/// expansions join on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns {
     /// The leaves; the position in this list is the column of a [`crate::value::Row`].
@@ -515,7 +534,9 @@ impl Columns {
         let shown = leaves.len();
         let joins =
             expand.iter().flat_map(|expand| entity_type.navigation[expand.navigation.0].on.iter().map(|on| on.0));
-        for leaf in entity_type.key.iter().copied().chain(entity_type.etag).chain(entity_type.media_type).chain(joins) {
+        let kind = entity_type.hierarchy.as_ref().map(|hierarchy| hierarchy.discriminator);
+        let said = [entity_type.etag, entity_type.media_type, kind].into_iter().flatten();
+        for leaf in entity_type.key.iter().copied().chain(said).chain(joins) {
             if !leaves.contains(&leaf) {
                 leaves.push(leaf);
             }

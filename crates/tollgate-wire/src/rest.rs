@@ -32,6 +32,7 @@ pub(crate) fn compile_json(stencil: &mut Stencil, outline: &Outline<'_>) {
         let mut begin = Program::default();
         Object::empty(&mut begin).name(&[&navigation.name]).text(if many { "[" } else { "" });
         stencil.expansions.push(Expansion {
+            by: None,
             separator: ",",
             begin,
             nothing: if many { "" } else { "null" },
@@ -91,6 +92,7 @@ pub(crate) fn compile_xml(stencil: &mut Stencil, outline: &Outline<'_>, padding:
         let end = format!("</{}>", navigation.name);
         let (nothing, list_end, end) = ("", "", end.into());
         stencil.expansions.push(Expansion {
+            by: None,
             separator: "",
             begin,
             nothing,

@@ -7,6 +7,10 @@ use crate::edm::{
 };
 use crate::value::{Cell, Value};
 
+mod staff;
+
+pub(crate) use staff::{PEOPLE, staff};
+
 pub(crate) const FLIGHTS: SetId = SetId(0);
 pub(crate) const CARRIERS: SetId = SetId(1);
 pub(crate) const BOOKINGS: SetId = SetId(2);

@@ -20,7 +20,7 @@ use super::preferences::{Preferences, Returning};
 use super::prepare::{Action, Choice, Prepared, check_options};
 use super::represent::Manner;
 use super::target::{self, Presence};
-use super::{Answer, Request, allowed_of_action, method_text, provide, reach, relation};
+use super::{Answer, Request, allowed_of_action, method_text, provide, reach, relation, subtype};
 use crate::auth::Verb;
 use crate::error::Fault;
 use crate::feed::{Feed, Next};
@@ -136,9 +136,11 @@ impl Creation<'_> {
     /// the store says.
     pub(super) fn act(&mut self, version: Version, acting: Acting, conditions: &Conditions) -> Result<Acted, Fault> {
         let Acting { mut plan, set, name, effected, answers } = acting;
-        let options = std::mem::take(&mut plan.options);
+        let mut options = std::mem::take(&mut plan.options);
+        let casts = subtype::uncast(&mut options);
         if plan.shape != Shape::Collection {
             plan.key = effected.key.clone().or(plan.key);
+            plan.options.casts = casts;
             let Some((set, key)) = target::locate(self.service, self.connection, plan)? else {
                 return Err(Fault::not_found("there is no entity with this key"));
             };
@@ -152,7 +154,8 @@ impl Creation<'_> {
             });
         }
         let model = &*self.service.model;
-        plan.options = Options { filter: effected.matching.clone(), top: Some(ENTITIES_MAX + 1), ..Options::default() };
+        let filter = effected.matching.clone();
+        plan.options = Options { filter, casts, top: Some(ENTITIES_MAX + 1), ..Options::default() };
         let found = self.keys(set, plan)?;
         if found.len() as u64 > ENTITIES_MAX {
             let message = format!("{name} would change more than {ENTITIES_MAX} entities, which is the most at once");
@@ -218,6 +221,9 @@ impl Creation<'_> {
         let mut entry = Entry::new(entity_type.leaves.len());
         for ((leaf, _), value) in effected.values.iter().zip(judged.values) {
             self.service.bodies.assign(set, *leaf, value, &mut entry)?;
+        }
+        if let Some(subtype) = self.subtype_of(set, key)? {
+            subtype::check_change(entity_type, subtype, &mut entry)?;
         }
         provide::for_change(entity_type, &mut entry, self.author);
         provide::check_nulls(entity_type, &entry)?;

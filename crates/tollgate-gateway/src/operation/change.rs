@@ -12,7 +12,7 @@ use tollgate_wire::plan::{Key, Options, Plan, Shape};
 use super::create::Creation;
 use super::headers::Conditions;
 use super::target::{self, Presence};
-use super::{provide, relation};
+use super::{provide, relation, subtype};
 use crate::auth::Verb;
 use crate::error::Fault;
 use crate::store::Store;
@@ -59,6 +59,7 @@ impl Creation<'_> {
     ) -> Result<Changed, Fault> {
         let model = &*self.service.model;
         let addressed = plan.steps.is_empty();
+        let cast = plan.options.subtype;
         let Some((set, key)) = target::locate(self.service, self.connection, plan)? else {
             return Err(not_there());
         };
@@ -75,6 +76,13 @@ impl Creation<'_> {
         let mut presence = Presence::Present;
         if held {
             presence = target::hold(self.service, self.connection, version, (set, &key), conditions)?;
+        }
+        if presence == Presence::Present && entity_type.hierarchy.is_some() {
+            match self.subtype_of(set, &key)? {
+                Some(is) if entity_type.is_a(is, cast) => subtype::check_change(entity_type, is, entry)?,
+                Some(_) => return Err(not_there()),
+                None => presence = Presence::Missing,
+            }
         }
         if presence == Presence::Present {
             match how {

@@ -13,7 +13,7 @@ use tollgate_wire::value::{Cell, Row, Value};
 use super::author::Author;
 use super::provide;
 use super::relation::{self, Holder};
-use super::target;
+use super::{subtype, target};
 use crate::auth::Verb;
 use crate::error::Fault;
 use crate::hosted::Hosted;
@@ -85,6 +85,7 @@ impl Creation<'_> {
     pub(crate) fn alone(&mut self, set: SetId, entry: &mut Entry, sink: &mut impl RowSink) -> Result<(), Fault> {
         let model = &*self.service.model;
         let entity_type = model.type_of(set);
+        subtype::settle(entity_type, entry)?;
         provide::for_creation(entity_type, entry, self.author);
         provide::check_complete(entity_type, entry)?;
         let inserted = self.connection.insert(model, set, entry, Some(sink));
@@ -108,6 +109,7 @@ impl Creation<'_> {
         }
         let model = &*self.service.model;
         let entity_type = model.type_of(set);
+        subtype::settle(entity_type, entry)?;
         let (children, links) = (mem::take(&mut entry.children), mem::take(&mut entry.links));
         provide::for_creation(entity_type, entry, self.author);
         let mut later_children = Vec::new();
@@ -205,6 +207,8 @@ impl Creation<'_> {
                     }
                 }
             }
+            let subtype = self.subtype_of(declared.target, &key)?.ok_or_else(|| no_such_link(&declared.name))?;
+            subtype::check_change(target_type, subtype, &mut changes)?;
             provide::check_nulls(target_type, &changes)?;
             provide::for_change(target_type, &mut changes, self.author);
             let updated = self.connection.update(model, declared.target, &key, &changes);

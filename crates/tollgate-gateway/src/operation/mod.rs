@@ -23,6 +23,7 @@ mod reference;
 mod relation;
 mod represent;
 pub(crate) mod spare;
+pub(crate) mod subtype;
 mod target;
 #[cfg(test)]
 mod tests;

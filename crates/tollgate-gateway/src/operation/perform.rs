@@ -18,7 +18,7 @@ use super::headers::Conditions;
 use super::preferences::{Preferences, Returning};
 use super::prepare::{Action, Choice, Prepared};
 use super::represent::{self, Manner, Represent, Wanted};
-use super::{Performed, spare};
+use super::{Performed, spare, subtype};
 use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::odata::versions;
@@ -101,6 +101,7 @@ impl Work<'_> {
     fn create(&mut self, mut plan: Plan, entry: &mut Entry) -> Result<(), Fault> {
         let set = plan.set();
         let mut options = std::mem::take(&mut plan.options);
+        plan.options.casts = subtype::uncast(&mut options);
         self.creation.relate_to_parent(plan, entry)?;
         self.insert(set, entry, &mut options)
     }
@@ -147,6 +148,11 @@ impl Work<'_> {
         conditions: &Conditions,
     ) -> Result<(), Fault> {
         let mut options = std::mem::take(&mut plan.options);
+        plan.options.subtype = options.subtype;
+        let casts = subtype::uncast(&mut options);
+        if !plan.steps.is_empty() {
+            plan.options.casts = casts;
+        }
         let shape = plan.shape;
         match self.creation.change(self.version, plan, entry, how, conditions)? {
             Changed::Missing(set) => self.insert(set, entry, &mut options),

@@ -13,7 +13,7 @@ use super::author::Author;
 use super::change::{Absent, How};
 use super::headers::{self, Conditions, Headers};
 use super::preferences::{Preferences, Returning};
-use super::{Meant, Request, action, allowed, method_text, methods, property, reference, spare};
+use super::{Meant, Request, action, allowed, method_text, methods, property, reference, spare, subtype};
 use crate::auth::Verb;
 use crate::error::Fault;
 use crate::hosted::Hosted;
@@ -103,7 +103,11 @@ pub(super) fn prepare(service: &Hosted, request: &Request<'_>, meant: Meant<'_>)
         _ => negotiation::document(version, option.as_deref(), headers)
             .unwrap_or_else(|_| negotiation::default(version, headers)),
     };
-    let entry = || read_entity(service, request, plan.set());
+    let entry = || {
+        let mut entry = read_entity(service, request, plan.set())?;
+        subtype::cast(model.type_of(plan.set()), plan.options.subtype, &mut entry)?;
+        Ok::<_, Fault>(entry)
+    };
     let action = match kind {
         Kind::Create => Action::Create { entry: entry()?, plan },
         Kind::Change(how) => {
@@ -231,6 +235,8 @@ pub(super) fn check_options(options: &Options) -> Result<(), Fault> {
         apply,
         called: _,
         singleton: _,
+        subtype: _,
+        casts: _,
     } = options;
     let looking = [
         ("$filter", filter.is_some()),

@@ -12,12 +12,14 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::value::Cell;
 
 use super::author::Author;
+use super::subtype;
 use crate::error::Fault;
 
 /// Completes an entity that is to be created. What the client sent for managed and computed leaves is forgotten.
 pub(crate) fn for_creation(entity_type: &EntityType, entry: &mut Entry, author: &Author) {
     for (leaf, provided) in &entity_type.provided {
         match provided {
+            Provided::Default(_) | Provided::Uuid if !subtype::has(entity_type, entry, *leaf) => {}
             Provided::Default(value) if !entry.is_set(*leaf) => entry.set(*leaf, value.cell()),
             Provided::Uuid if !entry.is_set(*leaf) => entry.set_text(*leaf, new_uuid(&mut [0; UUID_LENGTH])),
             Provided::Default(_) | Provided::Uuid | Provided::Database => {}
@@ -47,7 +49,9 @@ pub(crate) fn for_replacement(version: Version, entity_type: &EntityType, entry:
     for (position, declared) in entity_type.leaves.iter().enumerate() {
         let leaf = LeafId(position);
         let is_shown = entity_type.properties[declared.property].is_shown_in(version);
-        if !is_shown || entry.is_set(leaf) || entity_type.key.contains(&leaf) {
+        let fixed = entity_type.key.contains(&leaf)
+            || entity_type.hierarchy.as_ref().is_some_and(|hierarchy| hierarchy.discriminator == leaf);
+        if !is_shown || fixed || entry.is_set(leaf) || !subtype::has(entity_type, entry, leaf) {
             continue;
         }
         match entity_type.provided(leaf) {
@@ -69,6 +73,7 @@ pub(crate) fn check_complete(entity_type: &EntityType, entry: &Entry) -> Result<
         match entry.cell_of(LeafId(position)) {
             Some(Cell::Null) => return Err(not_null(&leaf.path)),
             Some(_) => {}
+            None if !subtype::has(entity_type, entry, LeafId(position)) => {}
             None => match entity_type.provided(LeafId(position)) {
                 Some(Provided::Database | Provided::Computed) => {}
                 _ => {

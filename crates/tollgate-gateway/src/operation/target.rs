@@ -24,7 +24,7 @@ pub(super) enum Presence {
 }
 
 /// The set and the key of the entity that `plan` leads to; `None` where it leads nowhere. A key that stands in the URL is
-/// taken as it is: whether there is such an entity is not asked.
+/// taken as it is: whether there is such an entity is not asked, unless its type is.
 pub(super) fn locate(
     service: &Hosted,
     connection: &mut Connection,
@@ -32,6 +32,7 @@ pub(super) fn locate(
 ) -> Result<Option<(SetId, Key)>, Fault> {
     let set = plan.set();
     if plan.steps.is_empty()
+        && plan.options.casts.is_empty()
         && let Some(key) = plan.key.take()
     {
         return Ok(Some((set, key)));
@@ -50,7 +51,9 @@ pub(super) fn fetch(
     let model = &*service.model;
     let set = plan.set();
     let entity_type = model.type_of(set);
+    let casts = std::mem::take(&mut plan.options.casts);
     if plan.steps.is_empty()
+        && casts.is_empty()
         && let Some(key) = &plan.key
         && let Some(values) = of_key(entity_type, key, leaves)
     {
@@ -63,8 +66,8 @@ pub(super) fn fetch(
     shown.sort_unstable();
     shown.dedup();
     plan.shape = Shape::Entity;
-    plan.options =
-        Options { select: Select::Only { leaves: shown.clone(), navigation: Vec::new() }, ..Options::default() };
+    let select = Select::Only { leaves: shown.clone(), navigation: Vec::new() };
+    plan.options = Options { select, casts, ..Options::default() };
     let columns = asked.iter().map(|leaf| shown.partition_point(|candidate| candidate < leaf));
     let columns: Vec<_> =
         columns.zip(&asked).map(|(column, leaf)| (column, entity_type.leaves[leaf.0].primitive)).collect();

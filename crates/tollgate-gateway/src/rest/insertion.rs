@@ -13,7 +13,7 @@ use tollgate_wire::entry::Entry;
 use super::intake::{Ahead, Source};
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
-use crate::operation::{Author, Creation, is_alone, provide, refused, spare};
+use crate::operation::{Author, Creation, is_alone, provide, refused, spare, subtype};
 use crate::pool::Writing;
 use crate::store::{Connection, Discard, Store};
 use crate::visit::Visit;
@@ -130,6 +130,7 @@ impl Insertion {
             return Creation { service, connection, author: &self.author }.with_related(self.set, entry).map(|_| ());
         }
         let entity_type = model.type_of(self.set);
+        subtype::settle(entity_type, entry)?;
         provide::for_creation(entity_type, entry, &self.author);
         provide::check_complete(entity_type, entry)?;
         let inserted = connection.insert(model, self.set, entry, None::<&mut Discard>);

@@ -13,6 +13,7 @@ mod client;
 mod cluster;
 mod collections;
 mod conditions;
+mod derived;
 mod drain;
 mod echo;
 mod endpoints;

@@ -258,6 +258,10 @@ const EXAMPLE_TABLES: &str = "
         status VARCHAR(1) NOT NULL, total DECIMAL(10, 2) NOT NULL, note VARCHAR(10), internal_note VARCHAR(10),
         ship_street VARCHAR(20), ship_city VARCHAR(20), changed_at TIMESTAMP, tags TEXT
     );
+    CREATE TABLE people (
+        id INTEGER PRIMARY KEY, kind VARCHAR(1), salary INTEGER, boss_id INTEGER REFERENCES people (id), budget INTEGER
+    );
+    INSERT INTO people VALUES (1, 'm', 90, NULL, 7), (2, 'e', 40, 1, NULL), (3, 'p', NULL, NULL, NULL);
     INSERT INTO customers VALUES (1, 'Ada');
     INSERT INTO configurations VALUES (1, 'EUR');
     INSERT INTO order_heads VALUES ('A1', 1, '2024-02-01', 'o', 200, NULL, 'x', 'Main', 'Rome', NULL, NULL),
@@ -291,5 +295,6 @@ fn the_example_of_a_mapping_file_holds_as_a_whole() {
         };
         cancel("A1").expect(200, "\"status\":\"Void\"").expect(200, "\"note\":\"lost\"");
         cancel("A2").expect(409, "");
+        get("People/own.Employee?$filter=boss/own.Manager/budget%20eq%207").expect(200, "[{\"id\":2");
     });
 }

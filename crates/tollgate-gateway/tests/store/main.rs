@@ -9,6 +9,7 @@ mod collections;
 #[allow(dead_code, reason = "other crates damage the files, too")]
 #[path = "../../../../fuzz/corpus.rs"]
 mod corpus;
+mod derived;
 mod expansions;
 mod files;
 mod found;

@@ -32,7 +32,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     begin.text("</title><updated>").updated().text("</updated>");
     begin.texts(&["<category term=\"", &outline.type_name(), "\" scheme=\"", SCHEME, "\"/>"]);
     begin.text("<link href=\"").address(key).texts(&["\" rel=\"edit\" title=\"", &entity_type.name, "\"/>"]);
-    for navigation in outline.links() {
+    for (_, navigation) in outline.links() {
         link(begin, outline, key, navigation, "/>");
     }
     if entity_type.media {
@@ -64,6 +64,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
             begin.texts(&["/", &navigation.name, "</id><updated>"]).updated().text("</updated>");
         }
         stencil.expansions.push(Expansion {
+            by: None,
             separator: "",
             begin,
             nothing: "",

@@ -9,7 +9,7 @@ use super::link::{self, Named};
 use super::shape::{Complex, Kind, Leaf, Member, Navigation, Shape};
 use super::{Context, DEPTH_MAX};
 use crate::canonical;
-use crate::edm::{Multiplicity, Primitive, SetId, Version};
+use crate::edm::{Multiplicity, Primitive, SetId, SubtypeId, Version};
 use crate::entry::Entry;
 use crate::items;
 use crate::json::lexer::Lexer;
@@ -169,7 +169,7 @@ impl<'d, 'c> Json<'d, 'c> {
                     self.lexer.skip_space();
                     self.member(member, entry, position).map_err(|error| error.inside(&member.name))?;
                 }
-                Name::Type => self.type_name(shape)?,
+                Name::Type => self.type_name(shape, entry)?,
                 Name::Identity => self.identity(identity.as_deref_mut())?,
                 Name::Deferred => {
                     identity.as_deref_mut().into_iter().for_each(|identity| *identity = Identity::Deferred);
@@ -484,17 +484,24 @@ impl<'d, 'c> Json<'d, 'c> {
         self.link(navigation, &url, position, entry)
     }
 
-    fn type_name(&mut self, shape: &Shape) -> Read<()> {
-        let position = self.lexer.at;
+    fn type_name(&mut self, shape: &Shape, entry: &mut Entry) -> Read<()> {
         if self.lexer.skip_space() != Some(b'"') {
             return Err(self.fault("expected the name of a type"));
         }
+        let position = self.lexer.at;
         let name = self.lexer.string_in(&mut self.scratch)?;
         // The name may have the URL of its metadata before it.
-        if name.rsplit('#').next() == Some(shape.type_name.as_str()) {
+        let said = name.rsplit('#').next();
+        if let Some(subtype) = shape.subtypes.iter().position(|known| Some(known.as_str()) == said) {
+            entry.subtype = Some(SubtypeId(subtype));
             return Ok(());
         }
-        Err(BodyError::new(position, format!("expected the type {}, found {}", shape.type_name, quoted(name))))
+        if said == Some(shape.type_name.as_str()) {
+            return Ok(());
+        }
+        let derived = if shape.subtypes.is_empty() { "" } else { " or one that derives from it" };
+        let message = format!("expected the type {}{derived}, found {}", shape.type_name, quoted(name));
+        Err(BodyError::new(position, message))
     }
 
     /// `@odata.id`, or the `uri` of `__metadata`.

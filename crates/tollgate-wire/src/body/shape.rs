@@ -25,6 +25,8 @@ pub(crate) struct Shapes {
 pub(crate) struct Shape {
     /// The name of the type, with namespace.
     pub(crate) type_name: String,
+    /// The names of the types of an entity's hierarchy.
+    pub(crate) subtypes: Vec<String>,
     /// How many leaves the entity type has.
     pub(crate) leaves: usize,
     pub(crate) members: Vec<Member>,
@@ -120,7 +122,9 @@ fn compile(model: &Model, set: SetId) -> Shape {
         });
         members.push(member(&navigation.name, kind));
     }
-    Shape::new(qualified(&entity_type.name), entity_type.leaves.len(), members)
+    let subtypes = entity_type.hierarchy.iter().flat_map(|hierarchy| &hierarchy.subtypes);
+    let subtypes = subtypes.map(|subtype| qualified(&subtype.name)).collect();
+    Shape { subtypes, ..Shape::new(qualified(&entity_type.name), entity_type.leaves.len(), members) }
 }
 
 fn parameters(model: &Model, operation: &FunctionImport) -> Shape {
@@ -161,7 +165,7 @@ impl Shape {
             (name.len(), name.as_str())
         };
         sorted.sort_by(|a, b| rank(*a).cmp(&rank(*b)));
-        Shape { type_name, leaves, members, sorted }
+        Shape { type_name, subtypes: Vec::new(), leaves, members, sorted }
     }
 
     /// The position of the member of that name.

@@ -2,6 +2,7 @@
 //!
 //! It deliberately leaves SAP's labels and units to V2, where their clients look for them.
 
+use super::hierarchy::Declaration;
 use super::{
     Arity, BoundTo, Changes, EntitySet, EntityType, FunctionImport, FunctionMethod, FunctionReturn, Model,
     Multiplicity, NavigationProperty, Parameter, Primitive, Property, PropertyKind, Provided, Version,
@@ -41,7 +42,9 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
 
 fn schema(json: &mut Writer<'_>, model: &Model) {
     for entity_type in &model.entity_types {
-        json.object(&entity_type.name, |json| write_entity_type(json, model, entity_type));
+        for declaration in entity_type.declarations() {
+            json.object(declaration.name, |json| write_entity_type(json, model, entity_type, &declaration));
+        }
     }
     for complex in &model.complex_types {
         json.object(&complex.name, |json| {
@@ -93,26 +96,36 @@ fn schema(json: &mut Writer<'_>, model: &Model) {
     });
 }
 
-fn write_entity_type(json: &mut Writer<'_>, model: &Model, entity_type: &EntityType) {
+fn write_entity_type(json: &mut Writer<'_>, model: &Model, entity_type: &EntityType, declaration: &Declaration<'_>) {
     json.text("$Kind", "EntityType");
-    if entity_type.media {
-        json.truth("$HasStream", true);
+    match declaration.base {
+        Some(base) => json.text("$BaseType", &qualified(model, base)),
+        None if entity_type.media => json.truth("$HasStream", true),
+        None => {}
     }
-    json.array("$Key", |json| {
-        for leaf in &entity_type.key {
-            let path = &entity_type.leaves[leaf.0].path;
-            match path.contains('/') {
-                false => json.text("", path),
-                // What is no name of its own needs one.
-                true => json.object("", |json| json.text(&path.replace('/', "_"), path)),
+    if declaration.is_abstract {
+        json.truth("$Abstract", true);
+    }
+    // What a type derives from says its key.
+    if declaration.base.is_none() {
+        json.array("$Key", |json| {
+            for leaf in &entity_type.key {
+                let path = &entity_type.leaves[leaf.0].path;
+                match path.contains('/') {
+                    false => json.text("", path),
+                    // What is no name of its own needs one.
+                    true => json.object("", |json| json.text(&path.replace('/', "_"), path)),
+                }
             }
-        }
-    });
-    for (position, declared) in entity_type.properties.iter().enumerate() {
-        let provided = entity_type.provided_for(position);
+        });
+    }
+    for position in &declaration.properties {
+        let declared = &entity_type.properties[*position];
+        let provided = entity_type.provided_for(*position);
         json.object(&declared.name, |json| property(json, model, declared, provided));
     }
-    for declared in &entity_type.navigation {
+    for id in &declaration.navigation {
+        let declared = &entity_type.navigation[id.0];
         json.object(&declared.name, |json| navigation(json, model, entity_type, declared));
     }
 }
@@ -259,8 +272,14 @@ fn bindings(json: &mut Writer<'_>, model: &Model, entity_type: &EntityType) {
         return;
     }
     json.object("$NavigationPropertyBinding", |json| {
-        for navigation in &entity_type.navigation {
-            json.text(&navigation.name, &model.entity_sets[navigation.target.0].name);
+        for (derived, navigation) in entity_type.bound_navigation() {
+            let target = &model.entity_sets[navigation.target.0].name;
+            match derived {
+                None => json.text(&navigation.name, target),
+                Some(derived) => {
+                    json.text(&format!("{}/{}", qualified(model, derived), navigation.name), target);
+                }
+            }
         }
     });
 }

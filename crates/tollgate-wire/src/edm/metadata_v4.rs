@@ -2,6 +2,7 @@
 //!
 //! It deliberately leaves SAP's labels and units to V2, where their clients look for them.
 
+use super::hierarchy::Declaration;
 use super::{
     Arity, BoundTo, Changes, EntitySet, EntityType, Enumeration, FunctionImport, FunctionMethod, FunctionReturn, Model,
     Multiplicity, NavigationProperty, Parameter, Primitive, Property, PropertyKind, Provided, Version,
@@ -28,7 +29,9 @@ pub fn write(model: &Model, out: &mut Vec<u8>) {
     open(out, "edmx:DataServices", &[]);
     open(out, "Schema", &[("Namespace", &model.namespace), ("xmlns", EDM)]);
     for entity_type in &model.entity_types {
-        write_entity_type(out, model, entity_type);
+        for declaration in entity_type.declarations() {
+            write_entity_type(out, model, entity_type, &declaration);
+        }
     }
     for complex in &model.complex_types {
         open(out, "ComplexType", &[("Name", &complex.name)]);
@@ -68,22 +71,30 @@ fn write_reference(out: &mut Vec<u8>, url: &str, namespace: &str, alias: &str) {
     close(out, "edmx:Reference");
 }
 
-fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType) {
-    let mut attributes = vec![("Name", entity_type.name.as_str())];
-    if entity_type.media {
+fn write_entity_type(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType, declaration: &Declaration<'_>) {
+    let base = declaration.base.map(|base| format!("{}.{base}", model.namespace));
+    let mut attributes = vec![("Name", declaration.name)];
+    attributes.extend(base.as_deref().map(|base| ("BaseType", base)));
+    if declaration.is_abstract {
+        attributes.push(("Abstract", "true"));
+    }
+    // What a type derives from says these for it.
+    if base.is_none() && entity_type.media {
         attributes.push(("HasStream", "true"));
     }
     open(out, "EntityType", &attributes);
-    open(out, "Key", &[]);
-    for leaf in &entity_type.key {
-        empty(out, "PropertyRef", &[("Name", &entity_type.leaves[leaf.0].path)]);
+    if base.is_none() {
+        open(out, "Key", &[]);
+        for leaf in &entity_type.key {
+            empty(out, "PropertyRef", &[("Name", &entity_type.leaves[leaf.0].path)]);
+        }
+        close(out, "Key");
     }
-    close(out, "Key");
-    for (position, property) in entity_type.properties.iter().enumerate() {
-        write_property(out, model, property, entity_type.provided_for(position));
+    for position in &declaration.properties {
+        write_property(out, model, &entity_type.properties[*position], entity_type.provided_for(*position));
     }
-    for navigation in &entity_type.navigation {
-        write_navigation(out, model, entity_type, navigation);
+    for navigation in &declaration.navigation {
+        write_navigation(out, model, entity_type, &entity_type.navigation[navigation.0]);
     }
     close(out, "EntityType");
 }
@@ -197,9 +208,13 @@ fn write_entity_set(out: &mut Vec<u8>, model: &Model, set: &EntitySet) {
 }
 
 fn write_bindings(out: &mut Vec<u8>, model: &Model, entity_type: &EntityType) {
-    for navigation in &entity_type.navigation {
+    for (derived, navigation) in entity_type.bound_navigation() {
         let target = &model.entity_sets[navigation.target.0].name;
-        empty(out, "NavigationPropertyBinding", &[("Path", &navigation.name), ("Target", target)]);
+        let path = match derived {
+            None => navigation.name.clone(),
+            Some(derived) => format!("{}.{derived}/{}", model.namespace, navigation.name),
+        };
+        empty(out, "NavigationPropertyBinding", &[("Path", &path), ("Target", target)]);
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub mod csdl_json;
 mod enumeration;
+mod hierarchy;
 mod item;
 pub mod metadata_v2;
 pub mod metadata_v4;
@@ -11,6 +12,7 @@ mod operation;
 pub mod service_document;
 
 pub use enumeration::{Arity, Enumeration, EnumerationId, Member};
+pub use hierarchy::{Hierarchy, Seen, Subtype, SubtypeId};
 pub use item::Item;
 pub use operation::{
     Binding, BoundTo, Effect, FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, Parameter, Reached,
@@ -99,6 +101,12 @@ pub struct EntityType {
     pub provided: Vec<(LeafId, Provided)>,
     /// `sap:label` of the type.
     pub label: Option<String>,
+    /// The types that derive from it, whose properties are among its own.
+    pub hierarchy: Option<Hierarchy>,
+    /// As which of its types it is seen here; nothing where it is seen with all properties.
+    pub seen: Option<Seen>,
+    /// It, as seen as each of its types. Filled by [`Model::finish_hierarchies`].
+    pub views: Vec<EntityType>,
 }
 
 /// How the server provides the value of a leaf. What a client sends for a managed or computed leaf is read, checked and
@@ -484,12 +492,14 @@ impl EntityType {
 
     /// The leaf of that path (`PRICE`, `flightDetails/cityFrom`).
     pub fn leaf(&self, path: &str) -> Option<LeafId> {
-        self.leaves.iter().position(|leaf| leaf.path == path).map(LeafId)
+        let known = self.leaves.iter().position(|leaf| leaf.path == path && self.sees_property(leaf.property));
+        known.map(LeafId)
     }
 
     /// The property of that name, as its position in [`EntityType::properties`].
     pub fn property(&self, name: &str) -> Option<usize> {
-        self.properties.iter().position(|property| property.name == name)
+        let known = self.properties.iter().position(|property| property.name == name);
+        known.filter(|known| self.sees_property(*known))
     }
 
     /// The property of that name where a version has it.
@@ -499,6 +509,7 @@ impl EntityType {
 
     /// The navigation property of that name.
     pub fn navigation(&self, name: &str) -> Option<NavigationId> {
-        self.navigation.iter().position(|navigation| navigation.name == name).map(NavigationId)
+        let known = self.navigation.iter().position(|navigation| navigation.name == name).map(NavigationId);
+        known.filter(|known| self.sees_navigation(*known))
     }
 }

@@ -7,7 +7,7 @@ use crate::edm::Model;
 use crate::relation::Applied;
 use crate::stencil::outline::Field;
 use crate::stencil::program::Program;
-use crate::stencil::{PartPrograms, Stencil};
+use crate::stencil::{ChosenBy, PartPrograms, Stencil};
 
 /// A column with the names that are still to come.
 struct Shown<'c> {
@@ -44,7 +44,7 @@ pub(crate) fn compile(stencil: &mut Stencil, model: &Model, applied: &Applied, s
     stencil.parts = applied.parts.as_ref().map(|parts| {
         let programs = parts.absent.iter().map(|absent| program(absent)).collect();
         // Stores answer it behind the columns that are shown.
-        Box::new(PartPrograms { column: shown.len(), programs })
+        Box::new(PartPrograms { column: shown.len(), chosen_by: ChosenBy::Number, programs })
     });
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     for member in outline.members(Version::V2) {
         write_member(&mut object, outline, &member);
     }
-    for link in outline.links() {
+    for (_, link) in outline.links() {
         let deferred = object.name(&[&link.name]).text("{\"__deferred\":{\"uri\":\"");
         deferred.root().address(key).texts(&["/", &link.name, "\"}}"]);
     }
@@ -43,6 +43,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
         let mut begin = Program::default();
         Object::empty(&mut begin).name(&[&navigation.name]).text(if many { "{\"results\":[" } else { "" });
         stencil.expansions.push(Expansion {
+            by: None,
             separator: ",",
             begin,
             nothing: if many { "" } else { "null" },

@@ -7,15 +7,15 @@ use std::borrow::Cow;
 use super::reader::{Event, Limits, Reader};
 use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text, value};
 use crate::document::{Document, Entity, Extent, ReadError, Related, Schema};
-use crate::edm::{EntityType, Model, Multiplicity, Primitive, PropertyKind, Version};
+use crate::edm::{EntityType, Model, Multiplicity, Primitive, PropertyKind, SubtypeId, Version};
 use crate::escape;
 use crate::format::{Ieee754, Metadata, Release};
 use crate::number::write_integer;
-use crate::plan::{Computed, Expand, Select, Shown};
+use crate::plan::{Computed, Expand, Options, Select, Shown};
 use crate::stencil::cell::Form;
-use crate::stencil::outline::{Field, Member, Outline};
+use crate::stencil::outline::{Field, Member, Outline, cast_from};
 use crate::stencil::program::Program;
-use crate::stencil::{Base, Expansion, FeedHead, NextLink, Stencil, Total};
+use crate::stencil::{Base, ChosenBy, Expansion, FeedHead, NextLink, PartPrograms, Stencil, Total};
 
 /// In which manner documents are written.
 #[derive(Clone, Copy)]
@@ -41,7 +41,12 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style
     stencil.first = "{".to_owned();
     stencil.next = ",{".to_owned();
     stencil.document_end = "";
-    entity(stencil, outline, style);
+    stencil.begin = entity(outline, &stencil.key, stencil.etag.as_ref(), style);
+    stencil.parts = outline.kinds().map(|(column, values)| {
+        let of_type = |outline: Outline<'_>| entity(&outline, &stencil.key, stencil.etag.as_ref(), style);
+        let programs = outline.of_each_type().map(of_type).collect();
+        Box::new(PartPrograms { column, chosen_by: ChosenBy::Value(values), programs })
+    });
     stencil.document.text("{");
     if metadata != Metadata::None {
         stencil.document.texts(&["\"", style.control(), "context\":\""]).root();
@@ -54,11 +59,12 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style
     }
     for expand in outline.expand {
         let navigation = &outline.entity_type.navigation[expand.navigation.0];
+        let declared_by = outline.entity_type.declares_navigation(expand.navigation);
         let many = navigation.multiplicity == Multiplicity::Many;
         let mut begin = Program::default();
         let mut object = Object::empty(&mut begin);
         if metadata == Metadata::Full {
-            navigation_links(&mut object, &stencil.key, &navigation.name, style);
+            navigation_links(&mut object, &stencil.key, &outline.cast_from_set(declared_by), &navigation.name, style);
         }
         let (nothing, list_end) = match (expand.shown, many) {
             (Shown::Number, _) => ("", ""),
@@ -66,7 +72,13 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style
             (_, false) => ("null", ""),
         };
         let next = many.then(|| NextLink {
-            path: format!("/{}{}", navigation.name, if expand.shown == Shown::References { "/$ref" } else { "" }),
+            path: format!(
+                "/{}{}{}{}",
+                outline.cast_from_set(declared_by),
+                navigation.name,
+                cast_behind(outline.model, expand),
+                if expand.shown == Shown::References { "/$ref" } else { "" }
+            ),
             before: format!(",\"{}{}nextLink\":\"", navigation.name, style.control()),
             after: "\"",
             escape: escape::json_text,
@@ -85,6 +97,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style
         });
         let child = outline.child(expand, stencil.format);
         stencil.expansions.push(Expansion {
+            by: outline.expanded_by(expand),
             separator: ",",
             begin,
             nothing,
@@ -98,24 +111,32 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style
     stencil.end.text("}");
 }
 
-fn entity(stencil: &mut Stencil, outline: &Outline<'_>, style: Style) {
+/// An entity up to its expansions.
+fn entity(outline: &Outline<'_>, key: &Program, etag: Option<&Program>, style: Style) -> Program {
     let metadata = style.metadata;
     let at = style.control();
-    let mut object = Object::empty(&mut stencil.begin);
-    if metadata == Metadata::Full {
+    let mut program = Program::default();
+    let mut object = Object::empty(&mut program);
+    // The context says the declared type.
+    let is_other = outline.subtype.is_some_and(|subtype| subtype != outline.declared);
+    if metadata == Metadata::Full || metadata == Metadata::Minimal && is_other {
         object.name(&[at, "type"]).texts(&["\"#", &outline.type_name(), "\""]);
     }
     if metadata == Metadata::Full || metadata == Metadata::Minimal && !outline.shows_key() {
-        object.name(&[at, "id"]).text("\"").root().address(&stencil.key).text("\"");
+        object.name(&[at, "id"]).text("\"").root().address(key).text("\"");
     }
-    if let (Some(etag), true) = (&stencil.etag, metadata != Metadata::None) {
+    if let (Some(etag), true) = (etag, metadata != Metadata::None) {
         object.name(&[at, "etag"]).text("\"W/\\\"").append(etag).text("\\\"\"");
     }
     if metadata == Metadata::Full {
-        object.name(&[at, "editLink"]).text("\"").address(&stencil.key).text("\"");
+        let edit_link = object.name(&[at, "editLink"]).text("\"").address(key);
+        if let Some(subtype) = outline.subtype.filter(|subtype| *subtype != SubtypeId::ROOT) {
+            edit_link.texts(&["/", &outline.model.qualified(outline.entity_type, subtype)]);
+        }
+        edit_link.text("\"");
         if outline.entity_type.media {
             let media_type = outline.media_type(Form::JsonText);
-            object.name(&[at, "mediaReadLink"]).text("\"").address(&stencil.key).text("/$value\"");
+            object.name(&[at, "mediaReadLink"]).text("\"").address(key).text("/$value\"");
             object.name(&[at, "mediaContentType"]).text("\"").append(&media_type).text("\"");
         }
     }
@@ -123,16 +144,18 @@ fn entity(stencil: &mut Stencil, outline: &Outline<'_>, style: Style) {
         annotated_member(&mut object, outline, &member, style);
     }
     if metadata == Metadata::Full {
-        for link in outline.links() {
-            navigation_links(&mut object, &stencil.key, &link.name, style);
+        for (id, link) in outline.links() {
+            let cast = outline.cast_from_set(outline.entity_type.declares_navigation(id));
+            navigation_links(&mut object, key, &cast, &link.name, style);
         }
     }
+    program
 }
 
-fn navigation_links(object: &mut Object<'_>, key: &Program, name: &str, style: Style) {
+fn navigation_links(object: &mut Object<'_>, key: &Program, cast: &str, name: &str, style: Style) {
     let at = style.control();
-    object.name(&[name, at, "associationLink"]).text("\"").address(key).texts(&["/", name, "/$ref\""]);
-    object.name(&[name, at, "navigationLink"]).text("\"").address(key).texts(&["/", name, "\""]);
+    object.name(&[name, at, "associationLink"]).text("\"").address(key).texts(&["/", cast, name, "/$ref\""]);
+    object.name(&[name, at, "navigationLink"]).text("\"").address(key).texts(&["/", cast, name, "\""]);
 }
 
 fn annotated_member(object: &mut Object<'_>, outline: &Outline<'_>, member: &Member<'_>, style: Style) {
@@ -305,43 +328,60 @@ fn named(out: &mut Vec<u8>, style: Style, name: &str) {
 /// The fragment of the context URL of a collection: the set with what was selected and expanded (V4.01 part 1,
 /// section 10.9: an expanded property without a selection of its own has empty parentheses).
 fn context(outline: &Outline<'_>) -> String {
-    let mut items = shown(outline.model, outline.entity_type, outline.select, outline.expand);
+    let Outline { model, entity_type, .. } = *outline;
+    let mut items = shown(model, entity_type, outline.declared, outline.select, outline.expand);
     if *outline.select != Select::All {
         items.extend(Computed::shown(outline.computed).map(|computed| computed.name.clone()));
     }
-    let name = outline.singleton.unwrap_or(outline.set_name());
+    let mut name = outline.singleton.unwrap_or(outline.set_name()).to_owned();
+    if outline.declared != SubtypeId::ROOT {
+        name = format!("{name}/{}", model.qualified(entity_type, outline.declared));
+    }
     match items.is_empty() {
-        true => name.to_owned(),
+        true => name,
         false => format!("{name}({})", items.join(",")),
     }
 }
 
 /// What was selected and expanded; of what is only counted, nothing stands there.
-fn shown(model: &Model, entity_type: &EntityType, select: &Select, expand: &[Expand]) -> Vec<String> {
-    let mut items = selected(entity_type, select);
+fn shown(
+    model: &Model,
+    entity_type: &EntityType,
+    declared: SubtypeId,
+    select: &Select,
+    expand: &[Expand],
+) -> Vec<String> {
+    let mut items = selected(model, entity_type, declared, select);
     for expand in expand {
-        let name = &entity_type.navigation[expand.navigation.0].name;
+        let of = entity_type.declares_navigation(expand.navigation);
+        let name = format!(
+            "{}{}",
+            cast_from(model, entity_type, declared, if expand.of == SubtypeId::ROOT { of } else { expand.of }),
+            entity_type.navigation[expand.navigation.0].name
+        );
+        let cast = cast_behind(model, expand);
         let item = match expand.shown {
             Shown::Number => continue,
-            Shown::References => format!("{name}/$ref"),
+            Shown::References => format!("{name}{cast}/$ref"),
             Shown::Entities => {
                 let target = model.type_of(expand.target);
-                let inner = shown(model, target, &expand.options.select, &expand.options.expand);
-                format!("{name}({})", inner.join(","))
+                let Options { subtype, select, expand, .. } = &expand.options;
+                let inner = shown(model, target, *subtype, select, expand);
+                format!("{name}{cast}({})", inner.join(","))
             }
         };
-        items.retain(|item| item != name);
+        items.retain(|item| *item != name);
         items.push(item);
     }
     items
 }
 
 /// The selected paths; a complex property of which every leaf is selected is named as a whole.
-fn selected(entity_type: &EntityType, select: &Select) -> Vec<String> {
+fn selected(model: &Model, entity_type: &EntityType, declared: SubtypeId, select: &Select) -> Vec<String> {
     let Select::Only { leaves, navigation } = select else { return Vec::new() };
     let mut items: Vec<String> = Vec::new();
-    for leaf in leaves {
-        let leaf = &entity_type.leaves[leaf.0];
+    for id in leaves {
+        let leaf = &entity_type.leaves[id.0];
         let property = &entity_type.properties[leaf.property];
         let whole = matches!(property.kind, PropertyKind::Complex(_))
             && entity_type
@@ -350,13 +390,25 @@ fn selected(entity_type: &EntityType, select: &Select) -> Vec<String> {
                 .enumerate()
                 .filter(|(_, other)| other.property == leaf.property)
                 .all(|(position, _)| leaves.iter().any(|leaf| leaf.0 == position));
-        let item = if whole { property.name.clone() } else { leaf.path.clone() };
+        let item = if whole { &property.name } else { &leaf.path };
+        let item = format!("{}{item}", cast_from(model, entity_type, declared, entity_type.declares(*id)));
         if items.last() != Some(&item) {
             items.push(item);
         }
     }
-    items.extend(navigation.iter().map(|id| entity_type.navigation[id.0].name.clone()));
+    items.extend(navigation.iter().map(|id| {
+        let cast = cast_from(model, entity_type, declared, entity_type.declares_navigation(*id));
+        format!("{cast}{}", entity_type.navigation[id.0].name)
+    }));
     items
+}
+
+/// The cast of what an expansion leads to.
+fn cast_behind(model: &Model, expand: &Expand) -> String {
+    match expand.options.subtype {
+        SubtypeId::ROOT => String::new(),
+        subtype => format!("/{}", model.qualified(model.type_of(expand.target), subtype)),
+    }
 }
 
 /// Reads a collection or an entity, of V4 or of plain REST: a collection is the array `value`, or in plain REST the

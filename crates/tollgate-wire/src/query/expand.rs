@@ -4,9 +4,9 @@
 //! `$levels` and `*` end here: the plan has each expansion as if it had been written out.
 
 use super::limits::{EXPAND_LEVELS_MAX, EXPANSIONS_MAX};
-use super::{Context, OPTIONS, find, link, list};
-use crate::edm::{EntityType, Multiplicity, NavigationId, Version};
-use crate::plan::{Expand, Options, Select, Shown};
+use super::{Context, OPTIONS, cast, find, link, list};
+use crate::edm::{EntityType, Multiplicity, NavigationId, SubtypeId, Version};
+use crate::plan::{Cast, Expand, Options, Origin, Select, Shown};
 use crate::suggest;
 use crate::url::{Fault, Parsed, Problem, quoted};
 
@@ -80,14 +80,14 @@ fn star(
     expanded: &mut Vec<Expand>,
 ) -> Parsed<()> {
     for (id, navigation) in entity_type.navigation.iter().enumerate() {
-        if expanded.iter().any(|known| known.navigation.0 == id) {
+        if expanded.iter().any(|known| known.navigation.0 == id) || !entity_type.sees_navigation(NavigationId(id)) {
             continue;
         }
         let mut expand = Expand::new(NavigationId(id), navigation.target, Select::All);
         shown_as(context, &mut expand, shown);
         one_more(context, depth, at)?;
         if levels > 1 && depth + 1 < EXPAND_LEVELS_MAX {
-            let target = context.model.type_of(navigation.target);
+            let target = context.model.seen(context.version, navigation.target, SubtypeId::ROOT);
             star(context, target, shown, (levels - 1, depth + 1), at, &mut expand.options.expand)?;
             expand.query = link::of_star(levels - 1);
         }
@@ -97,6 +97,18 @@ fn star(
 }
 
 fn parse_item(context: &Context<'_>, item: &str, at: usize) -> Parsed<Expand> {
+    if let Some((qualified, behind)) = item.split_once('/')
+        && qualified.contains('.')
+        && !qualified.contains('(')
+        && let Some(of) = cast::target(context.model, context.entity_type, qualified, (Fault::UnknownProperty, at))?
+    {
+        let seen = Context { entity_type: context.model.seen_as(context.entity_type, of), ..*context };
+        let mut expand = parse_item(&seen, behind, at + qualified.len() + 1)?;
+        if expand.of == SubtypeId::ROOT {
+            expand.of = of;
+        }
+        return Ok(expand);
+    }
     let name_length = item.find(['(', '/']).unwrap_or(item.len());
     let (name, rest) = item.split_at(name_length);
     let unbuilt = match name.bytes().next() {
@@ -115,7 +127,15 @@ fn parse_item(context: &Context<'_>, item: &str, at: usize) -> Parsed<Expand> {
     one_more(context, context.depth, at)?;
     let mut rest_at = at + name.len();
     let mut behind = rest;
-    if let Some(path) = rest.strip_prefix('/') {
+    if let Some((subtype, length)) = cast_behind(context, &expand, rest, rest_at)? {
+        let target = context.model.seen(context.version, expand.target, SubtypeId::ROOT);
+        let condition = cast::condition(target, (Origin::It, &[]), subtype, rest_at);
+        expand.options.subtype = subtype;
+        expand.options.casts.extend(condition.map(|condition| Cast { behind: 0, condition }));
+        behind = &rest[length..];
+        rest_at += length;
+    }
+    if let Some(path) = behind.strip_prefix('/') {
         let end = path.find('(').unwrap_or(path.len());
         let shown = match &path[..end] {
             "$ref" => Shown::References,
@@ -136,6 +156,18 @@ fn parse_item(context: &Context<'_>, item: &str, at: usize) -> Parsed<Expand> {
         parse_nested(context, &mut expand, nested, rest_at + 1)?;
     }
     Ok(expand)
+}
+
+/// The type that the entities of an expansion are cast to, with the length of what says that.
+fn cast_behind(context: &Context<'_>, expand: &Expand, behind: &str, at: usize) -> Parsed<Option<(SubtypeId, usize)>> {
+    let Some(path) = behind.strip_prefix('/') else { return Ok(None) };
+    let name = &path[..path.find(['/', '(']).unwrap_or(path.len())];
+    if !name.contains('.') {
+        return Ok(None);
+    }
+    let target = context.model.seen(context.version, expand.target, SubtypeId::ROOT);
+    let subtype = cast::target(context.model, target, name, (Fault::UnknownProperty, at + 1))?;
+    Ok(subtype.map(|subtype| (subtype, name.len() + 1)))
 }
 
 /// The options inside of the parentheses, which begin at `at`.
@@ -171,7 +203,7 @@ fn parse_nested(context: &Context<'_>, expand: &mut Expand, text: &str, at: usiz
         }
     }
     let inner = Context {
-        entity_type: context.model.type_of(expand.target),
+        entity_type: context.model.seen(context.version, expand.target, expand.options.subtype),
         depth: context.depth + 1,
         expansions: context.expansions,
         aliases: context.aliases,
@@ -227,16 +259,20 @@ fn repeat(
     at: usize,
 ) -> Parsed<()> {
     let declared = &context.entity_type.navigation[expand.navigation.0];
-    let again = context.model.type_of(expand.target).navigation(&declared.name);
-    let recursive = again.filter(|_| context.model.type_of(expand.target) == context.entity_type);
-    let Some(navigation) = recursive.filter(|_| levels > 1 && context.depth + 1 < EXPAND_LEVELS_MAX) else {
+    let navigation = expand.navigation;
+    let recursive = std::ptr::eq(context.model.type_of(expand.target), context.model.whole(context.entity_type));
+    if !recursive || levels < 2 || context.depth + 1 >= EXPAND_LEVELS_MAX {
         return Ok(());
-    };
+    }
     let mut inner = expand.clone();
     one_more(context, context.depth + 1, at)?;
     let deeper = Context { depth: context.depth + 1, ..*context };
     repeat(&deeper, &mut inner, (levels - 1, values), at)?;
-    expand.query = link::of_nested(context, values, Some(&link::leveled(&declared.name, values, levels - 1)));
+    let name = match context.entity_type.declares_navigation(navigation) {
+        SubtypeId::ROOT => declared.name.clone(),
+        subtype => format!("{}/{}", context.model.qualified(context.entity_type, subtype), declared.name),
+    };
+    expand.query = link::of_nested(context, values, Some(&link::leveled(&name, values, levels - 1)));
     expand.options.expand.retain(|known| known.navigation != navigation);
     expand.options.expand.push(inner);
     Ok(())
@@ -298,7 +334,9 @@ fn resolve(entity_type: &EntityType, name: &str, at: usize) -> Parsed<Expand> {
         return Err(Problem::syntax(at, "expected a navigation property"));
     }
     let problem = Problem::new(Fault::UnknownProperty, at, format!("unknown navigation property {}", quoted(name)));
-    let names: Vec<&str> = entity_type.navigation.iter().map(|navigation| navigation.name.as_str()).collect();
+    let seen =
+        entity_type.navigation.iter().enumerate().filter(|(at, _)| entity_type.sees_navigation(NavigationId(*at)));
+    let names: Vec<&str> = seen.map(|(_, navigation)| navigation.name.as_str()).collect();
     let hint = match suggest::nearest(name, names.iter().copied()) {
         Some(name) => format!("{} has {name}", entity_type.name),
         None if names.is_empty() => format!("{} has none", entity_type.name),

@@ -8,6 +8,7 @@
 
 mod action;
 mod apply;
+pub(crate) mod cast;
 mod compute;
 mod count;
 mod expand;
@@ -197,7 +198,7 @@ pub(crate) fn read(
         Resource::ServiceDocument | Resource::Metadata | Resource::Batch => (Named(0, "no data"), None, &mut scratch),
     };
     let nothing = EntityType::default();
-    let entity_type = set.map_or(&nothing, |set| model.type_of(set));
+    let entity_type = set.map_or(&nothing, |set| model.seen(version, set, options.subtype));
     let context = Context { model, version, entity_type, aliases: &aliases, depth: 0, expansions: &Cell::new(0) };
     for (option, raw) in OPTIONS.iter().zip(values) {
         let Some(raw) = raw else { continue };

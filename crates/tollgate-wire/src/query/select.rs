@@ -1,7 +1,7 @@
 //! `$select`: properties, members of complex ones, navigation properties and `*`; in V2 also properties of what is
 //! expanded (`flightBookings/PASSNAME`).
 
-use super::{Context, list};
+use super::{Context, cast, list};
 use crate::edm::{EntityType, LeafId, NavigationId, PropertyKind, Version};
 use crate::plan::{Expand, Options, Select};
 use crate::relation::Applied;
@@ -113,6 +113,14 @@ impl Chosen {
             if item.starts_with('@') {
                 return Err(Problem::not_implemented(at, "annotations in $select"));
             }
+            if let Some((qualified, rest)) = item.split_once('/')
+                && qualified.contains('.')
+                && let Some(subtype) =
+                    cast::target(context.model, entity_type, qualified, (Fault::UnknownProperty, at))?
+            {
+                let seen = context.model.seen_as(entity_type, subtype);
+                return self.add(context, seen, rest, at + qualified.len() + 1);
+            }
             if item.contains('.') {
                 return Err(Problem::not_implemented(at, format!("the qualified name {} in $select", quoted(item))));
             }
@@ -150,13 +158,7 @@ impl Chosen {
             }
             return Ok(());
         }
-        let names = entity_type
-            .properties
-            .iter()
-            .filter(|property| property.is_shown_in(context.version))
-            .map(|property| property.name.as_str())
-            .chain(entity_type.navigation.iter().map(|navigation| navigation.name.as_str()));
-        Err(unknown(at, name, &entity_type.name, names))
+        Err(unknown(at, name, &entity_type.name, entity_type.names(context.version)))
     }
 
     fn finish(mut self, context: &Context<'_>, entity_type: &EntityType) -> Select {

@@ -27,22 +27,25 @@
 pub(crate) mod cell;
 pub(crate) mod items;
 pub(crate) mod outline;
+mod parts;
 pub(crate) mod program;
 pub mod raw;
 mod singleton;
+mod writer;
+
+pub(crate) use parts::{ChosenBy, PartPrograms};
+pub use writer::Writer;
 
 use crate::edm::{Model, PropertyKind, SetId, Version};
 use crate::format::Format;
 use crate::json::v4::Style;
-use crate::number::write_integer;
 use crate::plan::{Called, Expand, Options, Select, Shape};
 use crate::relation::Applied;
-use crate::value::{Cell, Row};
+use crate::value::Row;
 use crate::{atom, json, rest};
 use outline::{Field, Member, Outline};
 use program::Program;
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// What of a document depends on the request, not on the row.
 #[derive(Debug, Clone)]
@@ -138,19 +141,13 @@ pub(crate) enum Content {
     References,
 }
 
-/// Rows that do not all have the same members.
-#[derive(Debug, Clone)]
-pub(crate) struct PartPrograms {
-    /// The column with the number of the program.
-    pub(crate) column: usize,
-    pub(crate) programs: Vec<Program>,
-}
-
 /// An expanded navigation property inside of an entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Expansion {
     /// What stands between this and a member before it.
     pub(crate) separator: &'static str,
+    /// Which programs of the entity have it; nothing where all do.
+    pub(crate) by: Option<Box<[bool]>>,
     pub(crate) begin: Program,
     /// What stands there if nothing is related.
     pub(crate) nothing: &'static str,
@@ -199,11 +196,13 @@ impl Stencil {
         stencil
     }
 
-    /// Compiles the documents of a set with computed properties, whose columns stand behind those of the entity.
+    /// Compiles the documents of a set under all options: with computed properties, whose columns stand behind those of the
+    /// entity, and seen as the type that the path casts to.
     pub fn compile_computed(model: &Model, set: SetId, format: Format, options: &Options) -> Stencil {
         let outline = Outline {
             computed: &options.compute,
             singleton: options.singleton.map(|index| model.singletons[index].name.as_str()),
+            declared: options.subtype,
             ..Outline::new(model, set, &options.select, &options.expand)
         };
         let mut stencil = Stencil::blank(&outline, format);
@@ -239,6 +238,7 @@ impl Stencil {
         match format {
             Format::V4Json { metadata, ieee754, release } => {
                 let style = Style { metadata, ieee754, release };
+                let path = format!("{}{path}", outline.cast_from_set(outline.declares_part(shape)));
                 let of = json::v4::Whole::Property(&path);
                 json::v4::compile_property(&mut stencil, &outline, of, &member, style);
             }
@@ -331,19 +331,6 @@ impl Stencil {
         }
     }
 
-    /// Begins a document.
-    pub fn writer<'s>(&'s self, base: Base<'s>) -> Writer<'s> {
-        Writer {
-            stencil: self,
-            base,
-            opening: Opening::First,
-            object_has_member: false,
-            total: 0,
-            next_link: None,
-            levels: Vec::new(),
-        }
-    }
-
     /// How many navigation properties are expanded.
     pub fn expansions(&self) -> usize {
         self.expansions.len()
@@ -366,222 +353,6 @@ impl Stencil {
     /// Writes the entity's address below the service root: set and key, percent-encoded.
     pub fn write_address<R: Row + ?Sized>(&self, out: &mut Vec<u8>, row: &R) {
         self.key.run_cells(out, row);
-    }
-}
-
-/// How the next entry begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Opening {
-    First,
-    Next,
-    Document,
-}
-
-/// Fills one document. The buffer may be emptied between any two calls, never within one.
-#[derive(Debug, Clone)]
-pub struct Writer<'s> {
-    stencil: &'s Stencil,
-    base: Base<'s>,
-    opening: Opening,
-    object_has_member: bool,
-    /// The number that the next expansion tells.
-    total: u64,
-    /// The link to further entities that the expansion which ends next tells.
-    next_link: Option<Vec<u8>>,
-    /// The expansions that were begun within each other.
-    levels: Vec<Level<'s>>,
-}
-
-/// An expansion that was begun.
-#[derive(Debug, Clone)]
-struct Level<'s> {
-    expansion: &'s Expansion,
-    /// At which position it stands in its entity.
-    index: usize,
-    /// Entities written so far.
-    related: u64,
-    object_has_member: bool,
-}
-
-impl<'s> Writer<'s> {
-    /// The stencil that is filled in.
-    pub fn stencil(&self) -> &'s Stencil {
-        self.stencil
-    }
-
-    /// Begins a collection.
-    pub fn feed_begin(&mut self, out: &mut Vec<u8>, head: &FeedHead<'_>) {
-        self.opening = Opening::First;
-        match self.stencil.format {
-            Format::V4Json { metadata, ieee754, release } => {
-                let style = Style { metadata, ieee754, release };
-                json::v4::feed_begin(out, self.stencil, &self.base, head, style);
-            }
-            Format::RestJson => rest::feed_begin_json(out, head),
-            Format::RestXml { .. } => rest::feed_begin_xml(out, self.stencil, head),
-            Format::V2Atom if self.stencil.content == Content::References => atom::write::references_begin(out, head),
-            Format::V2Atom => atom::write::feed_begin(out, self.stencil, &self.base, head),
-            Format::V2Json => json::v2::feed_begin(out, head),
-        }
-    }
-
-    /// Goes on with a collection of which another writer has written at least one entry.
-    pub fn feed_resume(&mut self) {
-        self.opening = Opening::Next;
-    }
-
-    /// Ends a collection; `next_link` is the URL of the next page, absolute or relative to the service root.
-    pub fn feed_end(&mut self, out: &mut Vec<u8>, next_link: Option<&str>) {
-        match self.stencil.format {
-            Format::V4Json { metadata, ieee754, release } => {
-                json::v4::feed_end(out, next_link, Style { metadata, ieee754, release });
-            }
-            Format::RestJson => rest::feed_end_json(out, next_link),
-            Format::RestXml { .. } => rest::feed_end_xml(out, self.stencil, next_link),
-            Format::V2Atom if self.stencil.content == Content::References => {
-                atom::write::references_end(out, next_link);
-            }
-            Format::V2Atom => atom::write::feed_end(out, next_link),
-            Format::V2Json => json::v2::feed_end(out, next_link),
-        }
-    }
-
-    /// Begins a document of one entity, or of one property.
-    pub fn document_begin(&mut self, _out: &mut Vec<u8>) {
-        self.opening = Opening::Document;
-    }
-
-    /// Ends a document of one entity or property.
-    pub fn document_end(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.stencil.document_end.as_bytes());
-    }
-
-    /// Writes an entry that has no expansions.
-    #[inline]
-    pub fn entry<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, row: &R) {
-        debug_assert!(self.stencil.expansions.is_empty(), "expansions are written one by one");
-        let mut address = None;
-        self.open_and_begin(out, &mut address, row);
-        self.stencil.end.run(out, &self.base, &self.stencil.key, &mut address, row);
-    }
-
-    /// Writes an entry up to its expansions.
-    pub fn entry_begin<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, row: &R) {
-        self.open_and_begin(out, &mut None, row);
-    }
-
-    /// How many entities the expansion that is begun next has, whichever of them are shown.
-    pub fn expand_total(&mut self, total: u64) {
-        self.total = total;
-    }
-
-    /// Writes what stands before the entities of the expansion with that index; `row` is the entity's that has it.
-    pub fn expand_begin<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, index: usize, row: &R) {
-        let (stencil, object_has_member) = match self.levels.last_mut() {
-            Some(level) => (&level.expansion.child, &mut level.object_has_member),
-            None => (self.stencil, &mut self.object_has_member),
-        };
-        let expansion = &stencil.expansions[index];
-        if *object_has_member {
-            out.extend_from_slice(expansion.separator.as_bytes());
-        }
-        *object_has_member = true;
-        if let Some(Total { before, after }) = &expansion.total {
-            out.extend_from_slice(before.as_bytes());
-            write_integer(out, i64::try_from(self.total).unwrap_or(i64::MAX));
-            out.extend_from_slice(after.as_bytes());
-        }
-        expansion.begin.run(out, &self.base, &stencil.key, &mut None, row);
-        self.levels.push(Level { expansion, index, related: 0, object_has_member: false });
-    }
-
-    /// Writes an entity of the expansion that was begun last, up to what it has expanded itself.
-    pub fn expand_entity<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, row: &R) {
-        let level = self.levels.last_mut().expect("an expansion was begun");
-        let child = &level.expansion.child;
-        out.extend_from_slice(if level.related == 0 { child.first.as_bytes() } else { child.next.as_bytes() });
-        level.related += 1;
-        level.object_has_member = !child.begin.is_empty();
-        let mut address = None;
-        child.begin.run(out, &self.base, &child.key, &mut address, row);
-        if child.expansions.is_empty() {
-            child.end.run(out, &self.base, &child.key, &mut address, row);
-        }
-    }
-
-    /// Writes the rest of an entity of an expansion.
-    pub fn expand_entity_end<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, row: &R) {
-        let child = &self.levels.last().expect("an expansion was begun").expansion.child;
-        if !child.expansions.is_empty() {
-            child.end.run(out, &self.base, &child.key, &mut None, row);
-        }
-    }
-
-    /// The positions of the expansions that were begun within each other.
-    pub fn expand_positions(&self) -> impl Iterator<Item = usize> {
-        self.levels.iter().map(|level| level.index)
-    }
-
-    /// Of the expansion that was begun last there are more entities than were written: those that a request with this
-    /// query, percent-encoded, and this skip token finds; `row` is the entity's that has the expansion.
-    pub fn expand_more<R: Row + ?Sized>(&mut self, row: &R, query: &str, skip_token: &str) {
-        let (level, outer) = self.levels.split_last().expect("an expansion was begun");
-        let parent = outer.last().map_or(self.stencil, |level| &level.expansion.child);
-        let Some(next) = &level.expansion.next else { return };
-        let mut link = self.base.service_root().as_bytes().to_vec();
-        parent.key.run_cells(&mut link, row);
-        let separator = if query.is_empty() { "" } else { "&" };
-        for part in [&next.path, "?", query, separator, "$skiptoken=", skip_token] {
-            link.extend_from_slice(part.as_bytes());
-        }
-        self.next_link = Some(link);
-    }
-
-    /// Writes what stands behind the entities of the expansion that was begun last.
-    pub fn expand_end(&mut self, out: &mut Vec<u8>) {
-        let level = self.levels.pop().expect("an expansion was begun");
-        let expansion = level.expansion;
-        if level.related == 0 {
-            out.extend_from_slice(expansion.nothing.as_bytes());
-        }
-        out.extend_from_slice(expansion.list_end.as_bytes());
-        if let (Some(link), Some(next)) = (self.next_link.take(), &expansion.next) {
-            out.extend_from_slice(next.before.as_bytes());
-            (next.escape)(out, &link);
-            out.extend_from_slice(next.after.as_bytes());
-        }
-        out.extend_from_slice(expansion.end.as_bytes());
-    }
-
-    /// Writes the rest of an entry, behind its expansions.
-    pub fn entry_end<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, row: &R) {
-        self.stencil.end.run(out, &self.base, &self.stencil.key, &mut None, row);
-    }
-
-    #[inline]
-    fn open_and_begin<R: Row + ?Sized>(&mut self, out: &mut Vec<u8>, address: &mut Option<Range<usize>>, row: &R) {
-        let stencil = self.stencil;
-        self.object_has_member = !stencil.begin.is_empty();
-        match self.opening {
-            Opening::First => {
-                out.extend_from_slice(stencil.first.as_bytes());
-                self.opening = Opening::Next;
-            }
-            Opening::Next => out.extend_from_slice(stencil.next.as_bytes()),
-            Opening::Document => {
-                stencil.document.run(out, &self.base, &stencil.key, address, row);
-                self.object_has_member |= stencil.document_has_member;
-            }
-        }
-        let begin = match &stencil.parts {
-            None => &stencil.begin,
-            Some(parts) => match row.cell(parts.column) {
-                Cell::Integer(part) => usize::try_from(part).ok().and_then(|part| parts.programs.get(part)),
-                Cell::Null | Cell::Real(_) | Cell::Text(_) | Cell::Bytes(_) => None,
-            }
-            .unwrap_or(&stencil.begin),
-        };
-        begin.run(out, &self.base, &stencil.key, address, row);
     }
 }
 

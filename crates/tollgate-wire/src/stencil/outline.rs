@@ -10,15 +10,17 @@ use super::cell::{Form, Syntax};
 use super::program::{Null, Pattern, Program};
 use crate::edm::{
     ComplexId, EntityType, Enumeration, LeafId, Model, NavigationId, NavigationProperty, Primitive, PropertyKind,
-    SetId, Version,
+    SetId, SubtypeId, Version,
 };
 use crate::format::Format;
 use crate::plan::{Columns, Computed, Expand, Select, Shape, Shown};
+use crate::value::Value;
 
 /// A stream of which nothing more is known than that it is bytes (RFC 2046, section 4.5.1).
 const ANY_MEDIA_TYPE: &str = "application/octet-stream";
 
 /// One entity's document, before it has a format.
+#[derive(Clone)]
 pub(crate) struct Outline<'m> {
     pub(crate) model: &'m Model,
     pub(crate) set: SetId,
@@ -30,6 +32,10 @@ pub(crate) struct Outline<'m> {
     pub(crate) columns: Columns,
     /// The name of the one entity, where a URL names it by itself.
     pub(crate) singleton: Option<&'m str>,
+    /// The type that the context says, where there are several.
+    pub(crate) declared: SubtypeId,
+    /// Of which type the entity is; nothing where all properties that there are are shown.
+    pub(crate) subtype: Option<SubtypeId>,
 }
 
 /// A primitive of the document.
@@ -60,6 +66,8 @@ impl<'m> Outline<'m> {
             computed: &[],
             columns: Columns::new(entity_type, select, expand),
             singleton: None,
+            declared: SubtypeId::ROOT,
+            subtype: None,
         }
     }
 
@@ -67,10 +75,10 @@ impl<'m> Outline<'m> {
     pub(crate) fn child(&self, expand: &Expand, format: Format) -> Stencil {
         match expand.shown {
             Shown::Entities | Shown::Number => match expand.options.compute.is_empty() {
-                true => {
+                true if expand.options.subtype == SubtypeId::ROOT => {
                     Stencil::compile(self.model, expand.target, format, &expand.options.select, &expand.options.expand)
                 }
-                false => Stencil::compile_computed(self.model, expand.target, format, &expand.options),
+                _ => Stencil::compile_computed(self.model, expand.target, format, &expand.options),
             },
             Shown::References => Stencil::compile_references(self.model, expand.target, format),
         }
@@ -82,7 +90,7 @@ impl<'m> Outline<'m> {
 
     /// The entity type with its namespace.
     pub(crate) fn type_name(&self) -> String {
-        format!("{}.{}", self.model.namespace, self.entity_type.name)
+        self.model.qualified(self.entity_type, self.subtype.unwrap_or_default())
     }
 
     pub(crate) fn complex_name(&self, complex: ComplexId) -> String {
@@ -93,7 +101,10 @@ impl<'m> Outline<'m> {
     pub(crate) fn members(&self, version: Version) -> Vec<Member<'m>> {
         let mut members: Vec<(usize, Member<'m>)> = Vec::new();
         let leaf = |column: usize| &self.entity_type.leaves[self.columns.leaves[column].0];
-        let shown = |column: &usize| version == Version::V4 || leaf(*column).primitive.item().is_none();
+        let has = |leaf| self.subtype.is_none_or(|subtype| self.entity_type.has(subtype, leaf));
+        let shown = |column: &usize| {
+            has(self.columns.leaves[*column]) && (version == Version::V4 || leaf(*column).primitive.item().is_none())
+        };
         for column in (0..self.columns.shown).filter(shown) {
             let (property, member) = self.member(column);
             match (members.last_mut(), member) {
@@ -156,17 +167,62 @@ impl<'m> Outline<'m> {
         }
     }
 
+    /// Whether entities of a type have a navigation property.
+    fn has_navigation(&self, subtype: SubtypeId, id: NavigationId) -> bool {
+        self.entity_type.is_a(subtype, self.entity_type.declares_navigation(id))
+    }
+
+    /// Which rows are of which type: the column that says that, its values, and the position of the type for each.
+    pub(crate) fn kinds(&self) -> Option<(usize, Vec<(Value, usize)>)> {
+        let hierarchy = self.entity_type.hierarchy.as_ref()?;
+        let column = self.columns.of(hierarchy.discriminator).expect("the columns of an entity hold its type");
+        let subtypes = hierarchy.subtypes.iter().enumerate();
+        Some((column, subtypes.filter_map(|(at, subtype)| Some((subtype.stored.clone()?, at))).collect()))
+    }
+
+    /// The entity as one of each of its types.
+    pub(crate) fn of_each_type(&self) -> impl Iterator<Item = Outline<'m>> {
+        let subtypes = self.entity_type.hierarchy.as_ref().map_or(0, |hierarchy| hierarchy.subtypes.len());
+        (0..subtypes).map(|at| Outline { subtype: Some(SubtypeId(at)), ..self.clone() })
+    }
+
+    /// Entities of which types have what an expansion shows; nothing where all have it.
+    pub(crate) fn expanded_by(&self, expand: &Expand) -> Option<Box<[bool]>> {
+        let hierarchy = self.entity_type.hierarchy.as_ref()?;
+        let has = |at: usize| {
+            let subtype = SubtypeId(at);
+            hierarchy.is_a(subtype, expand.of) && self.has_navigation(subtype, expand.navigation)
+        };
+        let by: Box<[bool]> = (0..hierarchy.subtypes.len()).map(has).collect();
+        by.contains(&false).then_some(by)
+    }
+
+    /// What stands between the address of an entity and the name of what that type declares.
+    pub(crate) fn cast_from_set(&self, subtype: SubtypeId) -> String {
+        cast_from(self.model, self.entity_type, SubtypeId::ROOT, subtype)
+    }
+
+    /// Which type declares the property or leaf of a shape.
+    pub(crate) fn declares_part(&self, shape: Shape) -> SubtypeId {
+        match (shape, &self.entity_type.hierarchy) {
+            (Shape::Property(property), Some(hierarchy)) => hierarchy.declares(property),
+            (Shape::Leaf(leaf) | Shape::RawValue(leaf), _) => self.entity_type.declares(leaf),
+            _ => SubtypeId::ROOT,
+        }
+    }
+
     /// Navigation properties that are shown as links.
-    pub(crate) fn links(&self) -> impl Iterator<Item = &'m NavigationProperty> {
+    pub(crate) fn links(&self) -> impl Iterator<Item = (NavigationId, &'m NavigationProperty)> {
         let shown = |id: NavigationId| {
             let selected = match self.select {
                 Select::All => true,
                 Select::Only { navigation, .. } => navigation.contains(&id),
             };
-            selected && !self.expand.iter().any(|expand| expand.navigation == id)
+            let has = self.subtype.is_none_or(|subtype| self.has_navigation(subtype, id));
+            selected && has && !self.expand.iter().any(|expand| expand.navigation == id)
         };
         let navigation = self.entity_type.navigation.iter().enumerate();
-        navigation.filter(move |(position, _)| shown(NavigationId(*position))).map(|(_, navigation)| navigation)
+        navigation.map(|(position, navigation)| (NavigationId(position), navigation)).filter(move |(id, _)| shown(*id))
     }
 
     /// The columns of the key.
@@ -224,6 +280,14 @@ impl<'m> Outline<'m> {
         let mut program = Program::default();
         url_literal(&mut program, version, self.entity_type.leaves[leaf.0].primitive, column);
         Some(program)
+    }
+}
+
+/// The cast with its slash that makes a property of `subtype` one that entities have which are seen as `declared`.
+pub(crate) fn cast_from(model: &Model, entity_type: &EntityType, declared: SubtypeId, subtype: SubtypeId) -> String {
+    match entity_type.is_a(declared, subtype) {
+        true => String::new(),
+        false => format!("{}/", model.qualified(entity_type, subtype)),
     }
 }
 

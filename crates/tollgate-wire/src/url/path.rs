@@ -7,9 +7,11 @@ use super::function::{self, Call};
 use super::key::{self, Aliases};
 use super::percent::Quotes;
 use crate::edm::{
-    BoundTo, EntityType, FunctionImport, LeafId, Model, Multiplicity, PropertyKind, Reached, SetId, Singleton, Version,
+    BoundTo, EntityType, FunctionImport, LeafId, Model, Multiplicity, PropertyKind, Reached, SetId, Singleton,
+    SubtypeId, Version,
 };
-use crate::plan::{Act, Called, Key, Options, Plan, Resource, Shape, Step};
+use crate::plan::{Act, Called, Cast, Key, Options, Origin, Plan, Resource, Shape, Step};
+use crate::query::cast;
 use crate::suggest;
 use crate::value::Value;
 
@@ -84,9 +86,22 @@ pub(crate) fn parse(
     };
     let references = References::Unnamed;
     let steps = Vec::new();
-    let parts = Vec::new();
-    let mut walk =
-        Walk { model, version, aliases, set: root, shape, root_key, parts, steps, references, called, call, act: None };
+    let mut walk = Walk {
+        model,
+        version,
+        aliases,
+        set: root,
+        subtype: SubtypeId::ROOT,
+        casts: Vec::new(),
+        shape,
+        root_key,
+        parts: Vec::new(),
+        steps,
+        references,
+        called,
+        call,
+        act: None,
+    };
     while let Some(segment) = segments.next()? {
         if called.is_some_and(|called| called.returned.is_some()) {
             return Err(nothing_follows(&segment, first.name));
@@ -94,9 +109,9 @@ pub(crate) fn parse(
         walk.step(&segment)?;
     }
     walk.whole_key(path.len())?;
-    let Walk { shape, root_key, steps, references, called, call, act, .. } = walk;
+    let Walk { subtype, casts, shape, root_key, steps, references, called, call, act, .. } = walk;
     let singleton = singleton.filter(|_| steps.is_empty() && shape == Shape::Entity);
-    let options = Options { called, singleton, ..Options::default() };
+    let options = Options { called, singleton, subtype, casts, ..Options::default() };
     let plan = Plan { root, key: root_key, steps, shape, options };
     if let Some(action) = act {
         return Ok((Resource::Act(Box::new(Act { action, plan, arguments: None })), None));
@@ -178,6 +193,9 @@ struct Walk<'m> {
     version: Version,
     aliases: &'m Aliases,
     set: SetId,
+    /// As which type the entities are seen that the path leads to so far.
+    subtype: SubtypeId,
+    casts: Vec<Cast>,
     shape: Shape,
     root_key: Option<crate::plan::Key>,
     /// The first parts of a key of which each is a segment, while others must follow.
@@ -199,7 +217,7 @@ impl Walk<'_> {
         if let Some(action) = self.act {
             return Err(nothing_follows(segment, &self.model.function_imports[action].name));
         }
-        let entity_type = self.model.type_of(self.set);
+        let entity_type = self.model.seen(self.version, self.set, self.subtype);
         match self.references {
             // There are as many links as entities behind them.
             References::Named
@@ -234,6 +252,13 @@ impl Walk<'_> {
                 if let Some(operation) = self.bound_operation(segment.name) {
                     return self.operation(operation, segment);
                 }
+                if segment.name.contains('.')
+                    && !self.is_operation(segment.name)
+                    && let Some(subtype) =
+                        cast::target(self.model, entity_type, segment.name, (Fault::UnknownSegment, segment.at))?
+                {
+                    return self.cast(entity_type, subtype, segment);
+                }
             }
             _ => {}
         }
@@ -263,6 +288,12 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether anything can be called by that qualified name.
+    fn is_operation(&self, name: &str) -> bool {
+        let name = name.strip_prefix(self.model.namespace.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        name.is_some_and(|name| self.model.function_imports.iter().any(|operation| operation.name == name))
+    }
+
     /// The operation of that qualified name that can be called on what the path leads to so far.
     fn bound_operation(&self, name: &str) -> Option<usize> {
         let name = name.strip_prefix(self.model.namespace.as_str())?.strip_prefix('.')?;
@@ -289,9 +320,31 @@ impl Walk<'_> {
         if let Some(navigation) = declared.bound.and_then(|bound| bound.through) {
             let target = self.model.type_of(self.set).navigation[navigation.0].target;
             self.steps.push(Step { navigation, target, key: None });
-            self.set = target;
+            (self.set, self.subtype) = (target, SubtypeId::ROOT);
         }
         self.shape = Shape::Collection;
+        Ok(())
+    }
+
+    /// Goes on with those entities that are of the type; a key may stand behind its name.
+    fn cast(&mut self, entity_type: &EntityType, subtype: SubtypeId, segment: &Segment<'_>) -> Parsed<()> {
+        let behind = self.steps.len();
+        let condition = cast::condition(entity_type, (Origin::It, &[]), subtype, segment.at);
+        self.casts.extend(condition.map(|condition| Cast { behind, condition }));
+        self.subtype = subtype;
+        let Some(predicate) = segment.predicate else { return Ok(()) };
+        if self.shape != Shape::Collection {
+            let what = "one entity takes no key behind its type".to_owned();
+            return Err(Problem::new(Fault::BadKey, segment.predicate_at - 1, what));
+        }
+        let key = key::parse((self.version, self.aliases), entity_type, predicate, segment.predicate_at)?;
+        if key.is_some() {
+            self.shape = Shape::Entity;
+        }
+        match self.steps.last_mut() {
+            Some(step) => step.key = key,
+            None => self.root_key = key,
+        }
         Ok(())
     }
 
@@ -328,7 +381,7 @@ impl Walk<'_> {
                 step.key = key::parse((self.version, self.aliases), target, predicate, segment.predicate_at)?;
             }
             self.shape = if many && step.key.is_none() { Shape::Collection } else { Shape::Entity };
-            self.set = step.target;
+            (self.set, self.subtype) = (step.target, SubtypeId::ROOT);
             self.steps.push(step);
             return Ok(());
         }
@@ -351,13 +404,8 @@ impl Walk<'_> {
             return Err(unknown(segment.at, what));
         }
         not_built(self.version, segment)?;
-        let names = entity_type
-            .properties
-            .iter()
-            .filter(|property| property.is_shown_in(self.version))
-            .map(|property| property.name.as_str())
-            .chain(entity_type.navigation.iter().map(|navigation| navigation.name.as_str()));
-        let hint = suggest::nearest(segment.name, names).map(|name| format!("{} has {name}", entity_type.name));
+        let hint = suggest::nearest(segment.name, entity_type.names(self.version))
+            .map(|name| format!("{} has {name}", entity_type.name));
         Err(unknown(segment.at, format!("{} has no property {}", entity_type.name, quoted(segment.text))).hint_if(hint))
     }
 

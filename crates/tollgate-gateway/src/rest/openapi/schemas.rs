@@ -2,7 +2,10 @@
 //! be there.
 
 use serde_json::{Map, Value, json};
-use tollgate_wire::edm::{Arity, Enumeration, Item, Leaf, LeafId, Multiplicity, Primitive, PropertyKind, Provided};
+use tollgate_wire::edm::{
+    Arity, Enumeration, Item, Leaf, LeafId, Multiplicity, Primitive, PropertyKind, Provided, SubtypeId,
+};
+use tollgate_wire::value::Value as Stored;
 
 use super::Subject;
 
@@ -108,6 +111,7 @@ impl Subject<'_> {
             if provided.is_some_and(Provided::is_managed) {
                 schema["readOnly"] = true.into();
             }
+            self.tell_types(position, purpose, &mut schema);
             let needed = match purpose {
                 Purpose::Answered => true,
                 Purpose::Selected | Purpose::Changed => false,
@@ -186,9 +190,48 @@ impl Subject<'_> {
         self.enumeration(leaf).map_or_else(|| asked(leaf.primitive), named)
     }
 
-    /// Whether an entity cannot be created without a value for it.
+    /// Whether an entity cannot be created without a value for it, of whatever type it is.
     fn must_be_sent(&self, leaf: usize) -> bool {
-        !self.entity_type.leaves[leaf].nullable && self.entity_type.provided(LeafId(leaf)).is_none()
+        !self.entity_type.leaves[leaf].nullable
+            && self.entity_type.provided(LeafId(leaf)).is_none()
+            && self.entity_type.declares(LeafId(leaf)) == SubtypeId::ROOT
+    }
+
+    /// Tells of the property that says of which type an entity is what its values mean, and of a property that only
+    /// entities of a derived type have which type that is.
+    fn tell_types(&self, property: usize, purpose: Purpose, schema: &mut Value) {
+        let Some(hierarchy) = &self.entity_type.hierarchy else { return };
+        let discriminator = &self.entity_type.leaves[hierarchy.discriminator.0];
+        let told = if discriminator.property == property {
+            let stored =
+                hierarchy.subtypes.iter().filter_map(|subtype| Some((subtype, as_json(subtype.stored.as_ref()?)?)));
+            let (mut values, mut meanings) = (Vec::new(), Vec::new());
+            for (subtype, value) in stored {
+                meanings.push(format!("{value} {}", subtype.name));
+                values.push(value);
+            }
+            if purpose == Purpose::Created && discriminator.enumeration.is_none() {
+                values.extend(discriminator.nullable.then_some(Value::Null));
+                schema["enum"] = values.into();
+            }
+            format!("of which type it is: {}", meanings.join(", "))
+        } else {
+            match hierarchy.declares(property) {
+                SubtypeId::ROOT => return,
+                SubtypeId(derived) => format!("only of a {}", hierarchy.subtypes[derived].name),
+            }
+        };
+        let before = schema.get("description").and_then(Value::as_str).map(|before| format!("{before}; "));
+        schema["description"] = format!("{}{told}", before.unwrap_or_default()).into();
+    }
+}
+
+/// What a column holds that tells types apart.
+fn as_json(stored: &Stored) -> Option<Value> {
+    match stored {
+        Stored::Integer(number) => Some((*number).into()),
+        Stored::String(text) => Some(text.as_str().into()),
+        _ => None,
     }
 }
 

@@ -34,6 +34,20 @@
 //! [tables.orders.columns.secret]
 //! hidden = true
 //!
+//! [tables.people]              # rows of several types
+//! type = "Person"
+//! discriminator = "kind"       # the column that says of which
+//! stored = "p"                 # what it holds for a person; or abstract = true
+//!
+//! [tables.people.derived.Employee]
+//! stored = "e"
+//! columns = ["salary", "boss_id"]
+//!
+//! [tables.people.derived.Manager]
+//! base = "Employee"
+//! stored = "m"
+//! columns = ["budget"]
+//!
 //! [singletons]                 # V4 names one entity without a key
 //! Settings = "settings(1)"
 //!
@@ -73,8 +87,10 @@ use super::catalog::{Catalog, CatalogColumn, CatalogTable, Lists};
 use super::collection;
 use super::complex::{Group, WantedComplex};
 use super::enumeration::{WantedEnumeration, unfit};
-use super::function::WantedFunction;
+use super::function::{WantedFunction, Wrong};
+use super::hierarchy::{Kinds, Stored as StoredKind, WantedDerived, WantedHierarchy};
 use super::keyable;
+use super::managed::Managed;
 use crate::config::ConfigError;
 use crate::store::Form;
 
@@ -119,6 +135,21 @@ struct WantedTable {
     etag: Option<Spanned<String>>,
     columns: BTreeMap<Spanned<String>, WantedColumn>,
     complex: BTreeMap<Spanned<String>, WantedComplex>,
+    discriminator: Option<Spanned<String>>,
+    stored: Option<Spanned<StoredKind>>,
+    r#abstract: Option<Spanned<bool>>,
+    derived: BTreeMap<Spanned<String>, WantedDerived>,
+}
+
+impl WantedTable {
+    fn hierarchy(&self) -> WantedHierarchy<'_> {
+        WantedHierarchy {
+            discriminator: self.discriminator.as_ref(),
+            stored: self.stored.as_ref(),
+            r#abstract: self.r#abstract.as_ref(),
+            derived: &self.derived,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -132,16 +163,6 @@ struct WantedColumn {
     managed: Option<Spanned<Managed>>,
     enumeration: Option<Spanned<String>>,
     collection: Option<Spanned<String>>,
-}
-
-/// What the gateway itself writes into a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Managed {
-    CreatedAt,
-    CreatedBy,
-    ModifiedAt,
-    ModifiedBy,
 }
 
 /// The form in which a column holds its values, where it cannot be seen.
@@ -163,6 +184,8 @@ pub(super) struct TableWish {
     pub(super) key: Option<Vec<String>>,
     pub(super) etag: Option<String>,
     pub(super) groups: Vec<Group>,
+    /// The types of its rows, where there are several.
+    pub(super) kinds: Option<Kinds>,
 }
 
 /// What is wanted of one column.
@@ -203,35 +226,6 @@ impl ColumnWish {
 fn instant(stored: Form) -> Primitive {
     Primitive::DateTimeOffset { precision: if stored == Form::Milliseconds { 3 } else { 0 } }
 }
-
-impl Managed {
-    fn provided(self) -> Provided {
-        match self {
-            Managed::CreatedAt => Provided::CreatedAt,
-            Managed::CreatedBy => Provided::CreatedBy,
-            Managed::ModifiedAt => Provided::ModifiedAt,
-            Managed::ModifiedBy => Provided::ModifiedBy,
-        }
-    }
-
-    /// What is wrong with keeping that in a column of this type.
-    fn unfit(self, primitive: Option<Primitive>) -> Option<&'static str> {
-        match (self, primitive?) {
-            (Managed::CreatedBy | Managed::ModifiedBy, Primitive::String { .. }) => None,
-            (Managed::CreatedBy | Managed::ModifiedBy, _) => Some("a user's name needs a text"),
-            (
-                _,
-                Primitive::DateTime { .. } | Primitive::DateTimeOffset { .. } | Primitive::String { length_max: 0 },
-            ) => None,
-            (_, Primitive::String { length_max }) if length_max >= TIMESTAMP_LENGTH => None,
-            (Managed::CreatedAt, Primitive::Date) => None,
-            (Managed::CreatedAt | Managed::ModifiedAt, _) => Some("a time needs a timestamp"),
-        }
-    }
-}
-
-/// Characters of a time as text, `2013-09-25T11:00:00.123456Z`.
-const TIMESTAMP_LENGTH: u32 = 27;
 
 impl Customisation {
     /// Reads `text`, which came from the file `file_name` (used in messages only).
@@ -277,6 +271,7 @@ impl Customisation {
             }
         }
         self.check_groups(table, wanted)?;
+        self.check_kinds(table, wanted)?;
         for name in wanted.key.iter().flatten().chain(&wanted.etag) {
             let column = column(name)?;
             if self.of_column(table, column).hidden || column.primitive.is_none() {
@@ -401,6 +396,53 @@ impl Customisation {
         Ok(())
     }
 
+    /// The types of a table's rows: what is part of the key, managed or not served is of no derived type.
+    fn kinds(&self, table: &CatalogTable, wanted: &WantedTable) -> Result<Option<Kinds>, Wrong> {
+        let typed = |position: usize| {
+            let column = &table.columns[position];
+            let in_key = match &wanted.key {
+                Some(key) => key.iter().any(|key| *key.get_ref() == column.name),
+                None => table.primary_key.contains(&position),
+            };
+            let wish = self.of_column(table, column);
+            wish.primitive(column).filter(|_| !in_key && !wish.hidden && wish.managed.is_none())
+        };
+        wanted.hierarchy().kinds(table, typed)
+    }
+
+    fn check_kinds(&self, table: &CatalogTable, wanted: &WantedTable) -> Result<(), ConfigError> {
+        let kinds = self.kinds(table, wanted).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+        let Some(kinds) = kinds else { return Ok(()) };
+        for (name, complex) in &wanted.complex {
+            let group = complex.group(table, name).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+            let mut of = group.members.iter().map(|(_, column)| kinds.of_column(*column));
+            let first = of.next();
+            if of.any(|other| Some(other) != first) {
+                return Err(self.wrong(name.span(), "its columns are of one type, or of none that is derived"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds the names of derived types against those of the model that came of the rest.
+    pub(super) fn check_derived(&self, model: &Model) -> Result<(), ConfigError> {
+        for (table, wanted) in &self.wanted.tables {
+            let taken = |name: &str| {
+                let of_others = self
+                    .wanted
+                    .tables
+                    .iter()
+                    .any(|(other, known)| other.get_ref() != table.get_ref() && known.derived.contains_key(name));
+                of_others
+                    || model.entity_types.iter().any(|known| known.name == name)
+                    || model.complex_types.iter().any(|known| known.name == name)
+                    || model.enumerations.iter().any(|known| known.name() == name)
+            };
+            wanted.hierarchy().check_names(taken).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+        }
+        Ok(())
+    }
+
     /// The enumerations of the file.
     pub(super) fn enumerations(&self, namespace: &str) -> Result<Vec<Arc<Enumeration>>, ConfigError> {
         let declared = |(name, wanted): (&Spanned<String>, &WantedEnumeration)| {
@@ -501,6 +543,7 @@ impl Customisation {
             key: wanted.key.as_ref().map(|key| key.iter().map(|name| name.get_ref().clone()).collect()),
             etag: text(&wanted.etag),
             // Those that are wrong were refused before.
+            kinds: self.kinds(table, wanted).ok().flatten(),
             groups: wanted.complex.iter().filter_map(|(name, complex)| complex.group(table, name).ok()).collect(),
         }
     }

@@ -23,6 +23,8 @@ mod complex;
 mod customise;
 mod enumeration;
 mod function;
+mod hierarchy;
+mod managed;
 mod name;
 mod relation;
 #[cfg(test)]
@@ -94,6 +96,8 @@ pub fn introspected(catalog: &Catalog, name: &str, customisation: &Customisation
     }
     made.model.finish();
     relation::relate(&mut made.model, catalog, &served, &mut made.remarks);
+    customisation.check_derived(&made.model)?;
+    hierarchy::declare_navigation(&mut made.model);
     customisation.declare(&mut made.model)?;
     Ok(made)
 }
@@ -252,6 +256,7 @@ impl Introspected {
             }
         }
 
+        let hierarchy = |name: &str| custom.kinds.as_ref()?.hierarchy(name, &leaves, &property_of);
         let wanted = [custom.name.unwrap_or_else(|| identifier(&table.full_name()))];
         let set = free(&wanted, |name| self.model.set(name).is_some());
         let wanted = [custom.kind.unwrap_or_else(|| singular(&set)), format!("{set}Type")];
@@ -261,6 +266,11 @@ impl Introspected {
                 || self.model.complex_types.iter().any(|other| other.name == name)
                 || self.model.enumerations.iter().any(|other| other.name() == name)
         });
+        entity_type.hierarchy = hierarchy(&entity_type.name);
+        if let Some(hierarchy) = &entity_type.hierarchy {
+            // A type does not change.
+            entity_type.properties[property_of[hierarchy.discriminator.0]].annotations.not_updatable = true;
+        }
         self.model.entity_sets.push(EntitySet {
             name: set,
             entity_type: TypeId(self.model.entity_types.len()),

@@ -44,7 +44,10 @@ fn reference(columns: &[usize], target: &str) -> ForeignKey {
 }
 
 fn told(tables: Vec<CatalogTable>, custom: &str) -> String {
-    let custom = Customisation::parse(custom, "shop.toml").unwrap();
+    let custom = match Customisation::parse(custom, "shop.toml") {
+        Ok(custom) => custom,
+        Err(error) => return error.to_string(),
+    };
     match introspected(&Catalog { tables, ..Catalog::default() }, "my shop", &custom) {
         Ok(made) => {
             assert_eq!(made.mapping.mismatch(&made.model), None);
@@ -448,5 +451,44 @@ fn an_enumeration_or_a_complex_property_that_cannot_be_is_told_with_its_line() {
     ] {
         let told = complex(members);
         assert!(told.contains(expected) && told.contains("shop.toml"), "{members}: {told}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_derived_types_is_told_with_its_line() {
+    let columns = ["kind", "salary", "until", "grade"].map(|name| column(name, TEXT));
+    let people = || vec![table("people", [vec![required("id", Primitive::Int64)], columns.to_vec()].concat())];
+    let told = |more: &str| {
+        let whole = format!("[tables.people]\ndiscriminator = \"kind\"\nstored = \"p\"\n{more}");
+        told(people(), &whole)
+    };
+    let employee = "[tables.people.derived.Employee]\nstored = \"e\"\ncolumns = [\"salary\"]\n";
+    let guest = "[tables.people.derived.Guest]\n";
+    for (more, expected, line) in [
+        ("", "expected derived types beside it", 2),
+        ("derived.Employee.columns = [\"salary\"]", "expected `stored`, what the column holds for rows of the type", 4),
+        ("derived.Employee.stored = \"p\"", "what is stored for `Employee` means another type", 4),
+        ("derived.Employee.stored = 5", "the column that tells types apart holds no whole numbers", 4),
+        ("derived.Employee = { stored = \"e\", abstract = true }", "no rows are of an abstract type", 4),
+        ("derived.Employee.abstract = true", "`Employee` is abstract, and nothing derives from it", 4),
+        ("derived.people.stored = \"e\"", "the name `people` is taken", 4),
+        (&format!("{employee}{guest}stored = \"g\"\ncolumns = [\"salary\"]"), "column `salary` is of another type", 9),
+        (&format!("{employee}{guest}stored = \"g\"\ncolumns = [\"id\"]"), "column `id` is not served, managed, or", 9),
+        (
+            &format!("{employee}{guest}stored = \"g\"\nbase = \"Employe\""),
+            "`Employe` is no derived type of this table",
+            9,
+        ),
+        (&format!("{employee}{guest}stored = \"g\"\nbase = \"Guest\""), "`Guest` is no derived type of this table", 9),
+        (&format!("{employee}{guest}colums = []"), "unknown key `colums`", 8),
+        (
+            &format!("complex.both = {{ type = \"Both\", members = {{ a = \"salary\", b = \"until\" }} }}\n{employee}"),
+            "its columns are of one type",
+            4,
+        ),
+    ] {
+        let error = told(more);
+        let place = format!("shop.toml:{line}:");
+        assert!(error.contains(expected) && error.contains(&place), "{more}: {error}");
     }
 }

@@ -71,9 +71,12 @@ impl Source<'_> {
     }
 
     fn filtered<'p>(&self, sql: &mut Sql<'p>, expand: &'p Expand) -> Result<(), StoreError> {
-        let Some(filter) = &expand.options.filter else { return Ok(()) };
-        sql.push(" AND ");
-        condition(sql, &self.scope(expand.target), filter)
+        let casts = expand.options.casts.iter().map(|cast| &cast.condition);
+        for expression in casts.chain(&expand.options.filter) {
+            sql.push(" AND ");
+            condition(sql, &self.scope(expand.target), expression)?;
+        }
+        Ok(())
     }
 
     /// PostgreSQL's statement for the entities of an expansion of many entities in `set` at once: its parameters of the

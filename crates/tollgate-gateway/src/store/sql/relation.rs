@@ -194,7 +194,7 @@ impl Source<'_> {
             Relation::Entities => {
                 self.from(sql, plan.root, &plan.steps, plan.set());
                 joins.write(sql, &scope);
-                self.path_conditions(sql, &mut conditions, plan.root, plan.key.as_ref(), &plan.steps)?;
+                self.path_conditions(sql, &mut conditions, plan, &plan.steps)?;
             }
             rows => {
                 sql.push(" FROM (");

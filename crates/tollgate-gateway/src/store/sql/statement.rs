@@ -56,7 +56,7 @@ impl Source<'_> {
         }
         let mut conditions = Conditions::default();
         self.from(&mut sql, plan.root, &plan.steps, plan.set());
-        self.path_conditions(&mut sql, &mut conditions, plan.root, plan.key.as_ref(), &plan.steps)?;
+        self.path_conditions(&mut sql, &mut conditions, plan, &plan.steps)?;
         match plan.shape {
             Shape::Collection => {
                 if let Some(filter) = &options.filter {
@@ -125,7 +125,7 @@ impl Source<'_> {
         }
         let mut conditions = Conditions::default();
         self.from(&mut sql, plan.root, &plan.steps, plan.set());
-        self.path_conditions(&mut sql, &mut conditions, plan.root, plan.key.as_ref(), &plan.steps)?;
+        self.path_conditions(&mut sql, &mut conditions, plan, &plan.steps)?;
         if let Some(filter) = &plan.options.filter {
             conditions.next(&mut sql);
             condition(&mut sql, &self.scope(plan.set()), filter)?;
@@ -144,7 +144,7 @@ impl Source<'_> {
         sql.push("SELECT 1");
         let set = steps.last().map_or(plan.root, |step| step.target);
         self.from(&mut sql, plan.root, steps, set);
-        self.path_conditions(&mut sql, &mut Conditions::default(), plan.root, plan.key.as_ref(), steps)?;
+        self.path_conditions(&mut sql, &mut Conditions::default(), plan, steps)?;
         sql.push(" LIMIT 1");
         Ok(sql)
     }
@@ -230,19 +230,25 @@ impl Source<'_> {
         }
     }
 
-    /// Appends what the keys of the path demand, and which of several entities to-one navigation means.
+    /// Appends what the keys and type casts of a plan's path demand, as far as these of its steps, and which of several
+    /// entities to-one navigation means.
     pub(super) fn path_conditions<'p>(
         &self,
         sql: &mut Sql<'p>,
         conditions: &mut Conditions,
-        root: SetId,
-        key: Option<&'p Key>,
+        plan: &'p Plan,
         steps: &'p [Step],
     ) -> Result<(), StoreError> {
-        if let Some(key) = key {
-            self.key_condition(sql, conditions, root, &alias_of(0, steps.len()), key)?;
+        if let Some(key) = &plan.key {
+            self.key_condition(sql, conditions, plan.root, &alias_of(0, steps.len()), key)?;
         }
-        let mut from = root;
+        for cast in plan.options.casts.iter().filter(|cast| cast.behind <= steps.len()) {
+            let set = cast.behind.checked_sub(1).map_or(plan.root, |step| steps[step].target);
+            let alias = alias_of(cast.behind, steps.len());
+            conditions.next(sql);
+            condition(sql, &Scope { alias: &alias, ..self.scope(set) }, &cast.condition)?;
+        }
+        let mut from = plan.root;
         for (index, step) in steps.iter().enumerate() {
             let navigation = &self.model.type_of(from).navigation[step.navigation.0];
             let target = self.model.type_of(step.target);

@@ -42,6 +42,7 @@ impl Connection {
             && plan.steps.is_empty()
             && plan.options.select == Select::All
             && plan.options.expand.is_empty()
+            && plan.options.casts.is_empty()
             && plan.options.compute.is_empty()
         {
             return self.read_by_key(model, plan.root, key, sink);

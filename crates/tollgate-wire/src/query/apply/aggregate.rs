@@ -1,7 +1,7 @@
 //! `aggregate`, and the rows that `groupby` makes of groups: keys, then what is aggregated.
 
 use super::state::{Key, State};
-use crate::edm::{EnumerationId, Multiplicity, Primitive};
+use crate::edm::{EnumerationId, Multiplicity, Primitive, SubtypeId};
 use crate::plan::{Expression, ExpressionKind};
 use crate::query::compute::column;
 use crate::query::expression::{number_of, stored_of};
@@ -35,16 +35,16 @@ pub(super) fn grouped(
     let (mut columns, mut expressions): (Vec<Column>, Vec<Expression>) = state.within().into_iter().unzip();
     let around = columns.len();
     for (at, key) in keys {
-        let Key { expression, enumeration, .. } =
+        let Key { path, expression, enumeration } =
             key_of(context, &state, key).map_err(|problem| problem.behind(*at))?;
-        match columns.iter().position(|column| column.path == *key) {
+        match columns.iter().position(|column| column.path == path) {
             // The groups around have it too.
             Some(index) if index < around => continue,
             Some(_) => return Err(Problem::new(Fault::BadValue, *at, format!("{} stands twice", quoted(key)))),
             None => {}
         }
         let Some(primitive) = expression.primitive else { continue };
-        columns.push(Column { path: (*key).to_owned(), primitive, enumeration });
+        columns.push(Column { path, primitive, enumeration });
         expressions.push(expression);
     }
     let distinct = columns.len();
@@ -78,11 +78,18 @@ pub(super) fn key_of(context: &Context<'_>, state: &State, key: &str) -> Parsed<
     let mut parser = state.parser(context, key);
     let (expression, enumeration) = parser.expression_or_member(None).and_then(|found| parser.end().map(|()| found))?;
     let is_path = matches!(expression.kind, ExpressionKind::Leaf { .. } | ExpressionKind::Column(_))
+        || matches!(expression.kind, ExpressionKind::Case(_)) && !key.contains('(')
         || state.computed.iter().any(|computed| computed.name == *key);
     match expression.primitive {
-        Some(_) if is_path => Ok(Key { path: key.to_owned(), expression, enumeration }),
+        Some(_) if is_path => Ok(Key { path: path_of(key), expression, enumeration }),
         _ => Err(Problem::syntax(0, format!("expected the path of a property, found {}", quoted(key)))),
     }
+}
+
+/// The path of a key in the rows that are made: they are of no type, so that nothing is cast there.
+fn path_of(key: &str) -> String {
+    let names: Vec<&str> = key.split('/').filter(|name| !name.contains('.')).collect();
+    names.join("/")
 }
 
 /// Whether a path goes on behind a property that leads to many entities, with a property of each of them.
@@ -95,7 +102,7 @@ fn leads_to_many(context: &Context<'_>, path: &str) -> bool {
         if navigation.multiplicity == Multiplicity::Many {
             return !matches!(*next, "any" | "all" | "$count");
         }
-        entity_type = context.model.type_of(navigation.target);
+        entity_type = context.model.seen(context.version, navigation.target, SubtypeId::ROOT);
     }
     false
 }

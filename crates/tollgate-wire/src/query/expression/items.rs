@@ -36,7 +36,7 @@ impl<'c> Parser<'c> {
     pub(super) fn whole_collection(&mut self, collection: Collection, name: &str, at: usize) -> Parsed<Node> {
         match self.whole {
             Whole::Wanted => {
-                self.whole = Whole::Read(collection, at);
+                self.whole = Whole::Read(Box::new(collection), at);
                 let kind = ExpressionKind::Literal(Value::Null);
                 self.node(Expression { kind, primitive: None, position: at }, 0)
             }
@@ -56,7 +56,7 @@ impl<'c> Parser<'c> {
         self.whole = Whole::Wanted;
         let read = self.nested(Parser::unary);
         match (std::mem::replace(&mut self.whole, Whole::Refused), read?) {
-            (Whole::Read(collection, name_at), node) if stands_for_it(&node.expression, name_at) => Ok(collection),
+            (Whole::Read(collection, name_at), node) if stands_for_it(&node.expression, name_at) => Ok(*collection),
             (Whole::Read(..), _) => {
                 let message = format!("{what} takes a collection of values, not what is computed of one");
                 Err(Problem::new(Fault::Type, at, message))
@@ -114,14 +114,15 @@ impl<'c> Parser<'c> {
             Special::HasSubset => self.has_subset(collection, item, values, at),
             _ => {
                 self.nodes += values.len();
-                let Collection { of, through, .. } = collection;
+                let Collection { of, through, only_if, .. } = collection;
                 let kind = ExpressionKind::Leaf { of, through, leaf };
                 let mut arguments =
                     vec![Expression { kind, primitive: Some(Primitive::Collection(item)), position: at }];
                 let literal = |value| literal(value, item.primitive(), array_at);
                 arguments.extend(values.into_iter().map(literal));
                 let kind = ExpressionKind::Call(Function::HasSubsequence, arguments);
-                self.node(Expression { kind, primitive: Some(Primitive::Boolean), position: at }, 1)
+                let node = self.node(Expression { kind, primitive: Some(Primitive::Boolean), position: at }, 1)?;
+                self.only_if(only_if, node)
             }
         }
     }

@@ -23,7 +23,7 @@ pub(super) use types::conjunction;
 
 use super::Context;
 use super::limits::{HEIGHT_MAX, NESTING_MAX, NODES_MAX};
-use crate::edm::{EntityType, EnumerationId, Primitive, SetId, Version};
+use crate::edm::{EntityType, EnumerationId, Primitive, SetId, SubtypeId, Version};
 use crate::plan::{Arithmetic, Computed, Expression, ExpressionKind, Logic, Origin};
 use crate::relation::Column;
 use crate::suggest;
@@ -60,7 +60,7 @@ enum Whole {
     /// An operator takes it.
     Wanted,
     /// It was read, where its last name stands.
-    Read(related::Collection, usize),
+    Read(Box<related::Collection>, usize),
 }
 
 /// What a question is at; without a name where bare names are its properties, or `$this` is the value.
@@ -72,8 +72,8 @@ struct Variable<'c> {
 /// What a variable stands for.
 #[derive(Clone, Copy)]
 enum Holds {
-    /// An entity of the set.
-    Entity(SetId),
+    /// An entity of the set, as which type it is seen.
+    Entity(SetId, SubtypeId),
     /// A value of a collection.
     Value(Primitive, Option<EnumerationId>),
 }
@@ -388,15 +388,15 @@ impl<'c> Parser<'c> {
         let word = self.word();
         if let Some(number) = self.variables.iter().rposition(|variable| !word.is_empty() && variable.name == word) {
             self.position += word.len();
-            let set = match self.variables[number].holds {
-                Holds::Entity(set) => set,
+            let (set, subtype) = match self.variables[number].holds {
+                Holds::Entity(set, subtype) => (set, subtype),
                 Holds::Value(primitive, enumeration) => return self.item(number, (primitive, enumeration), at),
             };
             if !self.take('/') {
                 let what = format!("the entity '{word}' as a value");
                 return Err(Problem::not_implemented(at, what).hint("name one of its properties behind a slash"));
             }
-            let entity_type = self.context.model.type_of(set);
+            let entity_type = self.context.model.seen(self.context.version, set, subtype);
             return self.path(Origin::Variable(number), entity_type);
         }
         let behind = self.text.as_bytes().get(at + word.len());
@@ -414,6 +414,9 @@ impl<'c> Parser<'c> {
             let what = match self.text.as_bytes().get(at + qualified.len()) {
                 Some(b'(') => format!("the function {}", quoted(qualified)),
                 Some(b'\'') if self.context.version == Version::V4 => return self.member_literal(at, qualified),
+                Some(b'/') if self.context.version == Version::V4 && self.columns.is_none() => {
+                    return self.path(self.here, self.here_type);
+                }
                 _ => format!("the type cast {}", quoted(qualified)),
             };
             return match self.context.version {
@@ -531,7 +534,12 @@ impl<'c> Parser<'c> {
 
     /// The identifier that stands here; empty if there is none.
     fn word(&self) -> &'c str {
-        let rest = self.rest();
+        self.word_behind(0)
+    }
+
+    /// The identifier so many bytes further on.
+    fn word_behind(&self, bytes: usize) -> &'c str {
+        let rest = &self.rest()[bytes..];
         let length = rest
             .bytes()
             .position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80))

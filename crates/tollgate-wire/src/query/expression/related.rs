@@ -2,10 +2,11 @@
 //! operators `any` and `all`, and `$count`.
 
 use super::{Holds, Node, Parser, Variable, Whole, items, types};
-use crate::edm::{EnumerationId, Item, LeafId, NavigationId, Primitive, SetId, Version};
-use crate::plan::{Expression, ExpressionKind, Items, Origin, Question, Related};
+use crate::edm::{EnumerationId, Item, LeafId, NavigationId, Primitive, SetId, SubtypeId, Version};
+use crate::plan::{Expression, ExpressionKind, Items, Logic, Origin, Question, Related};
 use crate::query::limits::QUESTIONS_MAX;
 use crate::url::{Fault, Parsed, Problem, quoted};
+use crate::value::Value;
 
 /// The collection that a path leads to.
 #[derive(Clone)]
@@ -13,13 +14,17 @@ pub(super) struct Collection {
     pub(super) of: Origin,
     pub(super) through: Vec<(NavigationId, SetId)>,
     pub(super) asked: Asked,
+    /// What is true of those entities that are of the type which they are cast to.
+    pub(super) of_subtype: Option<Expression>,
+    /// Whether there is such a collection: what the casts on the way ask.
+    pub(super) only_if: Option<Expression>,
 }
 
 /// Of what a question is.
 #[derive(Clone, Copy)]
 pub(super) enum Asked {
-    /// The entities that to-many navigation leads to.
-    Entities(NavigationId, SetId),
+    /// The entities that to-many navigation leads to, and the type that they are cast to.
+    Entities(NavigationId, SetId, SubtypeId),
     /// The values of a leaf, which may be members of an enumeration.
     Values(LeafId, Item, Option<EnumerationId>),
 }
@@ -27,7 +32,7 @@ pub(super) enum Asked {
 impl Asked {
     pub(super) fn held(self) -> Holds {
         match self {
-            Asked::Entities(_, target) => Holds::Entity(target),
+            Asked::Entities(_, target, subtype) => Holds::Entity(target, subtype),
             Asked::Values(_, item, enumeration) => Holds::Value(item.primitive(), enumeration),
         }
     }
@@ -127,9 +132,9 @@ impl Parser<'_> {
             return Err(Problem::syntax(self.position, "expected '=' behind $filter"));
         }
         let around = (self.here, self.here_type);
-        if let Asked::Entities(_, target) = collection.asked {
+        if let Asked::Entities(_, target, subtype) = collection.asked {
             self.here = Origin::Variable(self.variables.len());
-            self.here_type = self.context.model.type_of(target);
+            self.here_type = self.context.model.seen(self.context.version, target, subtype);
         }
         self.variables.push(Variable { name: "", holds: collection.asked.held() });
         let condition = self.nested(|parser| parser.binary(0));
@@ -164,9 +169,10 @@ impl Parser<'_> {
             Question::Any | Question::All => Primitive::Boolean,
             Question::Count => Primitive::Int64,
         };
-        let Collection { of, through, asked } = collection;
+        let Collection { of, through, asked, of_subtype, only_if } = collection;
+        let (condition, height) = only_of(question, of_subtype, condition, height);
         let kind = match asked {
-            Asked::Entities(navigation, target) => {
+            Asked::Entities(navigation, target, _) => {
                 let related = Related { of, through, navigation, target, question, condition };
                 ExpressionKind::Related(Box::new(related))
             }
@@ -174,7 +180,8 @@ impl Parser<'_> {
                 ExpressionKind::Items(Box::new(Items { of, through, leaf, question, condition }))
             }
         };
-        self.node(Expression { kind, primitive: Some(primitive), position: at }, height)
+        let node = self.node(Expression { kind, primitive: Some(primitive), position: at }, height)?;
+        self.only_if(only_if, node)
     }
 
     /// What stands behind the slash of a to-many navigation property decides what is not built.
@@ -194,6 +201,29 @@ impl Parser<'_> {
             },
         }
     }
+}
+
+/// The condition with that of a cast before it: what is not of the type is not asked.
+fn only_of(
+    question: Question,
+    of_subtype: Option<Expression>,
+    condition: Option<Expression>,
+    height: usize,
+) -> (Option<Expression>, usize) {
+    let Some(of_subtype) = of_subtype else { return (condition, height) };
+    let Some(condition) = condition else { return (Some(of_subtype), height + 2) };
+    let position = condition.position;
+    let boolean = |kind| Expression { kind, primitive: Some(Primitive::Boolean), position };
+    let kind = match question {
+        Question::Any | Question::Count => ExpressionKind::Logic(Logic::And, Box::new(of_subtype), Box::new(condition)),
+        // True of whatever is of another type.
+        Question::All => {
+            let other = boolean(ExpressionKind::Literal(Value::Boolean(true)));
+            let otherwise = boolean(ExpressionKind::Literal(Value::Boolean(true)));
+            ExpressionKind::Case(vec![(of_subtype, condition), (otherwise, other)])
+        }
+    };
+    (Some(boolean(kind)), height + 2)
 }
 
 fn no_value(name: &str, at: usize) -> Box<Problem> {

@@ -1,10 +1,12 @@
 //! Calls whose arguments are more than expressions: `cast` and `isof` take the name of a type, `case` pairs, `hassubset`
 //! and its kin a collection.
 
+use super::path::{Entity, both};
 use super::{Node, Parser, types};
 use crate::edm::Primitive;
 use crate::plan::{Comparison, Expression, ExpressionKind, Function};
-use crate::query::limits::NODES_MAX;
+use crate::query::cast;
+use crate::query::limits::{NAVIGATION_MAX, NODES_MAX};
 use crate::url::{Fault, Parsed, Problem, quoted, type_name};
 use crate::value::Value;
 
@@ -32,6 +34,12 @@ impl Special {
     }
 }
 
+/// What `cast` and `isof` are asked of.
+enum Operand<'c> {
+    Value(Node),
+    Entity(Entity<'c>),
+}
+
 const DECIMAL: Primitive = Primitive::Decimal { precision: 0, scale: 0 };
 const BOOLEAN: Option<Primitive> = Some(Primitive::Boolean);
 
@@ -50,29 +58,33 @@ impl<'c> Parser<'c> {
                     && !whole.starts_with(|c: char| c.is_ascii_digit());
                 let (operand, type_at, wanted) = match whole.contains('.') && alone {
                     // The entity itself.
-                    true => (None, self.position, whole),
+                    true => (Operand::Entity(self.here_entity()), self.position, whole),
                     false => {
-                        let operand = self.nested(|parser| parser.binary(0))?;
+                        let operand = match self.entity_argument()? {
+                            Some(entity) => Operand::Entity(entity),
+                            None => Operand::Value(self.nested(|parser| parser.binary(0))?),
+                        };
                         if !self.take(',') {
                             return Err(Problem::syntax(self.position, format!("expected ',' and a type in {name}")));
                         }
                         self.space();
-                        (Some(operand), self.position, self.qualified())
+                        (operand, self.position, self.qualified())
                     }
                 };
                 self.position += wanted.len();
                 self.close(opened_at)?;
                 match (special, operand) {
-                    (Special::Cast, Some(operand)) => self.cast(operand, wanted, type_at),
-                    (Special::Cast, None) => Err(Problem::not_implemented(at, "cast of the entity itself")),
-                    (_, operand) => self.is_of(operand, wanted, (at, type_at)),
+                    (Special::Cast, Operand::Value(operand)) => self.cast(operand, wanted, type_at),
+                    (Special::Cast, Operand::Entity(entity)) => self.cast_entity(entity, wanted, (at, type_at)),
+                    (_, Operand::Value(operand)) => self.is_of(operand, wanted, (at, type_at)),
+                    (_, Operand::Entity(entity)) => self.entity_is_of(entity, wanted, (at, type_at)),
                 }
             }
         }
     }
 
     /// The name with dots that stands here.
-    fn qualified(&self) -> &'c str {
+    pub(super) fn qualified(&self) -> &'c str {
         let rest = self.rest();
         let end = rest.find(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | '.')));
         &rest[..end.unwrap_or(rest.len())]
@@ -132,23 +144,8 @@ impl<'c> Parser<'c> {
     }
 
     /// Of a primitive it is known without its value, but that null is of no type.
-    fn is_of(&mut self, operand: Option<Node>, wanted: &str, (at, type_at): (usize, usize)) -> Parsed<Node> {
-        let constant = |value| Expression {
-            kind: ExpressionKind::Literal(Value::Boolean(value)),
-            primitive: BOOLEAN,
-            position: at,
-        };
+    fn is_of(&mut self, operand: Node, wanted: &str, (at, type_at): (usize, usize)) -> Parsed<Node> {
         let to = primitive_of(wanted);
-        let Some(operand) = operand else {
-            let own = format!("{}.{}", self.context.model.namespace, self.here_type.name);
-            return match to {
-                Some(_) => self.node(constant(false), 0),
-                None if wanted == own || matches!(wanted, "Edm.EntityType" | "Edm.ComplexType") => {
-                    self.node(constant(wanted != "Edm.ComplexType"), 0)
-                }
-                None => Err(Problem::not_implemented(type_at, format!("isof with {}", quoted(wanted)))),
-            };
-        };
         let version = self.context.version;
         let is = match (self.enumeration_of(wanted), to) {
             (Some(id), _) => operand.enumeration == Some(id),
@@ -160,12 +157,68 @@ impl<'c> Parser<'c> {
             }
         };
         if !is {
-            return self.node(constant(false), 0);
+            return self.node(constant(false, at), 0);
         }
         let null = Expression { kind: ExpressionKind::Literal(Value::Null), primitive: None, position: at };
         let height = operand.height;
         let expression = types::compare(version, Comparison::NotEqual, operand.expression, null, at)?;
         self.node(expression, height)
+    }
+
+    /// The entity whose properties bare names are.
+    fn here_entity(&self) -> Entity<'c> {
+        Entity { of: self.here, through: Vec::new(), entity_type: self.here_type, only_if: None }
+    }
+
+    /// `cast` of an entity, which is no value: only what stands behind it has one.
+    fn cast_entity(&mut self, entity: Entity<'c>, wanted: &str, (at, type_at): (usize, usize)) -> Parsed<Node> {
+        let context = self.context;
+        let subtype = cast::target(context.model, entity.entity_type, wanted, (Fault::Type, type_at))?;
+        let Some(subtype) = subtype.filter(|_| self.rest().starts_with('/')) else {
+            return Err(Problem::not_implemented(at, "cast of an entity as a value")
+                .hint("name one of its properties behind a slash"));
+        };
+        self.position += 1;
+        let condition = cast::condition(entity.entity_type, (entity.of, &entity.through), subtype, type_at);
+        let entity_type = context.model.seen_as(entity.entity_type, subtype);
+        self.path_from(Entity { entity_type, only_if: both(entity.only_if, condition), ..entity })
+    }
+
+    /// Whether an entity is of a type; one that is not there is of none.
+    fn entity_is_of(&mut self, entity: Entity<'c>, wanted: &str, (at, type_at): (usize, usize)) -> Parsed<Node> {
+        let model = self.context.model;
+        let from = entity.entity_type;
+        let of_type = match wanted {
+            "Edm.EntityType" => None,
+            _ if wanted == "Edm.ComplexType" || primitive_of(wanted).is_some() => {
+                return self.node(constant(false, at), 0);
+            }
+            // What is seen as one type is of those, too, that it derives from.
+            _ if model.subtype(model.whole(from), wanted).is_some_and(|base| from.is_a(from.seen_subtype(), base)) => {
+                None
+            }
+            _ => {
+                let Some(subtype) = cast::target(model, from, wanted, (Fault::Type, type_at))? else {
+                    return Err(Problem::not_implemented(type_at, format!("isof with {}", quoted(wanted))));
+                };
+                cast::condition(from, (entity.of, &entity.through), subtype, type_at)
+            }
+        };
+        let of_type = match (of_type, from.key.first()) {
+            // It is of the type where it is there.
+            (None, Some(key)) if !entity.through.is_empty() => {
+                let primitive = Some(from.leaves[key.0].primitive);
+                let kind = ExpressionKind::Leaf { of: entity.of, through: entity.through, leaf: *key };
+                let null = Expression { kind: ExpressionKind::Literal(Value::Null), primitive: None, position: at };
+                let key = Expression { kind, primitive, position: at };
+                Some(types::compare(self.context.version, Comparison::NotEqual, key, null, at)?)
+            }
+            (of_type, _) => of_type,
+        };
+        match both(entity.only_if, of_type) {
+            Some(condition) => self.node(condition, 2 + NAVIGATION_MAX),
+            None => self.node(constant(true, at), 0),
+        }
     }
 
     /// `case(condition:value,…)` of 4.01.
@@ -223,6 +276,10 @@ impl<'c> Parser<'c> {
         let node = self.node(Expression { kind, primitive: common, position: at }, height + 1)?;
         Ok(Node { enumeration, ..node })
     }
+}
+
+fn constant(value: bool, position: usize) -> Expression {
+    Expression { kind: ExpressionKind::Literal(Value::Boolean(value)), primitive: BOOLEAN, position }
 }
 
 fn call(function: Function, operand: Expression, to: Primitive) -> Expression {
