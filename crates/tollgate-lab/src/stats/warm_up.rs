@@ -83,7 +83,7 @@ pub fn mser5(bins: &[f64]) -> WarmUp {
             }
         }
     }
-    if best.1 > batches.len() / 2 { WarmUp::NotSteady } else { WarmUp::Cut { bins: best.1 * BATCH } }
+    if best.1 * 2 >= batches.len() { WarmUp::NotSteady } else { WarmUp::Cut { bins: best.1 * BATCH } }
 }
 
 #[cfg(test)]
@@ -129,6 +129,9 @@ mod tests {
     #[test]
     fn a_series_that_climbs_to_its_end_is_not_steady() {
         assert_eq!(mser5(&series(400, 0, 3)), WarmUp::NotSteady);
+        // Of the fewest bins of a warm-up, too, after which it would be believed.
+        let falling: Vec<f64> = (0..40).map(|bin| 50.0 * (-0.007 * f64::from(bin)).exp()).collect();
+        assert_eq!(mser5(&falling), WarmUp::NotSteady);
         let stepped: Vec<f64> = (0..200).map(|index| if index < 150 { 10.0 } else { 100.0 }).collect();
         assert_eq!(mser5(&stepped), WarmUp::NotSteady);
     }

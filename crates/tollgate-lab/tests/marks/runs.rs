@@ -159,6 +159,22 @@ fn users_who_are_answered_a_few_times_in_a_trial_are_marked() {
 }
 
 #[test]
+fn a_server_that_still_gets_faster_after_a_warm_up_is_marked() {
+    let server = Server::start(Answering {
+        takes: Duration::from_millis(48),
+        halves_each: Some(Duration::from_secs(5)),
+        ..SOUND
+    });
+    let run = measure(
+        &server,
+        "[factor]\nname = \"concurrency\"\nlevels = [4]\n[workload]\nkind = \"request\"\ncontains = \"right\"\n\
+         [extent.quick]\nblocks = 1\nslice_ms = 100\n[[variant]]\nname = \"service\"\nurl = \"/x\"\n",
+    );
+    let unsteady = doubt(&run, "warm-up");
+    assert_eq!((unsteady.verdict, unsteady.value as u32), (Verdict::Marked, 1), "{unsteady:?}");
+}
+
+#[test]
 fn failures_while_connections_are_opened_before_a_trial_are_told() {
     let server = Server::start(Answering { each_fails: 2, ..SOUND });
     let run = measure(&server, &per_trial(2));
