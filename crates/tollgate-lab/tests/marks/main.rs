@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it left out and what it found")]
 
+mod batch;
 mod burning;
 mod faults;
 mod namespace;

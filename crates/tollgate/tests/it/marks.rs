@@ -14,7 +14,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::helper::{Finished, serving, tollgate};
+use crate::helper::{Finished, Running, serving, tollgate};
 use crate::scenarios::pause;
 
 /// What a run of such an experiment needs beside it.
@@ -231,4 +231,55 @@ fn a_backend_that_has_its_part_of_full_cores_is_marked() {
     }
     let mark = mark(&result, "backend");
     assert_eq!((&mark["verdict"], &mark["variant"]), (&"marked".into(), &"through".into()), "{mark:#}");
+}
+
+/// Stops a lab again and again until it ends, so that no millisecond of what stands in it is one.
+fn hold_up(run: &mut Running) {
+    while !run.has_ended() {
+        run.signal(Signal::STOP);
+        pause(Duration::from_millis(5));
+        run.signal(Signal::CONT);
+        pause(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_link_before_remote_variants_whose_lab_is_stopped_again_and_again_is_marked() {
+    let folder = folder(
+        "[factor]\nname = \"records\"\nlevels = [2]\n[workload]\nkind = \"insert\"\n\
+         service = \"/odata/v4/refsvc/\"\nentity_set = \"TestRecords\"\n\
+         insert_all = \"/rest/mass-change/insertAll\"\ndelete_all = \"/rest/mass-change/deleteAllRecs\"\n\
+         [remote]\nround_trip_ms = 1\n[extent.quick]\nblocks = 1\nslice_ms = 10\n\
+         [[variant]]\nname = \"each\"\nmode = \"sequential\"\n",
+    );
+    let mut run = tollgate(RUN).within(folder.path()).start();
+    hold_up(&mut run);
+    let run = run.finish();
+    let result = result(folder.path(), &run);
+    assert_eq!(mark(&result, "link")["verdict"], "marked", "{run:#?}");
+}
+
+#[test]
+fn a_link_whose_lab_is_stopped_again_and_again_is_off_and_refused() {
+    let folder = folder(
+        "[factor]\nname = \"processes\"\nlevels = [1]\n[workload]\nkind = \"batch\"\n\
+         [extent.quick]\nblocks = 3\nslice_ms = 20\n\
+         [[variant]]\nname = \"rtt-0\"\nround_trip_us = 0\n\
+         [[variant]]\nname = \"rtt-1ms\"\nbaseline = \"rtt-0\"\nround_trip_us = 1000\n",
+    );
+    let mut run = tollgate(RUN).within(folder.path()).start();
+    // The first block is sound, the two behind it are not: the link stands in the lab.
+    let stored = folder.path().join("run/result.json");
+    while !run.has_ended() && !stored.exists() {
+        pause(Duration::from_millis(5));
+    }
+    hold_up(&mut run);
+    let run = run.finish();
+    if run.err.contains("PostgreSQL is not installed") {
+        println!("skipped: PostgreSQL is not installed");
+        return;
+    }
+    let result = result(folder.path(), &run);
+    let off = mark(&result, "link");
+    assert_eq!((&off["verdict"], &off["variant"], run.code), (&"refused".into(), &"rtt-1ms".into(), 3), "{run:#?}");
 }
