@@ -73,7 +73,7 @@ impl Form {
         if options.apply.is_some() {
             return None;
         }
-        for expression in expressions(options) {
+        for expression in options.expressions() {
             self.expression(expression)?;
         }
         self.note(options.top.map_or(0, |top| top.min(1 << 20) as usize + 1));
@@ -150,12 +150,6 @@ impl Form {
         // Fibonacci hashing: each number moves all the bits above its own.
         self.0 = (self.0.rotate_left(5) ^ number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
-}
-
-fn expressions(options: &Options) -> impl Iterator<Item = &Expression> {
-    let order = options.order_by.iter().map(|by| &by.expression);
-    let computed = options.compute.iter().map(|computed| &computed.expression);
-    options.filter.iter().chain(order).chain(computed)
 }
 
 #[cfg(test)]

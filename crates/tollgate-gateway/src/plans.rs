@@ -14,8 +14,11 @@ use tollgate_wire::url::{self, CustomOption, UrlError};
 /// URLs kept by one event loop.
 const KEPT_MAX: usize = 64;
 
-/// Bytes of the longest URL that is kept: with what was read of it, some 20 KiB.
+/// Bytes of the longest URL that is kept.
 const URL_BYTES_MAX: usize = 2 * 1024;
+
+/// Nodes of the largest plan that is kept, some 20 KiB: few bytes of a URL may become many of them.
+const NODES_MAX: usize = 256;
 
 /// What one event loop has read lately.
 #[derive(Debug)]
@@ -75,12 +78,20 @@ impl Plans {
             return Ok(kept.found.clone());
         }
         let found = url::parse(model, version, path, query)?;
-        if slot.last == hash {
+        if slot.last == hash && is_small(&found.0) {
             let (model, path, query) = (Arc::clone(model), path.into(), query.map(Box::from));
             slot.kept = Some(Kept { model, version, path, query, found: found.clone() });
         }
         slot.last = hash;
         Ok(found)
+    }
+}
+
+fn is_small(found: &Resource) -> bool {
+    match found {
+        Resource::Read(plan) | Resource::References(plan) => plan.options.nodes() <= NODES_MAX,
+        Resource::Act(_) => false,
+        Resource::ServiceDocument | Resource::Metadata | Resource::Batch | Resource::Function(_) => true,
     }
 }
 
@@ -123,9 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_a_second_time_is_kept_unless_it_is_wrong_or_long() {
+    fn what_comes_a_second_time_is_kept_unless_it_is_wrong_or_large() {
         let (plans, model) = (Plans::default(), Arc::new(flights::model()));
         let read = |path: &str, query: &str| plans.read(&model, Version::V4, path, Some(query)).is_ok();
+        let doubling = "$compute=PRICE%20add%20PRICE%20as%20a,a%20add%20a%20as%20b,b%20add%20b%20as%20c,c%20add%20c%20as%20d,\
+                        d%20add%20d%20as%20e,e%20add%20e%20as%20f,f%20add%20f%20as%20g,g%20add%20g%20as%20h";
         let long = format!("$filter=carrid%20eq%20'{}'", "A".repeat(URL_BYTES_MAX));
         for (path, query, kept_after) in [
             ("FlightCollection", "$top=20", 0),
@@ -134,6 +147,8 @@ mod tests {
             ("NoCollection", "$top=20", 1),
             ("FlightCollection", &*long, 1),
             ("FlightCollection", &*long, 1),
+            ("FlightCollection", doubling, 1),
+            ("FlightCollection", doubling, 1),
         ] {
             assert_eq!(read(path, query), path == "FlightCollection");
             assert_eq!(kept(&plans), kept_after, "{path}");

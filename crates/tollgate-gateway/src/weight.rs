@@ -99,7 +99,7 @@ impl Rows {
         let reached = self.reached(model, plan);
         let counts = plan.shape == Shape::Count || options.count == Counting::Total;
         let counted = if counts { reached.saturating_mul(COUNTED_NS) } else { 0 };
-        if options.filter.is_some() || plan.shape == Shape::Count {
+        if options.narrows() || plan.shape == Shape::Count {
             return counted;
         }
         let page = page_size.min(options.top.unwrap_or(u64::MAX)).min(reached);
@@ -113,7 +113,7 @@ impl Rows {
         let own = Columns::new(entity_type, &options.select, &options.expand).shown as u64;
         let expanded = options.expand.iter().map(|expand| {
             let many = entity_type.navigation[expand.navigation.0].multiplicity == Multiplicity::Many;
-            let related = match (many, expand.options.filter.is_some()) {
+            let related = match (many, expand.options.narrows()) {
                 (_, true) => 0,
                 (true, false) => self.related(set, expand.target).min(expand.options.top.unwrap_or(u64::MAX)),
                 (false, false) => 1,
@@ -134,7 +134,7 @@ impl Rows {
         };
         let reached = self.reached(model, plan);
         let page = page_size.min(options.top.unwrap_or(u64::MAX)).min(reached);
-        let all_looked_at = options.filter.is_some() || !options.order_by.is_empty();
+        let all_looked_at = options.narrows() || !options.order_by.is_empty();
         let counted = if plan.shape == Shape::Count || options.count == Counting::Total { reached } else { 0 };
         let (looked_at, written) = match plan.shape {
             // Preparing an expression takes about as long as evaluating it once, rows or none.
@@ -156,7 +156,7 @@ impl Rows {
         let entity_type = model.type_of(set);
         expand.iter().try_fold(0_u64, |sum, expand| {
             let options = &expand.options;
-            if options.filter.is_some() || !options.order_by.is_empty() || expand.counts() {
+            if options.narrows() || !options.order_by.is_empty() || expand.counts() {
                 return None;
             }
             let related = match entity_type.navigation[expand.navigation.0].multiplicity {
@@ -201,9 +201,7 @@ enum Nodes {
 }
 
 fn nodes(options: &Options) -> Nodes {
-    let mut pending: Vec<&Expression> = options.order_by.iter().map(|by| &by.expression).collect();
-    pending.extend(&options.filter);
-    pending.extend(options.compute.iter().map(|computed| &computed.expression));
+    let mut pending: Vec<&Expression> = options.expressions().collect();
     // To step to a row and to decode it costs about as much as two nodes.
     let mut nodes = 2;
     while let Some(expression) = pending.pop() {

@@ -3,6 +3,8 @@
 //!
 //! A plan is checked against the model: every name is resolved, every expression typed. It says nothing about SQL.
 
+mod size;
+
 use crate::edm::{ComplexId, EntityType, EnumerationId, LeafId, NavigationId, Primitive, SetId, SubtypeId};
 use crate::relation::Applied;
 use crate::value::Value;

@@ -19,7 +19,13 @@ use crate::error::Fault;
 pub(crate) fn for_creation(entity_type: &EntityType, entry: &mut Entry, author: &Author) {
     for (leaf, provided) in &entity_type.provided {
         match provided {
-            Provided::Default(_) | Provided::Uuid if !subtype::has(entity_type, entry, *leaf) => {}
+            // What the type has not is null, which the database's default would not be.
+            Provided::Default(_) if !subtype::has(entity_type, entry, *leaf) => {
+                if entity_type.leaves[leaf.0].nullable {
+                    entry.set_null(*leaf);
+                }
+            }
+            Provided::Uuid if !subtype::has(entity_type, entry, *leaf) => {}
             Provided::Default(value) if !entry.is_set(*leaf) => entry.set(*leaf, value.cell()),
             Provided::Uuid if !entry.is_set(*leaf) => entry.set_text(*leaf, new_uuid(&mut [0; UUID_LENGTH])),
             Provided::Default(_) | Provided::Uuid | Provided::Database => {}

@@ -3,7 +3,7 @@
 //! It deliberately answers no references: they are read as entities are, in documents of their own.
 
 use tollgate_net::http1::Method;
-use tollgate_wire::edm::{LeafId, Model, Multiplicity, NavigationProperty, SetId, Version};
+use tollgate_wire::edm::{LeafId, Model, Multiplicity, NavigationProperty, SetId, SubtypeId, Version};
 use tollgate_wire::entry::{Entry, Link};
 use tollgate_wire::plan::{Key, Plan, Shape};
 
@@ -94,6 +94,8 @@ impl Creation<'_> {
             return Err(Fault::internal("a path to references ends in no navigation"));
         };
         plan.shape = Shape::Entity;
+        // A cast behind the last step was of what that leads to.
+        plan.options.subtype = SubtypeId::ROOT;
         let set = plan.set();
         let entity_type = model.type_of(set);
         let declared = &entity_type.navigation[step.navigation.0];

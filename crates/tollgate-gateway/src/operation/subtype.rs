@@ -68,6 +68,10 @@ pub(super) fn check_change(entity_type: &EntityType, is: SubtypeId, entry: &mut 
     if let Some(stored) = stored_type(entity_type, hierarchy, entry)?.filter(|stored| *stored != is) {
         return Err(another_type(entity_type, stored, is));
     }
+    // Of the root it is no news: its rows may hold null.
+    if is != SubtypeId::ROOT && entry.cell_of(hierarchy.discriminator) == Some(Cell::Null) {
+        return Err(another_type(entity_type, SubtypeId::ROOT, is));
+    }
     entry.unset(hierarchy.discriminator);
     entry.subtype = Some(is);
     check_has(entity_type, is, entry)

@@ -419,3 +419,26 @@ fn a_collection_of_a_derived_type_is_one_of_its_entities_only() {
         get(gateway, "People(70)/own.Employee/skills").expect(200, "\"value\":[\"d\"]");
     });
 }
+
+#[test]
+fn what_an_entity_has_not_is_null_is_not_named_and_cannot_be_made_its_own() {
+    on_both("derived_foreign", [TABLES, TABLES], MAPPING, "if_match = \"optional\"", |gateway| {
+        let kay = r#"{"id":13,"name":"Kay","kind":"p"}"#;
+        let rest = |method: &str, below: &str, body: &str| {
+            send(gateway, method, &format!("/rest/own/{below}"), &[("Accept", "application/json")], body)
+        };
+        rest("POST", "People", kay).expect(201, "\"grade\":null");
+        let told = gateway.get("/rest/own/People/13");
+        let body = told.expect(200, "\"grade\":null").text();
+        rest("PUT", "People/13", &body).expect(200, "\"grade\":null");
+        send(gateway, "PATCH", &format!("{OWN_V4}People(2)"), &[], r#"{"kind":null}"#).expect(400, "does not change");
+        send(gateway, "PATCH", &format!("{OWN_V4}People(4)"), &[], r#"{"kind":null}"#).expect(204, "");
+        let groups = get(gateway, "People?$apply=groupby((own.Employee/grade),topcount(1,id))");
+        assert!(!groups.expect(200, "value").text().contains("{}"), "{}", groups.text());
+        get(gateway, "People?$apply=top(7)/aggregate(salary with sum as t)").expect(400, "salary");
+        let guests = get(gateway, "People/own.Guest?$select=*");
+        assert!(!guests.expect(200, "own.Guest").text().contains("own.Employee"), "{}", guests.text());
+        let path = format!("{OWN_V4}People(3)/own.Employee/boss/own.Boss/$ref");
+        send(gateway, "PUT", &path, &[], r#"{"@odata.id":"People(1)"}"#).expect(204, "");
+    });
+}

@@ -219,7 +219,7 @@ impl EntityType {
     }
 
     /// Whether the property at this position is one of the type as it is seen.
-    pub(super) fn sees_property(&self, property: usize) -> bool {
+    pub(crate) fn sees_property(&self, property: usize) -> bool {
         self.seen.as_ref().is_none_or(|seen| seen.properties[property])
     }
 

@@ -167,7 +167,12 @@ impl Chosen {
             if context.version == Version::V2 {
                 return Select::All;
             }
-            self.leaves = (0..entity_type.leaves.len()).map(LeafId).collect();
+            let seen = entity_type.seen_subtype();
+            let can_have = |leaf: &LeafId| {
+                let of = entity_type.declares(*leaf);
+                entity_type.is_a(seen, of) || entity_type.is_a(of, seen)
+            };
+            self.leaves = (0..entity_type.leaves.len()).map(LeafId).filter(can_have).collect();
         }
         self.leaves.sort_unstable();
         self.leaves.dedup();

@@ -2,8 +2,8 @@
 //!
 //! It deliberately costs a short statement nothing but a counter: the clock is read only when SQLite reports progress.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::store::StoreError;
@@ -25,6 +25,8 @@ pub(super) struct Budget {
     lifted: AtomicBool,
     /// How long a read may take at the moment, in nanoseconds, where that is less than the budget; else 0.
     brief_ns: AtomicU64,
+    /// Since when reads are to be brief: the first steps of one may already take long.
+    brief_since: Mutex<Option<Instant>>,
     ended_a_brief_read: AtomicBool,
 }
 
@@ -64,8 +66,13 @@ impl Budget {
     /// Makes reads end that take longer than `most`.
     pub(super) fn brevity(self: &Arc<Budget>, most: Duration) -> Brevity {
         self.brief_ns.store(u64::try_from(most.as_nanos()).unwrap_or(u64::MAX).max(1), Ordering::Relaxed);
+        self.set_brief_since(Some(Instant::now()));
         self.ended_a_brief_read.store(false, Ordering::Relaxed);
         Brevity { budget: Arc::clone(self) }
+    }
+
+    fn set_brief_since(&self, since: Option<Instant>) {
+        *self.brief_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
     }
 
     /// Whether the read that makes progress is to be ended.
@@ -76,7 +83,10 @@ impl Budget {
         let number = self.reads.load(Ordering::Relaxed);
         let Some(read) = watched.as_mut().filter(|read| read.number == number) else {
             *watched = Some(Watched { number, began: Instant::now(), looks: 1 });
-            return false;
+            let since = *self.brief_since.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_late = since.is_some_and(|since| since.elapsed() >= SHORT_MAX);
+            self.ended_a_brief_read.fetch_or(is_late, Ordering::Relaxed);
+            return is_late;
         };
         read.looks = read.looks.saturating_add(1);
         let took = read.began.elapsed();
@@ -100,6 +110,7 @@ impl Brevity {
 impl Drop for Brevity {
     fn drop(&mut self) {
         self.budget.brief_ns.store(0, Ordering::Relaxed);
+        self.budget.set_brief_since(None);
     }
 }
 

@@ -67,8 +67,12 @@ impl State {
             return self;
         }
         let leaves = &context.entity_type.leaves;
-        let of_leaf =
-            |leaf: &Leaf| Column { path: leaf.path.clone(), primitive: leaf.primitive, enumeration: leaf.enumeration };
+        let of_leaf = |leaf: &Leaf| Column {
+            // What the type has not nobody names.
+            path: if context.entity_type.sees_property(leaf.property) { leaf.path.clone() } else { String::new() },
+            primitive: leaf.primitive,
+            enumeration: leaf.enumeration,
+        };
         let mut columns: Vec<Column> = leaves.iter().map(of_leaf).collect();
         let mut expressions: Vec<Expression> = (0..leaves.len())
             .map(|leaf| {

@@ -3,7 +3,7 @@
 //!
 //! An expression has the value that is stored for a member. Members are ordered by their numbers, whatever is stored.
 
-use super::{Node, Parser, member};
+use super::{Node, Parser};
 use crate::edm::{Enumeration, EnumerationId, Primitive};
 use crate::plan::{Comparison, Expression, ExpressionKind, Function};
 use crate::query::limits::NODES_MAX;
@@ -142,7 +142,7 @@ impl Parser<'_> {
     /// Counts an expression once more for each member, beside each of which it is to stand.
     pub(super) fn repeated(&mut self, expression: &Expression, id: EnumerationId) -> Parsed<()> {
         let members = self.enumeration(id).members.len();
-        self.nodes = self.nodes.saturating_add(member::size(expression).saturating_mul(members));
+        self.nodes = self.nodes.saturating_add(expression.nodes().saturating_mul(members));
         match self.nodes > NODES_MAX {
             false => Ok(()),
             true => {

@@ -44,7 +44,7 @@ impl Parser<'_> {
             return self.node(Expression { kind, primitive: Some(Primitive::Boolean), position: opened_at }, 0);
         }
         let version = self.context.version;
-        let size = size(&left.expression);
+        let size = left.expression.nodes();
         let mut values = Vec::new();
         let mut others: Vec<Node> = Vec::new();
         let enumeration = left.enumeration;
@@ -142,25 +142,6 @@ fn same_form(operand: Option<Primitive>, literal: Option<Primitive>) -> bool {
         | (Some(P::TimeOfDay { .. }), Some(P::TimeOfDay { .. })) => true,
         (Some(a), Some(b)) => a == b,
         _ => false,
-    }
-}
-
-/// How many nodes an expression has.
-pub(super) fn size(expression: &Expression) -> usize {
-    1 + match &expression.kind {
-        ExpressionKind::Literal(_)
-        | ExpressionKind::Leaf { .. }
-        | ExpressionKind::Column(_)
-        | ExpressionKind::Item(_) => 0,
-        ExpressionKind::Not(inner) | ExpressionKind::Negate(inner) | ExpressionKind::Cast(inner) => size(inner),
-        ExpressionKind::In(inner, values) => size(inner) + values.len(),
-        ExpressionKind::Logic(_, left, right)
-        | ExpressionKind::Compare(_, left, right)
-        | ExpressionKind::Arithmetic(_, left, right) => size(left) + size(right),
-        ExpressionKind::Call(_, arguments) => arguments.iter().map(size).sum(),
-        ExpressionKind::Case(branches) => branches.iter().map(|(condition, value)| size(condition) + size(value)).sum(),
-        ExpressionKind::Related(related) => related.condition.as_ref().map_or(0, size),
-        ExpressionKind::Items(items) => items.condition.as_ref().map_or(0, size),
     }
 }
 

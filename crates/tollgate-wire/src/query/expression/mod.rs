@@ -431,7 +431,7 @@ impl<'c> Parser<'c> {
     fn mentioned(&mut self, computed: &Computed) -> Parsed<Node> {
         let at = self.position;
         self.position += computed.name.len();
-        self.nodes += member::size(&computed.expression);
+        self.nodes += computed.expression.nodes();
         let height = member::height(&computed.expression);
         let node = self.node(Expression { position: at, ..computed.expression.clone() }, height)?;
         Ok(Node { enumeration: computed.enumeration, ..node })
