@@ -14,7 +14,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::helper::{Finished, Running, serving, tollgate};
+use crate::helper::{Finished, Running, serving, serving_by, tollgate};
 use crate::scenarios::pause;
 
 /// What a run of such an experiment needs beside it.
@@ -42,10 +42,15 @@ fn mark<'r>(result: &'r Value, rule: &str) -> &'r Value {
 
 /// One flight by two users who wait, and then at a share of what they reached.
 fn at_equal_rate(rate_slice_ms: u32, connection: &str) -> String {
+    at_share(2, 0.2, rate_slice_ms, connection)
+}
+
+/// The same by so many users, and at such a share.
+fn at_share(users: u32, share: f64, rate_slice_ms: u32, connection: &str) -> String {
     format!(
         "[factor]\nname = \"encryption\"\n[[factor.level]]\ntitle = \"TLS 1.3\"\ntls = \"1.3\"\nkey = \"p256\"\n\
-         [workload]\nkind = \"request\"\npath = \"/rest/flights/AA/0017/20110601\"\ncontains = \"AA\"\nusers = 2\n\
-         [equal_rate]\nshare = 0.2\n\
+         [workload]\nkind = \"request\"\npath = \"/rest/flights/AA/0017/20110601\"\ncontains = \"AA\"\nusers = {users}\n\
+         [equal_rate]\nshare = {share}\n\
          [extent.quick]\nblocks = 1\nslice_ms = 500\nrate_blocks = 1\nrate_slice_ms = {rate_slice_ms}\n\
          [[variant]]\nname = \"service\"\n{connection}\n"
     )
@@ -282,4 +287,28 @@ fn a_link_whose_lab_is_stopped_again_and_again_is_off_and_refused() {
     let result = result(folder.path(), &run);
     let off = mark(&result, "link");
     assert_eq!((&off["verdict"], &off["variant"], run.code), (&"refused".into(), &"rtt-1ms".into(), 3), "{run:#?}");
+}
+
+#[test]
+fn a_generator_that_verifies_more_than_the_server_signs_is_marked_at_nine_tenths_of_what_it_reached() {
+    let folder = folder(&at_share(8, 0.9, 1000, "connection = \"new\"\ntls = \"full\""));
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    tollgate(["cert", "--out", folder.path().to_str().unwrap()]).finish().check(0, "server.pem", "");
+    // The generator has the other cores.
+    let mut one_core = Command::new("taskset");
+    one_core.args(["-c", "0", env!("CARGO_BIN_EXE_tollgate")]);
+    let (certificate, key) = (file("server.pem"), file("server.key"));
+    let line = ["--tls-listen", "127.0.0.1:0", "--certificate", &certificate, "--key", &key];
+    let gateway = serving_by(one_core, &line);
+    let subject = format!("service={}", gateway.url);
+    let authority = file("ca.pem");
+    let run =
+        tollgate([&RUN[..], &["--subject", &subject, "--ca", &authority]].concat()).within(folder.path()).finish();
+    let result = result(folder.path(), &run);
+    let marks = result["validity"].as_array().unwrap();
+    if marks.iter().any(|mark| mark["rule"] == "rate-run-queue") {
+        println!("left out: others had the generator's core, which a generator at its limit wants for itself");
+        return;
+    }
+    assert_eq!(mark(&result, "rate-client-saturation")["verdict"], "marked", "{run:#?}");
 }
