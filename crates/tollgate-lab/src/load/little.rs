@@ -11,6 +11,8 @@ use super::recorder::Recorder;
 
 /// Least bound.
 pub const SHARE_MAX: f64 = 0.01;
+/// What a busy machine takes between two reads of the clock: of a load of a few milliseconds it may be most.
+const BETWEEN_READS_MS: f64 = 2.0;
 /// From this bound on, that the law was not broken says nothing.
 const TELLING_BOUND_MAX: f64 = 0.1;
 
@@ -44,7 +46,8 @@ impl LittlesLaw {
             if response.is_empty() { (0.0, 0.0) } else { (response.mean(), response.len() as f64) };
         let other_ns = (tally.failed_total_ns + tally.waited_ns) as f64;
         let share = (answers * mean_ns + other_ns) / tally.busy_ns as f64;
-        let bound = SHARE_MAX.max(2.0 * mean_ns / 1e6 / span_ms.max(f64::MIN_POSITIVE)).min(1.0);
+        let allowed_ms = BETWEEN_READS_MS.max(2.0 * mean_ns / 1e6);
+        let bound = SHARE_MAX.max(allowed_ms / span_ms.max(f64::MIN_POSITIVE)).min(1.0);
         let off = (share - 1.0).abs();
         Some(LittlesLaw { users, found: users as f64 * share, off, bound, without_core: 0.0, holds: holds(off, bound) })
     }
