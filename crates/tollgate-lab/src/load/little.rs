@@ -11,8 +11,10 @@ use super::recorder::Recorder;
 
 /// Least bound.
 pub const SHARE_MAX: f64 = 0.01;
-/// What a busy machine takes between two reads of the clock: of a load of a few milliseconds it may be most.
+/// What a busy machine may take between two reads of the clock …
 const BETWEEN_READS_MS: f64 = 2.0;
+/// … which is much of the time of fewer answers than these.
+const FEW_ANSWERS: f64 = 10.0;
 /// From this bound on, that the law was not broken says nothing.
 const TELLING_BOUND_MAX: f64 = 0.1;
 
@@ -25,8 +27,8 @@ pub struct LittlesLaw {
     pub found: f64,
     /// The share by which they differ.
     pub off: f64,
-    /// The largest share that is allowed: 1 %, or two mean response times or 2 ms by the span of a trial if that is more; and on
-    /// top of it the share of the time for which the generator may have had no core between two reads of the clock.
+    /// The largest share that is allowed: 1 %, or two mean response times by the span of a trial if that is more, of fewer than 10 answers
+    /// 2 ms; and on top of it the share of the time for which the generator may have had no core between two reads of the clock.
     pub bound: f64,
     /// That share.
     pub without_core: f64,
@@ -46,7 +48,8 @@ impl LittlesLaw {
             if response.is_empty() { (0.0, 0.0) } else { (response.mean(), response.len() as f64) };
         let other_ns = (tally.failed_total_ns + tally.waited_ns) as f64;
         let share = (answers * mean_ns + other_ns) / tally.busy_ns as f64;
-        let allowed_ms = BETWEEN_READS_MS.max(2.0 * mean_ns / 1e6);
+        let least_ms = if answers < FEW_ANSWERS { BETWEEN_READS_MS } else { 0.0 };
+        let allowed_ms = least_ms.max(2.0 * mean_ns / 1e6);
         let bound = SHARE_MAX.max(allowed_ms / span_ms.max(f64::MIN_POSITIVE)).min(1.0);
         let off = (share - 1.0).abs();
         Some(LittlesLaw { users, found: users as f64 * share, off, bound, without_core: 0.0, holds: holds(off, bound) })
