@@ -8,6 +8,7 @@ before its rows were told. wrk is taken if it is there.
     python3 bench/truth/report.py [--runs 100] [--only WORD]... [--keep] [--out docs/reports/DATE-truth.md]
 """
 import argparse
+import contextlib
 import datetime
 import os
 import pathlib
@@ -17,6 +18,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Ends with the script, however that ends.
+NEVER_AT_REST = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(1_000_000): pass"
 INTRODUCTION = """# Truths: what the lab reports, against a server that knows
 
 {date}, version {version}. {machine}.{load}
@@ -27,7 +30,10 @@ INTRODUCTION = """# Truths: what the lab reports, against a server that knows
 what the lab may report, and what it reported. "The way" is what bare sockets on the generator's core see beyond the server's
 log, as many of them as the load has connections, in slices that take turns with it (A B B A): what the machine takes by itself to
 carry a request there and back. Where a row has several blocks, each figure is the one in the middle of them, since a shared host
-takes a core away for a millisecond now and then, from either side. "Late" is by how much the server itself missed its own deadlines.
+takes a core away for a millisecond now and then, from either side. What was measured while it took more than 1 % of the cores' time
+is marked by the lab (`steal`), so it was measured again; a row says how often. No core came to rest: a virtual machine gives a
+core that rests back to its host, and late are all who wait for it, so a process that takes only what nobody wants (SCHED_IDLE)
+ran on each. "Late" is by how much the server itself missed its own deadlines.
 
 | truth | bound | found | runs | verdict |
 |---|---|---|---|---|
@@ -53,6 +59,23 @@ def machine():
     return ", ".join(parts)
 
 
+@contextlib.contextmanager
+def cores_awake():
+    """No core rests meanwhile: each has a process that takes only what nobody else wants (SCHED_IDLE)."""
+    awake = []
+    try:
+        for core in sorted(os.sched_getaffinity(0)):
+            process = subprocess.Popen([sys.executable, "-c", NEVER_AT_REST])
+            awake.append(process)
+            os.sched_setaffinity(process.pid, {core})
+            os.sched_setscheduler(process.pid, os.SCHED_IDLE, os.sched_param(0))
+        yield
+    finally:
+        for process in awake:
+            process.kill()
+            process.wait()
+
+
 def kept_rows(report):
     """The rows of a report that is there."""
     lines = [line for line in report.read_text().splitlines() if line.startswith("| ")]
@@ -76,17 +99,17 @@ def main():
     tests = [*run, "--", "--ignored", "--nocapture", "--test-threads", "1", *names]
     environment = {**os.environ, "TOLLGATE_TRUTH_RUNS": str(arguments.runs)}
     began = datetime.datetime.now()
-    testing = subprocess.Popen(tests, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
     rows, skipped = [], []
-    for line in testing.stdout:
-        # What a test prints first stands behind its name.
-        found = re.search(r"(truth|skipped): (.+)", line)
-        if found and found.group(1) == "truth":
-            rows.append(found.group(2).split(" | "))
-        elif found:
-            skipped.append(found.group(2))
-        print(line, end="", flush=True)
-    ended = testing.wait()
+    with cores_awake(), subprocess.Popen(tests, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as testing:
+        for line in testing.stdout:
+            # What a test prints first stands behind its name.
+            found = re.search(r"(truth|skipped): (.+)", line)
+            if found and found.group(1) == "truth":
+                rows.append(found.group(2).split(" | "))
+            elif found:
+                skipped.append(found.group(2))
+            print(line, end="", flush=True)
+    ended = testing.returncode
     out = pathlib.Path(arguments.out)
     told_anew = {row[0] for row in rows}
     kept = kept_rows(out) if arguments.keep and out.exists() else []

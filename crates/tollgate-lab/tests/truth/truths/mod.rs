@@ -5,6 +5,7 @@
 //! minutes, and no test more than four. The table speaks of 400; its bounds are those of chance for as many as are made.
 
 mod burdens;
+mod calm;
 mod clean;
 mod counts;
 mod queues;
@@ -13,6 +14,8 @@ mod tolls;
 mod wrk;
 
 use std::fmt::Display;
+
+use calm::Calm;
 
 /// Comparisons of each kind, unless said otherwise.
 const RUNS: u32 = 100;
@@ -34,13 +37,15 @@ fn repetitions() -> u32 {
 #[derive(Debug, Default)]
 struct Table {
     broken: Vec<String>,
+    calm: Calm,
 }
 
 impl Table {
     /// A row: what is true, what may be found, what was found in how many runs, and whether it holds.
     #[allow(clippy::print_stdout, reason = "the script that makes a report reads these lines")]
     fn row(&mut self, truth: impl Display, bound: impl Display, found: impl Display, runs: u32, holds: bool) {
-        let line = format!("{truth} | {bound} | {found} | {runs} | {}", if holds { "holds" } else { "FAILS" });
+        let (again, verdict) = (self.calm.told(), if holds { "holds" } else { "FAILS" });
+        let line = format!("{truth} | {bound} | {found}{again} | {runs} | {verdict}");
         println!("truth: {line}");
         if !holds {
             self.broken.push(line);

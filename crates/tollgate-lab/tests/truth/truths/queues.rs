@@ -1,44 +1,66 @@
 //! Queues of one server, M/M/1 and M/D/1, against Pollaczek and Khinchine.
 //!
 //! The mean wait of a single queue comes to rest slowly: 5 % takes 100,000 requests at times that are long against the way
-//! there, which is a quarter of an hour for each row. So sixteen queues stand beside each other, and each request goes to any
-//! of them, which divides one Poisson process into sixteen.
+//! there, which is a quarter of an hour for each row. So many queues stand beside each other, and each request goes to any of
+//! them, which divides one Poisson process into as many.
 
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tollgate_lab::load::feed::{Feed, FeedEnd, Order, csv};
-use tollgate_lab::load::{Arrivals, QuickLoad, QuickResult, Rate, quick};
+use tollgate_lab::load::{Arrivals, QuickLoad, Rate, quick};
 use tollgate_lab::run::StopFlag;
 
 use super::{Table, median};
 use crate::bare::bare_mean_at_rate_ms;
 use crate::server::{TruthServer, truth_server};
 
-const QUEUES: u32 = 16;
-const SERVICE_MS: f64 = 2.0;
+/// Queues for each millisecond of service time: all rows have as many requests a second.
+const QUEUES_BY_MS: u32 = 8;
 /// Into so many parts a row is divided: the way is measured before each, and behind the last.
 const PARTS: u32 = 5;
 /// Each of these slices for so long. The middle one counts: 50 ms in which the host takes the core away are 0.6 ms in a
 /// mean over 2 s.
 const WAY_SLICE: Duration = Duration::from_millis(1000);
 
-/// A Poisson load of so many requests a second on any of these classes.
-fn load(server: &TruthServer, classes: &[String], per_second: f64, seconds: f64, part: u32) -> QuickResult {
+/// What came of a part of a row.
+struct Part {
+    requests: f64,
+    /// Sums over its requests: as reported, and by the server's log in all and of what was drawn as service times.
+    response_ms: f64,
+    sojourn_ms: f64,
+    drawn_ms: f64,
+}
+
+/// Classes of the server that differ by their seeds alone.
+fn classes(of: &str, number: usize, count: u32) -> Vec<String> {
+    (0..count).map(|class| format!("{of},seed-{number}{class:02}")).collect()
+}
+
+/// A Poisson load of so many requests a second on these queues; the numbers come from a seed.
+fn part(server: &TruthServer, queues: &[String], (per_second, seconds): (f64, f64), seed: usize) -> Part {
     let mut rows = String::from("class\n");
-    classes.iter().for_each(|class| writeln!(rows, "\"{class}\"").expect("a String takes whatever is written"));
+    queues.iter().for_each(|class| writeln!(rows, "\"{class}\"").expect("a String takes whatever is written"));
     let table = Arc::new(csv::Table::parse(rows.as_bytes()).unwrap());
     let load = QuickLoad {
-        rate: Some(Rate { per_second, arrivals: Arrivals::Poisson, seed: u64::from(100 + part) }),
+        rate: Some(Rate { per_second, arrivals: Arrivals::Poisson, seed: 100 + seed as u64 }),
         duration: Some(Duration::from_secs_f64(seconds)),
         concurrency: 2000,
-        feed: Some(Feed { table, order: Order::Random, end: FeedEnd::Again, seed: u64::from(200 + part) }),
+        feed: Some(Feed { table, order: Order::Random, end: FeedEnd::Again, seed: 200 + seed as u64 }),
         ..QuickLoad::new(server.url("{{class|raw}}/x"))
     };
     let found = quick(&load, &StopFlag::new()).unwrap();
     assert!(found.errors.is_empty(), "{:?}", found.error_examples);
-    found
+    let (mut requests, mut sojourn_ms, mut drawn_ms) = (0.0, 0.0, 0.0);
+    for queue in queues {
+        let did = server.did(queue);
+        let count = did.count("received") as f64;
+        requests += count;
+        sojourn_ms += did.service_ms("mean") * count;
+        drawn_ms += did.ms("drawn_ns/mean") * count;
+    }
+    Part { requests, response_ms: found.response_time_ms.mean * requests, sojourn_ms, drawn_ms }
 }
 
 #[test]
@@ -46,39 +68,39 @@ fn load(server: &TruthServer, classes: &[String], per_second: f64, seconds: f64,
 fn mean_waits() {
     let server = truth_server();
     let mut table = Table::default();
-    for (name, time) in [("M/D/1", "constant-2000"), ("M/M/1", "exponential-2000")] {
-        for (busy, bound, seconds) in [(0.3, 0.05, 20.0), (0.6, 0.05, 20.0), (0.8, 0.10, 22.0)] {
-            let per_second = busy * f64::from(QUEUES) * 1e3 / SERVICE_MS;
+    for (name, time) in [("M/D/1", "constant"), ("M/M/1", "exponential")] {
+        // Where the wait is short against the service, that is longer: 20 us of the server's own lateness are no 5 % then.
+        for (busy, service_us, bound, seconds) in
+            [(0.3, 4000, 0.05, 20.0), (0.6, 2000, 0.05, 20.0), (0.8, 2000, 0.10, 22.0)]
+        {
+            let service_ms = f64::from(service_us) / 1e3;
+            let queues = QUEUES_BY_MS * service_us / 1000;
+            let per_second = busy * f64::from(queues) * 1e3 / service_ms;
             // The way: what bare sockets at the same rate see beyond the service where nobody waits, in turns with the load.
-            let alone: Vec<String> =
-                (0..QUEUES).map(|seed| format!("constant-2000,seed-{seed}{}", busy * 10.0)).collect();
-            let way_ms =
-                |part: u32| bare_mean_at_rate_ms(&server, &alone, per_second, WAY_SLICE, u64::from(part)) - SERVICE_MS;
-            let queues: Vec<String> =
-                (0..QUEUES).map(|seed| format!("{time},queue-1,seed-{seed}{}", busy * 10.0)).collect();
-            let mut ways_ms = vec![way_ms(PARTS)];
-            let (mut answered, mut response_ms) = (0.0, 0.0);
-            for part in 0..PARTS {
-                let found = load(&server, &queues, per_second, seconds / f64::from(PARTS), part);
-                answered += found.requests as f64;
-                response_ms += found.requests as f64 * found.response_time_ms.mean;
-                ways_ms.push(way_ms(part));
+            let way_ms = |number: usize| {
+                let alone = classes(&format!("constant-{service_us}"), number, queues);
+                bare_mean_at_rate_ms(&server, &alone, per_second, WAY_SLICE, number as u64) - service_ms
+            };
+            let mut ways_ms = vec![table.calm.measure(way_ms)];
+            let mut parts = Vec::new();
+            for _ in 0..PARTS {
+                let load = (per_second, seconds / f64::from(PARTS));
+                parts.push(table.calm.measure(|number| {
+                    let queues = classes(&format!("{time}-{service_us},queue-1"), number, queues);
+                    part(&server, &queues, load, number)
+                }));
+                ways_ms.push(table.calm.measure(way_ms));
             }
-            let (way_ms, response_ms) = (median(ways_ms), response_ms / answered);
-            let (mut requests, mut drawn_ms, mut sojourn_ms) = (0.0, 0.0, 0.0);
-            for queue in &queues {
-                let did = server.did(queue);
-                let count = did.count("received") as f64;
-                requests += count;
-                drawn_ms += did.ms("drawn_ns/mean") * count;
-                sojourn_ms += did.service_ms("mean") * count;
-            }
-            let (drawn_ms, logged_ms) = (drawn_ms / requests, (sojourn_ms - drawn_ms) / requests);
-            let wait_ms = response_ms - drawn_ms - way_ms;
+            let way_ms = median(ways_ms);
+            let sum = |of: fn(&Part) -> f64| parts.iter().map(of).sum::<f64>();
+            let requests = sum(|part| part.requests);
+            let drawn_ms = sum(|part| part.drawn_ms) / requests;
+            let logged_ms = sum(|part| part.sojourn_ms) / requests - drawn_ms;
+            let wait_ms = sum(|part| part.response_ms) / requests - drawn_ms - way_ms;
             let of_exponential = if name == "M/M/1" { 1.0 } else { 0.5 };
-            let truth_ms = SERVICE_MS * of_exponential * busy / (1.0 - busy);
+            let truth_ms = service_ms * of_exponential * busy / (1.0 - busy);
             table.row(
-                format!("{name} at {busy}: mean wait"),
+                format!("{name} at {busy}, service time {service_ms} ms: mean wait"),
                 format!("{truth_ms:.3} ms within {:.0} %", bound * 100.0),
                 format!(
                     "{wait_ms:.3} ms, {:+.1} %; the log {logged_ms:.3} ms; {requests} requests, bare sockets see a way of {:.0} us",

@@ -10,7 +10,7 @@ use tollgate_lab::run::StopFlag;
 use super::{Table, median, repetitions};
 use crate::bare::{bare_times, percentile_ms};
 use crate::frozen::frozen_within;
-use crate::server::{Did, Logged, TruthServer, truth_server};
+use crate::server::{Logged, TruthServer, truth_server};
 
 fn load(server: &TruthServer, class: &str, seconds: f64, concurrency: usize, rate: Option<Rate>) -> QuickResult {
     let url = server.url(&format!("{class}/x"));
@@ -102,7 +102,8 @@ fn constant(service_us: u64, rows: &[(usize, usize)]) {
         let seconds = if wanted > BLOCK_SECONDS_MOST { BLOCK_SECONDS_LEAST } else { wanted.max(BLOCK_SECONDS_LEAST) };
         let slice = Duration::from_secs_f64(seconds / 2.0);
         let class = format!("constant-{service_us}");
-        let found: Vec<Block> = (0..blocks).map(|number| block(&server, &class, connections, slice, number)).collect();
+        let measured = |number: usize| block(&server, &class, connections, slice, number);
+        let found: Vec<Block> = (0..blocks).map(|_| table.calm.measure(measured)).collect();
         let middle = |of: &dyn Fn(&Block) -> f64| median(found.iter().map(of).collect());
         let name = format!("{service_ms} ms, {connections} connections");
         let bound = f64::max(0.060, service_ms * 0.01);
@@ -180,13 +181,14 @@ fn drawn_service_times() {
             let loads = loads * repetitions();
             let mut off: [Vec<f64>; 5] = Default::default();
             let mut bounds: [f64; 5] = [0.0; 5];
-            for run in 0..loads {
-                let class = format!("{class},seed-{}", connections * 100 + run as usize);
-                // 30,000 requests, as p99.9 needs.
-                let url = server.url(&format!("{class}/x"));
-                let load = QuickLoad { requests: Some(30_500), concurrency: connections, ..QuickLoad::new(url) };
-                let times = quick(&load, &StopFlag::new()).unwrap().response_time_ms;
-                let did = server.did(&class);
+            for _ in 0..loads {
+                let (times, did) = table.calm.measure(|number| {
+                    let class = format!("{class},seed-{}", connections * 100 + number);
+                    // 30,000 requests, as p99.9 needs.
+                    let url = server.url(&format!("{class}/x"));
+                    let load = QuickLoad { requests: Some(30_500), concurrency: connections, ..QuickLoad::new(url) };
+                    (quick(&load, &StopFlag::new()).unwrap().response_time_ms, server.did(&class))
+                });
                 for (place, (name, reported)) in named(&times).into_iter().enumerate() {
                     let truth = did.service_ms(name);
                     off[place].push(reported.expect("there are enough requests") - truth);
@@ -292,10 +294,13 @@ fn paced_bodies() {
     let server = truth_server();
     let mut table = Table::default();
     for framing in ["chunked-0", "chunked-1", "close-1"] {
-        let class = format!("bytes-1048576,pace-10485760,{framing}");
-        let url = server.url(&format!("{class}/x"));
-        let load = QuickLoad { requests: Some(20), concurrency: 2, ..QuickLoad::new(url) };
-        let found = quick(&load, &StopFlag::new()).unwrap();
+        let (found, did) = table.calm.measure(|number| {
+            let class = format!("bytes-1048576,pace-10485760,{framing},seed-{number}");
+            let url = server.url(&format!("{class}/x"));
+            let load = QuickLoad { requests: Some(20), concurrency: 2, ..QuickLoad::new(url) };
+            (quick(&load, &StopFlag::new()).unwrap(), server.did(&class))
+        });
+        assert_eq!(did.count("answered/200"), 20);
         let rate = (found.body_bytes_received / 20) as f64 / (found.service_time_ms.mean / 1e3);
         let share = rate / f64::from(10 << 20);
         table.row(
@@ -306,6 +311,4 @@ fn paced_bodies() {
             found.body_bytes_received == 20 << 20 && (share - 1.0).abs() <= 0.02,
         );
     }
-    let did: Did = server.did("bytes-1048576,pace-10485760,chunked-0");
-    assert_eq!(did.count("answered/200"), 20);
 }
