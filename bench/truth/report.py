@@ -14,12 +14,13 @@ import os
 import pathlib
 import platform
 import re
+import struct
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Ends with the script, however that ends.
-NEVER_AT_REST = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(1_000_000): pass"
+# While this is open with 0 written to it, no core of the machine rests (Linux, PM QoS).
+CORE_LATENCY = pathlib.Path("/dev/cpu_dma_latency")
 INTRODUCTION = """# Truths: what the lab reports, against a server that knows
 
 {date}, version {version}. {machine}.{load}
@@ -31,9 +32,9 @@ what the lab may report, and what it reported. "The way" is what bare sockets on
 log, as many of them as the load has connections, in slices that take turns with it (A B B A): what the machine takes by itself to
 carry a request there and back. Where a row has several blocks, each figure is the one in the middle of them, since a shared host
 takes a core away for a millisecond now and then, from either side. What was measured while it took more than 1 % of the cores' time
-is marked by the lab (`steal`), so it was measured again; a row says how often. No core came to rest: a virtual machine gives a
-core that rests back to its host, and late are all who wait for it, so a process that takes only what nobody wants (SCHED_IDLE)
-ran on each. "Late" is by how much the server itself missed its own deadlines.
+is marked by the lab (`steal`), so it was measured again; a row says how often. No core came to rest (`/dev/cpu_dma_latency` at 0):
+a virtual machine gives a core that rests back to its host, and all who wait for it are late by when they get it again.
+"Late" is by how much the server itself missed its own deadlines.
 
 | truth | bound | found | runs | verdict |
 |---|---|---|---|---|
@@ -61,19 +62,16 @@ def machine():
 
 @contextlib.contextmanager
 def cores_awake():
-    """No core rests meanwhile: each has a process that takes only what nobody else wants (SCHED_IDLE)."""
-    awake = []
+    """No core rests meanwhile, where the machine lets us say so."""
     try:
-        for core in sorted(os.sched_getaffinity(0)):
-            process = subprocess.Popen([sys.executable, "-c", NEVER_AT_REST])
-            awake.append(process)
-            os.sched_setaffinity(process.pid, {core})
-            os.sched_setscheduler(process.pid, os.SCHED_IDLE, os.sched_param(0))
+        asked = open(CORE_LATENCY, "wb", buffering=0)
+    except OSError as error:
+        print(f"cores may rest, which makes a virtual machine late: {error}")
         yield
-    finally:
-        for process in awake:
-            process.kill()
-            process.wait()
+        return
+    with asked:
+        asked.write(struct.pack("i", 0))
+        yield
 
 
 def kept_rows(report):

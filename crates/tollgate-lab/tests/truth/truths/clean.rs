@@ -13,6 +13,8 @@ use crate::server::{TruthServer, truth_server};
 
 /// Of a hundred loads so many may be marked.
 const MARKED_OF_100_MOST: u32 = 2;
+/// A host that takes the cores away is a fault, and not ours: so many loads to each clean one may be marked for it.
+const STOLEN_BY_CLEAN_MOST: u32 = 2;
 const LOAD: Duration = Duration::from_millis(500);
 /// As many users as the command line has at a rate.
 const USERS_AT_A_RATE: usize = 1000;
@@ -23,10 +25,15 @@ fn row(table: &mut Table, name: &str, server: &TruthServer, of: impl Fn(QuickLoa
     let url = server.url("constant-1000/x");
     let load = of(QuickLoad { duration: Some(LOAD), contains: Some("x".to_owned()), ..QuickLoad::new(url) });
     let mut marks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut marked = 0;
-    for _ in 0..runs() {
+    let (mut clean, mut stolen, mut marked) = (0, 0, 0);
+    while clean < runs() && stolen <= STOLEN_BY_CLEAN_MOST * runs() {
         let found = quick(&load, &StopFlag::new()).unwrap();
         assert!(found.errors.is_empty(), "{:?}", found.error_examples);
+        if found.validity.iter().any(|mark| mark.rule == "steal") {
+            stolen += 1;
+            continue;
+        }
+        clean += 1;
         marked += u32::from(!found.validity.is_empty());
         for mark in found.validity {
             marks.entry(mark.rule).or_default().push(mark.reason);
@@ -37,9 +44,12 @@ fn row(table: &mut Table, name: &str, server: &TruthServer, of: impl Fn(QuickLoa
     table.row(
         format!("clean loads of half a second, {name}"),
         format!("at most {most} marked"),
-        format!("{marked} marked{}", told.map(|told| format!("; {told}")).collect::<String>()),
-        runs(),
-        marked <= most,
+        format!(
+            "{marked} marked{}; beside them the host had a fault of its own in {stolen}, which were marked for it (steal)",
+            told.map(|told| format!("; {told}")).collect::<String>()
+        ),
+        clean,
+        marked <= most && clean == runs(),
     );
 }
 
