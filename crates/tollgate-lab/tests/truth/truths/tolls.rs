@@ -7,7 +7,7 @@ use tollgate_lab::toll::{Findings, compute};
 
 use super::{Table, median, runs};
 use crate::run::{PASS_REQUESTS, burned_us, experiment_of, measure};
-use crate::server::truth_server;
+use crate::server::{TruthServer, truth_server};
 
 /// Blocks of a comparison, as in a quick run.
 const BLOCKS: u32 = 8;
@@ -47,31 +47,35 @@ struct Dearer {
 }
 
 /// Runs of a pair of classes until there are so many comparisons, each with what was so in its run.
-fn compared(classes: [&str; 2]) -> Vec<(Vec<Toll>, Dearer)> {
+fn compared(classes: [&str; 2], table: &mut Table) -> Vec<(Vec<Toll>, Dearer)> {
     let server = truth_server();
     let mut all = Vec::new();
     while (all.len() as u32) < runs() {
-        // Each run has classes of its own, so that the server counts them by themselves.
-        let [baseline, variant] = classes.map(|class| format!("{class},seed-{}", all.len()));
-        let experiment = experiment_of(&server, (&baseline, &variant), SLICE_MS);
         let wanted = (runs() - all.len() as u32).min(OF_A_RUN);
-        let (outcome, _folder) = measure(&server, experiment, wanted * BLOCKS, &());
-        assert_eq!(outcome.ending, Ending::Complete);
-        let used_us = |class: &str| server.did(class).ms("thread_ns/mean") * 1e3;
-        let dearer = Dearer {
-            burned: burned_us(&server, &variant) - burned_us(&server, &baseline),
-            used: used_us(&variant) - used_us(&baseline),
-        };
-        all.extend(comparisons(&outcome.result).into_iter().map(|tolls| (tolls, dearer)));
+        all.extend(table.calm.measure(|number| compared_in_a_run(&server, classes, wanted, number)));
     }
     all
+}
+
+/// So many comparisons in one run, which has classes of its own, so that the server counts them by themselves.
+fn compared_in_a_run(server: &TruthServer, classes: [&str; 2], wanted: u32, number: usize) -> Vec<(Vec<Toll>, Dearer)> {
+    let [baseline, variant] = classes.map(|class| format!("{class},seed-{number}"));
+    let experiment = experiment_of(server, (&baseline, &variant), SLICE_MS);
+    let (outcome, _folder) = measure(server, experiment, wanted * BLOCKS, &());
+    assert_eq!(outcome.ending, Ending::Complete);
+    let used_us = |class: &str| server.did(class).ms("thread_ns/mean") * 1e3;
+    let dearer = Dearer {
+        burned: burned_us(server, &variant) - burned_us(server, &baseline),
+        used: used_us(&variant) - used_us(&baseline),
+    };
+    comparisons(&outcome.result).into_iter().map(|tolls| (tolls, dearer)).collect()
 }
 
 #[test]
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn two_hundred_microseconds_dearer() {
-    let all = compared(DEARER);
     let mut table = Table::default();
+    let all = compared(DEARER, &mut table);
     let count = all.len() as u32;
     let used: fn(&Dearer) -> f64 = |dearer| dearer.used;
     let burned_in_a_pass: fn(&Dearer) -> f64 = |dearer| dearer.burned * PASS_REQUESTS as f64 / 1e3;
@@ -109,8 +113,8 @@ fn two_hundred_microseconds_dearer() {
 #[test]
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn the_same_twice() {
-    let all = compared(["burn-100", "burn-0100"]);
     let mut table = Table::default();
+    let all = compared(["burn-100", "burn-0100"], &mut table);
     let count = all.len() as u32;
     let sees =
         |tolls: &[Toll]| tolls.iter().any(|toll| matches!(toll.verdict, TollVerdict::Dearer | TollVerdict::Cheaper));
