@@ -90,6 +90,13 @@ impl TruthServer {
         body.lines().skip(1).map(logged).collect()
     }
 
+    /// What each request of a class took of the serving thread's CPU, in microseconds, in the order of arrival.
+    pub(crate) fn cpu_us(&self, class: &str) -> Vec<f64> {
+        let answer = self.client().answer(&format!("truth/cpu/{class}"));
+        let body = answer.split("\r\n\r\n").nth(1).expect("an answer has a body");
+        body.lines().map(|line| line.parse::<f64>().expect("a line is a number") / 1e3).collect()
+    }
+
     /// How late its answers were by its own account.
     pub(crate) fn error(&self) -> String {
         self.client().answer("truth/error").split("\r\n\r\n").nth(1).expect("an answer has a body").to_owned()

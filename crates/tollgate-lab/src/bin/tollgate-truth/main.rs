@@ -76,7 +76,7 @@ fn help() -> String {
          The first segment of a path is a class, `plain` or a list such as constant-5000,errors-37:\n",
     );
     text += &listed(behaviour::NAMES);
-    text += "\n/truth/counts, /truth/log/CLASS and /truth/error tell what was done.\n\nA burden is a list of:\n";
+    text += "\n/truth/counts, /truth/log/CLASS, /truth/cpu/CLASS and /truth/error tell what was done.\n\nA burden is a list of:\n";
     text += &listed(burden::NAMES);
     text
 }

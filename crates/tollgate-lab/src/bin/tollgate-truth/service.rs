@@ -1,7 +1,7 @@
 //! The scripted answers: `/CLASS/items` is a list, `/CLASS/items/ID` an entity of it, anything else below a class an
 //! answer that repeats its path; a table to insert into stands below `odata` and `rest`. `/truth/counts`, `/truth/log`,
-//! `/truth/log/CLASS` and `/truth/error` tell what was done, `/truth/faults` what was done to tables; they are not counted
-//! themselves.
+//! `/truth/log/CLASS`, `/truth/cpu/CLASS` and `/truth/error` tell what was done, `/truth/faults` what was done to tables;
+//! they are not counted themselves.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -86,7 +86,14 @@ impl Truth {
                     self.tables().iter().map(|(class, table)| (class.clone(), table.faults())).collect();
                 ("application/json", serde_json::to_string(&faults).expect("counts by name are JSON"))
             }
-            _ => ("text/csv", self.ledger().log(Some(path.strip_prefix("log/")?))),
+            _ => match path.split_once('/')? {
+                ("log", class) => ("text/csv", self.ledger().log(Some(class))),
+                ("cpu", class) => {
+                    self.settle();
+                    ("text/csv", self.ledger().cpu(class))
+                }
+                _ => return None,
+            },
         })
     }
 

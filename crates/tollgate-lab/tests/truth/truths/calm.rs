@@ -9,8 +9,6 @@ use tollgate_lab::validity::STEAL_SHARE_MAX;
 
 /// Of what is measured again a test does no more than for so long: a host that is never calm shall be seen in the rows.
 const PATIENCE: Duration = Duration::from_mins(4);
-/// A host that was just busy is often busy a moment later.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// Measures while the host leaves the cores alone.
 #[derive(Debug)]
@@ -41,7 +39,6 @@ impl Calm {
             if is_calm || self.lost > PATIENCE {
                 return found;
             }
-            std::thread::sleep(PAUSE);
             self.lost += begun.elapsed();
             self.again += 1;
         }
