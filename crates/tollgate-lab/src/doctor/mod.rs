@@ -12,7 +12,7 @@ mod time;
 
 use serde::Serialize;
 
-pub use system::System;
+pub use system::{Seen, System};
 
 /// The most requests that a built-in experiment has under way at the same time: the largest level of `mediation`.
 const CONNECTIONS_MAX: u64 = 2_560;
@@ -31,6 +31,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "governor", examine: processor::governor },
     Check { name: "turbo", examine: processor::turbo },
     Check { name: "steal", examine: time::steal },
+    Check { name: "wake-up", examine: time::wake_up },
     Check { name: "load-average", examine: time::load_average },
     Check { name: "clock-source", examine: time::clock_source },
     Check { name: "memory", examine: memory::memory },

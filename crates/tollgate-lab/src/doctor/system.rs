@@ -6,13 +6,15 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::cores::Cores;
 use crate::probe::system::Ticks;
 
 /// So long the hypervisor is watched: a hundred ticks of each core, so that one in a hundred can be seen.
 const WATCHED: Duration = Duration::from_secs(1);
+/// Meanwhile it sleeps for so long at a time, to see how late a core wakes.
+const SLEEP: Duration = Duration::from_millis(1);
 /// So much of a file is read: none of those that are looked at is larger.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -20,8 +22,16 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 #[derive(Debug, Clone)]
 pub struct System {
     root: PathBuf,
+    pub(super) seen: Seen,
+}
+
+/// What was seen of a machine over a while.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Seen {
     /// Share of the time of the cores that the hypervisor took, 0 to 1.
-    pub(super) steal_share: f64,
+    pub steal_share: f64,
+    /// By how much one sleep in a hundred was late.
+    pub wake_late: Duration,
 }
 
 impl System {
@@ -30,13 +40,21 @@ impl System {
     pub fn here() -> System {
         let cores = Cores::divide().all;
         let before = Ticks::now(&cores);
-        thread::sleep(WATCHED);
-        System::below("/", Ticks::now(&cores).since(before).steal_share())
+        let begun = Instant::now();
+        let mut late = Vec::new();
+        while begun.elapsed() < WATCHED {
+            let asleep = Instant::now();
+            thread::sleep(SLEEP);
+            late.push(asleep.elapsed().saturating_sub(SLEEP));
+        }
+        late.sort_unstable();
+        let wake_late = late[late.len() - 1 - late.len() / 100];
+        System::below("/", Seen { steal_share: Ticks::now(&cores).since(before).steal_share(), wake_late })
     }
 
     /// A machine whose /proc and /sys stand below `root`, and what was seen of it.
-    pub fn below(root: impl Into<PathBuf>, steal_share: f64) -> System {
-        System { root: root.into(), steal_share }
+    pub fn below(root: impl Into<PathBuf>, seen: Seen) -> System {
+        System { root: root.into(), seen }
     }
 
     /// A file's text without the white space around it; `path` begins with `/`.
@@ -127,6 +145,6 @@ mod tests {
 
     #[test]
     fn this_machine_tells_its_cores() {
-        assert_eq!(System::below("/", 0.0).cores(), Cores::divide().all);
+        assert_eq!(System::below("/", Seen::default()).cores(), Cores::divide().all);
     }
 }

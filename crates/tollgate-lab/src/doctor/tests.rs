@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use super::*;
 
@@ -38,7 +39,7 @@ const LIMITS: &str = "proc/self/limits";
 const STATUS: &str = "proc/self/status";
 
 /// What is found on the sound machine after some of its files were written anew; an empty text takes a file away.
-fn found(changes: &[(&str, &str)], steal_share: f64) -> Vec<Finding> {
+fn found(changes: &[(&str, &str)], seen: Seen) -> Vec<Finding> {
     let root = tempfile::tempdir().unwrap();
     for (path, text) in SOUND.iter().chain(changes) {
         let file = root.path().join(path);
@@ -49,12 +50,12 @@ fn found(changes: &[(&str, &str)], steal_share: f64) -> Vec<Finding> {
             fs::write(file, text).unwrap();
         }
     }
-    examine(&System::below(root.path(), steal_share))
+    examine(&System::below(root.path(), seen))
 }
 
 /// Holds the only finding that is not `ok` against its check, its verdict and words of its three texts.
-fn check_with(steal_share: f64, changes: &[(&str, &str)], name: &str, verdict: Verdict, words: [&str; 3]) {
-    let found = found(changes, steal_share);
+fn check_with(seen: Seen, changes: &[(&str, &str)], name: &str, verdict: Verdict, words: [&str; 3]) {
+    let found = found(changes, seen);
     let worse: Vec<&Finding> = found.iter().filter(|finding| finding.verdict != Verdict::Ok).collect();
     let [only] = worse[..] else { panic!("{name}: {worse:#?}") };
     assert_eq!((only.name, only.verdict), (name, verdict), "{only:#?}");
@@ -65,12 +66,12 @@ fn check_with(steal_share: f64, changes: &[(&str, &str)], name: &str, verdict: V
 }
 
 fn check(changes: &[(&str, &str)], name: &str, verdict: Verdict, words: [&str; 3]) {
-    check_with(0.0, changes, name, verdict, words);
+    check_with(Seen::default(), changes, name, verdict, words);
 }
 
 /// What an unblamed check says.
 fn check_ok(changes: &[(&str, &str)], name: &str, words: &str) {
-    let found = found(changes, 0.0);
+    let found = found(changes, Seen::default());
     let finding = found.iter().find(|finding| finding.name == name).unwrap();
     assert_eq!(
         (finding.verdict, finding.costs.as_ref(), finding.mend.as_ref()),
@@ -82,7 +83,7 @@ fn check_ok(changes: &[(&str, &str)], name: &str, words: &str) {
 
 #[test]
 fn nothing_is_to_be_done_on_a_sound_machine() {
-    let found = found(&[], 0.01);
+    let found = found(&[], Seen { steal_share: 0.01, wake_late: Duration::from_micros(500) });
     assert_eq!(found.len(), CHECKS.len());
     assert!(found.iter().all(|finding| finding.verdict == Verdict::Ok && finding.mend.is_none()), "{found:#?}");
 }
@@ -90,7 +91,7 @@ fn nothing_is_to_be_done_on_a_sound_machine() {
 #[test]
 fn a_system_that_tells_nothing_is_not_blamed() {
     let root = tempfile::tempdir().unwrap();
-    let found = examine(&System::below(root.path(), 0.0));
+    let found = examine(&System::below(root.path(), Seen::default()));
     assert!(found.iter().all(|finding| finding.verdict == Verdict::Ok), "{found:#?}");
 }
 
@@ -194,8 +195,11 @@ fn both_sides_keep_their_cores_and_the_cores_their_clock() {
 #[test]
 fn time_belongs_to_the_run_and_is_cheap_to_read() {
     let words = ["5.0 % of a second", "marks its figures", "the host is calmer"];
-    check_with(0.05, &[], "steal", Verdict::Warns, words);
-    check_with(0.1, &[], "steal", Verdict::Bad, ["10.0 %", "hypervisor", "of its own"]);
+    let stolen = |steal_share| Seen { steal_share, ..Seen::default() };
+    check_with(stolen(0.05), &[], "steal", Verdict::Warns, words);
+    check_with(stolen(0.1), &[], "steal", Verdict::Bad, ["10.0 %", "hypervisor", "of its own"]);
+    let late = Seen { wake_late: Duration::from_micros(510), ..Seen::default() };
+    check_with(late, &[], "wake-up", Verdict::Warns, ["late by 0.51 ms", "host", "/dev/cpu_dma_latency"]);
     const LOAD: &str = "proc/loadavg";
     check(&[(LOAD, "2.01 1 1 1/2 3")], "load-average", Verdict::Warns, ["2.01 in the last minute", "else", "`top`"]);
     check(&[(LOAD, "8.00 1 1 1/2 3")], "load-average", Verdict::Bad, ["on 8 cores", "takes time", "ended"]);

@@ -1,10 +1,14 @@
-//! Who else takes the time, and whether reading it is cheap.
+//! Who else takes the time, how late it is given back, and whether reading it is cheap.
+
+use std::time::Duration;
 
 use super::{Diagnosis, System, Verdict};
 use crate::validity::STEAL_SHARE_MAX;
 
 /// From this share on the hypervisor, not the subject, is what is measured.
 const STEAL_SHARE_BAD: f64 = 0.1;
+/// A timer of the kernel is late by some 60 us as it is, and a core of a machine of its own wakes in less than 200.
+const WAKE_LATE_MAX: Duration = Duration::from_micros(500);
 /// Share of the cores that may be busy before a run.
 const LOAD_SHARE_MAX: f64 = 0.25;
 /// Sources of time that are read without a system call.
@@ -13,7 +17,7 @@ const CLOCKS_CHEAP: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_pag
 const CLOCK_COARSE: &str = "jiffies";
 
 pub(super) fn steal(system: &System) -> Diagnosis {
-    let share = system.steal_share;
+    let share = system.seen.steal_share;
     let found = format!("{:.1} % of a second", share * 100.0);
     if share <= STEAL_SHARE_MAX {
         return Diagnosis::ok(found);
@@ -22,6 +26,18 @@ pub(super) fn steal(system: &System) -> Diagnosis {
     let costs =
         "the hypervisor gives the time to others: a run marks its figures, and high percentiles are those of the host";
     Diagnosis::worse(verdict, found, costs, "run when the host is calmer, or on a machine of its own")
+}
+
+pub(super) fn wake_up(system: &System) -> Diagnosis {
+    let found = format!("one in a hundred is late by {:.2} ms", system.seen.wake_late.as_secs_f64() * 1e3);
+    if system.seen.wake_late <= WAKE_LATE_MAX {
+        return Diagnosis::ok(found);
+    }
+    let costs = "a core that rests comes back late, a virtual one when its host gives it back: high percentiles of short answers are \
+                 those of the machine";
+    let mend = "as root, in the shell that starts the run: exec 9> /dev/cpu_dma_latency; echo 0 >&9 (no core rests while it is \
+                open)";
+    Diagnosis::worse(Verdict::Warns, found, costs, mend)
 }
 
 pub(super) fn load_average(system: &System) -> Diagnosis {
