@@ -199,7 +199,7 @@ fn time_belongs_to_the_run_and_is_cheap_to_read() {
     check_with(stolen(0.05), &[], "steal", Verdict::Warns, words);
     check_with(stolen(0.1), &[], "steal", Verdict::Bad, ["10.0 %", "hypervisor", "of its own"]);
     let late = Seen { wake_late: Duration::from_micros(510), ..Seen::default() };
-    check_with(late, &[], "wake-up", Verdict::Warns, ["late by 0.51 ms", "host", "/dev/cpu_dma_latency"]);
+    check_with(late, &[], "wake-up", Verdict::Warns, ["ends 0.51 ms late", "hears of it late", "/dev/cpu_dma_latency"]);
     const LOAD: &str = "proc/loadavg";
     check(&[(LOAD, "2.01 1 1 1/2 3")], "load-average", Verdict::Warns, ["2.01 in the last minute", "else", "`top`"]);
     check(&[(LOAD, "8.00 1 1 1/2 3")], "load-average", Verdict::Bad, ["on 8 cores", "takes time", "ended"]);

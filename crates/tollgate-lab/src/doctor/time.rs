@@ -29,14 +29,16 @@ pub(super) fn steal(system: &System) -> Diagnosis {
 }
 
 pub(super) fn wake_up(system: &System) -> Diagnosis {
-    let found = format!("one in a hundred is late by {:.2} ms", system.seen.wake_late.as_secs_f64() * 1e3);
+    let late_ms = system.seen.wake_late.as_secs_f64() * 1e3;
+    let found = format!("of sleeps of 1 ms one in a hundred ends {late_ms:.2} ms late or later");
     if system.seen.wake_late <= WAKE_LATE_MAX {
         return Diagnosis::ok(found);
     }
-    let costs = "a core that rests comes back late, a virtual one when its host gives it back: high percentiles of short answers are \
-                 those of the machine";
-    let mend = "as root, in the shell that starts the run: exec 9> /dev/cpu_dma_latency; echo 0 >&9 (no core rests while it is \
-                open)";
+    let costs =
+        "whoever waits for an answer hears of it late: high percentiles of short answers are those of the machine";
+    let mend = "if nothing else runs here, its cores rest too deeply, as those of virtual machines do. As root, in the shell that \
+                starts the run: exec 9> /dev/cpu_dma_latency; echo 0 >&9 (none rests while it is open; this costs power, and a run \
+                with it is not to be compared with one without)";
     Diagnosis::worse(Verdict::Warns, found, costs, mend)
 }
 

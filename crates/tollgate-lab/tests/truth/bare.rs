@@ -23,7 +23,8 @@ const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 const USERS_AT_A_RATE: usize = 400;
 /// So long their requests do not count: the server is still taking so many connections when the first ones come.
 const SETTLING: Duration = Duration::from_millis(200);
-/// So long before something is due the clock is looked at all the time: a sleeping core takes a while to wake.
+/// At least so long before something is due, and at most a millisecond more, the clock is looked at all the time: a sleeping
+/// core takes a while to wake.
 const AWAKE_BEFORE: Duration = Duration::from_micros(100);
 
 /// One of them.

@@ -94,7 +94,7 @@ impl TruthServer {
     pub(crate) fn cpu_us(&self, class: &str) -> Vec<f64> {
         let answer = self.client().answer(&format!("truth/cpu/{class}"));
         let body = answer.split("\r\n\r\n").nth(1).expect("an answer has a body");
-        body.lines().map(|line| line.parse::<f64>().expect("a line is a number") / 1e3).collect()
+        body.lines().skip(1).map(|line| line.parse::<f64>().expect("a line is a number") / 1e3).collect()
     }
 
     /// How late its answers were by its own account.

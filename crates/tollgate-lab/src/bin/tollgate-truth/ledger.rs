@@ -163,10 +163,11 @@ impl Ledger {
         text
     }
 
-    /// CPU time of the thread for each request of a class, in nanoseconds and in the order of their arrival, a line for each.
+    /// CPU time of the thread for each request of a class, in the order of their arrival and as a table.
     pub(crate) fn cpu(&self, of: &str) -> String {
         let class = self.classes.get(of);
-        class.map(|class| class.thread_ns.iter().map(|ns| format!("{ns}\n")).collect()).unwrap_or_default()
+        let lines = class.into_iter().flat_map(|class| &class.thread_ns).map(|ns| format!("{ns}\n"));
+        std::iter::once("thread_ns\n".to_owned()).chain(lines).collect()
     }
 
     /// How late its own answers were, a line for each class: what it is wrong by itself.
@@ -308,7 +309,10 @@ mod tests {
             assert_eq!(count(path), Some(expected), "{path}");
         }
         assert_eq!(ledger.log(Some("plain")).lines().nth(2), Some("\"plain\",1000,2000,3000,3000"));
-        assert_eq!((ledger.cpu("plain"), ledger.cpu("other")), ("70\n".to_owned(), String::new()));
+        assert_eq!(
+            (ledger.cpu("plain"), ledger.cpu("other")),
+            ("thread_ns\n70\n".to_owned(), "thread_ns\n".to_owned())
+        );
         assert_eq!((ledger.log(None), ledger.log(Some("other")).lines().count()), (ledger.log(Some("plain")), 1));
         assert_eq!(
             ledger.error(),

@@ -88,10 +88,7 @@ impl Truth {
             }
             _ => match path.split_once('/')? {
                 ("log", class) => ("text/csv", self.ledger().log(Some(class))),
-                ("cpu", class) => {
-                    self.settle();
-                    ("text/csv", self.ledger().cpu(class))
-                }
+                ("cpu", class) => ("text/csv", self.ledger().cpu(class)),
                 _ => return None,
             },
         })

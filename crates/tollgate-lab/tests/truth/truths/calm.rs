@@ -1,5 +1,6 @@
-//! A shared host takes cores away, for minutes at a time a tenth of them. The lab marks what was measured then (`steal`), so that
-//! it is no truth about unmarked figures: it is measured again.
+//! A shared host takes cores away, for minutes at a time a tenth of them. The lab marks what it measures then (`steal`), so that
+//! it is no truth about unmarked figures: it is measured again, by the same bound on the same reading of the kernel, but over
+//! all of a slice, with the bare sockets in it.
 
 use std::time::{Duration, Instant};
 
@@ -7,36 +8,46 @@ use tollgate_lab::cores::Cores;
 use tollgate_lab::probe::system::Ticks;
 use tollgate_lab::validity::STEAL_SHARE_MAX;
 
-/// Of what is measured again a test does no more than for so long: a host that is never calm shall be seen in the rows.
+/// A test measures again for no longer than so much time in all. What is disturbed after that counts, and its rows say so.
 const PATIENCE: Duration = Duration::from_mins(4);
 
 /// Measures while the host leaves the cores alone.
 #[derive(Debug)]
 pub(super) struct Calm {
+    /// What is measured at a time.
+    pub(super) unit: &'static str,
     cores: Vec<usize>,
     /// What has been measured, the disturbed included.
     measured: usize,
-    /// Of them those that were measured again since they were last told.
+    /// Of them those that were measured again, and those that count although they were disturbed: for the rows that are told
+    /// next.
     again: u32,
+    kept: u32,
+    is_told: bool,
     lost: Duration,
 }
 
 impl Default for Calm {
     fn default() -> Calm {
-        Calm { cores: Cores::divide().all, measured: 0, again: 0, lost: Duration::ZERO }
+        let cores = Cores::divide().all;
+        Calm { unit: "slices", cores, measured: 0, again: 0, kept: 0, is_told: false, lost: Duration::ZERO }
     }
 }
 
 impl Calm {
-    /// Measures until the lab would not mark it for what the host took. Each time has a number of its own, for classes of the
-    /// server whose log is of nothing else.
+    /// Measures until the host took no more than what the lab marks. Each time has a number of its own, for classes of the server
+    /// whose log is of nothing else.
     pub(super) fn measure<T>(&mut self, mut slice: impl FnMut(usize) -> T) -> T {
+        if std::mem::take(&mut self.is_told) {
+            (self.again, self.kept) = (0, 0);
+        }
         loop {
             let (begun, ticks) = (Instant::now(), Ticks::now(&self.cores));
             self.measured += 1;
             let found = slice(self.measured);
             let is_calm = Ticks::now(&self.cores).since(ticks).steal_share() <= STEAL_SHARE_MAX;
             if is_calm || self.lost > PATIENCE {
+                self.kept += u32::from(!is_calm);
                 return found;
             }
             self.lost += begun.elapsed();
@@ -44,11 +55,15 @@ impl Calm {
         }
     }
 
-    /// How often something was measured again since this was last asked, as the end of a sentence.
+    /// How much of what a row rests on was measured again, as the end of a sentence. Rows that are told together rest on the same.
     pub(super) fn told(&mut self) -> String {
-        match std::mem::take(&mut self.again) {
-            0 => String::new(),
-            again => format!("; {again} more marked (steal) and measured again"),
+        self.is_told = true;
+        let mut text = String::new();
+        for (count, what) in [(self.again, "measured again"), (self.kept, "counted though stolen from")] {
+            if count > 0 {
+                text += &format!("; {count} {} {what}", self.unit);
+            }
         }
+        text
     }
 }

@@ -7,7 +7,7 @@ use tollgate_lab::load::{Arrivals, QuickLoad, QuickResult, Rate, quick, quick_re
 use tollgate_lab::results::Percentiles;
 use tollgate_lab::run::StopFlag;
 
-use super::{Table, median, repetitions};
+use super::{Table, median, repetitions, skipped};
 use crate::bare::{bare_times, percentile_ms};
 use crate::frozen::frozen_within;
 use crate::server::{Logged, TruthServer, truth_server};
@@ -123,7 +123,10 @@ fn constant(service_us: u64, rows: &[(usize, usize)]) {
             least >= service_ms * 0.999 && added <= bound,
         );
         let tails: Option<Vec<(f64, f64)>> = found.iter().map(|block| block.engine.p99.zip(block.way.p99)).collect();
-        let Some(tails) = tails else { continue };
+        let Some(tails) = tails else {
+            skipped(format!("constant service time of {name}: p99, since a block has fewer than 3,000 requests"));
+            continue;
+        };
         let tail = median(tails.iter().map(|(engine, _)| *engine).collect());
         let way = median(tails.iter().map(|(_, way)| *way).collect());
         let mut differences: Vec<f64> = tails.iter().map(|(engine, way)| engine - way).collect();
@@ -134,7 +137,8 @@ fn constant(service_us: u64, rows: &[(usize, usize)]) {
             format!("constant service time of {name}: p99"),
             format!("not below the log, at most 3 % ({:.0} us) above log and way", bound * 1e3),
             format!(
-                "{:+.0} us of the log, bare sockets {:+.0} us: {:+.0} us (half of the blocks {:+.0} to {:+.0})",
+                "{:+.0} us of the log, bare sockets {:+.0} us; of the differences by block the middle one {:+.0} us (half of them \
+                 {:+.0} to {:+.0})",
                 tail * 1e3,
                 way * 1e3,
                 added * 1e3,

@@ -21,11 +21,11 @@ const SLICE_MS: u32 = 5;
 /// Bare users of a run take turns in slices of so long, each after its connection has stood for a moment.
 const WAY_SLICE: Duration = Duration::from_millis(250);
 const RAMP_UP: Duration = Duration::from_millis(20);
-/// From here on are the seeds of what they ask for, which the trials do not use.
-const BARE_SEEDS: usize = 1000;
-/// Two classes of which the second burns 200 us more. Both let the client wait so long that its core comes to rest: were one
-/// of them shorter than what a host keeps a core awake for (some 200 us), waking the client would be much dearer after the
-/// other. It is somewhat dearer even so, by some 5 us of 50, which bare sockets see too.
+/// What they ask for has another seed than the trials': its last digits are these.
+const BARE_SEEDS: &str = "000";
+/// Two classes of which the second burns 200 us more. Both let the client wait longer than what a host keeps a core awake for
+/// (some 200 us): were one of them shorter, waking the client would be much dearer after the other. The way is longer after the
+/// longer wait even so, by some 5 us of 50, which bare sockets see too.
 const DEARER: [&str; 2] = ["burn-400", "burn-600"];
 
 /// Each comparison of its own trials.
@@ -45,16 +45,18 @@ fn missed_most(runs: u32) -> u32 {
     (expected + 2.3 * (expected * 0.95).sqrt()).floor() as u32
 }
 
-/// What a request of the second class took more than one of the first in the trials of a comparison, in microseconds.
+/// What a request of the second class took more than one of the first, in microseconds.
 #[derive(Debug, Clone, Copy)]
 struct Dearer {
-    /// Time from arrival to departure by the server's own account, which is what was burned on purpose and what the machine
-    /// took meanwhile.
+    /// What was burned on purpose, in the whole run.
+    burned: f64,
+    /// Time from arrival to departure by the server's own account, in the trials of the comparison: what was burned, and what the
+    /// machine took meanwhile.
     served: f64,
-    /// All that the server's thread used of its CPU: beside what is burned, a request that comes after a longer rest finds less
-    /// of what it needs near the core.
+    /// All that the server's thread used of its CPU in them: beside what is burned, a request that comes after a longer rest finds
+    /// less of what it needs near the core.
     used: f64,
-    /// The way to the server and back, by bare sockets and beside the trials.
+    /// The way to the server and back, by bare sockets after the run.
     way: f64,
 }
 
@@ -66,61 +68,72 @@ struct Took {
     used: f64,
 }
 
-/// Runs of a pair of classes until there are so many comparisons, each with what was so in its run.
-fn compared(classes: [&str; 2], table: &mut Table) -> Vec<(Vec<Toll>, Dearer)> {
+/// Runs of a pair of classes until there are so many comparisons, each with what `of_run` knows of it. Each run has classes of
+/// its own, so that the server counts them by themselves.
+fn compared<T>(
+    classes: [&str; 2],
+    table: &mut Table,
+    of_run: impl Fn(&TruthServer, &RunResult, &[String; 2]) -> Vec<T>,
+) -> Vec<(Vec<Toll>, T)> {
     let server = truth_server();
+    table.calm.unit = "runs of 5 comparisons";
     let mut all = Vec::new();
     while (all.len() as u32) < runs() {
         let wanted = (runs() - all.len() as u32).min(OF_A_RUN);
-        all.extend(table.calm.measure(|number| compared_in_a_run(&server, classes, wanted, number)));
+        all.extend(table.calm.measure(|number| {
+            let classes = classes.map(|class| format!("{class},seed-{number}"));
+            let experiment = experiment_of(&server, (&classes[0], &classes[1]), SLICE_MS);
+            let (outcome, _folder) = measure(&server, experiment, wanted * BLOCKS, &());
+            assert_eq!(outcome.ending, Ending::Complete);
+            let known = of_run(&server, &outcome.result, &classes);
+            comparisons(&outcome.result).into_iter().zip(known).collect::<Vec<_>>()
+        }));
     }
     all
 }
 
-/// So many comparisons in one run, which has classes of its own, so that the server counts them by themselves.
-fn compared_in_a_run(server: &TruthServer, classes: [&str; 2], wanted: u32, number: usize) -> Vec<(Vec<Toll>, Dearer)> {
-    let [baseline, variant] = classes.map(|class| format!("{class},seed-{number}"));
-    let experiment = experiment_of(server, (&baseline, &variant), SLICE_MS);
-    let (outcome, _folder) = measure(server, experiment, wanted * BLOCKS, &());
-    assert_eq!(outcome.ending, Ending::Complete);
-    let burned_us = burned_us(server, &variant) - burned_us(server, &baseline);
-    assert!((burned_us - 200.0).abs() < 5.0 || classes != DEARER, "the server itself was wrong: {burned_us}");
-    let trials = &outcome.result.trials;
-    let [of_baseline, of_variant] = [("bottom", &baseline), ("top", &variant)]
-        .map(|(name, class)| took(server, class, trials.iter().filter(|trial| trial.variant == name)));
-    let way = way_dearer_us(server, classes, number);
-    let dearer = of_variant.iter().zip(of_baseline).map(|(variant, baseline)| Dearer {
-        served: variant.served - baseline.served,
-        used: variant.used - baseline.used,
-        way,
-    });
-    comparisons(&outcome.result).into_iter().zip(dearer).collect()
+/// What is known of each comparison of a run of the dearer pair.
+fn dearer(server: &TruthServer, result: &RunResult, classes: &[String; 2]) -> Vec<Dearer> {
+    let burned = burned_us(server, &classes[1]) - burned_us(server, &classes[0]);
+    assert!((burned - 200.0).abs() < 5.0, "the server itself was wrong: {burned}");
+    let [baseline, variant] = [("bottom", &classes[0]), ("top", &classes[1])]
+        .map(|(name, class)| took(server, class, result.trials.iter().filter(|trial| trial.variant == name)));
+    let way = way_dearer_us(server, classes);
+    let of_pair = |(variant, baseline): (&Took, Took)| {
+        let (served, used) = (variant.served - baseline.served, variant.used - baseline.used);
+        Dearer { burned, served, used, way }
+    };
+    variant.iter().zip(baseline).map(of_pair).collect()
 }
 
 /// What a request of a class took in each comparison of a run, on average.
 ///
-/// The trials are the last that the server saw of a class; before them there was the warm-up, in which a class is new to it.
+/// The trials are the last that the server saw of a class; before them there was the warm-up, in which a class is new to it. One
+/// user asks, so that requests leave in the order in which they came.
 fn took<'a>(server: &TruthServer, class: &str, trials: impl Iterator<Item = &'a Trial> + Clone) -> Vec<Took> {
     let (log, cpu_us) = (server.log(class), server.cpu_us(class));
+    assert_eq!(log.len(), cpu_us.len(), "each request has its CPU time");
     let in_trials: u64 = trials.clone().map(|trial| trial.requests).sum();
     let mut place = log.len() - in_trials as usize;
     let mut all: Vec<Took> = Vec::new();
-    let mut begun_ms: Vec<f64> = Vec::new();
     for trial in trials {
-        begun_ms.push(log[place].arrival_ns as f64 / 1e6 - trial.start_ms);
         let of_trial = place..place + trial.requests as usize;
         place = of_trial.end;
+        let logged = &log[of_trial.clone()];
+        // Between two trials of a class there is one of the other, so that requests of two would take longer.
+        let took_ms = (logged[logged.len() - 1].departure_ns - logged[0].arrival_ns) as f64 / 1e6;
+        assert!(
+            took_ms < trial.duration_ms + 1.0,
+            "not the requests of a trial of {} ms: {took_ms} ms",
+            trial.duration_ms
+        );
         let comparison = (trial.block / BLOCKS) as usize;
         all.resize(all.len().max(comparison + 1), Took::default());
         let took = &mut all[comparison];
-        took.requests += of_trial.len() as f64;
-        took.used += cpu_us[of_trial.clone()].iter().sum::<f64>();
-        let served_ns: u64 = log[of_trial].iter().map(|logged| logged.departure_ns - logged.arrival_ns).sum();
-        took.served += served_ns as f64 / 1e3;
+        took.requests += logged.len() as f64;
+        took.served += logged.iter().map(|logged| logged.departure_ns - logged.arrival_ns).sum::<u64>() as f64 / 1e3;
+        took.used += cpu_us[of_trial].iter().sum::<f64>();
     }
-    begun_ms.sort_by(f64::total_cmp);
-    let off_ms = begun_ms[begun_ms.len() - 1] - begun_ms[0];
-    assert!(off_ms < 20.0, "not the trials: their first requests came {off_ms} ms apart from when they began");
     all.iter_mut().for_each(|took| {
         took.used /= took.requests;
         took.served /= took.requests;
@@ -129,8 +142,8 @@ fn took<'a>(server: &TruthServer, class: &str, trials: impl Iterator<Item = &'a 
 }
 
 /// By how much the way of the second class is longer than that of the first, for one bare user and at the median.
-fn way_dearer_us(server: &TruthServer, classes: [&str; 2], number: usize) -> f64 {
-    let classes = classes.map(|class| format!("{class},seed-{}", BARE_SEEDS + number));
+fn way_dearer_us(server: &TruthServer, classes: &[String; 2]) -> f64 {
+    let classes = classes.each_ref().map(|class| format!("{class}{BARE_SEEDS}"));
     let mut times: [Vec<u64>; 2] = Default::default();
     for place in [0, 1, 1, 0] {
         times[place].extend(bare_times(server, &classes[place], 1, (RAMP_UP, WAY_SLICE)));
@@ -142,38 +155,64 @@ fn way_dearer_us(server: &TruthServer, classes: [&str; 2], number: usize) -> f64
     (variant - baseline) * 1e3
 }
 
+/// What a pass takes where each of its requests takes so much, in milliseconds.
+fn of_a_pass_ms(us: f64) -> f64 {
+    us * PASS_REQUESTS as f64 / 1e3
+}
+
 #[test]
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn two_hundred_microseconds_dearer() {
     let mut table = Table::default();
-    let mut all = compared(DEARER, &mut table);
+    let mut all = compared(DEARER, &mut table, dearer);
     let count = all.len() as u32;
     // A slice of each side is a coarse look at 5 us: the one in the middle stands for all.
     let way = median(all.iter().map(|(_, dearer)| dearer.way).collect());
     all.iter_mut().for_each(|(_, dearer)| dearer.way = way);
-    let used: fn(&Dearer) -> f64 = |dearer| dearer.used;
-    let time_of_a_pass: fn(&Dearer) -> f64 = |dearer| (dearer.served + dearer.way) * PASS_REQUESTS as f64 / 1e3;
-    for (figure, name, truth) in [
-        (Figure::SubjectCpu, "CPU time by request, by the server's own account", used),
-        (Figure::UnitTime, "time of a pass of 21 requests, by the server's own account and the way", time_of_a_pass),
+    type Truth = fn(&Dearer) -> f64;
+    let (burned, used): (Truth, Truth) = (|dearer| dearer.burned, |dearer| dearer.used);
+    let burned_in_a_pass: Truth = |dearer| of_a_pass_ms(dearer.burned);
+    let served_in_a_pass: Truth = |dearer| of_a_pass_ms(dearer.served);
+    let time_of_a_pass: Truth = |dearer| of_a_pass_ms(dearer.served + dearer.way);
+    for (figure, name, truth, less) in [
+        (
+            Figure::SubjectCpu,
+            "CPU time by request, by the server's own account",
+            used,
+            [("what was burned", burned)].as_slice(),
+        ),
+        (
+            Figure::UnitTime,
+            "time of a pass of 21 requests, by the server's own account and the way",
+            time_of_a_pass,
+            &[("it without the way", served_in_a_pass), ("what was burned", burned_in_a_pass)],
+        ),
     ] {
-        let tolls: Vec<(&Toll, f64)> = all
+        let tolls: Vec<(&Toll, &Dearer)> = all
             .iter()
-            .filter_map(|(tolls, dearer)| Some((tolls.iter().find(|toll| toll.figure == figure)?, truth(dearer))))
+            .filter_map(|(tolls, dearer)| Some((tolls.iter().find(|toll| toll.figure == figure)?, dearer)))
             .collect();
-        let covers = |(toll, truth): &&(&Toll, f64)| (toll.difference_low..=toll.difference_high).contains(truth);
-        let covered = tolls.iter().filter(covers).count() as u32;
+        let covered_of = |truth: Truth| {
+            let covers = |(toll, dearer): &&(&Toll, &Dearer)| {
+                (toll.difference_low..=toll.difference_high).contains(&truth(dearer))
+            };
+            tolls.iter().filter(covers).count() as u32
+        };
+        let covered = covered_of(truth);
+        let less = less.iter().map(|(name, truth)| format!(" ({name}: {})", covered_of(*truth))).collect::<String>();
         let seen = tolls.iter().filter(|(toll, _)| toll.verdict == TollVerdict::Dearer).count();
-        let mean = tolls.iter().map(|(toll, truth)| toll.difference / truth).sum::<f64>() / f64::from(count);
-        let widths = tolls.iter().map(|(toll, truth)| (toll.difference_high - toll.difference_low) / 2.0 / truth);
+        let mean = tolls.iter().map(|(toll, dearer)| toll.difference / truth(dearer)).sum::<f64>() / f64::from(count);
+        let widths =
+            tolls.iter().map(|(toll, dearer)| (toll.difference_high - toll.difference_low) / 2.0 / truth(dearer));
         let width = widths.sum::<f64>() / f64::from(count);
-        let truth = median(tolls.iter().map(|(_, truth)| *truth).collect());
+        let middle = median(tolls.iter().map(|(_, dearer)| truth(dearer)).collect());
         let least = count - missed_most(count);
         table.row(
             format!("server B = A + 200 us of busy CPU: {name}"),
             format!("the interval covers the truth in at least {least} of {count}"),
             format!(
-                "{covered}; the truth {truth:.3} {}; on average {:.1} % of it, half-width {:.1} %; seen dearer in {seen}",
+                "{covered}{less}; the truth {middle:.3} {}, the way {way:+.1} us by request; on average {:.1} % of it, half-width \
+                 {:.1} %; seen dearer in {seen}",
                 tolls[0].0.unit,
                 mean * 100.0,
                 width * 100.0
@@ -188,7 +227,7 @@ fn two_hundred_microseconds_dearer() {
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn the_same_twice() {
     let mut table = Table::default();
-    let all = compared(["burn-100", "burn-0100"], &mut table);
+    let all = compared(["burn-100", "burn-0100"], &mut table, |_, _, _| vec![(); OF_A_RUN as usize]);
     let count = all.len() as u32;
     let sees =
         |tolls: &[Toll]| tolls.iter().any(|toll| matches!(toll.verdict, TollVerdict::Dearer | TollVerdict::Cheaper));

@@ -7,7 +7,7 @@ use tollgate_lab::cores::Cores;
 use tollgate_lab::load::{QuickLoad, quick};
 use tollgate_lab::run::StopFlag;
 
-use super::{Table, runs};
+use super::{Table, runs, skipped};
 use crate::server::truth_server;
 
 const SLICE: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ fn by_wrk(url: &str, connections: usize) -> f64 {
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn wrk_on_the_same_server() {
     if Command::new("wrk").arg("-v").output().is_err() {
-        println!("skipped: there is no wrk");
+        skipped("there is no wrk");
         return;
     }
     let server = truth_server();
