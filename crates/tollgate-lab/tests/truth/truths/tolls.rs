@@ -155,6 +155,49 @@ fn way_dearer_us(server: &TruthServer, classes: &[String; 2]) -> f64 {
     (variant - baseline) * 1e3
 }
 
+/// What is so of a comparison, in the unit of a toll.
+type Truth = fn(&Dearer) -> f64;
+
+/// The row of a figure: how often the toll's interval covers the truth, and how often it would cover others.
+fn covered(
+    table: &mut Table,
+    all: &[(Vec<Toll>, Dearer)],
+    figure: Figure,
+    truth: (&str, Truth),
+    others: &[(&str, Truth)],
+) {
+    let count = all.len() as u32;
+    let (name, truth) = truth;
+    let of_figure = |toll: &&Toll| toll.figure == figure;
+    let tolls: Vec<(&Toll, &Dearer)> =
+        all.iter().filter_map(|(tolls, dearer)| Some((tolls.iter().find(of_figure)?, dearer))).collect();
+    let covering = |truth: Truth| {
+        let covers =
+            |(toll, dearer): &&(&Toll, &Dearer)| (toll.difference_low..=toll.difference_high).contains(&truth(dearer));
+        tolls.iter().filter(covers).count() as u32
+    };
+    let mean = |of: fn(&Toll) -> f64| {
+        tolls.iter().map(|(toll, dearer)| of(toll) / truth(dearer)).sum::<f64>() / f64::from(count) * 100.0
+    };
+    let others: String = others.iter().map(|(name, truth)| format!(" ({name}: {})", covering(*truth))).collect();
+    let least = count - missed_most(count);
+    table.row(
+        format!("server B = A + 200 us of busy CPU: {name}"),
+        format!("the interval covers the truth in at least {least} of {count}"),
+        format!(
+            "{}{others}; the truth {:.3} {}; on average {:.1} % of it, half-width {:.1} %; seen dearer in {}",
+            covering(truth),
+            median(tolls.iter().map(|(_, dearer)| truth(dearer)).collect()),
+            tolls[0].0.unit,
+            mean(|toll| toll.difference),
+            mean(|toll| (toll.difference_high - toll.difference_low) / 2.0),
+            tolls.iter().filter(|(toll, _)| toll.verdict == TollVerdict::Dearer).count()
+        ),
+        count,
+        covering(truth) >= least,
+    );
+}
+
 /// What a pass takes where each of its requests takes so much, in milliseconds.
 fn of_a_pass_ms(us: f64) -> f64 {
     us * PASS_REQUESTS as f64 / 1e3
@@ -165,62 +208,28 @@ fn of_a_pass_ms(us: f64) -> f64 {
 fn two_hundred_microseconds_dearer() {
     let mut table = Table::default();
     let mut all = compared(DEARER, &mut table, dearer);
-    let count = all.len() as u32;
     // A slice of each side is a coarse look at 5 us: the one in the middle stands for all.
     let way = median(all.iter().map(|(_, dearer)| dearer.way).collect());
     all.iter_mut().for_each(|(_, dearer)| dearer.way = way);
-    type Truth = fn(&Dearer) -> f64;
-    let (burned, used): (Truth, Truth) = (|dearer| dearer.burned, |dearer| dearer.used);
-    let burned_in_a_pass: Truth = |dearer| of_a_pass_ms(dearer.burned);
-    let served_in_a_pass: Truth = |dearer| of_a_pass_ms(dearer.served);
-    let time_of_a_pass: Truth = |dearer| of_a_pass_ms(dearer.served + dearer.way);
-    for (figure, name, truth, less) in [
-        (
-            Figure::SubjectCpu,
-            "CPU time by request, by the server's own account",
-            used,
-            [("what was burned", burned)].as_slice(),
-        ),
-        (
-            Figure::UnitTime,
-            "time of a pass of 21 requests, by the server's own account and the way",
-            time_of_a_pass,
-            &[("it without the way", served_in_a_pass), ("what was burned", burned_in_a_pass)],
-        ),
-    ] {
-        let tolls: Vec<(&Toll, &Dearer)> = all
-            .iter()
-            .filter_map(|(tolls, dearer)| Some((tolls.iter().find(|toll| toll.figure == figure)?, dearer)))
-            .collect();
-        let covered_of = |truth: Truth| {
-            let covers = |(toll, dearer): &&(&Toll, &Dearer)| {
-                (toll.difference_low..=toll.difference_high).contains(&truth(dearer))
-            };
-            tolls.iter().filter(covers).count() as u32
-        };
-        let covered = covered_of(truth);
-        let less = less.iter().map(|(name, truth)| format!(" ({name}: {})", covered_of(*truth))).collect::<String>();
-        let seen = tolls.iter().filter(|(toll, _)| toll.verdict == TollVerdict::Dearer).count();
-        let mean = tolls.iter().map(|(toll, dearer)| toll.difference / truth(dearer)).sum::<f64>() / f64::from(count);
-        let widths =
-            tolls.iter().map(|(toll, dearer)| (toll.difference_high - toll.difference_low) / 2.0 / truth(dearer));
-        let width = widths.sum::<f64>() / f64::from(count);
-        let middle = median(tolls.iter().map(|(_, dearer)| truth(dearer)).collect());
-        let least = count - missed_most(count);
-        table.row(
-            format!("server B = A + 200 us of busy CPU: {name}"),
-            format!("the interval covers the truth in at least {least} of {count}"),
-            format!(
-                "{covered}{less}; the truth {middle:.3} {}, the way {way:+.1} us by request; on average {:.1} % of it, half-width \
-                 {:.1} %; seen dearer in {seen}",
-                tolls[0].0.unit,
-                mean * 100.0,
-                width * 100.0
-            ),
-            count,
-            covered >= least,
-        );
-    }
+    covered(
+        &mut table,
+        &all,
+        Figure::SubjectCpu,
+        ("CPU time by request, by the server's own account", |dearer| dearer.used),
+        &[("what was burned", |dearer| dearer.burned)],
+    );
+    covered(
+        &mut table,
+        &all,
+        Figure::UnitTime,
+        ("time of a pass of 21 requests, by the server's own account and the way", |dearer| {
+            of_a_pass_ms(dearer.served + dearer.way)
+        }),
+        &[
+            ("it without the way", |dearer| of_a_pass_ms(dearer.served)),
+            ("what was burned", |dearer| of_a_pass_ms(dearer.burned)),
+        ],
+    );
 }
 
 #[test]
