@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Answering {
     /// How long an answer takes at least.
     pub(crate) takes: Duration,
-    /// It gets faster with the fourth power of its age and so much: much at first, and enough to be seen later on.
-    pub(crate) quickens: Option<Duration>,
+    /// In such a time it gets twice as fast, again and again.
+    pub(crate) halves_each: Option<Duration>,
     /// It closes each connection behind so many answers.
     pub(crate) answers_a_connection: usize,
     /// Each of so many answers is a 500; 0: none.
@@ -23,8 +23,13 @@ pub(crate) struct Answering {
 }
 
 /// At once, for ever, and right.
-pub(crate) const SOUND: Answering =
-    Answering { takes: Duration::ZERO, quickens: None, answers_a_connection: usize::MAX, each_fails: 0, body: "right" };
+pub(crate) const SOUND: Answering = Answering {
+    takes: Duration::ZERO,
+    halves_each: None,
+    answers_a_connection: usize::MAX,
+    each_fails: 0,
+    body: "right",
+};
 
 /// A server that ends with its owner.
 pub(crate) struct Server {
@@ -78,13 +83,13 @@ impl Drop for Server {
 
 /// Answers until the client or the script closes; what the client did is the load's to tell.
 fn answer(stream: &TcpStream, answering: Answering, started: Instant) -> Option<()> {
-    let Answering { takes, quickens, answers_a_connection, each_fails, body } = answering;
+    let Answering { takes, halves_each, answers_a_connection, each_fails, body } = answering;
     stream.set_nodelay(true).ok()?;
     let mut lines = BufReader::new(stream).lines();
     for number in 1..=answers_a_connection {
         while !lines.next()?.ok()?.is_empty() {}
-        let aged = quickens.map_or(0.0, |time| started.elapsed().as_secs_f64() / time.as_secs_f64());
-        wait(takes.mul_f64((1.0 + aged).powi(-4)));
+        let halvings = halves_each.map_or(0.0, |time| started.elapsed().as_secs_f64() / time.as_secs_f64());
+        wait(takes.mul_f64((-halvings).exp2()));
         let status = if each_fails > 0 && number % each_fails == 0 { "500 Failed" } else { "200 OK" };
         let closing = if number == answers_a_connection { "Connection: close\r\n" } else { "" };
         let length = body.len();
