@@ -426,18 +426,16 @@ impl Recorder {
         self.bins.as_ref().map_or(&[], |bins| &bins.sums)
     }
 
-    /// Mean response time of each bin, in nanoseconds; those in which nothing was answered repeat the one before.
+    /// Mean response time of each bin, in nanoseconds; those in which nothing was answered repeat the one before, or at the
+    /// beginning the first one.
     pub fn course_ns(&self) -> Vec<f64> {
-        let mut last = 0.0;
-        let sums = self.bins.as_ref().map_or(&[][..], |bins| &bins.sums);
-        sums.iter()
-            .map(|(count, sum)| {
-                if *count > 0 {
-                    last = *sum as f64 / *count as f64;
-                }
-                last
-            })
-            .collect()
+        let mean = |(count, sum): &(u64, u64)| (*count > 0).then(|| *sum as f64 / *count as f64);
+        let mut last = self.bins().iter().find_map(mean).unwrap_or_default();
+        let mut repeated = |bin| {
+            last = mean(bin).unwrap_or(last);
+            last
+        };
+        self.bins().iter().map(&mut repeated).collect()
     }
 }
 
@@ -558,6 +556,19 @@ mod tests {
         assert!(recorder.response.equivalent(recorder.response.min(), 300_000));
         assert!(recorder.service.equivalent(recorder.service.min(), 100_000));
         assert_eq!(recorder.course_ns(), [300_000.0, 60_100_000.0]);
+    }
+
+    #[test]
+    fn bins_without_an_answer_repeat_the_one_before_or_the_first() {
+        let start = Instant::now();
+        let mut recorder = Recorder::default();
+        recorder.reset(Course::Binned, start);
+        assert_eq!(recorder.course_ns(), []);
+        let at = |millis: u64| start + Duration::from_millis(millis);
+        recorder.answer(at(0), at(0), at(120));
+        recorder.answer(at(120), at(120), at(210));
+        let course_ms: Vec<f64> = recorder.course_ns().iter().map(|ns| ns / 1e6).collect();
+        assert_eq!(course_ms, [120.0, 120.0, 120.0, 120.0, 90.0]);
     }
 
     #[test]
