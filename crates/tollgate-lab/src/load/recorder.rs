@@ -563,7 +563,7 @@ mod tests {
         let start = Instant::now();
         let mut recorder = Recorder::default();
         recorder.reset(Course::Binned, start);
-        assert_eq!(recorder.course_ns(), []);
+        assert!(recorder.course_ns().is_empty());
         let at = |millis: u64| start + Duration::from_millis(millis);
         recorder.answer(at(0), at(0), at(120));
         recorder.answer(at(120), at(120), at(210));
