@@ -9,6 +9,7 @@ mod closing;
 mod compare;
 pub mod connections;
 mod content;
+pub mod course;
 mod desk;
 pub mod detail;
 mod failure;

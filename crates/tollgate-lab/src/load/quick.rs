@@ -22,11 +22,12 @@ pub use marks::Mark;
 pub(crate) use marks::names as mark_names;
 
 use super::checks::Statuses;
+use super::course::Course;
 use super::detail::Detail;
 use super::feed::{self, Feed, FeedEnd};
 use super::model::{Arrivals, Closed, End, Lane, Load, Open};
 use super::odata_batch::BatchForm;
-use super::recorder::{Course, Recorder};
+use super::recorder::Recorder;
 use super::script::Script;
 use super::stages::Stages;
 use super::target::{Connection, LoadTarget};

@@ -9,6 +9,7 @@ use hdrhistogram::Histogram;
 
 use super::connections::{FirstRequests, Handshakes, Opened, Phases};
 use super::content::Verdict;
+use super::course::{Bins, Course};
 use super::detail::Detail;
 use super::failure::{ErrorClass, Failure};
 use super::scenario::record::Stepped;
@@ -22,8 +23,6 @@ pub const TIME_NS_MIN: u64 = 1;
 pub const TIME_NS_MAX: u64 = 60_000_000_000;
 /// Significant digits of a recorded time: 0.1 %, 11 ns a record, 216 KiB.
 pub const DIGITS: u8 = 3;
-/// Width of a bin of the warm-up's series.
-pub const BIN: Duration = Duration::from_millis(50);
 /// Characters of a failure's text that are kept.
 const EXAMPLE_LENGTH_MAX: usize = 300;
 
@@ -207,22 +206,6 @@ pub struct ErrorTally {
     pub example: String,
 }
 
-/// Mean response times of one span after another, for the cut of the warm-up.
-#[derive(Debug, Clone)]
-struct Bins {
-    start: Instant,
-    sums: Vec<(u64, u64)>,
-}
-
-/// Whether the course over time is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Course {
-    /// Only the distribution.
-    Unrecorded,
-    /// In bins of [`BIN`].
-    Binned,
-}
-
 impl Default for Recorder {
     fn default() -> Recorder {
         Recorder {
@@ -275,7 +258,7 @@ impl Recorder {
         self.tally = Tally::default();
         self.bins = match course {
             Course::Unrecorded => None,
-            Course::Binned => Some(Bins { start, sums: Vec::with_capacity(64) }),
+            Course::Binned => Some(Bins::new(start)),
         };
     }
 
@@ -416,26 +399,19 @@ impl Recorder {
             (Some(_), None) => {}
         }
         if let Some(bins) = &other.bins {
-            self.bins.get_or_insert_with(|| Bins { start: bins.start, sums: Vec::new() }).merge(bins);
+            self.bins.get_or_insert_with(|| Bins::new(bins.start())).merge(bins);
         }
         self.tally.add(&other.tally);
     }
 
     /// Of each bin how many were answered, and their response times added up, in nanoseconds.
     pub fn bins(&self) -> &[(u64, u64)] {
-        self.bins.as_ref().map_or(&[], |bins| &bins.sums)
+        self.bins.as_ref().map_or(&[], Bins::sums)
     }
 
-    /// Mean response time of each bin, in nanoseconds; those in which nothing was answered repeat the one before, or at the
-    /// beginning the first one.
+    /// Mean response time of each bin, in nanoseconds.
     pub fn course_ns(&self) -> Vec<f64> {
-        let mean = |(count, sum): &(u64, u64)| (*count > 0).then(|| *sum as f64 / *count as f64);
-        let mut last = self.bins().iter().find_map(mean).unwrap_or_default();
-        let mut repeated = |bin| {
-            last = mean(bin).unwrap_or(last);
-            last
-        };
-        self.bins().iter().map(&mut repeated).collect()
+        self.bins.as_ref().map(Bins::course_ns).unwrap_or_default()
     }
 }
 
@@ -511,28 +487,6 @@ pub(super) fn count_error(errors: &mut Vec<ErrorTally>, class: ErrorClass, count
     }
 }
 
-impl Bins {
-    /// Workers begin at the same moment but for less than a bin is wide.
-    fn merge(&mut self, other: &Bins) {
-        if self.sums.len() < other.sums.len() {
-            self.sums.resize(other.sums.len(), (0, 0));
-        }
-        for (own, other) in self.sums.iter_mut().zip(&other.sums) {
-            own.0 += other.0;
-            own.1 += other.1;
-        }
-    }
-
-    fn add(&mut self, finished: Instant, response_ns: u64) {
-        let index = (finished.saturating_duration_since(self.start).as_nanos() / BIN.as_nanos()) as usize;
-        if self.sums.len() <= index {
-            self.sums.resize(index + 1, (0, 0));
-        }
-        self.sums[index].0 += 1;
-        self.sums[index].1 += response_ns;
-    }
-}
-
 /// From one moment to a later one, in nanoseconds.
 #[inline]
 pub(super) fn nanoseconds(later: Instant, earlier: Instant) -> u64 {
@@ -556,19 +510,6 @@ mod tests {
         assert!(recorder.response.equivalent(recorder.response.min(), 300_000));
         assert!(recorder.service.equivalent(recorder.service.min(), 100_000));
         assert_eq!(recorder.course_ns(), [300_000.0, 60_100_000.0]);
-    }
-
-    #[test]
-    fn bins_without_an_answer_repeat_the_one_before_or_the_first() {
-        let start = Instant::now();
-        let mut recorder = Recorder::default();
-        recorder.reset(Course::Binned, start);
-        assert!(recorder.course_ns().is_empty());
-        let at = |millis: u64| start + Duration::from_millis(millis);
-        recorder.answer(at(0), at(0), at(120));
-        recorder.answer(at(120), at(120), at(210));
-        let course_ms: Vec<f64> = recorder.course_ns().iter().map(|ns| ns / 1e6).collect();
-        assert_eq!(course_ms, [120.0, 120.0, 120.0, 120.0, 90.0]);
     }
 
     #[test]

@@ -9,9 +9,10 @@ use tokio::sync::oneshot;
 use tollgate_net::http1::client::Target;
 use tollgate_wire::links::Template;
 
+use super::course::Course;
 use super::model::{Closed, End};
 use super::pass::Pass;
-use super::recorder::{Course, Recorder, Tally};
+use super::recorder::{Recorder, Tally};
 use super::target::LoadTarget;
 use super::worker::{Order, ReportEnd, Role, Work, Worker};
 use super::*;

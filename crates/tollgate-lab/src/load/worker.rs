@@ -17,11 +17,12 @@ use tollgate_net::link::Door;
 use tollgate_net::pacer::Pacer;
 
 use super::closing::Closing;
+use super::course::Course;
 use super::heartbeat::Heartbeat;
 use super::insert::{self, Transfer};
 use super::model::{Lane, Load};
 use super::pass::Pass;
-use super::recorder::{Course, Recorder};
+use super::recorder::Recorder;
 use super::scenario::{self, Conduct, Play, Program};
 use super::script::Script;
 use super::stages::Stages;

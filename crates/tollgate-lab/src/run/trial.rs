@@ -7,10 +7,11 @@ use tokio::sync::{Barrier, oneshot};
 
 use super::stop::StopFlag;
 use super::watched::{Aim, PLACES_MAX, Watched};
+use crate::load::course::Course;
 use crate::load::insert::Transfer;
 use crate::load::model::{Lane, Load};
 use crate::load::pass::Pass;
-use crate::load::recorder::{Course, Recorder};
+use crate::load::recorder::Recorder;
 use crate::load::scenario::Conduct;
 use crate::load::stages::Stages;
 use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};

@@ -11,9 +11,9 @@ use super::sites::{Place, Site};
 use super::watched::Watched;
 use super::{WARM_UP_LEAST, WARM_UP_MOST};
 use crate::experiment::Distance;
+use crate::load::course::Course;
 use crate::load::insert::Closeness;
 use crate::load::model::End;
-use crate::load::recorder::Course;
 use crate::stats::warm_up::{WarmUp, mser5};
 
 /// Subjects are warmed up by transfers of at most so many records.

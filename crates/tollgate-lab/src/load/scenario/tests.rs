@@ -5,8 +5,8 @@ use tollgate_net::http1::client::Target;
 
 use super::*;
 use crate::experiment::{AnswerShape, Experiment, RequestShape};
+use crate::load::course::Course;
 use crate::load::model::{Arrivals, Closed, End, Load};
-use crate::load::recorder::Course;
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, Report, Work, Worker};
 use crate::load::{Connection, REQUEST_TIMEOUT};

@@ -10,10 +10,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use tollgate_lab::load::course::Course;
 use tollgate_lab::load::feed::csv::Table;
 use tollgate_lab::load::feed::{Feed, FeedEnd, Order};
 use tollgate_lab::load::odata_batch::BatchForm;
-use tollgate_lab::load::recorder::Course;
 use tollgate_lab::load::soap::Version as Soap;
 use tollgate_lab::load::stages::Unit;
 use tollgate_lab::load::{
