@@ -2,9 +2,9 @@
 """Runs the truth tests with their narrow bounds and writes what they found as a dated report.
 
 Each truth is a row: what is so, what the lab may report of it, what it reported in how many runs. Give it a quiet machine for
-half an hour, or a few minutes for each part (`--only`, then `--keep`): a row that is measured anew says how often it failed
-before, and what stands below the rows stays. Exit code 1 if a row does not hold, 2 if a test ended
-before its rows were told. wrk is taken if it is there.
+three quarters of an hour, or a few minutes for each part (`--only`, then `--keep`). With `--keep` a row that is measured anew says
+how often it failed before in this report, each part is told with when and how it was measured, and what stands below the rows
+stays. Exit code 1 if a row does not hold, 2 if a test ended before its rows were told. wrk is taken if it is there.
 
     python3 bench/truth/report.py [--runs 100] [--only WORD]... [--keep] [--out docs/reports/DATE-truth.md]
 """
@@ -27,9 +27,7 @@ CORE_LATENCY = pathlib.Path("/dev/cpu_dma_latency")
 IDLE_STATES = "/sys/devices/system/cpu/cpu*/cpuidle/state*"
 INTRODUCTION = """# Truths: what the lab reports, against a server that knows
 
-{date}, version {version}. {machine}.{load}
-
-    bench/truth/report.py --runs {runs}
+{date}, version {version}. {machine}.
 
 `tollgate-truth` is told how to behave and writes down what it did, each arrival and departure. A row is one truth: the bound on
 what the lab may report, and what it reported. "Late" is by how much the server itself missed its own deadlines. What the lab is
@@ -44,10 +42,12 @@ not blamed for is taken out, each by a reading of its own:
   often. Loads that must have no mark are counted apart where they have this one.
 - **Single pauses.** Where a row has several blocks, each figure is the one in the middle of them.
 - **Cores at rest**, which a virtual machine gives back to its host, so that all who wait for them are late by when it gets them
-  again. {cores}
+  again. While this was measured they were asked not to rest (`{core_latency}` at 0), as told below; the bounds are held on such
+  a machine.
 
-Of a server that is dearer by 200 us the truth is what each comparison's own trials took by the server's account, with what the
-machine took in them. What is in both, the interval need not cover: so many as would without that stand in parentheses.
+Of a server that is dearer by 200 us the truth is what all its trials took by the server's own account, together: what was burned,
+and what the machine took with it. So many as cover other truths stand in parentheses: the account of each comparison's own trials,
+whose noise is in both, and what was burned alone.
 
 | truth | bound | found | runs | verdict |
 |---|---|---|---|---|
@@ -81,29 +81,36 @@ def cores_awake():
     try:
         asked = open(CORE_LATENCY, "wb", buffering=0)
     except OSError as error:
-        told.append(f"Here they rested as they liked ({error}).")
+        told.append(f"cores rested as they liked ({error})")
         yield told
         return
     with asked:
         asked.write(struct.pack("i", 0))
         yield told
+    if rests is None:
+        told.append("cores were asked not to rest; whether they did, this kernel does not tell")
+        return
     by_second = (rests_so_far() - rests) / (time.monotonic() - began)
-    told.append(f"Here they were asked not to rest (`{CORE_LATENCY}` at 0), and did {by_second:.0f} times a second in all; the bounds")
-    told.append("  are held on such a machine.")
+    told.append(f"cores were asked not to rest, and did {by_second:.0f} times a second in all")
 
 
 def rests_so_far():
-    """How often a core went to rest otherwise than by looking on."""
+    """How often a core went to rest otherwise than by looking on; None where the kernel does not tell."""
     states = [pathlib.Path(state) for state in glob.glob(IDLE_STATES)]
+    if not states:
+        return None
     return sum(int((state / "usage").read_text()) for state in states if (state / "name").read_text().strip() != "POLL")
 
 
 def kept(report):
-    """The rows of a report that is there, and what was written below them."""
+    """The rows of a report that is there, how its parts were measured, and what was written below them."""
     text = report.read_text()
     lines = [line for line in text.splitlines() if line.startswith("| ")]
+    rows = [line.strip("| ").split(" | ") for line in lines[1:]]
     below = re.split(r"^\d+ of \d+ rows hold.*$", text, maxsplit=1, flags=re.MULTILINE)
-    return [line.strip("| ").split(" | ") for line in lines[1:]], below[1].strip() if len(below) == 2 else ""
+    below = below[1].strip() if len(below) == 2 else ""
+    parts = re.findall(r"^- `bench/truth/report.py.*$", below, flags=re.MULTILINE)
+    return rows, parts, "\n".join(line for line in below.splitlines() if line not in parts).strip()
 
 
 def with_earlier_failures(rows, earlier):
@@ -150,20 +157,23 @@ def main():
     ended = testing.returncode
     out = pathlib.Path(arguments.out)
     told_anew = {row[0] for row in rows}
-    earlier, below = kept(out) if arguments.keep and out.exists() else ([], "")
+    earlier, parts, below = kept(out) if arguments.keep and out.exists() else ([], [], "")
     rows = [row for row in earlier if row[0] not in told_anew] + with_earlier_failures(rows, earlier)
     broken = [row for row in rows if row[-1].startswith("FAILS")]
 
     version = re.search(r'^version = "([^"]+)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE).group(1)
-    load = f" Load {load_before:.1f} when it began." if load_before > 0.5 else ""
-    cores = "\n".join(told_of_cores)
-    text = INTRODUCTION.format(date=today, version=version, machine=machine(), runs=arguments.runs, load=load, cores=cores)
+    text = INTRODUCTION.format(date=today, version=version, machine=machine(), core_latency=CORE_LATENCY)
     text += "".join(f"| {' | '.join(row)} |\n" for row in rows)
-    took = (datetime.datetime.now() - began).total_seconds()
-    when = "measured in parts" if arguments.keep else f"{took / 60:.0f} minutes"
     again = sum("failed before" in row[-1] for row in rows if row not in broken)
     at_last = f", {again} of them after they failed" if again else ""
-    text += f"\n{len(rows) - len(broken)} of {len(rows)} rows hold{at_last}; {when}.\n"
+    text += f"\n{len(rows) - len(broken)} of {len(rows)} rows hold{at_last}. Measured by:\n\n"
+    took = (datetime.datetime.now() - began).total_seconds()
+    words = "".join(f" --only {word}" for word in arguments.only or [])
+    parts.append(
+        f"- `bench/truth/report.py --runs {arguments.runs}{words}`: {len(told_anew)} rows in {took / 60:.0f} minutes until "
+        f"{datetime.datetime.now(datetime.timezone.utc):%H:%M} UTC; load {load_before:.1f} when it began; {told_of_cores[0]}"
+    )
+    text += "".join(f"{part}\n" for part in parts)
     text += "".join(f"\nSkipped: {line}.\n" for line in skipped if f"Skipped: {line}." not in below)
     text += f"\n{below}\n" if below else ""
     out.write_text(text)

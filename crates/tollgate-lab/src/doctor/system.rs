@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::cores::Cores;
+use crate::cores::{Cores, pin};
 use crate::probe::system::Ticks;
 
-/// So long the hypervisor is watched: a hundred ticks of each core, so that one in a hundred can be seen.
-const WATCHED: Duration = Duration::from_secs(1);
-/// Meanwhile it sleeps for so long at a time, to see how late a core wakes.
+/// So long the hypervisor is watched while all cores want to run, since it takes nothing from one that rests: a hundred ticks of
+/// each, so that one in a hundred can be seen.
+const BUSY: Duration = Duration::from_secs(1);
+/// So long sleeps are watched, to see how late a core wakes.
+const ASLEEP: Duration = Duration::from_secs(1);
+/// Each sleep for so long.
 const SLEEP: Duration = Duration::from_millis(1);
 /// So much of a file is read: none of those that are looked at is larger.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -35,21 +38,9 @@ pub struct Seen {
 }
 
 impl System {
-    /// This machine, watched for a second.
-    #[expect(clippy::disallowed_methods, reason = "what was stolen in a second is only known once it is over")]
+    /// This machine, watched for two seconds.
     pub fn here() -> System {
-        let cores = Cores::divide().all;
-        let before = Ticks::now(&cores);
-        let begun = Instant::now();
-        let mut late = Vec::new();
-        while begun.elapsed() < WATCHED {
-            let asleep = Instant::now();
-            thread::sleep(SLEEP);
-            late.push(asleep.elapsed().saturating_sub(SLEEP));
-        }
-        late.sort_unstable();
-        let wake_late = late[late.len() - 1 - late.len() / 100];
-        System::below("/", Seen { steal_share: Ticks::now(&cores).since(before).steal_share(), wake_late })
+        System::below("/", Seen { steal_share: steal_share(), wake_late: wake_late() })
     }
 
     /// A machine whose /proc and /sys stand below `root`, and what was seen of it.
@@ -104,6 +95,38 @@ impl System {
         }
         found
     }
+}
+
+/// What the hypervisor takes from cores that all want to run.
+fn steal_share() -> f64 {
+    let cores = Cores::divide().all;
+    let before = Ticks::now(&cores);
+    thread::scope(|scope| {
+        for core in &cores {
+            scope.spawn(|| {
+                pin(&[*core]);
+                let begun = Instant::now();
+                while begun.elapsed() < BUSY {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+    });
+    Ticks::now(&cores).since(before).steal_share()
+}
+
+/// By how much one sleep in a hundred is late.
+#[expect(clippy::disallowed_methods, reason = "how late a thread wakes is only known once it slept")]
+fn wake_late() -> Duration {
+    let begun = Instant::now();
+    let mut late = Vec::new();
+    while begun.elapsed() < ASLEEP {
+        let asleep = Instant::now();
+        thread::sleep(SLEEP);
+        late.push(asleep.elapsed().saturating_sub(SLEEP));
+    }
+    late.sort_unstable();
+    late[late.len() - 1 - late.len() / 100]
 }
 
 /// A folder with the limits of a control group.

@@ -27,6 +27,11 @@ impl Bins {
         Bins { start, sums: Vec::with_capacity(64) }
     }
 
+    /// The first bin begins now: before, nothing counted.
+    pub(super) fn begin(&mut self, start: Instant) {
+        self.start = start;
+    }
+
     /// When the first bin begins.
     pub(super) fn start(&self) -> Instant {
         self.start

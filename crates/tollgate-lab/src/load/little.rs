@@ -15,6 +15,7 @@ pub const SHARE_MAX: f64 = 0.01;
 const BETWEEN_READS_MS: f64 = 10.0;
 /// … which is much of the time of fewer answers than these.
 const FEW_ANSWERS: f64 = 10.0;
+const NS_PER_MS: f64 = 1e6;
 /// From this bound on, that the law was not broken says nothing.
 const TELLING_BOUND_MAX: f64 = 0.1;
 
@@ -79,6 +80,13 @@ impl LittlesLaw {
             None => "cannot be told of so short a load".to_owned(),
         }
     }
+}
+
+/// The share of the time that a user may have been there and in no record, since its thread had no core: a record begins
+/// where the one before it ended, so that is at most once in `span_ms`, at the user's end, and no longer than the longest stall.
+pub(crate) fn between_reads(recorder: &Recorder, run_queue_share: f64, span_ms: f64) -> f64 {
+    let longest_ms = recorder.stalls.as_ref().map(|stalls| stalls.max() as f64 / NS_PER_MS);
+    longest_ms.map_or(run_queue_share, |longest_ms| run_queue_share.min(longest_ms / span_ms.max(f64::MIN_POSITIVE)))
 }
 
 fn holds(off: f64, bound: f64) -> Option<bool> {

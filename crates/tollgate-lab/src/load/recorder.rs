@@ -262,6 +262,13 @@ impl Recorder {
         };
     }
 
+    /// The course begins now, behind a time in which nothing counted.
+    pub(super) fn begin_course(&mut self, start: Instant) {
+        if let Some(bins) = &mut self.bins {
+            bins.begin(start);
+        }
+    }
+
     /// A valid answer.
     #[inline]
     pub fn answer(&mut self, intended: Instant, sent: Instant, finished: Instant) {

@@ -128,10 +128,13 @@ fn what_users_do_while_they_come_does_not_count() {
     let result = load(&server, "/", |load| {
         // The last one comes 100 ms before the end: time enough to connect on a busy machine.
         (load.ramp_up, load.requests, load.concurrency) = (Duration::from_millis(400), Some(200), 4);
+        load.course = Course::Binned;
     });
     server.end();
     assert_eq!((result.requests, result.connections), (200, 0), "the connections were opened before");
     assert!(server.counters.requests() > 200, "nobody asked while the others came");
+    let answered_first = result.course.iter().find(|piece| piece.requests_per_second > 0.0).unwrap();
+    assert!(answered_first.until_s < 0.4, "the course begins with those who came: {:?}", result.course);
     let law = result.littles_law.unwrap();
     assert!(!law.is_broken(), "{law:?}");
 }
@@ -264,6 +267,15 @@ fn a_walk_gets_the_list_and_each_entity_once_a_pass_whatever_the_number_of_users
             let opened: u64 = trials.iter().map(|(tally, _)| tally.connections).sum();
             assert!(opened <= users.0 as u64, "connections stay open between trials");
         }
+    }
+}
+
+#[test]
+fn users_who_find_no_entity_left_are_not_there() {
+    let server = TestServer::start();
+    for (tally, _) in &walk(&server, "/items", (200, 1), passes(4), 2) {
+        // With the time of some 190 who find nothing, until each is told, the users would be there for many times as long.
+        assert!(tally.busy_ns < 2 * tally.response_total_ns, "{tally:?}");
     }
 }
 

@@ -229,10 +229,12 @@ async fn get_details(user: &mut User, shared: &Shared) {
     let (details, begun) = shared.pass.now();
     shared.known.borrow_mut().follow(&details);
     let mut previous = begun;
+    let mut took_any = false;
     let mut scratch = Vec::new();
     loop {
         let position = shared.pass.take();
         let Some(detail) = details.get(position) else { break };
+        took_any = true;
         let right = shared.known.borrow().right[position].clone();
         let mut compare = Compare::new(right.as_deref().unwrap_or_default(), &mut scratch);
         let asked = user.ask(&shared.asking, &detail.request, &mut compare, &shared.recorder).await;
@@ -259,8 +261,11 @@ async fn get_details(user: &mut User, shared: &Shared) {
             }
         }
     }
-    // A clock read of its own, not that of the last record: only so can the two be held against each other.
-    shared.recorder.borrow_mut().tally.busy_ns += begun.elapsed().as_nanos() as u64;
+    // A clock read of its own, not that of the last record: only so can the two be held against each other. Who found no entity
+    // left was not there: it only came to know that late.
+    if took_any {
+        shared.recorder.borrow_mut().tally.busy_ns += begun.elapsed().as_nanos() as u64;
+    }
 }
 
 /// Reads an answer that was not seen before.

@@ -285,10 +285,10 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
         users.resize_with(users.len().max(load.users()), User::default);
     }
     let resting = users.split_off(load.users().min(users.len()));
-    recorder.reset(course, Instant::now());
     if let Work::Request | Work::Script(..) = work {
         request::prime(&asking, &script, &load).await;
     }
+    recorder.reset(course, Instant::now());
     let mut before = tools.thread_use.read();
     let mut started = Instant::now();
     let recorder = Rc::new(RefCell::new(recorder));
@@ -317,6 +317,7 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
         (Work::Request | Work::Script(..), Load::Closed(closed)) => {
             let on_counted = |now| {
                 (started, before) = (now, tools.thread_use.read());
+                recorder.borrow_mut().begin_course(now);
                 beating.count_from(now);
             };
             tokio::select! {
@@ -338,6 +339,7 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
             let (thread_use, pacer) = (&tools.thread_use, &mut tools.pacer);
             let on_counted = |now| {
                 (started, before) = (now, thread_use.read());
+                recorder.borrow_mut().begin_course(now);
                 beating.count_from(now);
             };
             let on_ended = |now| ended = Some((now, thread_use.read()));

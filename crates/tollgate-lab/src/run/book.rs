@@ -7,7 +7,7 @@ use crate::cells::{self, CellRecord};
 use crate::comparison;
 use crate::experiment::{Experiment, LoadShape};
 use crate::fit;
-use crate::load::LittlesLaw;
+use crate::load::little::{self, LittlesLaw};
 use crate::load::recorder::{Recorder, Tally, Transfers};
 use crate::occupancy::{Around, Seen};
 use crate::plan::Plan;
@@ -515,15 +515,16 @@ impl Entry {
 
     fn evidence<'a>(&'a self, cell: &'a Cell, plan: &Plan) -> Evidence<'a> {
         let tally = &self.recorder.tally;
-        let slice = self.slice_least.unwrap_or(plan.slice);
+        let slice_ms = self.slice_least.unwrap_or(plan.slice).as_secs_f64() * 1e3;
         let grows = plan.slice_most > plan.slice && cell.trials > 0 && self.users > 0;
         Evidence {
             cell,
             checked: tally.checked,
             answers_per_user: grows.then(|| tally.requests as f64 / (self.users * u64::from(cell.trials)) as f64),
             settling: &self.settling,
-            littles_law: LittlesLaw::of(&self.recorder, self.users, slice.as_secs_f64() * 1e3)
-                .map(|law| law.without_core(cell.generator.run_queue_share)),
+            littles_law: LittlesLaw::of(&self.recorder, self.users, slice_ms).map(|law| {
+                law.without_core(little::between_reads(&self.recorder, cell.generator.run_queue_share, slice_ms))
+            }),
             unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
             ticks: self.ticks,
             rate_ticks: self.rate.as_ref().map(|rate| rate.ticks).unwrap_or_default(),

@@ -56,12 +56,8 @@ use session::{Halt, Session};
 use sites::{Place, Site};
 use store::Store;
 
-/// Warm-up lasts at least so long, or [`WARM_UP_REQUESTS`].
+/// Warm-up lasts at least so long.
 pub const WARM_UP_LEAST: Duration = Duration::from_secs(2);
-/// Warm-up of a variant that shares its subject with others, which warm it up, too.
-pub const WARM_UP_LEAST_SHARED: Duration = Duration::from_secs(1);
-/// Warm-up may end earlier than [`WARM_UP_LEAST`] after so many requests.
-pub const WARM_UP_REQUESTS: u64 = 10_000;
 /// Warm-up lasts at most so long: no steady state until then is a mark.
 pub const WARM_UP_MOST: Duration = Duration::from_secs(20);
 

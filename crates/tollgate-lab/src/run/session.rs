@@ -22,7 +22,7 @@ use super::stop::StopFlag;
 use super::store::Store;
 use super::trial::{Asked, Asking, Broken, Generator, Measured};
 use super::watched::{Process, Watched};
-use super::{Ending, WARM_UP_LEAST, WARM_UP_LEAST_SHARED, WARM_UP_MOST, WARM_UP_OF_LADDER, WARM_UP_REQUESTS};
+use super::{Ending, WARM_UP_LEAST, WARM_UP_MOST, WARM_UP_OF_LADDER};
 use crate::cores::Cores;
 use crate::experiment::{Connections, WorkloadKind};
 use crate::load::course::{BIN, Course};
@@ -315,13 +315,13 @@ impl Session<'_> {
         let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
         let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
         // Of one gateway with many listeners the first place warms all of it up.
-        let (level, ramp_up, least) = match encrypting {
-            Some(encrypting) => (self.plan.levels[0], encrypting.ramp_up, WARM_UP_LEAST_SHARED),
+        let (level, ramp_up) = match encrypting {
+            Some(encrypting) => (self.plan.levels[0], encrypting.ramp_up),
             None if experiment.connections == Connections::PerTrial => {
                 let level = self.plan.levels.iter().rev().find(|level| **level <= WARM_UP_USERS_MOST);
-                (*level.unwrap_or(&self.plan.levels[0]), Duration::ZERO, WARM_UP_LEAST_SHARED.max(wanted))
+                (*level.unwrap_or(&self.plan.levels[0]), Duration::ZERO)
             }
-            None => (*self.plan.levels.last().expect("a plan has a level"), Duration::ZERO, WARM_UP_LEAST),
+            None => (*self.plan.levels.last().expect("a plan has a level"), Duration::ZERO),
         };
         let users = match &experiment.load {
             Some(shape) if shape.is_open() => shape.users(level).min(WARM_UP_USERS_AT_RATE),
@@ -330,14 +330,12 @@ impl Session<'_> {
         let mut ramp_up = Some(ramp_up);
         let began = Instant::now();
         let mut course = Vec::new();
-        let mut requests = 0;
         let mut points = Vec::new();
         loop {
             let ramp_up = ramp_up.take().unwrap_or_default();
             let load = Closed { ramp_up, ..Closed::new(users, End::after(WARM_UP_PART)) }.into();
             let asked = Asked { work: self.beforehand(), load, stages: None, level };
             let measured = self.load(slot, variant, subject, asked, Course::Binned)?;
-            requests += measured.recorder.tally.requests;
             let answered = measured.recorder.tally.requests as f64;
             self.paces.note(variant, None, measured.recorder.tally.requests, measured.wall);
             points.push((began.elapsed().as_secs_f64(), answered / measured.wall.as_secs_f64().max(1e-9)));
@@ -358,9 +356,8 @@ impl Session<'_> {
                 }
                 continue;
             }
-            let is_enough = elapsed >= least || (requests >= WARM_UP_REQUESTS && elapsed >= wanted);
             let is_steady = match mser5(&course) {
-                WarmUp::Cut { .. } if is_enough => true,
+                WarmUp::Cut { .. } if elapsed >= WARM_UP_LEAST.max(wanted) => true,
                 _ if elapsed >= WARM_UP_MOST + wanted => false,
                 _ => continue,
             };

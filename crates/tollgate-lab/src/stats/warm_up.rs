@@ -11,8 +11,10 @@ use super::mean;
 
 /// Neighbouring bins that are averaged first, so that a single odd bin does not decide.
 const BATCH: usize = 5;
-/// Fewest batches that can show a steady state.
-const BATCHES_MIN: usize = 4;
+/// Fewest batches of which it can be said whether they are steady: of fewer, no cut that leaves enough lies in the second half.
+const BATCHES_MIN: usize = 8;
+/// A few batches agree with each other by chance: a cut must leave at least so many, and a quarter of all.
+const BATCHES_LEFT_MIN: usize = 4;
 
 /// What a series says about its warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub enum WarmUp {
     },
     /// The best cut lies in the second half: no steady state was reached.
     NotSteady,
-    /// Fewer than 20 bins: nothing can be said yet.
+    /// Fewer than 40 bins: nothing can be said yet.
     TooShort,
 }
 
@@ -75,8 +77,7 @@ pub fn mser5(bins: &[f64]) -> WarmUp {
         let step = value - mean;
         mean += step / count;
         squares += step * (value - mean);
-        // A few batches agree with each other by chance: a cut must leave at least a quarter.
-        if batches.len() - start >= BATCHES_MIN.max(batches.len() / 4) {
+        if batches.len() - start >= BATCHES_LEFT_MIN.max(batches.len() / 4) {
             let score = squares / (count * count);
             if score <= best.0 {
                 best = (score, start);
@@ -129,7 +130,7 @@ mod tests {
     #[test]
     fn a_series_that_climbs_to_its_end_is_not_steady() {
         assert_eq!(mser5(&series(400, 0, 3)), WarmUp::NotSteady);
-        // Of the fewest bins of a warm-up, too, after which it would be believed.
+        // Of the fewest bins of which anything is said, too.
         let falling: Vec<f64> = (0..40).map(|bin| 50.0 * (-0.007 * f64::from(bin)).exp()).collect();
         assert_eq!(mser5(&falling), WarmUp::NotSteady);
         let stepped: Vec<f64> = (0..200).map(|index| if index < 150 { 10.0 } else { 100.0 }).collect();
@@ -152,12 +153,12 @@ mod tests {
         check("compiled while it runs", |at| 10.0 + 20.0 * (-at * 20.0).exp(), Course::WarmUp);
         check("a burst of credit", |at| if at < 0.2 { 5.0 } else { 10.0 }, Course::Slowing);
         check("a leak", |at| 10.0 * (1.0 + at), Course::NoSteadyState);
-        assert_eq!(course(&[1.0; 19]), None);
+        assert_eq!(course(&[1.0; 39]), None);
     }
 
     #[test]
     fn a_short_series_says_nothing() {
-        assert_eq!(mser5(&[1.0; 19]), WarmUp::TooShort);
+        assert_eq!(mser5(&[1.0; 39]), WarmUp::TooShort);
         assert_eq!(mser5(&[f64::NAN; 40]), WarmUp::TooShort);
     }
 }

@@ -69,7 +69,10 @@ pub(super) fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
 pub(super) fn warm_up(evidence: &Evidence<'_>) -> Option<Finding> {
     (evidence.unsteady_starts > 0).then(|| Finding {
         verdict: Verdict::Marked,
-        reason: format!("after {} s of warm-up response times still changed", crate::run::WARM_UP_MOST.as_secs()),
+        reason: format!(
+            "after {} s of warm-up response times still changed, or were too few to tell",
+            crate::run::WARM_UP_MOST.as_secs()
+        ),
         remedy: "warm the subject up by hand, then run again",
         value: f64::from(evidence.unsteady_starts),
         bound: 0.0,

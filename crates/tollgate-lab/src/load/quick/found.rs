@@ -15,7 +15,7 @@ use super::{QuickLoad, Rate};
 use crate::cells;
 use crate::load::connections::{FirstRequests, Phases};
 use crate::load::course::BIN;
-use crate::load::little::LittlesLaw;
+use crate::load::little::{self, LittlesLaw};
 use crate::load::model::Arrivals;
 use crate::load::recorder::{Recorder, Tally};
 use crate::load::target::Connection;
@@ -289,7 +289,7 @@ impl Seen<'_> {
         let run_queue_share = used.run_queue_max_ns as f64 / took.as_nanos().max(1) as f64;
         let littles_law = LittlesLaw::of(all, load.concurrency as u64, wall_ms)
             .filter(|_| !self.interrupted)
-            .map(|law| law.without_core(between_reads(all, run_queue_share, wall_ms)));
+            .map(|law| law.without_core(little::between_reads(all, run_queue_share, wall_ms)));
         let generator_cpu_share = used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64;
         let response_time_ms = cells::percentiles(&all.response);
         let errors = cells::errors(tally);
@@ -388,13 +388,6 @@ impl QuickResult {
     pub fn is_refused(&self) -> bool {
         self.validity.iter().any(|mark| mark.verdict == Verdict::Refused)
     }
-}
-
-/// The share of the time that a user may have been there and in no record, since its thread had no core: a record begins
-/// where the one before it ended, so that is at most once, at the user's end, and no longer than the longest stall.
-fn between_reads(all: &Recorder, run_queue_share: f64, wall_ms: f64) -> f64 {
-    let longest_ms = all.stalls.as_ref().map(|stalls| stalls.max() as f64 / NS_PER_MS);
-    longest_ms.map_or(run_queue_share, |longest_ms| run_queue_share.min(longest_ms / wall_ms.max(f64::MIN_POSITIVE)))
 }
 
 fn within_ms(times: &Histogram<u64>, percent: f64) -> Option<f64> {
