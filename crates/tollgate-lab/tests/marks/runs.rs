@@ -162,7 +162,7 @@ fn users_who_are_answered_a_few_times_in_a_trial_are_marked() {
 fn a_server_that_still_gets_faster_after_a_warm_up_is_marked() {
     let server = Server::start(Answering {
         takes: Duration::from_millis(200),
-        halves_each: Some(Duration::from_secs(4)),
+        halves_each: Some(Duration::from_secs(2)),
         ..SOUND
     });
     let run = measure(

@@ -184,7 +184,7 @@ fn drawn_service_times() {
         for (connections, loads) in DRAWN {
             let loads = loads * repetitions();
             let mut off: [Vec<f64>; 5] = Default::default();
-            let mut bounds: [f64; 5] = [0.0; 5];
+            let mut bounds: [f64; 5] = [f64::INFINITY; 5];
             for _ in 0..loads {
                 let (times, did) = table.calm.measure(|number| {
                     let class = format!("{class},seed-{}", connections * 100 + number);
@@ -196,7 +196,7 @@ fn drawn_service_times() {
                 for (place, (name, reported)) in named(&times).into_iter().enumerate() {
                     let truth = did.service_ms(name);
                     off[place].push(reported.expect("there are enough requests") - truth);
-                    bounds[place] = f64::max(0.100, truth * 0.02);
+                    bounds[place] = bounds[place].min(f64::max(0.100, truth * 0.02));
                 }
             }
             let off = off.map(median);
