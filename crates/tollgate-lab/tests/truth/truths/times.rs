@@ -37,6 +37,8 @@ const BLOCKS_NARROW: usize = 21;
 const BLOCKS_LONG: usize = 3;
 /// Requests of a block that are wanted of each side for a 99th percentile, which takes 3,000.
 const BLOCK_REQUESTS: f64 = 3300.0;
+/// And so many more of each user: meanwhile the host may pause.
+const BLOCK_ROUNDS_MORE: f64 = 20.0;
 /// Time of each side in a block: at least so long, however many requests that is, since one pause of a millisecond must not
 /// be a hundredth of it.
 const BLOCK_SECONDS_LEAST: f64 = 1.0;
@@ -100,7 +102,8 @@ fn constant(service_us: u64, rows: &[(usize, usize)]) {
     let service_ms = service_us as f64 / 1e3;
     for (connections, blocks) in rows.iter().copied() {
         let blocks = blocks * repetitions() as usize;
-        let wanted = BLOCK_REQUESTS * (service_ms + 0.1) / 1e3 / connections as f64;
+        let rounds = BLOCK_REQUESTS / connections as f64 + BLOCK_ROUNDS_MORE;
+        let wanted = rounds * (service_ms + 0.1) / 1e3;
         let slice = Duration::from_secs_f64(wanted.max(BLOCK_SECONDS_LEAST) / 2.0);
         let class = format!("constant-{service_us}");
         let measured = |number: usize| block(&server, &class, connections, slice, number);
