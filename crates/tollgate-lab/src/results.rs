@@ -31,7 +31,7 @@ pub use peer::{Comparison, Peer};
 pub use scenario::{IterationsOffered, Played, StepFound};
 pub use staged::{StageFound, StageUnit, Staged, StagedPoint};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
-pub use toll::{BetweenStarts, ByRanks, Toll, TollVerdict};
+pub use toll::{BetweenStarts, ByRanks, Drift, Toll, TollVerdict};
 
 pub use crate::probe::network::TcpCounts;
 

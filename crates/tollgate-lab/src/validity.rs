@@ -5,6 +5,7 @@
 
 pub(crate) mod at_rate;
 pub mod batch;
+pub(crate) mod drift;
 pub(crate) mod held_up;
 pub(crate) mod ranks;
 mod scenario;
@@ -143,7 +144,7 @@ const RULES: &[(&str, Rule)] = &[
 
 /// The names of all rules: those of runs and their tolls, of batches and of single loads.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let of_runs = RULES.iter().map(|(name, _)| *name).chain([SUBJECT_DIED, ranks::RANKS]);
+    let of_runs = RULES.iter().map(|(name, _)| *name).chain([SUBJECT_DIED, ranks::RANKS, drift::DRIFT]);
     of_runs.chain(batch::names()).chain(crate::load::quick::mark_names())
 }
 
@@ -174,7 +175,7 @@ fn finding_of(variant: &str, level: u64, rule: &str, finding: Finding) -> Validi
 
 /// Adds what is found of a run's tolls to what was found of its cells.
 pub(crate) fn add_tolls(validity: &mut Vec<Validity>, tolls: &[Toll]) {
-    for doubt in ranks::disagreements(tolls) {
+    for doubt in ranks::disagreements(tolls).into_iter().chain(drift::drifts(tolls)) {
         // That nothing was found is then no longer true.
         validity.retain(|of| of.rule != ALL || (&of.variant, of.level) != (&doubt.variant, doubt.level));
         validity.push(doubt);

@@ -128,6 +128,7 @@ fn toll() -> impl Strategy<Value = Toll> {
             note: None,
             by_ranks: None,
             between_starts: None,
+            drift: None,
         },
     )
 }

@@ -47,6 +47,9 @@ pub struct Toll {
     /// What starts of the servers differ by; absent below three of them.
     #[serde(default)]
     pub between_starts: Option<BetweenStarts>,
+    /// By how much it changed while it was measured; absent where there are too few blocks to tell, and at equal rate.
+    #[serde(default)]
+    pub drift: Option<Drift>,
 }
 
 impl Toll {
@@ -78,6 +81,15 @@ pub struct BetweenStarts {
     /// Standard deviation of the starts' ratios, as a share: 0.02 is 2 %.
     pub deviation: f64,
     /// Probability of starts so far apart by chance.
+    pub p: f64,
+}
+
+/// By how much a ratio changes from the first block of a start to the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Drift {
+    /// The ratio of the last block by that of the first, less one, by the slope over all blocks: -0.1 is a tenth less.
+    pub change: f64,
+    /// Probability of a slope as steep by chance, by itself.
     pub p: f64,
 }
 

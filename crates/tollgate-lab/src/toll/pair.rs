@@ -3,9 +3,11 @@
 //! It knows nothing of the family of claims that a ratio belongs to.
 
 use super::{Findings, JOINT_RULES};
-use crate::results::{BetweenStarts, ByRanks, Cell, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity, Verdict};
+use crate::results::{
+    BetweenStarts, ByRanks, Cell, Drift, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity, Verdict,
+};
 use crate::stats::between_starts::{self, Between};
-use crate::stats::{ALPHA, Interval, hodges_lehmann, mean, mean_interval, signed_rank};
+use crate::stats::{ALPHA, Interval, drift, hodges_lehmann, mean, mean_interval, signed_rank};
 use crate::validity::{DIFFERENT_BACKEND, FEW_ROUNDS};
 use std::collections::BTreeMap;
 
@@ -146,12 +148,15 @@ impl Pair<'_> {
             high: centre.high.map(f64::exp),
             p: signed_rank_p,
         });
-        let between_starts = match figure.is_at_rate() {
+        let (between_starts, drift) = match figure.is_at_rate() {
             // A group is one of blocks of several starts.
-            true => None,
-            false => between(&of_variant, &of_baseline, trials[0]),
+            true => (None, None),
+            false => {
+                let starts = by_start(&of_variant, &of_baseline, trials[0]);
+                (between(&starts), drift(&starts))
+            }
         };
-        let toll = Toll { by_ranks, between_starts, ..toll };
+        let toll = Toll { by_ranks, between_starts, drift, ..toll };
         Some(Found { toll, interval: Some(Compared { interval, signed_rank_p, alpha, joint, equivalence_share }) })
     }
 
@@ -213,6 +218,7 @@ impl Pair<'_> {
             note: Some(reason),
             by_ranks: None,
             between_starts: None,
+            drift: None,
         };
         Found { toll, interval: None }
     }
@@ -247,12 +253,12 @@ fn in_percent(share: f64) -> f64 {
     (share * 1e4).round() / 1e2
 }
 
-/// What starts differ by, of the blocks that hold both.
-fn between(
+/// The log ratio of each block that holds both, in their order, by start of the servers.
+fn by_start(
     of_variant: &BTreeMap<u32, Vec<f64>>,
     of_baseline: &BTreeMap<u32, Vec<f64>>,
     trials: &[&Trial],
-) -> Option<BetweenStarts> {
+) -> Vec<Vec<f64>> {
     let mut starts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for (block, values) in of_variant {
         let ratio = log_mean(values).zip(of_baseline.get(block).and_then(|values| log_mean(values)));
@@ -261,8 +267,19 @@ fn between(
             starts.entry(start).or_default().push(variant - baseline);
         }
     }
-    let Between { deviation, p, starts } = between_starts::between(&starts.into_values().collect::<Vec<_>>())?;
+    starts.into_values().collect()
+}
+
+/// What starts differ by.
+fn between(starts: &[Vec<f64>]) -> Option<BetweenStarts> {
+    let Between { deviation, p, starts } = between_starts::between(starts)?;
     Some(BetweenStarts { starts: u32::try_from(starts).unwrap_or(u32::MAX), deviation: deviation.exp_m1(), p })
+}
+
+/// By how much the ratio changes while it is measured.
+fn drift(starts: &[Vec<f64>]) -> Option<Drift> {
+    let found = drift::drift(starts)?;
+    Some(Drift { change: found.change.exp_m1(), p: found.p })
 }
 
 /// The mean of the logarithms of a block's values.

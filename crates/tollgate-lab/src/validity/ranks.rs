@@ -16,14 +16,7 @@ pub(crate) fn disagreements(tolls: &[Toll]) -> Vec<Validity> {
 
 fn disagreement(toll: &Toll) -> Option<Finding> {
     let (note, by_ranks) = (toll.note.as_deref().filter(|_| toll.do_ranks_disagree())?, toll.by_ranks?);
-    let figure = match toll.figure {
-        Figure::UnitTime => "time",
-        Figure::SubjectCpu => "CPU time",
-        Figure::Bytes => "bytes",
-        Figure::MedianAtRate => "the median at equal rate",
-        Figure::P95AtRate => "the 95th percentile at equal rate",
-        Figure::P99AtRate => "the 99th percentile at equal rate",
-    };
+    let figure = named(toll.figure);
     Some(Finding {
         verdict: Verdict::Marked,
         reason: format!("{figure} over {}: {note}", toll.baseline),
@@ -31,4 +24,16 @@ fn disagreement(toll: &Toll) -> Option<Finding> {
         value: by_ranks.p,
         bound: ALPHA,
     })
+}
+
+/// The figure in words.
+pub(super) fn named(figure: Figure) -> &'static str {
+    match figure {
+        Figure::UnitTime => "time",
+        Figure::SubjectCpu => "CPU time",
+        Figure::Bytes => "bytes",
+        Figure::MedianAtRate => "the median at equal rate",
+        Figure::P95AtRate => "the 95th percentile at equal rate",
+        Figure::P99AtRate => "the 99th percentile at equal rate",
+    }
 }

@@ -15,7 +15,7 @@ use crate::burning::Burning;
 use crate::server::{Answering, SOUND, Server};
 use std::time::Duration;
 
-/// Runs what is written, of a server that its only variant is.
+/// Runs what is written, of a server that all its variants are, each at a path of its name.
 fn measure(server: &Server, text: &str) -> RunResult {
     let folder = tempfile::tempdir().unwrap();
     measure_in(&folder, server, text, &())
@@ -43,10 +43,11 @@ fn measure_in(folder: &TempDir, server: &Server, text: &str, observer: &dyn Obse
     let file = folder.path().join("mine.toml");
     let head = "name = \"mine\"\nquestion = \"Is it marked?\"\n";
     let experiment = Experiment::parse(&format!("{head}{text}"), file.to_str().unwrap()).unwrap();
+    let of_server = |name: &str| format!("http://{}/{name}", server.address);
     let options = RunOptions {
+        subjects: experiment.variants.iter().map(|variant| (variant.name.clone(), of_server(&variant.name))).collect(),
         plan: PlanOptions { extent: Extent::Quick, ..PlanOptions::default() },
         out: Some(folder.path().join("run")),
-        subjects: vec![("service".to_owned(), server.url())],
         // Never started: the subject is a URL.
         ..RunOptions::of(experiment, "nothing".into())
     };
@@ -172,6 +173,24 @@ fn a_server_that_still_gets_faster_after_a_warm_up_is_marked() {
     );
     let unsteady = doubt(&run, "warm-up");
     assert_eq!((unsteady.verdict, unsteady.value as u32), (Verdict::Marked, 1), "{unsteady:?}");
+}
+
+#[test]
+fn a_server_that_goes_on_getting_faster_while_it_is_measured_is_marked() {
+    let halves_each = Some(Duration::from_secs(15));
+    let server = Server::start(Answering { takes: Duration::from_millis(100), halves_each, ..SOUND });
+    let run = measure(
+        &server,
+        "[factor]\nname = \"concurrency\"\nlevels = [2]\n[workload]\nkind = \"request\"\ncontains = \"right\"\n\
+         [extent.quick]\nblocks = 16\nslice_ms = 100\n[[variant]]\nname = \"steady\"\nurl = \"/steady\"\n\
+         [[variant]]\nname = \"service\"\nurl = \"/x\"\nbaseline = \"steady\"\n",
+    );
+    // However long the warm-up took, and whether it saw it or not.
+    let found = doubt(&run, "drift");
+    assert_eq!(found.verdict, Verdict::Marked);
+    assert!(found.value > found.bound && found.reason.contains("time over steady"), "{found:?}");
+    let drift = run.tolls[0].drift.unwrap();
+    assert!(drift.change < -0.05 && drift.p < 0.01, "{drift:?}");
 }
 
 #[test]

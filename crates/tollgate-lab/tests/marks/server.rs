@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Answering {
     /// How long an answer takes at least.
     pub(crate) takes: Duration,
-    /// In such a time it gets twice as fast, again and again.
+    /// In such a time it gets twice as fast, again and again, but for `/steady`.
     pub(crate) halves_each: Option<Duration>,
     /// It closes each connection behind so many answers.
     pub(crate) answers_a_connection: usize,
@@ -87,7 +87,9 @@ fn answer(stream: &TcpStream, answering: Answering, started: Instant) -> Option<
     stream.set_nodelay(true).ok()?;
     let mut lines = BufReader::new(stream).lines();
     for number in 1..=answers_a_connection {
+        let is_steady = lines.next()?.ok()?.contains("/steady");
         while !lines.next()?.ok()?.is_empty() {}
+        let halves_each = halves_each.filter(|_| !is_steady);
         let halvings = halves_each.map_or(0.0, |time| started.elapsed().as_secs_f64() / time.as_secs_f64());
         wait(takes.mul_f64((-halvings).exp2()));
         let status = if each_fails > 0 && number % each_fails == 0 { "500 Failed" } else { "200 OK" };
