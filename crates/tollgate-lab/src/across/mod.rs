@@ -6,6 +6,7 @@
 //! baseline alike has gone out of it. It deliberately measures nothing, and says nothing of how far a run is from its own
 //! repetition: no interval inside a run knows that.
 
+pub(crate) mod offered;
 mod settings;
 mod unpaired;
 
@@ -100,6 +101,9 @@ pub struct ValueOf {
     pub standing: Verdict,
     /// Doubts about it, each rule with what was seen.
     pub doubts: Vec<String>,
+    /// Requests per second that were offered; absent for a figure of users who wait.
+    #[serde(default)]
+    pub rate_per_second: Option<f64>,
 }
 
 /// One run by the first one.

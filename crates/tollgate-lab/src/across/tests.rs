@@ -84,6 +84,45 @@ fn what_is_refused_in_either_run_has_no_ratio_and_a_joint_time_is_no_claim() {
     assert_ne!(find(&found.cells, "odata-v2-json", 20, Figure::SubjectCpu).ratios[0].verdict, TollVerdict::Joint);
 }
 
+/// The run with every variant of a level offered so many requests a second.
+fn offered(mut run: RunResult, level: u64, rate_per_second: f64) -> RunResult {
+    for rate in run.cells.iter_mut().filter(|cell| cell.level == level).filter_map(|cell| cell.equal_rate.as_mut()) {
+        rate.rate_per_second = rate_per_second;
+    }
+    run
+}
+
+#[test]
+fn what_was_offered_at_another_rate_in_one_run_has_no_ratio_of_figures_nor_of_tolls() {
+    let one = fixture::encryption();
+    let found = beside(&[&one, &offered(fixture::encryption(), 1, 3000.0)]);
+    for figure in [Figure::MedianAtRate, Figure::P95AtRate] {
+        for rows in [&found.cells, &found.tolls] {
+            let of = |level: u64| rows.iter().filter(move |row| (row.figure, row.level) == (figure, level));
+            assert!(of(1).count() > 1 && of(4).count() > 1);
+            for ratio in of(1).flat_map(|row| &row.ratios) {
+                let reason = ratio.note.as_deref().unwrap();
+                assert_eq!((ratio.verdict, ratio.ratio), (TollVerdict::Refused, 0.0));
+                assert_eq!(reason, "run 1 was offered 1500/s, run 2 3000/s");
+            }
+            let values: Vec<_> = of(1).flat_map(|row| &row.values).map(|value| value.rate_per_second).collect();
+            assert!(values.chunks(2).all(|two| two == [Some(1500.0), Some(3000.0)]), "each run's own figure stays");
+            assert!(of(4).flat_map(|row| &row.ratios).all(|ratio| ratio.verdict != TollVerdict::Refused));
+        }
+    }
+    let verdicts = |found: &Across, accepts: fn(Figure) -> bool| {
+        let rows = found.cells.iter().chain(&found.tolls).filter(|row| accepts(row.figure));
+        rows.flat_map(|row| &row.ratios).map(|ratio| ratio.verdict).collect::<Vec<_>>()
+    };
+    let equal = beside(&[&one, &one]);
+    assert_eq!(verdicts(&found, |figure| !figure.is_at_rate()), verdicts(&equal, |figure| !figure.is_at_rate()));
+    let setting = found.settings.iter().find(|setting| setting.name.ends_with("offered at equal rate")).unwrap();
+    assert_eq!(setting.name, "level TLS 1.3, P-256: offered at equal rate");
+    assert_eq!(setting.values, [Some("1500/s".to_owned()), Some("3000/s".to_owned())]);
+    let near = beside(&[&one, &offered(fixture::encryption(), 1, 1520.0)]);
+    assert_eq!(verdicts(&near, |_| true), verdicts(&equal, |_| true));
+}
+
 #[test]
 fn only_what_differs_is_listed_and_lone_cells_are_told() {
     let (one, mut two) = (again(8, 1.0, 1.0), again(9, 1.0, 1.0));

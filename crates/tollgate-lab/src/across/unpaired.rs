@@ -2,6 +2,7 @@
 //!
 //! It deliberately takes no pair of blocks for a pair: those of two runs were measured at different times.
 
+use super::offered::Offered;
 use super::{Beside, Lone, RatioOf, TimesBeside, TimesOf, ValueOf};
 use crate::quantity::Quantity;
 use crate::results::{Cell, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
@@ -81,6 +82,7 @@ pub(super) fn cells(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
                     values: toll::block_logs(run, &place.variant, *level, figure),
                     refused: refusal(run, &place.variant, *level, figure),
                     joint: joint(run, &place.variant, *level, figure),
+                    offered: Offered::of(run, &place.variant, *level, figure),
                 });
                 row.values.push(value);
             }
@@ -117,13 +119,18 @@ pub(super) fn tolls(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
             let mut row = Beside { baseline: Some(first.baseline.clone()), ..place.row(figure, "", first.level) };
             let mut logs = Vec::new();
             for (number, run, toll) in found {
-                row.values.push(value_of_toll(toll, *number));
+                let offered = Offered::of(run, &toll.variant, toll.level, figure);
+                row.values.push(ValueOf {
+                    rate_per_second: offered.map(|offered| offered.rate_per_second),
+                    ..value_of_toll(toll, *number)
+                });
                 let because = |verdict| (toll.verdict == verdict).then(|| toll.note.clone().unwrap_or_default());
                 logs.push(Logs {
                     run: *number,
                     values: toll::block_log_ratios(run, toll),
                     refused: because(TollVerdict::Refused),
                     joint: because(TollVerdict::Joint),
+                    offered,
                 });
             }
             family.add(rows.len(), &logs);
@@ -173,6 +180,8 @@ struct Logs {
     values: Vec<f64>,
     refused: Option<String>,
     joint: Option<String>,
+    /// What its requests came at, of a figure at equal rate.
+    offered: Option<Offered>,
 }
 
 /// Claims that are adjusted together.
@@ -202,8 +211,10 @@ impl Family {
             let of_either = |of: fn(&Logs) -> &Option<String>| {
                 [first, logs].into_iter().find_map(|logs| Some(format!("run {}: {}", logs.run, of(logs).as_ref()?)))
             };
+            let both = first.offered.zip(logs.offered);
+            let apart = || both.and_then(|(one, other)| Offered::apart((first.run, one), (logs.run, other)));
             let interval = welch::difference(&logs.values, &first.values, ALPHA);
-            let kind = match (of_either(|logs| &logs.refused), interval, of_either(|logs| &logs.joint)) {
+            let kind = match (of_either(|logs| &logs.refused).or_else(apart), interval, of_either(|logs| &logs.joint)) {
                 (Some(reason), ..) => Kind::Refused(reason),
                 (None, None, _) => {
                     let counts = format!("{} and {}", first.values.len(), logs.values.len());
@@ -303,6 +314,7 @@ fn value_of(run: &RunResult, variant: &str, level: u64, figure: Figure, number: 
         interval: found.interval.filter(|_| !is_refused),
         standing,
         doubts: concerned.iter().map(|doubt| format!("{}: {}", doubt.rule, doubt.reason)).collect(),
+        rate_per_second: Offered::of(run, variant, level, figure).map(|offered| offered.rate_per_second),
     })
 }
 
@@ -318,5 +330,6 @@ fn value_of_toll(toll: &Toll, number: u32) -> ValueOf {
         interval: (standing != Verdict::Refused).then_some((toll.low, toll.high)),
         standing,
         doubts: toll.note.iter().filter(|_| standing != Verdict::Ok).cloned().collect(),
+        rate_per_second: None,
     }
 }

@@ -245,33 +245,63 @@ pub(in crate::report) fn lone(across: &Across) -> Vec<String> {
     across.runs.iter().filter_map(of).collect()
 }
 
-/// Doubts about what is shown: for each run and rule how many cells, and the first of them.
+/// Doubts about what is shown: for each run and rule how many cells, and the first of them; then why a ratio is missing whose
+/// figures are there.
 pub(in crate::report) fn doubts(across: &Across) -> Vec<String> {
-    let mut found: Vec<(u32, &str, &str, Vec<String>)> = Vec::new();
+    let mut found: Vec<Told> = Vec::new();
     for row in &across.cells {
         for value in row.values.iter().filter(|value| value.standing != Verdict::Ok) {
             for doubt in &value.doubts {
                 let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
-                let cell = cell(row);
-                match found.iter_mut().find(|(run, known, ..)| *run == value.run && *known == rule) {
-                    Some((.., cells)) if cells.contains(&cell) => {}
-                    Some((.., cells)) => cells.push(cell),
-                    None => found.push((value.run, rule, doubt, vec![cell])),
-                }
+                tell(&mut found, (value.run, value.run), (rule, doubt), row);
             }
         }
     }
-    found.sort_by_key(|(run, ..)| *run);
+    found.sort_by_key(|told| told.runs);
+    for row in across.cells.iter().chain(&across.tolls) {
+        for ratio in row.ratios.iter().filter(|ratio| ratio.verdict == TollVerdict::Refused) {
+            let is_told = |value: &ValueOf| value.standing == Verdict::Refused && !value.doubts.is_empty();
+            let mut both = row.values.iter().filter(|value| value.run == 1 || value.run == ratio.run);
+            let Some(note) = ratio.note.as_deref().filter(|_| !both.any(is_told)) else { continue };
+            let of = if row.figure.is_at_rate() { " at equal rate" } else { "" };
+            let text = format!("no ratio{of}: {note}");
+            tell(&mut found, (ratio.run, 1), (&text, &text), row);
+        }
+    }
     let more = found.len().saturating_sub(DOUBTS_MAX);
-    let text = |(run, _, doubt, cells): &(u32, &str, &str, Vec<String>)| match cells.len() {
-        1 => format!("Run {run}, {}: {doubt}", cells[0]),
-        count => format!("Run {run}, {} and {} more: {doubt}", cells[0], count - 1),
+    let text = |told: &Told| {
+        let run = match told.runs {
+            (run, of) if run == of => format!("Run {run}"),
+            (run, of) => format!("Run {run} by run {of}"),
+        };
+        match told.cells.len() {
+            1 => format!("{run}, {}: {}", told.cells[0], told.text),
+            count => format!("{run}, {} and {} more: {}", told.cells[0], count - 1, told.text),
+        }
     };
     let mut texts: Vec<String> = found.iter().take(DOUBTS_MAX).map(text).collect();
     if more > 0 {
         texts.push(format!("and {more} more: `tollgate compare … -f json` has them all"));
     }
     texts
+}
+
+/// What is told once for several cells.
+struct Told {
+    /// The run whose figure it is about twice, or that and the one by which it is divided.
+    runs: (u32, u32),
+    key: String,
+    text: String,
+    cells: Vec<String>,
+}
+
+fn tell(found: &mut Vec<Told>, runs: (u32, u32), (key, text): (&str, &str), row: &Beside) {
+    let cell = cell(row);
+    match found.iter_mut().find(|told| told.runs == runs && told.key == key) {
+        Some(told) if told.cells.contains(&cell) => {}
+        Some(told) => told.cells.push(cell),
+        None => found.push(Told { runs, key: key.to_owned(), text: text.to_owned(), cells: vec![cell] }),
+    }
 }
 
 /// The ratios of one run in one figure, with their rows.

@@ -3,7 +3,7 @@
 use crate::across::{Across, Named, across};
 use crate::report::fixture::{self, again};
 use crate::report::{ACROSS_REPORTERS, Colour, RenderOptions, render, render_across};
-use crate::results::{Piece, RunResult, State, Validity, Verdict};
+use crate::results::{Outcome, Piece, RunResult, State, ThresholdFinding, Validity, Verdict};
 use crate::threshold::{self, Threshold};
 use crate::toll;
 
@@ -128,6 +128,30 @@ fn a_picture_that_cannot_have_all_rows_has_those_that_differ_most() {
     let page = text("html", &side_by_side(&[("one", &one), ("two", &two)], &[]));
     let picture = page.split("<figcaption>").find(|part| part.contains("<svg") && part.contains("CPU time per record"));
     assert!(picture.unwrap().contains("changeset-100-remote at 20000 records"), "{}", picture.unwrap());
+}
+
+#[test]
+fn the_answer_of_runs_offered_different_rates_is_of_another_figure_and_says_why_in_every_form() {
+    let (one, mut two) = (fixture::encryption(), fixture::encryption());
+    let headline = |found: &Across| super::answer(found, "×");
+    assert!(
+        headline(&side_by_side(&[("one", &one), ("two", &two)], &[])).contains("median response time at equal rate")
+    );
+    two.cells.iter_mut().filter_map(|cell| cell.equal_rate.as_mut()).for_each(|rate| rate.rate_per_second = 3000.0);
+    let found = side_by_side(&[("one", &one), ("two", &two)], &["ratio.p50-at-rate < 2", "toll-ratio.p95-at-rate < 2"]);
+    assert!(headline(&found).contains("toll on time of a request"), "{}", headline(&found));
+    let reason = "run 1 was offered 1500/s, run 2 3000/s";
+    for name in ["terminal", "markdown", "html"] {
+        let text = text(name, &found).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&format!("no ratio at equal rate: {reason}")), "{name}: {text}");
+        assert!(text.contains("offered at equal rate"), "{name}: what differs");
+    }
+    assert!(text("html", &found).contains("were not offered the same rate: read each by itself"));
+    for threshold in &found.thresholds {
+        assert_eq!(threshold.outcome, Outcome::NotShown, "{}", threshold.expect);
+        let is_why = |finding: &ThresholdFinding| finding.reason.as_deref() == Some(&format!("refused: {reason}"));
+        assert!(threshold.findings.iter().any(is_why), "{threshold:?}");
+    }
 }
 
 #[test]

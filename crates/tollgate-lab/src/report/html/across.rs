@@ -5,7 +5,7 @@
 
 use super::STYLE;
 use super::parts::{Table, by_width, escape, figure, unbroken};
-use crate::across::{Across, Beside, CANCELS, UNPAIRED, ValueOf};
+use crate::across::{Across, Beside, CANCELS, UNPAIRED, ValueOf, offered};
 use crate::report::RenderOptions;
 use crate::report::across::{self as texts, What};
 use crate::report::chart::dots::{self, Dot, Dots, One, Row};
@@ -215,7 +215,12 @@ fn dots_of(across: &Across, what: What, of: Figure) -> Option<String> {
         0 => String::new(),
         _ => format!(" These rows differ most; {cut} further ones stand in the tables alone."),
     };
-    let note = format!("One colour a run, with its own 95 % interval. Hollow: marked.{cut}");
+    // A picture invites to compare what the tables refuse to.
+    let apart = match shown.iter().any(|row| offered::is_apart(&row.values)) {
+        true => " The runs were not offered the same rate: read each by itself.",
+        false => "",
+    };
+    let note = format!("One colour a run, with its own 95 % interval. Hollow: marked.{apart}{cut}");
     let draw = |id: &str, size| {
         dots::draw(&Dots {
             caption: Caption { id, title: &heading, description: &note },
