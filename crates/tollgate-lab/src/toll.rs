@@ -5,12 +5,14 @@
 //! stands in
 //! `pair`; what a peer took by what tollgate took is computed by the same rules in [`crate::comparison`].
 
+mod doubted;
 mod figure;
 mod pair;
 
 use crate::results::{Cell, Experiment, Figure, Gap, RunResult, Toll, TollVerdict, Trial, Validity};
 use crate::stats::holm;
 use crate::stats::sequential::Looking;
+pub(crate) use doubted::Left;
 use pair::{Adjusted, Compared};
 pub(crate) use pair::{Over, Pair};
 use std::collections::HashMap;

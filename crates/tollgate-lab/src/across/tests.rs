@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::fixture::{self, again};
-use crate::results::{Validity, Verdict};
+use crate::results::{Toll, Validity, Verdict};
 use crate::toll::{self, Findings};
 
 fn beside(runs: &[&RunResult]) -> Across {
@@ -121,6 +121,78 @@ fn what_was_offered_at_another_rate_in_one_run_has_no_ratio_of_figures_nor_of_to
     assert_eq!(setting.values, [Some("1500/s".to_owned()), Some("3000/s".to_owned())]);
     let near = beside(&[&one, &offered(fixture::encryption(), 1, 1520.0)]);
     assert_eq!(verdicts(&near, |_| true), verdicts(&equal, |_| true));
+}
+
+/// A doubt about one cell.
+fn doubt(variant: &str, level: u64, rule: &str) -> Validity {
+    Validity {
+        variant: variant.into(),
+        level,
+        rule: rule.into(),
+        verdict: Verdict::Marked,
+        reason: "7 were seen".into(),
+        remedy: String::new(),
+        value: 7.0,
+        bound: 1.0,
+    }
+}
+
+#[test]
+fn a_toll_is_marked_by_what_is_doubted_of_its_variant_or_its_baseline_and_concerns_its_figure() {
+    let check = |variant: &str, rule: &str, figure: Figure, expected: &[&str]| {
+        let (one, mut two) = (again(11, 1.0, 1.0), again(12, 1.0, 1.0));
+        two.validity.push(doubt(variant, 5, rule));
+        two.tolls = toll::compute(&two.experiment, &Findings::of(&two));
+        let found = beside(&[&one, &two]);
+        let row = find(&found.tolls, "odata-v2-json", 5, figure);
+        assert_eq!((row.values[0].standing, row.values[0].doubts.len()), (Verdict::Ok, 0));
+        assert_eq!(row.values[1].doubts, expected, "{variant} {rule} {figure:?}");
+        assert_eq!(row.values[1].standing == Verdict::Marked, !expected.is_empty());
+        let elsewhere = find(&found.tolls, "odata-v2-json", 20, figure);
+        assert!(elsewhere.values.iter().all(|value| value.standing == Verdict::Ok), "{elsewhere:?}");
+    };
+    for rule in ["steal", "stalls", "samples", "warm-up", "fresh-connections", "link"] {
+        for figure in [Figure::UnitTime, Figure::SubjectCpu] {
+            check("odata-v2-json", rule, figure, &[&format!("{rule}: 7 were seen")]);
+            check("rest-json", rule, figure, &[&format!("{rule}: rest-json at 5: 7 were seen")]);
+            check("odata-v2-atom", rule, figure, &[]);
+        }
+    }
+    check("odata-v2-json", "rate-steal", Figure::UnitTime, &[]);
+    check("odata-v2-json", "joint", Figure::UnitTime, &["joint: 7 were seen"]);
+    check("rest-json", "different-host", Figure::UnitTime, &[]);
+    check("odata-v2-json", "ranks", Figure::UnitTime, &[]);
+}
+
+#[test]
+fn a_toll_of_which_the_ranks_say_something_else_is_marked_and_its_cell_is_not() {
+    let (one, mut two) = (again(13, 1.0, 1.0), again(14, 1.0, 1.0));
+    let is_meant =
+        |toll: &&mut Toll| (toll.variant.as_str(), toll.level, toll.figure) == ("odata-v2-atom", 5, Figure::SubjectCpu);
+    two.tolls.iter_mut().find(is_meant).unwrap().note = Some("they disagree".into());
+    two.validity.push(doubt("odata-v2-atom", 5, "ranks"));
+    let found = beside(&[&one, &two]);
+    let value = &find(&found.tolls, "odata-v2-atom", 5, Figure::SubjectCpu).values[1];
+    assert_eq!(value.standing, Verdict::Marked);
+    assert_eq!(value.doubts, ["ranks: CPU time over rest-json: they disagree"]);
+    assert_eq!(find(&found.tolls, "odata-v2-atom", 5, Figure::UnitTime).values[1].standing, Verdict::Ok);
+    assert_eq!(find(&found.cells, "odata-v2-atom", 5, Figure::SubjectCpu).values[1].standing, Verdict::Ok);
+}
+
+#[test]
+fn response_times_of_a_marked_cell_are_marked() {
+    let check = |rule: &str, verdict, expected: Verdict| {
+        let (one, mut two) = (again(15, 1.0, 1.0), again(16, 1.0, 1.0));
+        two.validity.push(Validity { verdict, ..doubt("odata-v2-json", 5, rule) });
+        let found = beside(&[&one, &two]);
+        let row = found.times.iter().find(|row| (row.variant.as_str(), row.level) == ("odata-v2-json", 5)).unwrap();
+        assert_eq!((row.values[0].standing, row.values[1].standing), (Verdict::Ok, expected), "{rule}");
+    };
+    check("steal", Verdict::Marked, Verdict::Marked);
+    check("few-rounds", Verdict::Marked, Verdict::Marked);
+    check("errors", Verdict::Refused, Verdict::Refused);
+    check("rate-steal", Verdict::Marked, Verdict::Ok);
+    check("ranks", Verdict::Marked, Verdict::Ok);
 }
 
 #[test]

@@ -7,8 +7,7 @@ use super::{Beside, Lone, RatioOf, TimesBeside, TimesOf, ValueOf};
 use crate::quantity::Quantity;
 use crate::results::{Cell, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
 use crate::stats::{ALPHA, Interval, holm, welch};
-use crate::toll::{self, FIGURES, JOINT_RULES, NO_TOLL_BAND};
-use crate::validity::FEW_ROUNDS;
+use crate::toll::{self, FIGURES, Left, NO_TOLL_BAND};
 
 /// A cell by what it is called, and the level by which each run knows it; absent where a run does not have it.
 pub(super) struct Place {
@@ -119,18 +118,14 @@ pub(super) fn tolls(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
             let mut row = Beside { baseline: Some(first.baseline.clone()), ..place.row(figure, "", first.level) };
             let mut logs = Vec::new();
             for (number, run, toll) in found {
-                let offered = Offered::of(run, &toll.variant, toll.level, figure);
-                row.values.push(ValueOf {
-                    rate_per_second: offered.map(|offered| offered.rate_per_second),
-                    ..value_of_toll(toll, *number)
-                });
+                row.values.push(value_of_toll(run, toll, *number));
                 let because = |verdict| (toll.verdict == verdict).then(|| toll.note.clone().unwrap_or_default());
                 logs.push(Logs {
                     run: *number,
                     values: toll::block_log_ratios(run, toll),
                     refused: because(TollVerdict::Refused),
                     joint: because(TollVerdict::Joint),
-                    offered,
+                    offered: Offered::of(run, &toll.variant, toll.level, figure),
                 });
             }
             family.add(rows.len(), &logs);
@@ -147,12 +142,11 @@ pub(super) fn times(runs: &[&RunResult], places: &[Place]) -> Vec<TimesBeside> {
         let held = place.held_by(runs);
         let values = held.iter().filter_map(|(number, run, level)| {
             let cell = cell(run, &place.variant, *level)?;
-            let refused = doubts(run, &place.variant, *level)
-                .any(|doubt| doubt.verdict == Verdict::Refused && Figure::UnitTime.is_concerned_by(&doubt.rule));
+            let verdicts = concerning(run, &place.variant, *level, Figure::UnitTime).map(|doubt| doubt.verdict);
             let times = cell.response_time_ms;
             Some(TimesOf {
                 run: *number,
-                standing: if refused { Verdict::Refused } else { Verdict::Ok },
+                standing: worst(verdicts),
                 requests_per_second: cell.requests_per_second.mean,
                 p50_ms: times.p50,
                 p95_ms: times.p95,
@@ -274,34 +268,38 @@ fn cell<'r>(run: &'r RunResult, variant: &str, level: u64) -> Option<&'r Cell> {
     run.cells.iter().find(|cell| cell.variant == variant && cell.level == level)
 }
 
-fn doubts<'r>(run: &'r RunResult, variant: &str, level: u64) -> impl Iterator<Item = &'r Validity> {
+/// What is doubted of one figure of a cell.
+fn concerning<'r>(run: &'r RunResult, variant: &str, level: u64, figure: Figure) -> impl Iterator<Item = &'r Validity> {
     let is_own = move |doubt: &&Validity| doubt.variant == variant && doubt.level == level;
-    run.validity.iter().filter(is_own).filter(|doubt| doubt.verdict != Verdict::Ok)
+    run.validity.iter().filter(is_own).filter(move |doubt| figure.left_by(doubt) != Left::Whole)
+}
+
+/// The worst of what was found; without findings all is well.
+fn worst(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    verdicts.fold(Verdict::Ok, |worst, verdict| match (worst, verdict) {
+        (Verdict::Refused, _) | (_, Verdict::Refused) => Verdict::Refused,
+        (Verdict::Marked, _) | (_, Verdict::Marked) => Verdict::Marked,
+        (Verdict::Ok, Verdict::Ok) => Verdict::Ok,
+    })
 }
 
 /// Why a figure must not be read.
 fn refusal(run: &RunResult, variant: &str, level: u64, figure: Figure) -> Option<String> {
-    let refuses = |doubt: &&Validity| {
-        let is_few = figure.is_time() && doubt.rule == FEW_ROUNDS;
-        (doubt.verdict == Verdict::Refused || is_few) && figure.is_concerned_by(&doubt.rule)
-    };
-    let doubted = doubts(run, variant, level).find(refuses).map(|doubt| doubt.reason.clone());
+    let doubted = concerning(run, variant, level, figure).find(|doubt| figure.left_by(doubt) == Left::Refused);
     let nothing = "a block is zero: a ratio to zero says nothing";
     let is_zero = || toll::block_logs(run, variant, level, figure).iter().any(|log| !log.is_finite());
-    doubted.or_else(|| is_zero().then(|| nothing.to_owned()))
+    doubted.map(|doubt| doubt.reason.clone()).or_else(|| is_zero().then(|| nothing.to_owned()))
 }
 
 /// Why a time is not the subject's own.
 fn joint(run: &RunResult, variant: &str, level: u64, figure: Figure) -> Option<String> {
-    let is_joint = |doubt: &&Validity| figure.is_time() && JOINT_RULES.contains(&doubt.rule.as_str());
-    let doubt = doubts(run, variant, level).find(is_joint)?;
+    let doubt = concerning(run, variant, level, figure).find(|doubt| figure.left_by(doubt) == Left::Joint)?;
     Some(format!("{}; the time is generator's and subject's together: read the CPU time", doubt.reason))
 }
 
 fn value_of(run: &RunResult, variant: &str, level: u64, figure: Figure, number: u32) -> Option<ValueOf> {
     let found = Quantity::from(figure).of(cell(run, variant, level)?)?;
-    let concerned: Vec<&Validity> =
-        doubts(run, variant, level).filter(|doubt| figure.is_concerned_by(&doubt.rule)).collect();
+    let concerned: Vec<&Validity> = concerning(run, variant, level, figure).collect();
     let is_refused = refusal(run, variant, level, figure).is_some();
     let standing = match concerned.is_empty() {
         _ if is_refused => Verdict::Refused,
@@ -318,18 +316,25 @@ fn value_of(run: &RunResult, variant: &str, level: u64, figure: Figure, number: 
     })
 }
 
-fn value_of_toll(toll: &Toll, number: u32) -> ValueOf {
-    let standing = match toll.verdict {
-        TollVerdict::Refused => Verdict::Refused,
-        TollVerdict::Joint => Verdict::Marked,
-        _ => Verdict::Ok,
+fn value_of_toll(run: &RunResult, toll: &Toll, number: u32) -> ValueOf {
+    let mut doubts = toll.doubts(&run.validity);
+    let note = toll.note.as_deref().filter(|_| matches!(toll.verdict, TollVerdict::Refused | TollVerdict::Joint));
+    let is_told =
+        |note: &str| doubts.iter().filter_map(|doubt| doubt.split_once(": ")).any(|(_, reason)| note.contains(reason));
+    // Such as two systems, or one block: no rule of a cell says it.
+    doubts.extend(note.filter(|note| !is_told(note)).map(|note| format!("toll: {note}")));
+    let standing = match (toll.verdict, doubts.is_empty()) {
+        (TollVerdict::Refused, _) => Verdict::Refused,
+        (_, false) => Verdict::Marked,
+        (_, true) => Verdict::Ok,
     };
+    let offered = Offered::of(run, &toll.variant, toll.level, toll.figure);
     ValueOf {
         run: number,
         value: toll.ratio,
         interval: (standing != Verdict::Refused).then_some((toll.low, toll.high)),
         standing,
-        doubts: toll.note.iter().filter(|_| standing != Verdict::Ok).cloned().collect(),
-        rate_per_second: None,
+        doubts,
+        rate_per_second: offered.map(|offered| offered.rate_per_second),
     }
 }

@@ -2,13 +2,11 @@
 //!
 //! It knows nothing of the family of claims that a ratio belongs to.
 
-use super::{Findings, JOINT_RULES};
-use crate::results::{
-    BetweenStarts, ByRanks, Cell, Drift, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity, Verdict,
-};
+use super::{Findings, Left};
+use crate::results::{BetweenStarts, ByRanks, Cell, Drift, Figure, Gap, GapKind, Toll, TollVerdict, Trial, Validity};
 use crate::stats::between_starts::{self, Between};
 use crate::stats::{ALPHA, Interval, drift, hodges_lehmann, mean, mean_interval, signed_rank};
-use crate::validity::{DIFFERENT_BACKEND, FEW_ROUNDS};
+use crate::validity::DIFFERENT_BACKEND;
 use std::collections::BTreeMap;
 
 /// Above this probability, by itself, a test sees nothing of a toll that the other one claims.
@@ -67,8 +65,7 @@ impl Pair<'_> {
         if of_variant.is_empty() || of_baseline.is_empty() {
             return None;
         }
-        let refuses = |doubt: &&Validity| doubt.verdict == Verdict::Refused && figure.is_concerned_by(&doubt.rule);
-        if let Some(doubt) = self.doubts(validity).find(refuses) {
+        if let Some(doubt) = self.doubts(validity).find(|doubt| figure.left_by(doubt) == Left::Refused) {
             return Some(self.refused(figure, format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason)));
         }
         let elsewhere = self
@@ -86,9 +83,6 @@ impl Pair<'_> {
                 self.variant, self.baseline, self.variant
             );
             return Some(self.refused(figure, reason));
-        }
-        if let Some(doubt) = self.doubts(validity).find(|doubt| figure.is_time() && doubt.rule == FEW_ROUNDS) {
-            return Some(self.refused(figure, format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason)));
         }
         let without_cell =
             [self.variant, self.baseline].into_iter().find(|name| !cells.iter().any(|cell| self.is_cell(name, cell)));
@@ -126,19 +120,14 @@ impl Pair<'_> {
             note: None,
             ..self.refused(figure, String::new()).toll
         };
-        let joint = self
-            .doubts(validity)
-            .find(|doubt| {
-                figure.is_time() && JOINT_RULES.contains(&doubt.rule.as_str()) && doubt.verdict != Verdict::Ok
-            })
-            .map(|doubt| {
-                let ratio = match self.over {
-                    Over::Baseline | Over::Backend => "toll",
-                    Over::Tollgate => "ratio",
-                };
-                let why = format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason);
-                format!("{why}; the time is generator's and subject's together: read the CPU {ratio}")
-            });
+        let joint = self.doubts(validity).find(|doubt| figure.left_by(doubt) == Left::Joint).map(|doubt| {
+            let ratio = match self.over {
+                Over::Baseline | Over::Backend => "toll",
+                Over::Tollgate => "ratio",
+            };
+            let why = format!("{} at {}: {}", doubt.variant, doubt.level, doubt.reason);
+            format!("{why}; the time is generator's and subject's together: read the CPU {ratio}")
+        });
         interval.p = looking.probability(interval.p);
         let signed_rank_p = looking.probability(signed_rank::probability(&differences));
         let alpha = looking.alpha();

@@ -7,19 +7,24 @@ use crate::results::{Figure, Toll, Validity, Verdict};
 use crate::stats::ALPHA;
 
 /// The rule's name.
-pub(super) const RANKS: &str = "ranks";
+pub(crate) const RANKS: &str = "ranks";
 
 /// A mark for each toll on which the two tests disagree.
 pub(crate) fn disagreements(tolls: &[Toll]) -> Vec<Validity> {
     tolls.iter().filter_map(|toll| Some(finding_of(&toll.variant, toll.level, RANKS, disagreement(toll)?))).collect()
 }
 
+/// In which figure, over which baseline and how the two tests disagree; nothing where they do not.
+pub(crate) fn words(toll: &Toll) -> Option<String> {
+    let note = toll.note.as_deref().filter(|_| toll.do_ranks_disagree())?;
+    Some(format!("{} over {}: {note}", named(toll.figure), toll.baseline))
+}
+
 fn disagreement(toll: &Toll) -> Option<Finding> {
-    let (note, by_ranks) = (toll.note.as_deref().filter(|_| toll.do_ranks_disagree())?, toll.by_ranks?);
-    let figure = named(toll.figure);
+    let (reason, by_ranks) = (words(toll)?, toll.by_ranks?);
     Some(Finding {
         verdict: Verdict::Marked,
-        reason: format!("{figure} over {}: {note}", toll.baseline),
+        reason,
         remedy: "take more blocks (--rounds, --full): of few, one wild block decides one of the tests and not the other",
         value: by_ranks.p,
         bound: ALPHA,

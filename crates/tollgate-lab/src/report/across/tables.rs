@@ -201,7 +201,7 @@ pub(in crate::report) fn times(across: &Across) -> Option<Table> {
             let texts = across.runs.iter().map(|run| match row.values.iter().find(|value| value.run == run.number) {
                 None => NOTHING.to_owned(),
                 Some(value) if value.standing == Verdict::Refused => "refused".to_owned(),
-                Some(value) => number::optional(of(value)),
+                Some(value) => format!("{}{}", number::optional(of(value)), mark(value.standing)),
             });
             texts.collect::<Vec<_>>().join(" / ")
         };
@@ -254,6 +254,18 @@ pub(in crate::report) fn doubts(across: &Across) -> Vec<String> {
             for doubt in &value.doubts {
                 let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
                 tell(&mut found, (value.run, value.run), (rule, doubt), row);
+            }
+        }
+    }
+    // What a toll has of its cells was told of them.
+    let known: Vec<((u32, u32), String)> = found.iter().map(|told| (told.runs, told.key.clone())).collect();
+    for row in &across.tolls {
+        for value in row.values.iter().filter(|value| value.standing != Verdict::Ok) {
+            for doubt in &value.doubts {
+                let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
+                if !known.iter().any(|(runs, key)| runs.0 == value.run && key == rule) {
+                    tell(&mut found, (value.run, value.run), (rule, doubt), row);
+                }
             }
         }
     }
@@ -337,8 +349,19 @@ pub(in crate::report) fn verdict_word(verdict: TollVerdict) -> &'static str {
     }
 }
 
+/// Whether a sign of a mark stands anywhere.
+pub(in crate::report) fn has_marks(across: &Across) -> bool {
+    let values = across.cells.iter().chain(&across.tolls).flat_map(|row| &row.values).map(|value| value.standing);
+    let times = across.times.iter().flat_map(|row| &row.values).map(|value| value.standing);
+    values.chain(times).any(|standing| standing == Verdict::Marked)
+}
+
+fn mark(standing: Verdict) -> &'static str {
+    if standing == Verdict::Marked { " *" } else { "" }
+}
+
 fn value_text(value: &ValueOf, what: What, times: &'static str) -> String {
-    let mark = if value.standing == Verdict::Marked { " *" } else { "" };
+    let mark = mark(value.standing);
     if value.standing == Verdict::Refused {
         return "refused".to_owned();
     }

@@ -6,7 +6,6 @@ use crate::report::RenderOptions;
 use crate::report::encryption::Table;
 use crate::report::terminal::{Paint, one_line, words, wrapped};
 use crate::report::thresholds;
-use crate::results::Verdict;
 use std::io::{self, Write};
 
 /// Values up to so many characters stand in the table on any terminal.
@@ -38,8 +37,7 @@ pub(super) fn render(across: &Across, out: &mut dyn Write, options: &RenderOptio
     if let Some(times) = tables::times(across) {
         words(&times, out, width, &paint)?;
     }
-    let is_marked = across.cells.iter().flat_map(|row| &row.values).any(|value| value.standing == Verdict::Marked);
-    if is_marked {
+    if tables::has_marks(across) {
         wrapped(out, "  ", "* marked: see the doubts below", width)?;
     }
     wrapped(

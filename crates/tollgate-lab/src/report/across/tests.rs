@@ -3,7 +3,7 @@
 use crate::across::{Across, Named, across};
 use crate::report::fixture::{self, again};
 use crate::report::{ACROSS_REPORTERS, Colour, RenderOptions, render, render_across};
-use crate::results::{Outcome, Piece, RunResult, State, ThresholdFinding, Validity, Verdict};
+use crate::results::{Figure, Outcome, Piece, RunResult, State, ThresholdFinding, Toll, Validity, Verdict};
 use crate::threshold::{self, Threshold};
 use crate::toll;
 
@@ -152,6 +152,32 @@ fn the_answer_of_runs_offered_different_rates_is_of_another_figure_and_says_why_
         let is_why = |finding: &ThresholdFinding| finding.reason.as_deref() == Some(&format!("refused: {reason}"));
         assert!(threshold.findings.iter().any(is_why), "{threshold:?}");
     }
+}
+
+#[test]
+fn a_mark_of_a_toll_and_of_a_response_time_is_shown_and_told_once() {
+    let (one, mut two) = (again(1, 1.0, 1.0), again(2, 1.0, 1.0));
+    let (variant, level) = ("rest-json".to_owned(), 5);
+    let (reason, remedy) = ("the hypervisor took 4 %".to_owned(), "wait".to_owned());
+    let (rule, verdict) = ("steal".to_owned(), Verdict::Marked);
+    two.validity.push(Validity { variant, level, rule, verdict, reason, remedy, value: 0.04, bound: 0.01 });
+    let is_meant = |toll: &&mut Toll| {
+        (toll.variant.as_str(), toll.level, toll.figure) == ("odata-v2-json", 20, Figure::SubjectCpu)
+    };
+    two.tolls.iter_mut().find(is_meant).unwrap().note = Some("they disagree".into());
+    let found = side_by_side(&[("one", &one), ("two", &two)], &[]);
+    for name in ["terminal", "markdown"] {
+        let text = text(name, &found).replace('\\', "");
+        let has = |parts: &[&str]| text.lines().any(|line| parts.iter().all(|part| line.contains(part)));
+        assert!(has(&["odata-v2-atom", "5 users", "] *"]), "{text}");
+        assert!(!has(&["odata-v2-atom", "20 users", " *"]), "{text}");
+        assert_eq!(text.matches("steal: the hypervisor took 4 %").count(), 1, "{text}");
+        assert!(text.contains("ranks: CPU time over rest-json: they disagree"), "{text}");
+    }
+    assert!(text("terminal", &found).contains("* marked: see the doubts below"));
+    let times = super::times(&found).unwrap();
+    let row = times.rows.iter().find(|row| row[0] == "rest-json" && row[1] == "5 users").unwrap();
+    assert!(row[2..].iter().all(|texts| texts.ends_with(" *") && texts.matches('*').count() == 1), "{row:?}");
 }
 
 #[test]
