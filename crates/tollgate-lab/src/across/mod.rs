@@ -95,7 +95,7 @@ pub struct ValueOf {
     pub run: u32,
     /// The figure as its own report has it; of a refused one zero.
     pub value: f64,
-    /// Its 95 % interval; absent where it has none.
+    /// Its interval as its own report has it; absent where it has none.
     pub interval: Option<(f64, f64)>,
     /// Whether it may be read.
     pub standing: Verdict,
@@ -113,10 +113,15 @@ pub struct RatioOf {
     pub run: u32,
     /// Its figure by that of the first run: 1.1 is a tenth more.
     pub ratio: f64,
-    /// Lower end of the unpaired 95 % interval (Welch, on logarithms of block means).
+    /// Lower end of the unpaired interval (Welch, on logarithms of block means).
     pub low: f64,
     /// Upper end.
     pub high: f64,
+    /// Confidence of the interval, as a share: 0.95, or Pocock's 0.982 where either run looked several times.
+    pub confidence_share: f64,
+    /// Half the width of the band around 1 inside which the whole interval must lie for "no difference", as a share: the
+    /// narrower one of the two runs.
+    pub equivalence_share: f64,
     /// Blocks of the run that has fewer.
     pub blocks: u32,
     /// Probability of a ratio as far from 1 by chance, adjusted by Holm over all ratios of figures, or all of tolls.

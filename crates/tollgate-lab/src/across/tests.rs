@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::fixture::{self, again};
-use crate::results::{Toll, Validity, Verdict};
+use crate::results::{Looks, Toll, Validity, Verdict};
 use crate::toll::{self, Findings};
 
 fn beside(runs: &[&RunResult]) -> Across {
@@ -193,6 +193,53 @@ fn response_times_of_a_marked_cell_are_marked() {
     check("errors", Verdict::Refused, Verdict::Refused);
     check("rate-steal", Verdict::Marked, Verdict::Ok);
     check("ranks", Verdict::Marked, Verdict::Ok);
+}
+
+/// How many ratios have these verdicts, and the widths of their intervals.
+fn seen(found: &Across, verdicts: &[TollVerdict]) -> (usize, Vec<f64>) {
+    let ratios = || found.tolls.iter().flat_map(|row| &row.ratios).filter(|ratio| ratio.high > ratio.low);
+    let count = ratios().filter(|ratio| verdicts.contains(&ratio.verdict)).count();
+    (count, ratios().map(|ratio| (ratio.high / ratio.low).ln()).collect())
+}
+
+#[test]
+fn no_difference_is_said_by_the_narrower_band_of_the_two_runs_whichever_of_them_has_it() {
+    let (one, mut two) = (again(17, 1.0, 1.0), again(18, 1.0, 1.0));
+    let is_no_toll = [TollVerdict::NoToll];
+    two.settings.equivalence_share = 0.2;
+    let (by_that_of_one, _) = seen(&beside(&[&one, &two]), &is_no_toll);
+    two.settings.equivalence_share = 0.03;
+    assert_eq!(seen(&beside(&[&one, &two]), &is_no_toll).0, by_that_of_one);
+    let mut wide = one.clone();
+    (wide.settings.equivalence_share, two.settings.equivalence_share) = (0.2, 0.2);
+    assert!(seen(&beside(&[&wide, &two]), &is_no_toll).0 > by_that_of_one, "both take so much for nothing");
+    two.settings.equivalence_share = 0.001;
+    let found = beside(&[&wide, &two]);
+    assert_eq!(seen(&found, &is_no_toll).0, 0);
+    assert!(
+        found.tolls.iter().flat_map(|row| &row.ratios).all(|ratio| (ratio.equivalence_share - 0.001).abs() < 1e-12)
+    );
+}
+
+#[test]
+fn where_either_run_looked_often_ratios_have_wider_intervals_and_are_harder_to_claim() {
+    let (one, two) = (again(19, 1.0, 1.0), again(20, 1.0, 1.07));
+    let often = |run: &RunResult| {
+        let mut run = run.clone();
+        run.settings.looks = Some(Looks { width: 0.02, done: 2, is_reached: true });
+        run
+    };
+    let once = beside(&[&one, &two]);
+    for runs in [[&often(&one), &two], [&one, &often(&two)]] {
+        let found = beside(&runs);
+        for (wide, narrow) in seen(&found, &[]).1.iter().zip(seen(&once, &[]).1) {
+            assert!((1.15..1.3).contains(&(wide / narrow)), "{wide} {narrow}");
+        }
+        let pairs = found.cells.iter().zip(&once.cells).flat_map(|(row, once)| row.ratios.iter().zip(&once.ratios));
+        assert!(pairs.clone().all(|(often, once)| often.p_adjusted >= once.p_adjusted));
+        assert!(pairs.clone().any(|(often, once)| often.p_adjusted > once.p_adjusted));
+        assert!(pairs.clone().all(|(often, _)| (often.confidence_share - 0.982).abs() < 1e-9));
+    }
 }
 
 #[test]

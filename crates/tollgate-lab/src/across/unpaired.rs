@@ -6,8 +6,9 @@ use super::offered::Offered;
 use super::{Beside, Lone, RatioOf, TimesBeside, TimesOf, ValueOf};
 use crate::quantity::Quantity;
 use crate::results::{Cell, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
+use crate::stats::sequential::Looking;
 use crate::stats::{ALPHA, Interval, holm, welch};
-use crate::toll::{self, FIGURES, Left, NO_TOLL_BAND};
+use crate::toll::{self, FIGURES, Findings, Left};
 
 /// A cell by what it is called, and the level by which each run knows it; absent where a run does not have it.
 pub(super) struct Place {
@@ -82,6 +83,7 @@ pub(super) fn cells(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
                     refused: refusal(run, &place.variant, *level, figure),
                     joint: joint(run, &place.variant, *level, figure),
                     offered: Offered::of(run, &place.variant, *level, figure),
+                    strictness: Strictness::of(run),
                 });
                 row.values.push(value);
             }
@@ -126,6 +128,7 @@ pub(super) fn tolls(runs: &[&RunResult], places: &[Place]) -> Vec<Beside> {
                     refused: because(TollVerdict::Refused),
                     joint: because(TollVerdict::Joint),
                     offered: Offered::of(run, &toll.variant, toll.level, figure),
+                    strictness: Strictness::of(run),
                 });
             }
             family.add(rows.len(), &logs);
@@ -176,6 +179,32 @@ struct Logs {
     joint: Option<String>,
     /// What its requests came at, of a figure at equal rate.
     offered: Option<Offered>,
+    strictness: Strictness,
+}
+
+/// How hard a run makes its claims.
+#[derive(Debug, Clone, Copy)]
+struct Strictness {
+    /// Half the width of its band of "no toll", as a share.
+    equivalence_share: f64,
+    looking: Looking,
+}
+
+impl Strictness {
+    fn of(run: &RunResult) -> Strictness {
+        let Findings { equivalence_share, looking, .. } = Findings::of(run);
+        Strictness { equivalence_share, looking }
+    }
+
+    /// That of two runs together: the narrower band, and looking often if either did, as what one of them stopped at is in the
+    /// ratio of both.
+    fn with(self, other: Strictness) -> Strictness {
+        let looking = match (self.looking, other.looking) {
+            (Looking::Once, Looking::Once) => Looking::Once,
+            (Looking::Often, _) | (_, Looking::Often) => Looking::Often,
+        };
+        Strictness { equivalence_share: self.equivalence_share.min(other.equivalence_share), looking }
+    }
 }
 
 /// Claims that are adjusted together.
@@ -188,6 +217,7 @@ struct Family {
 struct Claim {
     row: usize,
     run: u32,
+    strictness: Strictness,
     kind: Kind,
 }
 
@@ -207,7 +237,10 @@ impl Family {
             };
             let both = first.offered.zip(logs.offered);
             let apart = || both.and_then(|(one, other)| Offered::apart((first.run, one), (logs.run, other)));
-            let interval = welch::difference(&logs.values, &first.values, ALPHA);
+            let strictness = first.strictness.with(logs.strictness);
+            let looking = strictness.looking;
+            let interval = welch::difference(&logs.values, &first.values, looking.alpha());
+            let interval = interval.map(|found| Interval { p: looking.probability(found.p), ..found });
             let kind = match (of_either(|logs| &logs.refused).or_else(apart), interval, of_either(|logs| &logs.joint)) {
                 (Some(reason), ..) => Kind::Refused(reason),
                 (None, None, _) => {
@@ -217,7 +250,7 @@ impl Family {
                 (None, Some(interval), Some(reason)) => Kind::Joint(interval, reason),
                 (None, Some(interval), None) => Kind::Plain(interval),
             };
-            self.claims.push(Claim { row, run: logs.run, kind });
+            self.claims.push(Claim { row, run: logs.run, strictness, kind });
         }
     }
 
@@ -230,38 +263,47 @@ impl Family {
         let family: Vec<f64> = self.claims.iter().filter_map(p).collect();
         let mut adjusted = holm::adjust(&family).into_iter();
         for claim in self.claims {
-            let found = match claim.kind {
-                Kind::Plain(interval) => plain(claim.run, &interval, adjusted.next().unwrap_or(1.0)),
+            let found = match &claim.kind {
+                Kind::Plain(interval) => claim.plain(interval, adjusted.next().unwrap_or(1.0)),
                 Kind::Joint(interval, note) => {
-                    RatioOf { verdict: TollVerdict::Joint, note: Some(note), ..plain(claim.run, &interval, 1.0) }
+                    RatioOf { verdict: TollVerdict::Joint, note: Some(note.clone()), ..claim.plain(interval, 1.0) }
                 }
-                Kind::Refused(note) => RatioOf {
-                    run: claim.run,
-                    ratio: 0.0,
-                    low: 0.0,
-                    high: 0.0,
-                    blocks: 0,
-                    p_adjusted: 1.0,
-                    verdict: TollVerdict::Refused,
-                    note: Some(note),
-                },
+                Kind::Refused(note) => claim.refused(note),
             };
             rows[claim.row].ratios.push(found);
         }
     }
 }
 
-fn plain(run: u32, interval: &Interval, p_adjusted: f64) -> RatioOf {
-    let (ratio, low, high) = (interval.mean.exp(), interval.low.exp(), interval.high.exp());
-    let is_inside = low >= 1.0 - NO_TOLL_BAND && high <= 1.0 + NO_TOLL_BAND;
-    let verdict = match (is_inside, p_adjusted < ALPHA, ratio > 1.0) {
-        (true, ..) => TollVerdict::NoToll,
-        (false, true, true) => TollVerdict::Dearer,
-        (false, true, false) => TollVerdict::Cheaper,
-        (false, false, _) => TollVerdict::Unclear,
-    };
-    let blocks = u32::try_from(interval.n).unwrap_or(u32::MAX);
-    RatioOf { run, ratio, low, high, blocks, p_adjusted, verdict, note: None }
+impl Claim {
+    fn plain(&self, interval: &Interval, p_adjusted: f64) -> RatioOf {
+        let (ratio, low, high) = (interval.mean.exp(), interval.low.exp(), interval.high.exp());
+        let band = self.strictness.equivalence_share;
+        let is_inside = low >= 1.0 - band && high <= 1.0 + band;
+        let verdict = match (is_inside, p_adjusted < ALPHA, ratio > 1.0) {
+            (true, ..) => TollVerdict::NoToll,
+            (false, true, true) => TollVerdict::Dearer,
+            (false, true, false) => TollVerdict::Cheaper,
+            (false, false, _) => TollVerdict::Unclear,
+        };
+        let blocks = u32::try_from(interval.n).unwrap_or(u32::MAX);
+        RatioOf { ratio, low, high, blocks, p_adjusted, verdict, note: None, ..self.refused("") }
+    }
+
+    fn refused(&self, note: &str) -> RatioOf {
+        RatioOf {
+            run: self.run,
+            ratio: 0.0,
+            low: 0.0,
+            high: 0.0,
+            confidence_share: 1.0 - self.strictness.looking.alpha(),
+            equivalence_share: self.strictness.equivalence_share,
+            blocks: 0,
+            p_adjusted: 1.0,
+            verdict: TollVerdict::Refused,
+            note: Some(note.to_owned()),
+        }
+    }
 }
 
 fn cell<'r>(run: &'r RunResult, variant: &str, level: u64) -> Option<&'r Cell> {

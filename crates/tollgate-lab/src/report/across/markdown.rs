@@ -29,10 +29,7 @@ pub(super) fn render(across: &Across, out: &mut dyn Write, _: &RenderOptions) ->
     for text in tables::lone(across).iter().chain(&tables::doubts(across)) {
         writeln!(out, "- {}", escaped(text))?;
     }
-    writeln!(
-        out,
-        "\nIntervals are 95 %; ratios by Welch on logarithms of block means, verdicts after Holm; \\* is marked."
-    )?;
+    writeln!(out, "\n\\[..\\] and ±: {}; \\* is marked.", escaped(&tables::reading(across)))?;
     if let Some(table) = thresholds::table(&across.experiment, &across.thresholds) {
         writeln!(out)?;
         word_tables(vec![table], out)?;

@@ -5,6 +5,7 @@ use crate::report::encryption::Table;
 use crate::report::number::{self, NOTHING};
 use crate::report::sentence;
 use crate::results::{Figure, Piece, State, TollVerdict, Verdict};
+use crate::stats::ALPHA;
 use crate::toll::FIGURES;
 
 /// Doubts of one kind that are listed before the rest is counted.
@@ -347,6 +348,26 @@ pub(in crate::report) fn verdict_word(verdict: TollVerdict) -> &'static str {
         TollVerdict::NoToll => "no difference",
         _ => sentence::verdict(verdict),
     }
+}
+
+/// How intervals, ratios and verdicts are to be read.
+pub(in crate::report) fn reading(across: &Across) -> String {
+    let ratios = || across.cells.iter().chain(&across.tolls).flat_map(|row| &row.ratios);
+    let percent = |share: f64| (share * 1e4).round() / 1e2;
+    let bands = ratios().map(|ratio| percent(ratio.equivalence_share));
+    let (least, most) = bands.fold((f64::INFINITY, 0.0_f64), |(least, most), band| (least.min(band), most.max(band)));
+    let band = match (least.is_finite(), most > least) {
+        (false, _) => String::new(),
+        (true, false) => format!("; no difference: all of the interval inside ± {least} %"),
+        (true, true) => {
+            format!("; no difference: all of the interval inside ± {least} to {most} %, the narrower band of both runs")
+        }
+    };
+    let looked = ratios().map(|ratio| ratio.confidence_share).find(|share| *share > 1.0 - ALPHA);
+    let looked = looked.map_or_else(String::new, |share| {
+        format!("; where a run looked several times, its tolls and all ratios with it have {:.1} %", share * 100.0)
+    });
+    format!("95 % interval; ratios by Welch on logarithms of block means, verdicts after Holm{band}{looked}")
 }
 
 /// Whether a sign of a mark stands anywhere.

@@ -40,12 +40,7 @@ pub(super) fn render(across: &Across, out: &mut dyn Write, options: &RenderOptio
     if tables::has_marks(across) {
         wrapped(out, "  ", "* marked: see the doubts below", width)?;
     }
-    wrapped(
-        out,
-        "  ",
-        "[..] and ±: 95 % interval; ratios by Welch on logarithms of block means, verdicts after Holm",
-        width,
-    )?;
+    wrapped(out, "  ", &format!("[..] and ±: {}", tables::reading(across)), width)?;
     for text in tables::lone(across).iter().chain(&tables::doubts(across)) {
         wrapped(out, "", text, width)?;
     }

@@ -3,7 +3,7 @@
 use crate::across::{Across, Named, across};
 use crate::report::fixture::{self, again};
 use crate::report::{ACROSS_REPORTERS, Colour, RenderOptions, render, render_across};
-use crate::results::{Figure, Outcome, Piece, RunResult, State, ThresholdFinding, Toll, Validity, Verdict};
+use crate::results::{Figure, Looks, Outcome, Piece, RunResult, State, ThresholdFinding, Toll, Validity, Verdict};
 use crate::threshold::{self, Threshold};
 use crate::toll;
 
@@ -178,6 +178,25 @@ fn a_mark_of_a_toll_and_of_a_response_time_is_shown_and_told_once() {
     let times = super::times(&found).unwrap();
     let row = times.rows.iter().find(|row| row[0] == "rest-json" && row[1] == "5 users").unwrap();
     assert!(row[2..].iter().all(|texts| texts.ends_with(" *") && texts.matches('*').count() == 1), "{row:?}");
+}
+
+#[test]
+fn a_reader_is_told_the_band_and_the_confidence_by_which_runs_are_judged() {
+    let (one, mut two) = (again(1, 1.0, 1.0), again(2, 1.0, 1.0));
+    let told = |one: &RunResult, two: &RunResult| {
+        let found = side_by_side(&[("one", one), ("two", two)], &[]);
+        ["terminal", "markdown", "html"].map(|name| text(name, &found).split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    for text in told(&one, &two) {
+        assert!(text.contains("no difference: all of the interval inside ± 3 %"), "{text}");
+        assert!(!text.contains("looked several times"), "{text}");
+    }
+    two.settings.equivalence_share = 0.015;
+    two.settings.looks = Some(Looks { width: 0.02, done: 2, is_reached: true });
+    for text in told(&one, &two) {
+        assert!(text.contains("inside ± 1.5 %; where a run looked several times, its tolls"), "{text}");
+        assert!(text.contains("98.2 %"), "{text}");
+    }
 }
 
 #[test]

@@ -68,11 +68,12 @@ fn head(across: &Across, title: &str) -> String {
         .collect();
     format!(
         "<header><p class=\"eyebrow\">tollgate <span>{}</span></p><h1>{}</h1><p class=\"answer\">{}</p>{banners}\
-         <p class=\"meta\">{} · intervals are 95 %</p></header>",
+         <p class=\"meta\">{} · [..] and ±: {}; * is marked</p></header>",
         escape(&across.experiment.name),
         escape(title),
         unbroken(&texts::answer(across, "×")),
         escape(&across.experiment.question),
+        escape(&texts::reading(across)),
     )
 }
 
@@ -220,7 +221,7 @@ fn dots_of(across: &Across, what: What, of: Figure) -> Option<String> {
         true => " The runs were not offered the same rate: read each by itself.",
         false => "",
     };
-    let note = format!("One colour a run, with its own 95 % interval. Hollow: marked.{apart}{cut}");
+    let note = format!("One colour a run, with its own interval. Hollow: marked.{apart}{cut}");
     let draw = |id: &str, size| {
         dots::draw(&Dots {
             caption: Caption { id, title: &heading, description: &note },
