@@ -13,7 +13,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::experiment::Experiment;
-use crate::plan::Plan;
+use crate::plan::{Extent, Plan, PlanOptions};
 use crate::results::{Figure, RunResult, TollVerdict};
 use crate::run::{self, Ending, Observer, RunError, RunOptions, StopFlag};
 use crate::toll;
@@ -44,6 +44,9 @@ pub struct Selfcheck {
     pub significant: usize,
     /// So many may do so: more come by chance in less than one self-check of fifty.
     pub significant_most: usize,
+    /// The largest share of runs with a false claim (0 to 1) that this many of the judged comparisons are still compatible with:
+    /// the exact upper bound, 95 %.
+    pub false_claims_most_share: f64,
     /// Comparisons of which a figure was refused, so that nothing could be seen.
     pub unjudged: usize,
     /// What can be seen in each figure.
@@ -71,8 +74,12 @@ pub enum Fitness {
 pub struct Sight {
     /// The figure.
     pub figure: Figure,
-    /// The smallest toll that four runs of five see, as a share: 0.02 is 2 %.
+    /// The smallest toll that four runs of five see, by itself and before Holm, as a share: 0.02 is 2 %.
     pub smallest_toll: f64,
+    /// The smallest toll that four runs of five call one among `among_tolls`, after Holm and whatever the others are, as a share.
+    pub smallest_toll_among_share: f64,
+    /// Tolls of a run of `protocol` of the same extent.
+    pub among_tolls: usize,
     /// Half the width of the 95 % interval, as a share; the median of the comparisons.
     pub half_width: f64,
     /// Standard deviation of the comparisons' ratios, as a share: where it is larger than the intervals say, starts differ.
@@ -124,6 +131,16 @@ pub fn experiment() -> Experiment {
     Experiment::parse(EXPERIMENT, "selfcheck.toml").expect("the built-in experiment is right, as a test shows")
 }
 
+/// How many tolls a run of `protocol` compares: of each variant with a baseline, at each level, time, CPU time and bytes.
+fn tolls_of_protocol(extent: Extent) -> usize {
+    let protocol = Experiment::builtin("protocol").expect("the built-in experiment is right, as a test shows");
+    let options = PlanOptions { extent, ..PlanOptions::default() };
+    let plan =
+        Plan::new(&protocol, &options).expect("an extent of a built-in experiment can be planned, as a test shows");
+    let with_baseline = plan.variants.iter().filter(|variant| protocol.variants[**variant].baseline.is_some()).count();
+    with_baseline * plan.levels.len() * toll::FIGURES.iter().filter(|figure| !figure.is_at_rate()).count()
+}
+
 /// Compares `asked` times; the runs are kept in numbered folders below `folder`. Interrupted, it says what it has so far.
 ///
 /// # Errors
@@ -163,6 +180,9 @@ impl Selfcheck {
     fn of(plan: &Plan, asked: u32, comparisons: Vec<Comparison>) -> Selfcheck {
         let significant = comparisons.iter().filter(|comparison| comparison.is_significant).count();
         let unjudged = comparisons.iter().filter(|comparison| !comparison.refused.is_empty()).count();
+        let is_judged = |comparison: &&Comparison| comparison.refused.is_empty() || comparison.is_significant;
+        let judged = comparisons.iter().filter(is_judged).count();
+        let among = tolls_of_protocol(plan.extent);
         Selfcheck {
             extent: plan.extent.name().to_owned(),
             blocks: plan.blocks,
@@ -171,8 +191,9 @@ impl Selfcheck {
             asked,
             significant,
             significant_most: significant_most(asked as usize),
+            false_claims_most_share: judge::false_claims_most(significant, judged),
             unjudged,
-            sights: FIGURES.into_iter().filter_map(|figure| judge::sight(figure, &comparisons)).collect(),
+            sights: FIGURES.into_iter().filter_map(|figure| judge::sight(figure, &comparisons, among)).collect(),
             comparisons,
         }
     }
@@ -198,7 +219,6 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Extent, PlanOptions};
 
     #[test]
     fn the_same_is_served_twice_and_a_quick_check_takes_minutes() {
@@ -209,6 +229,29 @@ mod tests {
         let plan = Plan::new(&experiment, &options).unwrap();
         assert_eq!(plan.subjects, 2, "a process each, as of two variants");
         assert!(plan.duration() * COMPARISONS < std::time::Duration::from_secs(240), "{:?}", plan.duration());
+    }
+
+    #[test]
+    fn the_tolls_of_protocol_are_counted_as_a_run_has_them() {
+        let tolls = [Extent::Quick, Extent::Default, Extent::Full].map(tolls_of_protocol);
+        assert_eq!(tolls, [30, 60, 60], "5 variants over a baseline, 3 figures, 2 or 4 levels");
+    }
+
+    #[test]
+    fn comparisons_that_nothing_could_be_seen_in_say_nothing_of_the_share_of_false_claims() {
+        let plan = Plan::new(&experiment(), &PlanOptions::default()).unwrap();
+        let comparison = |refused: &[&str]| Comparison {
+            seed: 1,
+            is_significant: false,
+            claims: Vec::new(),
+            refused: refused.iter().map(|&text| text.to_owned()).collect(),
+        };
+        let mut comparisons = vec![comparison(&[]); 17];
+        comparisons[..3].iter_mut().for_each(|comparison| comparison.is_significant = true);
+        comparisons.extend(vec![comparison(&["refused"]); 3]);
+        let found = Selfcheck::of(&plan, 20, comparisons);
+        assert_eq!((found.significant, found.unjudged, found.verdict), (3, 3, Fitness::Fit));
+        assert!((found.false_claims_most_share - judge::false_claims_most(3, 17)).abs() < 1e-12, "{found:?}");
     }
 
     #[test]

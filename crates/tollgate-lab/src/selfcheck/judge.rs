@@ -28,6 +28,33 @@ pub fn significant_most(comparisons: usize) -> usize {
     most
 }
 
+/// The largest share of comparisons that may truly see a difference, if so many of so many did: with a larger one as few would
+/// come in less than 5 % of self-checks (C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), one-sided). Of 3 of 20 it is 34 %.
+pub(super) fn false_claims_most(seen: usize, comparisons: usize) -> f64 {
+    if seen >= comparisons {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    // Each step halves what is left: 50 leave 1e-15.
+    for _ in 0..50 {
+        let share = (low + high) / 2.0;
+        if at_most(seen, comparisons, share) > ALPHA { low = share } else { high = share }
+    }
+    high
+}
+
+/// The probability that at most so many of so many come, each with the probability `share`, which is neither 0 nor 1.
+fn at_most(seen: usize, comparisons: usize, share: f64) -> f64 {
+    // By logarithms, since of a thousand none may come with a probability that is no number any more.
+    let mut exactly_ln = comparisons as f64 * (1.0 - share).ln();
+    let mut sum = exactly_ln.exp();
+    for count in 0..seen {
+        exactly_ln += ((comparisons - count) as f64 / (count + 1) as f64 * share / (1.0 - share)).ln();
+        sum += exactly_ln.exp();
+    }
+    sum
+}
+
 /// Whether tolls of the machine may be believed.
 pub(super) fn fitness(asked: usize, done: usize, significant: usize, unjudged: usize) -> Fitness {
     let most = significant_most(asked);
@@ -64,8 +91,8 @@ pub(super) fn comparison(seed: u64, seen: &[(Figure, bool, Vec<f64>)], mut refus
     Comparison { seed, is_significant, claims, refused }
 }
 
-/// What can be seen in a figure; absent below two comparisons.
-pub(super) fn sight(figure: Figure, comparisons: &[Comparison]) -> Option<Sight> {
+/// What can be seen in a figure, by itself and as one of `among` tolls; absent below two comparisons.
+pub(super) fn sight(figure: Figure, comparisons: &[Comparison], among: usize) -> Option<Sight> {
     let claims: Vec<&Claim> =
         comparisons.iter().flat_map(|comparison| &comparison.claims).filter(|claim| claim.figure == figure).collect();
     let spread = standard_deviation(&claims.iter().map(|claim| claim.ratio.ln()).collect::<Vec<_>>())?;
@@ -73,10 +100,16 @@ pub(super) fn sight(figure: Figure, comparisons: &[Comparison]) -> Option<Sight>
     let freedom = claims.iter().map(|claim| claim.blocks).min()?.saturating_sub(1) as f64;
     // What starts differ by is no less an error than what blocks differ by, though no interval holds it.
     let error = within.max(spread);
-    let visible = (interval::quantile(1.0 - ALPHA / 2.0, freedom) + interval::quantile(POWER, freedom)) * error;
+    // Holm's first step holds the smallest p against the whole family: whoever is seen by that is seen whatever the others do.
+    let visible = |tolls: usize| {
+        let claimed = interval::quantile(1.0 - ALPHA / tolls.max(1) as f64 / 2.0, freedom);
+        ((claimed + interval::quantile(POWER, freedom)) * error).exp_m1()
+    };
     Some(Sight {
         figure,
-        smallest_toll: visible.exp_m1(),
+        smallest_toll: visible(1),
+        smallest_toll_among_share: visible(among),
+        among_tolls: among,
         half_width: median(claims.iter().map(|claim| ((claim.high / claim.low).ln() / 2.0).exp_m1()).collect())?,
         spread: spread.exp_m1(),
         apart: claims.iter().filter(|claim| claim.low > 1.0 || claim.high < 1.0).count(),
@@ -137,7 +170,7 @@ mod tests {
         let mut noise = Noise::of(22);
         let (mut seen, mut runs) = (0, 0);
         for _ in 0..100 {
-            let visible = sight(Figure::UnitTime, &comparisons(&mut noise, 1.0, 0.0)).unwrap().smallest_toll;
+            let visible = sight(Figure::UnitTime, &comparisons(&mut noise, 1.0, 0.0), 60).unwrap().smallest_toll;
             let sees = |comparison: &Comparison| comparison.claims[0].low > 1.0;
             let with_toll = comparisons(&mut noise, 1.0 + visible, 0.0);
             seen += with_toll.iter().filter(|comparison| sees(comparison)).count();
@@ -148,10 +181,57 @@ mod tests {
     }
 
     #[test]
+    fn among_sixty_tolls_a_larger_one_is_the_smallest_that_four_runs_of_five_see() {
+        const AMONG: usize = 60;
+        let mut noise = Noise::of(24);
+        let (mut seen, mut seen_alone, mut runs) = (0, 0, 0);
+        for _ in 0..40 {
+            let sight = sight(Figure::UnitTime, &comparisons(&mut noise, 1.0, 0.0), AMONG).unwrap();
+            assert!(sight.smallest_toll_among_share > 1.4 * sight.smallest_toll, "{sight:?}");
+            // One toll, and beside it 59 of equals: what a run says of the one after Holm.
+            let mut among = |truth: f64| {
+                let mut p = |truth: f64| {
+                    let ratios: Vec<f64> = (0..BLOCKS).map(|_| truth.ln() + SPREAD * noise.normal()).collect();
+                    mean_interval(&ratios, ALPHA).unwrap().p
+                };
+                let family: Vec<f64> = std::iter::once(truth).chain([1.0; AMONG - 1]).map(&mut p).collect();
+                usize::from(holm::adjust(&family)[0] < ALPHA)
+            };
+            for _ in 0..20 {
+                seen += among(1.0 + sight.smallest_toll_among_share);
+                seen_alone += among(1.0 + sight.smallest_toll);
+                runs += 1;
+            }
+        }
+        let share = |seen: usize| seen as f64 / runs as f64;
+        assert!((0.75..=0.92).contains(&share(seen)), "{}", share(seen));
+        assert!(share(seen_alone) < 0.5, "{}", share(seen_alone));
+        let alone = sight(Figure::UnitTime, &comparisons(&mut noise, 1.0, 0.0), 1).unwrap();
+        assert!((alone.smallest_toll_among_share - alone.smallest_toll).abs() < 1e-12);
+    }
+
+    #[test]
+    fn three_of_twenty_are_compatible_with_a_third_of_false_claims() {
+        let check = |seen: usize, comparisons: usize, expected: f64| {
+            let found = false_claims_most(seen, comparisons);
+            assert!((found - expected).abs() < 5e-4, "{seen} of {comparisons}: {found}");
+        };
+        // None of n has the closed form 1 - 0.05^(1/n); the others are of printed tables.
+        check(0, 20, 0.1391);
+        check(1, 20, 0.2161);
+        check(3, 20, 0.3437);
+        check(20, 400, 0.0719);
+        check(0, 1000, 0.0030);
+        check(999, 1000, 0.99995);
+        check(2, 2, 1.0);
+        check(0, 0, 1.0);
+    }
+
+    #[test]
     fn what_starts_differ_by_makes_the_smallest_toll_larger() {
         let mut noise = Noise::of(23);
-        let calm = sight(Figure::UnitTime, &comparisons(&mut noise, 1.0, 0.0)).unwrap();
-        let wild = sight(Figure::UnitTime, &comparisons(&mut noise, 1.0, 0.1)).unwrap();
+        let calm = sight(Figure::UnitTime, &comparisons(&mut noise, 1.0, 0.0), 60).unwrap();
+        let wild = sight(Figure::UnitTime, &comparisons(&mut noise, 1.0, 0.1), 60).unwrap();
         assert!(wild.smallest_toll > 3.0 * calm.smallest_toll, "{calm:?} {wild:?}");
         assert!((wild.half_width / calm.half_width - 1.0).abs() < 0.3, "{calm:?} {wild:?}");
         assert!(wild.apart > 10 && calm.joint == 0 && calm.n == 20);

@@ -31,8 +31,9 @@ Examples:
 
 Each comparison is a whole run: the flight service is started twice, and the one is held against the other as a variant against
 its baseline. Their truth is a toll of none, so every difference that is seen is false. At 5 % one of 20 sees one by chance; more
-than 3 come by chance in one self-check of sixty, and then this machine is refused for tolls. `sees from` is the smallest toll
-that four runs of five would see. What is found holds for runs of the same extent, while the machine is as it was.
+than 3 come by chance in one self-check of sixty, and then this machine is refused for tolls. `by itself` is the smallest toll that
+four runs of five would see if it were their only one, `among 60` the smallest that four of five would call a toll among the 60 that
+a run of protocol compares (30 with --quick). What is found holds for runs of the same extent, while the machine is as it was.
 
 Fewer than 20 comparisons give no verdict, unless they speak against the machine.
 
@@ -143,16 +144,23 @@ fn write(found: &Selfcheck, colour: Colour, out: &mut dyn Write) -> io::Result<(
          ({extent})\n"
     )?;
     if !found.sights.is_empty() {
-        let head = ["sees from", "interval", "ratios spread", "apart", "joint"];
-        writeln!(out, "{:20}{:>10}{:>11}{:>15}{:>9}{:>9}", "toll on", head[0], head[1], head[2], head[3], head[4])?;
+        let among = found.sights[0].among_tolls;
+        let head = ["by itself", &format!("among {among}"), "interval", "ratios spread", "apart", "joint"];
+        writeln!(out, "{}", columns("toll on", head))?;
         for sight in &found.sights {
             writeln!(out, "{}", row(sight))?;
         }
         writeln!(out)?;
         let legend = [
-            "sees from: the smallest toll that four runs of five see; interval: half of the 95 % interval, median;",
-            "ratios spread: standard deviation over the comparisons; apart: intervals that leave 1 out; joint: comparisons in",
-            "which generator and subject were at their limit together, so that a run makes no claim on time",
+            "by itself: the smallest toll that four runs of five see if it is their only one;".to_owned(),
+            format!(
+                "among {among}: the smallest that four of five call a toll, after Holm, among the {among} of a run of protocol;"
+            ),
+            "interval: half of the 95 % interval, median; ratios spread: standard deviation over the comparisons;"
+                .to_owned(),
+            "apart: intervals that leave 1 out; joint: comparisons in which generator and subject were at their limit"
+                .to_owned(),
+            "together, so that a run makes no claim on time".to_owned(),
         ];
         for text in legend {
             writeln!(out, "  {text}")?;
@@ -166,8 +174,13 @@ fn write(found: &Selfcheck, colour: Colour, out: &mut dyn Write) -> io::Result<(
         out,
         "{significant} of {done} saw a difference that is not there; at most {significant_most} of {asked} may"
     )?;
+    let fit = format!(
+        "fit: tolls of this machine may be believed; what was seen is still compatible with false claims in up to \
+         {:.0} % of runs (95 %)",
+        found.false_claims_most_share * 100.0
+    );
     let (code, words) = match found.verdict {
-        Fitness::Fit => (32, "fit: tolls of this machine may be believed"),
+        Fitness::Fit => (32, fit.as_str()),
         Fitness::Refused if found.significant > *significant_most => (
             31,
             "refused: what a run calls a toll here may be the machine; `tollgate doctor` says what to mend, a longer extent or \
@@ -192,14 +205,16 @@ fn row(sight: &Sight) -> String {
     };
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let of = |count: usize| format!("{count} of {}", sight.n);
-    format!(
-        "{name:20}{:>10}{:>11}{:>15}{:>9}{:>9}",
-        percent(sight.smallest_toll),
-        format!("± {}", percent(sight.half_width)),
-        percent(sight.spread),
-        of(sight.apart),
-        of(sight.joint),
-    )
+    let among = percent(sight.smallest_toll_among_share);
+    let interval = format!("± {}", percent(sight.half_width));
+    let texts =
+        [percent(sight.smallest_toll), among, interval, percent(sight.spread), of(sight.apart), of(sight.joint)];
+    columns(name, texts.each_ref().map(String::as_str))
+}
+
+fn columns(name: &str, texts: [&str; 6]) -> String {
+    let [alone, among, interval, spread, apart, joint] = texts;
+    format!("{name:20}{alone:>10}{among:>11}{interval:>11}{spread:>15}{apart:>9}{joint:>9}")
 }
 
 /// The refused comparisons with their first reason.
@@ -220,6 +235,8 @@ mod tests {
         let sight = |figure, joint| Sight {
             figure,
             smallest_toll: 0.0312,
+            smallest_toll_among_share: 0.0478,
+            among_tolls: 30,
             half_width: 0.0208,
             spread: 0.009,
             apart: 1,
@@ -236,6 +253,7 @@ mod tests {
             asked: 20,
             significant: 1,
             significant_most: 3,
+            false_claims_most_share: 0.2161,
             unjudged: 0,
             sights: vec![sight(Figure::UnitTime, 20), sight(Figure::SubjectCpu, 0)],
             comparisons: vec![comparison; 20],
@@ -247,10 +265,13 @@ mod tests {
         };
         let text = written(&found);
         assert!(
-            text.contains("time of a pass           3.1 %    ± 2.1 %          0.9 %  1 of 20 20 of 20\n"),
+            text.contains("time of a pass           3.1 %      4.8 %    ± 2.1 %          0.9 %  1 of 20 20 of 20\n"),
             "{text}"
         );
-        assert!(text.ends_with("at most 3 of 20 may\nfit: tolls of this machine may be believed\n"), "{text}");
+        assert!(text.contains("toll on              by itself   among 30   interval"), "{text}");
+        assert!(text.contains("after Holm, among the 30 of a run of protocol"), "{text}");
+        let fit = "fit: tolls of this machine may be believed; what was seen is still compatible with false claims in up to 22 % of runs (95 %)\n";
+        assert!(text.ends_with(&format!("at most 3 of 20 may\n{fit}")), "{text}");
         (found.verdict, found.asked) = (Fitness::TooFew, 2);
         let text = written(&found);
         assert!(text.contains("\nno verdict from fewer than 20 comparisons") && !text.contains("fit:"), "{text}");
