@@ -104,10 +104,9 @@ mod tests {
     fn a_thread_sees_its_own_work() {
         let watch = ThreadUse::of_this_thread().unwrap();
         let before = watch.read();
-        let mut sum = 0_u64;
+        // It ends only where work is seen.
         while watch.read().since(before).cpu_ns == 0 {
-            sum = std::hint::black_box(sum.wrapping_add(1));
+            std::hint::spin_loop();
         }
-        assert!(sum > 0);
     }
 }

@@ -3,10 +3,10 @@
 
 use super::JOINT_RULES;
 use crate::results::{Figure, Toll, Validity, Verdict};
-use crate::validity::{DIFFERENT_BACKEND, FEW_ROUNDS, ranks};
+use crate::validity::{DIFFERENT_BACKEND, FEW_ROUNDS, drift, ranks};
 
 /// Rules that hold a variant against its own baseline: what they say of a baseline is about another toll.
-const PAIR_RULES: [&str; 2] = [DIFFERENT_BACKEND, "different-host"];
+const PAIR_RULES: [&str; 3] = [DIFFERENT_BACKEND, "different-host", drift::DRIFT];
 
 /// What is left of a figure, from the worst to the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

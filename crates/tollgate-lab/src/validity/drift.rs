@@ -8,7 +8,7 @@ use crate::results::{Drift, Toll, Validity, Verdict};
 use crate::stats::holm;
 
 /// The rule's name.
-pub(super) const DRIFT: &str = "drift";
+pub(crate) const DRIFT: &str = "drift";
 
 /// Probability of a mark in a run without any drift.
 const FALSE_MARK: f64 = 0.01;
