@@ -90,6 +90,14 @@ impl Beating<'_> {
         self.counted_from.set(moment);
     }
 
+    /// What fell due is written down, and nothing more falls due.
+    pub(super) fn stop(&self, recorder: &RefCell<Recorder>) {
+        self.note(recorder);
+        self.heartbeat.set(Duration::ZERO);
+        // What rang meanwhile is of a time that does not count.
+        self.heartbeat.rang();
+    }
+
     /// Writes down each beat as it is noticed, for ever.
     pub(super) async fn run(&self, recorder: &RefCell<Recorder>) -> Infallible {
         loop {
@@ -129,6 +137,8 @@ impl Drop for Beating<'_> {
 
 #[cfg(test)]
 mod tests {
+    use hdrhistogram::Histogram;
+
     use super::*;
 
     /// A worker that does something for so long before it looks at its timer again.
@@ -165,6 +175,22 @@ mod tests {
         assert!(longest >= Duration::from_millis(95), "{longest:?}");
         let half = at(0.5).as_secs_f64() / longest.as_secs_f64();
         assert!((0.4..0.6).contains(&half), "{half}");
+    }
+
+    #[test]
+    fn nothing_falls_due_once_it_has_stopped() {
+        let recorder = RefCell::default();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let heartbeat = Heartbeat::new().unwrap();
+            let beating = heartbeat.begin();
+            beating.stop(&recorder);
+            let noted = |recorder: &RefCell<Recorder>| recorder.borrow().stalls.as_ref().map(Histogram::len);
+            let (before, begun) = (noted(&recorder), Instant::now());
+            while begun.elapsed() < Duration::from_millis(5) {}
+            beating.note(&recorder);
+            assert_eq!(noted(&recorder), before);
+        });
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod desk;
 pub mod detail;
 mod failure;
 pub mod feed;
+pub mod gate;
 mod header;
 mod heartbeat;
 pub mod insert;

@@ -25,6 +25,7 @@ use super::checks::Statuses;
 use super::course::Course;
 use super::detail::Detail;
 use super::feed::{self, Feed, FeedEnd};
+use super::gate::Gate;
 use super::model::{Arrivals, Closed, End, Lane, Load, Open};
 use super::odata_batch::BatchForm;
 use super::recorder::Recorder;
@@ -35,8 +36,7 @@ use super::worker::{Order, Report, ReportEnd, Work, Worker};
 use super::{ports, soap};
 use crate::cores::Cores;
 use crate::probe::generator::ThreadsUsed;
-use crate::probe::network::TcpCounts;
-use crate::probe::system::Ticks;
+use crate::probe::meter::Meter;
 use crate::run::{RunError, StopFlag};
 
 /// How often a running load looks whether it shall stop.
@@ -248,10 +248,12 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
         })
         .collect::<Result<_, String>>()
         .map_err(RunError::Failed)?;
-    let (started, ticks, tcp) = (jiff::Timestamp::now(), Ticks::now(&cores.all), TcpCounts::now());
-    let cancels = order(load, &workers, &target, &script);
+    let gate = Arc::new(Gate::new(threads, Meter { cores: cores.all, ..Meter::default() }));
+    gate.begin();
+    let started = jiff::Timestamp::now();
+    let cancels = order(load, &workers, (&target, &script), &gate);
     let (reports, interrupted) = collect(&workers, cancels, stop);
-    let (ticks, tcp) = (Ticks::now(&cores.all).since(ticks), TcpCounts::now().since(tcp));
+    let passed = gate.end();
     let mut recorder = Recorder::default();
     for report in &reports {
         recorder.add(&report.recorder);
@@ -260,7 +262,7 @@ pub fn quick_recorded(load: &QuickLoad, stop: &StopFlag) -> Result<Quick, RunErr
     let ended = reports.iter().map(|report| report.finished).max().unwrap_or(begun);
     let took = ended.saturating_duration_since(begun);
     let used = ThreadsUsed::of(reports.iter().map(|report| report.used));
-    let seen = found::Seen { load, target: &target.target, all: &recorder, took, used, ticks, tcp, interrupted };
+    let seen = found::Seen { load, target: &target.target, all: &recorder, took, used, passed, interrupted };
     Ok(Quick { result: seen.result(started), recorder, started, took })
 }
 
@@ -279,8 +281,8 @@ fn check_users(load: &QuickLoad) -> Result<(), RunError> {
 fn order(
     load: &QuickLoad,
     workers: &[Worker],
-    target: &Arc<LoadTarget>,
-    script: &Arc<Script>,
+    (target, script): (&Arc<LoadTarget>, &Arc<Script>),
+    gate: &Arc<Gate>,
 ) -> Vec<oneshot::Sender<()>> {
     let end = End { after: load.duration, units: load.requests_bound() };
     let all = match load.rate {
@@ -308,6 +310,7 @@ fn order(
             work: Work::Script(Arc::clone(script), Lane { index: index as u32, count: workers.len() as u32 }),
             load: all.share(index, workers.len()),
             stages: load.stages.clone(),
+            gate: Arc::clone(gate),
             course: load.course,
             recorder: Recorder::detailed(detail),
             cancel: cancelled,

@@ -233,6 +233,7 @@ fn walk(
                 load: Closed::new(users / workers.len(), end).into(),
                 work: Work::Walk(Arc::clone(&pass), if index == 0 { Role::Leads } else { Role::Follows }),
                 stages: None,
+                gate: Arc::default(),
                 course: Course::Unrecorded,
                 recorder: Recorder::default(),
                 cancel: cancelled,

@@ -11,13 +11,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Barrier, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tollgate_net::http1::client::Connector;
 use tollgate_net::link::Door;
 use tollgate_net::pacer::Pacer;
 
 use super::closing::Closing;
 use super::course::Course;
+use super::gate::Gate;
 use super::heartbeat::Heartbeat;
 use super::insert::{self, Transfer};
 use super::model::{Lane, Load};
@@ -53,6 +54,8 @@ pub struct Order {
     pub load: Load,
     /// How users or rate of the load change while it lasts, which is as long as they last; absent: not at all.
     pub stages: Option<Arc<Stages>>,
+    /// Where all workers of the trial meet, if what counts is not the whole of it.
+    pub gate: Arc<Gate>,
     /// Whether the course over time is recorded.
     pub course: Course,
     /// Where it is written down; reused, so that no page is faulted in while time counts.
@@ -70,8 +73,9 @@ pub enum Work {
     Request,
     /// Requests as a script has them; of a feed's rows those of this lane.
     Script(Arc<Script>, Lane),
-    /// A scenario, again and again; its workers begin to count together. Of feeds' rows those of this lane.
-    Scenario(Arc<Program>, Lane, Conduct, Arc<Barrier>),
+    /// A scenario, again and again; its workers begin to count together, and end it together. Of feeds' rows those of this
+    /// lane.
+    Scenario(Arc<Program>, Lane, Conduct),
     /// Transfers of records, which one worker does alone.
     Insert(Box<Transfer>),
 }
@@ -262,7 +266,7 @@ fn prepare(timeout: Duration) -> Result<(tokio::runtime::Runtime, Tools), String
 }
 
 async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
-    let Order { target, work, load, stages, course, mut recorder, mut cancel, .. } = order;
+    let Order { target, work, load, stages, gate, course, mut recorder, mut cancel, .. } = order;
     let connector = kept.connector.get_or_insert_with(|| {
         let connector = Connector::new(target.tls.clone()).socket(target.socket);
         Rc::new(connector.exchange_timeout(tools.timeout))
@@ -335,14 +339,17 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
                 never = beating.run(&recorder) => match never {},
             }
         }
-        (Work::Scenario(program, lane, conduct, gate), load) => {
+        (Work::Scenario(program, lane, conduct), load) => {
             let (thread_use, pacer) = (&tools.thread_use, &mut tools.pacer);
             let on_counted = |now| {
                 (started, before) = (now, thread_use.read());
                 recorder.borrow_mut().begin_course(now);
                 beating.count_from(now);
             };
-            let on_ended = |now| ended = Some((now, thread_use.read()));
+            let on_ended = |now| {
+                ended = Some((now, thread_use.read()));
+                beating.stop(&recorder);
+            };
             let play = Play { program, lane, conduct, load, stages, gate };
             tokio::select! {
                 biased;

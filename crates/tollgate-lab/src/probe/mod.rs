@@ -9,6 +9,7 @@ pub mod cpu;
 pub mod generator;
 pub mod machine;
 pub mod memory;
+pub mod meter;
 pub mod metrics;
 pub mod network;
 pub mod system;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Barrier, oneshot};
+use tokio::sync::oneshot;
 
 use super::stop::StopFlag;
 use super::watched::{Aim, PLACES_MAX, Watched};
 use crate::load::course::Course;
+use crate::load::gate::Gate;
 use crate::load::insert::Transfer;
 use crate::load::model::{Lane, Load};
 use crate::load::pass::Pass;
@@ -17,6 +18,7 @@ use crate::load::stages::Stages;
 use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::Reading;
 use crate::probe::generator::ThreadsUsed;
+use crate::probe::meter::Meter;
 use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 
@@ -127,12 +129,13 @@ impl Generator {
         let Asked { work, load, stages, level } = asked;
         let Aim { target, place } = subject.aim(level).clone();
         let shares = self.shares(&work, load);
-        let (ticks, tcp) = (Ticks::now(&self.cores), TcpCounts::now());
-        let cpu_before = subject.clocks.read_ns();
-        let behind_before = subject.behind_ns();
+        let gate = Arc::new(Gate::new(shares.len(), self.meter(subject)));
+        if !matches!(work, Asking::Scenario(_)) {
+            // What it asks counts from the first request on.
+            gate.begin();
+        }
         let mut cancels = Vec::new();
         let pass = Arc::new(Pass::new(load.users(), shares.len()));
-        let gate = Arc::new(Barrier::new(shares.len()));
         for (worker, load) in &shares {
             let role = if *worker == 0 { Role::Leads } else { Role::Follows };
             let (cancel, cancelled) = oneshot::channel();
@@ -146,12 +149,13 @@ impl Generator {
                     Asking::Scenario(conduct) => {
                         let program = target.program.clone().expect("a variant that plays a scenario has its program");
                         let lane = Lane { index: *worker as u32, count: shares.len() as u32 };
-                        Work::Scenario(program, lane, *conduct, Arc::clone(&gate))
+                        Work::Scenario(program, lane, *conduct)
                     }
                     Asking::Insert(transfer) => Work::Insert(transfer.clone()),
                 },
                 load: *load,
                 stages: stages.clone(),
+                gate: Arc::clone(&gate),
                 course,
                 recorder: self.spare.pop().unwrap_or_default(),
                 cancel: cancelled,
@@ -167,24 +171,23 @@ impl Generator {
         let (trial_began, began) = (Instant::now(), self.began);
         let mut watch = Watch {
             subject,
+            gate: &gate,
             stop,
             began,
             trial_began,
             asked_after,
+            first_look: (slice / 2).min(self.look_every),
             look_every: self.look_every,
             samples: Vec::new(),
             broken: None,
             cancels: Some(cancels),
         };
-        let first_look = (slice / 2).min(self.look_every);
-        let reports: Vec<Report> =
-            shares.iter().map(|(worker, _)| watch.wait(&self.workers[*worker], first_look)).collect();
+        let reports: Vec<Report> = shares.iter().map(|(worker, _)| watch.wait(&self.workers[*worker])).collect();
         let (mut samples, broken) = (watch.samples, watch.broken);
         if matches!(work, Asking::Insert(_)) {
             samples.iter_mut().for_each(|(_, readings)| drop_idle_gauges(readings));
         }
-        let cpu_after = subject.clocks.read_ns();
-        let behind_after = subject.behind_ns();
+        let passed = gate.end();
         let cancelled = reports.iter().any(|report| report.end == ReportEnd::Cancelled);
         let mut measured = self.merge(reports);
         if let Some(how) = subject.death() {
@@ -198,13 +201,11 @@ impl Generator {
         measured.subject_cpu_ns = match &work {
             // What lies between transfers is not theirs.
             Asking::Insert(_) => measured.recorder.tally.transfers.subject_cpu_ns,
-            Asking::Walk | Asking::Request | Asking::Scenario(_) => {
-                cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before))
-            }
+            Asking::Walk | Asking::Request | Asking::Scenario(_) => passed.subject_cpu_ns,
         };
-        measured.backend_cpu_ns = behind_before.zip(behind_after).map(|(before, after)| after.saturating_sub(before));
-        measured.ticks = Ticks::now(&self.cores).since(ticks);
-        measured.tcp = TcpCounts::now().since(tcp);
+        measured.backend_cpu_ns = passed.behind_cpu_ns;
+        measured.ticks = passed.ticks;
+        measured.tcp = passed.tcp;
         measured.samples = samples;
         Ok(measured)
     }
@@ -219,6 +220,12 @@ impl Generator {
     /// Takes a recorder back for the next trial.
     pub(super) fn keep(&mut self, recorder: Recorder) {
         self.spare.push(recorder);
+    }
+
+    /// What is read of a subject and of the machine where a trial begins to count, and where that is over.
+    fn meter(&self, subject: &Watched) -> Meter {
+        let behind = subject.backend_clocks.clone().unwrap_or_default();
+        Meter { subject: subject.clocks.clone(), behind, cores: self.cores.clone() }
     }
 
     /// Which worker has what of the load.
@@ -276,11 +283,13 @@ fn worker_slot(slot: usize, place: usize) -> usize {
 /// Waits for reports and looks after the subject meanwhile.
 struct Watch<'a> {
     subject: &'a mut Watched,
+    gate: &'a Gate,
     stop: &'a StopFlag,
     began: Instant,
     trial_began: Instant,
     /// From when on in a trial the subject itself is asked.
     asked_after: Duration,
+    first_look: Duration,
     look_every: Duration,
     samples: Vec<(f64, Vec<Reading>)>,
     broken: Option<Broken>,
@@ -288,9 +297,13 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    fn wait(&mut self, worker: &Worker, first_look: Duration) -> Report {
-        let mut patience = if self.samples.is_empty() { first_look } else { self.look_every };
+    fn wait(&mut self, worker: &Worker) -> Report {
         loop {
+            let patience = match (self.broken.is_some(), self.samples.is_empty()) {
+                (true, _) => AFTER_CANCEL,
+                (false, true) => self.first_look,
+                (false, false) => self.look_every,
+            };
             if let Some(report) = worker.report(patience) {
                 return report;
             }
@@ -303,14 +316,12 @@ impl Watch<'_> {
             if self.broken.is_some() {
                 // Dropping the senders cancels all workers.
                 self.cancels = None;
-                patience = AFTER_CANCEL;
-            } else {
+            } else if self.gate.is_open() {
                 let mut readings = self.subject.sample();
                 if self.trial_began.elapsed() >= self.asked_after {
                     readings.extend(self.subject.ask());
                 }
                 self.samples.push((self.began.elapsed().as_secs_f64() * 1e3, readings));
-                patience = self.look_every;
             }
         }
     }

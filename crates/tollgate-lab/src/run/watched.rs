@@ -260,11 +260,6 @@ impl Watched {
         own.map(|(_, aim)| aim).expect("a subject is loaded at one place at least")
     }
 
-    /// CPU time of the servers behind it until now.
-    pub(super) fn behind_ns(&self) -> Option<u64> {
-        self.backend_clocks.as_ref().and_then(CpuClocks::read_ns)
-    }
-
     /// Whether the run started it, and so may start it anew.
     pub(super) fn is_ours(&self) -> bool {
         self.process.borrow().child.is_some()

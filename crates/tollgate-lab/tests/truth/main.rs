@@ -20,5 +20,6 @@ mod insert;
 mod load;
 mod open;
 mod run;
+mod scenario;
 mod server;
 mod truths;

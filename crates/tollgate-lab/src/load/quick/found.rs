@@ -20,8 +20,8 @@ use crate::load::model::Arrivals;
 use crate::load::recorder::{Recorder, Tally};
 use crate::load::target::Connection;
 use crate::probe::generator::ThreadsUsed;
+use crate::probe::meter::Passed;
 use crate::probe::network::TcpCounts;
-use crate::probe::system::Ticks;
 use crate::results::{Percentiles, Staged, Verdict};
 use crate::secret;
 use crate::stats::percentile;
@@ -273,8 +273,7 @@ pub(super) struct Seen<'a> {
     pub(super) all: &'a Recorder,
     pub(super) took: Duration,
     pub(super) used: ThreadsUsed,
-    pub(super) ticks: Ticks,
-    pub(super) tcp: TcpCounts,
+    pub(super) passed: Passed,
     pub(super) interrupted: bool,
 }
 
@@ -305,8 +304,8 @@ impl Seen<'_> {
             generator_cpu_share,
             run_queue_share,
             stalls_ms,
-            ticks: self.ticks,
-            tcp: self.tcp,
+            ticks: self.passed.ticks,
+            tcp: self.passed.tcp,
             fresh_connections: match load.connection {
                 // At a rate users come as they are needed, fewer than there may be.
                 Connection::KeepAlive => {
@@ -359,7 +358,7 @@ impl Seen<'_> {
             generator_cpu_us_per_request: used.cpu_ns as f64 / 1e3 / asked as f64,
             generator_cpu_share,
             generator_stalls_ms: stalls_ms,
-            tcp: self.tcp,
+            tcp: self.passed.tcp,
             // In stages users come and go: there is no number of them that could be found.
             littles_law: littles_law.filter(|_| load.stages.is_none()),
             validity,

@@ -17,7 +17,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 use tollgate_net::pacer::Pacer;
 
@@ -27,6 +26,7 @@ pub(super) use program::{Manner, Repeat};
 use super::arrivals::Schedule;
 use super::desk::{Desk, Seat};
 use super::feed::{Feed, Order, Way};
+use super::gate::Gate;
 use super::model::{End, Lane, Load, Open};
 use super::recorder::Recorder;
 use super::stages::{Presence, Stages};
@@ -94,12 +94,12 @@ pub(super) struct Play {
     pub(super) load: Load,
     /// How users or rate of the load change; absent: not at all.
     pub(super) stages: Option<Arc<Stages>>,
-    /// Where all workers meet before anything counts.
-    pub(super) gate: Arc<Barrier>,
+    /// Where all workers meet before anything counts, and when that is over.
+    pub(super) gate: Arc<Gate>,
 }
 
-/// Plays until the load's end with all `users`, and gives them back. All workers meet at the gate before anything counts;
-/// `on_counted` is called behind it and `on_ended` before the teardown.
+/// Plays until the load's end with all `users`, and gives them back. All workers meet at the gate before anything counts and
+/// before the teardown; `on_counted` is called when they have met, and `on_ended` when this one's part is over.
 pub(super) async fn run(
     users: Vec<User>,
     asking: Rc<Asking>,
@@ -131,7 +131,7 @@ pub(super) async fn run(
     if !shared.program.setup.is_empty() {
         all = each(all, &shared, Phase::Setup).await;
     }
-    gate.wait().await;
+    gate.begin_together().await;
     let start = Instant::now();
     shared.recorder.borrow_mut().begin_stages(shared.stages.as_ref(), start);
     on_counted(start);
@@ -145,6 +145,7 @@ pub(super) async fn run(
         recorder.tally.busy_ns += all.iter().map(|playing| playing.stayed).sum::<Duration>().as_nanos() as u64;
         recorder.close_iterations();
     }
+    gate.end_together().await;
     if !shared.program.teardown.is_empty() {
         all = each(all, &shared, Phase::Teardown).await;
     }

@@ -72,9 +72,10 @@ fn play_in(
     worker.run(Order {
         slot: 0,
         target: Arc::new(target(server)),
-        work: Work::Scenario(Arc::clone(program), Lane::WHOLE, conduct, Arc::new(Barrier::new(1))),
+        work: Work::Scenario(Arc::clone(program), Lane::WHOLE, conduct),
         load,
         stages,
+        gate: Arc::default(),
         course: Course::Unrecorded,
         recorder: Recorder::default(),
         cancel: cancelled,

@@ -1,0 +1,72 @@
+//! What is read when something that counts begins and when it ends: CPU clocks of the subject and of what is behind it, what
+//! the machine's cores did, and what the kernel counted of TCP.
+//!
+//! It deliberately does not know what counts, or when.
+
+use super::cpu::CpuClocks;
+use super::network::TcpCounts;
+use super::system::Ticks;
+
+/// What is to be read.
+#[derive(Debug, Clone, Default)]
+pub struct Meter {
+    /// Clocks of the subject; without any its time is absent.
+    pub subject: CpuClocks,
+    /// Clocks of the servers behind it, likewise.
+    pub behind: CpuClocks,
+    /// The cores whose ticks count.
+    pub cores: Vec<usize>,
+}
+
+/// How all of it stood at the beginning.
+#[derive(Debug, Clone, Copy)]
+pub struct Begun {
+    subject_ns: Option<u64>,
+    behind_ns: Option<u64>,
+    ticks: Ticks,
+    tcp: TcpCounts,
+}
+
+/// What was done from the beginning to the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Passed {
+    /// CPU time of the subject, where it is watched.
+    pub subject_cpu_ns: Option<u64>,
+    /// CPU time of the servers behind it, where there are any of ours.
+    pub behind_cpu_ns: Option<u64>,
+    /// What the cores did.
+    pub ticks: Ticks,
+    /// What the kernel counted of TCP, in the network namespace of the threads that read.
+    pub tcp: TcpCounts,
+}
+
+impl Meter {
+    /// Reads at the beginning: the clocks last, since files of /proc take a tenth of a millisecond and clocks take none.
+    pub fn begin(&self) -> Begun {
+        let (ticks, tcp) = (Ticks::now(&self.cores), TcpCounts::now());
+        Begun { subject_ns: self.subject.read_ns(), behind_ns: self.behind.read_ns(), ticks, tcp }
+    }
+
+    /// Reads at the end: the clocks first.
+    pub fn end(&self, begun: &Begun) -> Passed {
+        let between = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
+        let subject_cpu_ns = between(begun.subject_ns, self.subject.read_ns());
+        let behind_cpu_ns = between(begun.behind_ns, self.behind.read_ns());
+        let (ticks, tcp) = (Ticks::now(&self.cores).since(begun.ticks), TcpCounts::now().since(begun.tcp));
+        Passed { subject_cpu_ns, behind_cpu_ns, ticks, tcp }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_nobody_watches_no_time_is_told() {
+        let own = CpuClocks::new(&[std::process::id()]).unwrap();
+        let meter = Meter { subject: own, ..Meter::default() };
+        let passed = meter.end(&meter.begin());
+        assert!(passed.subject_cpu_ns.is_some_and(|used_ns| used_ns > 0), "{passed:?}");
+        assert_eq!((passed.behind_cpu_ns, passed.ticks), (None, Ticks::default()));
+    }
+}

@@ -1,0 +1,67 @@
+//! What scenarios cost: of a subject that burns much before and after what counts, only what counts is told.
+
+use tollgate_lab::experiment::Experiment;
+use tollgate_lab::run::Ending;
+
+use crate::run::{burned_us, measure};
+use crate::server::{TruthServer, truth_server};
+
+/// What each user has the server burn before anything counts and afterwards: a hundred times what an iteration burns.
+const ASIDE: &str = "burn-100000";
+/// What an iteration has it burn.
+const COUNTED: &str = "burn-1000";
+
+/// A scenario of one step, without a setup and a teardown and with them, for levels and a load that are given.
+fn experiment(server: &TruthServer, head: &str) -> Experiment {
+    let url = server.url("plain/");
+    let variant = |name: &str, baseline: &str, scenario: &str| {
+        format!("[[variant]]\nname = \"{name}\"\n{baseline}url = \"{url}\"\nscenario = \"{scenario}\"\n")
+    };
+    let step = |phase: &str, name: &str, class: &str| {
+        format!("[[scenario.{phase}]]\nname = \"{name}\"\npath = \"/{class}/items\"\n")
+    };
+    let text = format!(
+        "name = \"truth\"\nquestion = \"Is it true?\"\n{head}[workload]\nkind = \"scenario\"\n{}{}\
+         [[scenario]]\nname = \"bare\"\n{}[[scenario]]\nname = \"wrapped\"\n{}{}{}",
+        variant("bottom", "", "bare"),
+        variant("top", "baseline = \"bottom\"\n", "wrapped"),
+        step("step", "ask", COUNTED),
+        step("setup", "come", ASIDE),
+        step("step", "ask", COUNTED),
+        step("teardown", "go", ASIDE),
+    );
+    Experiment::parse(&text, "truth.toml").unwrap()
+}
+
+fn check(head: &str) {
+    let server = truth_server();
+    let (outcome, _folder) = measure(&server, experiment(&server, head), 1, &());
+    assert_eq!(outcome.ending, Ending::Complete);
+    let (result, truth_us) = (outcome.result, burned_us(&server, COUNTED));
+    assert!(server.did(ASIDE).count("received") >= 4, "setup and teardown were done in each trial");
+    for cell in &result.cells {
+        assert!(cell.errors.is_empty(), "{:?}", cell.errors);
+        let found_us = cell.subject.expect("it is watched").cpu_us_per_request.mean;
+        // With one setup in it, it would be three times the truth at least.
+        assert!((1.0..2.0).contains(&(found_us / truth_us)), "{}: {found_us} us, in truth {truth_us}", cell.variant);
+    }
+    let looks = result.series.iter().filter(|series| series.name == "subject-resident-memory");
+    let looks: Vec<f64> = looks.flat_map(|series| &series.points).map(|(at_ms, _)| *at_ms).collect();
+    let of_a_trial = |at_ms: &&f64| {
+        let counts = |start_ms: f64, duration_ms: f64| (start_ms..=start_ms + duration_ms).contains(*at_ms);
+        result.trials.iter().any(|trial| counts(trial.start_ms, trial.duration_ms))
+    };
+    // One that is begun at the very end may be over a moment later.
+    let within = looks.iter().filter(of_a_trial).count();
+    assert!(within * 4 >= looks.len() * 3 && within > 0, "{within} of {} looks: {looks:?}", looks.len());
+}
+
+#[test]
+fn setup_and_teardown_are_in_no_cpu_time_of_users_who_wait() {
+    check("[factor]\nname = \"concurrency\"\nlevels = [1]\n[extent.quick]\nslice_ms = 50\n");
+}
+
+#[test]
+fn setup_and_teardown_are_in_no_cpu_time_at_a_rate() {
+    check("[factor]\nname = \"rate\"\nlevels = [100]\n[load]\nusers_max = 2\n[extent.quick]\nslice_ms = 500\n");
+}
