@@ -80,6 +80,8 @@ struct Entry {
     starts: u64,
     /// At a rate, where users come as they are needed: the most that came in a trial.
     came_most: u64,
+    /// Whether users have a setup, in which their connections are opened before time counts.
+    has_setup: bool,
     unsteady_starts: u32,
     systems: Systems,
     /// Cores on which subjects and what is behind them run; 0 where they are not pinned.
@@ -127,6 +129,7 @@ impl Book {
             opened_before: 0,
             starts: 0,
             came_most: 0,
+            has_setup: experiment.variants[variant].played.as_ref().is_some_and(|played| played.has_setup()),
             unsteady_starts: 0,
             systems: systems(variant),
             subject_cores: cores_of(variant),
@@ -433,9 +436,14 @@ impl Entry {
         self.load.as_ref().is_some_and(LoadShape::is_open)
     }
 
-    /// Connections that users may open: before the first trial, or at a rate when they first come after a start.
+    /// Connections that users may open: before the first trial, or at a rate when they first come after a start, unless
+    /// they have them from their setup.
     fn connections_entitled(&self) -> u64 {
-        if self.is_open() { self.starts.max(1) * self.came_most } else { self.opened_before }
+        match (self.is_open(), self.has_setup) {
+            (true, true) => 0,
+            (true, false) => self.starts.max(1) * self.came_most,
+            (false, _) => self.opened_before,
+        }
     }
 
     fn cell(&self, variant: &str, trials: &[&Trial], bins: Bins) -> Cell {
@@ -535,5 +543,34 @@ impl Entry {
             systems: self.systems,
             blocks_planned: plan.blocks,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::PlanOptions;
+
+    #[test]
+    fn at_a_rate_users_with_a_setup_have_their_connections_before_time_counts() {
+        let variant = |name: &str| format!("[[variant]]\nname = \"{name}\"\nurl = \"/\"\nscenario = \"{name}\"\n");
+        let step = |phase: &str| format!("[[scenario.{phase}]]\nname = \"{phase}\"\npath = \"x\"\n");
+        let text = format!(
+            "name = \"mine\"\nquestion = \"Whose are they?\"\n[factor]\nname = \"rate\"\nlevels = [10]\n\
+             [workload]\nkind = \"scenario\"\n{}{}[[scenario]]\nname = \"bare\"\n{}[[scenario]]\nname = \"set-up\"\n{}{}",
+            variant("bare"),
+            variant("set-up"),
+            step("step"),
+            step("setup"),
+            step("step"),
+        );
+        let experiment = Experiment::parse(&text, "mine.toml").unwrap();
+        let plan = Plan::new(&experiment, &PlanOptions::default()).unwrap();
+        let mut book = Book::new(&experiment, &plan, |_| 0, |_| Systems::Same);
+        let entitled = book.cells.iter_mut().map(|entry| {
+            entry.came_most = 5;
+            entry.connections_entitled()
+        });
+        assert_eq!(entitled.collect::<Vec<_>>(), [5, 0]);
     }
 }
