@@ -60,6 +60,8 @@ pub struct Recorder {
     pub stepped: Option<Box<Stepped>>,
     /// Of a load in stages: each stage's own, and the course over time; absent for other loads.
     pub staged: Option<Box<StagedRecord>>,
+    /// Of what was asked before anything counted, while users still came: it is in no figure. Absent where nothing was.
+    pub before: Option<Box<Tally>>,
     /// The counts.
     pub tally: Tally,
     bins: Option<Bins>,
@@ -219,6 +221,7 @@ impl Default for Recorder {
             detail: None,
             stepped: None,
             staged: None,
+            before: None,
             tally: Tally::default(),
             bins: None,
         }
@@ -255,6 +258,7 @@ impl Recorder {
             stepped.reset();
         }
         self.staged = None;
+        self.before = None;
         self.tally = Tally::default();
         self.bins = match course {
             Course::Unrecorded => None,
@@ -404,6 +408,9 @@ impl Recorder {
             (Some(own), Some(other)) => own.add(other),
             (own @ None, other) => own.clone_from(other),
             (Some(_), None) => {}
+        }
+        if let Some(before) = &other.before {
+            self.before.get_or_insert_default().add(before);
         }
         if let Some(bins) = &other.bins {
             self.bins.get_or_insert_with(|| Bins::new(bins.start())).merge(bins);

@@ -63,11 +63,13 @@ pub(super) async fn prime(asking: &Asking, script: &Script, load: &Load) {
     }
 }
 
+/// Where it is written down what happens before anything counts; made when something does.
+pub(super) type Uncounted = Rc<OnceCell<RefCell<Recorder>>>;
+
 struct Shared {
     asking: Rc<Asking>,
     recorder: Rc<RefCell<Recorder>>,
-    /// Where it is written down what happens before anything counts.
-    uncounted: OnceCell<RefCell<Recorder>>,
+    uncounted: Uncounted,
     script: Arc<Script>,
     lane: Lane,
     /// Rows of the feed that the lane has taken.
@@ -85,19 +87,19 @@ struct Shared {
     stages: Option<Arc<Stages>>,
 }
 
-/// Asks until the load's end with all `users`, one task each, and gives them back. `on_counted` is called at the moment
-/// from which requests count, where that is not the start.
+/// Asks until the load's end with all `users`, one task each, and gives them back. `on_counted` is called when
+/// requests are to count, where that is not the start, and says from which moment on they do.
 pub(super) async fn run(
     users: Vec<User>,
     asking: Rc<Asking>,
     (script, lane): (Arc<Script>, Lane),
     (load, stages): (Closed, Option<Arc<Stages>>),
-    recorder: Rc<RefCell<Recorder>>,
-    on_counted: impl FnOnce(Instant),
+    (recorder, uncounted): (Rc<RefCell<Recorder>>, Uncounted),
+    on_counted: impl FnOnce() -> Instant,
 ) -> Vec<User> {
     let start = Instant::now();
     let counted_from = Cell::new(load.ramp_up.is_zero().then_some(start));
-    let (uncounted, begun, rows) = (OnceCell::new(), Cell::new(0), Cell::new(0));
+    let (begun, rows) = (Cell::new(0), Cell::new(0));
     let known = Known::default();
     recorder.borrow_mut().begin_stages(stages.as_ref(), start);
     let shared = Rc::new(Shared {
@@ -124,9 +126,7 @@ pub(super) async fn run(
     }
     if shared.counted_from.get().is_none() {
         tokio::time::sleep(load.ramp_up).await;
-        let now = Instant::now();
-        on_counted(now);
-        shared.counted_from.set(Some(now));
+        shared.counted_from.set(Some(on_counted()));
     }
     let ended = tasks.join_all().await;
     let mut recorder = shared.recorder.borrow_mut();

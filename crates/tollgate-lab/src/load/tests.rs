@@ -133,10 +133,32 @@ fn what_users_do_while_they_come_does_not_count() {
     server.end();
     assert_eq!((result.requests, result.connections), (200, 0), "the connections were opened before");
     assert!(server.counters.requests() > 200, "nobody asked while the others came");
+    // Each request is a segment at least, and its answer another one: those of before are not among them.
+    assert!(result.tcp.segments_sent < server.counters.requests(), "{} segments", result.tcp.segments_sent);
     let answered_first = result.course.iter().find(|piece| piece.requests_per_second > 0.0).unwrap();
     assert!(answered_first.until_s < 0.4, "the course begins with those who came: {:?}", result.course);
     let law = result.littles_law.unwrap();
     assert!(!law.is_broken(), "{law:?}");
+}
+
+#[test]
+fn what_fails_while_users_come_is_told_and_a_connection_that_is_opened_again_is_nobodys_first() {
+    let server = TestServer::start();
+    let come = |path: &str| {
+        load(&server, path, |load| {
+            (load.ramp_up, load.requests, load.concurrency) = (Duration::from_millis(400), Some(200), 4);
+        })
+    };
+    let told = |result: &QuickResult, rule: &str| {
+        result.validity.iter().find(|mark| mark.rule == rule).cloned().unwrap_or_else(|| panic!("no mark `{rule}`"))
+    };
+    let failed = told(&come("/every-third-fails"), "settling");
+    assert!(failed.reason.contains("while users came") && failed.reason.contains("status-503: "), "{failed:?}");
+    let result = come("/every-third-closes");
+    assert!(result.connections > 0, "{result:?}");
+    let again = told(&result, "fresh-connections").value * result.requests as f64;
+    assert!((again - result.connections as f64).abs() < 1e-6, "{again} of {}", result.connections);
+    assert!(come("/").validity.iter().all(|mark| mark.rule != "settling"));
 }
 
 #[test]

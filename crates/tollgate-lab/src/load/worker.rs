@@ -24,6 +24,7 @@ use super::insert::{self, Transfer};
 use super::model::{Lane, Load};
 use super::pass::Pass;
 use super::recorder::Recorder;
+use super::request::Uncounted;
 use super::scenario::{self, Conduct, Play, Program};
 use super::script::Script;
 use super::stages::Stages;
@@ -54,7 +55,7 @@ pub struct Order {
     pub load: Load,
     /// How users or rate of the load change while it lasts, which is as long as they last; absent: not at all.
     pub stages: Option<Arc<Stages>>,
-    /// Where all workers of the trial meet, if what counts is not the whole of it.
+    /// Where it is said when what counts begins and ends, if that is not the whole of the trial.
     pub gate: Arc<Gate>,
     /// Whether the course over time is recorded.
     pub course: Course,
@@ -319,17 +320,24 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
             }
         }
         (Work::Request | Work::Script(..), Load::Closed(closed)) => {
-            let on_counted = |now| {
+            let on_counted = || {
+                // Users wait while it is read; what they are answered meanwhile does not count.
+                gate.begin();
+                let now = Instant::now();
                 (started, before) = (now, tools.thread_use.read());
                 recorder.borrow_mut().begin_course(now);
                 beating.count_from(now);
+                now
             };
+            let uncounted = Uncounted::default();
+            let records = (written, Rc::clone(&uncounted));
             tokio::select! {
                 biased;
-                back = request::run(users, asking, (script, lane), (closed, stages), written, on_counted) => kept.users = back,
+                back = request::run(users, asking, (script, lane), (closed, stages), records, on_counted) => kept.users = back,
                 _ = &mut cancel => end = ReportEnd::Cancelled,
                 never = beating.run(&recorder) => match never {},
             }
+            recorder.borrow_mut().before = uncounted.get().map(|aside| Box::new(aside.borrow().tally.clone()));
         }
         (Work::Request | Work::Script(..), Load::Open(open)) => {
             tokio::select! {

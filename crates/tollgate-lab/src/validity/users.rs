@@ -28,6 +28,22 @@ impl Settling {
     /// Nothing was asked.
     pub const NONE: Settling = Settling { answered: 0, failed: BTreeMap::new(), example: None };
 
+    /// What was counted before a single load.
+    pub(crate) fn of(tally: &Tally) -> Settling {
+        let mut settling = Settling::NONE;
+        settling.add(tally);
+        settling
+    }
+
+    /// How many failed, in a sentence that says when, and by itself; absent where none did.
+    pub(crate) fn told(&self, when: &str) -> Option<(String, u64)> {
+        let Settling { answered, failed, example } = self;
+        let count: u64 = failed.values().sum();
+        let (classes, first) = (classes(failed), example.as_deref().unwrap_or_default());
+        let all = answered + count;
+        (count > 0).then(|| (format!("{count} of {all} requests failed {when} ({classes}); the first: {first}"), count))
+    }
+
     /// Adds what was counted before one trial.
     pub fn add(&mut self, tally: &Tally) {
         self.answered += tally.requests;
@@ -50,16 +66,10 @@ pub(super) fn few_rounds(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 pub(super) fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
-    let Settling { answered, failed, example } = evidence.settling;
-    let count: u64 = failed.values().sum();
-    (count > 0).then(|| Finding {
+    let (reason, count) = evidence.settling.told("before trials, while connections were opened")?;
+    Some(Finding {
         verdict: Verdict::Marked,
-        reason: format!(
-            "{count} of {} requests failed before trials, while connections were opened ({}); the first: {}",
-            answered + count,
-            classes(failed),
-            example.as_deref().unwrap_or_default()
-        ),
+        reason,
         remedy: "they are in no figure; raise the subject's backlog and limits of connections, or use fewer users",
         value: count as f64,
         bound: 0.0,

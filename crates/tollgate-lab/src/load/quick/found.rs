@@ -25,6 +25,7 @@ use crate::probe::network::TcpCounts;
 use crate::results::{Percentiles, Staged, Verdict};
 use crate::secret;
 use crate::stats::percentile;
+use crate::validity::Settling;
 
 /// What a quick load found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -293,10 +294,12 @@ impl Seen<'_> {
         let response_time_ms = cells::percentiles(&all.response);
         let errors = cells::errors(tally);
         let stalls_ms = all.stalls.as_ref().map(cells::percentiles).unwrap_or_default();
+        let before = all.before.as_deref().map_or(Settling::NONE, Settling::of);
         let validity = marks::judge(&Evidence {
             requests: tally.requests,
             checked: tally.checked,
             errors: &errors,
+            before: &before,
             offered: offered.as_ref(),
             is_staged: load.stages.is_some(),
             response_ms: response_time_ms,
@@ -310,7 +313,9 @@ impl Seen<'_> {
                 // At a rate users come as they are needed, fewer than there may be.
                 Connection::KeepAlive => {
                     let came = offered.as_ref().map_or(load.concurrency as u64, |offered| offered.users);
-                    tally.connections.saturating_sub(came)
+                    // Who came before anything counted opened its connection then.
+                    let opened_before = all.before.as_ref().map_or(0, |before| before.connections);
+                    tally.connections.saturating_sub(came.saturating_sub(opened_before))
                 }
                 Connection::Requests(_) | Connection::New => 0,
             },

@@ -20,7 +20,7 @@ use crate::validity::held_up::{
 };
 use crate::validity::{
     CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
-    STEAL_SHARE_MAX,
+    STEAL_SHARE_MAX, Settling,
 };
 
 /// A doubt about figures, or why they must not be read.
@@ -45,6 +45,8 @@ pub(super) struct Evidence<'a> {
     pub(super) requests: u64,
     pub(super) checked: u64,
     pub(super) errors: &'a BTreeMap<String, u64>,
+    /// What failed while users came.
+    pub(super) before: &'a Settling,
     pub(super) offered: Option<&'a Offered>,
     /// Whether users or rate changed by stages: what a server cannot bear is a finding there.
     pub(super) is_staged: bool,
@@ -82,6 +84,7 @@ const RULES: &[Rule] = &[
     ("errors", errors),
     ("content", content),
     ("samples", samples),
+    ("settling", settling),
     ("client-saturation", client_saturation),
     ("run-queue", run_queue),
     ("stalls", stalls),
@@ -207,6 +210,13 @@ fn samples(evidence: &Evidence<'_>) -> Option<Mark> {
     is_few.then(|| mark("samples", reason(), "ask more often (-n) or longer (-t)", (count as f64, REQUESTS_MIN as f64)))
 }
 
+fn settling(evidence: &Evidence<'_>) -> Option<Mark> {
+    let (reason, count) = evidence.before.told("while users came, before anything counted")?;
+    let remedy =
+        "they are in no figure; raise the server's backlog and limits of connections, or take longer to come (--ramp)";
+    Some(mark("settling", reason, remedy, (count as f64, 0.0)))
+}
+
 fn client_saturation(evidence: &Evidence<'_>) -> Option<Mark> {
     let share = evidence.generator_cpu_share;
     let reason = || format!("a thread of the generator used {:.0} % of its core: it may be the limit", share * 100.0);
@@ -272,6 +282,8 @@ fn log(evidence: &Evidence<'_>) -> Option<Mark> {
 mod tests {
     use super::*;
 
+    const NOTHING_BEFORE: &Settling = &Settling::NONE;
+
     fn at(p50: f64, p99: f64) -> Percentiles {
         Percentiles { p50: Some(p50), p99: Some(p99), max: 250.0, ..Percentiles::default() }
     }
@@ -288,6 +300,7 @@ mod tests {
             requests: 10_000,
             checked: 10_000,
             errors,
+            before: NOTHING_BEFORE,
             offered: None,
             is_staged: false,
             response_ms: at(2.0, 5.0),
