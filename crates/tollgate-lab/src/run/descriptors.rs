@@ -37,9 +37,10 @@ pub(super) fn check_ports(experiment: &Experiment, plan: &Plan) -> Result<(), St
         let opens = variant.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some());
         (users, if opens { Connection::New } else { Connection::KeepAlive })
     };
-    plan.variants.iter().map(of).try_for_each(|(users, connection)| {
-        ports::check_for_long(usize::try_from(users).unwrap_or(usize::MAX), connection)
-    })
+    plan.variants
+        .iter()
+        .map(of)
+        .try_for_each(|(users, connection)| ports::check(usize::try_from(users).unwrap_or(usize::MAX), connection))
 }
 
 fn needed(experiment: &Experiment, plan: &Plan) -> u64 {

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::set_socket_reuseaddr;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with};
-use tollgate_lab::load::{QuickLoad, quick};
+use tollgate_lab::load::{Connection, QuickLoad, quick};
 use tollgate_lab::results::Verdict;
 use tollgate_lab::run::StopFlag;
 use tollgate_net::link::{Side, Tun, TunSpec};
 
 use crate::faults::{closed, load, mark, through_a_full_listener};
 use crate::runs::{at_equal_rate, doubt, measure_and_say};
-use crate::server::{SOUND, Server, wait};
+use crate::server::{Answering, SOUND, Server, wait};
 
 /// A listener of loopback whose queue holds two connections: the kernel counts from 0.
 pub(crate) fn listener_with_backlog_of_1() -> TcpListener {
@@ -93,5 +93,19 @@ fn a_generator_without_ports_is_told_before_and_blames_nobody_else() {
         assert_eq!((found.requests, found.errors.get("ports-exhausted")), (0, Some(&40)), "{found:#?}");
         mark(&found, "generator-errors", Verdict::Refused);
         drop(taken);
+    });
+}
+
+#[test]
+fn connections_that_wait_on_the_servers_side_take_none_of_the_generators_ports() {
+    alone(|| {
+        std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", PORTS).unwrap();
+        // It closes first, so each connection waits with it: more of them than there are ports beside those of others.
+        let server = Server::start(Answering { answers_a_connection: 1, ..SOUND });
+        let many = QuickLoad { connection: Connection::New, ..closed(&server, 60, 1) };
+        for _ in 0..2 {
+            let found = load(&many);
+            assert_eq!((found.requests, found.errors.len()), (60, 0), "{found:#?}");
+        }
     });
 }
