@@ -1,9 +1,10 @@
-//! SIGINT and SIGTERM: the first asks for a good end, the second does not wait for it. SIGHUP: files are read again.
+//! SIGINT and SIGTERM: the first asks for a good end, one that comes later does not wait for it. SIGHUP: files are read again.
 //!
 //! Deliberately not here: what a good end is; the verb's closure knows.
 
 use std::io;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -11,8 +12,12 @@ use crate::failure::Failure;
 
 /// Exit status of a process that was interrupted twice.
 const INTERRUPTED: i32 = 130;
+/// A signal that comes so soon is the first one again: `timeout` signals its child and then the child's group, and a wrapper
+/// passes on what the terminal has sent to all. Nobody has seen by then that the end takes long.
+const AGAIN_WITHIN: Duration = Duration::from_secs(1);
 
-/// Calls `first` on the first of the two signals, on a thread of its own; ends the process on the second.
+/// Calls `first` on the first of the two signals, on a thread of its own; ends the process on another one that is not the first
+/// again.
 pub(crate) fn on_stop(first: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
     watch(first).map_err(|error| Failure::failed(format_args!("cannot watch signals: {error}")))
 }
@@ -54,10 +59,36 @@ fn watch(first: impl FnOnce() + Send + 'static) -> io::Result<()> {
                 }
             };
             next().await;
+            let came = Instant::now();
             first();
-            next().await;
-            std::process::exit(INTERRUPTED);
+            loop {
+                next().await;
+                if is_another(came.elapsed()) {
+                    std::process::exit(INTERRUPTED);
+                }
+            }
         });
     })?;
     Ok(())
+}
+
+/// Whether a signal so long after the first one is meant by itself.
+fn is_another(since_first: Duration) -> bool {
+    since_first >= AGAIN_WITHIN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_moments_after_the_first_is_the_first_again() {
+        let check = |since_first_ms: u64, expected: bool| {
+            assert_eq!(is_another(Duration::from_millis(since_first_ms)), expected, "{since_first_ms}");
+        };
+        check(0, false);
+        check(999, false);
+        check(1000, true);
+        check(60_000, true);
+    }
 }
