@@ -22,6 +22,17 @@ pub fn check_load_header(name: &str, value: &str) -> Result<(), String> {
     RequestTemplate::builder("GET", value).build().map(drop).map_err(|error| format!("header field `{name}`: {error}"))
 }
 
+/// The user's own fields, all of them and in their order, behind those of `ours` whose name none of them has.
+pub fn completed(
+    own: Vec<(String, String)>,
+    ours: impl IntoIterator<Item = (String, String)>,
+) -> Vec<(String, String)> {
+    let is_said = |name: &str| own.iter().any(|(said, _)| said.eq_ignore_ascii_case(name));
+    let mut fields: Vec<(String, String)> = ours.into_iter().filter(|(name, _)| !is_said(name)).collect();
+    fields.extend(own);
+    fields
+}
+
 /// The value of an `Authorization` field by which user and password are sent at once (RFC 7617).
 pub fn basic_authorization(user: &str, password: &str) -> String {
     let mut value = b"Basic ".to_vec();
@@ -36,6 +47,22 @@ mod tests {
     #[test]
     fn the_example_of_rfc_7617_is_encoded_as_there() {
         assert_eq!(basic_authorization("Aladdin", "open sesame"), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+    }
+
+    #[test]
+    fn fields_of_the_user_replace_ours_and_never_each_other() {
+        let fields = |text: &str| -> Vec<(String, String)> {
+            text.split_terminator(';')
+                .map(|field| field.split_once(':').unwrap())
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect()
+        };
+        let check = |own: &str, expected: &str| {
+            assert_eq!(completed(fields(own), fields("Content-Type:t;Accept:*;")), fields(expected), "{own}");
+        };
+        check("", "Content-Type:t;Accept:*;");
+        check("A:1;a:2;A:1;", "Content-Type:t;Accept:*;A:1;a:2;A:1;");
+        check("B:1;accept:x;accept:y;", "Content-Type:t;B:1;accept:x;accept:y;");
     }
 
     #[test]

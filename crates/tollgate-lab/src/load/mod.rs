@@ -43,7 +43,7 @@ mod tests;
 use std::time::Duration;
 
 pub use failure::ErrorClass;
-pub use header::{basic_authorization, check_header, check_load_header};
+pub use header::{basic_authorization, check_header, check_load_header, completed as completed_fields};
 pub use little::LittlesLaw;
 pub use model::Arrivals;
 pub use quick::{

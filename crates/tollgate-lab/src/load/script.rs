@@ -22,7 +22,7 @@ pub struct Message {
     pub authority: String,
     /// What belongs into the request line.
     pub target: String,
-    /// Header fields.
+    /// Header fields; each is sent, also where others have its name.
     pub headers: Vec<(String, String)>,
     /// The body; absent for none.
     pub body: Option<Body>,
@@ -204,15 +204,10 @@ fn fixed(message: &Message, always_last: bool) -> Result<Script, String> {
     Ok(Script { answers, sent: Sent::Fixed { going_on, last } })
 }
 
-/// The fields that are sent: a later one replaces earlier ones of its name.
+/// The fields that are sent: all of them, in their order. What the last request says of its connection is ours.
 fn fields(headers: &[(String, String)], is_last: bool) -> impl Iterator<Item = (&str, &str)> {
-    let replaced =
-        |place: usize, name: &str| headers[place + 1..].iter().any(|(later, _)| later.eq_ignore_ascii_case(name));
-    let kept = headers.iter().enumerate().filter(move |(place, (name, _))| {
-        let is_ours = is_last && name.eq_ignore_ascii_case("connection");
-        !is_ours && !replaced(*place, name)
-    });
-    let kept = kept.map(|(_, (name, value))| (name.as_str(), value.as_str()));
+    let kept = headers.iter().filter(move |(name, _)| !(is_last && name.eq_ignore_ascii_case("connection")));
+    let kept = kept.map(|(name, value)| (name.as_str(), value.as_str()));
     kept.chain(is_last.then_some(("Connection", "close")))
 }
 
@@ -365,7 +360,7 @@ mod tests {
             target: target.to_owned(),
             headers: vec![
                 ("Content-Type".to_owned(), "application/json".to_owned()),
-                ("x".to_owned(), "replaced".to_owned()),
+                ("x".to_owned(), "first".to_owned()),
                 ("X".to_owned(), header.to_owned()),
             ],
             body: Some(Body::Plain(body.into())),
@@ -390,7 +385,9 @@ mod tests {
         let script =
             Script::new(&message("/f/{{name}}", "n-{{id}}", "{\"n\":\"{{name}}\"}"), Some(feed), false).unwrap();
         let request = |target: &str, id: &str, body: &str| {
-            let head = format!("POST {target} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nX: n-{id}\r\n");
+            let head = format!(
+                "POST {target} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nx: first\r\nX: n-{id}\r\n"
+            );
             Some(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()))
         };
         let expected =
@@ -401,7 +398,7 @@ mod tests {
     #[test]
     fn a_message_without_a_feed_is_sent_as_it_is_whatever_stands_in_it() {
         let script = Script::new(&message("/%7B{{x}}", "a", "{{b"), None, false).unwrap();
-        let head = "POST /%7B{{x}} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nX: a\r\n";
+        let head = "POST /%7B{{x}} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nx: first\r\nX: a\r\n";
         let rest = "Content-Length: 3\r\n\r\n{{b";
         assert_eq!(sent(&script, Place::GoingOn, 1), [Some(format!("{head}{rest}"))]);
         assert_eq!(sent(&script, Place::Last, 1), [Some(format!("{head}Connection: close\r\n{rest}"))]);

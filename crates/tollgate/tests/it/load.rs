@@ -190,6 +190,9 @@ fn every_letter_of_ab_is_taken_or_refused_by_name() {
         "-B127.0.0.7",
         "-v2",
         "-CA=b",
+        "-HCookie: c=d",
+        "-HX-A: 1",
+        "-Hx-a: 2",
         "-HAccept: application/json",
         "-mGET",
         "-fALL",
@@ -202,7 +205,8 @@ fn every_letter_of_ab_is_taken_or_refused_by_name() {
         &url,
     ];
     let load = tollgate([&["load"], line.as_slice()].concat()).finish();
-    load.check(0, "Document Length:        Variable", "> Cookie: …\n").check(0, "", "< (");
+    load.check(0, "Document Length:        Variable", "> Cookie: …\n> Cookie: …\n> X-A: 1\n> x-a: 2\n")
+        .check(0, "", "< (");
     assert!(!load.out.contains("Percentage of") && !load.err.contains("secret"), "{load:#?}");
     let csv = fs::read_to_string(csv).unwrap();
     assert!(csv.starts_with("Percentage served,Time in ms\n0,") && csv.lines().count() == 102, "{csv}");

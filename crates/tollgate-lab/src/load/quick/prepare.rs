@@ -10,6 +10,7 @@ use super::{AnswerLength, QuickLoad, Via, Wrapping};
 use crate::experiment::{AnswerShape, RequestShape};
 use crate::load::checks::{AnswerKind, Checks, FirstLength, LengthCheck};
 use crate::load::feed::template::Template;
+use crate::load::header::completed;
 use crate::load::odata_batch::{self, Part};
 use crate::load::script::{Body, Message, Script};
 use crate::load::soap;
@@ -100,9 +101,8 @@ fn wrap(load: &QuickLoad, message: &mut Message) -> Result<AnswerKind, String> {
             if found.is_some_and(|found| found != version) {
                 return Err("the payload is in an envelope of the other version of SOAP already".to_owned());
             }
-            // What the user says by itself stands behind it and replaces it.
             let own = std::mem::take(&mut message.headers);
-            message.headers = soap::fields(version, action).into_iter().chain(own).collect();
+            message.headers = completed(own, soap::fields(version, action));
             message.body = Some(Body::Plain(soap::enveloped(&load.body, version)));
             Ok(AnswerKind::Soap)
         }
@@ -127,6 +127,7 @@ fn wrap(load: &QuickLoad, message: &mut Message) -> Result<AnswerKind, String> {
             if form == &odata_batch::BatchForm::Json {
                 message.headers.push(("Accept".to_owned(), "application/json".to_owned()));
             }
+            // What has the name of one above is the parts'.
             message.headers.extend(own);
             Ok(AnswerKind::Batch { form: *form, requests })
         }
@@ -219,5 +220,6 @@ mod tests {
         let soap = Wrapping::Soap { action: "urn:a".to_owned(), version: None };
         let text = sent(soap, "POST", "<q/>");
         assert!(text.contains("SOAPAction: \"urn:a\"\r\n") && text.ends_with("</soap:Body></soap:Envelope>"), "{text}");
+        assert!(text.contains("\r\nContent-Type: text/plain\r\n") && !text.contains("text/xml"), "{text}");
     }
 }

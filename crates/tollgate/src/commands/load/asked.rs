@@ -18,6 +18,7 @@ use tollgate_lab::load::soap::Version as Soap;
 use tollgate_lab::load::stages::Unit;
 use tollgate_lab::load::{
     AnswerLength, Arrivals, Connection, QuickLoad, Rate, Via, Wrapping, basic_authorization, check_load_header,
+    completed_fields,
 };
 use tollgate_net::connect::SocketOptions;
 use tollgate_net::http1::client::{BodyFraming, Target};
@@ -146,27 +147,24 @@ fn feed(arguments: &Arguments, seed: u64) -> Result<Option<Feed>, Failure> {
 }
 
 fn headers(arguments: &Arguments, has_body: bool) -> Vec<(String, String)> {
-    let mut headers: Vec<(String, String)> = Vec::new();
+    let mut ours: Vec<(String, String)> = Vec::new();
     let default = match (arguments.batch, &arguments.soap) {
         (Some(_), _) => Some(PART),
         (None, Some(_)) => None,
         (None, None) => Some(PLAIN),
     };
     if let Some(content_type) = arguments.content_type.as_deref().or(default).filter(|_| has_body) {
-        headers.push(("Content-Type".to_owned(), content_type.to_owned()));
+        ours.push(("Content-Type".to_owned(), content_type.to_owned()));
     }
     let credentials = [("Authorization", &arguments.basic), ("Proxy-Authorization", &arguments.proxy_basic)];
     for (name, credentials) in credentials {
         if let Some(credentials) = credentials {
-            headers.push((name.to_owned(), basic_authorization(&credentials.user, &credentials.password)));
+            ours.push((name.to_owned(), basic_authorization(&credentials.user, &credentials.password)));
         }
     }
-    if !arguments.cookies.is_empty() {
-        headers.push(("Cookie".to_owned(), arguments.cookies.join("; ")));
-    }
-    // The user's own come last, since a later field replaces an earlier one of the same name.
-    headers.extend(arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone())));
-    headers
+    let cookies = (!arguments.cookies.is_empty()).then(|| ("Cookie".to_owned(), arguments.cookies.join("; ")));
+    let written = arguments.headers.iter().map(|field| (field.name.clone(), field.value.clone()));
+    completed_fields(cookies.into_iter().chain(written).collect(), ours)
 }
 
 fn tls(arguments: &Arguments) -> ClientSettings {
