@@ -11,6 +11,9 @@ use tollgate_lab::results::{Percentiles, Verdict};
 
 use super::arguments::Arguments;
 
+/// The last percentage of ab's table before that of all.
+const AB_PERCENT_MAX: f64 = 99.0;
+
 /// What of the text was asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Layout {
@@ -171,20 +174,16 @@ fn connection_times(times: Option<&ConnectionTimes>, layout: &Layout, out: &mut 
 
 fn percentages(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nPercentage of the requests served within a certain time (ms)")?;
-    for (percent, time) in &result.served_within_ms {
+    for (percent, time) in result.served_within_ms.iter().filter(|(percent, _)| *percent <= AB_PERCENT_MAX) {
         let name = format!("{percent}%");
         match time {
             Some(time) => writeln!(out, "{name:>5} {time:>9.3}")?,
-            // Those beyond ab's are only told where there is enough to tell.
-            None if *percent > 99.0 => {}
             None => writeln!(out, "{name:>5} {:>9} (fewer than 30 requests beyond it)", "-")?,
         }
     }
-    // A failed request may have been longer.
-    let longest = if result.errors.is_empty() { "longest request" } else { "longest answer" };
     match result.requests {
-        0 => writeln!(out, "{:>5} {:>9} ({longest})", "100%", "-"),
-        _ => writeln!(out, "{:>5} {:>9.3} ({longest})", "100%", result.response_time_ms.max),
+        0 => writeln!(out, "{:>5} {:>9} (longest request)", "100%", "-"),
+        _ => writeln!(out, "{:>5} {:>9.3} (longest request)", "100%", result.response_time_ms.max),
     }
 }
 
@@ -201,6 +200,13 @@ fn classes(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     }
     let valid = result.requests_per_second;
     writeln!(out, "Valid answers:          {}, {valid:.2} per second", result.requests)?;
+    let beyond = result.served_within_ms.iter().filter(|(percent, _)| *percent > AB_PERCENT_MAX);
+    let beyond: Vec<String> =
+        beyond.filter_map(|(percent, time)| time.map(|time| format!("p{percent} {time:.3}"))).collect();
+    // Only where there is enough to tell, and not as rows of ab's table: a script that looks for `99%` finds `99.99%`, too.
+    if !beyond.is_empty() {
+        writeln!(out, "Slowest of them (ms):   {}", beyond.join(", "))?;
+    }
     for (class, count) in &result.errors {
         let example = result.error_examples.get(class).map(|example| format!(", first: {example}")).unwrap_or_default();
         writeln!(out, "Failed as {class:<13} {count}{example}")?;
@@ -223,7 +229,8 @@ fn classes(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
 /// Where the time of requests that opened a connection went, and what they took on the wire.
 fn connecting(phases: &PhaseTimes, first: Option<&FirstRequest>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nRequests that opened their connection: {}, where their time went (ms)", phases.n)?;
-    writeln!(out, "                 mean       50%       95%       99%       max")?;
+    // Not `99%`: that is a row of ab's table, which a script finds by it.
+    writeln!(out, "                 mean       p50       p95       p99       max")?;
     let mut row = |name: &str, times: &Percentiles| {
         let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
         let (p50, p95, p99) = (cell(times.p50), cell(times.p95), cell(times.p99));
@@ -261,11 +268,11 @@ fn at_a_rate(offered: &Offered, up_to: &str, out: &mut dyn Write) -> io::Result<
     let (p50, p99, max) = (cell(lateness_ms.p50), cell(lateness_ms.p99), lateness_ms.max);
     // The highest percentile that there are enough requests for; of few the mean, which they are judged by.
     let Percentiles { p90, p95, p99: own_p99, mean, max: own_max, .. } = overdue_ms;
-    let highest = [(own_p99, "99%"), (p95, "95%"), (p90, "90%")].into_iter().find_map(|(own, at)| Some(((*own)?, at)));
+    let highest = [(own_p99, "p99"), (p95, "p95"), (p90, "p90")].into_iter().find_map(|(own, at)| Some(((*own)?, at)));
     let (own, at) = highest.unwrap_or((*mean, "on average"));
     writeln!(
         out,
-        "Sent late by (ms):      50% {p50}, 99% {p99}, at most {max:.3}; by the generator itself {at} {own:.3}, at most \
+        "Sent late by (ms):      p50 {p50}, p99 {p99}, at most {max:.3}; by the generator itself {at} {own:.3}, at most \
          {own_max:.3}"
     )
 }

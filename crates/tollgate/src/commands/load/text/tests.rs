@@ -119,7 +119,7 @@ fn the_text_is_abs_and_behind_it_what_ab_leaves_out() {
       50%     0.950
       98%     2.000
       99%         - (fewer than 30 requests beyond it)
-     100%     4.500 (longest answer)
+     100%     4.500 (longest request)
 
     URL:                    http://…@127.0.0.1:8080/a
     Load:                   closed, 20 users who wait: a stall shows once for each; --rate charges it in full
@@ -142,15 +142,43 @@ fn of_no_answer_there_are_no_times_and_classes_stand_apart_from_their_counts() {
     let shown = text(&none, Layout::default());
     for line in [
         "Total:              -        -        -        -        -\n",
-        " 100%         - (longest answer)\n",
+        " 100%         - (longest request)\n",
         "Valid answers:          0, 0.00 per second\n",
         "Failed as closed-before-answer 100\n",
         "Failed as connect-refused 10\n",
     ] {
         assert!(shown.contains(line), "{line} in {shown}");
     }
-    let rest = QuickResult { errors: [].into(), ..result() };
-    assert!(text(&rest, Layout::default()).contains("100%     4.500 (longest request)\n"), "nothing was longer");
+}
+
+#[test]
+fn a_script_that_looks_for_a_row_of_abs_by_its_percentage_finds_one() {
+    let times = Percentiles { p50: Some(0.4), p99: Some(0.9), max: 2.0, ..Percentiles::default() };
+    let phases = PhaseTimes {
+        waited_ms: times,
+        connect_ms: times,
+        tls_ms: None,
+        first_byte_ms: times,
+        last_byte_ms: times,
+        n: 1000,
+    };
+    let offered = Offered {
+        rate_per_second: 300.0,
+        arrivals: "constant",
+        seed: 7,
+        intended: 3000,
+        unsent: 0,
+        users: 10,
+        lateness_ms: times,
+        overdue_ms: times,
+    };
+    let served_within_ms = vec![(50.0, Some(0.95)), (99.0, Some(2.0)), (99.9, Some(3.5)), (99.99, Some(4.25))];
+    let all = QuickResult { served_within_ms, phases: Some(phases), offered: Some(offered), ..result() };
+    let shown = text(&all, Layout::default());
+    for percent in ["50%", "99%", "100%"] {
+        assert_eq!(shown.matches(percent).count(), 1, "{percent} in {shown}");
+    }
+    assert!(shown.contains("Slowest of them (ms):   p99.9 3.500, p99.99 4.250\n"), "{shown}");
 }
 
 #[test]
@@ -213,7 +241,7 @@ fn connections_and_their_handshakes_are_taken_apart() {
     connecting(&phases, Some(&first), &mut out).unwrap();
     insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
     Requests that opened their connection: 1000, where their time went (ms)
-                     mean       50%       95%       99%       max
+                     mean       p50       p95       p99       max
     Waited:         0.000         -         -         -     0.000
     TCP:            0.500     0.400     0.900         -     2.000
     TLS:            0.500     0.400     0.900         -     2.000
@@ -245,13 +273,13 @@ fn what_was_offered_at_a_rate_is_told() {
     insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
     Offered:                300 requests per second (poisson, seed 7)
     Intended requests:      3000, of which 60 could not be sent; 10 users were needed
-    Sent late by (ms):      50% 0.020, 99% 0.200, at most 1.500; by the generator itself 99% 0.100, at most 1.200
+    Sent late by (ms):      p50 0.020, p99 0.200, at most 1.500; by the generator itself p99 0.100, at most 1.200
     ");
     let few = Percentiles { mean: 0.3, max: 7.0, ..Percentiles::default() };
     let mut out = Vec::new();
     at_a_rate(&Offered { lateness_ms: few, overdue_ms: few, ..offered }, "", &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    let expected = "50% -, 99% -, at most 7.000; by the generator itself on average 0.300, at most 7.000";
+    let expected = "p50 -, p99 -, at most 7.000; by the generator itself on average 0.300, at most 7.000";
     assert!(text.contains(expected), "{text}");
 }
 
