@@ -4,6 +4,7 @@ pub mod export;
 mod found;
 mod marks;
 mod prepare;
+mod rows;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

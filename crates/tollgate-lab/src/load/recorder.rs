@@ -117,7 +117,7 @@ pub struct Tally {
     /// How long users were at it, added up: from when they could begin until they left, by clock reads that no record
     /// shares, so that both can be held against each other (Little's law).
     pub busy_ns: u64,
-    /// Users of a scenario who left since its rows came to an end.
+    /// Users who wait for their answers and left since their rows came to an end.
     pub out_of_rows: u64,
     /// What was inserted.
     pub transfers: Transfers,

@@ -180,7 +180,10 @@ async fn repeat(user: &mut User, shared: &Shared, number: usize) -> Option<Insta
                 }
             }
         }
-        let Some(request) = writer.next(&shared.rows, place(user, &shared.asking)) else { return entered };
+        let Some(request) = writer.next(&shared.rows, place(user, &shared.asking)) else {
+            shared.recorder.borrow_mut().tally.out_of_rows += 1;
+            return entered;
+        };
         if shared.counted_from.get().is_some() {
             shared.begun.set(shared.begun.get() + 1);
             recorder.borrow_mut().unit_begun(previous, previous);

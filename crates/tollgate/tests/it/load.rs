@@ -296,6 +296,12 @@ fn a_feed_fills_url_and_body_and_ends_the_load() {
     let refused =
         tollgate(["load", "--feed", "keys.csv", &url.replace("carrier", "carier")]).within(folder.path()).finish();
     refused.check(2, "", "the URL: the feed has no column `carier`: did you mean `carrier`?");
+    let refused =
+        tollgate(["load", "--feed", "keys.csv", &url.replace("{{", "").replace("}}", "")]).within(folder.path());
+    refused.finish().check(2, "", "the feed's columns are used nowhere: write {{carrier}}");
+    let line = ["load", "-n", "10", "-k", "--feed", "keys.csv", "--feed-order", "unique", &url];
+    let short = tollgate(line).within(folder.path()).finish();
+    short.check(0, "Marked:                 rows came to an end after 2 of 10 requests; give the feed more rows", "");
     write("broken.csv", "a,b\n1\n");
     let refused = tollgate(["load", "--feed", "broken.csv", &url]).within(folder.path()).finish();
     refused.check(2, "", "broken.csv, line 2: 1 values where the first row has 2 names");

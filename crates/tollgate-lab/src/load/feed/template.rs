@@ -100,6 +100,11 @@ impl<'t> Template<'t> {
 }
 
 impl<'t> Template<'t> {
+    /// Whether there is a place in it.
+    pub fn has_places(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Value { .. }))
+    }
+
     /// The text without its places.
     pub fn texts(&self) -> Vec<&'t str> {
         let text = |piece: &Piece<'t>| match piece {

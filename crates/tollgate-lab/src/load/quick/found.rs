@@ -11,6 +11,7 @@ use serde::Serialize;
 use tollgate_net::http1::client::Target;
 
 use super::marks::{self, Evidence, Mark};
+use super::rows::Short;
 use super::{QuickLoad, Rate};
 use crate::cells;
 use crate::load::connections::{FirstRequests, Phases};
@@ -302,6 +303,7 @@ impl Seen<'_> {
             before: &before,
             offered: offered.as_ref(),
             is_staged: load.stages.is_some(),
+            rows: Short::of(load, tally, *took).filter(|_| !self.interrupted),
             response_ms: response_time_ms,
             littles_law,
             generator_cpu_share,

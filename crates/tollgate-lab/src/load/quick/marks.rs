@@ -10,6 +10,7 @@ use serde::Serialize;
 use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
 use super::found::Offered;
+use super::rows::Short;
 use crate::load::little::LittlesLaw;
 use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
@@ -50,6 +51,8 @@ pub(super) struct Evidence<'a> {
     pub(super) offered: Option<&'a Offered>,
     /// Whether users or rate changed by stages: what a server cannot bear is a finding there.
     pub(super) is_staged: bool,
+    /// What was not done since the rows of a feed came to an end.
+    pub(super) rows: Option<Short>,
     pub(super) response_ms: Percentiles,
     pub(super) littles_law: Option<LittlesLaw>,
     pub(super) generator_cpu_share: f64,
@@ -83,6 +86,7 @@ const RULES: &[Rule] = &[
     ("littles-law", littles_law),
     ("errors", errors),
     ("content", content),
+    ("rows", rows),
     ("samples", samples),
     ("settling", settling),
     ("client-saturation", client_saturation),
@@ -203,6 +207,11 @@ fn content(evidence: &Evidence<'_>) -> Option<Mark> {
     is_unverified.then(|| mark("content", reason(), "say with --expect-body what an answer contains", (share, 1.0)))
 }
 
+fn rows(evidence: &Evidence<'_>) -> Option<Mark> {
+    let (reason, decided) = evidence.rows?.told();
+    Some(mark("rows", reason, "give the feed more rows, or say --feed-end again", decided))
+}
+
 fn samples(evidence: &Evidence<'_>) -> Option<Mark> {
     let count = evidence.requests;
     let is_few = count > 0 && count < REQUESTS_MIN;
@@ -303,6 +312,7 @@ mod tests {
             before: NOTHING_BEFORE,
             offered: None,
             is_staged: false,
+            rows: None,
             response_ms: at(2.0, 5.0),
             littles_law: None,
             generator_cpu_share: 0.5,
@@ -332,6 +342,7 @@ mod tests {
         check(|_| {}, &[("ports-exhausted", 1)], &[("generator-errors", Refused)]);
         check(|evidence| evidence.checked = 9_999, &[], &[("content", Marked)]);
         check(|evidence| (evidence.requests, evidence.checked) = (299, 299), &[], &[("samples", Marked)]);
+        check(|evidence| evidence.rows = Some(Short::Requests { ended: 3, asked: 10 }), &[], &[("rows", Marked)]);
         let none = |evidence: &mut Evidence<'_>| (evidence.requests, evidence.checked) = (0, 0);
         check(none, &[("status-500", 200)], &[("answers", Refused)]);
         check(none, &[], &[("answers", Refused)]);

@@ -43,6 +43,7 @@ pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>)
         message.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
     }
     let kind = wrap(load, &mut message)?;
+    check_used(load, target.path_and_query(), &message.headers)?;
     if let Some(Via::Proxy(_)) = load.via {
         message.target = format!("http://{}{}", target.authority(), message.target);
     }
@@ -132,6 +133,18 @@ fn wrap(load: &QuickLoad, message: &mut Message) -> Result<AnswerKind, String> {
             Ok(AnswerKind::Batch { form: *form, requests })
         }
     }
+}
+
+/// Refuses a feed of which nothing is sent. What looks like a place and is none is refused where it stands.
+fn check_used(load: &QuickLoad, target: &str, headers: &[(String, String)]) -> Result<(), String> {
+    let Some(feed) = &load.feed else { return Ok(()) };
+    let is_used = |text: &str| Template::parse(text).map_or(true, |template| template.has_places());
+    let is_in_body = || is_used(&String::from_utf8_lossy(&load.body));
+    if is_used(target) || headers.iter().any(|(_, value)| is_used(value)) || is_in_body() {
+        return Ok(());
+    }
+    let column = feed.table.columns.first().map_or("", String::as_str);
+    Err(format!("the feed's columns are used nowhere: write {{{{{column}}}}} into the URL, a header field or the body"))
 }
 
 /// The payload without the places that a feed fills, which need not be XML.
