@@ -290,7 +290,7 @@ fn a_feed_fills_url_and_body_and_ends_the_load() {
     let last = format!("{records}?$filter=stringField%20eq%20'row%20%2249%22'&$count=true&$top=0");
     assert!(get(&last).1.contains("\"@odata.count\":1"), "{}", get(&last).1);
     // At a rate the feed ends the load, too; in chunks as well as with a length.
-    let line = [&["load", "--json"], sent.as_slice(), &["--rate", "2000/s", "--chunked", "7", &records]].concat();
+    let line = [&["load", "--json"], sent.as_slice(), &["--rate", "2000/s", "--chunked=7", &records]].concat();
     let figures = at_a_rate(&tollgate(line).within(folder.path()).finish());
     assert_eq!((&figures["requests"], &figures["offered"]["intended"]), (&50.into(), &50.into()), "{figures:#}");
     let refused =
@@ -547,9 +547,13 @@ fn a_posted_file_creates_an_entity_with_every_request() {
     fs::write(&file, r#"{"stringField":"posted"}"#).unwrap();
     let records = format!("{}/odata/v4/refsvc/TestRecords", gateway.url);
     let line = ["-n", "20", "-c", "2", "-k", "-l", "-p", file.to_str().unwrap(), "-T", "application/json", &records];
-    let figures = figures(&line, 0);
-    assert_eq!((&figures["requests"], &figures["errors"]), (&20.into(), &serde_json::json!({})), "{figures:#}");
+    let posted = figures(&line, 0);
+    assert_eq!((&posted["requests"], &posted["errors"]), (&20.into(), &serde_json::json!({})), "{posted:#}");
     assert_eq!(get(&format!("{records}/$count")), (200, "20".to_owned()));
+    // What stands behind --chunked is the URL.
+    let line = ["-p", file.to_str().unwrap(), "-T", "application/json", "--chunked", &records];
+    assert_eq!(figures(&line, 0)["requests"], 1);
+    assert_eq!(get(&format!("{records}/$count")), (200, "21".to_owned()));
 }
 
 #[test]

@@ -151,8 +151,8 @@ pub(crate) struct Arguments {
     #[arg(short = 'T', long, value_name = "TYPE", help_heading = "Request")]
     pub(super) content_type: Option<String>,
 
-    /// Send bodies in chunks of so many bytes instead of with their length
-    #[arg(long, value_name = "BYTES", num_args = 0..=1, default_missing_value = "16384", help_heading = "Request")]
+    /// Send bodies in chunks of so many bytes instead of with their length [16384 where none are said]
+    #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true, default_missing_value = "16384", help_heading = "Request")]
     pub(super) chunked: Option<NonZeroUsize>,
 
     /// Put the body into a SOAP envelope for this action; faults are failures
