@@ -93,6 +93,16 @@ const REQUESTS_PER_SECOND_MAX: f64 = 1e6;
 /// Longest time that can be asked for: a day.
 const TIME_SECONDS_MAX: f64 = 86_400.0;
 
+/// How many: a whole number above 0.
+pub(crate) fn count<N: TryFrom<NonZeroU64>>(text: &str) -> Result<N, String> {
+    let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse::<NonZeroU64>().ok().and_then(|number| N::try_from(number).ok()) {
+        Some(number) => Ok(number),
+        None if is_whole && text.bytes().any(|byte| byte != b'0') => Err("that is more than can be counted".to_owned()),
+        None => Err("expected a whole number above 0".to_owned()),
+    }
+}
+
 /// Seconds as ApacheBench takes them: a bare number.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
@@ -197,7 +207,24 @@ fn number_and_unit<'a>(text: &'a str, example: &str) -> Result<(f64, &'a str, us
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
+
+    #[test]
+    fn a_count_is_whole_and_above_nothing() {
+        let check = |text: &str, expected: Result<u32, &str>| {
+            let found = count::<NonZeroU32>(text).map(NonZeroU32::get);
+            assert_eq!(found.as_ref().map_err(String::as_str), expected.as_ref().map_err(|error| *error), "{text}");
+        };
+        check("1", Ok(1));
+        check("4294967295", Ok(u32::MAX));
+        check("4294967296", Err("that is more than can be counted"));
+        check("99999999999999999999999", Err("that is more than can be counted"));
+        for text in ["0", "00", "-1", "x", "1.5", "1e3", "", "10s"] {
+            check(text, Err("expected a whole number above 0"));
+        }
+    }
 
     #[test]
     fn a_time_needs_its_unit() {

@@ -536,6 +536,10 @@ fn what_cannot_be_loaded_is_a_clear_error() {
     check(&["http://other.example/"], 2, "--i-may-load other.example");
     check(&["-p", "missing.json", "http://127.0.0.1:1/"], 2, "cannot read missing.json");
     check(&["http://127.0.0.1:1/"], 1, "127.0.0.1:1");
+    for (letter, number) in [("-n", "0"), ("-n", "-1"), ("-n", "x"), ("-c", "0"), ("-c", "-1"), ("--threads", "0")] {
+        check(&[letter, number, "http://127.0.0.1:1/"], 2, "expected a whole number above 0");
+    }
+    check(&["-t", "-1", "http://127.0.0.1:1/"], 2, "expected seconds above 0");
     check(&["-n", "100", "-c", "200", "http://127.0.0.1:1/"], 2, "there are 200 users (-c) for 100 requests (-n)");
 }
 

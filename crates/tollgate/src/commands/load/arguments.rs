@@ -15,7 +15,7 @@ use tollgate_lab::load::stages::Stages;
 use tollgate_net::tls::{Suite, Version};
 
 use super::asked::{LoadField, Place, Protocol};
-use crate::values::{Credentials, duration, requests_per_second, seconds};
+use crate::values::{Credentials, count, duration, requests_per_second, seconds};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,16 +41,16 @@ pub(crate) struct Arguments {
     pub(super) url: String,
 
     /// Stop after so many requests [default: 1, or no bound if a time is given]
-    #[arg(short = 'n', long, value_name = "N", help_heading = "Load")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = count::<NonZeroU64>, allow_negative_numbers = true, help_heading = "Load")]
     pub(super) requests: Option<NonZeroU64>,
 
     /// Users at the same time, each with one connection; at a rate the most that there may be [default: 1, at a rate
     /// 1000]
-    #[arg(short = 'c', long, visible_alias = "users", value_name = "N", help_heading = "Load")]
+    #[arg(short = 'c', long, visible_alias = "users", value_name = "N", value_parser = count::<NonZeroUsize>, allow_negative_numbers = true, help_heading = "Load")]
     pub(super) concurrency: Option<NonZeroUsize>,
 
     /// Stop after so many seconds
-    #[arg(short = 't', value_name = "SECONDS", value_parser = seconds, conflicts_with = "duration", help_heading = "Load")]
+    #[arg(short = 't', value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, conflicts_with = "duration", help_heading = "Load")]
     pub(super) time_limit: Option<Duration>,
 
     /// Stop after a time, such as 10s, 500ms or 2m
@@ -79,11 +79,11 @@ pub(crate) struct Arguments {
     pub(super) seed: Option<u64>,
 
     /// Threads that load, each with its share of the users [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Load")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>, help_heading = "Load")]
     pub(super) threads: Option<NonZeroUsize>,
 
     /// Give a request up after so many seconds, as an error of class `timeout`
-    #[arg(short = 's', value_name = "SECONDS", value_parser = seconds, default_value = "30", help_heading = "Load")]
+    #[arg(short = 's', value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, default_value = "30", help_heading = "Load")]
     pub(super) timeout: Duration,
 
     /// Keep connections open; without it, every request opens one, as with ab
@@ -91,7 +91,7 @@ pub(crate) struct Arguments {
     pub(super) keep_alive: bool,
 
     /// Open a new connection after so many requests on one
-    #[arg(long, value_name = "N", conflicts_with = "keep_alive", help_heading = "Connections")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, conflicts_with = "keep_alive", help_heading = "Connections")]
     pub(super) requests_per_connection: Option<NonZeroU32>,
 
     /// Connect to this address instead of asking where the URL's host is
@@ -152,7 +152,7 @@ pub(crate) struct Arguments {
     pub(super) content_type: Option<String>,
 
     /// Send bodies in chunks of so many bytes instead of with their length [16384 where none are said]
-    #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true, default_missing_value = "16384", help_heading = "Request")]
+    #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true, default_missing_value = "16384", value_parser = count::<NonZeroUsize>, help_heading = "Request")]
     pub(super) chunked: Option<NonZeroUsize>,
 
     /// Put the body into a SOAP envelope for this action; faults are failures
@@ -164,7 +164,7 @@ pub(crate) struct Arguments {
     pub(super) soap_version: Option<SoapVersion>,
 
     /// Put so many requests into one OData $batch beside the URL; every answer in the answer counts
-    #[arg(long, value_name = "N", conflicts_with = "soap", help_heading = "Request")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>, conflicts_with = "soap", help_heading = "Request")]
     pub(super) batch: Option<NonZeroUsize>,
 
     /// How a batch is written
