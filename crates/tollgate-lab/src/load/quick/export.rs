@@ -5,12 +5,14 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
 use super::Quick;
 use crate::load::detail::Sample;
 use crate::load::recorder::Recorder;
+use crate::stats::percentile;
 
 const NS_PER_MS: f64 = 1e6;
 /// Tag of the response times in a log of histograms.
@@ -20,19 +22,27 @@ const SERVICE: &str = "service";
 /// Tag of what failed requests took.
 const FAILED: &str = "failed";
 
-/// The time within which each percentage of the valid answers came, as ab's `-e` writes it.
+/// The time within which each percentage of the valid answers came, as ab's `-e` writes it; `-` where there are too few
+/// beyond it. The first and the last are the shortest and the longest.
 ///
 /// # Errors
 /// Those of writing.
 pub fn percentages(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Percentage served,Time in ms")?;
-    let response = &quick.recorder.response;
+    served_within(&quick.recorder.response, out)
+}
+
+fn served_within(response: &Histogram<u64>, out: &mut dyn Write) -> io::Result<()> {
     if response.is_empty() {
         return Ok(());
     }
     for percent in 0..=100_u8 {
-        let time = response.value_at_quantile(f64::from(percent) / 100.0);
-        writeln!(out, "{percent},{:.3}", time as f64 / NS_PER_MS)?;
+        let quantile = f64::from(percent) / 100.0;
+        if matches!(percent, 0 | 100) || percentile::is_available(quantile, response.len()) {
+            writeln!(out, "{percent},{:.3}", response.value_at_quantile(quantile) as f64 / NS_PER_MS)?;
+        } else {
+            writeln!(out, "{percent},-")?;
+        }
     }
     Ok(())
 }
@@ -91,11 +101,11 @@ fn log(recorder: &Recorder, started: jiff::Timestamp, took: Duration, mut out: &
 mod tests {
     use std::time::Instant;
 
-    use hdrhistogram::Histogram;
     use hdrhistogram::serialization::Deserializer;
 
     use super::*;
     use crate::load::failure::Failure;
+    use crate::load::recorder::times;
 
     /// Bytes of base64 (RFC 4648, section 4).
     fn decoded(text: &str) -> Vec<u8> {
@@ -130,6 +140,24 @@ mod tests {
         let ms = |field: &str| (number(field) * 1e3).round() as u64;
         let read = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
         (tag.strip_prefix("Tag=").unwrap().to_owned(), [ms(start), ms(length), number(max) as u64], read)
+    }
+
+    #[test]
+    fn a_percentage_with_too_few_answers_beyond_it_is_written_as_none() {
+        let written = |answers: u64| {
+            let (mut response, mut out) = (times(), Vec::new());
+            (1..=answers).for_each(|number| response.record(number * 1_000_000).unwrap());
+            served_within(&response, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let few = written(100);
+        assert_eq!(few.lines().count(), 101);
+        for line in ["0,1.000", "70,70.", "71,-", "99,-", "100,100."] {
+            assert!(few.lines().any(|written| written.starts_with(line)), "{line} in {few}");
+        }
+        let many = written(3000);
+        assert!(many.contains("\n99,297") && !many.contains(",-"), "{many}");
+        assert_eq!(written(0), "");
     }
 
     #[test]

@@ -163,8 +163,8 @@ pub struct Spread {
     pub mean: f64,
     /// Standard deviation.
     pub deviation: f64,
-    /// Median.
-    pub median: f64,
+    /// Median; absent where fewer than 30 took longer.
+    pub median: Option<f64>,
     /// Largest.
     pub max: f64,
 }
@@ -423,19 +423,21 @@ fn spread(times: &Histogram<u64>) -> Spread {
 
 /// Of `count` values all that are not among these `times` are 0.
 fn with_zeros(times: &Histogram<u64>, count: u64) -> Spread {
+    let has_median = percentile::is_available(0.5, count);
     if times.is_empty() || count == 0 {
-        return Spread::default();
+        return Spread { median: has_median.then_some(0.0), ..Spread::default() };
     }
     let (present, count) = (times.len() as f64, count.max(times.len()) as f64);
     let zeros = count - present;
     let mean = times.mean() * present / count;
     let squares = (times.stdev().powi(2) + times.mean().powi(2)) * present / count;
-    let median = ((0.5 * count - zeros) / present).max(0.0);
+    let middle = ((0.5 * count - zeros) / present).max(0.0);
+    let median = if middle > 0.0 { times.value_at_quantile(middle) as f64 / NS_PER_MS } else { 0.0 };
     Spread {
         min: if zeros > 0.0 { 0.0 } else { times.min() as f64 / NS_PER_MS },
         mean: mean / NS_PER_MS,
         deviation: (squares - mean.powi(2)).max(0.0).sqrt() / NS_PER_MS,
-        median: if median > 0.0 { times.value_at_quantile(median) as f64 / NS_PER_MS } else { 0.0 },
+        median: has_median.then_some(median),
         max: times.max() as f64 / NS_PER_MS,
     }
 }
@@ -516,16 +518,20 @@ mod tests {
     fn answers_on_a_connection_that_was_there_took_no_time_to_connect() {
         let check = |opened_ms: &[u64], count: u64, expected: [f64; 5]| {
             let mut histogram = times();
-            opened_ms.iter().for_each(|ms| histogram.record(ms * 1_000_000).unwrap());
-            let Spread { min, mean, deviation, median, max } = with_zeros(&histogram, count);
+            opened_ms.iter().for_each(|ms| histogram.record_n(ms * 1_000_000, 15).unwrap());
+            let Spread { min, mean, deviation, median, max } = with_zeros(&histogram, 15 * count);
+            let median = median.unwrap();
             for (found, expected) in [min, mean, deviation, median, max].into_iter().zip(expected) {
                 assert!((found - expected).abs() <= 0.002 * expected, "{opened_ms:?} of {count}: {found} {expected}");
             }
         };
-        check(&[], 0, [0.0; 5]);
+        check(&[], 4, [0.0; 5]);
         check(&[4], 4, [0.0, 1.0, 3f64.sqrt(), 0.0, 4.0]);
         check(&[2, 2, 2, 6], 4, [2.0, 3.0, 3f64.sqrt(), 2.0, 6.0]);
         check(&[4, 4, 4], 4, [0.0, 3.0, 3f64.sqrt(), 4.0, 4.0]);
+        assert_eq!(with_zeros(&times(), 0), Spread::default());
+        // The middle of a few is none.
+        assert_eq!((with_zeros(&times(), 59).median, with_zeros(&times(), 60).median), (None, Some(0.0)));
     }
 
     #[test]

@@ -191,7 +191,7 @@ fn times(result: &QuickResult) -> Option<String> {
         ("total: from the intended start", total),
     ];
     for (name, Spread { min, mean, deviation, median, max }) in named {
-        let cells = [min, mean, deviation, median, max].map(|value| number::three_digits(*value));
+        let cells = [Some(*min), Some(*mean), Some(*deviation), *median, Some(*max)].map(number::optional);
         table.push(std::iter::once(name.to_owned()).chain(cells).collect());
     }
     let mut html = format!("<section><h2>Where the time went</h2>{}", table.html("connection times"));

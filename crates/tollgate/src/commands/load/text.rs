@@ -152,23 +152,22 @@ fn connection_times(times: Option<&ConnectionTimes>, layout: &Layout, out: &mut 
         ("Waiting:", of(|times| &times.waiting)),
         ("Total:", of(|times| &times.total)),
     ];
-    let cells = |values: Option<Vec<f64>>, count: usize| match values {
-        Some(values) => values.iter().map(|value| format!("{value:>9.3}")).collect::<String>(),
-        None => format!("{:>9}", "-").repeat(count),
-    };
+    let cell = |value: Option<f64>| value.map_or_else(|| format!("{:>9}", "-"), |value| format!("{value:>9.3}"));
+    let cells = |values: &[Option<f64>]| values.iter().map(|value| cell(*value)).collect::<String>();
     writeln!(out, "\nConnection Times (ms)")?;
     if layout.no_deviation {
         writeln!(out, "{:12}{:>9}{:>9}{:>9}", "", "min", "avg", "max")?;
         return rows.into_iter().try_for_each(|(name, spread)| {
-            let values = spread.map(|Spread { min, mean, max, .. }| vec![*min, *mean, *max]);
-            writeln!(out, "{name:<12}{}", cells(values, 3))
+            let values = spread.map_or([None; 3], |Spread { min, mean, max, .. }| [*min, *mean, *max].map(Some));
+            writeln!(out, "{name:<12}{}", cells(&values))
         });
     }
     writeln!(out, "{:12}{:>9}{:>9}{:>9}{:>9}{:>9}", "", "min", "mean", "[+/-sd]", "median", "max")?;
     rows.into_iter().try_for_each(|(name, spread)| {
-        let values =
-            spread.map(|Spread { min, mean, deviation, median, max }| vec![*min, *mean, *deviation, *median, *max]);
-        writeln!(out, "{name:<12}{}", cells(values, 5))
+        let values = spread.map_or([None; 5], |Spread { min, mean, deviation, median, max }| {
+            [Some(*min), Some(*mean), Some(*deviation), *median, Some(*max)]
+        });
+        writeln!(out, "{name:<12}{}", cells(&values))
     })
 }
 

@@ -5,7 +5,7 @@ use tollgate_lab::load::{LittlesLaw, Mark, Segments, Subject};
 use super::*;
 
 fn spread(min: f64, mean: f64, max: f64) -> Spread {
-    Spread { min, mean, deviation: 0.5, median: mean, max }
+    Spread { min, mean, deviation: 0.5, median: Some(mean), max }
 }
 
 fn result() -> QuickResult {
@@ -139,6 +139,10 @@ fn of_no_answer_there_are_no_times_and_classes_stand_apart_from_their_counts() {
     let errors = [("closed-before-answer".to_owned(), 100), ("connect-refused".to_owned(), 10)].into();
     let (requests, requests_per_second, connection_times_ms) = (0, 0.0, None);
     let none = QuickResult { errors, requests, requests_per_second, connection_times_ms, ..result() };
+    let few = Spread { median: None, ..spread(0.4, 0.998, 4.5) };
+    let times = Some(ConnectionTimes { total: few, ..ConnectionTimes::default() });
+    let shown = text(&QuickResult { connection_times_ms: times, ..result() }, Layout::default());
+    assert!(shown.contains("Total:          0.400    0.998    0.500        -    4.500\n"), "{shown}");
     let shown = text(&none, Layout::default());
     for line in [
         "Total:              -        -        -        -        -\n",
