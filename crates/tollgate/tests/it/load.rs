@@ -207,6 +207,10 @@ fn every_letter_of_ab_is_taken_or_refused_by_name() {
     let load = tollgate([&["load"], line.as_slice()].concat()).finish();
     load.check(0, "Document Length:        Variable", "> Cookie: …\n> Cookie: …\n> X-A: 1\n> x-a: 2\n")
         .check(0, "", "< (");
+    // As ab does it, who asks is said, and that anything may come, unless an -H says something else.
+    load.check(0, "", "> User-Agent: tollgate/");
+    assert!(!load.err.contains("*/*") && load.err.contains("> Accept: application/json"), "{load:#?}");
+    tollgate(["load", "-v2", "-Huser-agent: b", &url]).finish().check(0, "", "> Accept: */*\n> user-agent: b\n");
     assert!(!load.out.contains("Percentage of") && !load.err.contains("secret"), "{load:#?}");
     let csv = fs::read_to_string(csv).unwrap();
     assert!(csv.starts_with("Percentage served,Time in ms\n0,") && csv.lines().count() == 102, "{csv}");

@@ -36,6 +36,8 @@ const BODY_BYTES_MAX: u64 = 256 << 20;
 const FEED_BYTES_MAX: u64 = 1 << 30;
 /// Requests that are kept by themselves for -g.
 const LOG_REQUESTS_MAX: usize = 1_000_000;
+/// Who asks, as logs of servers have it; ab says its own name, too.
+const USER_AGENT: &str = concat!("tollgate/", env!("CARGO_PKG_VERSION"));
 /// Content type of a body that nobody said anything of, as ab has it.
 const PLAIN: &str = "text/plain";
 /// Content type of the parts of a batch.
@@ -147,7 +149,11 @@ fn feed(arguments: &Arguments, seed: u64) -> Result<Option<Feed>, Failure> {
 }
 
 fn headers(arguments: &Arguments, has_body: bool) -> Vec<(String, String)> {
-    let mut ours: Vec<(String, String)> = Vec::new();
+    let mut ours = vec![("User-Agent".to_owned(), USER_AGENT.to_owned())];
+    // In a batch it would be each part's.
+    if arguments.batch.is_none() {
+        ours.push(("Accept".to_owned(), "*/*".to_owned()));
+    }
     let default = match (arguments.batch, &arguments.soap) {
         (Some(_), _) => Some(PART),
         (None, Some(_)) => None,
