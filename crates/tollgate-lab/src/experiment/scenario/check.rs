@@ -257,15 +257,7 @@ impl StepWriter<'_> {
             None if body.is_some() => "POST".to_owned(),
             None => "GET".to_owned(),
         };
-        let path = self.text(file.path.as_ref(), file.path.span(), Escape::Url)?;
-        for part in &path.0 {
-            if let Part::Fixed(text) = part
-                && !RequestTemplate::is_target_text(text.as_bytes())
-            {
-                let message = format!("`{}` is no path", file.path.as_ref());
-                return Err(self.fault(file.path.span(), &message, "write anything but visible ASCII as `%20`"));
-            }
-        }
+        let path = self.path(&file.path)?;
         let mut headers = Vec::with_capacity(file.headers.len() + 1);
         for (name, value) in &file.headers {
             if let Err(message) = check_header(name, value.as_ref()) {
@@ -321,6 +313,24 @@ impl StepWriter<'_> {
             extracts,
             assertions,
         })
+    }
+
+    fn path(&self, file: &Spanned<String>) -> Result<Text, ExperimentError> {
+        let (written, span) = (file.as_ref(), file.span());
+        let is_address = |scheme: &str| written.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
+        if ["http://", "https://"].into_iter().any(is_address) {
+            let help = "the host is that of the variant's `url`: write what stands behind it, with the slash in front";
+            return Err(self.fault(span, &format!("`{written}` is a whole address, and no path"), help));
+        }
+        let path = self.text(written, span.clone(), Escape::Url)?;
+        let is_text = |part: &Part| match part {
+            Part::Fixed(text) => RequestTemplate::is_target_text(text.as_bytes()),
+            Part::Value(..) => true,
+        };
+        if path.0.iter().all(is_text) {
+            return Ok(path);
+        }
+        Err(self.fault(span, &format!("`{written}` is no path"), "write anything but visible ASCII as `%20`"))
     }
 
     /// The position of a variable, which has a value from here on.

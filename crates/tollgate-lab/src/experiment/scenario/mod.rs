@@ -5,6 +5,8 @@
 
 mod check;
 pub(super) mod file;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::Arc;

@@ -8,11 +8,11 @@ use std::io::Write;
 use std::ops::Range;
 use std::time::SystemTime;
 
-use tollgate_net::http1::client::{BodySink, RequestTemplate, ResponseHead};
+use tollgate_net::http1::client::{BodySink, RequestTemplate, ResponseHead, Target};
 
 use super::cookies::Cookies;
 use super::find::find;
-use super::program::{HeadPart, Program, Ready, shown};
+use super::program::{Base, HeadPart, Program, Ready, shown};
 use crate::experiment::scenario::{Condition, Part, Text};
 use crate::load::failure::Failure;
 use crate::load::recorder::Recorder;
@@ -129,6 +129,8 @@ impl Player {
     fn render(&mut self, ready: &Ready) -> Result<(), Failure> {
         self.escaped.clear();
         self.spans.clear();
+        // The folder's own place, if there is one.
+        self.spans.extend(ready.base.iter().map(|_| 0..0));
         for slot in &ready.slots {
             let start = self.escaped.len();
             slot.escape.write(&self.values[slot.variable], &mut self.escaped);
@@ -146,6 +148,9 @@ impl Player {
                 )));
             }
             self.spans.push(start..self.escaped.len());
+        }
+        if let Some(base) = &ready.base {
+            self.lead(base, &ready.step.path)?;
         }
         let cookies = self.cookies.text();
         let template = if cookies.is_empty() { &ready.plain } else { &ready.with_cookies };
@@ -171,6 +176,34 @@ impl Player {
             Part::Value(..) => rest.next().map_or(&[][..], |span| &escaped[span.clone()]),
         });
         template.render_with(head.iter().map(|span| &escaped[span.clone()]), body, &mut self.request);
+        Ok(())
+    }
+
+    /// What stands in front of a path that begins with a value: nothing where a slash does, else the folder. Of an address
+    /// on the host that is asked the path is taken.
+    fn lead(&mut self, base: &Base, path: &Text) -> Result<(), Failure> {
+        let first = &mut self.spans[1];
+        let value = &self.escaped[first.clone()];
+        if is_address(value) {
+            let Some(start) = path_of_address(value, &base.target) else {
+                let text = format!(
+                    "{} leads to another host than the variant's url: take the path out of it by `regex`",
+                    quoted(value)
+                );
+                return Err(Failure::extraction(text));
+            };
+            first.start += start;
+        }
+        let mut values = self.spans[1..].iter();
+        let front = path.0.iter().find_map(|part| match part {
+            Part::Fixed(text) => text.bytes().next(),
+            Part::Value(..) => values.next().and_then(|span| self.escaped[span.clone()].first().copied()),
+        });
+        if front != Some(b'/') {
+            let start = self.escaped.len();
+            self.escaped.extend_from_slice(base.folder.as_bytes());
+            self.spans[0] = start..self.escaped.len();
+        }
         Ok(())
     }
 
@@ -218,6 +251,22 @@ impl Player {
         }
         Ok(())
     }
+}
+
+fn is_address(value: &[u8]) -> bool {
+    let begins = |scheme: &[u8]| value.get(..scheme.len()).is_some_and(|front| front.eq_ignore_ascii_case(scheme));
+    begins(b"http://") || begins(b"https://")
+}
+
+/// Where in an address its path begins; absent where it is none on the target's host.
+fn path_of_address(address: &[u8], target: &Target) -> Option<usize> {
+    let text = std::str::from_utf8(address).ok()?;
+    let named = Target::parse(text).ok()?;
+    let is_own = named.scheme() == target.scheme()
+        && named.port() == target.port()
+        && named.host().eq_ignore_ascii_case(target.host());
+    let authority = text.find("://")? + "://".len();
+    is_own.then(|| text[authority..].find('/').map_or(text.len(), |path| authority + path))
 }
 
 fn write_text(text: &Text, values: &[Vec<u8>], out: &mut Vec<u8>) {

@@ -2,7 +2,7 @@
 //!
 //! What it deliberately does not do: ask, or hold a user's values (see [`super::player`]).
 
-use tollgate_net::http1::client::{Answers, BodyFraming, Piece, RequestTemplate};
+use tollgate_net::http1::client::{Answers, BodyFraming, Piece, RequestTemplate, Target};
 
 use crate::experiment::scenario::{Condition, Part, Place, Played, Source, Step, Text, Variable};
 use crate::load::checks::Statuses;
@@ -29,6 +29,8 @@ pub(super) struct Ready {
     pub(super) plain: RequestTemplate,
     /// The same with cookies, whose slot is the last one.
     pub(super) with_cookies: RequestTemplate,
+    /// Of a path that begins with a value: what it is held against. The folder has the first slot of the head.
+    pub(super) base: Option<Base>,
     /// Values of the head, in the order of its slots.
     pub(super) slots: Vec<Slot>,
     /// Names of fields that the step looks at.
@@ -37,6 +39,15 @@ pub(super) struct Ready {
     pub(super) reads_body: bool,
     pub(super) answers: Answers,
     pub(super) repeat: Repeat,
+}
+
+/// What a path that begins with a value is held against.
+#[derive(Debug, Clone)]
+pub(super) struct Base {
+    /// Stands in front of whatever does not begin with a slash.
+    pub(super) folder: String,
+    /// Whose host is asked.
+    pub(super) target: Target,
 }
 
 /// A place for a value in the head.
@@ -115,6 +126,8 @@ impl Ready {
             Place::Header(name) => Some(name.clone()),
             Place::Body | Place::Json(_) | Place::XPath(_) => None,
         };
+        let base = begins_with_a_value(step)
+            .then(|| Base { folder: folder(target).to_owned(), target: target.target.clone() });
         let repeat = match step.method.as_str() {
             "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE" => Repeat::Allowed,
             _ => Repeat::Forbidden,
@@ -123,6 +136,7 @@ impl Ready {
             answers: plain.answers(),
             plain,
             with_cookies,
+            base,
             slots,
             fields: sources().filter_map(field).collect(),
             reads_body: sources().any(|source| source.place.is_in_body()),
@@ -151,19 +165,24 @@ enum Cookies {
     Slot,
 }
 
+/// Where a target's url stands, with a slash behind it.
+fn folder(target: &LoadTarget) -> &str {
+    let path = target.target.path_and_query().split('?').next();
+    path.and_then(|path| path.rfind('/').map(|end| &path[..=end])).unwrap_or("/")
+}
+
+fn begins_with_a_value(step: &Step) -> bool {
+    matches!(step.path.0.first(), Some(Part::Value(..)))
+}
+
 fn head(step: &Step, target: &LoadTarget, cookies: Cookies) -> Result<RequestTemplate, String> {
     let mut builder = RequestTemplate::builder(&step.method, target.target.authority());
-    let base = target.target.path_and_query();
-    let folder = base.split('?').next().and_then(|path| path.rfind('/').map(|end| &path[..=end])).unwrap_or("/");
-    let is_whole = match step.path.0.first() {
-        Some(Part::Fixed(text)) => text.starts_with('/'),
-        // A variable says where.
-        Some(Part::Value(..)) => true,
-        None => false,
+    builder = match step.path.0.first() {
+        Some(Part::Fixed(text)) if text.starts_with('/') => builder,
+        // Only the value says whether the folder stands in front of it.
+        Some(Part::Value(..)) => builder.target_slot(),
+        _ => builder.target_text(folder(target)),
     };
-    if !is_whole {
-        builder = builder.target_text(folder);
-    }
     for part in &step.path.0 {
         builder = match part {
             Part::Fixed(text) => builder.target_text(text),

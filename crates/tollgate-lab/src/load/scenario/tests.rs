@@ -16,8 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A scenario of one step that asks for a row of a feed of so many.
 fn program(server: &TestServer, rows: u32, feed: &str) -> Arc<Program> {
-    let folder = tempfile::tempdir().unwrap();
     let table: String = (0..rows).map(|row| format!("{row}\n")).collect();
+    program_at(server, "/noted/{{row}}", (&table, feed))
+}
+
+fn program_at(server: &TestServer, path: &str, (table, feed): (&str, &str)) -> Arc<Program> {
+    let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rows.csv"), format!("row\n{table}")).unwrap();
     let text = format!(
         r#"
@@ -33,7 +37,7 @@ fn program(server: &TestServer, rows: u32, feed: &str) -> Arc<Program> {
         feed = [{{ file = "rows.csv", {feed} }}]
         [[scenario.step]]
         name = "row"
-        path = "/noted/{{{{row}}}}"
+        path = "{path}"
         "#
     );
     let file = folder.path().join("noted.toml");
@@ -103,6 +107,29 @@ fn drawn_rows_are_those_of_the_seed_and_others_for_another() {
     let (one, again, other) = (rows(1), rows(1), rows(2));
     assert_eq!((one.len(), &one), (20, &again));
     assert_ne!(one, other);
+}
+
+#[test]
+fn a_path_that_begins_with_a_value_is_whole_with_a_slash_in_front_and_else_beside_the_url() {
+    let server = TestServer::start();
+    let asked = |path: &str, row: &str| {
+        let program = program_at(&server, path, (&format!("\"{row}\"\n"), ""));
+        let conduct = Conduct { seed: 1, rows: Rows::AsTheyEnd };
+        let tally = play(&server, &program, conduct, Closed::new(1, iterations(1))).recorder.tally;
+        let noted = std::mem::take(&mut *server.seen.noted.lock().unwrap());
+        noted.into_iter().next().ok_or_else(|| tally.errors.first().map(|error| error.example.clone()))
+    };
+    let check = |path: &str, row: &str, expected: &str| {
+        assert_eq!(asked(path, row).as_deref(), Ok(expected), "{path} of {row}");
+    };
+    check("{{row}}", "html", "html");
+    check("{{row}}/{{row}}", "a", "a/a");
+    check("{{row}}", "/a", "%2Fa");
+    check("{{row|raw}}", "/noted/a?b", "a?b");
+    check("{{row|raw}}/noted/b", "", "b");
+    check("{{row|raw}}", &server.url("/noted/c"), "c");
+    let elsewhere = asked("{{row|raw}}", "http://other.example/noted/a").unwrap_err().unwrap();
+    assert!(elsewhere.contains("leads to another host"), "{elsewhere}");
 }
 
 #[test]
