@@ -39,6 +39,8 @@ use crate::validity;
 
 /// A subject has so long to answer its first unit of work.
 const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
+/// Of a scenario whose first iteration fails so many more are played: only some rows may be at fault.
+const FURTHER_ITERATIONS: u64 = 4;
 /// Length of one part of the warm-up: ten bins.
 const WARM_UP_PART: Duration = Duration::from_millis(500);
 
@@ -290,22 +292,32 @@ impl Session<'_> {
 
     /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load.
     fn first_answer(&mut self, slot: usize, variant: usize, subject: &mut Watched, level: u64) -> Result<(), Halt> {
-        let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(1) }).into();
-        // With one work process a whole pass takes long: its list is enough.
-        let work = if self.afar.is_some() { Asking::Request } else { self.beforehand() };
-        let asked = Asked { work, load, stages: None, level };
-        let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
-        let tally = &measured.recorder.tally;
-        let failure = tally.errors.first().filter(|_| tally.requests == 0);
-        let outcome = match failure {
-            Some(failure) => {
+        let is_scenario = self.options.experiment.workload == WorkloadKind::Scenario;
+        let looks: &[u64] = if is_scenario { &[1, FURTHER_ITERATIONS] } else { &[1] };
+        let mut failed = None;
+        for units in looks {
+            let load = Closed::new(1, End { after: Some(FIRST_ANSWER_WITHIN), units: Some(*units) }).into();
+            // With one work process a whole pass takes long: its list is enough.
+            let work = if self.afar.is_some() { Asking::Request } else { self.beforehand() };
+            let asked = Asked { work, load, stages: None, level };
+            let measured = self.load(slot, variant, subject, asked, Course::Unrecorded)?;
+            let tally = &measured.recorder.tally;
+            let what = match (tally.requests, tally.units) {
+                (0, _) => Some("gives no valid answer"),
+                // What later steps need is not there, and all figures would be of the first ones.
+                (_, 0) if is_scenario => Some("answers no whole iteration"),
+                _ => None,
+            };
+            failed = what.zip(tally.errors.first()).map(|(what, failure)| {
                 let url = secret::hide(&subject.aim(level).target.target.to_string());
-                Err(self.failed(variant, format!("gives no valid answer at {url}: {}", failure.example)))
+                format!("{what} at {url}: {}", failure.example)
+            });
+            self.generator.keep(measured.recorder);
+            if failed.is_none() {
+                break;
             }
-            None => Ok(()),
-        };
-        self.generator.keep(measured.recorder);
-        outcome
+        }
+        failed.map_or(Ok(()), |how| Err(self.failed(variant, how)))
     }
 
     /// Loads until response times are steady; says whether they became so.

@@ -241,3 +241,71 @@ fn connections_for_one_trial_are_opened_before_it_and_a_length_is_asked_for_and_
     server.end();
     assert!(server.seen.at_once_max.load(std::sync::atomic::Ordering::Relaxed) <= 5);
 }
+
+/// Users who take two steps, of which the second one is not everywhere answered as it should be.
+const TWO_STEPS: &str = r#"
+name = "two"
+question = "What do two steps cost?"
+
+[factor]
+name = "concurrency"
+levels = [1]
+
+[workload]
+kind = "scenario"
+
+[extent.quick]
+blocks = 2
+slice_ms = 5
+
+[[variant]]
+name = "one"
+url = "/items"
+
+[[scenario]]
+name = "two"
+
+[[scenario.setup]]
+name = "login"
+path = "login"
+
+[[scenario.step]]
+name = "look"
+path = "items"
+
+[[scenario.step]]
+name = "order"
+path = "items?token=hidden"
+body = "1"
+"#;
+
+#[test]
+fn a_scenario_of_which_no_iteration_is_whole_is_not_measured_and_the_answer_is_told() {
+    let server = TestServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let options = |from: &str, to: &str| RunOptions {
+        experiment: Experiment::parse(&TWO_STEPS.replace(from, to), "two.toml").unwrap(),
+        subjects: vec![("one".to_owned(), server.url("/items"))],
+        ..twice(&server, &folder.path().join("run"))
+    };
+    let check = |from: &str, to: &str, what: &str, how: &str| {
+        let error = run(&options(from, to), &(), &StopFlag::new()).unwrap_err().to_string();
+        assert!(error.contains(what) && error.ends_with(how), "{error}");
+        assert!(!folder.path().join("run").exists());
+    };
+    let none = "the subject of `one` answers no whole iteration at http://127.0.0.1:";
+    let body = "body = \"1\"";
+    let asked = "step `order`: POST /items?token=…";
+    check(body, &format!("{body}\nstatus = \"201\""), none, &format!("{asked} answered 200, 201 was wanted"));
+    let assert = format!("{body}\nassert = [{{ contains = \"id\" }}]");
+    let what = "the body does not contain what it should \"id\": \"plain\"";
+    check(body, &assert, none, &format!("{asked}: {what}"));
+    let login = "setup or teardown, step `login`: GET /login answered 200, 204 was wanted";
+    check("\"login\"\n\n", "\"login\"\nstatus = \"204\"\n\n", "gives no valid answer", login);
+    // What fails under load does not end the run, and its text stands beside its count.
+    let sometimes = run(&options("items?token=hidden", "every-third-fails"), &(), &StopFlag::new()).unwrap();
+    assert_eq!(sometimes.ending, Ending::Complete);
+    let played = sometimes.result.cells[0].played.as_ref().unwrap();
+    let example = &played.steps[1].error_examples["status-503"];
+    assert_eq!(example, "step `order`: POST /every-third-fails answered 503, 2xx was wanted");
+}

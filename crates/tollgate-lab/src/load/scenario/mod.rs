@@ -192,7 +192,7 @@ async fn once(playing: &mut Playing, shared: &Shared, steps: &[Ready]) -> bool {
     playing.begin(shared, 0);
     for ready in steps {
         if let Err(mut failure) = playing.player.play(ready, &mut playing.user, &shared.asking, &aside).await {
-            failure.text = format!("step `{}`, which is not counted: {}", ready.step.name, failure.text);
+            failure.text = format!("setup or teardown, {}", failure.text);
             shared.recorder.borrow_mut().failure_aside(&failure);
             return false;
         }

@@ -14,9 +14,10 @@ use super::cookies::Cookies;
 use super::find::find;
 use super::program::{Base, HeadPart, Program, Ready, shown};
 use crate::experiment::scenario::{Condition, Part, Text};
-use crate::load::failure::Failure;
+use crate::load::failure::{ErrorClass, Failure};
 use crate::load::recorder::Recorder;
 use crate::load::user::{Answer, Asking, User};
+use crate::secret;
 
 /// Bytes of an answer that are searched.
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -89,8 +90,40 @@ impl Player {
         self.values[variable].extend_from_slice(text);
     }
 
-    /// Asks what a step says, judges the answer and takes out of it what later steps need.
+    /// Asks what a step says, judges the answer and takes out of it what later steps need. A failure says which step it is
+    /// of, what was asked, and what was wanted.
     pub(super) async fn play(
+        &mut self,
+        ready: &Ready,
+        user: &mut User,
+        asking: &Asking,
+        recorder: &RefCell<Recorder>,
+    ) -> Result<Answer, Failure> {
+        let played = self.try_to_play(ready, user, asking, recorder).await;
+        played.map_err(|failure| {
+            let asked = self.asked();
+            let text = match failure.class {
+                ErrorClass::Status(_) => format!("{asked} {}, {} was wanted", failure.text, ready.step.statuses),
+                _ if asked.is_empty() => failure.text,
+                _ => format!("{asked}: {}", failure.text),
+            };
+            Failure { text: format!("step `{}`: {text}", ready.step.name), ..failure }
+        })
+    }
+
+    /// Method and target of the last request, without secrets; empty where it could not be written.
+    fn asked(&self) -> String {
+        let line = self.request.split(|byte| *byte == b'\r').next().unwrap_or_default();
+        let line = String::from_utf8_lossy(line);
+        let Some((method, target)) = line.strip_suffix(" HTTP/1.1").and_then(|line| line.split_once(' ')) else {
+            return String::new();
+        };
+        // A secret is known by its place in a URL.
+        let hidden = secret::hide(&format!("://{target}"));
+        format!("{method} {}", cut(hidden.trim_start_matches("://")))
+    }
+
+    async fn try_to_play(
         &mut self,
         ready: &Ready,
         user: &mut User,
@@ -127,6 +160,7 @@ impl Player {
     }
 
     fn render(&mut self, ready: &Ready) -> Result<(), Failure> {
+        self.request.clear();
         self.escaped.clear();
         self.spans.clear();
         // The folder's own place, if there is one.
@@ -141,11 +175,8 @@ impl Player {
             };
             if !fits {
                 let place = if slot.part == HeadPart::Target { "path" } else { "header" };
-                return Err(Failure::extraction(format!(
-                    "a value cannot stand in the {place} of `{}`: {}",
-                    ready.step.name,
-                    quoted(text)
-                )));
+                let text = format!("a value cannot stand in the {place}: {}", quoted(text));
+                return Err(Failure::extraction(text));
             }
             self.spans.push(start..self.escaped.len());
         }
@@ -280,7 +311,11 @@ fn write_text(text: &Text, values: &[Vec<u8>], out: &mut Vec<u8>) {
 }
 
 fn quoted(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
+    format!("{:?}", cut(&String::from_utf8_lossy(text)))
+}
+
+/// As much of a text as is shown.
+fn cut(text: &str) -> &str {
     let end = text.char_indices().nth(SHOWN_MAX).map_or(text.len(), |(end, _)| end);
-    format!("{:?}", &text[..end])
+    &text[..end]
 }
