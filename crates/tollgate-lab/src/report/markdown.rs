@@ -197,7 +197,7 @@ fn doubts_and_machine(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn line(row: &Row<'_>) -> String {
-    let times = row.cell.response_time_ms;
+    let times = view::times(row.cell);
     let marks: String = row.marks.iter().map(|number| format!(" \\[{number}\\]")).collect();
     let toll = |toll: Option<&crate::results::Toll>| match toll {
         None if row.is_bottom => "baseline".to_owned(),

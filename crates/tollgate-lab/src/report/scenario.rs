@@ -9,7 +9,7 @@ use crate::results::Percentiles;
 
 /// What the table leaves to be said.
 pub(super) const SHARED: &str = "an iteration's time is that of its steps' answers, added up: time to think is left out. A failed step ends its \
-                                 iteration, which is then in no time";
+                                 iteration, which is then in no time. The percentiles of a cell are those of its iterations";
 
 /// Steps of all cells, one level after the other.
 pub(super) fn table(view: &View<'_>) -> Option<Marked> {

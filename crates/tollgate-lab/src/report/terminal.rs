@@ -193,7 +193,7 @@ fn columns(view: &View<'_>) -> Vec<Column> {
         dispensable,
         texts: view.rows.iter().map(text).collect(),
     };
-    let times = |row: &Row<'_>| row.cell.response_time_ms;
+    let times = |row: &Row<'_>| view::times(row.cell);
     let decimals_of =
         |value: &dyn Fn(&Row<'_>) -> Option<f64>| number::column_decimals(view.rows.iter().filter_map(value));
     let cpu = |row: &Row<'_>| view::cpu(row.cell).map(|cpu| cpu.mean);

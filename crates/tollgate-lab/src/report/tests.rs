@@ -1,7 +1,9 @@
 //! Reporters on the fixtures.
 
 use super::{Colour, REPORTERS, RenderError, RenderOptions, find, fixture, render};
-use crate::results::{BetweenStarts, Comparison, Figure, RunResult, TollVerdict, Validity, Variant, Verdict};
+use crate::results::{
+    BetweenStarts, Comparison, Figure, Percentiles, Played, RunResult, TollVerdict, Validity, Variant, Verdict,
+};
 use crate::validity;
 
 fn rendered(name: &str, run: &RunResult, options: &RenderOptions) -> String {
@@ -80,6 +82,27 @@ fn a_peer_stands_beside_us_at_each_way_of_encrypting() {
     let terminal = text("terminal", &run);
     for line in ["https  at TLS 1.3, P-256  CPU 1.50x", "https  at TLS 1.2, RSA-2048  CPU 0.80x"] {
         assert!(terminal.lines().any(|found| found.starts_with(line)), "{line}:\n{terminal}");
+    }
+}
+
+#[test]
+fn percentiles_beside_the_time_of_an_iteration_are_those_of_iterations() {
+    let mut run = fixture::protocol();
+    for cell in &mut run.cells {
+        cell.response_time_ms.p50 = Some(11.1);
+        let iteration_time_ms = Percentiles { p50: Some(77.7), ..Percentiles::default() };
+        cell.played = Some(Played { iterations: 1, iteration_time_ms, ..Played::default() });
+    }
+    let tables = [
+        ("terminal", "variant", "The steps"),
+        ("markdown", "variant", "The steps"),
+        ("html", "<table class=\"cells\">", "</table>"),
+    ];
+    for (name, from, to) in tables {
+        let text = text(name, &run);
+        let (_, cells) = text.split_once(from).unwrap();
+        let (cells, _) = cells.split_once(to).unwrap();
+        assert_eq!((cells.contains("77.7"), cells.contains("11.1")), (true, false), "{name}");
     }
 }
 

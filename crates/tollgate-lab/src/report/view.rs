@@ -4,8 +4,8 @@
 //! It borrows from the result and formats nothing.
 
 use crate::results::{
-    Cell, Comparison, Distance, Estimate, Experiment, Figure, Piece, RunResult, Toll, TollVerdict, Validity, Variant,
-    Verdict,
+    Cell, Comparison, Distance, Estimate, Experiment, Figure, Percentiles, Piece, RunResult, Toll, TollVerdict,
+    Validity, Variant, Verdict,
 };
 use crate::toll::RATE_RULES;
 
@@ -164,6 +164,12 @@ fn by_tollgate<'r>(run: &'r RunResult, variant: &str, level: u64) -> ByTollgate<
     let own = || run.comparisons.iter().filter(|found| found.variant == variant && found.level == level);
     let find = |figure| own().find(|found| found.figure == figure);
     ByTollgate { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu) }
+}
+
+/// The percentiles that stand beside the time of a unit of work: of a scenario those of whole iterations, of other work those of
+/// single requests.
+pub(super) fn times(cell: &Cell) -> Percentiles {
+    cell.played.as_ref().map_or(cell.response_time_ms, |played| played.iteration_time_ms)
 }
 
 /// The subject's CPU time for one piece of work: a request, or a record.

@@ -58,7 +58,12 @@ pub(super) fn table(view: &View<'_>) -> Option<String> {
         html.push_str(&line(view, row));
     }
     html.push_str("</tbody></table></div>");
-    html.push_str("<p class=\"key\">± is half the 95 % interval over blocks. A percentile stands only where at least 30 requests were slower.</p>");
+    let counted = if view.rows.iter().any(|row| row.cell.played.is_some()) { noun } else { "request" };
+    let _ = write!(
+        html,
+        "<p class=\"key\">± is half the 95 % interval over blocks. A percentile stands only where at least 30 {}s were slower.</p>",
+        escape(counted)
+    );
     html.push_str(&doubts(view));
     html.push_str(&failures(view));
     html.push_str(&resources(view, shown).folded("what subject and generator used", "resources.csv"));
@@ -94,7 +99,7 @@ fn line(view: &View<'_>, row: &Row<'_>) -> String {
             format!(" <small>±{}</small>", number::three_digits(half))
         }
     };
-    let times = cell.response_time_ms;
+    let times = view::times(cell);
     let figures = [
         number::three_digits(cell.requests_per_second.mean),
         number::optional(times.p50),
