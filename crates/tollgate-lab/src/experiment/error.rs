@@ -64,7 +64,31 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// Splits what serde says of an unknown name into a message and a suggestion.
+/// Words of serde and toml, and ours.
+const WORDS: &[(&str, &str)] = &[
+    ("missing field", "missing key"),
+    ("invalid type: map", "invalid type: a table"),
+    ("invalid type: sequence", "invalid type: an array"),
+    ("expected u64", "expected a whole number"),
+    ("expected u32", "expected a whole number"),
+    ("expected u16", "expected a whole number"),
+    ("expected f64", "expected a number"),
+    ("expected a map", "expected a table"),
+    ("expected a sequence", "expected an array"),
+    ("wanted string or table", "expected a name"),
+];
+
+/// What helps where this was expected; the first one that a message ends with.
+const REMEDIES: &[(&str, &str)] = &[
+    ("a table, expected an array", "put it into brackets, or write its heading as `[[…]]`"),
+    ("expected an array", "put it into brackets, such as `[1, 20]`"),
+    ("expected a string", "put it into quotation marks"),
+    ("expected a name", "put it into quotation marks"),
+    ("expected a table", "write it in braces, or its keys below a heading in brackets"),
+];
+
+/// Splits what serde says of a name or a type into a message and what helps. What our files say that they expect has that
+/// behind a semicolon.
 fn reword(message: &str) -> (String, Option<String>) {
     for kind in ["field", "variant"] {
         let Some(rest) = message.strip_prefix(&format!("unknown {kind} `")) else { continue };
@@ -73,11 +97,21 @@ fn reword(message: &str) -> (String, Option<String>) {
         let what = if kind == "field" { "key" } else { "name" };
         return (format!("unknown {what} `{name}`"), Some(did_you_mean(name, known)));
     }
-    let mut plain = message.replace("missing field", "missing key");
-    for (theirs, ours) in [("expected u64", "expected a whole number"), ("expected u32", "expected a whole number")] {
-        plain = plain.replace(theirs, ours);
+    // What came is the author's own text, and what was expected ours or serde's.
+    let (came, expected) = match message.rfind("expected ") {
+        Some(at) if message.starts_with("invalid type") => message.split_at(at),
+        _ => ("", message),
+    };
+    let said = |text: &str| WORDS.iter().fold(text.to_owned(), |text, (theirs, ours)| text.replacen(theirs, ours, 1));
+    if let Some((expected, help)) = expected.split_once("; ").filter(|_| !came.is_empty()) {
+        return (format!("{}{expected}", said(came)), Some(help.to_owned()));
     }
-    (plain, None)
+    let expected =
+        if expected.starts_with("expected struct ") { "expected a table".to_owned() } else { said(expected) };
+    let plain = format!("{}{expected}", said(came));
+    let missing = plain.starts_with("missing key").then_some("add it: it has no default");
+    let remedy = REMEDIES.iter().find(|(end, _)| plain.ends_with(end)).map(|(_, remedy)| *remedy);
+    (plain, missing.or(remedy).map(str::to_owned))
 }
 
 #[cfg(test)]

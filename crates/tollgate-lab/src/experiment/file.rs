@@ -160,7 +160,7 @@ pub(super) enum ExtentName {
 
 /// What is swept over levels.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table; such as `factor = { name = \"concurrency\", levels = [1, 20] }`")]
 pub(super) struct FactorFile {
     /// Which factor.
     #[schemars(with = "FactorName")]
@@ -175,7 +175,7 @@ pub(super) struct FactorFile {
 
 /// One way of encrypting.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a way of encrypting; did you mean `levels`?")]
 pub(super) struct LevelFile {
     /// A few words for people.
     #[schemars(with = "String")]
@@ -226,7 +226,7 @@ pub enum FactorName {
 
 /// What is asked of the subjects.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table; such as `workload = { kind = \"scenario\" }`")]
 pub(super) struct WorkloadFile {
     /// Its kind.
     pub(super) kind: WorkloadKind,

@@ -243,6 +243,8 @@ fn a_missing_key_is_named() {
       |
     1 | name = "mine"
       | ^
+      |
+      = help: add it: it has no default
     "#);
 }
 

@@ -13,8 +13,8 @@ use tollgate_xml::XPath;
 use toml::Spanned;
 
 use super::file::{
-    AssertFile, CsrfName, DistributionName, FeedEndName, FeedFile, OrderName, ScenarioFile, SourceFile, StepFile,
-    ThinkFile,
+    AssertFile, CsrfName, DistributionName, FeedEndName, FeedFile, OrderName, ScenarioFile, SourceFile, StatusFile,
+    StepFile, ThinkFile,
 };
 use super::{
     Assertion, BUILT_IN, CSRF_FIELD, CSRF_TOKEN, Condition, Expression, Extract, Fed, Part, Pattern, Place, Played,
@@ -275,10 +275,13 @@ impl StepWriter<'_> {
         }
         let statuses = match &file.status {
             None => Statuses::default(),
-            Some(status) => status
-                .as_ref()
-                .parse()
-                .map_err(|message: String| self.fault(status.span(), &message, "such as `status = \"201\"`"))?,
+            Some(status) => {
+                let parsed = match status.as_ref() {
+                    StatusFile::One(status) => status.to_string().parse(),
+                    StatusFile::Text(statuses) => statuses.parse(),
+                };
+                parsed.map_err(|message: String| self.fault(status.span(), &message, "such as `status = 201`"))?
+            }
         };
         let think = match file.think.as_ref().or(self.file.think.as_ref()) {
             None => None,

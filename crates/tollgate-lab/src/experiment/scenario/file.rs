@@ -62,9 +62,9 @@ pub(super) struct StepFile {
     /// A file beside this one that is the body.
     #[schemars(with = "Option<String>")]
     pub(super) body_file: Option<Spanned<String>>,
-    /// The statuses that are wanted, such as `201` or `2xx,404`; absent: 2xx.
-    #[schemars(with = "Option<String>")]
-    pub(super) status: Option<Spanned<String>>,
+    /// The statuses that are wanted, such as `201` or `"2xx,404"`; absent: 2xx.
+    #[schemars(with = "Option<StatusFile>")]
+    pub(super) status: Option<Spanned<StatusFile>>,
     /// How long the user thinks behind it.
     #[schemars(with = "Option<ThinkFile>")]
     pub(super) think: Option<Spanned<ThinkFile>>,
@@ -78,6 +78,16 @@ pub(super) struct StepFile {
     pub(super) assert: Vec<Spanned<AssertFile>>,
 }
 
+/// Statuses that are wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected statuses, such as `201` or `\"2xx,404\"`")]
+pub(super) enum StatusFile {
+    /// This one.
+    One(u16),
+    /// Several, or a class of them.
+    Text(String),
+}
+
 /// What a step does about forged requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -88,7 +98,7 @@ pub(super) enum CsrfName {
 
 /// How long a user thinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table; such as `think = { ms = 500 }`")]
 pub(super) struct ThinkFile {
     /// Milliseconds, of `exponential` in the mean.
     pub(super) ms: u32,
@@ -110,7 +120,7 @@ pub(super) enum DistributionName {
 
 /// A file of values.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table; such as `feed = [{ file = \"names.csv\" }]`")]
 pub(super) struct FeedFile {
     /// A CSV file beside this one, whose first row names the columns.
     #[schemars(with = "String")]
@@ -150,7 +160,7 @@ pub(super) enum FeedEndName {
 /// Where in an answer a text stands: at one of `json`, `xpath` and `header`, else in the whole body; `regex` then takes its
 /// first group, or all that it matches, out of that.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "where the value stands; such as `{ json = \"/value/0/id\" }`")]
 pub(super) struct SourceFile {
     /// A JSON pointer (RFC 6901), such as `/d/results/0/carrid`.
     pub(super) json: Option<String>,
@@ -165,7 +175,7 @@ pub(super) struct SourceFile {
 /// What holds of a text of an answer; with none of `equals`, `contains`, `matches` and the lengths that it is there, and of
 /// an XPath condition that it is true.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table; such as `assert = [{ json = \"/value/0/id\", equals = \"1\" }]`")]
 pub(super) struct AssertFile {
     /// A JSON pointer (RFC 6901).
     pub(super) json: Option<String>,

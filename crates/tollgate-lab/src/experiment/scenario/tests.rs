@@ -46,6 +46,45 @@ fn check(from: &str, to: &str, message: &str, help: &str) {
 }
 
 #[test]
+fn a_type_that_is_not_wanted_is_told_in_words_of_the_file_with_what_helps() {
+    parsed("", "", "sku,qty\n1,2\n").unwrap();
+    let came = "invalid type: string \"5s\", expected";
+    check("levels =", "level =", "invalid type: integer `1`, expected a way of encrypting", "did you mean `levels`?");
+    check("{ ms = 5 }", "\"5s\"", &format!("{came} a table"), "such as `think = { ms = 500 }`");
+    check("[1, 20]", "\"5s\"", &format!("{came} an array"), "put it into brackets, such as `[1, 20]`");
+    check(
+        "{ xpath = \"//o:id\" }",
+        "\"5s\"",
+        &format!("{came} where the value stands"),
+        "such as `{ json = \"/value/0/id\" }`",
+    );
+    check("\"html\"", "5", "invalid type: integer `5`, expected a string", "put it into quotation marks");
+    check(
+        "[[scenario]]",
+        "[scenario]",
+        "invalid type: a table, expected an array",
+        "put it into brackets, or write its heading as `[[…]]`",
+    );
+    check("{ file = \"rows.csv\" }", "{}", "missing key `file`", "add it: it has no default");
+    check("\"200\"", "true", "expected statuses, such as `201` or `\"2xx,404\"`", "");
+}
+
+#[test]
+fn a_status_may_be_a_number() {
+    let statuses = |status: &str| {
+        let experiment = parsed("\"200\"", status, "sku\n1\n").unwrap();
+        experiment.variants[0].played.as_ref().unwrap().scenario.steps[0].statuses.to_string()
+    };
+    assert_eq!((statuses("201").as_str(), statuses("\"2xx,404\"").as_str()), ("201", "2xx,404"));
+    check(
+        "\"200\"",
+        "2010",
+        "`2010` are no statuses: write such as 200, 2xx,304, 400-404 or any",
+        "such as `status = 201`",
+    );
+}
+
+#[test]
 fn a_path_is_no_whole_address() {
     check(
         "\"x/{{page}}/{{sku}}\"",
