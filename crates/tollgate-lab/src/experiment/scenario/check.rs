@@ -184,9 +184,8 @@ impl Checker<'_> {
         let Some(first) = variants.first() else { return Ok(()) };
         for variant in variants {
             for (name, value) in &variant.variables {
-                if !is_variable(name) || variables.contains(name) {
-                    let message = format!("`{name}` is no name for a variable, or another one's");
-                    return Err(self.fault(value.span(), &message, "use letters, digits, `-` and `_`"));
+                if let Some((message, help)) = refused(name, variables) {
+                    return Err(self.fault(value.span(), &message, help));
                 }
             }
             if let Some(missing) = first.variables.keys().find(|name| !variant.variables.contains_key(*name)) {
@@ -213,12 +212,10 @@ impl Checker<'_> {
         })?;
         let first = variables.len();
         for column in &table.columns {
-            if !is_variable(column) || variables.contains(column) {
-                let message = format!(
-                    "column `{column}` of `{}` is no name for a variable, or another one's",
-                    file.file.as_ref()
-                );
-                return Err(self.fault(file.file.span(), &message, "use letters, digits, `-` and `_`"));
+            if let Some((message, help)) = refused(column, variables) {
+                let help = if column.contains([';', '\t']) { "columns are separated by commas" } else { help };
+                let message = format!("a column of `{}`: {message}", file.file.as_ref());
+                return Err(self.fault(file.file.span(), &message, help));
             }
             variables.push(column.clone());
         }
@@ -293,9 +290,9 @@ impl StepWriter<'_> {
         }
         let mut extracts = Vec::with_capacity(file.extract.len() + 1);
         for (name, source) in &file.extract {
-            if !is_variable(name) || BUILT_IN.contains(&name.as_str()) {
-                let message = format!("`{name}` is no name for a variable, or tollgate's own");
-                return Err(self.fault(source.span(), &message, "use letters, digits, `-` and `_`"));
+            // What has a value may be given another one.
+            if let Some((message, help)) = refused(name, &[]) {
+                return Err(self.fault(source.span(), &message, help));
             }
             let found = self.source(source.as_ref(), source.span())?;
             extracts.push(Extract { variable: self.variable(name), source: found });
@@ -403,7 +400,11 @@ impl StepWriter<'_> {
             (None, Some(expression), None) => {
                 let prefixes = self.prefixes();
                 let compiled = XPath::compile(expression, &prefixes).map_err(|error| {
-                    let help = "prefixes stand in the scenario's `namespaces`";
+                    let error = error.to_string();
+                    let help = match error.contains("prefix `") {
+                        true => "prefixes stand in the scenario's `namespaces`",
+                        false => "it is XPath 1.0, such as `//order[1]/id`",
+                    };
                     self.fault(span.clone(), &format!("`{expression}` is no XPath: {error}"), help)
                 })?;
                 Place::XPath(Expression(Arc::new(compiled)))
@@ -479,6 +480,18 @@ impl StepWriter<'_> {
     fn fault(&self, span: Range<usize>, message: &str, help: &str) -> ExperimentError {
         self.checker.fault(span, message, help)
     }
+}
+
+/// Why a name cannot be a variable's beside these, and what helps.
+fn refused(name: &str, known: &[String]) -> Option<(String, &'static str)> {
+    if BUILT_IN.contains(&name) {
+        return Some((format!("`{name}` is a variable of tollgate's own"), "take another name"));
+    }
+    if !is_variable(name) {
+        return Some((format!("`{name}` is no name for a variable"), "use letters, digits, `-` and `_`"));
+    }
+    let is_known = known.iter().any(|known| known == name);
+    is_known.then(|| (format!("there is a variable `{name}` already"), "take another name"))
 }
 
 fn is_variable(name: &str) -> bool {

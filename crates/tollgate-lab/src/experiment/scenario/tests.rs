@@ -93,3 +93,17 @@ fn a_path_is_no_whole_address() {
         "the host is that of the variant's `url`: write what stands behind it, with the slash in front",
     );
 }
+
+#[test]
+fn what_helps_is_about_what_is_wrong() {
+    let help = |from: &str, to: &str, rows: &str| parsed(from, to, rows).unwrap_err().help.unwrap();
+    let rows = "sku,qty\n1,2\n";
+    assert_eq!(help("//o:id", "//p:id", rows), "prefixes stand in the scenario's `namespaces`");
+    assert_eq!(help("//o:id", "/o:o/o:id[", rows), "it is XPath 1.0, such as `//order[1]/id`");
+    check("{{sku}}", "{{sku/{{qty}}", "`{{` has no `}}` behind it", "a variable stands as `{{name}}`");
+    check("id = { x", "user = { x", "`user` is a variable of tollgate's own", "take another name");
+    check("id = { x", "\"a b\" = { x", "`a b` is no name for a variable", "use letters, digits, `-` and `_`");
+    check("page = \"html\"", "sku = \"html\"", "there is a variable `sku` already", "take another name");
+    assert_eq!(help("", "", "sku;qty\n1;2\n"), "columns are separated by commas");
+    assert!(help("", "", "sku;qty\n1;2,5\n").ends_with("; values are separated by commas"));
+}

@@ -72,7 +72,9 @@ impl Table {
                 None => break,
                 Some(found) if found == count => {}
                 Some(found) => {
-                    let message = format!("{found} values where the first row has {count} names");
+                    let is_other = table.columns.iter().any(|name| name.contains([';', '\t']));
+                    let separator = if is_other { "; values are separated by commas" } else { "" };
+                    let message = format!("{found} values where the first row has {count} names{separator}");
                     return Err(CsvError { line, message });
                 }
             }
@@ -232,6 +234,7 @@ mod tests {
         check("a,\n1,2\n", "line 1: each column needs a name of its own, but `` is none");
         check("a,b\n1,2\n3\n", "line 3: 1 values where the first row has 2 names");
         check("a,b\n\"x\ny\",2\n1,2,3\n", "line 4: 3 values where the first row has 2 names");
+        check("a;b\n1;2,5\n", "line 2: 2 values where the first row has 1 names; values are separated by commas");
         check("a\n1\n\"2\n", "line 3: a value begins with a quote and has no other");
         check("a\n\"1\"2\n", "line 2: a comma or the line's end is expected behind a closing quote");
         check(

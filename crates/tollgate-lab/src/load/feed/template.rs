@@ -57,6 +57,8 @@ impl fmt::Display for TemplateError {
 
 impl std::error::Error for TemplateError {}
 
+const UNCLOSED: &str = "`{{` has no `}}` behind it";
+
 const ESCAPES: &[(&str, Escape)] =
     &[("raw", Escape::Raw), ("json", Escape::Json), ("xml", Escape::Xml), ("url", Escape::Url)];
 
@@ -71,7 +73,7 @@ impl<'t> Template<'t> {
             let wrong = |message: String| TemplateError { position: open, message };
             let inner = open + 2;
             let Some(close) = text[inner..].find("}}").map(|found| inner + found) else {
-                return Err(wrong("`{{` has no `}}` behind it".to_owned()));
+                return Err(wrong(UNCLOSED.to_owned()));
             };
             let (column, escape) = match text[inner..close].split_once('|') {
                 None => (text[inner..close].trim(), None),
@@ -83,8 +85,11 @@ impl<'t> Template<'t> {
                     (column.trim(), Some(escape.1))
                 }
             };
+            if column.contains("{{") {
+                return Err(wrong(UNCLOSED.to_owned()));
+            }
             if column.is_empty() || column.contains(['{', '}']) {
-                return Err(wrong(format!("`{}` names no column", &text[open..close + 2])));
+                return Err(wrong(format!("there is no name in `{}`", &text[open..close + 2])));
             }
             if open > at {
                 pieces.push(Piece::Text(&text[at..open]));
@@ -163,7 +168,8 @@ mod tests {
             assert_eq!((error.position, error.to_string().as_str()), (position, expected), "{text}");
         };
         check("ab{{c}", 2, "`{{` has no `}}` behind it");
-        check("{{}}", 0, "`{{}}` names no column");
+        check("{{}}", 0, "there is no name in `{{}}`");
+        check("a{{b/{{c}}", 1, "`{{` has no `}}` behind it");
         check("a{{b|html}}", 1, "`html` is no escaping: write raw, json, xml or url");
     }
 
