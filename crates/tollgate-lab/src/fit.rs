@@ -4,7 +4,7 @@
 //! large ones. What it deliberately does not do: extrapolate, or hide that a mode follows no straight line.
 
 use crate::results::{Cell, Estimate, Experiment, Fit, Piece, Validity, Variant, Verdict};
-use crate::stats::{ALPHA, interval};
+use crate::stats::{ALPHA, interval, straight};
 use std::collections::BTreeSet;
 
 /// Fewest levels for a fit.
@@ -69,16 +69,12 @@ fn fit(variant: &str, points: &[(f64, f64)]) -> Option<Fit> {
         let half = half * variance.max(0.0).sqrt();
         Estimate { mean, low: mean - half, high: mean + half, n }
     };
-    let residual_share = (squares / points.len() as f64).sqrt();
+    let residual_share = straight::residual_share(points.iter().map(|(n, time)| (fixed + per_record * n, *time)))?;
     let (first, last) = (points.first()?, points.last()?);
     let fixed_ms = estimate(fixed, spread * vv / determinant);
-    let doubt = match (residual_share > RESIDUAL_SHARE_MAX, fixed_ms.low <= 0.0) {
-        (true, _) => {
-            Some(format!("the times lie {:.0} % off a straight line: read the levels", residual_share * 100.0))
-        }
-        (false, true) => Some("the fixed part may as well be nothing: too small to be told".to_owned()),
-        (false, false) => None,
-    };
+    let is_nothing = fixed_ms.low <= 0.0;
+    let doubt = straight::doubt(residual_share, RESIDUAL_SHARE_MAX, "levels")
+        .or_else(|| is_nothing.then(|| "the fixed part may as well be nothing: too small to be told".to_owned()));
     Some(Fit {
         variant: variant.to_owned(),
         fixed_ms,

@@ -10,7 +10,7 @@ use crate::experiment::Preset;
 use crate::results::{
     Bound, Cell, Estimate, Hinge, PresetFound, PresetVerdict, RunResult, Slope, Toll, Trial, Validity, Verdict,
 };
-use crate::stats::{self, mean};
+use crate::stats::{self, mean, straight};
 
 /// Fewest links for a line: two points are always on one.
 const LINKS_MIN: usize = 3;
@@ -42,7 +42,7 @@ pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<
     let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?.name.as_str();
     let own: Vec<&Trial> = run.trials.iter().filter(|trial| trial.level == level && trial.block < blocks).collect();
     let mut lines = Vec::new();
-    let mut residuals = Vec::new();
+    let mut pairs: Vec<(f64, f64)> = Vec::new();
     for block in own.iter().map(|trial| trial.block).collect::<BTreeSet<u32>>() {
         let of = |name: &str| -> Vec<&Trial> {
             own.iter().copied().filter(|trial| trial.block == block && trial.variant == name).collect()
@@ -55,8 +55,7 @@ pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<
         };
         let points: Option<Vec<Point>> = names.iter().map(point).collect();
         if let Some((points, line)) = points.and_then(|points| Some((points.clone(), line(&points)?))) {
-            let off = |point: &Point| ((line.0 + line.1 * point.added_us) / point.time_us - 1.0).powi(2);
-            residuals.extend(points.iter().map(off));
+            pairs.extend(points.iter().map(|point| (line.0 + line.1 * point.added_us, point.time_us)));
             lines.push(line);
         }
     }
@@ -65,7 +64,7 @@ pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<
     if lines.len() < 2 || at_rest_us.mean <= 0.0 {
         return None;
     }
-    let residual_share = mean(&residuals)?.sqrt();
+    let residual_share = straight::residual_share(pairs)?;
     let counted: Vec<f64> =
         own.iter().filter_map(|trial| per_document(trial, trial.batch?.round_trips as f64)).collect();
     Some(Slope {
@@ -76,8 +75,7 @@ pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<
         counted: mean(&counted)?,
         residual_share,
         variants: names.iter().map(|name| (*name).to_owned()).collect(),
-        doubt: (residual_share > RESIDUAL_SHARE_MAX)
-            .then(|| format!("times lie {:.0} % off a straight line: read the cells", residual_share * 100.0)),
+        doubt: straight::doubt(residual_share, RESIDUAL_SHARE_MAX, "cells"),
     })
 }
 

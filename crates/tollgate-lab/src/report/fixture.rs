@@ -274,6 +274,39 @@ pub(crate) fn empty() -> RunResult {
     run
 }
 
+/// A finding of a rule about a cell.
+pub(crate) fn doubt(variant: &str, level: u64, rule: &str, verdict: Verdict) -> Validity {
+    Validity {
+        variant: variant.into(),
+        level,
+        rule: rule.into(),
+        verdict,
+        reason: "7 found".into(),
+        remedy: "mend it".into(),
+        value: 7.0,
+        bound: 1.0,
+    }
+}
+
+/// What a reader sees of a run in each form, without the marks of its layout: the form and the words.
+pub(crate) fn shown(run: &RunResult) -> [(&'static str, String); 3] {
+    ["terminal", "markdown", "html"].map(|name| {
+        let mut out = Vec::new();
+        let options = crate::report::RenderOptions { width: 400, ..Default::default() };
+        crate::report::render(name, run, &mut out, &options).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let text = match name {
+            "html" => text
+                .split('<')
+                .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
+                .collect::<Vec<_>>()
+                .join(" "),
+            _ => text.replace('\\', "").replace('|', " "),
+        };
+        (name, text.split_whitespace().collect::<Vec<_>>().join(" "))
+    })
+}
+
 /// A cell with nothing special.
 pub(crate) fn cell(variant: &str, level: u64) -> Cell {
     Cell {

@@ -1,10 +1,17 @@
-//! Tables of words whose rows are those of cells: the numbers of a cell's doubts stand behind its name, as they do in the
-//! table of all cells, and what must not be read is told apart.
+//! Figures of cells outside of the table of all cells: the numbers of a cell's doubts stand behind its name, or behind the
+//! figure where a row is of several cells, what must not be read is told apart or reads `refused`, and a sentence says by
+//! their rules which of its cells are in doubt.
 //!
 //! What it deliberately does not do: lay a table out.
 
 use super::encryption::Table;
+use super::number::NOTHING;
 use super::view::{Row, View};
+use crate::results::{RunResult, Validity, Verdict};
+use crate::toll::RATE_RULES;
+
+/// What stands for a figure that must not be read.
+pub(super) const REFUSED: &str = "refused";
 
 /// A table that tells of each row which cell it is of.
 pub(super) struct Marked {
@@ -55,6 +62,97 @@ impl Marked {
     pub(super) fn is_refused(&self, view: &View<'_>, place: usize) -> bool {
         view.rows.get(self.cells[place]).is_some_and(|row| row.is_closed_refused(&view.doubts))
     }
+}
+
+impl<'r> View<'r> {
+    /// The row of a cell.
+    pub(super) fn row(&self, variant: &str, level: u64) -> Option<&Row<'r>> {
+        self.rows.iter().find(|row| row.cell.variant == variant && row.cell.level == level)
+    }
+
+    /// Figures of one cell's row, whose numbers stand behind its name.
+    pub(super) fn figures(&self, row: &Row<'_>, texts: Vec<String>) -> Vec<String> {
+        match row.is_closed_refused(&self.doubts) {
+            true => texts.iter().map(|_| REFUSED.to_owned()).collect(),
+            false => texts,
+        }
+    }
+
+    /// A figure of the closed load in a row of several cells, with the numbers of its own cell's doubts.
+    pub(super) fn figure(&self, variant: &str, level: u64, text: String) -> String {
+        match self.row(variant, level) {
+            Some(row) if row.is_closed_refused(&self.doubts) => format!("{REFUSED}{}", self.numbers([row])),
+            Some(row) if text != NOTHING => format!("{text}{}", self.numbers([row])),
+            _ => text,
+        }
+    }
+
+    /// The numbers of what marked these cells, for behind a figure that is made of all of them; of refused ones nothing is.
+    pub(super) fn marks_of<'a>(&self, cells: impl IntoIterator<Item = (&'a str, u64)>) -> String {
+        let rows = cells.into_iter().filter_map(|(variant, level)| self.row(variant, level));
+        self.numbers(rows.filter(|row| !row.is_closed_refused(&self.doubts)))
+    }
+
+    /// The numbers of these rows' doubts about the closed load: ` [1,2]`, or nothing.
+    pub(super) fn numbers<'v>(&self, rows: impl IntoIterator<Item = &'v Row<'r>>) -> String
+    where
+        'r: 'v,
+    {
+        let mut numbers: Vec<usize> = rows.into_iter().flat_map(|row| row.marks.iter().copied()).collect();
+        numbers.retain(|number| !RATE_RULES.contains(&self.doubts[number - 1].rule));
+        numbers.sort_unstable();
+        numbers.dedup();
+        bracketed(&numbers)
+    }
+}
+
+impl Row<'_> {
+    /// The variant with the numbers of its doubts.
+    pub(super) fn name(&self) -> String {
+        format!("{}{}", self.cell.variant, bracketed(&self.marks))
+    }
+}
+
+fn bracketed(numbers: &[usize]) -> String {
+    let texts: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    if texts.is_empty() { String::new() } else { format!(" [{}]", texts.join(",")) }
+}
+
+/// A cell of a sentence: variant, level, and what the sentence calls it.
+pub(super) type Named<'a> = (&'a str, u64, String);
+
+/// Whether the figures of a cell's closed load must not be read.
+pub(super) fn is_refused(run: &RunResult, variant: &str, level: u64) -> bool {
+    doubts(run, variant, level).any(|found| found.verdict == Verdict::Refused)
+}
+
+/// What is to be said behind a sentence about these cells: by which rules some are marked, and some are refused, whose
+/// figures are not in it. Nothing where nothing is in doubt.
+pub(super) fn aside(run: &RunResult, cells: &[Named<'_>]) -> String {
+    let of = |verdict: Verdict| {
+        let mut rules: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (variant, level, name) in cells {
+            if verdict == Verdict::Marked && is_refused(run, variant, *level) {
+                continue;
+            }
+            for found in doubts(run, variant, *level).filter(|found| found.verdict == verdict) {
+                match rules.iter_mut().find(|(rule, _)| *rule == found.rule) {
+                    Some((_, names)) if names.contains(&name.as_str()) => {}
+                    Some((_, names)) => names.push(name),
+                    None => rules.push((&found.rule, vec![name])),
+                }
+            }
+        }
+        rules.iter().map(|(rule, names)| format!("{rule} ({})", names.join(", "))).collect::<Vec<_>>()
+    };
+    let kinds = [("Marked", of(Verdict::Marked)), ("Refused", of(Verdict::Refused))];
+    let said = kinds.iter().filter(|(_, rules)| !rules.is_empty());
+    said.map(|(word, rules)| format!(" {word}: {}.", rules.join(", "))).collect()
+}
+
+fn doubts<'a>(run: &'a RunResult, variant: &'a str, level: u64) -> impl Iterator<Item = &'a Validity> {
+    let own = run.validity.iter().filter(move |found| found.variant == variant && found.level == level);
+    own.filter(|found| !RATE_RULES.contains(&found.rule.as_str()))
 }
 
 #[cfg(test)]

@@ -60,6 +60,12 @@ pub struct RoundTripCost {
     pub seen: Option<f64>,
     /// Bytes received below the encryption.
     pub wire_bytes_received: Option<f64>,
+    /// Rules of validity that marked cells behind it.
+    #[serde(default)]
+    pub marks: Vec<String>,
+    /// Why it must not be read as a law; absent for a good line.
+    #[serde(default)]
+    pub doubt: Option<String>,
 }
 
 /// How the users of a variant connect.

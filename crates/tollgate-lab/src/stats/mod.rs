@@ -11,6 +11,7 @@ pub mod percentile;
 pub mod scalability;
 pub mod sequential;
 pub mod signed_rank;
+pub mod straight;
 pub mod warm_up;
 pub mod welch;
 

@@ -32,7 +32,7 @@ pub(super) fn is_shown(run: &RunResult) -> bool {
 /// What the tables have in common, for below them.
 pub(super) fn legend(view: &View<'_>) -> Vec<String> {
     let run = view.run;
-    let afar = afar::legend(run);
+    let afar = afar::legend(view);
     if !afar.is_empty() {
         return afar;
     }
@@ -82,7 +82,7 @@ fn too_few_answers(run: &RunResult) -> Option<String> {
 
 /// All tables in their order.
 pub(super) fn tables(view: &View<'_>, times: Times) -> Vec<Table> {
-    if let Some(tables) = afar::tables(view.run) {
+    if let Some(tables) = afar::tables(view) {
         return tables;
     }
     let mut tables = Vec::new();
@@ -107,7 +107,7 @@ fn closed(run: &RunResult, title: &str, rows: &[&Row<'_>], times: Times) -> Tabl
         let (cell, at) = (row.cell, row.cell.response_time_ms);
         let handshakes = cell.connected.map(|connected| connected.handshakes_per_second);
         let share = cell.linear.as_ref().map(|linear| linear.share_over_200_ms);
-        let mut texts = vec![name(row), number::three_digits(cell.requests_per_second.mean)];
+        let mut texts = vec![row.name(), number::three_digits(cell.requests_per_second.mean)];
         texts.extend([at.p50, at.p95, at.p99].map(number::optional));
         texts.push(share.map_or_else(|| NOTHING.to_owned(), percent));
         texts.push(number::optional(cell.subject.map(|subject| subject.cpu_us_per_request.mean)));
@@ -139,7 +139,7 @@ fn at_rate(run: &RunResult, title: &str, rows: &[&Row<'_>], times: Times) -> Opt
     let row = |row: &&Row<'_>| {
         let rate = row.cell.equal_rate.as_ref()?;
         let at = rate.response_time_ms;
-        let mut texts = vec![name(row)];
+        let mut texts = vec![row.name()];
         texts.extend([at.p50, at.p95, at.p99].map(number::optional));
         texts.push(percent(rate.linear.share_over_200_ms));
         texts.push(late(rate));
@@ -192,7 +192,7 @@ fn first_requests(title: &str, rows: &[&Row<'_>]) -> Option<Table> {
         let median = |times: Percentiles| number::optional(times.p50);
         let first = connected.first_request;
         let of = |value: Option<f64>| number::optional(value);
-        let mut texts = vec![name(row)];
+        let mut texts = vec![row.name()];
         texts.extend([phases.connect_ms, phases.handshake_ms, phases.first_byte_ms, phases.last_byte_ms].map(median));
         texts.push(first.and_then(|first| first.round_trips).map_or_else(|| NOTHING.to_owned(), |n| format!("{n:.1}")));
         texts.push(of(first.map(|first| first.wire_bytes_sent)));
@@ -236,15 +236,6 @@ fn toll_text(run: &RunResult, row: &Row<'_>, figure: Figure, times: Times) -> St
         TollVerdict::NoToll => format!("{ratio} ="),
         TollVerdict::Unclear => format!("{ratio} ?"),
         TollVerdict::Joint => "joint".to_owned(),
-    }
-}
-
-/// The variant with the numbers of its doubts.
-fn name(row: &Row<'_>) -> String {
-    let marks: Vec<String> = row.marks.iter().map(usize::to_string).collect();
-    match marks.is_empty() {
-        true => row.cell.variant.clone(),
-        false => format!("{} [{}]", row.cell.variant, marks.join(",")),
     }
 }
 

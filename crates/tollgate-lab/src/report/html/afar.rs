@@ -4,9 +4,10 @@
 use super::parts::{Table, by_width, figure};
 use crate::report::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing};
 use crate::report::chart::{Caption, Size, Spacing};
+use crate::report::marked;
 use crate::report::number;
 use crate::report::view::View;
-use crate::results::{Estimate, NamedLevel, RoundTripCost};
+use crate::results::{Estimate, RoundTripCost};
 use crate::stats::interval;
 
 /// The section; none where the run is about no distance.
@@ -26,21 +27,22 @@ fn times(view: &View<'_>, way: &str, place: usize) -> String {
         .filter(|cost| cost.way == way)
         .filter_map(|cost| Some((variants.iter().position(|variant| variant.name == cost.variant)?, cost)))
         .collect();
-    let mut levels: Vec<(&NamedLevel, f64)> = run
+    let mut levels: Vec<(u64, f64)> = run
         .experiment
         .named_levels
         .iter()
         .filter(|named| named.way_title() == way)
-        .filter_map(|named| Some((named, named.round_trip_ms?)))
+        .filter_map(|named| Some((named.level, run.line_ms(named.level)?)))
         .collect();
     levels.sort_by(|one, other| one.1.total_cmp(&other.1));
     let farthest_ms = levels.last().map_or(0.0, |(_, length_ms)| *length_ms);
     let points = |variant: &str| -> Vec<(f64, Estimate, Standing)> {
-        let point = |(named, length_ms): &(&NamedLevel, f64)| {
-            let time = time_of(view, variant, named.level)?;
-            Some((*length_ms, time, standing(view, variant, named.level)))
+        let readable = levels.iter().filter(|(level, _)| !marked::is_refused(run, variant, *level));
+        let point = |(level, length_ms): &(u64, f64)| {
+            let time = time_of(view, variant, *level)?;
+            Some((*length_ms, time, standing(view, variant, *level)))
         };
-        levels.iter().filter_map(point).collect()
+        readable.filter_map(point).collect()
     };
     let ends = |cost: &RoundTripCost| {
         [0.0, farthest_ms].map(|x| {
@@ -74,14 +76,17 @@ fn times(view: &View<'_>, way: &str, place: usize) -> String {
     };
     let mut table = Table::new(["variant", "round trip ms", "ms a request", "95 % low", "95 % high"]);
     for (_, cost) in &costs {
-        for (length_ms, time, _) in points(&cost.variant) {
-            let mut row = vec![cost.variant.clone(), number::three_digits(length_ms)];
-            row.extend([time.mean, time.low, time.high].map(number::three_digits));
-            table.push(row);
+        for (level, length_ms) in &levels {
+            let found = view.row(&cost.variant, *level).zip(time_of(view, &cost.variant, *level));
+            let Some((row, time)) = found else { continue };
+            let times = [time.mean, time.low, time.high].map(number::three_digits).to_vec();
+            let length = number::three_digits(*length_ms);
+            table.push([row.name(), length].into_iter().chain(view.figures(row, times)).collect());
         }
     }
     let note = "From opening the connection to the last byte, means with 95 % intervals. Dotted: the fitted line, whose slope is the \
-                round trips and whose height at no distance is what they do not explain. A hollow point has a doubt.";
+                round trips and whose height at no distance is what they do not explain. A hollow point has a doubt; what is refused \
+                is not drawn.";
     let (wide, narrow) = (format!("afar-{place}-wide"), format!("afar-{place}-narrow"));
     let pictures = by_width(draw(&wide, Size::Full), draw(&narrow, Size::Narrow));
     figure(&title, note, &[pictures], &table.folded(&title, &format!("time-against-distance-{}.csv", place + 1)))
