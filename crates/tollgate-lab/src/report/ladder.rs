@@ -3,8 +3,10 @@
 //! tables, the page puts pictures beside them.
 
 use super::encryption::Table;
+use super::marked;
 use super::number::{self, NOTHING};
 use super::sentence;
+use super::view::View;
 use crate::results::{Binding, Cell, Estimate, Occupancy, RunResult};
 
 /// Name of the published figure that stands beside the time of a pass.
@@ -15,7 +17,7 @@ pub(super) fn is_shown(run: &RunResult) -> bool {
     run.cells.iter().any(|cell| cell.occupancy.is_some())
 }
 
-/// One sentence for each variant: how far the time falls, and what binds where.
+/// One sentence for each variant: how far the time falls, and what binds where; of cells that may be read.
 pub(super) fn answers(run: &RunResult) -> Vec<String> {
     run.experiment.variants.iter().filter_map(|variant| answer(run, &variant.name)).collect()
 }
@@ -29,9 +31,15 @@ pub(super) fn looked_at<'r>(run: &'r RunResult, variant: &str) -> Vec<(&'r Cell,
 }
 
 fn answer(run: &RunResult, variant: &str) -> Option<String> {
-    let cells = looked_at(run, variant);
-    let ((first, _), (last, _)) = (cells.first()?, cells.last()?);
+    let mut cells = looked_at(run, variant);
+    let named = |cell: &Cell| (variant, cell.level, sentence::level(&run.experiment, cell.level));
+    let aside = marked::aside(run, &cells.iter().map(|(cell, _)| named(cell)).collect::<Vec<_>>());
     let noun = sentence::unit_noun(&run.experiment);
+    let was_looked_at = !cells.is_empty();
+    cells.retain(|(cell, _)| !marked::is_refused(run, variant, cell.level));
+    let (Some((first, _)), Some((last, _))) = (cells.first(), cells.last()) else {
+        return was_looked_at.then(|| format!("With {variant}, nothing can be said of the time of a {noun}.{aside}"));
+    };
     let at = |cell: &Cell| format!("{} ms at {}", milliseconds(cell), sentence::level(&run.experiment, cell.level));
     let times = match first.level == last.level {
         true => format!("a {noun} takes {}", at(first)),
@@ -57,7 +65,7 @@ fn answer(run: &RunResult, variant: &str) -> Option<String> {
         format!("{levels} {}", why(stretch))
     };
     let told: Vec<String> = stretches.iter().enumerate().map(told).collect();
-    Some(format!("With {variant}, {times}: {}.", told.join("; ")))
+    Some(format!("With {variant}, {times}: {}.{aside}", told.join("; ")))
 }
 
 /// Who binds over some levels, with the numbers that decided.
@@ -88,12 +96,13 @@ fn why(stretch: &[(&Cell, &Occupancy)]) -> String {
 }
 
 /// All tables in their order.
-pub(super) fn tables(run: &RunResult) -> Vec<Table> {
-    vec![pass_times(run), bindings(run)]
+pub(super) fn tables(view: &View<'_>) -> Vec<Table> {
+    vec![pass_times(view), bindings(view, &|_| true)]
 }
 
 /// The time of a pass by work processes, a column for each variant, beside what was published for the same steps.
-pub(super) fn pass_times(run: &RunResult) -> Table {
+pub(super) fn pass_times(view: &View<'_>) -> Table {
+    let run = view.run;
     let experiment = &run.experiment;
     let names: Vec<&str> = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
     let cell = |name: &str, level: u64| run.cells.iter().find(|cell| cell.variant == name && cell.level == level);
@@ -110,10 +119,14 @@ pub(super) fn pass_times(run: &RunResult) -> Table {
         rows.push(["as delivered".to_owned()].into_iter().chain(nothing).chain([theirs(None)]).collect());
     }
     for level in &experiment.levels {
-        let ours = shown.iter().map(|name| cell(name, *level).map_or_else(|| NOTHING.to_owned(), with_half));
+        let own = |cell: &Cell| view.figure(&cell.variant, *level, with_half(cell));
+        let ours = shown.iter().map(|name| cell(name, *level).map_or_else(|| NOTHING.to_owned(), own));
         let ideal = first.filter(|first| first.level > 0 && *level > 0);
-        let ideal = ideal.map(|first| first.unit_time_ms.mean * first.level as f64 / *level as f64);
-        let ideal = ideal.map_or_else(|| NOTHING.to_owned(), in_milliseconds);
+        let divided = |first: &Cell| {
+            let time = in_milliseconds(first.unit_time_ms.mean * first.level as f64 / *level as f64);
+            view.figure(&first.variant, first.level, time)
+        };
+        let ideal = ideal.map_or_else(|| NOTHING.to_owned(), divided);
         rows.push([level.to_string()].into_iter().chain(ours).chain([ideal, theirs(Some(*level))]).collect());
     }
     let head = ["work processes"].into_iter().chain(shown).chain(["ideal", "published"]);
@@ -127,17 +140,16 @@ pub(super) fn pass_times(run: &RunResult) -> Table {
     }
 }
 
-/// What binds in each cell, and the looks that show it.
-pub(super) fn bindings(run: &RunResult) -> Table {
+/// What binds in each cell of these variants, and the looks that show it.
+pub(super) fn bindings(view: &View<'_>, is_wanted: &dyn Fn(&str) -> bool) -> Table {
+    let run = view.run;
     let of = |part: f64, whole: f64| format!("{} of {}", number::three_digits(part), number::grouped(whole, 0));
     let mut rows = Vec::new();
     for level in &run.experiment.levels {
-        for variant in &run.experiment.variants {
-            let found = looked_at(run, &variant.name).into_iter().find(|(cell, _)| cell.level == *level);
-            let Some((_, seen)) = found else { continue };
-            rows.push(vec![
-                variant.name.clone(),
-                level.to_string(),
+        for variant in run.experiment.variants.iter().filter(|variant| is_wanted(&variant.name)) {
+            let found = view.row(&variant.name, *level);
+            let Some((row, seen)) = found.and_then(|row| Some((row, row.cell.occupancy.as_ref()?))) else { continue };
+            let figures = vec![
                 seen.binding.words().to_owned(),
                 format!("{} %", percent(seen.value)),
                 of(seen.busy_mean, seen.work_processes),
@@ -146,7 +158,8 @@ pub(super) fn bindings(run: &RunResult) -> Table {
                 number::three_digits(seen.connections_waiting_mean),
                 number::three_digits(seen.held_ms),
                 number::whole(seen.looks),
-            ]);
+            ];
+            rows.push([row.name(), level.to_string()].into_iter().chain(view.figures(row, figures)).collect());
         }
     }
     let head =
@@ -210,7 +223,7 @@ fn percent(share: f64) -> String {
 mod tests {
     use super::*;
     use crate::report::fixture;
-    use crate::results::{Figure, Toll, TollVerdict};
+    use crate::results::{Figure, Toll, TollVerdict, Verdict};
 
     #[test]
     fn a_sentence_says_where_which_limit_binds_and_what_decided() {
@@ -224,6 +237,34 @@ mod tests {
         );
         assert!(answers[1].contains("up to 2 the work processes bind"), "{}", answers[1]);
         assert!(answers[1].contains("from 5 on the connection limit binds (all 5 open"), "{}", answers[1]);
+    }
+
+    #[test]
+    fn refused_and_marked_levels_say_so_in_the_tables_and_are_told_behind_the_answer() {
+        let mut run = fixture::ladder();
+        run.validity = vec![
+            fixture::doubt("connections-500", 1, "littles-law", Verdict::Refused),
+            fixture::doubt("connections-500", 30, "stalls", Verdict::Marked),
+        ];
+        for (name, text) in fixture::shown(&run) {
+            let has = |part: &str| assert!(text.contains(part), "{name}, {part}: {text}");
+            has(
+                "With connections-500, a pass takes 4,200 ms at 2 work processes and 428 ms at 30 work processes: up to 10 ",
+            );
+            has("nobody waits for one). Marked: stalls (30 work processes). Refused: littles-law (1 work process).");
+            has("1 refused [1] 8,400 ±84.0 refused [1] – 2 4,200 ±42.0 4,200 ±42.0 refused [1] –");
+            has("30 428 ±4.3 [2] ");
+            has("connections-500 [1] 1 refused refused ");
+            has("connections-500 [2] 30 users ");
+        }
+        let all = run.experiment.levels.clone();
+        run.validity =
+            all.iter().map(|level| fixture::doubt("connections-5", *level, "content", Verdict::Refused)).collect();
+        let said = answers(&run).remove(1);
+        assert!(
+            said.starts_with("With connections-5, nothing can be said of the time of a pass. Refused: content (1 "),
+            "{said}"
+        );
     }
 
     #[test]
@@ -267,7 +308,8 @@ mod tests {
 
     #[test]
     fn the_published_steps_stand_beside_their_own_rows() {
-        let table = pass_times(&fixture::ladder());
+        let run = fixture::ladder();
+        let table = pass_times(&View::of(&run));
         assert_eq!(table.head, ["work processes", "connections-500", "connections-5", "ideal", "published"]);
         let beside: Vec<(&str, &str)> = table.rows.iter().map(|row| (row[0].as_str(), row[4].as_str())).collect();
         let expected = [

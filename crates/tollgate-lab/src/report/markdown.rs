@@ -43,7 +43,7 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
         word_tables(encryption::tables(&view, "×"), out)?;
     } else {
         if ladder::is_shown(run) {
-            word_tables(ladder::tables(run), out)?;
+            word_tables(ladder::tables(&view), out)?;
         }
         cells(&view, out)?;
         if let Some((table, unit)) = staged::table(&view).zip(staged::unit_of(&view)) {

@@ -65,7 +65,7 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
             wrapped(out, "", &one_line(&sentence), options.width)?;
         }
         writeln!(out)?;
-        for table in ladder::tables(run) {
+        for table in ladder::tables(&view) {
             words(&table, out, options.width, &paint)?;
         }
         for text in ladder::legend(run) {

@@ -20,7 +20,7 @@ pub(super) fn section(view: &View<'_>) -> Option<String> {
     }
     let pictures = format!("{}{}", unit_time(view), throughput(view));
     let mut html = format!("<section><h2>The ladder</h2><div class=\"pair\">{pictures}</div>");
-    for (place, found) in ladder::tables(run).into_iter().enumerate() {
+    for (place, found) in ladder::tables(view).into_iter().enumerate() {
         let table = Table { head: found.head, rows: found.rows };
         html.push_str(&format!("<h3>{}</h3>{}", escape(&found.title), table.html(&found.title)));
         html.push_str(&csv_link("As CSV", &format!("ladder-{}.csv", place + 1), &table.csv()));
@@ -45,7 +45,8 @@ pub(super) fn section(view: &View<'_>) -> Option<String> {
 
 /// A panel for each number of work processes.
 fn occupancy(view: &View<'_>, key: usize, variant: &str, cells: &[(&Cell, &Occupancy)]) -> String {
-    let names: Vec<String> = cells.iter().map(|(cell, seen)| format!("{}: {}", cell.level, bound(seen))).collect();
+    let names: Vec<String> =
+        cells.iter().map(|(cell, seen)| format!("{}: {}", cell.level, bound(view, cell, seen))).collect();
     let points = |name: &str, level: u64| -> Vec<(f64, f64)> {
         let mut own = view.run.series.iter().filter(|series| series.variant == variant && series.level == level);
         let Some(series) = own.find(|series| series.name == name) else { return Vec::new() };
@@ -86,9 +87,8 @@ fn occupancy(view: &View<'_>, key: usize, variant: &str, cells: &[(&Cell, &Occup
         }
     }
     let data = csv_link("Points of this chart as CSV", &format!("occupancy-{key}.csv"), &table.csv());
-    let means = ladder::bindings(view.run);
-    let rows = means.rows.into_iter().filter(|row| row.first().is_some_and(|name| name == variant)).collect();
-    let means = Table { head: means.head, rows };
+    let means = ladder::bindings(view, &|name| name == variant);
+    let means = Table { head: means.head, rows: means.rows };
     let (wide, narrow) = (format!("ladder-{key}-wide"), format!("ladder-{key}-narrow"));
     figure(
         &title,
@@ -98,10 +98,11 @@ fn occupancy(view: &View<'_>, key: usize, variant: &str, cells: &[(&Cell, &Occup
     )
 }
 
-fn bound(seen: &Occupancy) -> String {
-    match seen.binding {
+fn bound(view: &View<'_>, cell: &Cell, seen: &Occupancy) -> String {
+    let text = match seen.binding {
         Binding::WorkProcesses | Binding::Users => format!("{} bind", seen.binding.words()),
         Binding::Connections | Binding::Processor => format!("{} binds", seen.binding.words()),
         Binding::Unclear => "unclear".to_owned(),
-    }
+    };
+    view.figure(&cell.variant, cell.level, text)
 }
