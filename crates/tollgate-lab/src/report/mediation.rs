@@ -4,7 +4,7 @@
 use super::encryption::Table;
 use super::number::{self, NOTHING};
 use super::sentence::{self, Times};
-use super::view::{self, View};
+use super::view::{self, Row, View};
 use crate::results::{Cell, Estimate, RunResult, Scaling, Toll, Variant};
 
 /// The level that is shown beside the knee: the least that was published.
@@ -91,10 +91,7 @@ pub(super) enum Reasons {
 
 /// All tables in their order.
 pub(super) fn tables(view: &View<'_>, times: Times, place: Reasons) -> Vec<Table> {
-    [scalings(view.run, place), payloads(view, times), processes(view.run), memory(view.run)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [scalings(view, place), payloads(view, times), processes(view), memory(view.run)].into_iter().flatten().collect()
 }
 
 /// Why laws are not identified, each reason with the variants that it holds for.
@@ -114,7 +111,8 @@ pub(super) fn reasons(run: &RunResult) -> Vec<String> {
 const NOT_IDENTIFIED: &str = "not identified";
 
 /// The law of each variant, or why there is none.
-pub(super) fn scalings(run: &RunResult, place: Reasons) -> Option<Table> {
+pub(super) fn scalings(view: &View<'_>, place: Reasons) -> Option<Table> {
+    let run = view.run;
     if run.scalings.is_empty() {
         return None;
     }
@@ -128,8 +126,9 @@ pub(super) fn scalings(run: &RunResult, place: Reasons) -> Option<Table> {
     let row = |scaling: &Scaling| {
         let is_told = scaling.doubt.is_none();
         let told = |estimate: Option<Estimate>, factor| with_interval(estimate.filter(|_| is_told), factor);
+        let marks = view.marks_of(scaling.levels.iter().map(|level| (scaling.variant.as_str(), *level)));
         vec![
-            scaling.variant.clone(),
+            format!("{}{marks}", scaling.variant),
             scaling.best_level.map_or_else(|| NOTHING.to_owned(), number::whole),
             told(scaling.knee, 1.0),
             told(scaling.lambda, 1.0),
@@ -158,17 +157,14 @@ pub(super) fn payloads(view: &View<'_>, times: Times) -> Option<Table> {
     let mut rows = Vec::new();
     for (level, _) in toll_levels(run) {
         for variant in &variants {
-            let Some(cell) = run.cells.iter().find(|cell| cell.variant == variant.name && cell.level == level) else {
-                continue;
-            };
+            let Some(row) = view.row(&variant.name, level) else { continue };
+            let cell = row.cell;
             let tolls = view::tolls(run, &variant.name, level);
             let ratio = |toll: Option<&Toll>| match toll.filter(|toll| view::is_plain(toll)) {
                 Some(toll) => sentence::ratio(toll, times),
                 None => toll.map_or_else(|| NOTHING.to_owned(), |toll| sentence::verdict(toll.verdict).to_owned()),
             };
-            rows.push(vec![
-                variant.name.clone(),
-                sentence::level(&run.experiment, level),
+            let figures = vec![
                 number::three_digits(cell.requests_per_second.mean),
                 number::three_digits(megabytes_per_second(cell)),
                 number::optional(cell.response_time_ms.p50),
@@ -176,7 +172,8 @@ pub(super) fn payloads(view: &View<'_>, times: Times) -> Option<Table> {
                 number::optional(view::cpu(cell).map(|cpu| cpu.mean)),
                 ratio(tolls.time),
                 ratio(tolls.cpu),
-            ]);
+            ];
+            rows.push(of_cell(view, row, figures));
         }
     }
     let head = ["variant", "at", "req/s", "MB/s", "p50 ms", "p99 ms", "CPU us", "toll on time", "toll on CPU"];
@@ -185,6 +182,12 @@ pub(super) fn payloads(view: &View<'_>, times: Times) -> Option<Table> {
         head: head.map(str::to_owned).to_vec(),
         rows,
     })
+}
+
+/// A row with the name of its cell, the level, and the cell's figures.
+fn of_cell(view: &View<'_>, row: &Row<'_>, figures: Vec<String>) -> Vec<String> {
+    let level = sentence::level(&view.run.experiment, row.cell.level);
+    [row.name(), level].into_iter().chain(view.figures(row, figures)).collect()
 }
 
 /// Bytes in both directions.
@@ -232,21 +235,22 @@ pub(super) fn memory(run: &RunResult) -> Option<Table> {
 }
 
 /// Threads and the backend's part at the levels that stand for the run and at the highest one.
-pub(super) fn processes(run: &RunResult) -> Option<Table> {
+pub(super) fn processes(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
     let mut levels: Vec<u64> = toll_levels(run).into_iter().map(|(level, _)| level).collect();
     levels.extend(run.experiment.levels.last().filter(|level| !levels.contains(level)).copied().as_slice());
     let mut rows = Vec::new();
     for level in levels {
         for variant in &run.experiment.variants {
-            let cell = run.cells.iter().find(|cell| cell.variant == variant.name && cell.level == level);
-            let Some((cell, used)) = cell.and_then(|cell| Some((cell, cell.subject?))) else { continue };
-            rows.push(vec![
-                variant.name.clone(),
-                sentence::level(&run.experiment, level),
+            let found = view.row(&variant.name, level);
+            let Some((row, used)) = found.and_then(|row| Some((row, row.cell.subject?))) else { continue };
+            let backend = row.cell.backend.map(|backend| number::three_digits(backend.cpu_share));
+            let figures = vec![
                 used.threads_max.to_string(),
                 number::three_digits(used.cpu_share),
-                cell.backend.map_or_else(|| NOTHING.to_owned(), |backend| number::three_digits(backend.cpu_share)),
-            ]);
+                backend.unwrap_or_else(|| NOTHING.to_owned()),
+            ];
+            rows.push(of_cell(view, row, figures));
         }
     }
     let head = ["variant", "at", "threads", "cores used", "by the backend"];
@@ -267,6 +271,28 @@ pub(super) const SHARED: &str = "All mediations of one subject share its process
 mod tests {
     use super::*;
     use crate::report::fixture;
+    use crate::results::Verdict;
+
+    #[test]
+    fn refused_and_marked_cells_say_so_beside_payloads_and_processes_and_in_no_headline() {
+        let mut run = fixture::mediation();
+        run.validity = vec![
+            fixture::doubt("direct-1k", 20, "stalls", Verdict::Marked),
+            fixture::doubt("pass-through-1k", 20, "content", Verdict::Refused),
+        ];
+        run.scalings = crate::scaling::scalings(&run, 1);
+        run.tolls = crate::toll::compute(&run.experiment, &crate::toll::Findings::of(&run));
+        for (name, text) in fixture::shown(&run) {
+            let has = |part: &str| assert!(text.contains(part), "{name}, {part}: {text}");
+            has("pass-through-1k [2] 20 users refused refused refused refused refused refused refused ");
+            has("pass-through-1k [2] 20 users refused refused refused pass-through-5k");
+            let beside = text.split_once("Payloads of 1 and 5 KiB").unwrap().1;
+            assert!(beside.contains("direct-1k [1] 20 users "), "{name}: {beside}");
+            let laws = text.split_once("Universal Scalability Law: X").unwrap().1;
+            assert!(laws.contains(" direct-1k [1] ") && laws.contains(" pass-through-1k "), "{name}: {laws}");
+            assert!(!text.contains("pass-through-1k at 20 users: a "), "{name}: {text}");
+        }
+    }
 
     #[test]
     fn memory_is_that_of_a_process_over_the_run_with_what_it_was_largest_at() {
