@@ -2,9 +2,10 @@
 //! with names, and where the time of a document goes. The terminal, Markdown and the page show the same ones.
 
 use super::encryption::Table;
+use super::marked::{self, Named, REFUSED};
 use super::number::{self, NOTHING};
 use super::sentence;
-use super::view::{self, View};
+use super::view::{self, Row, View};
 use crate::results::{Cell, Distances, Estimate, Hinge, PresetFound, RunResult, Slope, Toll, TollVerdict};
 
 /// Whether the run is about the network before a database.
@@ -19,7 +20,7 @@ pub(super) fn sentences(run: &RunResult) -> Vec<String> {
     if distance.slope.is_none() && distance.link != "none" {
         said.push("There is no line through the times: it takes three links and two blocks by one process.".to_owned());
     }
-    said.extend(of_presets(&distance.presets));
+    said.extend(of_presets(run, &distance.presets));
     said.push(of_link(distance));
     said.extend(left_out(run));
     said
@@ -33,10 +34,14 @@ fn of_slope(run: &RunResult, slope: &Slope) -> String {
         false => format!("not equal: {} off", percent(trips.mean / slope.counted - 1.0, 0.0)),
     };
     let doubt = slope.doubt.as_ref().map(|doubt| format!(" Doubtful: {doubt}.")).unwrap_or_default();
+    // Of presets it is said behind their own sentence.
+    let names =
+        run.experiment.variants.iter().map(|variant| variant.name.as_str()).filter(|name| !is_preset(run, name));
+    let aside = marked::aside(run, &names.map(|name| (name, slope.level, name.to_owned())).collect::<Vec<_>>());
     format!(
         "By {} a document takes {} us [{}, {}] at rest, and {:.2} us [{:.2}, {:.2}] more for each microsecond that the link \
          adds: so many round trips one after another. The batch counted {:.2}: {agreement}. Times lie {:.1} % off the line, \
-         typically.{doubt}",
+         typically.{doubt}{aside}",
         sentence::level(&run.experiment, slope.level),
         number::three_digits(slope.at_rest_us.mean),
         number::three_digits(slope.at_rest_us.low),
@@ -49,12 +54,16 @@ fn of_slope(run: &RunResult, slope: &Slope) -> String {
     )
 }
 
-fn of_presets(presets: &[PresetFound]) -> Option<String> {
+fn of_presets(run: &RunResult, presets: &[PresetFound]) -> Option<String> {
     let parts: Vec<String> = presets
         .iter()
         .map(|preset| format!("{}: {} ({})", preset.name, preset.verdict.words(), preset.reason))
         .collect();
-    (!parts.is_empty()).then(|| format!("Distances with names. {}.", parts.join("; ")))
+    let level = run.experiment.levels.first().copied().unwrap_or_default();
+    let cells: Vec<Named<'_>> =
+        presets.iter().map(|preset| (preset.name.as_str(), level, preset.name.clone())).collect();
+    let aside = marked::aside(run, &cells);
+    (!parts.is_empty()).then(|| format!("Distances with names. {}.{aside}", parts.join("; ")))
 }
 
 fn of_link(distance: &Distances) -> String {
@@ -76,22 +85,25 @@ fn left_out(run: &RunResult) -> Option<String> {
 
 /// All tables in their order.
 pub(super) fn tables(view: &View<'_>) -> Vec<Table> {
-    let run = view.run;
-    [overheads(run), presets(run), batches(view), hinges(run)].into_iter().flatten().collect()
+    [overheads(view), presets(view), batches(view), hinges(view)].into_iter().flatten().collect()
 }
 
 /// Overhead over the bottom variant: a row for each link, a column for each number of processes.
-pub(super) fn overheads(run: &RunResult) -> Option<Table> {
+pub(super) fn overheads(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
     let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?;
     let levels = &run.experiment.levels;
     let mut head = vec!["link".to_owned(), "adds us".to_owned()];
     head.extend(levels.iter().map(|level| sentence::level(&run.experiment, *level)));
     let mut rows = Vec::new();
     for variant in run.experiment.variants.iter().filter(|variant| !is_preset(run, &variant.name)) {
-        let mut row = vec![variant.name.clone(), added(run, &variant.name)];
-        row.extend(levels.iter().map(|level| match variant.name == base.name {
-            true => cell(run, &base.name, *level).map_or_else(|| NOTHING.to_owned(), document_ms),
-            false => overhead(view::tolls(run, &variant.name, *level).time),
+        let mut row = vec![variant.name.clone(), added(view, &variant.name)];
+        row.extend(levels.iter().map(|level| {
+            let text = match variant.name == base.name {
+                true => cell(run, &base.name, *level).map_or_else(|| NOTHING.to_owned(), document_ms),
+                false => overhead(view::tolls(run, &variant.name, *level).time),
+            };
+            view.figure(&variant.name, *level, text)
         }));
         rows.push(row);
     }
@@ -100,19 +112,22 @@ pub(super) fn overheads(run: &RunResult) -> Option<Table> {
 }
 
 /// What the presets were to cost, and what they did.
-pub(super) fn presets(run: &RunResult) -> Option<Table> {
+pub(super) fn presets(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
+    let level = *run.experiment.levels.first()?;
     let presets = &run.distance.as_ref()?.presets;
     let with_interval = |estimate: Option<Estimate>| {
         estimate.map_or_else(|| NOTHING.to_owned(), |found| interval(found.mean, found.low, found.high))
     };
     let row = |preset: &PresetFound| {
+        let of_cell = |text: String| view.figure(&preset.name, level, text);
         vec![
             preset.name.clone(),
             percent(preset.share, 0.0),
             preset.asked_us.map_or_else(|| NOTHING.to_owned(), number::three_digits),
-            added(run, &preset.name),
-            with_interval(preset.predicted),
-            with_interval(preset.found),
+            added(view, &preset.name),
+            of_cell(with_interval(preset.predicted)),
+            of_cell(with_interval(preset.found)),
             preset.verdict.words().to_owned(),
         ]
     };
@@ -131,12 +146,8 @@ pub(super) fn batches(view: &View<'_>) -> Option<Table> {
         .iter()
         .filter_map(|row| {
             let (cell, batch) = (row.cell, row.cell.batch?);
-            let marks: Vec<String> = row.marks.iter().map(usize::to_string).collect();
-            let mark = if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join(",")) };
             let [compute, database, network] = parts(view.run, cell)?;
-            Some(vec![
-                format!("{}{mark}", cell.variant),
-                cell.level.to_string(),
+            let figures = vec![
                 number::three_digits(cell.requests_per_second.mean),
                 document_ms(cell),
                 number::three_digits(batch.round_trips.mean),
@@ -145,7 +156,8 @@ pub(super) fn batches(view: &View<'_>) -> Option<Table> {
                 number::three_digits(network),
                 view::cpu(cell).map_or_else(|| NOTHING.to_owned(), |cpu| number::three_digits(cpu.mean)),
                 number::three_digits(batch.waiting_us.mean),
-            ])
+            ];
+            Some(of_cell(view, row, figures))
         })
         .collect();
     let head = [
@@ -169,21 +181,25 @@ pub(super) fn batches(view: &View<'_>) -> Option<Table> {
 }
 
 /// What was to be expected of more processes, and what they took.
-pub(super) fn hinges(run: &RunResult) -> Option<Table> {
+pub(super) fn hinges(view: &View<'_>) -> Option<Table> {
+    let run = view.run;
     let distance = run.distance.as_ref()?;
+    let first = *run.experiment.levels.first()?;
+    let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none())?.name.as_str();
     let row = |hinge: &Hinge| {
-        let found = cell(run, &hinge.variant, hinge.level)?.unit_time_ms;
-        let off = found.mean * 1e3 / hinge.expected_us - 1.0;
-        Some(vec![
-            hinge.variant.clone(),
-            hinge.level.to_string(),
-            number::three_digits(hinge.expected_us / 1e3),
+        let row = view.row(&hinge.variant, hinge.level)?;
+        let found = row.cell.unit_time_ms;
+        let off = percent(found.mean * 1e3 / hinge.expected_us - 1.0, 0.0);
+        // What is expected comes from what one process did without delay.
+        let expected = |text: String| view.figure(base, first, text);
+        let figures = vec![
+            expected(number::three_digits(hinge.expected_us / 1e3)),
             hinge.bound.words().to_owned(),
             number::three_digits(found.mean),
-            percent(off, 0.0),
-        ])
+            expected(off),
+        ];
+        Some(of_cell(view, row, figures))
     };
-    let first = *run.experiment.levels.first()?;
     let shown = distance.hinges.iter().filter(|hinge| hinge.level > first);
     let rows: Vec<Vec<String>> = shown.filter_map(row).collect();
     let head = ["link", "processes", "expected ms", "bound by", "found ms", "off"];
@@ -193,6 +209,11 @@ pub(super) fn hinges(run: &RunResult) -> Option<Table> {
         head: head.map(str::to_owned).to_vec(),
         rows,
     })
+}
+
+/// A row with the name of its cell, the processes, and the cell's figures.
+fn of_cell(view: &View<'_>, row: &Row<'_>, figures: Vec<String>) -> Vec<String> {
+    [row.name(), row.cell.level.to_string()].into_iter().chain(view.figures(row, figures)).collect()
 }
 
 /// Microseconds of a document that are compute, database, and network: round trips of the line, or the counted ones, each
@@ -236,10 +257,18 @@ fn document_ms(cell: &Cell) -> String {
     }
 }
 
-fn added(run: &RunResult, variant: &str) -> String {
-    let cells = run.cells.iter().filter(|cell| cell.variant == variant);
-    let means: Vec<f64> = cells.filter_map(|cell| Some(cell.batch?.added_us?.mean)).collect();
-    crate::stats::mean(&means).map_or_else(|| NOTHING.to_owned(), |mean| format!("{mean:.0}"))
+/// What the link before a variant added, on average over the cells that may be read.
+fn added(view: &View<'_>, variant: &str) -> String {
+    let cells = || view.rows.iter().map(|row| row.cell).filter(|cell| cell.variant == variant);
+    let is_refused = |cell: &&Cell| marked::is_refused(view.run, variant, cell.level);
+    let readable = cells().filter(|cell| !is_refused(cell));
+    let means: Vec<f64> = readable.filter_map(|cell| Some(cell.batch?.added_us?.mean)).collect();
+    let marks = view.marks_of(cells().map(|cell| (variant, cell.level)));
+    match crate::stats::mean(&means) {
+        Some(mean) => format!("{mean:.0}{marks}"),
+        None if cells().any(|cell| is_refused(&cell)) => REFUSED.to_owned(),
+        None => NOTHING.to_owned(),
+    }
 }
 
 fn cell<'r>(run: &'r RunResult, variant: &str, level: u64) -> Option<&'r Cell> {
@@ -257,4 +286,37 @@ fn percent(share: f64, spread: f64) -> String {
     let decimals = usize::from(is_fine);
     let sign = if share < 0.0 { "−" } else { "+" };
     format!("{sign}{} %", number::grouped(share.abs() * 100.0, decimals))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::fixture;
+    use crate::results::{TollVerdict, Verdict};
+
+    #[test]
+    fn refused_and_marked_links_say_so_in_every_table_and_behind_the_line() {
+        let mut run = fixture::distance();
+        run.validity = vec![
+            fixture::doubt("rtt-1ms", 1, "link", Verdict::Marked),
+            fixture::doubt("rtt-1ms", 4, "documents", Verdict::Refused),
+            fixture::doubt("rtt-5ms", 4, "steal", Verdict::Marked),
+        ];
+        let refused = run.tolls.iter_mut().filter(|toll| toll.variant == "rtt-1ms" && toll.level == 4);
+        refused.for_each(|toll| toll.verdict = TollVerdict::Refused);
+        for (name, text) in fixture::shown(&run) {
+            let has = |part: &str| assert!(text.contains(part), "{name}, {part}: {text}");
+            has("typically. Marked: link (rtt-1ms).");
+            has("rtt-1ms 1000 [1] +389 % [+384 %, +394 %] [1] refused [2] ");
+            has("rtt-5ms [3] 4 9.20 waiting 9.20 ");
+            has("rtt-1ms [2] 4 refused refused refused refused ");
+            has("rtt-1ms [1] 1 ");
+        }
+        // What is to be expected of more processes comes from one without delay.
+        run.validity = vec![fixture::doubt("rtt-0", 1, "documents", Verdict::Refused)];
+        for (name, text) in fixture::shown(&run) {
+            let hinges = text.split_once("More processes: ").unwrap().1;
+            assert!(hinges.contains("rtt-5ms 4 refused [1] "), "{name}: {hinges}");
+            assert!(text.contains("rtt-0 0 refused [1] 0.450 "), "{name}: {text}");
+        }
+    }
 }

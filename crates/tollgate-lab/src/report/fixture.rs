@@ -8,12 +8,14 @@ use crate::toll;
 use std::collections::BTreeMap;
 
 mod batching;
+mod distance;
 mod encryption;
 mod ladder;
 mod mediation;
 #[cfg(test)]
 pub(crate) use batching::batching_whole;
 pub(crate) use batching::{batching, beside_a_peer};
+pub(crate) use distance::distance;
 pub(crate) use encryption::{encryption, encryption_afar};
 pub(crate) use ladder::ladder;
 pub(crate) use mediation::mediation;

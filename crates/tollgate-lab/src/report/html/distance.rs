@@ -7,6 +7,7 @@ use crate::report::chart::lines::{self, Axis, Kind, Line, Lines, Point, Standing
 use crate::report::chart::stacked::{self, Stack};
 use crate::report::chart::{Caption, Size, Spacing};
 use crate::report::distance;
+use crate::report::marked;
 use crate::report::number;
 use crate::report::sentence;
 use crate::report::view::{self, View};
@@ -47,7 +48,7 @@ fn overheads(view: &View<'_>) -> String {
         .map(|variant| {
             let bar = |(key, level): (usize, &u64)| {
                 let toll = view::tolls(run, &variant.name, *level).time.filter(|toll| toll.is_shown())?;
-                let text = distance::overhead(Some(toll));
+                let text = view.figure(&variant.name, *level, distance::overhead(Some(toll)));
                 Some(Bar { key, ratio: toll.ratio, low: toll.low, high: toll.high, text })
             };
             Group { name: &variant.name, bars: run.experiment.levels.iter().enumerate().filter_map(bar).collect() }
@@ -83,6 +84,9 @@ fn times(view: &View<'_>, distance: &Distances) -> String {
         cells
     };
     let point = |cell: &Cell| {
+        if marked::is_refused(run, &cell.variant, cell.level) {
+            return None;
+        }
         let time = cell.unit_time_ms;
         let doubted = view.rows.iter().any(|row| std::ptr::eq(row.cell, cell) && !row.marks.is_empty());
         let standing = if doubted { Standing::Hollow } else { Standing::Plain };
@@ -129,14 +133,15 @@ fn times(view: &View<'_>, distance: &Distances) -> String {
         for cell in of_level(*level) {
             let added = cell.batch.and_then(|batch| batch.added_us).map(|added| added.mean);
             let time = cell.unit_time_ms;
-            let figures = [time.mean, time.low, time.high].map(number::three_digits);
-            let mut row = vec![cell.variant.clone(), level.to_string(), number::optional(added)];
-            row.extend(figures);
-            table.push(row);
+            let Some(row) = view.row(&cell.variant, *level) else { continue };
+            let mut figures = vec![number::optional(added)];
+            figures.extend([time.mean, time.low, time.high].map(number::three_digits));
+            table.push([row.name(), level.to_string()].into_iter().chain(view.figures(row, figures)).collect());
         }
     }
     let note = "Dotted: the fitted line by one process, and with more of them what is to be expected, the longest of CPU by \
-                cores, the database's CPU by its cores, and one process's time by the processes. A hollow point has a doubt.";
+                cores, the database's CPU by its cores, and one process's time by the processes. A hollow point has a doubt; \
+                what is refused is not drawn.";
     let pictures = by_width(draw("distance-wide", Size::Full), draw("distance-narrow", Size::Narrow));
     figure(title, note, &[pictures], &table.folded(title, "time-against-distance.csv"))
 }
@@ -147,15 +152,17 @@ fn stacks(view: &View<'_>) -> String {
     let names: Vec<String> = view
         .rows
         .iter()
-        .map(|row| format!("{}, {}", row.cell.variant, sentence::level(&run.experiment, row.cell.level)))
+        .map(|row| format!("{}, {}", row.name(), sentence::level(&run.experiment, row.cell.level)))
         .collect();
     let mut table = Table::new(["link and processes", "compute us", "database us", "network us"]);
     let mut all: Vec<Stack<'_>> = Vec::new();
     for (row, name) in view.rows.iter().zip(&names) {
         let Some(parts) = distance::parts(run, row.cell) else { continue };
-        let mut texts = vec![name.clone()];
-        texts.extend(parts.map(number::three_digits));
-        table.push(texts);
+        let figures = view.figures(row, parts.map(number::three_digits).to_vec());
+        table.push(std::iter::once(name.clone()).chain(figures).collect());
+        if marked::is_refused(run, &row.cell.variant, row.cell.level) {
+            continue;
+        }
         let text = format!("{} ms", number::three_digits(parts.iter().sum::<f64>() / 1e3));
         all.push(Stack { name, values: parts.iter().map(|us| us / 1e3).collect(), text });
     }
