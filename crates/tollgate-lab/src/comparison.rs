@@ -41,6 +41,7 @@ pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Comparis
             p_adjusted: ratio.p_adjusted,
             verdict: ratio.verdict,
             note: ratio.note,
+            between_starts: ratio.between_starts,
         })
     };
     toll::family(pairs, findings).into_iter().filter_map(comparison).collect()

@@ -1,6 +1,7 @@
 //! Tolls: what each variant costs over its baseline, from the trials of one run.
 //!
-//! Per block d = mean log(variant) - mean log(baseline); the ratio is exp(mean d) with Student t's interval. It reads
+//! Per block d = mean log(variant) - mean log(baseline); the ratio is exp(mean d) with Student t's interval, over the blocks or,
+//! where three starts of the servers or more are seen to differ and that is wider, over the starts. It reads
 //! stored trials only and judges no cell: that is `validity`, whose marks it obeys. How two variants are compared
 //! stands in
 //! `pair`; what a peer took by what tollgate took is computed by the same rules in [`crate::comparison`].
@@ -10,8 +11,8 @@ mod figure;
 mod pair;
 
 use crate::results::{Cell, Experiment, Figure, Gap, RunResult, Toll, TollVerdict, Trial, Validity};
-use crate::stats::holm;
 use crate::stats::sequential::Looking;
+use crate::stats::{between_starts, holm};
 pub(crate) use doubted::Left;
 use pair::{Adjusted, Compared};
 pub(crate) use pair::{Over, Pair};
@@ -157,7 +158,7 @@ pub(crate) fn block_logs(run: &RunResult, variant: &str, level: u64, figure: Fig
     values.values().filter_map(|values| pair::log_mean(values)).collect()
 }
 
-/// The log ratios of a toll, one for each block that holds both.
+/// The log ratios that a toll's interval is over: one for each block that holds both, or for each start.
 pub(crate) fn block_log_ratios(run: &RunResult, toll: &Toll) -> Vec<f64> {
     let baseline = run.experiment.variants.iter().find(|variant| variant.name == toll.baseline);
     let over = match baseline.is_some_and(|baseline| baseline.backend.is_some()) {
@@ -167,7 +168,10 @@ pub(crate) fn block_log_ratios(run: &RunResult, toll: &Toll) -> Vec<f64> {
     let pair = Pair { variant: &toll.variant, baseline: &toll.baseline, level: toll.level, over };
     let [of, beside] = [pair.variant, pair.baseline].map(|name| trials_of(run, name, toll.level));
     let [of_variant, of_baseline] = pair.by_block(toll.figure, [&of, &beside], &run.cells);
-    pair::log_ratios(&of_variant, &of_baseline).0
+    match toll.between_starts.is_some_and(|between| between.is_interval_over_starts) {
+        true => between_starts::means(&pair::by_start(&of_variant, &of_baseline, &of)),
+        false => pair::log_ratios(&of_variant, &of_baseline).0,
+    }
 }
 
 fn trials_of<'r>(run: &'r RunResult, variant: &str, level: u64) -> Vec<&'r Trial> {

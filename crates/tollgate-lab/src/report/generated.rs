@@ -200,6 +200,7 @@ fn secured() -> impl Strategy<Value = (Option<(Linear, Flow, CryptoSpeed)>, Vec<
         p_adjusted: toll.low,
         verdict: toll.verdict,
         note: None,
+        between_starts: None,
     });
     (proptest::option::of((linear, flow, speed)), proptest::collection::vec(comparison, 0..5))
 }

@@ -59,6 +59,9 @@ fn render(run: &RunResult, out: &mut dyn Write, _: &RenderOptions) -> io::Result
         }
     }
     peers_table(&view, out)?;
+    if let Some(starts) = sentence::starts(run) {
+        writeln!(out, "{}.\n", escaped(&starts))?;
+    }
     if let Some(looks) = &run.settings.looks {
         writeln!(out, "{}\n", escaped(&looks.words()))?;
     }

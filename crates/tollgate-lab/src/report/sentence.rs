@@ -7,9 +7,11 @@ use super::ladder;
 use super::number;
 use super::peers;
 use super::view::{self, Group, headline_level, is_clear, is_plain};
-use crate::results::{Distance, Experiment, Figure, Gap, GapKind, Piece, RunResult, State, Toll, TollVerdict};
+use crate::results::{
+    BetweenStarts, Comparison, Distance, Experiment, Figure, Gap, GapKind, Piece, RunResult, State, Toll, TollVerdict,
+};
+use crate::stats::ALPHA;
 use crate::stats::warm_up::Course;
-use crate::stats::{ALPHA, holm};
 
 /// Variants whose errors are told one by one before the rest is counted.
 const ONSETS_MAX: usize = 4;
@@ -88,37 +90,50 @@ pub(super) fn band(run: &RunResult) -> String {
     format!("± {} %", (run.settings.equivalence_share * 1e4).round() / 1e2)
 }
 
-/// What starts of the servers differ by, where there were enough: each toll whose starts do, after Holm, or that none does.
-pub(super) fn starts(run: &RunResult) -> Vec<String> {
-    let told: Vec<_> = run.tolls.iter().filter_map(|toll| Some((toll, toll.between_starts?))).collect();
-    let Some(starts) = told.iter().map(|(_, between)| between.starts).max() else { return Vec::new() };
-    let adjusted = holm::adjust(&told.iter().map(|(_, between)| between.p).collect::<Vec<_>>());
-    let differ = told.iter().zip(adjusted).filter(|(_, p)| *p < ALPHA);
-    let texts: Vec<String> = differ
-        .map(|((toll, between), _)| {
-            format!(
-                "{} over {} at {}, {}: its {} starts differ by ± {:.1} % beyond what their blocks do, which the interval over \
-                 blocks does not hold; take more starts",
-                toll.variant,
-                toll.baseline,
-                run.experiment.level_title(toll.level),
-                figure(&run.experiment, toll.figure),
-                between.starts,
-                between.deviation * 100.0
-            )
-        })
-        .collect();
-    match texts.is_empty() {
-        true => {
-            vec![format!("{starts} starts of the servers: none of {} tolls differs from start to start", told.len())]
-        }
-        false => texts,
+/// What starts of the servers differ by, where there were enough: each toll and comparison whose starts are seen to differ, or
+/// that none is. Nothing is adjusted for their number, as the error to fear is a missed warning.
+pub(super) fn starts(run: &RunResult) -> Option<String> {
+    let what = |names: [&str; 2], word: &str, at: u64, of: Figure| {
+        let [variant, other] = names;
+        format!("{variant} {word} {other} at {}, {}", run.experiment.level_title(at), figure(&run.experiment, of))
+    };
+    let of_toll = |toll: &Toll| {
+        Some((what([&toll.variant, &toll.baseline], "over", toll.level, toll.figure), toll.between_starts?))
+    };
+    let of_peer = |ratio: &Comparison| {
+        Some((what([&ratio.variant, &ratio.against], "by", ratio.level, ratio.figure), ratio.between_starts?))
+    };
+    let of_all = run.tolls.iter().filter_map(of_toll).chain(run.comparisons.iter().filter_map(of_peer));
+    let told: Vec<(String, BetweenStarts)> = of_all.collect();
+    let starts = told.iter().map(|(_, between)| between.starts).max()?;
+    let differ: Vec<&(String, BetweenStarts)> = told.iter().filter(|(_, between)| between.p < ALPHA).collect();
+    let kind = if run.comparisons.is_empty() { "tolls" } else { "tolls and comparisons" };
+    let of = format!("{starts} starts of the servers: of {} {kind}", told.len());
+    if differ.is_empty() {
+        return Some(format!(
+            "{of} none is shown to differ from start to start (F-test, p < 0.05), which does not say that they are alike: so few \
+             starts often do not show it, and intervals over blocks are then too narrow"
+        ));
     }
 }
 
 /// How response times went while servers were warmed up, where that is known; who is not flat is named.
 pub(super) fn courses(run: &RunResult) -> Option<String> {
     let of = |course: Course| {
+    let named = |(what, between): &&(String, BetweenStarts)| {
+        let unheld =
+            if between.is_interval_over_starts { "" } else { ", which its interval over blocks does not hold" };
+        let p = if between.p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", between.p) };
+        format!("{what}: {} starts, ± {:.1} % ({p}){unheld}", between.starts, between.deviation * 100.0)
+    };
+    let is_widened = differ.iter().any(|(_, between)| between.is_interval_over_starts);
+    let widened = if is_widened { ", and intervals are those over starts, which are wider" } else { "" };
+    Some(format!(
+        "{of} {} differ from start to start by more than blocks do (F-test, p < 0.05; of starts that are alike, chance gives one \
+         in twenty){widened}: {}; take more starts",
+        differ.len(),
+        differ.iter().map(named).collect::<Vec<_>>().join("; ")
+    ))
         let of_course = run.warm_ups.iter().filter(move |warm_up| warm_up.course == Some(course));
         let mut names: Vec<&str> = of_course.map(|warm_up| warm_up.variant.as_str()).collect();
         let count = names.len();

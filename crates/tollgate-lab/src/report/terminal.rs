@@ -56,7 +56,7 @@ fn render(run: &RunResult, out: &mut dyn Write, options: &RenderOptions) -> io::
         for table in encryption::tables(&view, "x") {
             words(&table, out, options.width, &paint)?;
         }
-        for text in encryption::legend(&view) {
+        for text in encryption::legend(&view).into_iter().chain(sentence::starts(run)) {
             wrapped(out, "  ", &text, options.width)?;
         }
         writeln!(out)?;

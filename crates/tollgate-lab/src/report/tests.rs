@@ -77,6 +77,7 @@ fn a_peer_stands_beside_us_at_each_way_of_encrypting() {
             p_adjusted: 0.001,
             verdict: if ratio > 1.0 { TollVerdict::Dearer } else { TollVerdict::Cheaper },
             note: None,
+            between_starts: None,
         })
         .into();
     let terminal = text("terminal", &run);
@@ -359,12 +360,34 @@ fn what_starts_differ_by_and_how_warm_ups_went_is_told() {
         assert!(!text.contains("starts of the servers"), "{name}");
     }
     run.tolls.iter_mut().for_each(|toll| {
-        toll.between_starts = Some(BetweenStarts { starts: 3, deviation: 0.001, p: 0.4 });
+        toll.between_starts =
+            Some(BetweenStarts { starts: 3, deviation: 0.001, p: 0.4, is_interval_over_starts: false });
     });
-    assert!(shown("terminal", &run).contains("3 starts of the servers: none of "));
-    run.tolls[0].between_starts = Some(BetweenStarts { starts: 3, deviation: 0.021, p: 1e-6 });
+    run.comparisons.clear();
+    let count = run.tolls.len();
+    for name in ["terminal", "html", "markdown"] {
+        let text = shown(name, &run);
+        let expected = format!("3 starts of the servers: of {count} tolls none is shown to differ from start to start");
+        assert!(text.contains(&expected) && text.contains("does not say that they are alike"), "{name}: {text}");
+    }
+    // Unadjusted: among so many tolls Holm would have kept this one back.
+    let of_first = BetweenStarts { starts: 3, deviation: 0.021, p: 0.04, is_interval_over_starts: true };
+    run.tolls[0].between_starts = Some(of_first);
     let (terminal, name) = (shown("terminal", &run), run.tolls[0].variant.clone());
-    assert!(terminal.contains("its 3 starts differ by ± 2.1 %") && terminal.contains(&name), "{terminal}");
+    for part in [
+        format!("of {count} tolls 1 differ from start to start"),
+        "chance gives one in twenty".to_owned(),
+        "intervals are those over starts".to_owned(),
+        format!("{name} over "),
+        "3 starts, ± 2.1 % (p = 0.040)".to_owned(),
+    ] {
+        assert!(terminal.contains(&part), "{part}: {terminal}");
+    }
+    // A result of an earlier version has its interval over blocks.
+    run.tolls[0].between_starts = Some(BetweenStarts { is_interval_over_starts: false, ..of_first });
+    let terminal = shown("terminal", &run);
+    assert!(terminal.contains("which its interval over blocks does not hold"), "{terminal}");
+    assert!(!terminal.contains("intervals are those over starts"), "{terminal}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Figure, TollVerdict};
+use super::{BetweenStarts, Figure, TollVerdict};
 
 /// Another server that did the same work in the same blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,9 +29,9 @@ pub struct Comparison {
     pub figure: Figure,
     /// Peer by tollgate: 2 is twice as much.
     pub ratio: f64,
-    /// Lower end of the 95 % interval of the ratio.
+    /// Lower end of the interval of the ratio, which is as that of tolls.
     pub low: f64,
-    /// Upper end of the 95 % interval of the ratio.
+    /// Upper end of the interval of the ratio.
     pub high: f64,
     /// Blocks behind it.
     pub blocks: u32,
@@ -42,4 +42,7 @@ pub struct Comparison {
     pub verdict: TollVerdict,
     /// Why the verdict is not plain, in a few words.
     pub note: Option<String>,
+    /// What starts of the servers differ by; absent below three of them.
+    #[serde(default)]
+    pub between_starts: Option<BetweenStarts>,
 }

@@ -20,21 +20,22 @@ pub struct Toll {
     pub figure: Figure,
     /// Variant by baseline: 1.25 is a quarter more.
     pub ratio: f64,
-    /// Lower end of the 95 % interval of the ratio.
+    /// Lower end of the interval of the ratio: of 95 %, or of what `settings.looks` says; over the blocks, or over the starts
+    /// where `between_starts` says so.
     pub low: f64,
-    /// Upper end of the 95 % interval of the ratio.
+    /// Upper end of the interval of the ratio.
     pub high: f64,
     /// Variant less baseline, in the figure's unit (`ms`, `us`, `bytes`).
     pub difference: f64,
-    /// Lower end of the 95 % interval of the difference: that of the ratio, at the baseline's typical figure.
+    /// Lower end of the interval of the difference: that of the ratio, at the baseline's typical figure.
     pub difference_low: f64,
-    /// Upper end of the 95 % interval of the difference.
+    /// Upper end of the interval of the difference.
     pub difference_high: f64,
     /// Unit of the difference.
     pub unit: String,
     /// Blocks behind it.
     pub blocks: u32,
-    /// Probability of a difference as large by chance, adjusted by Holm over the tolls of the run of which something is
+    /// Probability of a difference as large by chance, by the same test as the interval, adjusted by Holm over the tolls of the run of which something is
     /// claimed; 1 for those that are joint or refused.
     pub p_adjusted: f64,
     /// What may be said.
@@ -60,7 +61,7 @@ impl Toll {
     }
 }
 
-/// A ratio by ranks (Hodges and Lehmann, Wilcoxon), beside that by Student.
+/// A ratio by ranks (Hodges and Lehmann, Wilcoxon), beside that by Student; always over the blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ByRanks {
     /// The ratio.
@@ -80,8 +81,12 @@ pub struct BetweenStarts {
     pub starts: u32,
     /// Standard deviation of the starts' ratios, as a share: 0.02 is 2 %.
     pub deviation: f64,
-    /// Probability of starts so far apart by chance.
+    /// Probability of starts so far apart by chance, by itself.
     pub p: f64,
+    /// Whether ratio, interval and probability of the toll are those over the starts: where they are seen to differ (p < 0.05)
+    /// and that interval is the wider one.
+    #[serde(default)]
+    pub is_interval_over_starts: bool,
 }
 
 /// By how much a ratio changes from the first block of a start to the last one.

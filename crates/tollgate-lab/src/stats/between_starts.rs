@@ -1,14 +1,18 @@
 //! What starts of a server differ by beyond what its blocks do: one-way analysis of variance with random starts.
 //!
 //! An interval over blocks takes them for independent; where a start has a mood of its own (where its memory lies, which core
-//! its threads found), blocks of a start share it and the interval is too narrow. It tells; it deliberately widens nothing.
+//! its threads found), blocks of a start share it and the interval is too narrow. Starts are independent of each other, and an
+//! interval over their means is right, if wide. Which of the two is printed is deliberately not decided here.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::mean;
+use super::{Interval, mean, mean_interval};
 
 /// Fewest starts of which a spread says something.
 pub const STARTS_MIN: usize = 3;
+
+/// Blocks whose spread is below this share of their size are equal but for rounding.
+const ROUNDING_SHARE: f64 = 1e-12;
 
 /// What starts differ by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,7 +28,7 @@ pub struct Between {
 /// The spread between starts, each with the values of its blocks. Absent for fewer than [`STARTS_MIN`] starts of at least two
 /// blocks, and where nothing varies.
 pub fn between(starts: &[Vec<f64>]) -> Option<Between> {
-    let starts: Vec<&Vec<f64>> = starts.iter().filter(|values| values.len() >= 2).collect();
+    let starts: Vec<&Vec<f64>> = counted(starts).collect();
     if starts.len() < STARTS_MIN || starts.iter().any(|values| values.iter().any(|value| !value.is_finite())) {
         return None;
     }
@@ -38,15 +42,35 @@ pub fn between(starts: &[Vec<f64>]) -> Option<Between> {
         between += values.len() as f64 * (own - grand).powi(2);
     }
     let (of_blocks, of_starts) = (within / (total - count), between / (count - 1.0));
-    if of_blocks <= 0.0 {
+    let rounding = all.iter().fold(1.0_f64, |largest, value| largest.max(value.abs())) * ROUNDING_SHARE;
+    if of_blocks.max(of_starts).sqrt() <= rounding {
         return None;
     }
     // Of starts with unequal numbers of blocks, the number that stands for all of them.
     let squares: f64 = starts.iter().map(|values| (values.len() as f64).powi(2)).sum();
     let blocks = (total - squares / total) / (count - 1.0);
-    let p = FisherSnedecor::new(count - 1.0, total - count).ok()?.sf(of_starts / of_blocks);
+    let p = match of_blocks.sqrt() <= rounding {
+        true => 0.0,
+        false => FisherSnedecor::new(count - 1.0, total - count).ok()?.sf(of_starts / of_blocks),
+    };
     let deviation = ((of_starts - of_blocks) / blocks).max(0.0).sqrt();
     Some(Between { deviation, p, starts: starts.len() })
+}
+
+/// The mean of the starts that [`between`] counts, one value each.
+pub fn means(starts: &[Vec<f64>]) -> Vec<f64> {
+    counted(starts).filter_map(|values| mean(values)).collect()
+}
+
+/// Student's interval over the starts, of confidence 1 - `alpha`; absent where there are too few of them.
+pub fn interval(starts: &[Vec<f64>], alpha: f64) -> Option<Interval> {
+    let means = means(starts);
+    mean_interval(&means, alpha).filter(|_| means.len() >= STARTS_MIN)
+}
+
+/// Starts that say something of the spread of their blocks.
+fn counted(starts: &[Vec<f64>]) -> impl Iterator<Item = &Vec<f64>> {
+    starts.iter().filter(|values| values.len() >= 2)
 }
 
 #[cfg(test)]
@@ -94,6 +118,24 @@ mod tests {
         assert!(found_in >= 380, "{found_in} of 400");
         let typical = mean(&deviations).unwrap().sqrt();
         assert!((typical / (2.0 * WITHIN) - 1.0).abs() < 0.1, "{typical}");
+    }
+
+    #[test]
+    fn an_interval_over_starts_is_students_over_their_means() {
+        let three = [vec![1.0, 3.0], vec![2.0, 4.0], vec![3.0, 5.0], vec![9.0]];
+        let found = interval(&three, ALPHA).unwrap();
+        assert_eq!((found.mean, found.n), (3.0, 3));
+        assert!((found.high - found.mean - 4.302_653 / 3.0_f64.sqrt()).abs() < 1e-5, "{found:?}");
+        assert_eq!(interval(&three[..2], ALPHA), None);
+    }
+
+    #[test]
+    fn starts_whose_blocks_are_equal_differ_for_certain_or_not_at_all() {
+        let found = between(&[vec![0.1; 4], vec![0.1; 4], vec![0.2; 4]]).unwrap();
+        assert_eq!((found.p, found.starts), (0.0, 3));
+        // What is left of a sum's rounding is no spread.
+        let alike = vec![0.1 / 3.0; 3];
+        assert_eq!(between(&[alike.clone(), alike.clone(), alike]), None);
     }
 
     #[test]

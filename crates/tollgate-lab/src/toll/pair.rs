@@ -41,6 +41,8 @@ pub(super) struct Found {
 pub(super) struct Compared {
     pub(super) interval: Interval,
     pub(super) signed_rank_p: f64,
+    /// Whether it is over starts of the servers, as blocks of a start are not independent: of them the ranks know nothing.
+    pub(super) is_over_starts: bool,
     /// Of the interval; the probabilities are such that they are held against [`ALPHA`] all the same.
     pub(super) alpha: f64,
     pub(super) joint: Option<String>,
@@ -101,10 +103,19 @@ impl Pair<'_> {
         }
 
         let (differences, baselines) = log_ratios(&of_variant, &of_baseline);
-        let Some(mut interval) = mean_interval(&differences, looking.alpha()) else {
+        let Some(over_blocks) = mean_interval(&differences, looking.alpha()) else {
             return Some(
                 self.refused(figure, format!("no interval from {} complete block(s): take more", differences.len())),
             );
+        };
+        let (mut interval, between_starts, drift) = match figure.is_at_rate() {
+            // The load at equal rate follows the closed one, on the processes of the last start.
+            true => (over_blocks, None, None),
+            false => {
+                let starts = by_start(&of_variant, &of_baseline, trials[0]);
+                let (interval, between_starts) = over_starts(over_blocks, &starts, looking.alpha());
+                (interval, between_starts, drift(&starts))
+            }
         };
         let (Some(typical), ratio) = (mean(&baselines).map(f64::exp), interval.mean.exp()) else { return None };
         let toll = Toll {
@@ -137,16 +148,10 @@ impl Pair<'_> {
             high: centre.high.map(f64::exp),
             p: signed_rank_p,
         });
-        let (between_starts, drift) = match figure.is_at_rate() {
-            // A group is one of blocks of several starts.
-            true => (None, None),
-            false => {
-                let starts = by_start(&of_variant, &of_baseline, trials[0]);
-                (between(&starts), drift(&starts))
-            }
-        };
+        let is_over_starts = between_starts.is_some_and(|between| between.is_interval_over_starts);
         let toll = Toll { by_ranks, between_starts, drift, ..toll };
-        Some(Found { toll, interval: Some(Compared { interval, signed_rank_p, alpha, joint, equivalence_share }) })
+        let compared = Compared { interval, signed_rank_p, is_over_starts, alpha, joint, equivalence_share };
+        Some(Found { toll, interval: Some(compared) })
     }
 
     /// The figure's values of either by block; at equal rate by group of blocks.
@@ -242,8 +247,8 @@ fn in_percent(share: f64) -> f64 {
     (share * 1e4).round() / 1e2
 }
 
-/// The log ratio of each block that holds both, in their order, by start of the servers.
-fn by_start(
+/// The log ratios of the blocks that hold both, in their order, by the start that they belong to.
+pub(super) fn by_start(
     of_variant: &BTreeMap<u32, Vec<f64>>,
     of_baseline: &BTreeMap<u32, Vec<f64>>,
     trials: &[&Trial],
@@ -259,10 +264,22 @@ fn by_start(
     starts.into_values().collect()
 }
 
-/// What starts differ by.
-fn between(starts: &[Vec<f64>]) -> Option<BetweenStarts> {
-    let Between { deviation, p, starts } = between_starts::between(starts)?;
-    Some(BetweenStarts { starts: u32::try_from(starts).unwrap_or(u32::MAX), deviation: deviation.exp_m1(), p })
+/// What starts differ by, and the interval that the toll has: where they are seen to differ, the wider one of that over blocks
+/// and that over starts.
+fn over_starts(over_blocks: Interval, starts: &[Vec<f64>], alpha: f64) -> (Interval, Option<BetweenStarts>) {
+    let Some(Between { deviation, p, starts: count }) = between_starts::between(starts) else {
+        return (over_blocks, None);
+    };
+    let width = |interval: &Interval| interval.high - interval.low;
+    let wider = between_starts::interval(starts, alpha)
+        .filter(|over_starts| p < ALPHA && width(over_starts) > width(&over_blocks));
+    let between = BetweenStarts {
+        starts: u32::try_from(count).unwrap_or(u32::MAX),
+        deviation: deviation.exp_m1(),
+        p,
+        is_interval_over_starts: wider.is_some(),
+    };
+    (wider.unwrap_or(over_blocks), Some(between))
 }
 
 /// By how much the ratio changes while it is measured.
@@ -307,6 +324,9 @@ fn blocks(figure: Figure, trials: &[&Trial], over: Over) -> BTreeMap<u32, Vec<f6
 /// nothing of it. Of eight blocks the ranks know 0.039 and 0.055 and nothing between, so that two tests on either side of a
 /// bound need not mean different things.
 fn disagreement(compared: &Compared, adjusted: Adjusted) -> Option<String> {
+    if compared.is_over_starts {
+        return None;
+    }
     let (interval, by_ranks_p) = (&compared.interval, compared.signed_rank_p);
     let by_t_only =
         adjusted.p < ALPHA && by_ranks_p > UNSEEN_P_MIN && signed_rank::can_tell(interval.n, compared.alpha);

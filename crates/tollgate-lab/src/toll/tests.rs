@@ -491,3 +491,71 @@ fn starts_that_differ_are_told_and_those_that_do_not_are_not_but_by_chance() {
     let once = synthetic(&mut Noise::of(33), &variants, &[1.0, 1.1], 24);
     assert_eq!(tolls_of(&variants, &once, &[])[0].between_starts, None, "one start says nothing of others");
 }
+
+/// Three starts of eight blocks of a toll of a tenth, whose moods differ by as much as their blocks' log ratios.
+fn moody(noise: &mut Noise) -> Vec<Trial> {
+    let variants = ["base", "other"];
+    let mut trials = synthetic(noise, &variants, &[1.0, 1.1], 24);
+    // A block's ratio is of two trials on either side, so its CPU time varies by as much as one trial.
+    let moods: Vec<f64> = (0..3).map(|_| (SPREAD * noise.normal()).exp()).collect();
+    for trial in &mut trials {
+        trial.start = trial.block / 8;
+        if trial.variant == "other" {
+            trial.subject_cpu_us = trial.subject_cpu_us.map(|used_us| used_us * moods[trial.start as usize]);
+        }
+    }
+    trials
+}
+
+#[test]
+fn where_starts_are_seen_to_differ_the_interval_is_over_them_and_covers_far_better() {
+    let variants = ["base", "other"];
+    let mut noise = Noise::of(34);
+    let (mut over_blocks, mut printed) = (0, 0);
+    for _ in 0..1_000 {
+        let mut trials = moody(&mut noise);
+        let covers = |trials: &[Trial]| {
+            let toll = tolls_of(&variants, trials, &[]).remove(1);
+            assert_eq!(toll.figure, Figure::SubjectCpu);
+            let is_over_starts = toll.between_starts.is_some_and(|between| between.is_interval_over_starts);
+            assert_eq!(is_over_starts, toll.between_starts.is_some_and(|between| between.p < 0.05), "{toll:?}");
+            assert!(!is_over_starts || !toll.do_ranks_disagree(), "{toll:?}");
+            usize::from(toll.low <= 1.1 && 1.1 <= toll.high)
+        };
+        printed += covers(&trials);
+        trials.iter_mut().for_each(|trial| trial.start = 0);
+        over_blocks += covers(&trials);
+    }
+    assert!(over_blocks <= 680 && printed >= 810, "{over_blocks} over blocks, {printed} as printed, of 1,000");
+}
+
+#[test]
+fn an_interval_over_starts_has_its_ratio_and_its_probability_and_a_comparison_takes_the_same_values() {
+    let variants = ["base", "other"];
+    let trials: Vec<Trial> = (0..24_u32)
+        .flat_map(|block| {
+            let start = block / 8;
+            let unit_ms = 10.0 * (0.1 * f64::from(start) + 0.001 * f64::from(block % 3)).exp();
+            let of = |name: &str, place, unit_ms| Trial { start, ..trial(name, block, place, unit_ms, 5.0, 10) };
+            [of("base", 0, 10.0), of("other", 1, unit_ms)]
+        })
+        .collect();
+    let toll = tolls_of(&variants, &trials, &[]).remove(0);
+    let means = [0, 1, 2].map(|start| {
+        let of_start = (start * 8..start * 8 + 8).map(|block| 0.001 * f64::from(block % 3));
+        0.1 * f64::from(start) + of_start.sum::<f64>() / 8.0
+    });
+    let expected = crate::stats::mean_interval(&means, 0.05).unwrap();
+    assert!((toll.low.ln() - expected.low).abs() < 1e-9 && (toll.high.ln() - expected.high).abs() < 1e-9, "{toll:?}");
+    // CPU time and bytes are claims, too.
+    assert!((toll.p_adjusted - 3.0 * expected.p).abs() < 1e-9 && toll.verdict == TollVerdict::Unclear, "{toll:?}");
+    assert_eq!((toll.blocks, toll.note.as_deref()), (24, None), "the blocks agree, but not the starts");
+    let run = RunResult {
+        experiment: experiment(&variants),
+        cells: cells(&variants),
+        trials,
+        ..crate::report::fixture::protocol()
+    };
+    let values = block_log_ratios(&run, &toll);
+    assert!(values.len() == 3 && values.iter().zip(means).all(|(value, mean)| (value - mean).abs() < 1e-9));
+}

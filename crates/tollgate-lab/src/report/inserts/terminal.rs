@@ -136,6 +136,9 @@ fn legend(view: &View<'_>, has_published: bool, out: &mut dyn Write, width: usiz
         let cell = number::three_digits(cell_ms / 1e3);
         wrapped(out, "  ", &format!("skip: a cell may take {cell} s here, and 4 transfers would take longer"), width)?;
     }
+    if let Some(text) = sentence::starts(run) {
+        wrapped(out, "  ", &one_line(&text), width)?;
+    }
     if has_published {
         wrapped(out, "  ", &format!("published: {}", published::SOURCE), width)?;
     }
