@@ -264,7 +264,8 @@ pub struct Settings {
     pub generator_cores: Vec<usize>,
     /// Cores of the subjects; empty if not pinned.
     pub subject_cores: Vec<usize>,
-    /// Starts of each subject process.
+    /// How often each subject process was started; 0 where all were there already. Results of earlier versions have
+    /// what was planned.
     pub starts: u32,
     /// What is between generator and subject, such as `loopback`.
     pub network: String,

@@ -313,7 +313,7 @@ fn blank(
             slice_ms: plan.slice.as_secs_f64() * 1e3,
             generator_cores: cores.generator.clone(),
             subject_cores: cores.subjects.clone(),
-            starts: plan.starts,
+            starts: 0,
             network: match (is_remote, is_ladder) {
                 (true, _) => {
                     format!("{network}, and for the remote variants {}", distance::words(plan.round_trip, &[]))

@@ -17,7 +17,7 @@ use super::options::{Observer, Progress, RunOptions};
 use super::paces::Paces;
 use super::rungs::Afar;
 use super::secured::Secured;
-use super::sites::Site;
+use super::sites::{Place, Site};
 use super::stop::StopFlag;
 use super::store::Store;
 use super::trial::{Asked, Asking, Broken, Generator, Measured};
@@ -262,7 +262,18 @@ impl Session<'_> {
                 return Err(Halt::Stopped);
             }
         }
+        self.count_start();
         Ok(backends)
+    }
+
+    /// Writes down that the subjects were started once more, those that are ours. Of a ladder each level has its own.
+    fn count_start(&mut self) {
+        let is_ours = self.sites.iter().any(|site| matches!(site.place, Place::Child(_)));
+        let starts = &mut self.result.settings.starts;
+        *starts = match self.afar {
+            Some(_) => u32::from(is_ours),
+            None => *starts + u32::from(is_ours),
+        };
     }
 
     /// Warms every subject up.
@@ -410,7 +421,9 @@ impl Session<'_> {
         let tally = &recorder.tally;
         let unanswered = tally.errors.first().filter(|_| tally.requests == 0).map(|error| error.example.clone());
         let failed = Failed::of(tally);
-        let trial = trial_of(name, block, place, &measured);
+        // Of servers that are not ours there are no starts.
+        let start = if self.result.settings.starts == 0 { 0 } else { block.start };
+        let trial = Trial { start, ..trial_of(name, block, place, &measured) };
         self.paces.note(variant, Some(block.level), tally.requests, measured.wall);
         self.book.add(variant, trial, slice, &measured);
         self.generator.keep(measured.recorder);

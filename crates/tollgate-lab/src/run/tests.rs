@@ -105,6 +105,7 @@ fn a_run_measures_what_was_planned_and_stores_it() {
         assert!(cell.subject.is_some_and(|subject| subject.cpu_us_per_request.mean > 0.0 && subject.threads_max > 0));
     }
     assert!((result.settings.content_checked_share - 1.0).abs() < 1e-9);
+    assert_eq!(result.settings.starts, 0, "the server was there already, whatever the plan says");
     let figures: Vec<_> = result.tolls.iter().map(|toll| (toll.level, toll.figure)).collect();
     assert_eq!(figures.len(), 2 * 3, "{figures:?}");
     let names: std::collections::BTreeSet<&str> = result.series.iter().map(|series| series.name.as_str()).collect();

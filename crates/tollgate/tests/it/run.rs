@@ -117,6 +117,8 @@ fn secrets_are_sent_and_never_stored() {
 #[test]
 fn an_interrupted_run_keeps_what_is_done() {
     let folder = folder();
+    let three_starts = EXPERIMENT.replace("blocks = 3", "blocks = 3\nstarts = 3");
+    fs::write(folder.path().join("mine.toml"), three_starts).unwrap();
     let run = tollgate(["run", "mine.toml", "--out", "run", "--rounds", "64"]).within(folder.path()).start();
     wait_for_first_trial(folder.path());
     run.signal(Signal::INT);
@@ -124,6 +126,7 @@ fn an_interrupted_run_keeps_what_is_done() {
     assert_eq!(run.code, 130, "{run:#?}");
     let result = stored(folder.path()).unwrap();
     assert_eq!(result["state"], "partial");
+    assert_eq!(result["settings"]["starts"], 1, "of three that were planned");
     assert!(result["reason"].as_str().unwrap().contains("interrupted"), "{}", result["reason"]);
     assert!(folder.path().join("run/report.html").exists());
 }

@@ -44,6 +44,12 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
     let has = |verdict| run.tolls.iter().any(|toll| toll.verdict == verdict);
     if has(TollVerdict::NoToll) {
         texts.push(format!("= no toll: the whole interval inside {}", sentence::band(run)));
+    if run.cells.iter().any(|cell| cell.equal_rate.is_some()) {
+        texts.push(
+            "what stands at equal rate is of one start of the servers, the last: what starts differ by is in no interval of it"
+                .to_owned(),
+        );
+    }
     }
     if has(TollVerdict::Unclear) {
         texts

@@ -93,6 +93,7 @@ pub(super) fn run(
     let bench = Bench::start(options, &cores)?;
     result.experiment.variants = plan.variants.iter().map(|variant| stored(options, &bench, *variant)).collect();
     result.settings.network = words(options.link).to_owned();
+    result.settings.starts = plan.starts;
     let used = |cores_of: &[usize]| if cores_of.is_empty() { cores.all.len() } else { cores_of.len() } as u32;
     result.distance = Some(Distances {
         link: options.link.name().to_owned(),
