@@ -16,6 +16,8 @@ use crate::validity::FEW_ROUNDS;
 
 /// Fewest error-free levels of a fit.
 pub const LEVELS_MIN: usize = 6;
+/// Fewest blocks of each level of a fit: with fewer, intervals from resampled blocks cover their truth too seldom.
+pub const BLOCKS_MIN: usize = 8;
 /// Resamplings behind an interval.
 const RESAMPLINGS: usize = 200;
 /// Share of the resamplings that must have a knee for one to be said.
@@ -106,11 +108,21 @@ fn scaling(variant: &str, levels: &[(u64, Blocks)], seed: u64) -> Scaling {
     let knees: Vec<f64> = again.iter().filter_map(Law::knee).collect();
     let with_knee = knees.len() as f64 / again.len().max(1) as f64;
     scaling.knee = law.knee().filter(|_| with_knee >= WITH_KNEE_MIN).map(|knee| estimate(knee, knees));
-    scaling.doubt = doubt(&scaling, &law, &points);
+    scaling.doubt = few_blocks(levels).or_else(|| doubt(&scaling, &law, &points));
     if scaling.doubt.is_some() {
         scaling.knee = None;
     }
     scaling
+}
+
+/// Why too little was measured at a level for the spread between its blocks to be known.
+fn few_blocks(levels: &[(u64, Blocks)]) -> Option<String> {
+    let (level, blocks) = levels.iter().min_by_key(|(_, blocks)| blocks.len())?;
+    let count = blocks.len();
+    let noun = if count == 1 { "block" } else { "blocks" };
+    (count < BLOCKS_MIN).then(|| {
+        format!("{count} {noun} at {level} users, and an interval of the law takes {BLOCKS_MIN} at each level")
+    })
 }
 
 /// Why the law is not identified by these levels, the first reason.
@@ -149,13 +161,22 @@ fn resampled(levels: &[(u64, Blocks)], seed: u64) -> Vec<Law> {
             .iter()
             .map(|(level, blocks)| {
                 let values: Vec<f64> = blocks.values().copied().collect();
-                let drawn: Vec<f64> = values.iter().map(|_| values[random.random_range(0..values.len())]).collect();
-                (*level as f64, typical(drawn.iter()))
+                (*level as f64, drawn(&values, &mut random).exp())
             })
             .collect();
         scalability::fit(&points)
     };
     (0..RESAMPLINGS).filter_map(|_| law()).collect()
+}
+
+/// The mean of as many blocks, drawn from these. Such means vary by sqrt((n - 1) / n) of what means of n new blocks do, so the distance
+/// from their own mean is stretched by as much.
+fn drawn(blocks: &[f64], random: &mut ChaCha8Rng) -> f64 {
+    let count = blocks.len() as f64;
+    let own = blocks.iter().sum::<f64>() / count;
+    let drawn = blocks.iter().map(|_| blocks[random.random_range(0..blocks.len())]).sum::<f64>() / count;
+    let stretch = if blocks.len() > 1 { (count / (count - 1.0)).sqrt() } else { 1.0 };
+    own + (drawn - own) * stretch
 }
 
 /// The geometric mean of what the logarithms are of.
@@ -179,10 +200,14 @@ mod tests {
 
     /// Eight blocks at each level of a law, with noise of 2 %.
     fn levels(law: (f64, f64, f64), users: &[u64], seed: u64) -> Vec<(u64, Blocks)> {
+        levels_of(8, law, users, seed)
+    }
+
+    fn levels_of(count: u32, law: (f64, f64, f64), users: &[u64], seed: u64) -> Vec<(u64, Blocks)> {
         let mut noise = Noise::of(seed);
         let law = Law { lambda: law.0, alpha: law.1, beta: law.2, residual_share: 0.0 };
         let mut level = |users: &u64| {
-            let blocks = (0..8).map(|block| (block, law.at(*users as f64).ln() + 0.02 * noise.normal())).collect();
+            let blocks = (0..count).map(|block| (block, law.at(*users as f64).ln() + 0.02 * noise.normal())).collect();
             (*users, blocks)
         };
         users.iter().map(&mut level).collect()
@@ -192,15 +217,57 @@ mod tests {
 
     #[test]
     fn a_known_law_is_identified_and_its_knee_lies_in_the_interval() {
+        let covering = covering(20);
+        assert!(covering >= 17, "{covering} of 20");
+    }
+
+    #[test]
+    #[ignore = "takes half a minute without optimization"]
+    fn the_knee_lies_in_its_interval_in_at_least_90_of_100_runs() {
+        let covering = covering(100);
+        assert!(covering >= 90, "{covering} of 100");
+    }
+
+    /// In how many runs of a law that is identified in all of them the knee lies in its interval.
+    fn covering(seeds: u64) -> u32 {
         let truth = (0.98_f64 / 1e-5).sqrt();
         let mut covering = 0;
-        for seed in 0..20 {
+        for seed in 0..seeds {
             let found = scaling("v", &levels((1000.0, 0.02, 1e-5), &USERS, seed), seed);
             assert_eq!(found.doubt, None, "seed {seed}: {found:?}");
             let knee = found.knee.unwrap();
             covering += u32::from((knee.low..=knee.high).contains(&truth));
         }
-        assert!(covering >= 16, "{covering} of 20");
+        covering
+    }
+
+    #[test]
+    fn a_law_of_fewer_than_eight_blocks_at_any_level_is_not_identified() {
+        let law = (1000.0, 0.02, 1e-5);
+        let check = |levels: &[(u64, Blocks)], expected: Option<&str>| {
+            let found = scaling("v", levels, 1);
+            assert_eq!(found.doubt.as_deref(), expected, "{found:?}");
+            assert_eq!(found.knee.is_none(), expected.is_some());
+        };
+        check(&levels_of(8, law, &USERS, 1), None);
+        let alone = "1 block at 1 users, and an interval of the law takes 8 at each level";
+        check(&levels_of(1, law, &USERS, 1), Some(alone));
+        let mut short = levels_of(8, law, &USERS, 1);
+        short[3].1.pop_last();
+        check(&short, Some("7 blocks at 20 users, and an interval of the law takes 8 at each level"));
+    }
+
+    #[test]
+    fn drawn_blocks_vary_by_as_much_as_means_of_blocks_do() {
+        let mut random = ChaCha8Rng::seed_from_u64(3);
+        for count in [2, 3, 8] {
+            let mut noise = Noise::of(count);
+            let values: Vec<f64> = (0..count).map(|_| 7.0 + 0.02 * noise.normal()).collect();
+            let drawn: Vec<f64> = (0..4_000).map(|_| drawn(&values, &mut random)).collect();
+            let spread = |values: &[f64]| crate::stats::standard_deviation(values).unwrap();
+            let got = spread(&drawn) / (spread(&values) / (count as f64).sqrt());
+            assert!((got - 1.0).abs() < 0.05, "{got} of {count} blocks");
+        }
     }
 
     #[test]
