@@ -185,9 +185,10 @@ fn doubts_and_machine(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     let machine = &run.machine;
+    let of_tolls = run.settings.looks.map_or_else(String::new, |looks| format!(", of tolls {}", looks.confidence()));
     writeln!(
         out,
-        "\n{} cores {}, {}; {}; {} blocks a level, seed {}; tollgate {}, {}. Intervals are 95 % over blocks.",
+        "\n{} cores {}, {}; {}; {} blocks a level, seed {}; tollgate {}, {}. Intervals are 95 % over blocks{of_tolls}.",
         machine.cores,
         escaped(&machine.cpu),
         escaped(&machine.system),

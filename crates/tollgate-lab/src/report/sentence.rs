@@ -46,6 +46,11 @@ pub(super) fn singular(unit: &str) -> &str {
     }
 }
 
+/// The confidence of the intervals of tolls: a run that may stop at several looks has wider ones.
+pub(super) fn confidence(run: &RunResult) -> String {
+    run.settings.looks.map_or_else(|| "95 %".to_owned(), |looks| looks.confidence())
+}
+
 /// A toll's ratio with its interval, or why there is none.
 pub(super) fn ratio(toll: &Toll, times: Times) -> String {
     if !toll.is_shown() {
@@ -115,11 +120,6 @@ pub(super) fn starts(run: &RunResult) -> Option<String> {
              starts often do not show it, and intervals over blocks are then too narrow"
         ));
     }
-}
-
-/// How response times went while servers were warmed up, where that is known; who is not flat is named.
-pub(super) fn courses(run: &RunResult) -> Option<String> {
-    let of = |course: Course| {
     let named = |(what, between): &&(String, BetweenStarts)| {
         let unheld =
             if between.is_interval_over_starts { "" } else { ", which its interval over blocks does not hold" };
@@ -134,6 +134,11 @@ pub(super) fn courses(run: &RunResult) -> Option<String> {
         differ.len(),
         differ.iter().map(named).collect::<Vec<_>>().join("; ")
     ))
+}
+
+/// How response times went while servers were warmed up, where that is known; who is not flat is named.
+pub(super) fn courses(run: &RunResult) -> Option<String> {
+    let of = |course: Course| {
         let of_course = run.warm_ups.iter().filter(move |warm_up| warm_up.course == Some(course));
         let mut names: Vec<&str> = of_course.map(|warm_up| warm_up.variant.as_str()).collect();
         let count = names.len();

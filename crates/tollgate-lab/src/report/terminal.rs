@@ -277,7 +277,11 @@ fn printed<'r>(row: &Row<'r>) -> impl Iterator<Item = &'r Toll> + use<'r> {
 fn legend(view: &View<'_>, out: &mut dyn Write, width: usize) -> io::Result<()> {
     let has = |verdict| view.rows.iter().flat_map(printed).any(|toll| toll.verdict == verdict);
     let mut signs = vec![format!(
-        "times in ms, ± and [..]: 95 % interval over blocks, CPU: subject's time for one {}",
+        "times in ms, {}, CPU: subject's time for one {}",
+        match view.run.settings.looks {
+            Some(looks) => format!("±: 95 % interval over blocks, [..]: of {}", looks.confidence()),
+            None => "± and [..]: 95 % interval over blocks".to_owned(),
+        },
         sentence::piece(&view.run.experiment)
     )];
     if !view.any_errors() {

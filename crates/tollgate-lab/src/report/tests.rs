@@ -397,3 +397,26 @@ fn the_band_of_no_toll_is_the_one_that_was_asked_for() {
     let page = text("html", &run).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("within ± 1.5 %"), "{page}");
 }
+
+#[test]
+fn intervals_of_tolls_carry_the_confidence_that_they_have() {
+    let mut run = fixture::protocol();
+    let shown = |name: &str, run: &RunResult| text(name, run).split_whitespace().collect::<Vec<_>>().join(" ");
+    let labels = [
+        ("terminal", "±: 95 % interval over blocks, [..]: of 98.5 %"),
+        ("markdown", "Intervals are 95 % over blocks, of tolls 98.5 %"),
+        ("html", "intervals are 95 %, of tolls 98.5 %"),
+        ("html", "98.5 % between"),
+        ("html", "s 98.5 % interval over the blocks"),
+        ("html", "with 98.5 % intervals"),
+    ];
+    for (name, label) in labels {
+        let text = shown(name, &run);
+        assert!(!text.contains("98.5 %"), "{name}: {text}");
+        let looks = crate::results::Looks { width: 0.02, done: 2, is_reached: true, alpha: 0.015 };
+        run.settings.looks = Some(looks);
+        let text = shown(name, &run);
+        assert!(text.contains(label), "{name}, {label}: {text}");
+        run.settings.looks = None;
+    }
+}

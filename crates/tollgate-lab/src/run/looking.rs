@@ -36,7 +36,7 @@ mod tests {
                 (toll.low, toll.high, toll.verdict) = (toll.ratio / 1.01, toll.ratio * 1.01, TollVerdict::Dearer);
             }
             spoil(&mut run);
-            run.settings.looks = Some(Looks { width, done: 0, is_reached: false });
+            run.settings.looks = Some(Looks { width, done: 0, is_reached: false, alpha: 0.015 });
             let is_enough = is_enough(&mut run, blocks);
             assert_eq!((is_enough, run.settings.looks.unwrap().done), expected, "{blocks} {width}");
         };

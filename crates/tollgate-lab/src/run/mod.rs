@@ -49,6 +49,7 @@ use crate::plan::Plan;
 use crate::probe;
 use crate::results::{self, FORMAT, RunResult, State};
 use crate::secret;
+use crate::stats::sequential::Looking;
 use inserting::Inserting;
 use line::Line;
 use secured::Secured;
@@ -330,6 +331,7 @@ fn blank(
                 width: f64::from(width_ppm) / 1e6,
                 done: 0,
                 is_reached: false,
+                alpha: Looking::Often.alpha(),
             }),
         },
         cells: Vec::new(),

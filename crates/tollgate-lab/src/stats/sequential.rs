@@ -1,7 +1,8 @@
 //! Interim looks at a run under way: how wide an interval must be if one may stop at any of several looks.
 //!
 //! S. J. Pocock, Group sequential methods in the design and analysis of clinical trials, Biometrika 64 (1977): each look claims
-//! at one level, so that all of them together claim at 5 %. What it deliberately does not do: look between the looks, or stop
+//! at one level, so that all of them together claim at 5 %. His constant for four looks, 0.018, is that of looks at equal distances
+//! and of a known spread; ours double their blocks, agree less with each other, and would claim at 5.8 %. What it deliberately does not do: look between the looks, or stop
 //! because something is significant; when to stop is asked of the width alone.
 
 use super::ALPHA;
@@ -9,8 +10,9 @@ use super::ALPHA;
 /// Blocks after which one looks; the last is the end.
 pub const INTERIM_LOOKS: [u32; 4] = [8, 16, 32, 64];
 
-/// Probability of a false claim at each look, such that of all four together it is 5 %.
-pub const ALPHA_OF_AN_INTERIM_LOOK: f64 = 0.018;
+/// Probability of a false claim at each look, such that of all four together it is 5 %: 4.9 % of 600,000 synthetic runs of equals by
+/// Student's t over 8, 16, 32 and 64 blocks (0.0154 would be 5.0 %, 0.018 is 5.8 %).
+pub const ALPHA_OF_AN_INTERIM_LOOK: f64 = 0.015;
 
 /// Whether the blocks of a run are looked at once or several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +54,7 @@ mod tests {
     use crate::stats::synthetic::Noise;
     use crate::stats::{Interval, mean_interval};
 
-    const RUNS: usize = 4_000;
+    const RUNS: usize = 10_000;
 
     fn runs(seed: u64, mut is_counted: impl FnMut(&[Interval]) -> bool) -> usize {
         let mut noise = Noise::of(seed);
@@ -69,8 +71,8 @@ mod tests {
     fn whoever_looks_four_times_is_wrong_in_about_5_percent_and_with_plain_intervals_in_far_more() {
         let is_wrong = |interval: &Interval| interval.low > 0.0 || interval.high < 0.0;
         let wrong = runs(31, |looks| looks.iter().any(is_wrong));
-        // Pocock's level is that of looks at equal distances; as the blocks double, the looks agree less with each other.
-        assert!((180..=240).contains(&wrong), "{wrong} of {RUNS}");
+        // 4.9 %, give or take twice its error; at 0.018 they would be 580.
+        assert!((445..=535).contains(&wrong), "{wrong} of {RUNS}");
         let plain = runs(31, |looks| looks.iter().any(|interval| interval.p < ALPHA));
         assert!(plain > 2 * wrong, "{plain} of {RUNS}");
     }
@@ -84,7 +86,7 @@ mod tests {
                 stopped.low <= 0.0 && 0.0 <= stopped.high
             };
             let covering = runs(seed, covers);
-            assert!(covering >= 3_700, "{covering} of {RUNS} at a width of {width}");
+            assert!(covering >= 9_350, "{covering} of {RUNS} at a width of {width}");
         }
     }
 
@@ -94,7 +96,7 @@ mod tests {
             assert!((looking.probability(p) - expected).abs() < 1e-12, "{looking:?} {p}");
         };
         check(Looking::Once, 0.04, 0.04);
-        check(Looking::Often, 0.018, 0.05);
+        check(Looking::Often, 0.015, 0.05);
         check(Looking::Often, 0.5, 1.0);
     }
 

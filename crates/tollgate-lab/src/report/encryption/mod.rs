@@ -37,19 +37,23 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
         return afar;
     }
     let mut texts = vec![
-        "times in ms; [..]: 95 % interval; CPU: subject's time for one request; toll on time: of a request with all users waiting for theirs, the inverse of throughput".to_owned(),
-        "tolls on times of single answers are only given at equal rate: who waits for a slower server offers it less".to_owned(),
+        format!(
+            "times in ms; [..]: {} interval; CPU: subject's time for one request; toll on time: of a request with all users waiting for theirs, the inverse of throughput",
+            sentence::confidence(run)
+        ),
+        "tolls on times of single answers are only given at equal rate: who waits for a slower server offers it less"
+            .to_owned(),
     ];
-    texts.extend(too_few_answers(run));
-    let has = |verdict| run.tolls.iter().any(|toll| toll.verdict == verdict);
-    if has(TollVerdict::NoToll) {
-        texts.push(format!("= no toll: the whole interval inside {}", sentence::band(run)));
     if run.cells.iter().any(|cell| cell.equal_rate.is_some()) {
         texts.push(
             "what stands at equal rate is of one start of the servers, the last: what starts differ by is in no interval of it"
                 .to_owned(),
         );
     }
+    texts.extend(too_few_answers(run));
+    let has = |verdict| run.tolls.iter().any(|toll| toll.verdict == verdict);
+    if has(TollVerdict::NoToll) {
+        texts.push(format!("= no toll: the whole interval inside {}", sentence::band(run)));
     }
     if has(TollVerdict::Unclear) {
         texts

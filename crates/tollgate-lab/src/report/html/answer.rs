@@ -30,9 +30,13 @@ pub(super) fn head(view: &View<'_>) -> Option<String> {
         "" => String::new(),
         cpu => format!(" · {} × {}", run.machine.cores, cpu),
     };
+    let of_tolls = match run.settings.looks {
+        Some(looks) => format!(", of tolls {}", looks.confidence()),
+        None => String::new(),
+    };
     let _ = write!(
         html,
-        "<p class=\"meta\">{}{} · {} blocks · {} {}s · intervals are 95 %</p></header>",
+        "<p class=\"meta\">{}{} · {} blocks · {} {}s · intervals are 95 %{of_tolls}</p></header>",
         escape(&day(&run.started)),
         escape(&machine),
         blocks,
@@ -137,7 +141,7 @@ fn card(view: &View<'_>, variant: &Variant, baseline: &str, index: usize) -> Str
                 html,
                 "<p class=\"ratio\">{}<span>×</span></p><p class=\"interval\">{}</p><p class=\"verdict\">{}</p>",
                 number::grouped(toll.ratio, decimals.min(2)),
-                escape(&interval(toll)),
+                escape(&interval(toll, &sentence::confidence(run))),
                 escape(&format!(
                     "the {of_what} with {baseline}, at {}{}",
                     sentence::level(&run.experiment, at),
@@ -177,12 +181,12 @@ fn card(view: &View<'_>, variant: &Variant, baseline: &str, index: usize) -> Str
     html
 }
 
-fn interval(toll: &Toll) -> String {
+fn interval(toll: &Toll, confidence: &str) -> String {
     let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
     if number::is_exact(toll.low, toll.high) {
         return "exact: the same in every block".to_owned();
     }
-    format!("95 % between {} and {}", number::grouped(toll.low, decimals), number::grouped(toll.high, decimals))
+    format!("{confidence} between {} and {}", number::grouped(toll.low, decimals), number::grouped(toll.high, decimals))
 }
 
 /// What must stand beside a ratio that is not plainly a toll.

@@ -89,7 +89,8 @@ fn tolls_at(view: &View<'_>, at: u64, why: Option<Chosen>, (place, is_last): (us
         None => format!("Tolls at {level}"),
     };
     let description = format!(
-        "Bars from 1 to each variant's ratio over its baseline, with 95 % intervals, for {}. {}",
+        "Bars from 1 to each variant's ratio over its baseline, with {} intervals, for {}. {}",
+        sentence::confidence(run),
         panels.iter().map(|panel| panel.title).collect::<Vec<_>>().join(", "),
         sentence::answer(run, "×")
     );

@@ -44,8 +44,9 @@ fn bars(view: &View<'_>, group: &Group<'_>, place: usize) -> String {
     let level = sentence::level(&run.experiment, group.level);
     let title = format!("{} by tollgate at {level}{afar}", peers::title(run, group.peer));
     let description = format!(
-        "Bars from 1 to what {} took by what tollgate took, with 95 % intervals, for {}.",
+        "Bars from 1 to what {} took by what tollgate took, with {} intervals, for {}.",
         group.peer,
+        sentence::confidence(run),
         titles.join(", ")
     );
     let draw = |id: &str, size| {
