@@ -117,7 +117,7 @@ pub struct RatioOf {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// Confidence of the interval, as a share: 0.95, or Pocock's 0.982 where either run looked several times.
+    /// Confidence of the interval, as a share: 0.95, or Pocock's 0.985 where either run looked several times.
     pub confidence_share: f64,
     /// Half the width of the band around 1 inside which the whole interval must lie for "no difference", as a share: the
     /// narrower one of the two runs.

@@ -192,10 +192,10 @@ fn a_reader_is_told_the_band_and_the_confidence_by_which_runs_are_judged() {
         assert!(!text.contains("looked several times"), "{text}");
     }
     two.settings.equivalence_share = 0.015;
-    two.settings.looks = Some(Looks { width: 0.02, done: 2, is_reached: true });
+    two.settings.looks = Some(Looks { width: 0.02, done: 2, is_reached: true, alpha: 0.015 });
     for text in told(&one, &two) {
         assert!(text.contains("inside ± 1.5 %; where a run looked several times, its tolls"), "{text}");
-        assert!(text.contains("98.2 %"), "{text}");
+        assert!(text.contains("98.5 %"), "{text}");
     }
 }
 
