@@ -3,6 +3,7 @@
 //! What a module of a crate does is tested in that crate; here it is exit codes, texts, files and signals.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod ab;
 mod command_line;
 mod compare;
 #[allow(dead_code, reason = "it is shared, and no test binary needs all of it")]
