@@ -30,10 +30,13 @@ pub const FIGURES: [Figure; 6] =
     [Figure::UnitTime, Figure::SubjectCpu, Figure::Bytes, Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate];
 
 /// Rules of validity that are about the load at equal rate alone: they say nothing of the closed one.
-pub const RATE_RULES: [&str; 11] = [
+pub const RATE_RULES: [&str; 14] = [
     "lateness",
     "rate",
     "rate-errors",
+    "rate-generator-errors",
+    "rate-content",
+    "rate-fresh-connections",
     "rate-handshakes",
     "rate-client-saturation",
     "rate-run-queue",

@@ -3,18 +3,19 @@
 //! Pure rules over what was recorded, so that each can be proved by a made-up fault. What they deliberately do not do:
 //! repair a figure, or drop a trial.
 
+pub(crate) mod answers;
 pub(crate) mod at_rate;
 pub mod batch;
 pub(crate) mod drift;
 pub(crate) mod held_up;
 pub(crate) mod ranks;
 mod scenario;
+pub(crate) mod stalls;
 mod systems;
+pub(crate) mod unsent;
 mod users;
 
-use std::collections::BTreeMap;
-
-use tollgate_net::http1::client::ErrorClass as NetworkClass;
+use hdrhistogram::Histogram;
 
 use crate::load::LittlesLaw;
 use crate::load::recorder::Transfers;
@@ -61,8 +62,16 @@ pub struct Evidence<'a> {
     pub ticks: Ticks,
     /// The same during those at equal rate.
     pub rate_ticks: Ticks,
+    /// How late the generator noticed its own heartbeat during those with users who wait; absent where it has none.
+    pub beats: Option<&'a Histogram<u64>>,
+    /// The same during those at equal rate.
+    pub rate_beats: Option<&'a Histogram<u64>>,
     /// Connections that the users had opened before the first trial or were entitled to.
     pub connections_entitled: u64,
+    /// Connections that were opened at equal rate.
+    pub rate_connections: u64,
+    /// Those that its users might open: one each, when they first come.
+    pub rate_connections_entitled: u64,
     /// Starts of the subject after which response times did not settle.
     pub unsteady_starts: u32,
     /// Whether variant and baseline are measured on the same system.
@@ -105,10 +114,10 @@ struct Finding {
 
 /// All rules in the order of the report.
 const RULES: &[(&str, Rule)] = &[
-    ("errors", errors),
-    ("generator-errors", generator_errors),
+    ("errors", answers::errors),
+    ("generator-errors", answers::generator_errors),
     (SETTLEMENT, settlement),
-    ("content", content),
+    ("content", answers::content),
     ("littles-law", littles_law),
     (DIFFERENT_BACKEND, systems::different_backend),
     ("different-host", systems::different_host),
@@ -123,13 +132,16 @@ const RULES: &[(&str, Rule)] = &[
     ("stalls", |evidence| held_up::stalls(&evidence.closed())),
     ("joint", |evidence| held_up::joint(&evidence.closed())),
     (BACKEND, backend),
-    ("fresh-connections", fresh_connections),
+    ("fresh-connections", answers::fresh_connections),
     ("listen-overflow", |evidence| held_up::listen_overflow(&evidence.closed())),
     ("retransmissions", |evidence| held_up::retransmissions(&evidence.closed())),
     ("handshakes", at_rate::handshakes),
     ("lateness", at_rate::lateness),
     ("rate", at_rate::rate),
-    ("rate-errors", at_rate::rate_errors),
+    ("rate-errors", answers::rate_errors),
+    ("rate-generator-errors", answers::rate_generator_errors),
+    ("rate-content", answers::rate_content),
+    ("rate-fresh-connections", answers::rate_fresh_connections),
     ("rate-handshakes", at_rate::rate_handshakes),
     ("rate-client-saturation", |evidence| held_up::at_equal_rate(evidence, held_up::client_saturation)),
     ("rate-run-queue", |evidence| held_up::at_equal_rate(evidence, held_up::run_queue)),
@@ -196,49 +208,6 @@ pub fn subject_died(variant: &str, level: u64, how: &str) -> Validity {
     }
 }
 
-fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
-    let cell = evidence.cell;
-    let failed: u64 = cell.errors.values().sum();
-    let asked = cell.requests + failed;
-    let share = failed as f64 / asked.max(1) as f64;
-    let finding = |verdict, remedy| Finding {
-        verdict,
-        reason: format!("{failed} of {asked} requests failed ({})", classes(&cell.errors)),
-        remedy,
-        value: share,
-        bound: ERROR_SHARE_MAX,
-    };
-    if asked == 0 {
-        return Some(Finding {
-            verdict: Verdict::Refused,
-            reason: "0 requests were answered".to_owned(),
-            remedy: "let the run go on to its end",
-            value: 0.0,
-            bound: 1.0,
-        });
-    }
-    match failed {
-        0 => None,
-        _ if share > ERROR_SHARE_MAX => {
-            Some(finding(Verdict::Refused, "find out why the subject fails; failures are cheaper than answers"))
-        }
-        _ => Some(finding(Verdict::Marked, "the failures are counted, their times are not among the answers'")),
-    }
-}
-
-/// Failures that are the generator's own: the subject was never asked.
-fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
-    let count = |class: &NetworkClass| evidence.cell.errors.get(class.name()).copied().unwrap_or(0);
-    let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
-    (ports + descriptors > 0).then(|| Finding {
-        verdict: Verdict::Refused,
-        reason: format!("the generator had no port for {ports} requests and no descriptor for {descriptors}"),
-        remedy: "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users",
-        value: (ports + descriptors) as f64,
-        bound: 0.0,
-    })
-}
-
 /// What is said of a cell that has no figures, but whose account was not settled.
 pub fn unsettled(variant: &str, level: u64, transfers: &Transfers) -> Option<Validity> {
     let finding = unsettled_finding(transfers.settlement, transfers.fault.as_deref()?);
@@ -261,31 +230,6 @@ fn unsettled_finding(settlement: Settlement, fault: &str) -> Finding {
         value: (lost + surplus + wrong) as f64,
         bound: 0.0,
     }
-}
-
-fn content(evidence: &Evidence<'_>) -> Option<Finding> {
-    let cell = evidence.cell;
-    let wrong = cell.errors.get("content").copied().unwrap_or(0);
-    if wrong > 0 {
-        return Some(Finding {
-            verdict: Verdict::Refused,
-            reason: format!(
-                "{wrong} answers were not what was asked for: {}",
-                cell.error_examples.get("content").map_or("", String::as_str)
-            ),
-            remedy: "compare the answer with the variant's `format`, `detail` and `key`",
-            value: wrong as f64,
-            bound: 0.0,
-        });
-    }
-    let share = evidence.checked as f64 / cell.requests.max(1) as f64;
-    (cell.requests > 0 && share < 1.0).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0),
-        remedy: scenario::how_contents_are_checked(cell),
-        value: share,
-        bound: 1.0,
-    })
 }
 
 fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -357,27 +301,6 @@ fn backend(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
-    if evidence.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some()) {
-        // To open them is what is measured.
-        return None;
-    }
-    let cell = evidence.cell;
-    let fresh = cell.connections.saturating_sub(evidence.connections_entitled);
-    let share = fresh as f64 / cell.requests.max(1) as f64;
-    (share > FRESH_SHARE_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("{fresh} connections were opened again for {} answers", cell.requests),
-        remedy: "raise the subject's keep-alive limits, or compare variants that connect alike",
-        value: share,
-        bound: FRESH_SHARE_MAX,
-    })
-}
-
-fn classes(errors: &BTreeMap<String, u64>) -> String {
-    errors.iter().map(|(class, count)| format!("{class}: {count}")).collect::<Vec<_>>().join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -416,7 +339,11 @@ mod tests {
             settling: NOTHING_BEFORE,
             ticks: Ticks { total: 1000, idle: 400, steal: 0 },
             rate_ticks: Ticks { total: 1000, idle: 400, steal: 0 },
+            beats: None,
+            rate_beats: None,
             connections_entitled: 20,
+            rate_connections: 0,
+            rate_connections_entitled: 0,
             unsteady_starts: 0,
             systems: Systems::Same,
             unsettled: None,
@@ -503,6 +430,18 @@ mod tests {
     fn a_baseline_on_another_system_is_marked() {
         check(|_, evidence| evidence.systems = Systems::BuiltInAndTheirs, &[(DIFFERENT_BACKEND, Verdict::Marked)]);
         check(|_, evidence| evidence.systems = Systems::BothTheirs, &[("different-host", Verdict::Marked)]);
+    }
+
+    #[test]
+    fn a_generator_whose_heartbeat_is_late_is_marked_by_the_beats_of_that_load() {
+        let mut cell = sound();
+        cell.equal_rate = Some(at_rate::tests::offered());
+        let late = stalls::tests::beats(1_600, &[100]);
+        let rules = |evidence: &Evidence<'_>| judge(evidence).into_iter().map(|doubt| doubt.rule).collect::<Vec<_>>();
+        assert_eq!(rules(&Evidence { beats: Some(&late), ..evidence(&cell) }), ["stalls"]);
+        assert_eq!(rules(&Evidence { rate_beats: Some(&late), ..evidence(&cell) }), ["rate-stalls"]);
+        let sound = stalls::tests::beats(1_600, &[]);
+        assert_eq!(rules(&Evidence { beats: Some(&sound), rate_beats: Some(&sound), ..evidence(&cell) }), ["all"]);
     }
 
     #[test]

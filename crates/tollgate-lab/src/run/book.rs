@@ -40,6 +40,8 @@ struct AtRate {
     groups: Groups,
     wall: Duration,
     used: ThreadsUsed,
+    /// Of each worker the most users that came in a trial: they stay, with their connections.
+    came_most: Vec<u64>,
     ticks: Ticks,
     tcp: TcpCounts,
 }
@@ -246,11 +248,14 @@ impl Book {
             groups: Groups::new(offer.blocks, offer.answers_per_block),
             wall: Duration::ZERO,
             used: ThreadsUsed::default(),
+            came_most: Vec::new(),
             ticks: Ticks::default(),
             tcp: TcpCounts::default(),
         });
         rate.wall += measured.wall;
         rate.used = rate.used.plus(measured.used);
+        rate.came_most.resize(rate.came_most.len().max(measured.came.len()), 0);
+        rate.came_most.iter_mut().zip(&measured.came).for_each(|(most, came)| *most = (*most).max(*came));
         rate.ticks = rate.ticks.plus(measured.ticks);
         rate.tcp = rate.tcp.plus(measured.tcp);
         rate.recorder.add(&measured.recorder);
@@ -536,7 +541,11 @@ impl Entry {
             unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
             ticks: self.ticks,
             rate_ticks: self.rate.as_ref().map(|rate| rate.ticks).unwrap_or_default(),
+            beats: self.recorder.stalls.as_ref(),
+            rate_beats: self.rate.as_ref().and_then(|rate| rate.recorder.stalls.as_ref()),
             connections_entitled: self.connections_entitled(),
+            rate_connections: self.rate.as_ref().map_or(0, |rate| rate.recorder.tally.connections),
+            rate_connections_entitled: self.rate.as_ref().map_or(0, |rate| rate.came_most.iter().sum()),
             unsteady_starts: self.unsteady_starts,
             connecting: self.connecting,
             subject_cores: self.subject_cores,

@@ -89,6 +89,8 @@ pub(super) struct Measured {
     pub(super) backend_cpu_ns: Option<u64>,
     /// What the generator used.
     pub(super) used: ThreadsUsed,
+    /// At a rate the users of each worker who came; else zeros.
+    pub(super) came: Vec<u64>,
     /// What all cores did.
     pub(super) ticks: Ticks,
     /// What the kernel counted of TCP.
@@ -247,6 +249,7 @@ impl Generator {
         let started = reports.iter().map(|report| report.started).min().unwrap_or(self.began);
         let finished = reports.iter().map(|report| report.finished).max().unwrap_or(started);
         let used = ThreadsUsed::of(reports.iter().map(|report| report.used));
+        let came = reports.iter().map(|report| report.recorder.tally.sends.users).collect();
         let mut reports = reports.into_iter();
         let mut recorder = reports.next().map(|report| report.recorder).unwrap_or_default();
         for report in reports {
@@ -260,6 +263,7 @@ impl Generator {
             subject_cpu_ns: None,
             backend_cpu_ns: None,
             used,
+            came,
             ticks: Ticks::default(),
             tcp: TcpCounts::default(),
             samples: Vec::new(),

@@ -3,23 +3,26 @@
 //!
 //! They are the same with users who wait and at equal rate, each load by what was seen while it lasted.
 
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+
+use super::stalls::{Stalled, stalled};
 use super::{CORES_BUSY_MAX, Evidence, Finding, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
 use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
-use crate::results::{GeneratorUse, Percentiles, Verdict};
+use crate::results::{Cell, GeneratorUse, Percentiles, Verdict};
 
-/// Beats are a millisecond apart: a shorter stall is none.
-const STALL_MS_MIN: f64 = 1.0;
-/// Stalls longer than this share of the slowest answers' time are in those answers.
-const STALL_SHARE_MAX: f64 = 0.1;
 /// Segments that are sent again wait for 200 ms or more: above this share of all they show in the 99th percentile of answers of
 /// a few segments.
 pub(crate) const RETRANSMITTED_SHARE_MAX: f64 = 0.001;
 /// Fewer are nothing, whatever share of a short load they are.
 const RETRANSMITTED_MIN: u64 = 3;
-/// The kernel sends again what is lost after 200 ms at the earliest, clocks of a histogram aside: where every answer came sooner,
+/// The kernel sends a lone segment again after 200 ms at the earliest, clocks of a histogram aside: where every answer came sooner,
 /// what it counted are segments and connections of others.
 const SENT_AGAIN_MS_MIN: f64 = 190.0;
+/// More than one segment has: of several a lost one is noticed by those behind it, and sent again within a round trip or two.
+const SEGMENT_BYTES: f64 = 1400.0;
 
 /// What helps against stalls.
 pub(crate) const STALLS_REMEDY: &str = "stop what else runs on this machine, or give the generator a core of its own";
@@ -29,36 +32,25 @@ pub(crate) const TURNED_AWAY_REMEDY: &str = "raise the server's backlog and net.
 pub(crate) const RETRANSMITTED_REMEDY: &str =
     "look for full listeners, lost packets and small socket buffers (`nstat -az | grep -i tcp`)";
 
-/// A stall of the generator.
-pub(crate) struct Stalled {
-    pub(crate) reason: String,
-    pub(crate) stall_ms: f64,
-    pub(crate) bound_ms: f64,
+/// What a load shows by itself of what the kernel counts of TCP for all programs together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    pub(crate) response_ms: Percentiles,
+    pub(crate) failed: u64,
+    /// Mean bytes of a request or of an answer, whichever are more.
+    pub(crate) larger_bytes: f64,
 }
 
-/// Whether the generator was held up for longer than may be beside these answers; in a short time by the highest percentile
-/// that its beats are enough for.
-pub(crate) fn stalled(stalls_ms: Percentiles, response_ms: Percentiles) -> Option<Stalled> {
-    let Percentiles { p50, p90, p95, p99, p999, .. } = stalls_ms;
-    let by_share = [(p999, "p99.9"), (p99, "p99"), (p95, "p95"), (p90, "p90"), (p50, "p50")];
-    let (stall_ms, at) = by_share.into_iter().find_map(|(stall_ms, at)| Some((stall_ms?, at)))?;
-    let slowest_ms = slowest(response_ms);
-    let bound_ms = STALL_MS_MIN.max(STALL_SHARE_MAX * slowest_ms.unwrap_or(0.0));
-    let beside = slowest_ms.map(|slowest_ms| format!(", beside a slowest answer in a hundred of {slowest_ms:.2} ms"));
-    let reason =
-        || format!("the generator's heartbeat was {stall_ms:.1} ms late at {at}{}", beside.unwrap_or_default());
-    (stall_ms > bound_ms).then(|| Stalled { reason: reason(), stall_ms, bound_ms })
-}
+impl Shown {
+    /// The counts, where one of its requests failed, or one of its answers took as long as what is sent again after a time.
+    pub(crate) fn waited(self, tcp: TcpCounts) -> Option<TcpCounts> {
+        (self.failed > 0 || self.response_ms.max >= SENT_AGAIN_MS_MIN).then_some(tcp)
+    }
 
-/// The 99th percentile, or of few answers the highest one that there is.
-fn slowest(times: Percentiles) -> Option<f64> {
-    times.p99.or(times.p95).or(times.p90).or(times.p50)
-}
-
-/// What the kernel counted of TCP for all programs together, where something of it may have happened to this load: one of its
-/// requests failed, or one of its answers took as long as what is sent again.
-pub(crate) fn felt(tcp: TcpCounts, response_ms: Percentiles, failed: u64) -> Option<TcpCounts> {
-    (failed > 0 || response_ms.max >= SENT_AGAIN_MS_MIN).then_some(tcp)
+    /// The counts, where segments that are sent again may be its own: larger requests or answers need not have waited for it.
+    pub(crate) fn sent_again(self, tcp: TcpCounts) -> Option<TcpCounts> {
+        if self.larger_bytes > SEGMENT_BYTES { Some(tcp) } else { self.waited(tcp) }
+    }
 }
 
 /// That connections were turned away, if any were.
@@ -86,39 +78,44 @@ pub(crate) fn retransmitted(tcp: TcpCounts) -> Option<String> {
 
 /// How generator, machine and network were while one load lasted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Circumstances {
+pub(super) struct Circumstances<'a> {
     generator: GeneratorUse,
+    beats: Option<&'a Histogram<u64>>,
     tcp: Option<TcpCounts>,
     ticks: Ticks,
-    response_ms: Percentiles,
-    failed: u64,
+    shown: Shown,
 }
 
-impl Circumstances {
-    fn felt(&self) -> Option<TcpCounts> {
-        felt(self.tcp?, self.response_ms, self.failed)
-    }
-}
-
-impl Evidence<'_> {
+impl<'a> Evidence<'a> {
     /// With users who wait.
-    pub(super) fn closed(&self) -> Circumstances {
+    pub(super) fn closed(&self) -> Circumstances<'a> {
         let cell = self.cell;
-        let (generator, tcp, response_ms) = (cell.generator, cell.tcp, cell.response_time_ms);
-        Circumstances { generator, tcp, ticks: self.ticks, response_ms, failed: cell.errors.values().sum() }
+        let shown = self.shown(cell.response_time_ms, &cell.errors);
+        Circumstances { generator: cell.generator, beats: self.beats, tcp: cell.tcp, ticks: self.ticks, shown }
+    }
+
+    /// Requests and answers are as large at equal rate as they are with users who wait.
+    fn shown(&self, response_ms: Percentiles, errors: &BTreeMap<String, u64>) -> Shown {
+        let Cell { bytes_received, bytes_sent, requests, errors: closed, .. } = self.cell;
+        let asked = requests + closed.values().sum::<u64>();
+        let larger_bytes = *bytes_received.max(bytes_sent) as f64 / asked.max(1) as f64;
+        Shown { response_ms, failed: errors.values().sum(), larger_bytes }
     }
 }
 
 /// What a rule finds of the load at equal rate, where there was one.
-pub(super) fn at_equal_rate(evidence: &Evidence<'_>, rule: fn(&Circumstances) -> Option<Finding>) -> Option<Finding> {
+pub(super) fn at_equal_rate(
+    evidence: &Evidence<'_>,
+    rule: fn(&Circumstances<'_>) -> Option<Finding>,
+) -> Option<Finding> {
     let rate = evidence.cell.equal_rate.as_ref()?;
-    let (generator, tcp, response_ms) = (rate.generator, rate.tcp, rate.response_time_ms);
-    let failed = rate.errors.values().sum();
-    let found = rule(&Circumstances { generator, tcp, ticks: evidence.rate_ticks, response_ms, failed })?;
+    let shown = evidence.shown(rate.response_time_ms, &rate.errors);
+    let (beats, ticks) = (evidence.rate_beats, evidence.rate_ticks);
+    let found = rule(&Circumstances { generator: rate.generator, beats, tcp: rate.tcp, ticks, shown })?;
     Some(Finding { reason: format!("at equal rate {}", found.reason), ..found })
 }
 
-pub(super) fn client_saturation(seen: &Circumstances) -> Option<Finding> {
+pub(super) fn client_saturation(seen: &Circumstances<'_>) -> Option<Finding> {
     let share = seen.generator.cpu_share;
     (share > GENERATOR_SHARE_MAX).then(|| Finding {
         verdict: Verdict::Marked,
@@ -129,7 +126,7 @@ pub(super) fn client_saturation(seen: &Circumstances) -> Option<Finding> {
     })
 }
 
-pub(super) fn run_queue(seen: &Circumstances) -> Option<Finding> {
+pub(super) fn run_queue(seen: &Circumstances<'_>) -> Option<Finding> {
     let share = seen.generator.run_queue_share;
     (share > RUN_QUEUE_SHARE_MAX).then(|| Finding {
         verdict: Verdict::Marked,
@@ -140,7 +137,7 @@ pub(super) fn run_queue(seen: &Circumstances) -> Option<Finding> {
     })
 }
 
-pub(super) fn joint(seen: &Circumstances) -> Option<Finding> {
+pub(super) fn joint(seen: &Circumstances<'_>) -> Option<Finding> {
     let busy = seen.ticks.busy_share();
     (busy > CORES_BUSY_MAX).then(|| Finding {
         verdict: Verdict::Marked,
@@ -154,13 +151,13 @@ pub(super) fn joint(seen: &Circumstances) -> Option<Finding> {
     })
 }
 
-pub(super) fn stalls(seen: &Circumstances) -> Option<Finding> {
-    let Stalled { reason, stall_ms, bound_ms } = stalled(seen.generator.stalls_ms, seen.response_ms)?;
+pub(super) fn stalls(seen: &Circumstances<'_>) -> Option<Finding> {
+    let Stalled { reason, stall_ms, bound_ms } = stalled(seen.beats, seen.shown.response_ms)?;
     Some(Finding { verdict: Verdict::Marked, reason, remedy: STALLS_REMEDY, value: stall_ms, bound: bound_ms })
 }
 
-pub(super) fn listen_overflow(seen: &Circumstances) -> Option<Finding> {
-    let tcp = seen.felt()?;
+pub(super) fn listen_overflow(seen: &Circumstances<'_>) -> Option<Finding> {
+    let tcp = seen.shown.waited(seen.tcp?)?;
     Some(Finding {
         verdict: Verdict::Marked,
         reason: turned_away(tcp)?,
@@ -170,8 +167,8 @@ pub(super) fn listen_overflow(seen: &Circumstances) -> Option<Finding> {
     })
 }
 
-pub(super) fn retransmissions(seen: &Circumstances) -> Option<Finding> {
-    let tcp = seen.felt()?;
+pub(super) fn retransmissions(seen: &Circumstances<'_>) -> Option<Finding> {
+    let tcp = seen.shown.sent_again(seen.tcp?)?;
     Some(Finding {
         verdict: Verdict::Marked,
         reason: retransmitted(tcp)?,
@@ -181,7 +178,7 @@ pub(super) fn retransmissions(seen: &Circumstances) -> Option<Finding> {
     })
 }
 
-pub(super) fn steal(seen: &Circumstances) -> Option<Finding> {
+pub(super) fn steal(seen: &Circumstances<'_>) -> Option<Finding> {
     steal_finding(seen.ticks)
 }
 
@@ -202,27 +199,14 @@ mod tests {
     use super::super::judge;
     use super::super::tests::{evidence, sound};
     use super::*;
-    use crate::results::Cell;
-
     fn check(change: impl FnOnce(&mut Cell), expected: &str) {
         let mut cell = sound();
         cell.response_time_ms = Percentiles { p50: Some(1.0), p99: Some(20.0), max: 200.0, ..Percentiles::default() };
+        (cell.bytes_sent, cell.bytes_received) = (cell.requests * 200, cell.requests * 600);
         change(&mut cell);
         let found = judge(&evidence(&cell));
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].rule, expected, "{found:?}");
-    }
-
-    #[test]
-    fn a_heartbeat_later_than_a_tenth_of_the_slowest_answers_is_marked() {
-        let late = |p999: Option<f64>, p99: Option<f64>| Percentiles { p999, p99, ..Percentiles::default() };
-        check(|cell| cell.generator.stalls_ms = late(Some(2.0), Some(1.0)), "all");
-        check(|cell| cell.generator.stalls_ms = late(Some(2.1), Some(1.0)), "stalls");
-        // Too few beats for the highest percentile.
-        check(|cell| cell.generator.stalls_ms = late(None, Some(2.1)), "stalls");
-        check(|cell| (cell.generator.stalls_ms, cell.response_time_ms.p99) = (late(Some(1.0), None), Some(0.2)), "all");
-        check(|cell| (cell.generator.stalls_ms, cell.response_time_ms.p99) = (late(Some(1.1), None), None), "stalls");
-        check(|cell| cell.generator.stalls_ms = Percentiles::default(), "all");
     }
 
     #[test]
@@ -261,7 +245,26 @@ mod tests {
         check(of(180.0), "all");
         check(of(200.0), "listen-overflow");
         let counts = TcpCounts { listen_drops: 4, ..TcpCounts::default() };
-        assert_eq!(felt(counts, Percentiles::default(), 1), Some(counts));
-        assert_eq!(felt(counts, Percentiles::default(), 0), None);
+        let shown = |failed| Shown { response_ms: Percentiles::default(), failed, larger_bytes: 600.0 };
+        assert_eq!(shown(1).waited(counts), Some(counts));
+        assert_eq!(shown(0).waited(counts), None);
+    }
+
+    #[test]
+    fn what_is_sent_again_of_large_requests_and_answers_is_marked_though_nobody_waited_long_for_it() {
+        let of = |bytes_sent: u64, bytes_received: u64, listen_drops: u64| {
+            move |cell: &mut Cell| {
+                cell.response_time_ms.max = 20.0;
+                (cell.bytes_sent, cell.bytes_received) = (cell.requests * bytes_sent, cell.requests * bytes_received);
+                let (segments_sent, segments_retransmitted) = (90_000, 1_000);
+                let tcp = TcpCounts { listen_drops, segments_sent, segments_retransmitted, ..TcpCounts::default() };
+                cell.tcp = Some(tcp);
+            }
+        };
+        check(of(200, 1_400, 0), "all");
+        check(of(200, 60_000, 0), "retransmissions");
+        check(of(60_000, 200, 0), "retransmissions");
+        // Who is turned away waits for a second, however large its request is.
+        check(of(200, 60_000, 4), "retransmissions");
     }
 }

@@ -1,6 +1,7 @@
 //! Rules about scenarios: whether their trials were as long as they were to be.
 
-use super::at_rate::{GENERATOR_REMEDY, Late, Punctuality, SENT_SHARE_MIN};
+use super::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
+use super::unsent::{SENT_SHARE_MIN, Unsent};
 use super::{Evidence, Finding};
 use crate::results::{Cell, IterationsOffered, Played, Verdict};
 
@@ -31,17 +32,26 @@ pub(super) fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
 pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;
-    let begun = offered.intended.saturating_sub(offered.unstarted) as f64;
-    let share = begun / offered.intended.max(1) as f64;
-    (share < SENT_SHARE_MIN).then(|| Finding {
-        verdict: if played.staged.is_some() { Verdict::Marked } else { Verdict::Refused },
-        reason: format!("{} of {} iterations were due and never begun", offered.unstarted, offered.intended),
-        remedy: match punctuality(played, offered).own() {
-            Some(_) => GENERATOR_REMEDY,
-            None => "allow more users (`users_max`), or offer less",
-        },
-        value: share,
-        bound: SENT_SHARE_MIN,
+    let unsent = Unsent { intended: offered.intended, unsent: offered.unstarted };
+    let remedy = |users| if punctuality(played, offered).own().is_some() { GENERATOR_REMEDY } else { users };
+    if unsent.is_too_much() {
+        return Some(Finding {
+            verdict: if played.staged.is_some() { Verdict::Marked } else { Verdict::Refused },
+            reason: format!("{} of {} iterations were due and never begun", offered.unstarted, offered.intended),
+            remedy: remedy("allow more users (`users_max`), or offer less"),
+            value: unsent.sent_share(),
+            bound: SENT_SHARE_MIN,
+        });
+    }
+    // An iteration that is begun late is late in its first step.
+    let of_steps = || unsent.lacking(evidence.cell.response_time_ms, (played.steps.len() as u64).max(1));
+    let lacking = unsent.lacking(played.iteration_time_ms, 1).or_else(of_steps)?;
+    Some(Finding {
+        verdict: Verdict::Marked,
+        reason: unsent.told(&lacking, "iterations", "begun"),
+        remedy: remedy("allow more users (`users_max`), or let trials go on longer (`slice_ms`)"),
+        value: unsent.sent_share(),
+        bound: lacking.sent_share_min,
     })
 }
 
@@ -94,7 +104,7 @@ mod tests {
             let mut offered = IterationsOffered {
                 arrivals: Arrivals::Constant,
                 intended: 1000,
-                unstarted: 10,
+                unstarted: 0,
                 users: 20.0,
                 users_max: 200,
                 lateness_ms: times(0.1, 0.9),
@@ -103,6 +113,7 @@ mod tests {
             change(&mut offered);
             let staged = Staged { unit: StageUnit::PerSecond, times: 1, stages: Vec::new(), course: Vec::new() };
             let mut cell = sound();
+            cell.response_time_ms = times(2.0, 9.0);
             cell.played = Some(Played {
                 offered: Some(offered),
                 staged: is_staged.then_some(staged),
@@ -118,6 +129,9 @@ mod tests {
             assert_eq!(found, expected);
         };
         check(|_| {}, false, &[]);
+        // Of what is to be beyond the 99th percentile a tenth may be missing.
+        check(|offered| (offered.intended, offered.unstarted) = (10_000, 9), false, &[]);
+        check(|offered| offered.unstarted = 10, false, &[Verdict::Marked]);
         check(|offered| offered.unstarted = 11, false, &[Verdict::Refused]);
         check(|offered| offered.unstarted = 11, true, &[Verdict::Marked]);
         check(|offered| offered.lateness_ms.p99 = Some(1.1), false, &[Verdict::Marked]);

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evidence, Finding, classes};
+use super::answers::classes;
+use super::{Evidence, Finding};
 use crate::load::recorder::Tally;
 use crate::results::Verdict;
 

@@ -57,6 +57,7 @@ fn a_wrong_body_is_an_error_and_not_a_fast_answer() {
     let found = load(&closed(&server, 100, 2));
     assert_eq!((found.requests, found.errors["content"]), (0, 100));
     mark(&found, "answers", Verdict::Refused);
+    mark(&found, "content", Verdict::Refused);
 }
 
 #[test]

@@ -212,6 +212,17 @@ fn failures_at_equal_rate_refuse_what_is_said_of_it() {
     assert!(rate.errors["status-500"] > 0 && rate.generator.cpu_share > 0.0, "{rate:#?}");
 }
 
+#[test]
+fn connections_that_the_server_closes_are_marked_at_equal_rate_too() {
+    let of = |answers_a_connection| {
+        let server = Server::start(Answering { answers_a_connection, ..SOUND });
+        measure(&server, &at_equal_rate(0.2, 500, ""))
+    };
+    assert_eq!(doubt(&of(10), "rate-fresh-connections").verdict, Verdict::Marked);
+    let sound = of(usize::MAX);
+    assert!(sound.validity.iter().all(|doubt| doubt.rule != "rate-fresh-connections"), "{:#?}", sound.validity);
+}
+
 /// Single requests by two users who wait, and then at a share of what they reached; two trials of either.
 pub(crate) fn at_equal_rate(share: f64, rate_slice_ms: u32, connection: &str) -> String {
     format!(

@@ -293,14 +293,14 @@ impl Seen<'_> {
             .map(|law| law.without_core(little::between_reads(all, run_queue_share, wall_ms)));
         let generator_cpu_share = used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64;
         let response_time_ms = cells::percentiles(&all.response);
-        let errors = cells::errors(tally);
-        let stalls_ms = all.stalls.as_ref().map(cells::percentiles).unwrap_or_default();
+        let (errors, error_examples) = (cells::errors(tally), cells::error_examples(tally));
         let before = all.before.as_deref().map_or(Settling::NONE, Settling::of);
         let validity = marks::judge(&Evidence {
             requests: tally.requests,
             checked: tally.checked,
             errors: &errors,
             before: &before,
+            error_examples: &error_examples,
             offered: offered.as_ref(),
             is_staged: load.stages.is_some(),
             rows: Short::of(load, tally, *took).filter(|_| !self.interrupted),
@@ -308,9 +308,10 @@ impl Seen<'_> {
             littles_law,
             generator_cpu_share,
             run_queue_share,
-            stalls_ms,
+            beats: all.stalls.as_ref(),
             ticks: self.passed.ticks,
             tcp: self.passed.tcp,
+            larger_bytes: tally.received_bytes.max(tally.sent_bytes) as f64 / asked as f64,
             fresh_connections: match load.connection {
                 // At a rate users come as they are needed, fewer than there may be.
                 Connection::KeepAlive => {
@@ -338,7 +339,7 @@ impl Seen<'_> {
             concurrency: load.concurrency,
             requests: tally.requests,
             errors,
-            error_examples: cells::error_examples(tally),
+            error_examples,
             duration_ms: wall_ms,
             requests_per_second: tally.requests as f64 / took.as_secs_f64().max(1e-9),
             response_time_ms,
@@ -364,7 +365,7 @@ impl Seen<'_> {
             offered,
             generator_cpu_us_per_request: used.cpu_ns as f64 / 1e3 / asked as f64,
             generator_cpu_share,
-            generator_stalls_ms: stalls_ms,
+            generator_stalls_ms: all.stalls.as_ref().map(cells::percentiles).unwrap_or_default(),
             tcp: self.passed.tcp,
             // In stages users come and go: there is no number of them that could be found.
             littles_law: littles_law.filter(|_| load.stages.is_none()),

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tollgate_net::http1::client::ErrorClass as NetworkClass;
@@ -15,10 +16,13 @@ use crate::load::little::LittlesLaw;
 use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 use crate::results::{Percentiles, Verdict};
-use crate::validity::at_rate::{GENERATOR_REMEDY, Late, Punctuality, SENT_SHARE_MIN};
+use crate::validity::answers::wrong_answers;
+use crate::validity::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use crate::validity::held_up::{
-    self, RETRANSMITTED_REMEDY, RETRANSMITTED_SHARE_MAX, STALLS_REMEDY, Stalled, TURNED_AWAY_REMEDY,
+    self, RETRANSMITTED_REMEDY, RETRANSMITTED_SHARE_MAX, STALLS_REMEDY, Shown, TURNED_AWAY_REMEDY,
 };
+use crate::validity::stalls::{Stalled, stalled};
+use crate::validity::unsent::{SENT_SHARE_MIN, Unsent};
 use crate::validity::{
     CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
     STEAL_SHARE_MAX, Settling,
@@ -46,6 +50,7 @@ pub(super) struct Evidence<'a> {
     pub(super) requests: u64,
     pub(super) checked: u64,
     pub(super) errors: &'a BTreeMap<String, u64>,
+    pub(super) error_examples: &'a BTreeMap<String, String>,
     /// What failed while users came.
     pub(super) before: &'a Settling,
     pub(super) offered: Option<&'a Offered>,
@@ -58,9 +63,11 @@ pub(super) struct Evidence<'a> {
     pub(super) generator_cpu_share: f64,
     pub(super) run_queue_share: f64,
     /// How late the generator noticed its own heartbeat.
-    pub(super) stalls_ms: Percentiles,
+    pub(super) beats: Option<&'a Histogram<u64>>,
     pub(super) ticks: Ticks,
     pub(super) tcp: TcpCounts,
+    /// Mean bytes of a request or of an answer, whichever are more.
+    pub(super) larger_bytes: f64,
     /// Connections that were opened again where they were to be kept.
     pub(super) fresh_connections: u64,
     /// Requests that the log of each had no room for.
@@ -68,9 +75,9 @@ pub(super) struct Evidence<'a> {
 }
 
 impl Evidence<'_> {
-    /// What the kernel counted of TCP, where the load may have felt it.
-    fn felt(&self) -> Option<TcpCounts> {
-        held_up::felt(self.tcp, self.response_ms, self.errors.values().sum())
+    /// What the load shows by itself of what the kernel counts for all programs together.
+    fn shown(&self) -> Shown {
+        Shown { response_ms: self.response_ms, failed: self.errors.values().sum(), larger_bytes: self.larger_bytes }
     }
 }
 
@@ -84,8 +91,8 @@ const RULES: &[Rule] = &[
     ("rate", rate),
     ("lateness", lateness),
     ("littles-law", littles_law),
-    ("errors", errors),
     ("content", content),
+    ("errors", errors),
     ("rows", rows),
     ("samples", samples),
     ("settling", settling),
@@ -142,19 +149,24 @@ fn not_kept(evidence: &Evidence<'_>, mark: Mark) -> Mark {
 
 fn rate(evidence: &Evidence<'_>) -> Option<Mark> {
     let offered = evidence.offered?;
-    let Offered { intended, unsent, .. } = offered;
-    let sent = intended.saturating_sub(*unsent) as f64;
-    let share = sent / (*intended).max(1) as f64;
-    let remedy = match punctuality(evidence, offered).own() {
-        Some(_) => GENERATOR_REMEDY,
-        None => USERS_REMEDY,
-    };
-    let reason = || format!("{unsent} of {intended} requests could not be sent");
-    (share < SENT_SHARE_MIN).then(|| not_kept(evidence, mark("rate", reason(), remedy, (share, SENT_SHARE_MIN))))
+    let Offered { intended, unsent, .. } = *offered;
+    let remedy = |users| if punctuality(evidence, offered).own().is_some() { GENERATOR_REMEDY } else { users };
+    let of_all = Unsent { intended, unsent };
+    if of_all.is_too_much() {
+        let reason = format!("{unsent} of {intended} requests could not be sent");
+        let decided = (of_all.sent_share(), SENT_SHARE_MIN);
+        return Some(not_kept(evidence, mark("rate", reason, remedy(USERS_REMEDY), decided)));
+    }
+    let lacking = of_all.lacking(evidence.response_ms, 1)?;
+    let reason = of_all.told(&lacking, "requests", "sent");
+    Some(mark("rate", reason, remedy(LONGER_REMEDY), (of_all.sent_share(), lacking.sent_share_min)))
 }
 
 /// What helps where all users were at work.
 const USERS_REMEDY: &str = "all users were at work: allow more (-c), or offer less";
+
+/// What helps where some still waited at the end.
+const LONGER_REMEDY: &str = "let the load go on longer, or allow more users (-c)";
 
 /// By the generator's own doing the times are its own; for want of users they are those of so many users.
 fn lateness(evidence: &Evidence<'_>) -> Option<Mark> {
@@ -200,6 +212,10 @@ fn errors(evidence: &Evidence<'_>) -> Option<Mark> {
 }
 
 fn content(evidence: &Evidence<'_>) -> Option<Mark> {
+    if let Some((wrong, reason)) = wrong_answers(evidence.errors, evidence.error_examples) {
+        let remedy = "find out what came instead: a wrong answer is an error, however fast, and so may the others be";
+        return Some(refused("content", reason, remedy, (wrong as f64, 0.0)));
+    }
     let share = evidence.checked as f64 / evidence.requests.max(1) as f64;
     let unseen = (1.0 - share) * 100.0;
     let reason = || format!("the content of {unseen:.0} % of the answers was not looked at");
@@ -241,7 +257,7 @@ fn run_queue(evidence: &Evidence<'_>) -> Option<Mark> {
 }
 
 fn stalls(evidence: &Evidence<'_>) -> Option<Mark> {
-    let Stalled { reason, stall_ms, bound_ms } = held_up::stalled(evidence.stalls_ms, evidence.response_ms)?;
+    let Stalled { reason, stall_ms, bound_ms } = stalled(evidence.beats, evidence.response_ms)?;
     Some(mark("stalls", reason, STALLS_REMEDY, (stall_ms, bound_ms)))
 }
 
@@ -262,13 +278,13 @@ fn fresh_connections(evidence: &Evidence<'_>) -> Option<Mark> {
 }
 
 fn listen_overflow(evidence: &Evidence<'_>) -> Option<Mark> {
-    let tcp = evidence.felt()?;
+    let tcp = evidence.shown().waited(evidence.tcp)?;
     let reason = held_up::turned_away(tcp)?;
     Some(mark("listen-overflow", reason, TURNED_AWAY_REMEDY, (tcp.turned_away() as f64, 0.0)))
 }
 
 fn retransmissions(evidence: &Evidence<'_>) -> Option<Mark> {
-    let tcp = evidence.felt()?;
+    let tcp = evidence.shown().sent_again(evidence.tcp)?;
     let reason = held_up::retransmitted(tcp)?;
     let decided = (tcp.retransmitted_share(), RETRANSMITTED_SHARE_MAX);
     Some(mark("retransmissions", reason, RETRANSMITTED_REMEDY, decided))
@@ -290,6 +306,9 @@ fn log(evidence: &Evidence<'_>) -> Option<Mark> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::validity::stalls;
+
+    static NO_EXAMPLES: BTreeMap<String, String> = BTreeMap::new();
 
     const NOTHING_BEFORE: &Settling = &Settling::NONE;
 
@@ -309,6 +328,7 @@ mod tests {
             requests: 10_000,
             checked: 10_000,
             errors,
+            error_examples: &NO_EXAMPLES,
             before: NOTHING_BEFORE,
             offered: None,
             is_staged: false,
@@ -317,9 +337,10 @@ mod tests {
             littles_law: None,
             generator_cpu_share: 0.5,
             run_queue_share: 0.0,
-            stalls_ms: Percentiles { p999: Some(0.9), ..Percentiles::default() },
+            beats: None,
             ticks: Ticks { total: 1000, idle: 100, steal: 1 },
             tcp: TcpCounts { segments_sent: 20_000, segments_retransmitted: 2, ..TcpCounts::default() },
+            larger_bytes: 400.0,
             fresh_connections: 0,
             log_dropped: 0,
         }
@@ -341,6 +362,8 @@ mod tests {
         check(|_| {}, &[("status-503", 11)], &[("errors", Marked)]);
         check(|_| {}, &[("ports-exhausted", 1)], &[("generator-errors", Refused)]);
         check(|evidence| evidence.checked = 9_999, &[], &[("content", Marked)]);
+        check(|_| {}, &[("content", 1)], &[("content", Refused)]);
+        check(|_| {}, &[("content", 11)], &[("content", Refused), ("errors", Marked)]);
         check(|evidence| (evidence.requests, evidence.checked) = (299, 299), &[], &[("samples", Marked)]);
         check(|evidence| evidence.rows = Some(Short::Requests { ended: 3, asked: 10 }), &[], &[("rows", Marked)]);
         let none = |evidence: &mut Evidence<'_>| (evidence.requests, evidence.checked) = (0, 0);
@@ -352,7 +375,6 @@ mod tests {
         check(|evidence| evidence.ticks.steal = 11, &[], &[("steal", Marked)]);
         check(|evidence| evidence.fresh_connections = 101, &[], &[("fresh-connections", Marked)]);
         check(|evidence| evidence.log_dropped = 1, &[], &[("log", Marked)]);
-        check(|evidence| evidence.stalls_ms.p999 = Some(1.1), &[], &[("stalls", Marked)]);
         check(|evidence| evidence.tcp.listen_drops = 1, &[], &[("listen-overflow", Marked)]);
         check(|evidence| evidence.tcp.segments_retransmitted = 21, &[], &[("retransmissions", Marked)]);
         // Nothing of that happened to users who were all answered soon.
@@ -361,9 +383,18 @@ mod tests {
             (evidence.tcp.listen_drops, evidence.tcp.segments_retransmitted) = (1, 21);
         }
         check(of_others, &[], &[]);
+        // What is lost of a large answer is there again within a round trip or two.
+        fn of_large_answers(evidence: &mut Evidence<'_>) {
+            of_others(evidence);
+            evidence.larger_bytes = 60_000.0;
+        }
+        check(of_large_answers, &[], &[("retransmissions", Marked)]);
         let broken =
             LittlesLaw { users: 20, found: 17.0, off: 0.15, bound: 0.01, without_core: 0.0, holds: Some(false) };
         check(|evidence| evidence.littles_law = Some(broken), &[], &[("littles-law", Refused)]);
+        let (errors, late) = (BTreeMap::new(), stalls::tests::beats(1_600, &[100]));
+        let marks = judge(&Evidence { beats: Some(&late), ..sound(&errors) });
+        assert_eq!(marks.iter().map(|mark| mark.rule).collect::<Vec<_>>(), ["stalls"]);
     }
 
     #[test]
@@ -377,7 +408,6 @@ mod tests {
             assert_eq!(found, expected);
         };
         refused(0, at(0.1, 0.9), 5.0, &[]);
-        refused(10, at(0.1, 0.9), 5.0, &[]);
         refused(11, at(0.1, 0.9), 5.0, &["rate"]);
         refused(0, at(0.1, 1.1), 5.0, &["lateness"]);
         refused(0, at(0.1, 1.1), 12.0, &[]);
@@ -385,6 +415,22 @@ mod tests {
         // Of fewer than 300 there is no percentile that would tell.
         refused(0, Percentiles { mean: 1.1, p50: Some(0.1), ..Percentiles::default() }, 5.0, &["lateness"]);
         refused(0, Percentiles { mean: 0.9, p50: Some(0.1), ..Percentiles::default() }, 5.0, &[]);
+    }
+
+    #[test]
+    fn requests_that_waited_when_the_load_ended_are_marked_where_a_percentile_lacks_them() {
+        let check = |unsent: u64, own_ms: f64, expected: Option<&str>| {
+            let offered = Offered { intended: 60_000, overdue_ms: at(0.1, own_ms), ..offered(unsent, at(0.1, 0.9)) };
+            let errors = BTreeMap::new();
+            let marks = judge(&Evidence { offered: Some(&offered), ..sound(&errors) });
+            let rate = marks.iter().find(|mark| mark.rule == "rate");
+            assert_eq!(rate.map(|mark| (mark.verdict, mark.remedy)), expected.map(|remedy| (Verdict::Marked, remedy)));
+            assert!(rate.is_none_or(|mark| mark.reason.ends_with("missing from p99")), "{rate:?}");
+        };
+        check(0, 0.9, None);
+        check(59, 0.9, None);
+        check(500, 0.9, Some(LONGER_REMEDY));
+        check(500, 1.1, Some(GENERATOR_REMEDY));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::slope::per_document;
 use crate::stats::{self, signed_rank::median};
 use crate::threshold::{self, Threshold};
 use crate::toll::{self, Findings};
+use crate::validity;
 use crate::validity::batch::{BatchEvidence, judge};
 
 /// All cells of a run.
@@ -83,6 +84,7 @@ impl Ledger {
         }
         result.settings.content_checked_share = 0.0;
         result.tolls = toll::compute(&result.experiment, &Findings::of(result));
+        validity::add_tolls(&mut result.validity, &result.tolls);
         result.thresholds = threshold::judge(thresholds, result);
     }
 }
@@ -194,5 +196,41 @@ mod tests {
         assert!(outcomes[0] != Outcome::Holds && outcomes[1] == Outcome::Holds, "{:?}", run.thresholds);
         let cell = &run.cells[0];
         assert!((cell.requests_per_second.mean * cell.unit_time_ms.mean - 1e3).abs() < 1e-6, "{cell:?}");
+    }
+
+    /// What is said of the dearer one of two variants by blocks of which the last takes so long.
+    fn judged(run: &mut RunResult, last_ms: f64) -> Vec<String> {
+        let mut variants = vec![run.experiment.variants[0].clone(); 2];
+        (variants[0].baseline, variants[1].baseline) = (None, Some("base".to_owned()));
+        (variants[0].name, variants[1].name) = ("base".to_owned(), "dearer".to_owned());
+        (run.experiment.variants, run.experiment.levels) = (variants, vec![1]);
+        let like = Trial { level: 1, units: 10, requests: 10, ..run.trials[0].clone() };
+        run.trials.clear();
+        let mut ledger = Ledger::default();
+        for block in 0..8 {
+            let dearer_ms = if block == 7 { last_ms } else { 10.5 + 0.01 * f64::from(block) };
+            for (variant, document_ms) in [("base", 10.0), ("dearer", dearer_ms)] {
+                let trial = Trial {
+                    variant: variant.to_owned(),
+                    block,
+                    duration_ms: document_ms * 10.0,
+                    unit_times_ms: vec![document_ms; 10],
+                    batch: Some(Batched { documents: 10, stored: 10, ..Batched::default() }),
+                    ..like.clone()
+                };
+                let beside = Beside { asked: 10, ticks: Ticks::default(), readings: Vec::new(), away: None };
+                ledger.add(trial, beside);
+            }
+        }
+        ledger.fill(&[], run);
+        let of = |doubt: &&Validity| doubt.variant == "dearer" && doubt.rule != "samples";
+        run.validity.iter().filter(of).map(|doubt| doubt.rule.clone()).collect()
+    }
+
+    #[test]
+    fn tests_that_disagree_on_a_batch_are_a_mark_of_it() {
+        assert_eq!(judged(&mut fixture::protocol(), 200.0), ["ranks"]);
+        let sound = judged(&mut fixture::protocol(), 10.6);
+        assert!(!sound.contains(&"ranks".to_owned()), "{sound:?}");
     }
 }

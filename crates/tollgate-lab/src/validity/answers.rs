@@ -1,0 +1,202 @@
+//! Rules about what came of the requests: failures, those that are the generator's own, wrong contents, and connections that
+//! had to be opened again.
+//!
+//! They are the same with users who wait and at equal rate, each load by what came in it. What they deliberately do not do: judge
+//! how long it took.
+
+use std::collections::BTreeMap;
+
+use tollgate_net::http1::client::ErrorClass as NetworkClass;
+
+use super::{ERROR_SHARE_MAX, Evidence, FRESH_SHARE_MAX, Finding, scenario};
+use crate::load::ErrorClass;
+use crate::results::{EqualRate, Verdict};
+
+pub(super) fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
+    let cell = evidence.cell;
+    let failed: u64 = cell.errors.values().sum();
+    let asked = cell.requests + failed;
+    let share = failed as f64 / asked.max(1) as f64;
+    let finding = |verdict, remedy| Finding {
+        verdict,
+        reason: format!("{failed} of {asked} requests failed ({})", classes(&cell.errors)),
+        remedy,
+        value: share,
+        bound: ERROR_SHARE_MAX,
+    };
+    if asked == 0 {
+        return Some(Finding {
+            verdict: Verdict::Refused,
+            reason: "0 requests were answered".to_owned(),
+            remedy: "let the run go on to its end",
+            value: 0.0,
+            bound: 1.0,
+        });
+    }
+    match failed {
+        0 => None,
+        _ if share > ERROR_SHARE_MAX => {
+            Some(finding(Verdict::Refused, "find out why the subject fails; failures are cheaper than answers"))
+        }
+        _ => Some(finding(Verdict::Marked, "the failures are counted, their times are not among the answers'")),
+    }
+}
+
+pub(super) fn rate_errors(evidence: &Evidence<'_>) -> Option<Finding> {
+    let rate = evidence.cell.equal_rate.as_ref()?;
+    let failed: u64 = rate.errors.values().sum();
+    let asked = rate.answered + failed;
+    let share = failed as f64 / asked.max(1) as f64;
+    (failed > 0).then(|| Finding {
+        verdict: if share > ERROR_SHARE_MAX { Verdict::Refused } else { Verdict::Marked },
+        reason: format!("at equal rate {failed} of {asked} requests failed ({})", classes(&rate.errors)),
+        remedy: "find out why the subject fails; its failures are counted, their times are not among the answers'",
+        value: share,
+        bound: ERROR_SHARE_MAX,
+    })
+}
+
+pub(super) fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
+    own_errors(&evidence.cell.errors)
+}
+
+pub(super) fn rate_generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
+    at_equal_rate(evidence, |rate| own_errors(&rate.errors))
+}
+
+pub(super) fn content(evidence: &Evidence<'_>) -> Option<Finding> {
+    let cell = evidence.cell;
+    let unverified = || {
+        let share = evidence.checked as f64 / cell.requests.max(1) as f64;
+        (cell.requests > 0 && share < 1.0).then(|| Finding {
+            verdict: Verdict::Marked,
+            reason: format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0),
+            remedy: scenario::how_contents_are_checked(cell),
+            value: share,
+            bound: 1.0,
+        })
+    };
+    wrong_content(&cell.errors, &cell.error_examples).or_else(unverified)
+}
+
+/// Wrong answers alone: what is looked at is the same with users who wait, where it is told how much that is.
+pub(super) fn rate_content(evidence: &Evidence<'_>) -> Option<Finding> {
+    at_equal_rate(evidence, |rate| wrong_content(&rate.errors, &rate.error_examples))
+}
+
+pub(super) fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (opened, entitled) = (evidence.cell.connections, evidence.connections_entitled);
+    fresh(evidence, opened.saturating_sub(entitled), evidence.cell.requests)
+}
+
+pub(super) fn rate_fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (opened, entitled) = (evidence.rate_connections, evidence.rate_connections_entitled);
+    at_equal_rate(evidence, |rate| fresh(evidence, opened.saturating_sub(entitled), rate.answered))
+}
+
+/// What a rule finds of the load at equal rate, where there was one.
+fn at_equal_rate(evidence: &Evidence<'_>, rule: impl FnOnce(&EqualRate) -> Option<Finding>) -> Option<Finding> {
+    let found = rule(evidence.cell.equal_rate.as_ref()?)?;
+    Some(Finding { reason: format!("at equal rate {}", found.reason), ..found })
+}
+
+/// Failures that are the generator's own: the subject was never asked.
+fn own_errors(errors: &BTreeMap<String, u64>) -> Option<Finding> {
+    let count = |class: &NetworkClass| errors.get(class.name()).copied().unwrap_or(0);
+    let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
+    (ports + descriptors > 0).then(|| Finding {
+        verdict: Verdict::Refused,
+        reason: format!("the generator had no port for {ports} requests and no descriptor for {descriptors}"),
+        remedy: "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users",
+        value: (ports + descriptors) as f64,
+        bound: 0.0,
+    })
+}
+
+fn wrong_content(errors: &BTreeMap<String, u64>, examples: &BTreeMap<String, String>) -> Option<Finding> {
+    let (wrong, reason) = wrong_answers(errors, examples)?;
+    Some(Finding {
+        verdict: Verdict::Refused,
+        reason,
+        remedy: "compare the answer with the variant's `format`, `detail` and `key`",
+        value: wrong as f64,
+        bound: 0.0,
+    })
+}
+
+/// How many answers were not what was asked for, and that in words; absent where none was.
+pub(crate) fn wrong_answers(
+    errors: &BTreeMap<String, u64>,
+    examples: &BTreeMap<String, String>,
+) -> Option<(u64, String)> {
+    let class = ErrorClass::Content.name();
+    let wrong = errors.get(&class).copied().filter(|wrong| *wrong > 0)?;
+    let example = examples.get(&class).map_or("", String::as_str);
+    Some((wrong, format!("{wrong} answers were not what was asked for: {example}")))
+}
+
+fn fresh(evidence: &Evidence<'_>, fresh: u64, answers: u64) -> Option<Finding> {
+    if evidence.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some()) {
+        // To open them is what is measured.
+        return None;
+    }
+    let share = fresh as f64 / answers.max(1) as f64;
+    (share > FRESH_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("{fresh} connections were opened again for {answers} answers"),
+        remedy: "raise the subject's keep-alive limits, or compare variants that connect alike",
+        value: share,
+        bound: FRESH_SHARE_MAX,
+    })
+}
+
+/// Failures by class, in words.
+pub(super) fn classes(errors: &BTreeMap<String, u64>) -> String {
+    errors.iter().map(|(class, count)| format!("{class}: {count}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::at_rate::tests::offered;
+    use super::super::judge;
+    use super::super::tests::{evidence, sound};
+    use super::*;
+    use crate::results::{Connecting, Encryption};
+
+    /// What is found of a load at equal rate of which so many answers of 10,000 failed in this way.
+    fn failed(class: &str, count: u64) -> Vec<(String, Verdict)> {
+        let mut cell = sound();
+        let errors = if count > 0 { BTreeMap::from([(class.to_owned(), count)]) } else { BTreeMap::new() };
+        cell.equal_rate = Some(EqualRate { answered: 10_000 - count, errors, ..offered() });
+        let found = judge(&evidence(&cell));
+        for doubt in found.iter().filter(|doubt| doubt.verdict != Verdict::Ok) {
+            assert!(doubt.reason.starts_with("at equal rate ") && !doubt.remedy.is_empty(), "{doubt:?}");
+        }
+        found.into_iter().map(|doubt| (doubt.rule, doubt.verdict)).collect()
+    }
+
+    #[test]
+    fn wrong_answers_and_the_generators_own_failures_refuse_what_is_said_of_equal_rate() {
+        let refused = |rule: &str| [("rate-errors".to_owned(), Verdict::Marked), (rule.to_owned(), Verdict::Refused)];
+        assert_eq!(failed("content", 1), refused("rate-content"));
+        assert_eq!(failed("ports-exhausted", 1), refused("rate-generator-errors"));
+        assert_eq!(failed("descriptors-exhausted", 1), refused("rate-generator-errors"));
+        assert_eq!(failed("status-503", 1), [("rate-errors".to_owned(), Verdict::Marked)]);
+        assert_eq!(failed("content", 0), [("all".to_owned(), Verdict::Ok)]);
+    }
+
+    #[test]
+    fn connections_opened_again_at_equal_rate_are_marked_above_one_in_a_hundred_answers() {
+        let mut cell = sound();
+        cell.equal_rate = Some(EqualRate { answered: 1000, ..offered() });
+        let check = |rate_connections: u64, requests_per_connection: Option<u32>, expected: &str| {
+            let connecting = Some(Connecting { requests_per_connection, encryption: Encryption::Off });
+            let counted = Evidence { rate_connections, rate_connections_entitled: 30, connecting, ..evidence(&cell) };
+            assert_eq!(judge(&counted)[0].rule, expected, "{rate_connections}");
+        };
+        check(40, None, "all");
+        check(41, None, "rate-fresh-connections");
+        // To open them is what is measured.
+        check(1000, Some(1), "all");
+    }
+}
