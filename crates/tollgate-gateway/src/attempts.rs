@@ -1,5 +1,6 @@
-//! Reads of which nobody knows beforehand how long they take: they are attempted on the event loop, which they may hold up
-//! for a moment; one that takes longer is ended and done again away from it, and those of its form leave at once for a while.
+//! Reads of which nobody knows beforehand how long they take: they are attempted on the event loop, which they may hold
+//! up for a moment; one that takes longer is ended and done again away from it, and those of its form leave at once for
+//! a while.
 //!
 //! How long a read surely takes, and where that is too long, is told elsewhere (`weight.rs`).
 

@@ -355,8 +355,9 @@ impl Core {
         }
     }
 
-    /// `http://host/root/`, or `https://…`, as the client sees it: from its `Host`, which the engine has checked to be a name or an
-    /// address; without one (HTTP/1.0) from the socket. `X-Forwarded-*` is whatever the client says and not looked at.
+    /// `http://host/root/`, or `https://…`, as the client sees it: from its `Host`, which the engine has checked to be
+    /// a name or an address; without one (HTTP/1.0) from the socket. `X-Forwarded-*` is whatever the client says and
+    /// not looked at.
     pub(crate) fn service_root(&self, exchange: &Exchange<'_>, root: &str) -> String {
         let mut text = self.texts.borrow_mut().pop().unwrap_or_default();
         text.push_str(match exchange.transport() {

@@ -7,8 +7,8 @@ use crate::probe::Reading;
 use crate::results::{Binding, FULL_SHARE_MIN, Occupancy};
 use crate::validity::CORES_BUSY_MAX;
 
-/// Users bind of whom this share is being served on average, while nobody waits. It is not higher, since a pass begins with a
-/// list that one of them gets alone.
+/// Users bind of whom this share is being served on average, while nobody waits. It is not higher, since a pass begins
+/// with a list that one of them gets alone.
 pub const SERVED_SHARE_MIN: f64 = 0.6;
 /// Work processes that are held for so many round trips of the database compute, or wait for a core.
 const ROUND_TRIPS_MAX: f64 = 3.0;
@@ -95,9 +95,9 @@ impl Seen {
     }
 }
 
-/// What binds, the number that decided, and what it was held against. Where both limits are used up it is the work processes:
-/// they stand further in, and more connections would only wait there. Busy cores bind where nobody waits for either limit; where
-/// somebody does only if work processes are held for long, as freeing them would then take a core.
+/// What binds, the number that decided, and what it was held against. Where both limits are used up it is the work
+/// processes: they stand further in, and more connections would only wait there. Busy cores bind where nobody waits for
+/// either limit; where somebody does only if work processes are held for long, as freeing them would then take a core.
 fn binding(found: &Occupancy, round_trip_ms: f64) -> (Binding, f64, f64) {
     let processor = (Binding::Processor, found.cores_busy_share, CORES_BUSY_MAX);
     let cores_are_busy = found.cores_busy_share > CORES_BUSY_MAX;

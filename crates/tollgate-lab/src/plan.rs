@@ -135,7 +135,8 @@ pub struct RatePlan {
 /// Where slices grow with the users, each is to be answered so often in a trial: some more than
 /// [`crate::validity::ANSWERS_PER_USER_MIN`], as nobody knows beforehand how fast a trial will be.
 pub const ANSWERS_PER_USER: f64 = 12.0;
-/// Time of an answer where nothing was measured yet: for the plan alone. The mean of all variants of `mediation` on two cores.
+/// Time of an answer where nothing was measured yet: for the plan alone. The mean of all variants of `mediation` on two
+/// cores.
 const ANSWER_LIKELY: Duration = Duration::from_micros(42);
 /// The same by a peer.
 const ANSWER_OF_PEER_LIKELY: Duration = Duration::from_micros(120);

@@ -17,8 +17,8 @@ const STRAIGHT_LENGTHS_MIN: usize = 3;
 /// A line off which times typically lie further than this share is no law.
 const RESIDUAL_SHARE_MAX: f64 = 0.15;
 
-/// The costs of each variant in each way of encrypting; none where the levels do not say how far. Refused cells do not count;
-/// what marked ones were marked for is carried.
+/// The costs of each variant in each way of encrypting; none where the levels do not say how far. Refused cells do not
+/// count; what marked ones were marked for is carried.
 pub fn costs(run: &RunResult) -> Vec<RoundTripCost> {
     let mut ways: Vec<&NamedLevel> = Vec::new();
     for named in run.experiment.named_levels.iter().filter(|named| named.round_trip_ms.is_some()) {

@@ -169,8 +169,8 @@ fn resampled(levels: &[(u64, Blocks)], seed: u64) -> Vec<Law> {
     (0..RESAMPLINGS).filter_map(|_| law()).collect()
 }
 
-/// The mean of as many blocks, drawn from these. Such means vary by sqrt((n - 1) / n) of what means of n new blocks do, so the distance
-/// from their own mean is stretched by as much.
+/// The mean of as many blocks, drawn from these. Such means vary by sqrt((n - 1) / n) of what means of n new blocks do,
+/// so the distance from their own mean is stretched by as much.
 fn drawn(blocks: &[f64], random: &mut ChaCha8Rng) -> f64 {
     let count = blocks.len() as f64;
     let own = blocks.iter().sum::<f64>() / count;

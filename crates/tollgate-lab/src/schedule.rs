@@ -48,8 +48,8 @@ pub fn blocks(plan: &Plan, seed: u64, blocks_of: impl Fn(usize, u64) -> u32) -> 
     blocks
 }
 
-/// The blocks of a plan whose subjects serve one level each: level by level, the least first, each with a start of its own, and
-/// as many blocks as its time allows.
+/// The blocks of a plan whose subjects serve one level each: level by level, the least first, each with a start of its
+/// own, and as many blocks as its time allows.
 pub fn by_level(plan: &Plan, seed: u64) -> Vec<Block> {
     let mut all = blocks(plan, seed, |variant, level| plan.blocks_at(variant, level));
     all.sort_by_key(|block| (block.level, block.number));

@@ -44,8 +44,8 @@ pub struct Selfcheck {
     pub significant: usize,
     /// So many may do so: more come by chance in less than one self-check of fifty.
     pub significant_most: usize,
-    /// The largest share of runs with a false claim (0 to 1) that this many of the judged comparisons are still compatible with:
-    /// the exact upper bound, 95 %.
+    /// The largest share of runs with a false claim (0 to 1) that this many of the judged comparisons are still
+    /// compatible with: the exact upper bound, 95 %.
     pub false_claims_most_share: f64,
     /// Comparisons of which a figure was refused, so that nothing could be seen.
     pub unjudged: usize,
@@ -76,7 +76,8 @@ pub struct Sight {
     pub figure: Figure,
     /// The smallest toll that four runs of five see, by itself and before Holm, as a share: 0.02 is 2 %.
     pub smallest_toll: f64,
-    /// The smallest toll that four runs of five call one among `among_tolls`, after Holm and whatever the others are, as a share.
+    /// The smallest toll that four runs of five call one among `among_tolls`, after Holm and whatever the others are,
+    /// as a share.
     pub smallest_toll_among_share: f64,
     /// Tolls of a run of `protocol` of the same extent.
     pub among_tolls: usize,

@@ -68,8 +68,9 @@ impl Drop for TestServer {
     }
 }
 
-/// `/items` is a list of [`ITEMS`] entities `/items/ID`, `/paged` the same on two pages, `/wrong` one whose entities are
-/// all the first; `/noted/…` is kept, `/every-third-fails` answers 503 and `/every-third-closes` nothing to each third request.
+/// `/items` is a list of [`ITEMS`] entities `/items/ID`, `/paged` the same on two pages, `/wrong` one whose entities
+/// are all the first; `/noted/…` is kept, `/every-third-fails` answers 503 and `/every-third-closes` nothing to each
+/// third request.
 struct Scripted {
     seen: Arc<Seen>,
     requests: Rc<std::cell::Cell<u64>>,

@@ -1,10 +1,9 @@
 //! Tolls: what each variant costs over its baseline, from the trials of one run.
 //!
-//! Per block d = mean log(variant) - mean log(baseline); the ratio is exp(mean d) with Student t's interval, over the blocks or,
-//! where three starts of the servers or more are seen to differ and that is wider, over the starts. It reads
+//! Per block d = mean log(variant) - mean log(baseline); the ratio is exp(mean d) with Student t's interval, over the
+//! blocks or, where three starts of the servers or more are seen to differ and that is wider, over the starts. It reads
 //! stored trials only and judges no cell: that is `validity`, whose marks it obeys. How two variants are compared
-//! stands in
-//! `pair`; what a peer took by what tollgate took is computed by the same rules in [`crate::comparison`].
+//! stands in `pair`; what a peer took by what tollgate took is computed by the same rules in [`crate::comparison`].
 
 mod doubted;
 mod figure;

@@ -1,7 +1,8 @@
 //! Connecting: names to addresses, and a TCP connection without delay, each step timed.
 //!
-//! Where a name has several addresses, one that says nothing hides none of the others: they are asked beside it, one after
-//! the other (RFC 8305, section 5). It does not retry and keeps no pool; TLS over the connection stands in [`tls`](crate::tls).
+//! Where a name has several addresses, one that says nothing hides none of the others: they are asked beside it, one
+//! after the other (RFC 8305, section 5). It does not retry and keeps no pool; TLS over the connection stands in
+//! [`tls`](crate::tls).
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -25,8 +25,9 @@ pub struct Budget {
     pub entity_bytes_max: usize,
     /// Bytes of a result.
     pub output_bytes_max: usize,
-    /// Steps of one transformation or evaluation: a step is a node looked at, a part of an instruction, or some bytes of a
-    /// text, and takes about ten nanoseconds, twice that at worst. Of a document, it holds for each expression that is evaluated on it.
+    /// Steps of one transformation or evaluation: a step is a node looked at, a part of an instruction, or some bytes
+    /// of a text, and takes about ten nanoseconds, twice that at worst. Of a document, it holds for each expression
+    /// that is evaluated on it.
     pub instructions_max: u64,
     /// Bytes of the values that one transformation may make for its variables and parameters, all together.
     pub value_bytes_max: usize,

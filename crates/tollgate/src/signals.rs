@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM: the first asks for a good end, one that comes later does not wait for it. SIGHUP: files are read again.
+//! SIGINT and SIGTERM: the first asks for a good end, one that comes later does not wait for it. SIGHUP: files are read
+//! again.
 //!
 //! Deliberately not here: what a good end is; the verb's closure knows.
 
@@ -16,8 +17,8 @@ const INTERRUPTED: i32 = 130;
 /// passes on what the terminal has sent to all. Nobody has seen by then that the end takes long.
 const AGAIN_WITHIN: Duration = Duration::from_secs(1);
 
-/// Calls `first` on the first of the two signals, on a thread of its own; ends the process on another one that is not the first
-/// again.
+/// Calls `first` on the first of the two signals, on a thread of its own; ends the process on another one that is not
+/// the first again.
 pub(crate) fn on_stop(first: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
     watch(first).map_err(|error| Failure::failed(format_args!("cannot watch signals: {error}")))
 }

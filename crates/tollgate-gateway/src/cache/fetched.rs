@@ -1,5 +1,5 @@
-//! The answer of a backend on its way into the cache: that it is none to be kept is known from its head, so that nobody waits
-//! for the rest, and `304` says that what is kept is still good (RFC 9111, section 4.3).
+//! The answer of a backend on its way into the cache: that it is none to be kept is known from its head, so that nobody
+//! waits for the rest, and `304` says that what is kept is still good (RFC 9111, section 4.3).
 //!
 //! How the question is put and the answer moved is the proxy's.
 

@@ -7,10 +7,10 @@ use tollgate_xml::budget::steps_taken;
 
 use super::INLINE_BYTES_MAX;
 
-// The table of limits of one message as XML, beside those of its size: what a stylesheet may do with a message grows with
-// the message. A step takes 17 ns at worst: one stylesheet, or one value, holds the loop up for 11 ms at most, and all of a
-// sequence together, which may be values of one mediator, for four times that. An ordinary stylesheet takes about 6 steps for
-// each byte. Larger messages have a thread of their own.
+// The table of limits of one message as XML, beside those of its size: what a stylesheet may do with a message grows
+// with the message. A step takes 17 ns at worst: one stylesheet, or one value, holds the loop up for 11 ms at most, and
+// all of a sequence together, which may be values of one mediator, for four times that. An ordinary stylesheet takes
+// about 6 steps for each byte. Larger messages have a thread of their own.
 const INSTRUCTIONS_BASE: u64 = 100_000;
 const INSTRUCTIONS_PER_BYTE_INLINE: u64 = 8;
 const INSTRUCTIONS_PER_BYTE_AWAY: u64 = 32;

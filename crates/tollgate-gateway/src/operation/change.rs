@@ -48,7 +48,8 @@ impl Creation<'_> {
     /// Changes the entity that `plan` leads to.
     ///
     /// # Errors
-    /// 404, 412, 428, in V2 a key in the body that is another (V4 ignores it: Protocol 11.4.3), a null that must not be, and what the store says.
+    /// 404, 412, 428, in V2 a key in the body that is another (V4 ignores it: Protocol 11.4.3), a null that must not
+    /// be, and what the store says.
     pub(crate) fn change(
         &mut self,
         version: Version,

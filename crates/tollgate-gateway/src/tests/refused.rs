@@ -1,5 +1,5 @@
-//! URLs that are wrong, and URLs that are attacks: each is refused with the right status and the place, and nothing of it ever
-//! becomes a part of a statement.
+//! URLs that are wrong, and URLs that are attacks: each is refused with the right status and the place, and nothing of
+//! it ever becomes a part of a statement.
 
 use super::client::{Running, V2, V4};
 

@@ -83,8 +83,8 @@ fn check_followed(page: u64, options: &str, expected: &[&str]) {
     assert_eq!(pages, expected, "{options}");
 }
 
-/// Items with an identifier, a number and an owner, of which a part is expanded by owner and by identifier: for the key, whose
-/// first leaf that is, PostgreSQL has a statement of its own.
+/// Items with an identifier, a number and an owner, of which a part is expanded by owner and by identifier: for the
+/// key, whose first leaf that is, PostgreSQL has a statement of its own.
 fn check_parts(related: &[(usize, i64, usize)], window: (Option<u64>, u64, Option<u64>, bool)) {
     const NAMES: [&str; 3] = ["ann", "bob", "cid"];
     let (top, skip, page, backwards) = window;

@@ -6,9 +6,9 @@
 use super::ValueOf;
 use crate::results::{Arrivals, Figure, RunResult};
 
-/// Rates further apart than this are different loads, as a share of the lower one. The rate is half of what the slowest variant
-/// takes, and there a queue makes an answer as much longer as requests become more (M/M/1: 1 / (1 - rho)): 2 % stay inside
-/// the ± 3 % of "no difference".
+/// Rates further apart than this are different loads, as a share of the lower one. The rate is half of what the slowest
+/// variant takes, and there a queue makes an answer as much longer as requests become more (M/M/1: 1 / (1 - rho)): 2 %
+/// stay inside the ± 3 % of "no difference".
 const APART_SHARE_MAX: f64 = 0.02;
 
 /// A load at a rate.

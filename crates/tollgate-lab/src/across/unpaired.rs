@@ -196,8 +196,8 @@ impl Strictness {
         Strictness { equivalence_share, looking }
     }
 
-    /// That of two runs together: the narrower band, and looking often if either did, as what one of them stopped at is in the
-    /// ratio of both.
+    /// That of two runs together: the narrower band, and looking often if either did, as what one of them stopped at is
+    /// in the ratio of both.
     fn with(self, other: Strictness) -> Strictness {
         let looking = match (self.looking, other.looking) {
             (Looking::Once, Looking::Once) => Looking::Once,

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use crate::cores::{Cores, pin};
 use crate::probe::system::Ticks;
 
-/// So long the hypervisor is watched while all cores want to run, since it takes nothing from one that rests: a hundred ticks of
-/// each, so that one in a hundred can be seen.
+/// So long the hypervisor is watched while all cores want to run, since it takes nothing from one that rests: a hundred
+/// ticks of each, so that one in a hundred can be seen.
 const BUSY: Duration = Duration::from_secs(1);
 /// So long sleeps are watched, to see how late a core wakes.
 const ASLEEP: Duration = Duration::from_secs(1);

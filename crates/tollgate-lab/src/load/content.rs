@@ -82,8 +82,8 @@ impl<'a> Search<'a> {
         &self.parts
     }
 
-    /// What is known of an answer that was not refused. Its length says nothing: a page of errors may be as long as the one that
-    /// is expected, or as the first one, which may be a page of errors.
+    /// What is known of an answer that was not refused. Its length says nothing: a page of errors may be as long as the
+    /// one that is expected, or as the first one, which may be a page of errors.
     pub(super) fn verdict(&self) -> Verdict {
         let is_read = match self.checks.kind {
             AnswerKind::Plain => false,

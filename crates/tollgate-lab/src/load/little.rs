@@ -28,8 +28,9 @@ pub struct LittlesLaw {
     pub found: f64,
     /// The share by which they differ.
     pub off: f64,
-    /// The largest share that is allowed: 1 %, or two mean response times by the span of a trial if that is more, of fewer than 10 answers
-    /// 10 ms; and on top of it the share of the time for which the generator may have had no core between two reads of the clock.
+    /// The largest share that is allowed: 1 %, or two mean response times by the span of a trial if that is more, of
+    /// fewer than 10 answers 10 ms; and on top of it the share of the time for which the generator may have had no core
+    /// between two reads of the clock.
     pub bound: f64,
     /// That share.
     pub without_core: f64,
@@ -82,8 +83,9 @@ impl LittlesLaw {
     }
 }
 
-/// The share of the time that a user may have been there and in no record, since its thread had no core: a record begins
-/// where the one before it ended, so that is at most once in `span_ms`, at the user's end, and no longer than the longest stall.
+/// The share of the time that a user may have been there and in no record, since its thread had no core: a record
+/// begins where the one before it ended, so that is at most once in `span_ms`, at the user's end, and no longer than
+/// the longest stall.
 pub(crate) fn between_reads(recorder: &Recorder, run_queue_share: f64, span_ms: f64) -> f64 {
     let longest_ms = recorder.stalls.as_ref().map(|stalls| stalls.max() as f64 / NS_PER_MS);
     longest_ms.map_or(run_queue_share, |longest_ms| run_queue_share.min(longest_ms / span_ms.max(f64::MIN_POSITIVE)))

@@ -1,5 +1,5 @@
-//! OData batches as a client of a load: the same request so many times in one body, each with a row of its own where there is
-//! a feed, and every answer in the answer counted.
+//! OData batches as a client of a load: the same request so many times in one body, each with a row of its own where
+//! there is a feed, and every answer in the answer counted.
 //!
 //! Frames are the wire's. What it deliberately does not do: insert records and settle their accounts; see
 //! [`super::insert`].

@@ -261,8 +261,8 @@ async fn get_details(user: &mut User, shared: &Shared) {
             }
         }
     }
-    // A clock read of its own, not that of the last record: only so can the two be held against each other. Who found no entity
-    // left was not there: it only came to know that late.
+    // A clock read of its own, not that of the last record: only so can the two be held against each other. Who found
+    // no entity left was not there: it only came to know that late.
     if took_any {
         shared.recorder.borrow_mut().tally.busy_ns += begun.elapsed().as_nanos() as u64;
     }

@@ -1,5 +1,5 @@
-//! What the kernel counted of TCP in the network namespace of the calling thread: connections that listeners turned away, and
-//! segments that had to be sent again.
+//! What the kernel counted of TCP in the network namespace of the calling thread: connections that listeners turned
+//! away, and segments that had to be sent again.
 //!
 //! The kernel keeps one account for all programs of a namespace, so what others do is in it; it deliberately guesses nothing
 //! of whose a count is.

@@ -1,7 +1,8 @@
 //! Watches any process of this machine, with those that it started if wanted: look by look what it used since the last one.
 //!
-//! A process of a tree that begins and ends between two looks is told by the account that the kernel gives its parent when it
-//! has waited for it. What it deliberately does not do: wait between looks, or guess what one used that nobody waited for.
+//! A process of a tree that begins and ends between two looks is told by the account that the kernel gives its parent
+//! when it has waited for it. What it deliberately does not do: wait between looks, or guess what one used that nobody
+//! waited for.
 
 mod ended;
 mod process;
@@ -368,8 +369,8 @@ impl Default for Sums {
 }
 
 impl Sums {
-    /// Adds a process. What was begun since the last look counts from its beginning, but what was there before the first look
-    /// counts from then.
+    /// Adds a process. What was begun since the last look counts from its beginning, but what was there before the
+    /// first look counts from then.
     fn add(&mut self, found: &Found, before: Option<&Known>, is_first: bool) {
         let plus = |sum: Option<u64>, more: Option<u64>| Some(sum? + more?);
         self.resident_bytes = plus(self.resident_bytes, found.resident_bytes);

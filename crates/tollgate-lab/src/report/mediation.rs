@@ -196,8 +196,8 @@ fn megabytes_per_second(cell: &Cell) -> f64 {
     bytes * cell.requests_per_second.mean / 1e6
 }
 
-/// The memory of each process over the whole run. Levels take turns in one process, which keeps what it once needed: there is
-/// no memory of so many users.
+/// The memory of each process over the whole run. Levels take turns in one process, which keeps what it once needed:
+/// there is no memory of so many users.
 pub(super) fn memory(run: &RunResult) -> Option<Table> {
     let mut subjects: Vec<(String, Vec<&Cell>)> = Vec::new();
     for variant in &run.experiment.variants {

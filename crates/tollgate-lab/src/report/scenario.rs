@@ -1,5 +1,5 @@
-//! A run of scenarios as a table: iterations as a whole, and each of their steps. The terminal, Markdown and the page show the
-//! same one.
+//! A run of scenarios as a table: iterations as a whole, and each of their steps. The terminal, Markdown and the page
+//! show the same one.
 
 use super::marked::Marked;
 use super::number::{self, NOTHING};

@@ -95,8 +95,8 @@ pub(super) fn band(run: &RunResult) -> String {
     format!("± {} %", (run.settings.equivalence_share * 1e4).round() / 1e2)
 }
 
-/// What starts of the servers differ by, where there were enough: each toll and comparison whose starts are seen to differ, or
-/// that none is. Nothing is adjusted for their number, as the error to fear is a missed warning.
+/// What starts of the servers differ by, where there were enough: each toll and comparison whose starts are seen to
+/// differ, or that none is. Nothing is adjusted for their number, as the error to fear is a missed warning.
 pub(super) fn starts(run: &RunResult) -> Option<String> {
     let what = |names: [&str; 2], word: &str, at: u64, of: Figure| {
         let [variant, other] = names;

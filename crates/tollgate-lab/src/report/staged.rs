@@ -1,5 +1,5 @@
-//! A load in stages as a table: each stage with what it asked for and what came. The terminal, Markdown, the page of a run and
-//! that of a single load show the same one.
+//! A load in stages as a table: each stage with what it asked for and what came. The terminal, Markdown, the page of a
+//! run and that of a single load show the same one.
 
 use super::encryption::Table;
 use super::marked::Marked;

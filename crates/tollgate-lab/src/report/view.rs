@@ -166,8 +166,8 @@ fn by_tollgate<'r>(run: &'r RunResult, variant: &str, level: u64) -> ByTollgate<
     ByTollgate { time: find(Figure::UnitTime), cpu: find(Figure::SubjectCpu) }
 }
 
-/// The percentiles that stand beside the time of a unit of work: of a scenario those of whole iterations, of other work those of
-/// single requests.
+/// The percentiles that stand beside the time of a unit of work: of a scenario those of whole iterations, of other work
+/// those of single requests.
 pub(super) fn times(cell: &Cell) -> Percentiles {
     cell.played.as_ref().map_or(cell.response_time_ms, |played| played.iteration_time_ms)
 }

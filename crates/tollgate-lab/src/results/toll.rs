@@ -20,8 +20,8 @@ pub struct Toll {
     pub figure: Figure,
     /// Variant by baseline: 1.25 is a quarter more.
     pub ratio: f64,
-    /// Lower end of the interval of the ratio: of 95 %, or of what `settings.looks` says; over the blocks, or over the starts
-    /// where `between_starts` says so.
+    /// Lower end of the interval of the ratio: of 95 %, or of what `settings.looks` says; over the blocks, or over the
+    /// starts where `between_starts` says so.
     pub low: f64,
     /// Upper end of the interval of the ratio.
     pub high: f64,
@@ -35,8 +35,8 @@ pub struct Toll {
     pub unit: String,
     /// Blocks behind it.
     pub blocks: u32,
-    /// Probability of a difference as large by chance, by the same test as the interval, adjusted by Holm over the tolls of the run of which something is
-    /// claimed; 1 for those that are joint or refused.
+    /// Probability of a difference as large by chance, by the same test as the interval, adjusted by Holm over the
+    /// tolls of the run of which something is claimed; 1 for those that are joint or refused.
     pub p_adjusted: f64,
     /// What may be said.
     pub verdict: TollVerdict,
@@ -83,8 +83,8 @@ pub struct BetweenStarts {
     pub deviation: f64,
     /// Probability of starts so far apart by chance, by itself.
     pub p: f64,
-    /// Whether ratio, interval and probability of the toll are those over the starts: where they are seen to differ (p < 0.05)
-    /// and that interval is the wider one.
+    /// Whether ratio, interval and probability of the toll are those over the starts: where they are seen to differ (p
+    /// < 0.05) and that interval is the wider one.
     #[serde(default)]
     pub is_interval_over_starts: bool,
 }

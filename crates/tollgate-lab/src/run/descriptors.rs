@@ -1,5 +1,5 @@
-//! The file descriptors and ports that a run needs: every variant keeps the connections of its largest level open, or has them for
-//! a trial, and a run that went out of them would blame the subject.
+//! The file descriptors and ports that a run needs: every variant keeps the connections of its largest level open, or
+//! has them for a trial, and a run that went out of them would blame the subject.
 //!
 //! The soft limit is raised to the hard one, which the subjects inherit; the hard one is the machine's business.
 
@@ -24,8 +24,8 @@ pub(super) fn check(experiment: &Experiment, plan: &Plan) -> Result<(), String> 
     enough(needed(experiment, plan), allowed)
 }
 
-/// Holds the ports that the users of a variant take against those of the machine. Variants have servers of their own, each of
-/// which may be reached from every port.
+/// Holds the ports that the users of a variant take against those of the machine. Variants have servers of their own,
+/// each of which may be reached from every port.
 ///
 /// # Errors
 /// When they are not enough, with what to do.

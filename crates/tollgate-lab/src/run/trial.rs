@@ -24,8 +24,8 @@ use crate::probe::system::Ticks;
 
 /// A subject is looked at so often while a trial lasts; the first time in the middle of a slice.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// The same where what the looks show is the question. It is no part of a link's likely round trip: looks in step with it would
-/// always find the same.
+/// The same where what the looks show is the question. It is no part of a link's likely round trip: looks in step with
+/// it would always find the same.
 const LOOK_OFTEN: Duration = Duration::from_millis(17);
 /// A transfer that lasts so long may be looked at while it goes on.
 const LONG_TRANSFER: Duration = Duration::from_millis(200);

@@ -1,5 +1,5 @@
-//! What comparisons of equals say of the machine: how often they saw a difference, how often chance has it so, and from which
-//! size on a difference would be seen.
+//! What comparisons of equals say of the machine: how often they saw a difference, how often chance has it so, and from
+//! which size on a difference would be seen.
 //!
 //! Pure numbers; it runs nothing.
 
@@ -13,8 +13,8 @@ const POWER: f64 = 0.8;
 /// A true machine is refused in less than this share of self-checks.
 const REFUSED_BY_CHANCE: f64 = 0.02;
 
-/// How many of so many comparisons of equals may see a difference: more come by chance in less than 2 % of self-checks, if each
-/// sees one in 5 %. Of 20 it is 3.
+/// How many of so many comparisons of equals may see a difference: more come by chance in less than 2 % of self-checks,
+/// if each sees one in 5 %. Of 20 it is 3.
 pub fn significant_most(comparisons: usize) -> usize {
     let n = comparisons as f64;
     // Binomial probabilities one by one; at 5 % none of them vanishes for as many as anybody waits for.
@@ -28,8 +28,9 @@ pub fn significant_most(comparisons: usize) -> usize {
     most
 }
 
-/// The largest share of comparisons that may truly see a difference, if so many of so many did: with a larger one as few would
-/// come in less than 5 % of self-checks (C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), one-sided). Of 3 of 20 it is 34 %.
+/// The largest share of comparisons that may truly see a difference, if so many of so many did: with a larger one as
+/// few would come in less than 5 % of self-checks (C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), one-sided).
+/// Of 3 of 20 it is 34 %.
 pub(super) fn false_claims_most(seen: usize, comparisons: usize) -> f64 {
     if seen >= comparisons {
         return 1.0;
@@ -100,7 +101,8 @@ pub(super) fn sight(figure: Figure, comparisons: &[Comparison], among: usize) ->
     let freedom = claims.iter().map(|claim| claim.blocks).min()?.saturating_sub(1) as f64;
     // What starts differ by is no less an error than what blocks differ by, though no interval holds it.
     let error = within.max(spread);
-    // Holm's first step holds the smallest p against the whole family: whoever is seen by that is seen whatever the others do.
+    // Holm's first step holds the smallest p against the whole family: whoever is seen by that is seen whatever the
+    // others do.
     let visible = |tolls: usize| {
         let claimed = interval::quantile(1.0 - ALPHA / tolls.max(1) as f64 / 2.0, freedom);
         ((claimed + interval::quantile(POWER, freedom)) * error).exp_m1()

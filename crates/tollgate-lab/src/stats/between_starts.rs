@@ -1,8 +1,9 @@
 //! What starts of a server differ by beyond what its blocks do: one-way analysis of variance with random starts.
 //!
-//! An interval over blocks takes them for independent; where a start has a mood of its own (where its memory lies, which core
-//! its threads found), blocks of a start share it and the interval is too narrow. Starts are independent of each other, and an
-//! interval over their means is right, if wide. Which of the two is printed is deliberately not decided here.
+//! An interval over blocks takes them for independent; where a start has a mood of its own (where its memory lies,
+//! which core its threads found), blocks of a start share it and the interval is too narrow. Starts are independent of
+//! each other, and an interval over their means is right, if wide. Which of the two is printed is deliberately not
+//! decided here.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -25,8 +26,8 @@ pub struct Between {
     pub starts: usize,
 }
 
-/// The spread between starts, each with the values of its blocks. Absent for fewer than [`STARTS_MIN`] starts of at least two
-/// blocks, and where nothing varies.
+/// The spread between starts, each with the values of its blocks. Absent for fewer than [`STARTS_MIN`] starts of at
+/// least two blocks, and where nothing varies.
 pub fn between(starts: &[Vec<f64>]) -> Option<Between> {
     let starts: Vec<&Vec<f64>> = counted(starts).collect();
     if starts.len() < STARTS_MIN || starts.iter().any(|values| values.iter().any(|value| !value.is_finite())) {

@@ -1,6 +1,7 @@
 //! Whether a series goes on changing: the slope of its values over their order, common to all starts of a server.
 //!
-//! Each start has a level of its own, since what becomes warm begins anew with it. It tells; it deliberately straightens nothing.
+//! Each start has a level of its own, since what becomes warm begins anew with it. It tells; it deliberately
+//! straightens nothing.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

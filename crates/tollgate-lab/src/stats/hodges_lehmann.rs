@@ -1,8 +1,8 @@
 //! The estimate that belongs to Wilcoxon's signed ranks: the middle of the means of all pairs, which one wild block cannot
 //! move, and the interval of all centres that the signed ranks do not reject.
 //!
-//! Source: J. L. Hodges, E. L. Lehmann, Estimates of location based on rank tests, Annals of Mathematical Statistics 34 (1963).
-//! It never decides a toll; it stands beside Student's mean.
+//! Source: J. L. Hodges, E. L. Lehmann, Estimates of location based on rank tests, Annals of Mathematical Statistics 34
+//! (1963). It never decides a toll; it stands beside Student's mean.
 
 use super::signed_rank;
 
@@ -17,8 +17,8 @@ pub struct Centre {
     pub high: Option<f64>,
 }
 
-/// The centre of `values` with its interval of confidence 1 - `alpha` or a little more, as ranks come in steps. Absent for no
-/// values, for too many, and for what is not finite.
+/// The centre of `values` with its interval of confidence 1 - `alpha` or a little more, as ranks come in steps. Absent
+/// for no values, for too many, and for what is not finite.
 pub fn centre(values: &[f64], alpha: f64) -> Option<Centre> {
     if values.is_empty() || values.len() > signed_rank::EXACT_MAX || values.iter().any(|value| !value.is_finite()) {
         return None;

@@ -1,17 +1,18 @@
 //! Interim looks at a run under way: how wide an interval must be if one may stop at any of several looks.
 //!
-//! S. J. Pocock, Group sequential methods in the design and analysis of clinical trials, Biometrika 64 (1977): each look claims
-//! at one level, so that all of them together claim at 5 %. His constant for four looks, 0.018, is that of looks at equal distances
-//! and of a known spread; ours double their blocks, agree less with each other, and would claim at 5.8 %. What it deliberately does not do: look between the looks, or stop
-//! because something is significant; when to stop is asked of the width alone.
+//! S. J. Pocock, Group sequential methods in the design and analysis of clinical trials, Biometrika 64 (1977): each
+//! look claims at one level, so that all of them together claim at 5 %. His constant for four looks, 0.018, is that of
+//! looks at equal distances and of a known spread; ours double their blocks, agree less with each other, and would
+//! claim at 5.8 %. What it deliberately does not do: look between the looks, or stop because something is significant;
+//! when to stop is asked of the width alone.
 
 use super::ALPHA;
 
 /// Blocks after which one looks; the last is the end.
 pub const INTERIM_LOOKS: [u32; 4] = [8, 16, 32, 64];
 
-/// Probability of a false claim at each look, such that of all four together it is 5 %: 4.9 % of 600,000 synthetic runs of equals by
-/// Student's t over 8, 16, 32 and 64 blocks (0.0154 would be 5.0 %, 0.018 is 5.8 %).
+/// Probability of a false claim at each look, such that of all four together it is 5 %: 4.9 % of 600,000 synthetic runs
+/// of equals by Student's t over 8, 16, 32 and 64 blocks (0.0154 would be 5.0 %, 0.018 is 5.8 %).
 pub const ALPHA_OF_AN_INTERIM_LOOK: f64 = 0.015;
 
 /// Whether the blocks of a run are looked at once or several times.

@@ -30,8 +30,9 @@ pub fn can_tell(n: usize, alpha: f64) -> bool {
     2.0 * 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX)) < alpha
 }
 
-/// How many of the lowest sums of signed ranks are together rarer than half of `alpha`: a centre is rejected beyond as many means
-/// of pairs on either side. Absent where none is, as there are too few values, and beyond [`EXACT_MAX`] values.
+/// How many of the lowest sums of signed ranks are together rarer than half of `alpha`: a centre is rejected beyond as
+/// many means of pairs on either side. Absent where none is, as there are too few values, and beyond [`EXACT_MAX`]
+/// values.
 pub fn rejected_sums(n: usize, alpha: f64) -> Option<usize> {
     if n > EXACT_MAX {
         return None;

@@ -11,7 +11,8 @@ use super::mean;
 
 /// Neighbouring bins that are averaged first, so that a single odd bin does not decide.
 const BATCH: usize = 5;
-/// Fewest batches of which it can be said whether they are steady: of fewer, no cut that leaves enough lies in the second half.
+/// Fewest batches of which it can be said whether they are steady: of fewer, no cut that leaves enough lies in the
+/// second half.
 const BATCHES_MIN: usize = 8;
 /// A few batches agree with each other by chance: a cut must leave at least so many, and a quarter of all.
 const BATCHES_LEFT_MIN: usize = 4;

@@ -34,7 +34,8 @@ const TICK_US: f64 = 10_000.0;
 /// Bytes of its log that are quoted when it does not start.
 const LOG_BYTES_MAX: u64 = 2000;
 
-/// Starts it, says whether it did, waits until nobody needs it any more, stops it and clears up. Its input ends with this process.
+/// Starts it, says whether it did, waits until nobody needs it any more, stops it and clears up. Its input ends with
+/// this process.
 const KEEPER: &str = r#""$1/pg_ctl" -D "$2/data" -l "$2/log" -s -w start && echo started || echo failed
 cat > /dev/null
 "$1/pg_ctl" -D "$2/data" -s -m immediate stop

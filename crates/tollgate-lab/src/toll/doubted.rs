@@ -1,5 +1,5 @@
-//! What a doubt about a cell leaves of its figures, and of the tolls that are made of them: decided here for the tolls of a run
-//! and for runs side by side.
+//! What a doubt about a cell leaves of its figures, and of the tolls that are made of them: decided here for the tolls
+//! of a run and for runs side by side.
 
 use super::JOINT_RULES;
 use crate::results::{Figure, Toll, Validity, Verdict};
@@ -38,8 +38,8 @@ impl Figure {
 }
 
 impl Toll {
-    /// What is doubted of it, each rule with what was seen: of variant and baseline what concerns the figure, and whether the
-    /// ranks say something else.
+    /// What is doubted of it, each rule with what was seen: of variant and baseline what concerns the figure, and
+    /// whether the ranks say something else.
     pub(crate) fn doubts(&self, validity: &[Validity]) -> Vec<String> {
         let told = |doubt: &Validity| {
             let (rule, reason) = (doubt.rule.as_str(), &doubt.reason);

@@ -264,8 +264,8 @@ pub(super) fn by_start(
     starts.into_values().collect()
 }
 
-/// What starts differ by, and the interval that the toll has: where they are seen to differ, the wider one of that over blocks
-/// and that over starts.
+/// What starts differ by, and the interval that the toll has: where they are seen to differ, the wider one of that over
+/// blocks and that over starts.
 fn over_starts(over_blocks: Interval, starts: &[Vec<f64>], alpha: f64) -> (Interval, Option<BetweenStarts>) {
     let Some(Between { deviation, p, starts: count }) = between_starts::between(starts) else {
         return (over_blocks, None);
@@ -320,9 +320,9 @@ fn blocks(figure: Figure, trials: &[&Trial], over: Over) -> BTreeMap<u32, Vec<f6
     values
 }
 
-/// Where Student t and the signed ranks disagree on whether there is a toll: the one claims it among all tolls, the other sees
-/// nothing of it. Of eight blocks the ranks know 0.039 and 0.055 and nothing between, so that two tests on either side of a
-/// bound need not mean different things.
+/// Where Student t and the signed ranks disagree on whether there is a toll: the one claims it among all tolls, the
+/// other sees nothing of it. Of eight blocks the ranks know 0.039 and 0.055 and nothing between, so that two tests on
+/// either side of a bound need not mean different things.
 fn disagreement(compared: &Compared, adjusted: Adjusted) -> Option<String> {
     if compared.is_over_starts {
         return None;

@@ -1,8 +1,8 @@
 //! Rules about what came of the requests: failures, those that are the generator's own, wrong contents, and connections that
 //! had to be opened again.
 //!
-//! They are the same with users who wait and at equal rate, each load by what came in it. What they deliberately do not do: judge
-//! how long it took.
+//! They are the same with users who wait and at equal rate, each load by what came in it. What they deliberately do not
+//! do: judge how long it took.
 
 use std::collections::BTreeMap;
 

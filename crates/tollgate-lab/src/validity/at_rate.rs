@@ -70,8 +70,8 @@ impl Punctuality {
         self.late(self.lateness_ms)
     }
 
-    /// Percentile by percentile, as far as there are enough of them, the highest first; of few by the mean, which their figures
-    /// are printed with.
+    /// Percentile by percentile, as far as there are enough of them, the highest first; of few by the mean, which their
+    /// figures are printed with.
     fn late(&self, late_ms: Percentiles) -> Option<Late> {
         let response_ms = self.response_ms;
         let late = |share, late_ms: f64, time_ms: f64| {
@@ -87,8 +87,8 @@ impl Punctuality {
         let Percentiles { p50, p90, p95, p99, .. } = response_ms;
         let times = [p99, p95, p90, p50];
         shares.into_iter().enumerate().find_map(|(place, (late_ms, share))| {
-            // Of few answers the next lower percentile stands for it, of very few the longest; without any, nothing was worth
-            // waiting for.
+            // Of few answers the next lower percentile stands for it, of very few the longest; without any, nothing was
+            // worth waiting for.
             let time_ms = times[place..].iter().find_map(|time| *time).unwrap_or(response_ms.max);
             late(Some(share), late_ms?, time_ms)
         })

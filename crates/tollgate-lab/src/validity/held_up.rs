@@ -1,5 +1,5 @@
-//! Rules about what held up the load on its way: the generator itself, which its heartbeat shows, cores that others have, and
-//! the kernel's TCP, which turns connections away or sends segments again.
+//! Rules about what held up the load on its way: the generator itself, which its heartbeat shows, cores that others
+//! have, and the kernel's TCP, which turns connections away or sends segments again.
 //!
 //! They are the same with users who wait and at equal rate, each load by what was seen while it lasted.
 
@@ -13,15 +13,16 @@ use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 use crate::results::{Cell, GeneratorUse, Percentiles, Verdict};
 
-/// Segments that are sent again wait for 200 ms or more: above this share of all they show in the 99th percentile of answers of
-/// a few segments.
+/// Segments that are sent again wait for 200 ms or more: above this share of all they show in the 99th percentile of
+/// answers of a few segments.
 pub(crate) const RETRANSMITTED_SHARE_MAX: f64 = 0.001;
 /// Fewer are nothing, whatever share of a short load they are.
 const RETRANSMITTED_MIN: u64 = 3;
-/// The kernel sends a lone segment again after 200 ms at the earliest, clocks of a histogram aside: where every answer came sooner,
-/// what it counted are segments and connections of others.
+/// The kernel sends a lone segment again after 200 ms at the earliest, clocks of a histogram aside: where every answer
+/// came sooner, what it counted are segments and connections of others.
 const SENT_AGAIN_MS_MIN: f64 = 190.0;
-/// More than one segment has: of several a lost one is noticed by those behind it, and sent again within a round trip or two.
+/// More than one segment has: of several a lost one is noticed by those behind it, and sent again within a round trip
+/// or two.
 const SEGMENT_BYTES: f64 = 1400.0;
 
 /// What helps against stalls.
@@ -47,7 +48,8 @@ impl Shown {
         (self.failed > 0 || self.response_ms.max >= SENT_AGAIN_MS_MIN).then_some(tcp)
     }
 
-    /// The counts, where segments that are sent again may be its own: larger requests or answers need not have waited for it.
+    /// The counts, where segments that are sent again may be its own: larger requests or answers need not have waited
+    /// for it.
     pub(crate) fn sent_again(self, tcp: TcpCounts) -> Option<TcpCounts> {
         if self.larger_bytes > SEGMENT_BYTES { Some(tcp) } else { self.waited(tcp) }
     }
@@ -199,6 +201,7 @@ mod tests {
     use super::super::judge;
     use super::super::tests::{evidence, sound};
     use super::*;
+
     fn check(change: impl FnOnce(&mut Cell), expected: &str) {
         let mut cell = sound();
         cell.response_time_ms = Percentiles { p50: Some(1.0), p99: Some(20.0), max: 200.0, ..Percentiles::default() };

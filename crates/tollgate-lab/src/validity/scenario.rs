@@ -55,8 +55,8 @@ pub(super) fn unstarted(evidence: &Evidence<'_>) -> Option<Finding> {
     })
 }
 
-/// Iterations that were begun later than they were due: by the generator's own doing, which makes their times its own, or for
-/// want of users, which their times hold as they are to.
+/// Iterations that were begun later than they were due: by the generator's own doing, which makes their times its own,
+/// or for want of users, which their times hold as they are to.
 pub(super) fn begun_late(evidence: &Evidence<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;

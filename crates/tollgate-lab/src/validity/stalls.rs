@@ -1,5 +1,6 @@
-//! The rule of stalls: whether the generator was held up for longer than may be beside the answers that it timed. Its heartbeat
-//! rings each millisecond, so of however few beats the share that was late is the share of the time in which answers were seen late.
+//! The rule of stalls: whether the generator was held up for longer than may be beside the answers that it timed. Its
+//! heartbeat rings each millisecond, so of however few beats the share that was late is the share of the time in which
+//! answers were seen late.
 //!
 //! It deliberately does not find out which answers those were.
 
@@ -12,8 +13,9 @@ use crate::results::Percentiles;
 const STALL_MS_MIN: f64 = 1.0;
 /// Stalls longer than this share of the answers' time are in those answers.
 const STALL_SHARE_MAX: f64 = 0.1;
-/// An answer that a stall made late took as long as the stall was late. Where the answers of a share were sooner than half of what
-/// the beats of that share were late, the stall was longer than its part of the answers: users who wait meet it once each.
+/// An answer that a stall made late took as long as the stall was late. Where the answers of a share were sooner than
+/// half of what the beats of that share were late, the stall was longer than its part of the answers: users who wait
+/// meet it once each.
 const STALL_TIMES_MAX: f64 = 2.0;
 const NS_PER_MS: f64 = 1e6;
 

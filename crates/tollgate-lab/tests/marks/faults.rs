@@ -61,6 +61,14 @@ fn a_wrong_body_is_an_error_and_not_a_fast_answer() {
 }
 
 #[test]
+fn a_wrong_body_among_right_ones_refuses_them_all() {
+    let server = Server::start(Answering { each_errs: 10, ..SOUND });
+    let found = load(&closed(&server, 500, 1));
+    assert_eq!((found.requests, found.errors["content"]), (450, 50));
+    mark(&found, "content", Verdict::Refused);
+}
+
+#[test]
 fn a_page_that_is_no_envelope_is_no_answer_over_soap() {
     let server = Server::start(Answering { body: "<html>We are down for maintenance</html>", ..SOUND });
     let wrapping = Wrapping::Soap { action: "urn:a".to_owned(), version: None };
@@ -99,6 +107,21 @@ fn a_40_ms_answer_to_one_user_at_500_a_second_refuses_the_rate_and_asks_for_more
         return;
     }
     assert_eq!(rate.remedy, "all users were at work: allow more (-c), or offer less");
+}
+
+#[test]
+fn requests_that_still_wait_when_the_load_ends_are_marked_where_a_percentile_lacks_them() {
+    // The only user waits for its 994th answer until the second is over, and behind it wait six of a thousand requests.
+    let server = Server::start(Answering { pauses_at: Some((994, Duration::from_secs(1))), ..SOUND });
+    let found = load(&at_a_rate(&server, 1000.0, 1));
+    let unsent = found.offered.as_ref().unwrap().unsent;
+    if unsent > 6 {
+        eprintln!("left out: this machine was held up, and {unsent} requests waited");
+        return;
+    }
+    let rate = mark(&found, "rate", Verdict::Marked);
+    assert!(rate.reason.starts_with("6 of 1000 requests waited until the load ended"), "{rate:?}");
+    assert!(rate.reason.ends_with("missing from p95"), "{rate:?}");
 }
 
 /// Far more than any generator can write down: its thread never rests.

@@ -73,13 +73,15 @@ fn a_server_that_is_deaf_every_other_second_is_marked_at_equal_rate() {
     });
 }
 
+/// Where the ports of connections stand, each namespace its own.
+const PORT_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 /// Ports of the namespace: as many as the lab leaves to others, and 44.
 const PORTS: &str = "20000 20299";
 
 #[test]
 fn a_generator_without_ports_is_told_before_and_blames_nobody_else() {
     alone(|| {
-        std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", PORTS).unwrap();
+        std::fs::write(PORT_RANGE, PORTS).unwrap();
         let server = Server::start(SOUND);
         let refused = quick(&closed(&server, 1000, 100), &StopFlag::new()).unwrap_err().to_string();
         assert!(refused.contains("100 ports are needed and 44 are free (20000 to 20299"), "{refused}");
@@ -97,9 +99,29 @@ fn a_generator_without_ports_is_told_before_and_blames_nobody_else() {
 }
 
 #[test]
+fn a_generator_that_runs_out_of_ports_at_equal_rate_refuses_what_is_said_of_it() {
+    alone(|| {
+        let at_a_rate = Arc::new(AtomicBool::new(false));
+        let begins = Arc::clone(&at_a_rate);
+        // A port is free again a second after its connection: 300 of them are for 300 connections a second.
+        let narrowing = std::thread::spawn(move || {
+            while !begins.load(Ordering::Relaxed) {
+                wait(Duration::from_millis(1));
+            }
+            std::fs::write(PORT_RANGE, PORTS).unwrap();
+        });
+        let server = Server::start(SOUND);
+        let run = measure_and_say(&server, &at_equal_rate(0.5, 1500, "connection = \"new\""), 2, &at_a_rate);
+        narrowing.join().unwrap();
+        assert_eq!(doubt(&run, "rate-generator-errors").verdict, Verdict::Refused);
+        assert!(run.validity.iter().all(|doubt| doubt.rule != "generator-errors"), "{:#?}", run.validity);
+    });
+}
+
+#[test]
 fn connections_that_wait_on_the_servers_side_take_none_of_the_generators_ports() {
     alone(|| {
-        std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", PORTS).unwrap();
+        std::fs::write(PORT_RANGE, PORTS).unwrap();
         // It closes first, so each connection waits with it: more of them than there are ports beside those of others.
         let server = Server::start(Answering { answers_a_connection: 1, ..SOUND });
         let many = QuickLoad { connection: Connection::New, ..closed(&server, 60, 1) };

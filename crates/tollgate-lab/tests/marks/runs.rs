@@ -213,6 +213,14 @@ fn failures_at_equal_rate_refuse_what_is_said_of_it() {
 }
 
 #[test]
+fn wrong_bodies_among_right_ones_refuse_what_is_said_of_equal_rate() {
+    let server = Server::start(Answering { each_errs: 10, ..SOUND });
+    let run = measure(&server, &at_equal_rate(0.2, 500, ""));
+    let found = doubt(&run, "rate-content");
+    assert_eq!((found.verdict, found.value as u64), (Verdict::Refused, equal_rate(&run).errors["content"]));
+}
+
+#[test]
 fn connections_that_the_server_closes_are_marked_at_equal_rate_too() {
     let of = |answers_a_connection| {
         let server = Server::start(Answering { answers_a_connection, ..SOUND });

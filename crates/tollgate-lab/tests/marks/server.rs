@@ -18,6 +18,10 @@ pub(crate) struct Answering {
     pub(crate) answers_a_connection: usize,
     /// Each of so many answers is a 500; 0: none.
     pub(crate) each_fails: usize,
+    /// Each of so many answers is another one than was asked for; 0: none.
+    pub(crate) each_errs: usize,
+    /// The answer of this number takes so long; all others as long as above.
+    pub(crate) pauses_at: Option<(usize, Duration)>,
     /// What it answers.
     pub(crate) body: &'static str,
 }
@@ -28,6 +32,8 @@ pub(crate) const SOUND: Answering = Answering {
     halves_each: None,
     answers_a_connection: usize::MAX,
     each_fails: 0,
+    each_errs: 0,
+    pauses_at: None,
     body: "right",
 };
 
@@ -83,7 +89,8 @@ impl Drop for Server {
 
 /// Answers until the client or the script closes; what the client did is the load's to tell.
 fn answer(stream: &TcpStream, answering: Answering, started: Instant) -> Option<()> {
-    let Answering { takes, halves_each, answers_a_connection, each_fails, body } = answering;
+    let Answering { takes, halves_each, answers_a_connection, each_fails, each_errs, pauses_at, body } = answering;
+    let is_each = |each: usize, number: usize| each > 0 && number.is_multiple_of(each);
     stream.set_nodelay(true).ok()?;
     let mut lines = BufReader::new(stream).lines();
     for number in 1..=answers_a_connection {
@@ -91,8 +98,10 @@ fn answer(stream: &TcpStream, answering: Answering, started: Instant) -> Option<
         while !lines.next()?.ok()?.is_empty() {}
         let halves_each = halves_each.filter(|_| !is_steady);
         let halvings = halves_each.map_or(0.0, |time| started.elapsed().as_secs_f64() / time.as_secs_f64());
-        wait(takes.mul_f64((-halvings).exp2()));
-        let status = if each_fails > 0 && number % each_fails == 0 { "500 Failed" } else { "200 OK" };
+        let pause = pauses_at.filter(|(at, _)| *at == number).map(|(_, pause)| pause);
+        wait(pause.unwrap_or_else(|| takes.mul_f64((-halvings).exp2())));
+        let status = if is_each(each_fails, number) { "500 Failed" } else { "200 OK" };
+        let body = if is_each(each_errs, number) { "another" } else { body };
         let closing = if number == answers_a_connection { "Connection: close\r\n" } else { "" };
         let length = body.len();
         write!(&*stream, "HTTP/1.1 {status}\r\n{closing}Content-Length: {length}\r\n\r\n{body}").ok()?;

@@ -7,9 +7,9 @@
 //!
 //! What a proxy cannot show: the handshake of TCP and its slow start. Both ends speak TCP with this machine, so a
 //! connection is there at once and its first bytes leave in one burst: 100 kB on a fresh connection at 5 ms one way
-//! take
-//! 10.6 ms through a proxy and 51 ms through a real line, such as a [`Tun`], which needs root. Packets are never lost. The link connects to its target one
-//! way after it has accepted, so that the target sees a connection no earlier than it would.
+//! take 10.6 ms through a proxy and 51 ms through a real line, such as a [`Tun`], which needs root. Packets are never
+//! lost. The link connects to its target one way after it has accepted, so that the target sees a connection no earlier
+//! than it would.
 
 mod accuracy;
 mod alarm;

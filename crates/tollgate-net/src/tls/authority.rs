@@ -90,8 +90,8 @@ impl KeyKind {
 }
 
 impl Validity {
-    /// From the day before `now`, so that a clock which is a little behind sees it too, to the midnight that so many days end
-    /// with: a year so counted is no longer than what is recommended for servers.
+    /// From the day before `now`, so that a clock which is a little behind sees it too, to the midnight that so many
+    /// days end with: a year so counted is no longer than what is recommended for servers.
     #[must_use]
     pub fn days(now: SystemTime, days: u32) -> Validity {
         let day = Duration::from_secs(24 * 3600);

@@ -291,8 +291,8 @@ pub(crate) fn cast_from(model: &Model, entity_type: &EntityType, declared: Subty
     }
 }
 
-/// Writes one value as a literal of a URL. Texts, GUIDs and dates, of which keys consist, have static quotes and types around
-/// them; the other types are written whole.
+/// Writes one value as a literal of a URL. Texts, GUIDs and dates, of which keys consist, have static quotes and types
+/// around them; the other types are written whole.
 fn url_literal(program: &mut Program, version: Version, primitive: Primitive, column: usize) {
     let pattern = match (primitive, version) {
         (Primitive::String { .. }, _) => Pattern { before: "'", form: Form::UrlText, after: "'" },

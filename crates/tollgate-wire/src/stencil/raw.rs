@@ -14,7 +14,8 @@ pub fn content_type(primitive: Primitive) -> &'static str {
     }
 }
 
-/// Writes a raw value, or of a collection how many values it has; null is nothing (it is answered with 404 in V2 and 204 in V4). `version` is `None` for plain REST.
+/// Writes a raw value, or of a collection how many values it has; null is nothing (it is answered with 404 in V2 and
+/// 204 in V4). `version` is `None` for plain REST.
 pub fn write(out: &mut Vec<u8>, version: Option<Version>, primitive: Primitive, value: Cell<'_>) {
     let dialect = if version == Some(Version::V2) { Dialect::V2 } else { Dialect::Rest };
     match (value, primitive) {

@@ -1,6 +1,6 @@
 //! The positive cases of the OASIS OData ABNF, as far as the parser goes today: none panics, every literal is accepted,
-//! and what is not accepted of URLs is refused as "not implemented", but for the exceptions listed here. Cases that say where
-//! they fail (`FailAt`, as the TC's negative ones do) are refused as the client's fault.
+//! and what is not accepted of URLs is refused as "not implemented", but for the exceptions listed here. Cases that say
+//! where they fail (`FailAt`, as the TC's negative ones do) are refused as the client's fault.
 //!
 //! The cases are not part of this repository: `TOLLGATE_ODATA_CASES` names the folder that holds them.
 

@@ -1,5 +1,5 @@
-//! `tollgate selfcheck`: the same thing compared with itself, so that one knows which tolls this machine can show, and whether
-//! those that it shows are true.
+//! `tollgate selfcheck`: the same thing compared with itself, so that one knows which tolls this machine can show, and
+//! whether those that it shows are true.
 //!
 //! Deliberately not here: the comparisons and their judgement (`tollgate_lab::selfcheck`).
 
@@ -51,7 +51,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     full: bool,
 
-    /// How many comparisons; fewer than 20 give no verdict, with more as many may see a difference as by chance do in 98 of 100 self-checks
+    /// How many comparisons; fewer than 20 give no verdict, with more as many may see a difference as by chance do in
+    /// 98 of 100 self-checks
     #[arg(long, value_name = "N", default_value_t = COMPARISONS, value_parser = clap::value_parser!(u32).range(2..=1000))]
     comparisons: u32,
 

@@ -309,8 +309,8 @@ fn a_frozen_server_shows_at_its_true_size_at_a_rate_and_not_with_users_who_wait(
         all.iter().find(|pair| pair[0] == percent).unwrap()[1].as_f64().unwrap()
     };
     assert!(served(75.0) >= 900.0, "{}", open["served_within_ms"]);
-    // It is the server that was held up: every request was sent, and no user was missing. Only a generator that was itself late
-    // for a tenth of that may be refused, and then more users are no help.
+    // It is the server that was held up: every request was sent, and no user was missing. Only a generator that was
+    // itself late for a tenth of that may be refused, and then more users are no help.
     let marks = open["validity"].as_array().unwrap();
     let refused: Vec<&Value> = marks.iter().filter(|mark| mark["verdict"] == "refused").collect();
     assert_eq!(code, if refused.is_empty() { 0 } else { 3 }, "{marks:#?}");

@@ -81,7 +81,8 @@ fn a_lab_that_is_stopped_again_and_again_is_marked_at_equal_rate_and_what_it_say
     assert!(late["remedy"].as_str().unwrap().contains("give it cores of its own"), "{late:#}");
 }
 
-/// /proc/stat of many cores, of whose ticks so many were stolen; always of one length, so that it is written over in one piece.
+/// /proc/stat of many cores, of whose ticks so many were stolen; always of one length, so that it is written over in
+/// one piece.
 fn ticks(stolen: u64) -> String {
     (0..64).map(|core| format!("cpu{core} 1000 0 0 1000 0 0 0 {stolen:08} 0 0\n")).collect()
 }

@@ -80,8 +80,8 @@ impl<'s> Html<'s> {
         self
     }
 
-    /// An element `tag`, with these attributes of ours, with a child for each item of the list at `at`, as `child` writes it, and with the pattern from
-    /// which the script makes more.
+    /// An element `tag`, with these attributes of ours, with a child for each item of the list at `at`, as `child`
+    /// writes it, and with the pattern from which the script makes more.
     pub(super) fn rows(&mut self, tag: &str, attributes: &str, at: &str, child: impl Fn(&mut Html<'s>)) {
         let space = if attributes.is_empty() { "" } else { " " };
         let _ = write!(self.text, "<{tag}{space}{attributes} data-rows=\"{at}\"><template>");

@@ -1,9 +1,9 @@
 //! `$batch`: many requests in one (V4 Protocol 11.7 and JSON Format 19; V2: [MS-ODATA] 2.2.6.7), done in one transaction
 //! under one work process, and answered as a whole once that is committed.
 //!
-//! What a batch is, and what its requests mean, is decided elsewhere (`tollgate-wire`, [`crate::operation`]), and what its
-//! head says in [`negotiation`]; here is what lies between: limits, whether anything is written, and where the work is done. A batch that is malformed
-//! anywhere is refused as a whole before any of it is done.
+//! What a batch is, and what its requests mean, is decided elsewhere (`tollgate-wire`, [`crate::operation`]), and what
+//! its head says in [`negotiation`]; here is what lies between: limits, whether anything is written, and where the work
+//! is done. A batch that is malformed anywhere is refused as a whole before any of it is done.
 
 mod gather;
 mod negotiation;

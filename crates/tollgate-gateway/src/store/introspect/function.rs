@@ -1,8 +1,8 @@
 //! Functions of a mapping file: the entities of a set, or those that belong to an entity, for which a condition with
 //! parameters is true.
 //!
-//! The condition is an expression of OData V4, so what a client gives is always a bound value. SQL of one's own belongs into a
-//! view of the database, which is a set like any other.
+//! The condition is an expression of OData V4, so what a client gives is always a bound value. SQL of one's own belongs
+//! into a view of the database, which is a set like any other.
 
 use std::ops::Range;
 use std::sync::Arc;

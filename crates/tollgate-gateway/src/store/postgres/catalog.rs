@@ -2,7 +2,8 @@
 //! naming their schema: columns, keys, foreign keys, comments, and what this user may do with them.
 //!
 //! It deliberately decides no names: the catalog is made a model where all kinds of databases are. Types that no model
-//! has (enumerations, arrays of what is none itself, JSON, networks, intervals with their months and so on) are texts, which PostgreSQL makes of all and reads again.
+//! has (enumerations, arrays of what is none itself, JSON, networks, intervals with their months and so on) are texts,
+//! which PostgreSQL makes of all and reads again.
 
 use postgres::{Client, IsolationLevel, Row, Transaction};
 use tollgate_wire::edm::{Changes, Item, Primitive, Provided};

@@ -1,5 +1,5 @@
-//! Foreign keys that wait for the end of the transaction (`DEFERRABLE INITIALLY DEFERRED`): whether one leads nowhere by now,
-//! so that the unit that broke it fails, and not whatever comes after it.
+//! Foreign keys that wait for the end of the transaction (`DEFERRABLE INITIALLY DEFERRED`): whether one leads nowhere
+//! by now, so that the unit that broke it fails, and not whatever comes after it.
 //!
 //! SQLite counts them, so asking costs nothing; it deliberately looks at no row.
 

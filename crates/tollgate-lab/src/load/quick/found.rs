@@ -43,8 +43,8 @@ pub struct QuickResult {
     pub subject: Subject,
     /// How long connections live: `keep-alive`, `N requests each` or `one request each`.
     pub connection: String,
-    /// Who asks: `closed`, users who wait for their answers, so that a stall of the server shows once for each; or `open`, at a
-    /// rate, whatever the server does.
+    /// Who asks: `closed`, users who wait for their answers, so that a stall of the server shows once for each; or
+    /// `open`, at a rate, whatever the server does.
     pub model: &'static str,
     /// Users, at a rate the most that there might be.
     pub concurrency: usize,
@@ -113,8 +113,8 @@ pub struct QuickResult {
     pub generator_stalls_ms: Percentiles,
     /// What the kernel counted of TCP meanwhile, all programs together.
     pub tcp: TcpCounts,
-    /// Users as they were asked for, held against what the records find; absent for a load that was cut off, at a rate, which
-    /// has no users of its own, and in stages, in which they come and go.
+    /// Users as they were asked for, held against what the records find; absent for a load that was cut off, at a rate,
+    /// which has no users of its own, and in stages, in which they come and go.
     pub littles_law: Option<LittlesLaw>,
     /// What is to be thought of when the figures are read; empty where nothing is.
     pub validity: Vec<Mark>,

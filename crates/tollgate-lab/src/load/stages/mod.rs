@@ -167,8 +167,8 @@ impl Stages {
         is_reached.then(|| Duration::try_from_secs_f64(at_s + within_s).ok()).flatten()
     }
 
-    /// Whether the user with this number, from 0, is there so long after the beginning: while the number is beyond the middle
-    /// between those without and with it, so that in the mean as many are there as are asked for.
+    /// Whether the user with this number, from 0, is there so long after the beginning: while the number is beyond the
+    /// middle between those without and with it, so that in the mean as many are there as are asked for.
     pub(super) fn presence(&self, user: usize, after: Duration) -> Presence {
         let user = user as f64 + 0.5;
         if self.at(after) > user {

@@ -19,8 +19,9 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// What ended processes used that was not counted yet. `gone` are those that were there at the last look and are not there
-    /// now, `there` those that are; `told` is what each of these was told of since then, and `stat` says who has a number.
+    /// What ended processes used that was not counted yet. `gone` are those that were there at the last look and are
+    /// not there now, `there` those that are; `told` is what each of these was told of since then, and `stat` says who
+    /// has a number.
     ///
     /// Whoever ended and was not waited for yet goes on among those that are there, as his parent will be told of him.
     pub(super) fn told(

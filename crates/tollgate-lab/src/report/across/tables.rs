@@ -246,8 +246,8 @@ pub(in crate::report) fn lone(across: &Across) -> Vec<String> {
     across.runs.iter().filter_map(of).collect()
 }
 
-/// Doubts about what is shown: for each run and rule how many cells, and the first of them; then why a ratio is missing whose
-/// figures are there.
+/// Doubts about what is shown: for each run and rule how many cells, and the first of them; then why a ratio is missing
+/// whose figures are there.
 pub(in crate::report) fn doubts(across: &Across) -> Vec<String> {
     let mut found: Vec<Told> = Vec::new();
     for row in &across.cells {

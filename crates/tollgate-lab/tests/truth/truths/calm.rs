@@ -1,6 +1,6 @@
-//! A shared host takes cores away, for minutes at a time a tenth of them. The lab marks what it measures then (`steal`), so that
-//! it is no truth about unmarked figures: it is measured again, by the same bound on the same reading of the kernel, but over
-//! all of a slice, with the bare sockets in it.
+//! A shared host takes cores away, for minutes at a time a tenth of them. The lab marks what it measures then
+//! (`steal`), so that it is no truth about unmarked figures: it is measured again, by the same bound on the same
+//! reading of the kernel, but over all of a slice, with the bare sockets in it.
 
 use std::time::{Duration, Instant};
 
@@ -35,8 +35,8 @@ impl Default for Calm {
 }
 
 impl Calm {
-    /// Measures until the host took no more than what the lab marks. Each time has a number of its own, for classes of the server
-    /// whose log is of nothing else.
+    /// Measures until the host took no more than what the lab marks. Each time has a number of its own, for classes of
+    /// the server whose log is of nothing else.
     pub(super) fn measure<T>(&mut self, mut slice: impl FnMut(usize) -> T) -> T {
         if std::mem::take(&mut self.is_told) {
             (self.again, self.kept) = (0, 0);
@@ -55,7 +55,8 @@ impl Calm {
         }
     }
 
-    /// How much of what a row rests on was measured again, as the end of a sentence. Rows that are told together rest on the same.
+    /// How much of what a row rests on was measured again, as the end of a sentence. Rows that are told together rest
+    /// on the same.
     pub(super) fn told(&mut self) -> String {
         self.is_told = true;
         let mut text = String::new();

@@ -1,8 +1,8 @@
 //! Queues of one server, M/M/1 and M/D/1, against Pollaczek and Khinchine.
 //!
-//! The mean wait of a single queue comes to rest slowly: 5 % takes 100,000 requests at times that are long against the way
-//! there, which is a quarter of an hour for each row. So many queues stand beside each other, and each request goes to any of
-//! them, which divides one Poisson process into as many.
+//! The mean wait of a single queue comes to rest slowly: 5 % takes 100,000 requests at times that are long against the
+//! way there, which is a quarter of an hour for each row. So many queues stand beside each other, and each request goes
+//! to any of them, which divides one Poisson process into as many.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -16,8 +16,9 @@ use super::{Table, median};
 use crate::bare::bare_mean_at_rate_ms;
 use crate::server::{TruthServer, truth_server};
 
-/// Into so many parts a row is divided: the way is measured before each, and behind the last. The middle of them counts: who comes
-/// in a pause of the host waits for half of it, so that a single one of 50 ms is half a millisecond in a mean over three seconds.
+/// Into so many parts a row is divided: the way is measured before each, and behind the last. The middle of them
+/// counts: who comes in a pause of the host waits for half of it, so that a single one of 50 ms is half a millisecond
+/// in a mean over three seconds.
 const PARTS: u32 = 15;
 /// Each of these slices for so long. The middle of them counts: 50 ms in which the host takes the core away are more than a
 /// millisecond in a mean over one second.
@@ -75,9 +76,9 @@ const MM1: Model = Model { name: "M/M/1", class: "exponential", of_exponential: 
 
 /// Loads queues that are busy for so much of their time, and the row of their mean wait.
 ///
-/// `per_second` are the requests of all queues together, for `seconds`. By chance alone a mean over 100,000 waits of M/M/1 is off
-/// by 1.5 % at 0.3, by 2 % at 0.6 and by 3.5 % at 0.8 (one standard deviation). Each part begins with empty queues, which makes
-/// that mean shorter by 1.9 % at 0.8, and by less than 0.4 % at the others.
+/// `per_second` are the requests of all queues together, for `seconds`. By chance alone a mean over 100,000 waits of
+/// M/M/1 is off by 1.5 % at 0.3, by 2 % at 0.6 and by 3.5 % at 0.8 (one standard deviation). Each part begins with
+/// empty queues, which makes that mean shorter by 1.9 % at 0.8, and by less than 0.4 % at the others.
 fn mean_wait(model: Model, busy: f64, service_us: u32, bound: f64, (per_second, seconds): (f64, f64)) {
     let server = truth_server();
     let mut table = Table::default();
@@ -123,8 +124,8 @@ fn mean_wait(model: Model, busy: f64, service_us: u32, bound: f64, (per_second, 
     );
 }
 
-/// The median of some values, and its standard error: a quarter more than that of a mean, from their median deviation, which knows
-/// no more of a single wild value than the median does.
+/// The median of some values, and its standard error: a quarter more than that of a mean, from their median deviation,
+/// which knows no more of a single wild value than the median does.
 fn middle(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let of_all = median(values.to_vec());

@@ -9,7 +9,7 @@ use tollgate_lab::toll::{Findings, compute};
 
 use super::{Table, median, runs};
 use crate::bare::{bare_times, percentile_ms};
-use crate::run::{PASS_REQUESTS, burned_us, experiment_of, measure};
+use crate::run::{PASS_REQUESTS, dearer_us, experiment_of, measure};
 use crate::server::{TruthServer, truth_server};
 
 /// Blocks of a comparison, as in a quick run.
@@ -23,9 +23,9 @@ const WAY_SLICE: Duration = Duration::from_millis(250);
 const RAMP_UP: Duration = Duration::from_millis(20);
 /// What they ask for has another seed than the trials': its last digits are these.
 const BARE_SEEDS: &str = "000";
-/// Two classes of which the second burns 200 us more. Both let the client wait longer than what a host keeps a core awake for
-/// (some 200 us): were one of them shorter, waking the client would be much dearer after the other. The way is longer after the
-/// longer wait even so, by some 5 us of 50, which bare sockets see too.
+/// Two classes of which the second burns 200 us more. Both let the client wait longer than what a host keeps a core
+/// awake for (some 200 us): were one of them shorter, waking the client would be much dearer after the other. The way
+/// is longer after the longer wait even so, by some 5 us of 50, which bare sockets see too.
 const DEARER: [&str; 2] = ["burn-400", "burn-600"];
 
 /// Each comparison of its own trials.
@@ -50,11 +50,11 @@ fn missed_most(runs: u32) -> u32 {
 struct Dearer {
     /// What was burned on purpose, in the whole run.
     burned: f64,
-    /// Time from arrival to departure by the server's own account, in the trials of the comparison: what was burned, and what the
-    /// machine took meanwhile.
+    /// Time from arrival to departure by the server's own account, in the trials of the comparison: what was burned,
+    /// and what the machine took meanwhile.
     served: f64,
-    /// All that the server's thread used of its CPU in them: beside what is burned, a request that comes after a longer rest finds
-    /// less of what it needs near the core.
+    /// All that the server's thread used of its CPU in them: beside what is burned, a request that comes after a longer
+    /// rest finds less of what it needs near the core.
     used: f64,
     /// The way to the server and back, by bare sockets after the run.
     way: f64,
@@ -68,8 +68,8 @@ struct Took {
     used: f64,
 }
 
-/// Runs of a pair of classes until there are so many comparisons, each with what `of_run` knows of it. Each run has classes of
-/// its own, so that the server counts them by themselves.
+/// Runs of a pair of classes until there are so many comparisons, each with what `of_run` knows of it. Each run has
+/// classes of its own, so that the server counts them by themselves.
 fn compared<T>(
     classes: [&str; 2],
     table: &mut Table,
@@ -94,8 +94,7 @@ fn compared<T>(
 
 /// What is known of each comparison of a run of the dearer pair.
 fn dearer(server: &TruthServer, result: &RunResult, classes: &[String; 2]) -> Vec<Dearer> {
-    let burned = burned_us(server, &classes[1]) - burned_us(server, &classes[0]);
-    assert!((burned - 200.0).abs() < 5.0, "the server itself was wrong: {burned}");
+    let burned = dearer_us(server, classes.each_ref().map(String::as_str));
     let [baseline, variant] = [("bottom", &classes[0]), ("top", &classes[1])]
         .map(|(name, class)| took(server, class, result.trials.iter().filter(|trial| trial.variant == name)));
     let way = way_dearer_us(server, classes);
@@ -108,8 +107,8 @@ fn dearer(server: &TruthServer, result: &RunResult, classes: &[String; 2]) -> Ve
 
 /// What a request of a class took in each comparison of a run, on average.
 ///
-/// The trials are the last that the server saw of a class; before them there was the warm-up, in which a class is new to it. One
-/// user asks, so that requests leave in the order in which they came.
+/// The trials are the last that the server saw of a class; before them there was the warm-up, in which a class is new
+/// to it. One user asks, so that requests leave in the order in which they came.
 fn took<'a>(server: &TruthServer, class: &str, trials: impl Iterator<Item = &'a Trial> + Clone) -> Vec<Took> {
     let (log, cpu_us) = (server.log(class), server.cpu_us(class));
     assert_eq!(log.len(), cpu_us.len(), "each request has its CPU time");
@@ -211,7 +210,8 @@ fn two_hundred_microseconds_dearer() {
     // A slice of each side is a coarse look at 5 us: the one in the middle stands for all.
     let way = median(all.iter().map(|(_, dearer)| dearer.way).collect());
     all.iter_mut().for_each(|(_, dearer)| dearer.way = way);
-    // One truth for all of them: the account of a comparison's own trials has the noise in it that its interval is there for.
+    // One truth for all of them: the account of a comparison's own trials has the noise in it that its interval is
+    // there for.
     let of_all = |of: fn(&Dearer) -> f64| all.iter().map(|(_, dearer)| of(dearer)).sum::<f64>() / all.len() as f64;
     let (used, served) = (of_all(|dearer| dearer.used), of_all(|dearer| dearer.served));
     covered(

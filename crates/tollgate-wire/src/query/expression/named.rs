@@ -1,5 +1,5 @@
-//! `cast` and `isof` with enumerations: the name of a member, its number, and the member of a name or a number (OData V4.01 URL
-//! conventions, section 5.1.1.10).
+//! `cast` and `isof` with enumerations: the name of a member, its number, and the member of a name or a number (OData
+//! V4.01 URL conventions, section 5.1.1.10).
 //!
 //! What is no member becomes null. It deliberately takes no several flags apart, other than of literals.
 

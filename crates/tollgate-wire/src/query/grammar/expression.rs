@@ -89,7 +89,8 @@ impl Reader<'_> {
             }
             self.position = at;
         }
-        // The years that no store can compare, and what else the grammar has and the values refuse, are no matter of grammar.
+        // The years that no store can compare, and what else the grammar has and the values refuse, are no matter of
+        // grammar.
         match read_literal(Version::V4, self.text, at) {
             Ok(Some((_, end))) => {
                 self.position = end;

@@ -65,8 +65,9 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = "Load")]
     pub(super) poisson: bool,
 
-    /// Ask by so many users, or at such a rate, as change over time: each stage says how long it lasts and what it leads to from
-    /// what the one before it led to, such as 10s:50,30s:50,10s:0 (users) or 10s:300/s,30s:300/s (a rate); FROM..TO says both
+    /// Ask by so many users, or at such a rate, as change over time: each stage says how long it lasts and what it
+    /// leads to from what the one before it led to, such as 10s:50,30s:50,10s:0 (users) or 10s:300/s,30s:300/s (a
+    /// rate); FROM..TO says both
     #[arg(long, value_name = "TIME:N,…", value_parser = stages, conflicts_with_all = ["rate", "ramp_up", "requests", "time_limit", "duration"], help_heading = "Load")]
     pub(super) stages: Option<Arc<Stages>>,
 
@@ -122,8 +123,8 @@ pub(crate) struct Arguments {
     #[arg(short = 'i', conflicts_with_all = ["method", "post", "put"], help_heading = "Request")]
     pub(super) head: bool,
 
-    /// A header field, sent as often as it is said; it replaces what tollgate would send by that name, and Host names another
-    /// host than the URL's
+    /// A header field, sent as often as it is said; it replaces what tollgate would send by that name, and Host names
+    /// another host than the URL's
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", help_heading = "Request")]
     pub(super) headers: Vec<LoadField>,
 

@@ -1,7 +1,7 @@
 //! Where the runs of a self-check go: the user's folder, or one of our own that goes with its check.
 //!
-//! Who is killed cannot take his folder along, so the next check does. It deliberately does not ask for numbers of processes,
-//! which are given out again and differ from container to container: a check that goes on holds a lock.
+//! Who is killed cannot take his folder along, so the next check does. It deliberately does not ask for numbers of
+//! processes, which are given out again and differ from container to container: a check that goes on holds a lock.
 
 use std::fs::{self, File};
 use std::io;
