@@ -1,7 +1,7 @@
 //! Faults of the network, in a network namespace of the test's own: nobody else's connections are counted or harmed. Who may
 //! not make one leaves these tests out.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -78,6 +78,11 @@ const PORT_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 /// Ports of the namespace: as many as the lab leaves to others, and 44.
 const PORTS: &str = "20000 20299";
 
+/// Connections on all ports that are left.
+fn all_ports(to: SocketAddr) -> Vec<TcpStream> {
+    std::iter::from_fn(|| TcpStream::connect(to).ok()).collect()
+}
+
 #[test]
 fn a_generator_without_ports_is_told_before_and_blames_nobody_else() {
     alone(|| {
@@ -87,10 +92,7 @@ fn a_generator_without_ports_is_told_before_and_blames_nobody_else() {
         assert!(refused.contains("100 ports are needed and 44 are free (20000 to 20299"), "{refused}");
 
         // Others take all of them meanwhile.
-        let mut taken = Vec::new();
-        while let Ok(stream) = TcpStream::connect(server.address) {
-            taken.push(stream);
-        }
+        let taken = all_ports(server.address);
         let found = load(&QuickLoad { concurrency: 20, ..closed(&server, 40, 20) });
         assert_eq!((found.requests, found.errors.get("ports-exhausted")), (0, Some(&40)), "{found:#?}");
         mark(&found, "generator-errors", Verdict::Refused);
@@ -102,17 +104,20 @@ fn a_generator_without_ports_is_told_before_and_blames_nobody_else() {
 fn a_generator_that_runs_out_of_ports_at_equal_rate_refuses_what_is_said_of_it() {
     alone(|| {
         let at_a_rate = Arc::new(AtomicBool::new(false));
-        let begins = Arc::clone(&at_a_rate);
-        // A port is free again a second after its connection: 300 of them are for 300 connections a second.
-        let narrowing = std::thread::spawn(move || {
+        let server = Server::start(SOUND);
+        let (begins, address) = (Arc::clone(&at_a_rate), server.address);
+        // Others take all of them for the first second.
+        let others = std::thread::spawn(move || {
             while !begins.load(Ordering::Relaxed) {
                 wait(Duration::from_millis(1));
             }
             std::fs::write(PORT_RANGE, PORTS).unwrap();
+            let taken = all_ports(address);
+            wait(Duration::from_secs(1));
+            drop(taken);
         });
-        let server = Server::start(SOUND);
         let run = measure_and_say(&server, &at_equal_rate(0.5, 1500, "connection = \"new\""), 2, &at_a_rate);
-        narrowing.join().unwrap();
+        others.join().unwrap();
         assert_eq!(doubt(&run, "rate-generator-errors").verdict, Verdict::Refused);
         assert!(run.validity.iter().all(|doubt| doubt.rule != "generator-errors"), "{:#?}", run.validity);
     });
