@@ -79,6 +79,10 @@ const MM1: Model = Model { name: "M/M/1", class: "exponential", of_exponential: 
 /// `per_second` are the requests of all queues together, for `seconds`. By chance alone a mean over 100,000 waits of
 /// M/M/1 is off by 1.5 % at 0.3, by 2 % at 0.6 and by 3.5 % at 0.8 (one standard deviation). Each part begins with
 /// empty queues, which makes that mean shorter by 1.9 % at 0.8, and by less than 0.4 % at the others.
+///
+/// Service times are such that the bound is 75 us or more. A response counts from when its request was due, and the lab
+/// begins and notices it some 20 to 30 us later than bare sockets do, which are at no work but that: of waits as short
+/// as 0.9 ms that would be most of 5 %. How late the lab is in itself is held by the rows of constant times.
 fn mean_wait(model: Model, busy: f64, service_us: u32, bound: f64, (per_second, seconds): (f64, f64)) {
     let server = truth_server();
     let mut table = Table::default();
@@ -136,7 +140,7 @@ fn middle(values: &[f64]) -> (f64, f64) {
 #[test]
 #[ignore = "narrow bounds on times need a quiet machine: run by hand, in release"]
 fn md1_at_0_3() {
-    mean_wait(MD1, 0.3, 4000, 0.05, (4800.0, 40.0));
+    mean_wait(MD1, 0.3, 8000, 0.05, (4800.0, 40.0));
 }
 
 #[test]
