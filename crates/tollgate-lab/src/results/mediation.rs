@@ -16,9 +16,9 @@ pub struct BackendUse {
     pub cpu_share: f64,
 }
 
-/// How a variant's throughput grows with its users, by the Universal Scalability Law: X(N) = lambda N / (1 + alpha (N -
-/// 1) + beta N (N - 1)). Intervals hold 95 % of the fits to resampled blocks, which of eight blocks or more cover the
-/// truth in 90 % or more. Source: N. J. Gunther, Guerrilla Capacity Planning (2007).
+/// How a variant's throughput grows with its users, by the Universal Scalability Law: X(N) = lambda N / D(N), with
+/// D(N) = 1 + alpha (N - 1) + beta N (N - 1). Intervals hold 95 % of the fits to resampled blocks, which of eight blocks
+/// or more cover the truth in 90 % or more. Source: N. J. Gunther, Guerrilla Capacity Planning (2007).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Scaling {
     /// Variant.
