@@ -119,7 +119,7 @@ pub struct Claim {
     pub high: f64,
     /// Probability of so large a difference by chance, by Holm over the figures of the comparison.
     pub p_adjusted: f64,
-    /// Blocks behind it.
+    /// Values behind it: blocks, or starts where its interval is over those.
     pub blocks: usize,
     /// Whether generator and subject were at their limit together.
     pub is_joint: bool,

@@ -180,6 +180,18 @@ fn a_toll_of_which_the_ranks_say_something_else_is_marked_and_its_cell_is_not() 
 }
 
 #[test]
+fn a_toll_that_drifts_is_marked_and_no_other_of_its_cell_nor_the_cell() {
+    let (one, mut two) = (again(13, 1.0, 1.0), again(14, 1.0, 1.0));
+    let reason = "CPU time over rest-json changed by +8 % from the first block to the last one (p = 0.0001)";
+    two.validity.push(Validity { reason: reason.into(), ..doubt("odata-v2-atom", 5, "drift") });
+    let found = beside(&[&one, &two]);
+    let toll = |figure| &find(&found.tolls, "odata-v2-atom", 5, figure).values[1];
+    assert_eq!(toll(Figure::SubjectCpu).doubts, [format!("drift: {reason}")]);
+    assert_eq!((toll(Figure::SubjectCpu).standing, toll(Figure::UnitTime).standing), (Verdict::Marked, Verdict::Ok));
+    assert_eq!(find(&found.cells, "odata-v2-atom", 5, Figure::SubjectCpu).values[1].standing, Verdict::Ok);
+}
+
+#[test]
 fn response_times_of_a_marked_cell_are_marked() {
     let check = |rule: &str, verdict, expected: Verdict| {
         let (one, mut two) = (again(15, 1.0, 1.0), again(16, 1.0, 1.0));

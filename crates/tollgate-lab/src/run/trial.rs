@@ -133,7 +133,7 @@ impl Generator {
         let shares = self.shares(&work, load);
         let gate = Arc::new(Gate::new(shares.len(), self.meter(subject)));
         if !matches!(work, Asking::Scenario(_)) {
-            // What it asks counts from the first request on.
+            // What it asks counts from the first request on, and so does what gives its users TLS sessions before that.
             gate.begin();
         }
         let mut cancels = Vec::new();

@@ -6,7 +6,9 @@ use crate::results::{Figure, Toll, Validity, Verdict};
 use crate::validity::{DIFFERENT_BACKEND, FEW_ROUNDS, drift, ranks};
 
 /// Rules that hold a variant against its own baseline: what they say of a baseline is about another toll.
-const PAIR_RULES: [&str; 3] = [DIFFERENT_BACKEND, "different-host", drift::DRIFT];
+const PAIR_RULES: [&str; 2] = [DIFFERENT_BACKEND, "different-host"];
+/// Rules about single tolls, each of which tells it by itself.
+const TOLL_RULES: [&str; 2] = [ranks::RANKS, drift::DRIFT];
 
 /// What is left of a figure, from the worst to the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +29,7 @@ impl Figure {
         let rule = doubt.rule.as_str();
         match doubt.verdict {
             Verdict::Ok => Left::Whole,
-            // It is about tolls, which tell it by themselves.
-            _ if !self.is_concerned_by(rule) || rule == ranks::RANKS => Left::Whole,
+            _ if !self.is_concerned_by(rule) || TOLL_RULES.contains(&rule) => Left::Whole,
             Verdict::Refused => Left::Refused,
             Verdict::Marked if self.is_time() && rule == FEW_ROUNDS => Left::Refused,
             Verdict::Marked if self.is_time() && JOINT_RULES.contains(&rule) => Left::Joint,
@@ -38,8 +39,8 @@ impl Figure {
 }
 
 impl Toll {
-    /// What is doubted of it, each rule with what was seen: of variant and baseline what concerns the figure, and
-    /// whether the ranks say something else.
+    /// What is doubted of it, each rule with what was seen: of variant and baseline what concerns the figure, whether the
+    /// ranks say something else, and whether it changed while it was measured.
     pub(crate) fn doubts(&self, validity: &[Validity]) -> Vec<String> {
         let told = |doubt: &Validity| {
             let (rule, reason) = (doubt.rule.as_str(), &doubt.reason);
@@ -51,6 +52,8 @@ impl Toll {
             }
         };
         let ranks = ranks::words(self).map(|words| format!("{}: {words}", ranks::RANKS));
-        validity.iter().filter_map(told).chain(ranks).collect()
+        let drifts = validity.iter().filter(|doubt| drift::is_of(self, doubt));
+        let drift = drifts.map(|doubt| format!("{}: {}", doubt.rule, doubt.reason));
+        validity.iter().filter_map(told).chain(ranks).chain(drift).collect()
     }
 }

@@ -22,7 +22,8 @@ impl Short {
     pub(super) fn of(load: &QuickLoad, tally: &Tally, took: Duration) -> Option<Short> {
         let ended = tally.requests + tally.failures();
         let is_out = match load.rows_bound() {
-            Some(bound) => ended + tally.sends.unsent >= bound,
+            // Some may have been taken while users came, and count for nothing.
+            Some(bound) => tally.out_of_rows > 0 || ended + tally.sends.unsent >= bound,
             None => tally.out_of_rows > 0,
         };
         let short = match (load.requests.filter(|asked| *asked < u64::MAX), load.duration) {
@@ -79,6 +80,8 @@ mod tests {
         check(unique, Some(10), Some(1), (2, 0, 1), None);
         check(unique, None, Some(9), (3, 0, 1), Some("rows came to an end after 1.000 of 9 s"));
         check(unique, None, Some(9), (2, 0, 9), None);
+        check(unique, Some(10), None, (2, 1, 1), Some("rows came to an end after 2 of 10 requests"));
+        check(unique, None, Some(9), (2, 2, 1), Some("rows came to an end after 1.000 of 9 s"));
         // Nothing else was to end it.
         check(unique, Some(u64::MAX), None, (3, 0, 1), None);
         check(in_order, Some(10), None, (6, 2, 1), Some("rows came to an end after 6 of 10 requests"));
