@@ -268,32 +268,36 @@
     if (!response.ok) throw new Error(`status ${response.status}`);
     return response.json();
   };
+  const isPaused = () => pause.getAttribute("aria-pressed") !== "false";
   const turn = async () => {
     const began = performance.now();
-    if (pause.getAttribute("aria-pressed") === "false") {
+    if (!isPaused()) {
       try {
         const status = await ask();
-        // Another process may have other services, and has other tokens: the page is made anew, its charts go on.
-        shape ??= status.server.started;
-        if (shape !== status.server.started) {
-          location.reload();
-          return;
-        }
         answered = Date.now() / 1000;
-        fill(figures, status);
-        fillLists(status);
-        sample(status);
-        draw();
-        say(write(status.server.state, "words"), false);
+        // Who paused meanwhile keeps what stands there.
+        if (!isPaused()) {
+          // Another process may have other services, and has other tokens: the page is made anew, its charts go on.
+          shape ??= status.server.started;
+          if (shape !== status.server.started) {
+            location.reload();
+            return;
+          }
+          fill(figures, status);
+          fillLists(status);
+          sample(status);
+          draw();
+          say(write(status.server.state, "words"), false);
+        }
       } catch {
-        say(`no answer since ${clock(answered)}`, true);
+        if (!isPaused()) say(`no answer since ${clock(answered)}`, true);
       }
     }
     setTimeout(turn, Math.max(0, PERIOD_MS - (performance.now() - began)));
   };
   pause.hidden = false;
   pause.addEventListener("click", () => {
-    const paused = pause.getAttribute("aria-pressed") === "false";
+    const paused = !isPaused();
     pause.setAttribute("aria-pressed", String(paused));
     if (paused) say(`paused at ${clock(Date.now() / 1000)}`, false);
   });
