@@ -53,12 +53,6 @@ impl TcpCounts {
     pub fn turned_away(self) -> u64 {
         self.listen_drops.max(self.listen_overflows)
     }
-
-    /// Segments that were sent again by all that were sent, 0 to 1.
-    pub fn retransmitted_share(self) -> f64 {
-        let all = self.segments_sent + self.segments_retransmitted;
-        if all == 0 { 0.0 } else { self.segments_retransmitted as f64 / all as f64 }
-    }
 }
 
 fn parse(netstat: &str, snmp: &str) -> TcpCounts {
@@ -91,11 +85,11 @@ mod tests {
         let expected =
             TcpCounts { listen_overflows: 3, listen_drops: 5, segments_retransmitted: 1, segments_sent: 999 };
         assert_eq!(found, expected);
-        assert_eq!((found.turned_away(), found.retransmitted_share()), (5, 0.001));
+        assert_eq!(found.turned_away(), 5);
         assert_eq!(found.plus(found).since(found), found);
         assert_eq!(parse("", "Tcp: OutSegs\n"), TcpCounts::default());
         let nothing = TcpCounts::default();
-        assert_eq!((nothing.turned_away(), nothing.retransmitted_share()), (0, 0.0));
+        assert_eq!(nothing.turned_away(), 0);
     }
 
     #[test]

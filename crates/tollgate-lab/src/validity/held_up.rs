@@ -15,7 +15,9 @@ use crate::results::{Cell, GeneratorUse, Percentiles, Verdict};
 
 /// Segments that are sent again wait for 200 ms or more: above this share of all they show in the 99th percentile of
 /// answers of a few segments.
-pub(crate) const RETRANSMITTED_SHARE_MAX: f64 = 0.001;
+const RETRANSMITTED_SHARE_MAX: f64 = 0.001;
+/// As many as this share of the requests show in it, however many segments a request and its connection took.
+const RETRANSMITTED_BY_REQUEST_MAX: f64 = 0.01;
 /// Fewer are nothing, whatever share of a short load they are.
 const RETRANSMITTED_MIN: u64 = 3;
 /// The kernel sends a lone segment again after 200 ms at the earliest, clocks of a histogram aside: where every answer
@@ -38,6 +40,8 @@ pub(crate) const RETRANSMITTED_REMEDY: &str =
 pub(crate) struct Shown {
     pub(crate) response_ms: Percentiles,
     pub(crate) failed: u64,
+    /// Requests, failed ones with them.
+    pub(crate) asked: u64,
     /// Mean bytes of a request or of an answer, whichever are more.
     pub(crate) larger_bytes: f64,
 }
@@ -66,16 +70,32 @@ pub(crate) fn turned_away(tcp: TcpCounts) -> Option<String> {
     })
 }
 
-/// That segments were sent again, if more were than may be.
-pub(crate) fn retransmitted(tcp: TcpCounts) -> Option<String> {
-    let TcpCounts { segments_retransmitted, segments_sent, .. } = tcp;
-    let share = tcp.retransmitted_share();
-    (share > RETRANSMITTED_SHARE_MAX && segments_retransmitted >= RETRANSMITTED_MIN).then(|| {
-        let (all, percent) = (segments_sent + segments_retransmitted, share * 100.0);
-        format!(
-            "{segments_retransmitted} of {all} segments of TCP were sent again ({percent:.2} %), those of other programs included"
-        )
-    })
+/// Segments that were sent again, more than may be.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SentAgain {
+    pub(crate) reason: String,
+    /// What they were a share of, and how large it may be.
+    pub(crate) share: f64,
+    pub(crate) bound: f64,
+}
+
+impl SentAgain {
+    /// What the kernel counted while a load lasted, if that shows in it.
+    pub(crate) fn of(shown: Shown, tcp: TcpCounts) -> Option<SentAgain> {
+        let TcpCounts { segments_retransmitted: again, segments_sent, .. } = shown.sent_again(tcp)?;
+        let beyond = |all: u64, bound: f64, told: String| {
+            let share = again as f64 / all.max(1) as f64;
+            let reason = format!("{again} {told} ({:.2} %), those of other programs included", share * 100.0);
+            (share > bound && again >= RETRANSMITTED_MIN).then_some(SentAgain { reason, share, bound })
+        };
+        let all = segments_sent + again;
+        let by_segments = beyond(all, RETRANSMITTED_SHARE_MAX, format!("of {all} segments of TCP were sent again"));
+        by_segments.or_else(|| {
+            shown.waited(tcp)?;
+            let told = format!("segments of TCP were sent again in {} requests", shown.asked);
+            beyond(shown.asked, RETRANSMITTED_BY_REQUEST_MAX, told)
+        })
+    }
 }
 
 /// How generator, machine and network were while one load lasted.
@@ -92,16 +112,17 @@ impl<'a> Evidence<'a> {
     /// With users who wait.
     pub(super) fn closed(&self) -> Circumstances<'a> {
         let cell = self.cell;
-        let shown = self.shown(cell.response_time_ms, &cell.errors);
+        let shown = self.shown(cell.response_time_ms, cell.requests, &cell.errors);
         Circumstances { generator: cell.generator, beats: self.beats, tcp: cell.tcp, ticks: self.ticks, shown }
     }
 
     /// Requests and answers are as large at equal rate as they are with users who wait.
-    fn shown(&self, response_ms: Percentiles, errors: &BTreeMap<String, u64>) -> Shown {
+    fn shown(&self, response_ms: Percentiles, answered: u64, errors: &BTreeMap<String, u64>) -> Shown {
         let Cell { bytes_received, bytes_sent, requests, errors: closed, .. } = self.cell;
-        let asked = requests + closed.values().sum::<u64>();
-        let larger_bytes = *bytes_received.max(bytes_sent) as f64 / asked.max(1) as f64;
-        Shown { response_ms, failed: errors.values().sum(), larger_bytes }
+        let of_closed = requests + closed.values().sum::<u64>();
+        let larger_bytes = *bytes_received.max(bytes_sent) as f64 / of_closed.max(1) as f64;
+        let failed = errors.values().sum();
+        Shown { response_ms, failed, asked: answered + failed, larger_bytes }
     }
 }
 
@@ -111,7 +132,7 @@ pub(super) fn at_equal_rate(
     rule: fn(&Circumstances<'_>) -> Option<Finding>,
 ) -> Option<Finding> {
     let rate = evidence.cell.equal_rate.as_ref()?;
-    let shown = evidence.shown(rate.response_time_ms, &rate.errors);
+    let shown = evidence.shown(rate.response_time_ms, rate.answered, &rate.errors);
     let (beats, ticks) = (evidence.rate_beats, evidence.rate_ticks);
     let found = rule(&Circumstances { generator: rate.generator, beats, tcp: rate.tcp, ticks, shown })?;
     Some(Finding { reason: format!("at equal rate {}", found.reason), ..found })
@@ -170,14 +191,8 @@ pub(super) fn listen_overflow(seen: &Circumstances<'_>) -> Option<Finding> {
 }
 
 pub(super) fn retransmissions(seen: &Circumstances<'_>) -> Option<Finding> {
-    let tcp = seen.shown.sent_again(seen.tcp?)?;
-    Some(Finding {
-        verdict: Verdict::Marked,
-        reason: retransmitted(tcp)?,
-        remedy: RETRANSMITTED_REMEDY,
-        value: tcp.retransmitted_share(),
-        bound: RETRANSMITTED_SHARE_MAX,
-    })
+    let SentAgain { reason, share, bound } = SentAgain::of(seen.shown, seen.tcp?)?;
+    Some(Finding { verdict: Verdict::Marked, reason, remedy: RETRANSMITTED_REMEDY, value: share, bound })
 }
 
 pub(super) fn steal(seen: &Circumstances<'_>) -> Option<Finding> {
@@ -235,6 +250,17 @@ mod tests {
         };
         check(few(2), "all");
         check(few(3), "retransmissions");
+        // However many segments a request took: each of a hundred waited.
+        let of_many = |segments_retransmitted: u64| {
+            move |cell: &mut Cell| {
+                let segments_sent = cell.requests * 30;
+                assert!(segments_retransmitted * 1000 < segments_sent);
+                cell.tcp = Some(TcpCounts { segments_sent, segments_retransmitted, ..TcpCounts::default() });
+            }
+        };
+        let of_each_hundred = sound().requests / 100;
+        check(of_many(of_each_hundred), "all");
+        check(of_many(of_each_hundred + 1), "retransmissions");
     }
 
     #[test]
@@ -248,7 +274,7 @@ mod tests {
         check(of(180.0), "all");
         check(of(200.0), "listen-overflow");
         let counts = TcpCounts { listen_drops: 4, ..TcpCounts::default() };
-        let shown = |failed| Shown { response_ms: Percentiles::default(), failed, larger_bytes: 600.0 };
+        let shown = |failed| Shown { response_ms: Percentiles::default(), failed, asked: 10_000, larger_bytes: 600.0 };
         assert_eq!(shown(1).waited(counts), Some(counts));
         assert_eq!(shown(0).waited(counts), None);
     }

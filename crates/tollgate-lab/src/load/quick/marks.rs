@@ -18,9 +18,7 @@ use crate::probe::system::Ticks;
 use crate::results::{Percentiles, Verdict};
 use crate::validity::answers::wrong_answers;
 use crate::validity::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
-use crate::validity::held_up::{
-    self, RETRANSMITTED_REMEDY, RETRANSMITTED_SHARE_MAX, STALLS_REMEDY, Shown, TURNED_AWAY_REMEDY,
-};
+use crate::validity::held_up::{self, RETRANSMITTED_REMEDY, STALLS_REMEDY, SentAgain, Shown, TURNED_AWAY_REMEDY};
 use crate::validity::stalls::{Stalled, stalled};
 use crate::validity::unsent::{SENT_SHARE_MIN, Unsent};
 use crate::validity::{
@@ -77,7 +75,9 @@ pub(super) struct Evidence<'a> {
 impl Evidence<'_> {
     /// What the load shows by itself of what the kernel counts for all programs together.
     fn shown(&self) -> Shown {
-        Shown { response_ms: self.response_ms, failed: self.errors.values().sum(), larger_bytes: self.larger_bytes }
+        let failed: u64 = self.errors.values().sum();
+        let Evidence { response_ms, requests, larger_bytes, .. } = *self;
+        Shown { response_ms, failed, asked: requests + failed, larger_bytes }
     }
 }
 
@@ -284,10 +284,8 @@ fn listen_overflow(evidence: &Evidence<'_>) -> Option<Mark> {
 }
 
 fn retransmissions(evidence: &Evidence<'_>) -> Option<Mark> {
-    let tcp = evidence.shown().sent_again(evidence.tcp)?;
-    let reason = held_up::retransmitted(tcp)?;
-    let decided = (tcp.retransmitted_share(), RETRANSMITTED_SHARE_MAX);
-    Some(mark("retransmissions", reason, RETRANSMITTED_REMEDY, decided))
+    let SentAgain { reason, share, bound } = SentAgain::of(evidence.shown(), evidence.tcp)?;
+    Some(mark("retransmissions", reason, RETRANSMITTED_REMEDY, (share, bound)))
 }
 
 fn steal(evidence: &Evidence<'_>) -> Option<Mark> {
