@@ -83,12 +83,13 @@ impl LittlesLaw {
     }
 }
 
-/// The share of the time that a user may have been there and in no record, since its thread had no core: a record
-/// begins where the one before it ended, so that is at most once in `span_ms`, at the user's end, and no longer than
-/// the longest stall.
-pub(crate) fn between_reads(recorder: &Recorder, run_queue_share: f64, span_ms: f64) -> f64 {
+/// The share of the time that a user may have been there and in no record, since its thread had no core: a record begins
+/// where the one before it ended, so that is at most once in `span_ms`, at the user's end, and no longer than the longest
+/// stall. A thread that waits for its core says so; what the host took of any core may have been this one's.
+pub(crate) fn between_reads(recorder: &Recorder, run_queue_share: f64, stolen_share: f64, span_ms: f64) -> f64 {
+    let share = (run_queue_share + stolen_share).min(1.0);
     let longest_ms = recorder.stalls.as_ref().map(|stalls| stalls.max() as f64 / NS_PER_MS);
-    longest_ms.map_or(run_queue_share, |longest_ms| run_queue_share.min(longest_ms / span_ms.max(f64::MIN_POSITIVE)))
+    longest_ms.map_or(share, |longest_ms| share.min(longest_ms / span_ms.max(f64::MIN_POSITIVE)))
 }
 
 fn holds(off: f64, bound: f64) -> Option<bool> {
@@ -141,6 +142,19 @@ mod tests {
         let law = LittlesLaw::of(&recorded(|number| u32::from(number != 7)), 1, 10.0 * SPAN_MS).unwrap();
         let broken = [law, law.without_core(0.005), law.without_core(0.015)].map(|law| law.is_broken());
         assert_eq!(broken, [true, true, false], "{law:?}");
+    }
+
+    #[test]
+    fn what_the_host_took_is_allowed_for_up_to_the_longest_stall() {
+        let mut recorder = recorded(|_| 1);
+        let check = |recorder: &Recorder, stolen_share: f64, expected: f64| {
+            let found = between_reads(recorder, 0.01, stolen_share, SPAN_MS);
+            assert!((found - expected).abs() < 1e-3, "{found}, not {expected}");
+        };
+        check(&recorder, 0.2, 0.21);
+        recorder.stall(Duration::from_millis(10));
+        check(&recorder, 0.0, 0.01);
+        check(&recorder, 0.9, 10.0 / SPAN_MS);
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use std::fs;
 
+/// A tick of /proc in milliseconds: USER_HZ is 100 wherever there is Linux.
+const TICK_MS: f64 = 10.0;
+
 /// Ticks of some cores since the machine began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ticks {
@@ -43,6 +46,11 @@ impl Ticks {
     /// Share of the cores' time that was stolen, 0 to 1.
     pub fn steal_share(self) -> f64 {
         if self.total == 0 { 0.0 } else { self.steal as f64 / self.total as f64 }
+    }
+
+    /// Time that was stolen from all of the cores together, in milliseconds.
+    pub fn stolen_ms(self) -> f64 {
+        self.steal as f64 * TICK_MS
     }
 }
 

@@ -536,7 +536,9 @@ impl Entry {
             answers_per_user: grows.then(|| tally.requests as f64 / (self.users * u64::from(cell.trials)) as f64),
             settling: &self.settling,
             littles_law: LittlesLaw::of(&self.recorder, self.users, slice_ms).map(|law| {
-                law.without_core(little::between_reads(&self.recorder, cell.generator.run_queue_share, slice_ms))
+                let stolen_share = self.ticks.stolen_ms() / (slice_ms * f64::from(cell.trials.max(1)));
+                let run_queue_share = cell.generator.run_queue_share;
+                law.without_core(little::between_reads(&self.recorder, run_queue_share, stolen_share, slice_ms))
             }),
             unsettled: self.surveyed.fault.as_deref().or(tally.transfers.fault.as_deref()),
             ticks: self.ticks,

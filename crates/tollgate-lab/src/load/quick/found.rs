@@ -288,9 +288,10 @@ impl Seen<'_> {
         let wall_ms = took.as_secs_f64() * 1e3;
         let offered = load.rate.map(|rate| offered(rate, all));
         let run_queue_share = used.run_queue_max_ns as f64 / took.as_nanos().max(1) as f64;
+        let stolen_share = self.passed.ticks.stolen_ms() / wall_ms.max(f64::MIN_POSITIVE);
         let littles_law = LittlesLaw::of(all, load.concurrency as u64, wall_ms)
             .filter(|_| !self.interrupted)
-            .map(|law| law.without_core(little::between_reads(all, run_queue_share, wall_ms)));
+            .map(|law| law.without_core(little::between_reads(all, run_queue_share, stolen_share, wall_ms)));
         let generator_cpu_share = used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64;
         let response_time_ms = cells::percentiles(&all.response);
         let (errors, error_examples) = (cells::errors(tally), cells::error_examples(tally));
