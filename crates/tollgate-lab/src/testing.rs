@@ -4,13 +4,16 @@
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::server::{Abort, Counters, Exchange, ExchangeError, Server, Service, Shutdown};
 use tollgate_net::limits::Limits;
 use tollgate_net::listen::{ListenOptions, Reserved};
+use tollgate_net::tls::server::Acceptor;
+
+use crate::load::gate::Gate;
 
 /// Entities of `/items`.
 pub(crate) const ITEMS: u64 = 7;
@@ -34,12 +37,25 @@ pub(crate) struct Seen {
     at_once: AtomicU64,
     /// What was asked for below `/noted/`, in order.
     pub(crate) noted: Mutex<Vec<String>>,
+    /// The gate of a trial whose requests are told apart …
+    pub(crate) gate: OnceLock<Arc<Gate>>,
+    /// … of which so many came before it was open.
+    pub(crate) before_gate: AtomicU64,
 }
 
 impl TestServer {
     pub(crate) fn start() -> TestServer {
+        TestServer::start_as(|server| server)
+    }
+
+    /// The same over TLS.
+    pub(crate) fn start_tls(acceptor: Acceptor) -> TestServer {
+        TestServer::start_as(|server| server.with_tls(acceptor))
+    }
+
+    fn start_as(change: impl FnOnce(Server) -> Server) -> TestServer {
         let reserved = Reserved::on_loopback().unwrap();
-        let server = Server::bind(&ListenOptions::new(reserved.address())).unwrap();
+        let server = change(Server::bind(&ListenOptions::new(reserved.address())).unwrap());
         let (shutdown, counters, seen) = (Shutdown::new(), Arc::new(Counters::new(1)), Arc::new(Seen::default()));
         let (ending, counting, noting) = (shutdown.clone(), Arc::clone(&counters), Arc::clone(&seen));
         let thread = std::thread::spawn(move || {
@@ -78,6 +94,9 @@ struct Scripted {
 
 impl Service for Scripted {
     async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
+        if self.seen.gate.get().is_some_and(|gate| !gate.is_open()) {
+            self.seen.before_gate.fetch_add(1, Ordering::Relaxed);
+        }
         let at_once = self.seen.at_once.fetch_add(1, Ordering::Relaxed) + 1;
         self.seen.at_once_max.fetch_max(at_once, Ordering::Relaxed);
         for _ in 0..YIELDS {

@@ -3,13 +3,17 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::oneshot;
 use tollgate_net::http1::client::Target;
+use tollgate_net::tls::TlsChoice;
+use tollgate_net::tls::authority::{Authority, KeyKind, Validity};
+use tollgate_net::tls::server::{Acceptor, Settings};
 use tollgate_wire::links::Template;
 
 use super::course::Course;
+use super::gate::Gate;
 use super::model::{Closed, End};
 use super::pass::Pass;
 use super::recorder::{Recorder, Tally};
@@ -221,6 +225,20 @@ fn passes(count: u64) -> End {
 /// At the first list that fails: a walk without a pass has no other end.
 const FIRST_FAILURE: End = End { after: Some(Duration::ZERO), units: None };
 
+/// A GET, whatever answers.
+fn shape() -> RequestShape {
+    RequestShape {
+        format: None,
+        detail: None,
+        key: Vec::new(),
+        method: "GET".to_owned(),
+        headers: Vec::new(),
+        body: Vec::new(),
+        contains: None,
+        answer: crate::experiment::AnswerShape::default(),
+    }
+}
+
 /// Walks `path` with `users` users on so many workers until `end`, in `trials` trials.
 fn walk(
     server: &TestServer,
@@ -233,11 +251,7 @@ fn walk(
         format: Some(ListFormat::OdataV4Json),
         detail: (path == "/wrong").then(|| Template::parse("wrong/{id}").unwrap()),
         key: vec!["id".to_owned()],
-        method: "GET".to_owned(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        contains: None,
-        answer: crate::experiment::AnswerShape::default(),
+        ..shape()
     };
     let target = Target::parse(&server.url(path)).unwrap();
     let target = Arc::new(LoadTarget::new(target, shape, &[], Connection::KeepAlive).unwrap());
@@ -329,4 +343,43 @@ fn a_walk_on_a_server_that_is_gone_fails_in_its_class_and_ends() {
     let (tally, end) = &walk(&server, "/items", (3, 1), FIRST_FAILURE, 1)[0];
     assert_eq!((*end, tally.requests), (ReportEnd::Whole, 0));
     assert_eq!(tally.errors[0].class.name(), "connect-refused");
+}
+
+#[test]
+fn sessions_are_given_to_users_before_what_counts_begins() {
+    const USERS: usize = 3;
+    const REQUESTS: u64 = 30;
+    let folder = tempfile::tempdir().unwrap();
+    let now = SystemTime::now();
+    let issued = Authority::new(KeyKind::P256, now)
+        .unwrap()
+        .server(KeyKind::P256, &["127.0.0.1".to_owned()], 0, Validity::days(now, 1))
+        .unwrap();
+    let (certificate, key) = (folder.path().join("server.pem"), folder.path().join("server.key"));
+    std::fs::write(&certificate, &issued.certificate).unwrap();
+    std::fs::write(&key, &issued.key).unwrap();
+    let mut server = TestServer::start_tls(Acceptor::new(&Settings::new(certificate, key)).unwrap());
+    let gate = Arc::new(Gate::default());
+    server.seen.gate.set(Arc::clone(&gate)).unwrap();
+    let url = server.url("/").replace("http:", "https:");
+    let target = LoadTarget::new(Target::parse(&url).unwrap(), shape(), &[], Connection::New).unwrap();
+    let worker = Worker::start(None, REQUEST_TIMEOUT).unwrap();
+    let (_cancel, cancelled) = oneshot::channel();
+    worker.run(Order {
+        slot: 0,
+        target: Arc::new(target.with_tls(TlsChoice::Insecure)),
+        load: Closed::new(USERS, passes(REQUESTS)).into(),
+        work: Work::Request,
+        stages: None,
+        gate,
+        course: Course::Unrecorded,
+        recorder: Recorder::default(),
+        cancel: cancelled,
+    });
+    let tally = worker.report(PATIENCE).expect("the trial ends").recorder.tally;
+    server.end();
+    let before = server.seen.before_gate.load(Ordering::Relaxed);
+    assert_eq!((tally.requests, tally.handshakes.resumed, tally.failures()), (REQUESTS, REQUESTS, 0), "{tally:?}");
+    assert!((1..=USERS as u64).contains(&before), "{before}");
+    assert_eq!(server.counters.requests(), REQUESTS + before, "each other one counts");
 }

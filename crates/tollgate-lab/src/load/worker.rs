@@ -292,6 +292,9 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     let resting = users.split_off(load.users().min(users.len()));
     if let Work::Request | Work::Script(..) = work {
         request::prime(&asking, &script, &load).await;
+        if matches!(work, Work::Request) {
+            gate.begin_together().await;
+        }
     }
     recorder.reset(course, Instant::now());
     let mut before = tools.thread_use.read();

@@ -132,8 +132,8 @@ impl Generator {
         let Aim { target, place } = subject.aim(level).clone();
         let shares = self.shares(&work, load);
         let gate = Arc::new(Gate::new(shares.len(), self.meter(subject)));
-        if !matches!(work, Asking::Scenario(_)) {
-            // What it asks counts from the first request on, and so does what gives its users TLS sessions before that.
+        if matches!(work, Asking::Walk | Asking::Insert(_)) {
+            // It counts from the first request on; others have something to do before that.
             gate.begin();
         }
         let mut cancels = Vec::new();
