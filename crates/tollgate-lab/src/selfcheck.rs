@@ -120,7 +120,7 @@ pub struct Claim {
     /// Probability of so large a difference by chance, by Holm over the figures of the comparison.
     pub p_adjusted: f64,
     /// Values behind it: blocks, or starts where its interval is over those.
-    pub blocks: usize,
+    pub n: usize,
     /// Whether generator and subject were at their limit together.
     pub is_joint: bool,
     #[serde(skip)]
