@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::fixture::{self, again};
-use crate::results::{Looks, Toll, Validity, Verdict};
+use crate::results::{Drift, Looks, Toll, Validity, Verdict};
 use crate::toll::{self, Findings};
 
 fn beside(runs: &[&RunResult]) -> Across {
@@ -183,7 +183,11 @@ fn a_toll_of_which_the_ranks_say_something_else_is_marked_and_its_cell_is_not() 
 fn a_toll_that_drifts_is_marked_and_no_other_of_its_cell_nor_the_cell() {
     let (one, mut two) = (again(13, 1.0, 1.0), again(14, 1.0, 1.0));
     let reason = "CPU time over rest-json changed by +8 % from the first block to the last one (p = 0.0001)";
-    two.validity.push(Validity { reason: reason.into(), ..doubt("odata-v2-atom", 5, "drift") });
+    let drift = Drift { change: 0.08, p: 0.0001 };
+    let is_it =
+        |toll: &&mut Toll| (toll.variant.as_str(), toll.level, toll.figure) == ("odata-v2-atom", 5, Figure::SubjectCpu);
+    two.tolls.iter_mut().find(is_it).unwrap().drift = Some(drift);
+    two.validity.push(Validity { reason: reason.into(), value: 0.08, ..doubt("odata-v2-atom", 5, "drift") });
     let found = beside(&[&one, &two]);
     let toll = |figure| &find(&found.tolls, "odata-v2-atom", 5, figure).values[1];
     assert_eq!(toll(Figure::SubjectCpu).doubts, [format!("drift: {reason}")]);

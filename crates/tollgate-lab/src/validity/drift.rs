@@ -24,23 +24,20 @@ pub(crate) fn drifts(tolls: &[Toll]) -> Vec<Validity> {
     seen.map(|((toll, drift), p)| finding_of(&toll.variant, toll.level, DRIFT, finding(toll, drift, p))).collect()
 }
 
-/// Whether this doubt is that of the toll: a cell has one of each figure.
+/// Whether this doubt is that of the toll: a cell has one of each figure, and each changed by so much. A number that was
+/// stored and read again may differ in its last digit.
 pub(crate) fn is_of(toll: &Toll, doubt: &Validity) -> bool {
     let is_there = doubt.rule == DRIFT && (&doubt.variant, doubt.level) == (&toll.variant, toll.level);
-    is_there && doubt.reason.starts_with(&front(toll))
-}
-
-/// How what is found of a toll begins.
-fn front(toll: &Toll) -> String {
-    format!("{} over {} changed by ", ranks::named(toll.figure), toll.baseline)
+    is_there && toll.drift.is_some_and(|drift| (drift.change.abs() - doubt.value).abs() < 1e-9)
 }
 
 fn finding(toll: &Toll, drift: Drift, p: f64) -> Finding {
     Finding {
         verdict: Verdict::Marked,
         reason: format!(
-            "{}{:+.0} % from the first block to the last one (p = {p:.4})",
-            front(toll),
+            "{} over {} changed by {:+.0} % from the first block to the last one (p = {p:.4})",
+            ranks::named(toll.figure),
+            toll.baseline,
             drift.change * 1e2
         ),
         remedy: "warm the subject up by hand (a peer by `warm_up_s`), or find out what fills up: the toll is a mean over the change",
