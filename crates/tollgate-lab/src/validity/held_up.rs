@@ -13,10 +13,11 @@ use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 use crate::results::{Cell, GeneratorUse, Percentiles, Verdict};
 
-/// Segments that are sent again wait for 200 ms or more: above this share of all they show in the 99th percentile of
-/// answers of a few segments.
+/// Segments that are sent again wait for 200 ms or more: above this share of all segments they show in the 99th percentile
+/// of answers of a few segments.
 const RETRANSMITTED_SHARE_MAX: f64 = 0.001;
-/// As many as this share of the requests show in it, however many segments a request and its connection took.
+/// Above this share of the requests they show in the 99th percentile, however many segments a request and its connection
+/// take.
 const RETRANSMITTED_BY_REQUEST_MAX: f64 = 0.01;
 /// Fewer are nothing, whatever share of a short load they are.
 const RETRANSMITTED_MIN: u64 = 3;
@@ -250,7 +251,7 @@ mod tests {
         };
         check(few(2), "all");
         check(few(3), "retransmissions");
-        // However many segments a request took: each of a hundred waited.
+        // However many segments a request took: more than one request of a hundred waited.
         let of_many = |segments_retransmitted: u64| {
             move |cell: &mut Cell| {
                 let segments_sent = cell.requests * 30;
@@ -261,6 +262,12 @@ mod tests {
         let of_each_hundred = sound().requests / 100;
         check(of_many(of_each_hundred), "all");
         check(of_many(of_each_hundred + 1), "retransmissions");
+        // Larger answers need not have waited for it, and nobody did.
+        let of_large = |cell: &mut Cell| {
+            of_many(of_each_hundred + 1)(cell);
+            (cell.bytes_received, cell.response_time_ms.max) = (cell.requests * 60_000, 20.0);
+        };
+        check(of_large, "all");
     }
 
     #[test]
