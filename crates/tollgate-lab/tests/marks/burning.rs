@@ -1,10 +1,38 @@
-//! Threads that want a core and do nothing with it.
+//! Threads that want a core and do nothing with it, while no other test measures.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
 
 use tollgate_lab::cores::Cores;
+
+use crate::server::{Answering, Server};
+
+/// Held for reading by each test that has a server, and for writing by one that burns.
+static MEASURING: RwLock<()> = RwLock::new(());
+
+/// As long as this is held no other test burns. A thread may hold one at a time.
+pub(crate) type Measuring = RwLockReadGuard<'static, ()>;
+
+/// Waits until no other test burns.
+pub(crate) fn measuring() -> Measuring {
+    MEASURING.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As long as this is held no other test measures.
+pub(crate) struct Alone(#[expect(dead_code, reason = "is held")] RwLockWriteGuard<'static, ()>);
+
+impl Alone {
+    /// Waits until all others are through.
+    pub(crate) fn wait() -> Alone {
+        Alone(MEASURING.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Its server.
+    pub(crate) fn server(&self, answering: Answering) -> Server {
+        Server::unguarded(answering)
+    }
+}
 
 /// Burning threads, which end with their owner.
 pub(crate) struct Burning {
@@ -14,12 +42,12 @@ pub(crate) struct Burning {
 
 impl Burning {
     /// So many on any core.
-    pub(crate) fn anywhere(count: usize) -> Burning {
+    pub(crate) fn anywhere(_: &Alone, count: usize) -> Burning {
         Burning::start(count, || None::<()>)
     }
 
     /// So many on the cores that the lab takes for its generator.
-    pub(crate) fn beside_the_generator(count: usize) -> Burning {
+    pub(crate) fn beside_the_generator(_: &Alone, count: usize) -> Burning {
         Burning::start(count, || Some(Cores::divide().pin_to_generator()))
     }
 

@@ -11,7 +11,7 @@ use tollgate_lab::probe::system::Ticks;
 use tollgate_lab::results::{EqualRate, IterationsOffered, Percentiles, RunResult, Validity, Verdict};
 use tollgate_lab::run::{Ending, Observer, Progress, RunOptions, StopFlag, run};
 
-use crate::burning::Burning;
+use crate::burning::{Alone, Burning};
 use crate::server::{Answering, SOUND, Server};
 use std::time::Duration;
 
@@ -247,11 +247,12 @@ fn equal_rate(run: &RunResult) -> &EqualRate {
 
 #[test]
 fn cores_that_others_have_are_marked_at_equal_rate_too() {
-    let server = Server::start(SOUND);
+    let alone = Alone::wait();
+    let server = alone.server(SOUND);
     let cores = Cores::divide();
     // The generator has one share in nine of its core at most, and is to do nearly as much as it can with it.
-    let _burning =
-        [Burning::beside_the_generator(8 * cores.generator.len().max(1)), Burning::anywhere(3 * cores.all.len())];
+    let beside = 8 * cores.generator.len().max(1);
+    let _burning = [Burning::beside_the_generator(&alone, beside), Burning::anywhere(&alone, 3 * cores.all.len())];
     let before = Ticks::now(&cores.all);
     let run = measure(&server, &at_equal_rate(0.9, 1000, ""));
     let busy_share = Ticks::now(&cores.all).since(before).busy_share();

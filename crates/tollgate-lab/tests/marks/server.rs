@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::burning::{Measuring, measuring};
+
 /// How it answers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answering {
@@ -42,15 +44,35 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     ending: Arc<AtomicBool>,
     accepting: Option<JoinHandle<()>>,
+    /// Absent where the test itself sees to that.
+    _measuring: Option<Measuring>,
+}
+
+fn anywhere() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").unwrap()
 }
 
 impl Server {
     pub(crate) fn start(answering: Answering) -> Server {
-        Server::on(TcpListener::bind("127.0.0.1:0").unwrap(), answering, || ())
+        Server::on(anywhere(), answering, || ())
+    }
+
+    /// The same for a test that lets no other one measure.
+    pub(crate) fn unguarded(answering: Answering) -> Server {
+        Server::begin(anywhere(), answering, || (), None)
     }
 
     /// On a listener, from which it takes each connection once `ready` is over.
     pub(crate) fn on(listener: TcpListener, answering: Answering, ready: impl Fn() + Send + 'static) -> Server {
+        Server::begin(listener, answering, ready, Some(measuring()))
+    }
+
+    fn begin(
+        listener: TcpListener,
+        answering: Answering,
+        ready: impl Fn() + Send + 'static,
+        measuring: Option<Measuring>,
+    ) -> Server {
         let address = listener.local_addr().unwrap();
         let ending = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&ending);
@@ -67,7 +89,7 @@ impl Server {
                 }
             }
         });
-        Server { address, ending, accepting: Some(accepting) }
+        Server { address, ending, accepting: Some(accepting), _measuring: measuring }
     }
 
     pub(crate) fn url(&self) -> String {

@@ -42,8 +42,9 @@ fn check(head: &str) {
     for cell in &result.cells {
         assert!(cell.errors.is_empty(), "{:?}", cell.errors);
         let found_us = cell.subject.expect("it is watched").cpu_us_per_request.mean;
-        // With one setup in it, it would be three times the truth at least.
-        assert!((1.0..2.0).contains(&(found_us / truth_us)), "{}: {found_us} us, in truth {truth_us}", cell.variant);
+        // With one setup in it, it would be three times the truth at least. The truth is over the warm-up as
+        // well, and either may hold what the host took in a burn.
+        assert!((0.7..2.0).contains(&(found_us / truth_us)), "{}: {found_us} us, in truth {truth_us}", cell.variant);
     }
     let looks = result.series.iter().filter(|series| series.name == "subject-resident-memory");
     let looks: Vec<f64> = looks.flat_map(|series| &series.points).map(|(at_ms, _)| *at_ms).collect();

@@ -29,7 +29,11 @@ pub(crate) struct Finished {
 
 /// `tollgate` with these arguments.
 pub(crate) fn tollgate<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Tollgate {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
+    tollgate_by(Command::new(env!("CARGO_BIN_EXE_tollgate")), arguments)
+}
+
+/// The same by a command that ends in starting `tollgate`.
+pub(crate) fn tollgate_by<A: AsRef<OsStr>>(mut command: Command, arguments: impl IntoIterator<Item = A>) -> Tollgate {
     command.args(arguments).env_remove("RUST_BACKTRACE").stdin(Stdio::null());
     Tollgate { command, stdin: Vec::new() }
 }

@@ -318,7 +318,7 @@ fn a_frozen_server_shows_at_its_true_size_at_a_rate_and_not_with_users_who_wait(
     assert!(refused.iter().all(|mark| !mark["remedy"].as_str().unwrap().contains("more users")), "{refused:#?}");
     // Users who wait ask nothing meanwhile: one request each is all that they show of it.
     let (closed, _) = frozen(&["-t", "4", "-c", "2"]);
-    assert!(time(&closed, "max") >= 1900.0 && time(&closed, "p99") < 1000.0, "{}", closed["response_time_ms"]);
+    assert!(time(&closed, "max") >= 1900.0 && time(&closed, "p95") < 1000.0, "{}", closed["response_time_ms"]);
 }
 
 #[test]
