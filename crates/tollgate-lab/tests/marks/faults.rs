@@ -143,7 +143,7 @@ fn threads_that_burn_beside_the_generator_are_marked() {
     let server = alone.server(SOUND);
     // The generator has one share in nine of its core.
     let _burning = Burning::beside_the_generator(&alone, 8 * Cores::divide().generator.len().max(1));
-    let found = load(&at_a_rate(&server, TOO_MUCH_PER_S, 4));
+    let found = load(&at_a_rate(&server, TOO_MUCH_PER_S / 10.0, 4));
     mark(&found, "run-queue", Verdict::Marked);
 }
 

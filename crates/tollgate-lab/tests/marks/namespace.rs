@@ -106,7 +106,7 @@ fn a_generator_without_ports_is_told_before_and_blames_nobody_else() {
 fn a_generator_that_runs_out_of_ports_at_equal_rate_refuses_what_is_said_of_it() {
     alone(|| {
         let at_a_rate = Arc::new(AtomicBool::new(false));
-        let server = Server::start(SOUND);
+        let server = Server::start(Answering { takes: Duration::from_millis(2), ..SOUND });
         let (begins, address) = (Arc::clone(&at_a_rate), server.address);
         // Others take all of them for the first second.
         let others = std::thread::spawn(move || {

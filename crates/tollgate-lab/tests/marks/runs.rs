@@ -223,7 +223,8 @@ fn wrong_bodies_among_right_ones_refuse_what_is_said_of_equal_rate() {
 #[test]
 fn connections_that_the_server_closes_are_marked_at_equal_rate_too() {
     let of = |answers_a_connection| {
-        let server = Server::start(Answering { answers_a_connection, ..SOUND });
+        // Threads that are begun for each connection are nothing beside it, and the warm-up is seen to be over.
+        let server = Server::start(Answering { answers_a_connection, takes: Duration::from_millis(2), ..SOUND });
         measure(&server, &at_equal_rate(0.2, 500, ""))
     };
     assert_eq!(doubt(&of(10), "rate-fresh-connections").verdict, Verdict::Marked);
