@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tollgate_net::clock::Clock;
@@ -12,8 +12,6 @@ use tollgate_net::http1::server::{Abort, Counters, Exchange, ExchangeError, Serv
 use tollgate_net::limits::Limits;
 use tollgate_net::listen::{ListenOptions, Reserved};
 use tollgate_net::tls::server::Acceptor;
-
-use crate::load::gate::Gate;
 
 /// Entities of `/items`.
 pub(crate) const ITEMS: u64 = 7;
@@ -37,10 +35,6 @@ pub(crate) struct Seen {
     at_once: AtomicU64,
     /// What was asked for below `/noted/`, in order.
     pub(crate) noted: Mutex<Vec<String>>,
-    /// The gate of a trial whose requests are told apart …
-    pub(crate) gate: OnceLock<Arc<Gate>>,
-    /// … of which so many came before it was open.
-    pub(crate) before_gate: AtomicU64,
 }
 
 impl TestServer {
@@ -94,9 +88,6 @@ struct Scripted {
 
 impl Service for Scripted {
     async fn serve(&self, exchange: &mut Exchange<'_>) -> Result<(), ExchangeError> {
-        if self.seen.gate.get().is_some_and(|gate| !gate.is_open()) {
-            self.seen.before_gate.fetch_add(1, Ordering::Relaxed);
-        }
         let at_once = self.seen.at_once.fetch_add(1, Ordering::Relaxed) + 1;
         self.seen.at_once_max.fetch_max(at_once, Ordering::Relaxed);
         for _ in 0..YIELDS {

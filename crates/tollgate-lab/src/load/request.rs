@@ -9,8 +9,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use tollgate_net::http1::client::Scheme;
-use tollgate_net::tls::Resumption;
 
 use super::content::{Known, Search};
 use super::failure::{ErrorClass, Failure};
@@ -18,7 +16,6 @@ use super::model::{Closed, Lane, Load};
 use super::recorder::Recorder;
 use super::script::{Place, Script, Writer};
 use super::stages::{Presence, Stages};
-use super::target::Connection;
 use super::user::{Answer, Asking, User};
 
 /// After a failure that no answer came with, a user waits so long: a server that is gone is not hammered.
@@ -56,9 +53,7 @@ pub(super) fn place(user: &User, asking: &Asking) -> Place {
 
 /// Gives each user a TLS session to begin with, where connections are opened while time counts and may take one up.
 pub(super) async fn prime(asking: &Asking, script: &Script, load: &Load) {
-    let target = &asking.target;
-    let opens = target.connection != Connection::KeepAlive;
-    if opens && target.target.scheme() == Scheme::Https && target.tls.resumption == Resumption::Allowed {
+    if asking.target.takes_up_sessions() {
         asking.prime(load.users().min(PRIMED_MAX), &script.first()).await;
     }
 }

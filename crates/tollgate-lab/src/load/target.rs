@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use tollgate_net::connect::SocketOptions;
-use tollgate_net::http1::client::{Answers, RequestTemplate, Target, TemplateError};
-use tollgate_net::tls::ClientSettings;
+use tollgate_net::http1::client::{Answers, RequestTemplate, Scheme, Target, TemplateError};
+use tollgate_net::tls::{ClientSettings, Resumption};
 use tollgate_wire::url::encode_beside;
 
 use super::checks::Checks;
@@ -97,6 +97,12 @@ impl LoadTarget {
     pub fn with_tls(mut self, tls: impl Into<ClientSettings>) -> LoadTarget {
         self.tls = tls.into();
         self
+    }
+
+    /// Whether its connections are opened while time counts and may take up a TLS session.
+    pub(crate) fn takes_up_sessions(&self) -> bool {
+        let opens = self.connection != Connection::KeepAlive;
+        opens && self.target.scheme() == Scheme::Https && self.tls.resumption == Resumption::Allowed
     }
 
     /// Writes a whole request for `path_and_query` into `out`.

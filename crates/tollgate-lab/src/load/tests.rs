@@ -13,7 +13,6 @@ use tollgate_net::tls::server::{Acceptor, Settings};
 use tollgate_wire::links::Template;
 
 use super::course::Course;
-use super::gate::Gate;
 use super::model::{Closed, End};
 use super::pass::Pass;
 use super::recorder::{Recorder, Tally};
@@ -346,7 +345,7 @@ fn a_walk_on_a_server_that_is_gone_fails_in_its_class_and_ends() {
 }
 
 #[test]
-fn sessions_are_given_to_users_before_what_counts_begins() {
+fn users_with_a_session_each_take_it_up_and_no_request_but_theirs_counts() {
     const USERS: usize = 3;
     const REQUESTS: u64 = 30;
     let folder = tempfile::tempdir().unwrap();
@@ -359,27 +358,30 @@ fn sessions_are_given_to_users_before_what_counts_begins() {
     std::fs::write(&certificate, &issued.certificate).unwrap();
     std::fs::write(&key, &issued.key).unwrap();
     let mut server = TestServer::start_tls(Acceptor::new(&Settings::new(certificate, key)).unwrap());
-    let gate = Arc::new(Gate::default());
-    server.seen.gate.set(Arc::clone(&gate)).unwrap();
     let url = server.url("/").replace("http:", "https:");
     let target = LoadTarget::new(Target::parse(&url).unwrap(), shape(), &[], Connection::New).unwrap();
+    let target = Arc::new(target.with_tls(TlsChoice::Insecure));
     let worker = Worker::start(None, REQUEST_TIMEOUT).unwrap();
-    let (_cancel, cancelled) = oneshot::channel();
-    worker.run(Order {
-        slot: 0,
-        target: Arc::new(target.with_tls(TlsChoice::Insecure)),
-        load: Closed::new(USERS, passes(REQUESTS)).into(),
-        work: Work::Request,
-        stages: None,
-        gate,
-        course: Course::Unrecorded,
-        recorder: Recorder::default(),
-        cancel: cancelled,
-    });
-    let tally = worker.report(PATIENCE).expect("the trial ends").recorder.tally;
+    let tally = |work: Work| {
+        let (_cancel, cancelled) = oneshot::channel();
+        worker.run(Order {
+            slot: 0,
+            target: Arc::clone(&target),
+            load: Closed::new(USERS, passes(REQUESTS)).into(),
+            work,
+            stages: None,
+            gate: Arc::default(),
+            course: Course::Unrecorded,
+            recorder: Recorder::default(),
+            cancel: cancelled,
+        });
+        worker.report(PATIENCE).expect("the trial ends").recorder.tally
+    };
+    let before = tally(Work::Prime);
+    let primed = server.counters.requests();
+    assert!(before.requests == 0 && (1..=USERS as u64).contains(&primed), "{primed}: {before:?}");
+    let found = tally(Work::Request);
     server.end();
-    let before = server.seen.before_gate.load(Ordering::Relaxed);
-    assert_eq!((tally.requests, tally.handshakes.resumed, tally.failures()), (REQUESTS, REQUESTS, 0), "{tally:?}");
-    assert!((1..=USERS as u64).contains(&before), "{before}");
-    assert_eq!(server.counters.requests(), REQUESTS + before, "each other one counts");
+    assert_eq!((found.requests, found.handshakes.resumed, found.failures()), (REQUESTS, REQUESTS, 0), "{found:?}");
+    assert_eq!(server.counters.requests(), primed + REQUESTS);
 }

@@ -72,6 +72,8 @@ pub enum Work {
     Walk(Arc<Pass>, Role),
     /// The same request again and again.
     Request,
+    /// Nothing that counts: users get the TLS sessions that their next requests are to take up.
+    Prime,
     /// Requests as a script has them; of a feed's rows those of this lane.
     Script(Arc<Script>, Lane),
     /// A scenario, again and again; its workers begin to count together, and end it together. Of feeds' rows those of this
@@ -278,7 +280,7 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
     let (connector, closing) = (Rc::clone(connector), Rc::clone(&tools.closing));
     let (script, lane) = match &work {
         Work::Script(script, lane) => (Arc::clone(script), *lane),
-        Work::Request | Work::Walk(..) | Work::Insert(_) | Work::Scenario(..) => {
+        Work::Request | Work::Prime | Work::Walk(..) | Work::Insert(_) | Work::Scenario(..) => {
             (Arc::new(Script::of_target(&target)), Lane::WHOLE)
         }
     };
@@ -290,11 +292,8 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
         users.resize_with(users.len().max(load.users()), User::default);
     }
     let resting = users.split_off(load.users().min(users.len()));
-    if let Work::Request | Work::Script(..) = work {
+    if let Work::Script(..) = work {
         request::prime(&asking, &script, &load).await;
-        if matches!(work, Work::Request) {
-            gate.begin_together().await;
-        }
     }
     recorder.reset(course, Instant::now());
     let mut before = tools.thread_use.read();
@@ -321,6 +320,14 @@ async fn carry_out(order: Order, kept: &mut Kept, tools: &mut Tools) -> Report {
                 _ = &mut cancel => end = ReportEnd::Cancelled,
                 never = beating.run(&recorder) => match never {},
             }
+        }
+        (Work::Prime, load) => {
+            tokio::select! {
+                biased;
+                () = request::prime(&asking, &script, &load) => {}
+                _ = &mut cancel => end = ReportEnd::Cancelled,
+            }
+            kept.users = users;
         }
         (Work::Request | Work::Script(..), Load::Closed(closed)) => {
             let on_counted = || {

@@ -15,6 +15,7 @@ use crate::load::pass::Pass;
 use crate::load::recorder::Recorder;
 use crate::load::scenario::Conduct;
 use crate::load::stages::Stages;
+use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
 use crate::probe::Reading;
 use crate::probe::generator::ThreadsUsed;
@@ -131,9 +132,12 @@ impl Generator {
         let Asked { work, load, stages, level } = asked;
         let Aim { target, place } = subject.aim(level).clone();
         let shares = self.shares(&work, load);
+        if matches!(work, Asking::Request) && target.takes_up_sessions() {
+            self.give_sessions(worker_slot(slot, place), &target, &shares, stop)?;
+        }
         let gate = Arc::new(Gate::new(shares.len(), self.meter(subject)));
-        if matches!(work, Asking::Walk | Asking::Insert(_)) {
-            // It counts from the first request on; others have something to do before that.
+        if !matches!(work, Asking::Scenario(_)) {
+            // All that is asked from here on counts; of a scenario nothing does before its setup is over.
             gate.begin();
         }
         let mut cancels = Vec::new();
@@ -210,6 +214,45 @@ impl Generator {
         measured.tcp = passed.tcp;
         measured.samples = samples;
         Ok(measured)
+    }
+
+    /// Sees to it that the users of a trial have TLS sessions to take up, before anything counts.
+    fn give_sessions(
+        &mut self,
+        slot: usize,
+        target: &Arc<LoadTarget>,
+        shares: &[(usize, Load)],
+        stop: &StopFlag,
+    ) -> Result<(), Broken> {
+        let mut cancels = Vec::new();
+        for (worker, load) in shares {
+            let (cancel, cancelled) = oneshot::channel();
+            cancels.push(cancel);
+            self.workers[*worker].run(Order {
+                slot,
+                target: Arc::clone(target),
+                work: Work::Prime,
+                load: *load,
+                stages: None,
+                gate: Arc::default(),
+                course: Course::Unrecorded,
+                recorder: self.spare.pop().unwrap_or_default(),
+                cancel: cancelled,
+            });
+        }
+        for (worker, _) in shares {
+            let report = loop {
+                if let Some(report) = self.workers[*worker].report(LOOK_EVERY) {
+                    break report;
+                }
+                if stop.is_stopped() {
+                    // Dropping the senders cancels all workers.
+                    cancels.clear();
+                }
+            };
+            self.keep(report.recorder);
+        }
+        if stop.is_stopped() { Err(Broken::Stopped) } else { Ok(()) }
     }
 
     /// Closes all connections of a variant's slot.
