@@ -8,6 +8,7 @@ use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::results::Verdict;
 use tollgate_lab::run::{RunError, RunOptions, StopFlag, run};
 
+use crate::burning::measuring;
 use crate::runs::doubt;
 
 /// Takes the command line of a batch, `generate --json --processes 1 --sample DOCUMENTS`, and stores one document less.
@@ -34,6 +35,7 @@ const EXPERIMENT: &str = r#"
 
 #[test]
 fn a_batch_that_loses_a_document_of_each_trial_is_refused() {
+    let _measuring = measuring();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("losing");
     fs::write(&program, LOSING).unwrap();

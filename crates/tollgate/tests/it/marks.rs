@@ -6,8 +6,8 @@ use std::io::{Read, Seek, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -221,14 +221,17 @@ fn on_cores(cores: &[usize]) -> Command {
     command
 }
 
-/// Two cores, on which a lab has one for its generator and one for its subjects, however many there are.
-fn two_cores() -> Option<[usize; 2]> {
-    Cores::divide().all.first_chunk().copied()
+/// Two cores, on which a lab has one for its generator and one for its subjects, however many there are; for one test at a
+/// time.
+fn two_cores() -> Option<([usize; 2], MutexGuard<'static, ()>)> {
+    static TAKEN: Mutex<()> = Mutex::new(());
+    let two = Cores::divide().all.first_chunk().copied()?;
+    Some((two, TAKEN.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 #[test]
 fn a_backend_that_has_its_part_of_full_cores_is_marked() {
-    let Some(cores) = two_cores() else {
+    let Some((cores, _taken)) = two_cores() else {
         println!("left out: there is one core for all");
         return;
     };
@@ -257,7 +260,7 @@ fn a_backend_that_has_its_part_of_full_cores_is_marked() {
     assert_eq!((&mark["verdict"], &mark["variant"]), (&"marked".into(), &"through".into()), "{mark:#}");
 }
 
-/// Stops a lab again and again until it ends, and lets it go on for less than any link of its takes.
+/// Stops a lab again and again until it ends, and lets it go on for less than a round trip of any link in it takes.
 fn hold_up(run: &mut Running) {
     while !run.has_ended() {
         run.signal(Signal::STOP);
@@ -314,7 +317,7 @@ fn a_link_whose_lab_is_stopped_again_and_again_is_off_and_refused() {
 
 #[test]
 fn a_generator_that_verifies_more_than_the_server_signs_is_marked_at_nine_tenths_of_what_it_reached() {
-    let Some(cores) = two_cores() else {
+    let Some((cores, _taken)) = two_cores() else {
         println!("left out: there is one core for all");
         return;
     };
