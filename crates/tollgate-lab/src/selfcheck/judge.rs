@@ -99,7 +99,8 @@ pub(super) fn sight(figure: Figure, comparisons: &[Comparison], among: usize) ->
     let spread = standard_deviation(&claims.iter().map(|claim| claim.ratio.ln()).collect::<Vec<_>>())?;
     let within = mean(&claims.iter().map(|claim| claim.error.powi(2)).collect::<Vec<_>>())?.sqrt();
     // Of one whose starts are seen to differ the interval is over a few starts. By chance that is so of one in twenty; where
-    // it is so of more than a fifth, their interval is what a run has.
+    // it is so of more than a fifth, their interval is what a run has. With fewer of them than that, fewer than four runs of
+    // five see the toll, by as many.
     let mut values: Vec<usize> = claims.iter().map(|claim| claim.n).collect();
     values.sort_unstable();
     let freedom = (*values.get(values.len() / 5)? as f64 - 1.0).max(1.0);

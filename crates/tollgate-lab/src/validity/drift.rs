@@ -24,8 +24,8 @@ pub(crate) fn drifts(tolls: &[Toll]) -> Vec<Validity> {
     seen.map(|((toll, drift), p)| finding_of(&toll.variant, toll.level, DRIFT, finding(toll, drift, p))).collect()
 }
 
-/// Whether this doubt is that of the toll: a cell has one of each figure, and each changed by so much. A number that was
-/// stored and read again may differ in its last digit.
+/// Whether this doubt is that of the toll: those of a cell are told apart by how much they changed. A number that was stored
+/// and read again may differ in its last digit.
 pub(crate) fn is_of(toll: &Toll, doubt: &Validity) -> bool {
     let is_there = doubt.rule == DRIFT && (&doubt.variant, doubt.level) == (&toll.variant, toll.level);
     is_there && toll.drift.is_some_and(|drift| (drift.change.abs() - doubt.value).abs() < 1e-9)
