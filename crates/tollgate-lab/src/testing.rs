@@ -13,6 +13,22 @@ use tollgate_net::limits::Limits;
 use tollgate_net::listen::{ListenOptions, Reserved};
 use tollgate_net::tls::server::Acceptor;
 
+use crate::experiment::{AnswerShape, RequestShape};
+
+/// A GET, whatever answers.
+pub(crate) fn get() -> RequestShape {
+    RequestShape {
+        format: None,
+        detail: None,
+        key: Vec::new(),
+        method: "GET".to_owned(),
+        headers: Vec::new(),
+        body: Vec::new(),
+        contains: None,
+        answer: AnswerShape::default(),
+    }
+}
+
 /// Entities of `/items`.
 pub(crate) const ITEMS: u64 = 7;
 /// Requests that overlap are seen to overlap only if they yield.

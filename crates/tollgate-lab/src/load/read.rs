@@ -108,11 +108,7 @@ mod tests {
             format: Some(format),
             detail: detail.map(|text| Template::parse(text).unwrap()),
             key: key.iter().map(|name| (*name).to_owned()).collect(),
-            method: "GET".to_owned(),
-            headers: Vec::new(),
-            body: Vec::new(),
-            contains: None,
-            answer: crate::experiment::AnswerShape::default(),
+            ..crate::testing::get()
         }
     }
 

@@ -21,7 +21,7 @@ use super::worker::{Order, ReportEnd, Role, Work, Worker};
 use super::*;
 use crate::experiment::{ListFormat, RequestShape};
 use crate::run::{RunError, StopFlag};
-use crate::testing::{ITEMS, TestServer};
+use crate::testing::{ITEMS, TestServer, get};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -224,20 +224,6 @@ fn passes(count: u64) -> End {
 /// At the first list that fails: a walk without a pass has no other end.
 const FIRST_FAILURE: End = End { after: Some(Duration::ZERO), units: None };
 
-/// A GET, whatever answers.
-fn shape() -> RequestShape {
-    RequestShape {
-        format: None,
-        detail: None,
-        key: Vec::new(),
-        method: "GET".to_owned(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        contains: None,
-        answer: crate::experiment::AnswerShape::default(),
-    }
-}
-
 /// Walks `path` with `users` users on so many workers until `end`, in `trials` trials.
 fn walk(
     server: &TestServer,
@@ -250,7 +236,7 @@ fn walk(
         format: Some(ListFormat::OdataV4Json),
         detail: (path == "/wrong").then(|| Template::parse("wrong/{id}").unwrap()),
         key: vec!["id".to_owned()],
-        ..shape()
+        ..get()
     };
     let target = Target::parse(&server.url(path)).unwrap();
     let target = Arc::new(LoadTarget::new(target, shape, &[], Connection::KeepAlive).unwrap());
@@ -359,7 +345,7 @@ fn users_with_a_session_each_take_it_up_and_no_request_but_theirs_counts() {
     std::fs::write(&key, &issued.key).unwrap();
     let mut server = TestServer::start_tls(Acceptor::new(&Settings::new(certificate, key)).unwrap());
     let url = server.url("/").replace("http:", "https:");
-    let target = LoadTarget::new(Target::parse(&url).unwrap(), shape(), &[], Connection::New).unwrap();
+    let target = LoadTarget::new(Target::parse(&url).unwrap(), get(), &[], Connection::New).unwrap();
     let target = Arc::new(target.with_tls(TlsChoice::Insecure));
     let worker = Worker::start(None, REQUEST_TIMEOUT).unwrap();
     let tally = |work: Work| {

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-/// A tick of /proc in milliseconds: USER_HZ is 100 wherever there is Linux.
-const TICK_MS: f64 = 10.0;
+/// A tick of /proc, whatever the kernel's own is: USER_HZ is 100 wherever there is Linux.
+pub(crate) const TICK_NS: u64 = 10_000_000;
 
 /// Ticks of some cores since the machine began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,7 +50,7 @@ impl Ticks {
 
     /// Time that was stolen from all of the cores together, in milliseconds.
     pub fn stolen_ms(self) -> f64 {
-        self.steal as f64 * TICK_MS
+        (self.steal * TICK_NS) as f64 / 1e6
     }
 }
 

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tollgate_net::listen::Reserved;
 
 use crate::cores::Cores;
+use crate::probe::system::TICK_NS;
 use crate::secret;
 
 /// Where Debian keeps the programs of each version.
@@ -29,8 +30,6 @@ const USER: &str = "tollgate";
 const DATABASE: &str = "postgres";
 /// Connections that it takes: those of a whole tuning ladder, and some to look at it.
 const CONNECTIONS_MAX: u32 = 200;
-/// A tick of /proc in microseconds: USER_HZ is 100 wherever there is Linux.
-const TICK_US: f64 = 10_000.0;
 /// Bytes of its log that are quoted when it does not start.
 const LOG_BYTES_MAX: u64 = 2000;
 
@@ -214,7 +213,7 @@ impl Postgres {
             // One that ends between two reads is missing once.
             Some(ticks(&fs::read_to_string(format!("/proc/{child}/stat")).ok()?)?.0)
         });
-        Some((own + ended + living.sum::<u64>()) as f64 * TICK_US)
+        Some(((own + ended + living.sum::<u64>()) * TICK_NS) as f64 / 1e3)
     }
 
     fn last_words(&self) -> String {

@@ -4,13 +4,13 @@ use tokio::sync::oneshot;
 use tollgate_net::http1::client::Target;
 
 use super::*;
-use crate::experiment::{AnswerShape, Experiment, RequestShape};
+use crate::experiment::Experiment;
 use crate::load::course::Course;
 use crate::load::model::{Arrivals, Closed, End, Load};
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, Report, Work, Worker};
 use crate::load::{Connection, REQUEST_TIMEOUT};
-use crate::testing::TestServer;
+use crate::testing::{TestServer, get};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -47,17 +47,7 @@ fn program_at(server: &TestServer, path: &str, (table, feed): (&str, &str)) -> A
 }
 
 fn target(server: &TestServer) -> LoadTarget {
-    let shape = RequestShape {
-        format: None,
-        detail: None,
-        key: Vec::new(),
-        method: "GET".to_owned(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        contains: None,
-        answer: AnswerShape::default(),
-    };
-    LoadTarget::new(Target::parse(&server.url("/noted/")).unwrap(), shape, &[], Connection::KeepAlive).unwrap()
+    LoadTarget::new(Target::parse(&server.url("/noted/")).unwrap(), get(), &[], Connection::KeepAlive).unwrap()
 }
 
 fn play(server: &TestServer, program: &Arc<Program>, conduct: Conduct, load: impl Into<Load>) -> Report {

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::Known;
-use super::process::{Stat, TICK_NS};
+use super::process::Stat;
+use crate::probe::system::TICK_NS;
 
 /// What was seen of living processes is finer than what their parents are told: so much may be carried on as difference.
 const ROUNDING_NS: u64 = 2 * TICK_NS;

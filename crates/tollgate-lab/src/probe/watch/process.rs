@@ -8,9 +8,7 @@ use std::fs;
 use super::THREADS_MAX;
 use crate::probe::cpu::CpuClocks;
 use crate::probe::memory::number;
-
-/// The kernel tells of ended children in hundredths of a second (USER_HZ), whatever its own tick is.
-pub(super) const TICK_NS: u64 = 10_000_000;
+use crate::probe::system::TICK_NS;
 
 /// Who a process is.
 #[derive(Debug, Clone, PartialEq, Eq)]
