@@ -16,8 +16,9 @@ fn read_as_ab(text: &str) -> Vec<(String, Vec<f64>)> {
             _ => line.find(": ")? + 1,
         };
         let (label, rest) = line.split_at(end);
-        // ab warns where its mean and its median lie apart, which is the machine's doing.
-        if label.trim() == "WARNING:" {
+        // ab warns where its mean and its median lie apart, and calls it an error where they lie far
+        // apart, which is the machine's doing.
+        if matches!(label.trim(), "WARNING:" | "ERROR:") {
             return None;
         }
         // Two lines have the same label, and are told apart by what stands in brackets.
