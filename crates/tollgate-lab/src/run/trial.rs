@@ -352,6 +352,11 @@ impl Watch<'_> {
                 (false, false) => self.look_every,
             };
             if let Some(report) = worker.report(patience) {
+                if self.samples.is_empty() && self.broken.is_none() {
+                    // Over before the first look: its memory and threads are still those of the trial, its queues are not.
+                    let readings = self.subject.sample();
+                    self.note(readings);
+                }
                 return report;
             }
             if self.broken.is_none() {
@@ -368,9 +373,13 @@ impl Watch<'_> {
                 if self.trial_began.elapsed() >= self.asked_after {
                     readings.extend(self.subject.ask());
                 }
-                self.samples.push((self.began.elapsed().as_secs_f64() * 1e3, readings));
+                self.note(readings);
             }
         }
+    }
+
+    fn note(&mut self, readings: Vec<Reading>) {
+        self.samples.push((self.began.elapsed().as_secs_f64() * 1e3, readings));
     }
 }
 
