@@ -10,7 +10,9 @@ use proptest::sample::Index;
 /// The files of a target.
 pub(crate) fn files(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let paths: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    // By name: what is drawn among them is the same on each machine then.
+    paths.sort();
     assert!(!paths.is_empty(), "{} is empty", folder.display());
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }

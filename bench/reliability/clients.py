@@ -79,8 +79,8 @@ def stalled(world, long):
 
 async def trickle(port, beginning, byte):
     """Sends a byte every 100 ms until the gateway ends the connection: what it says, and when."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
     began = time.monotonic()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(beginning)
     answer = asyncio.ensure_future(reader.read())
     while not answer.done() and time.monotonic() - began < GUARD_SECONDS:
@@ -99,8 +99,8 @@ async def read_nothing(gateway, path):
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     plain.setblocking(False)
     loop = asyncio.get_running_loop()
-    await loop.sock_connect(plain, ("127.0.0.1", gateway.port))
     began = time.monotonic()
+    await loop.sock_connect(plain, ("127.0.0.1", gateway.port))
     await loop.sock_sendall(plain, request("GET", path))
     sample = 'tollgate_connections_closed_total{cause="write-stall"}'
     while time.monotonic() - began < GUARD_SECONDS:

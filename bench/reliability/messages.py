@@ -8,10 +8,11 @@ import statistics
 from gateway import TESTS, metrics, request, route
 from table import Row
 
-CPU_MS_MAX = 10
+# The short form runs beside others and on programs that are hardly optimized: it finds what has no bound, and collapses.
+CPU_MS_MAX = {"long": 10, "short": 100}
 MEMORY_MIB_MAX = 8
-# Of goodput under overload, by the peak. The short form runs beside others: it finds collapses, not percents.
-GOODPUT_MIN = {"long": 0.9, "short": 0.6}
+# Of goodput under overload, by the peak.
+GOODPUT_MIN = {"long": 0.9, "short": 0.3}
 QUEUE_MAX = 8
 XML = ["Content-Type: text/xml"]
 
@@ -90,15 +91,16 @@ async def hostile_all(world, times):
 def hostile(world, long):
     """Messages that grow, point elsewhere, are too deep, or are transformed without end."""
     found, visits = asyncio.run(hostile_all(world, 7 if long else 3))
+    cpu_ms_max = CPU_MS_MAX["long" if long else "short"]
     for path, what, size, each, leaked in found:
         statuses = sorted({status for status, *_ in each})
         cpu, memory = statistics.median(spent for _, spent, *_ in each), max(grown for _, _, grown, _ in each)
         largest = max(spent for _, spent, *_ in each)
         yield Row(
             f"{what}, {max(1, size // 1024):,} KiB, {path[1:]}",
-            f"refused, <= {CPU_MS_MAX} ms of CPU, <= {MEMORY_MIB_MAX} MiB",
+            f"refused, <= {cpu_ms_max} ms of CPU, <= {MEMORY_MIB_MAX} MiB",
             f"{', '.join(map(str, statuses))}; {cpu:.2f} ms (median of {len(each)}; {largest:.2f} at most), {memory:.1f} MiB",
-            all(400 <= status < 600 for status in statuses) and cpu <= CPU_MS_MAX and memory <= MEMORY_MIB_MAX and not leaked,
+            all(400 <= status < 600 for status in statuses) and cpu <= cpu_ms_max and memory <= MEMORY_MIB_MAX and not leaked,
         )
     yield Row(
         "where these messages point, and the backend behind the routes",

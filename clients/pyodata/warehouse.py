@@ -52,7 +52,8 @@ class Warehouse(unittest.TestCase):
         self.assertEqual(missing.exception.response.status_code, 404)
 
     def test_a_batch_with_a_change_set_is_done(self):
-        codes = [uuid.uuid4().hex[:4].upper() for _ in range(2)]
+        first = uuid.uuid4().int
+        codes = [f"{(first + number) % 0x10000:04X}" for number in range(2)]
         batch = self.service.create_batch()
         changes = self.service.create_changeset()
         for code in codes:

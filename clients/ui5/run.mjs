@@ -125,7 +125,8 @@ async function run(page, port) {
     gone.catch(() => {});
     if (browser.pid && browser.exitCode === null) process.kill(-browser.pid, "SIGKILL"); // its group: it is many processes
     await ended;
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    // What of it still ends may still write.
+    rmSync(profile, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
     if (process.env.TRACE) console.error(said());
   }
 }

@@ -177,7 +177,7 @@ def works_without_a_mouse(browser):
 def throws_away(browser, service):
     for number in range(3):
         urllib.request.urlopen(f"{service}/fibonacci?n=10&bytes={500 + number}").read()
-    browser.ask("POST", "/url", {"url": browser.run("return location.origin") + "/?find=bytes%3D50"})
+    browser.ask("POST", "/url", {"url": browser.run("return location.origin") + "/?find=n%3D10"})
     rows = "return document.querySelectorAll('#cache tbody tr').length"
     browser.until("answers are listed", lambda: browser.run(rows) == 3)
     browser.run("document.querySelector('#cache tbody button').focus()")

@@ -63,7 +63,7 @@ fn one_seed_serves_alike_and_another_one_does_not() {
 #[test]
 fn a_queue_serves_one_at_a_time_in_the_order_of_arrival() {
     let server = truth_server();
-    let class = "exponential-500,queue-1";
+    let class = "exponential-2000,queue-1";
     ask(&server, class, 400, 8);
     let mut free_ns = 0;
     for logged in by_arrival(&server, class) {

@@ -57,6 +57,6 @@ fn a_stall_is_charged_with_all_that_came_meanwhile_and_a_closed_load_hides_it() 
     // The first or the last stall may lie half outside of the two seconds, which takes some ms off.
     assert!(open_p95 >= 6.0, "{:?}", open.response_time_ms);
     // One user asks hundreds of times between two stalls and meets each stall once.
-    let closed = closed(&server, "stall-20,size-1/x", 1, 1.0);
+    let closed = closed(&server, "stall-20,size-1/x", 1, 2.0);
     assert!(closed.response_time_ms.p90.unwrap() < open_p95, "{:?}", closed.response_time_ms);
 }

@@ -88,10 +88,10 @@ pub(crate) fn burned_us(server: &TruthServer, class: &str) -> f64 {
 }
 
 /// What a request of the second class burned more than one of the first, which was to be 200 us. Where the host took a core
-/// in the middle of a burn, that is in it: of the thousands of requests of a class 50 us each are some tenths of a second.
+/// in the middle of a burn, that is in it on some kernels.
 pub(crate) fn dearer_us(server: &TruthServer, [first, second]: [&str; 2]) -> f64 {
     let dearer_us = burned_us(server, second) - burned_us(server, first);
-    assert!((dearer_us - 200.0).abs() < 50.0, "the server itself was wrong: {dearer_us}");
+    assert!((dearer_us - 200.0).abs() < 100.0, "the server itself was wrong: {dearer_us}");
     dearer_us
 }
 

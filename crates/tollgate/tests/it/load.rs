@@ -82,7 +82,7 @@ fn users_or_a_rate_change_from_stage_to_stage() {
     let stages = users["staged"]["stages"].as_array().unwrap();
     assert_eq!(stages.iter().map(whole).sum::<u64>(), users["requests"].as_u64().unwrap(), "{users:#}");
     let folder = tempfile::tempdir().unwrap();
-    let line = ["load", "--stages", "100ms:2", "-k", "--html", "report.html", &url];
+    let line = ["load", "--stages", "500ms:2", "-k", "--html", "report.html", &url];
     tollgate(line).within(folder.path()).finish().check(0, "Stages, each with what was asked in it:", "");
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(page.contains("The stages") && page.contains("Users asked for and at work"), "{page}");

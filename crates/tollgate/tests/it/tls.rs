@@ -106,7 +106,12 @@ fn services_are_offered_over_tls_and_a_new_certificate_on_a_signal() {
 /// Whether the machine has this program; what it would have tested is left out, and said.
 #[expect(clippy::print_stderr, reason = "whoever runs the tests is to know what they did not show")]
 fn runs(program: &str) -> bool {
-    let found = Command::new(program).arg("version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    let found = Command::new(program)
+        .arg(if program == "openssl" { "version" } else { "--version" })
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok();
     if !found {
         eprintln!("left out: {program} is not installed");
     }

@@ -204,7 +204,7 @@ pub(crate) fn figures(finished: &Finished) -> serde_json::Value {
 fn a_batch_that_is_killed_again_and_again_stores_every_document_exactly_once() {
     for states in [States::Column, States::Claims] {
         let (kills, orders) = match (form(), states) {
-            (Form::Short, _) => (3, 300),
+            (Form::Short, _) => (3, 1500),
             (Form::Long, States::Column) => (20, 3000),
             (Form::Long, States::Claims) => (5, 800),
         };

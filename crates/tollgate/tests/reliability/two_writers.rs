@@ -12,7 +12,7 @@ fn two_gateways_on_one_file_never_tell_a_client_that_the_database_is_busy() {
     let folder = tempfile::tempdir().unwrap();
     let database = format!("sqlite:{}", folder.path().join("records.db").display());
     let units = match form() {
-        Form::Short => 100,
+        Form::Short => 40,
         Form::Long => 5_000,
     };
     let gateways = [serving(&["--records", &database]), serving(&["--records", &database])];

@@ -255,7 +255,10 @@ mod tests {
         if Command::new("python3").arg("--version").output().is_err() {
             return;
         }
-        let child = start("exec python3 -m http.server --bind 127.0.0.1 {port}", URL);
+        let server = peer("exec python3 -m http.server --bind 127.0.0.1 {port}", URL);
+        let started = || Child::start_peer(&server, &Surroundings::default(), &Cores::default());
+        // Between the choice of a port and its use another test may take it.
+        let child = (0..5).find_map(|_| started().ok()).unwrap_or_else(|| started().unwrap());
         assert!(child.url.starts_with("http://127.0.0.1:") && !child.url.contains('?'), "{}", child.url);
     }
 
