@@ -14,8 +14,9 @@ use crate::store::{StoreError, Tables};
 pub(super) const LAYOUTS: &str = "tollgate_layouts";
 
 /// Whoever creates tables takes this lock, so that two who start at once do not meet. The number is any that is not used
-/// otherwise.
-const CREATING: &str = "SELECT pg_advisory_xact_lock(7203100812)";
+/// otherwise. It is held until a data set is filled in, which takes longer than a request may wait for a lock.
+const CREATING: &str =
+    "SET LOCAL lock_timeout = '2min'; SET LOCAL statement_timeout = '2min'; SELECT pg_advisory_xact_lock(7203100812)";
 
 impl Tables for Connection {
     fn create_tables(&mut self, model: &Model) -> Result<(), StoreError> {

@@ -84,7 +84,8 @@ impl Budget {
         let Some(read) = watched.as_mut().filter(|read| read.number == number) else {
             *watched = Some(Watched { number, began: Instant::now(), looks: 1 });
             let since = *self.brief_since.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_late = since.is_some_and(|since| since.elapsed() >= SHORT_MAX);
+            let late_from = SHORT_MAX.max(Duration::from_nanos(self.brief_ns.load(Ordering::Relaxed)));
+            let is_late = since.is_some_and(|since| since.elapsed() >= late_from);
             self.ended_a_brief_read.fetch_or(is_late, Ordering::Relaxed);
             return is_late;
         };

@@ -163,6 +163,10 @@ fn set_up(own: Ipv4Addr, peer: Ipv4Addr) -> io::Result<()> {
 
 /// Says what was tried, and what is missing.
 fn explained(error: io::Error, what: &str) -> io::Error {
+    if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)) {
+        let message = format!("needs {what}, but the kernel of this machine has no TUN devices");
+        return io::Error::new(ErrorKind::Unsupported, message);
+    }
     match error.kind() {
         ErrorKind::PermissionDenied => {
             let message = format!("needs {what}, which only root can make (CAP_SYS_ADMIN and CAP_NET_ADMIN)");
