@@ -165,7 +165,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_is_cut_into_parts_and_its_buffers_are_used_again() {
         let buffers = Buffers::default();
-        let (writer, mut reader) = channel(&buffers);
+        let (writer, mut reader) = patient_channel(&buffers, Duration::from_secs(3600));
         let writing = tokio::spawn(write(writer, 2 * PART_KIB + 2));
         let mut lengths = Vec::new();
         while let Some(part) = reader.recv().await {

@@ -16,9 +16,14 @@ fn by_hand(config: &str) -> (Running, ManualClock) {
     (Running::start_by(config, clock), hand)
 }
 
+/// A gateway whose time stands still: what is kept is never older than it was.
+fn timeless(config: &str) -> Running {
+    by_hand(config).0
+}
+
 /// A gateway whose flights state this.
 fn stating(cache_control: &str) -> Running {
-    Running::start(&format!("{FLIGHTS}cache_control = \"{cache_control}\"\n"))
+    timeless(&format!("{FLIGHTS}cache_control = \"{cache_control}\"\n"))
 }
 
 /// How old an answer is, if it was kept.
@@ -67,7 +72,7 @@ fn a_lifetime_that_is_configured_holds_and_none_keeps_nothing() {
     hand.advance(Duration::from_secs(1));
     assert_eq!(age(&gateway.get("/fibonacci?n=3")), None);
     for config in ["[cache]\nenabled = false\n", "[[service]]\nkind = \"fibonacci\"\nlifetime_seconds = 0\n"] {
-        let gateway = Running::start(config);
+        let gateway = timeless(config);
         gateway.get("/fibonacci?n=3");
         assert_eq!(age(&gateway.get("/fibonacci?n=3")), None, "{config}");
         assert_eq!(gateway.shared.cache.statistics().entries, 0);
@@ -76,7 +81,7 @@ fn a_lifetime_that_is_configured_holds_and_none_keeps_nothing() {
 
 #[test]
 fn heads_and_conditions_are_answered_from_what_a_get_left() {
-    let gateway = Running::start("");
+    let gateway = timeless("");
     let target = "/fibonacci?n=18&bytes=5000";
     assert_eq!(gateway.ask("HEAD", target).header("age"), None);
     assert_eq!(gateway.shared.cache.statistics().entries, 0, "an answer without a body is not kept");
@@ -102,7 +107,7 @@ fn heads_and_conditions_are_answered_from_what_a_get_left() {
 
 #[test]
 fn each_form_and_each_spelling_is_kept_by_itself() {
-    let gateway = Running::start("");
+    let gateway = timeless("");
     for (target, accept) in [
         ("/fibonacci?n=9", "*/*"),
         ("/fibonacci?n=9", "application/json"),
@@ -121,7 +126,7 @@ fn each_form_and_each_spelling_is_kept_by_itself() {
 
 #[test]
 fn errors_are_never_kept() {
-    let gateway = Running::start("");
+    let gateway = timeless("");
     for target in ["/fibonacci?n=-1", "/fibonacci?n=abc", "/fibonacci"] {
         for _ in 0..2 {
             let answer = gateway.get(target);
@@ -134,7 +139,7 @@ fn errors_are_never_kept() {
 
 #[test]
 fn many_who_ask_the_same_on_several_loops_wait_for_one_who_computes() {
-    let gateway = Running::start("work_processes.limit = 1\nlisten.threads = 2\n");
+    let gateway = timeless("work_processes.limit = 1\nlisten.threads = 2\n");
     let held = occupy(&gateway);
     let mut clients: Vec<_> = (0..20).map(|_| gateway.connect()).collect();
     for client in &mut clients {
@@ -154,7 +159,7 @@ fn many_who_ask_the_same_on_several_loops_wait_for_one_who_computes() {
 
 #[test]
 fn a_client_that_goes_away_while_it_fetches_takes_nothing_from_the_others() {
-    let gateway = Running::start("work_processes.limit = 1\n");
+    let gateway = timeless("work_processes.limit = 1\n");
     let held = occupy(&gateway);
     let mut gone = gateway.connect();
     gone.send("GET", "/fibonacci?n=20", &[]);
@@ -170,7 +175,7 @@ fn a_client_that_goes_away_while_it_fetches_takes_nothing_from_the_others() {
 
 #[test]
 fn where_the_fetch_fails_everybody_is_told_what_they_find_themselves() {
-    let gateway = Running::start("work_processes = { limit = 1, queue_max = 1, wait_ms_max = 100 }\n");
+    let gateway = timeless("work_processes = { limit = 1, queue_max = 1, wait_ms_max = 100 }\n");
     let held = occupy(&gateway);
     let mut clients: Vec<_> = (0..5).map(|_| gateway.connect()).collect();
     for client in &mut clients {
@@ -187,7 +192,7 @@ fn where_the_fetch_fails_everybody_is_told_what_they_find_themselves() {
 
 #[test]
 fn bodies_are_kept_up_to_the_limit_and_entries_as_many_as_allowed() {
-    let gateway = Running::start("[cache]\nentry_bytes_max = 1000\nentries_max = 2\n");
+    let gateway = timeless("[cache]\nentry_bytes_max = 1000\nentries_max = 2\n");
     for (bytes, kept) in [(1000, Some(0)), (1001, None)] {
         let target = format!("/fibonacci?n=2&bytes={bytes}");
         gateway.get(&target);
@@ -201,7 +206,7 @@ fn bodies_are_kept_up_to_the_limit_and_entries_as_many_as_allowed() {
     assert_eq!((statistics.entries, statistics.evicted_total), (2, 1));
     // It was asked for, the other was not.
     assert_eq!(age(&gateway.get("/fibonacci?n=2&bytes=1000")), Some(0));
-    let small = Running::start("[cache]\nbytes_max = 100\n");
+    let small = timeless("[cache]\nbytes_max = 100\n");
     small.get("/fibonacci?n=3");
     assert_eq!((age(&small.get("/fibonacci?n=3")), small.shared.cache.statistics().bytes), (None, 0));
 }
@@ -350,7 +355,7 @@ fn a_token_is_never_shared() {
 #[test]
 fn nobody_waits_for_a_client_that_reads_slowly_what_is_too_large_to_be_kept() {
     let gateway =
-        Running::start(&format!("{FLIGHTS}cache_control = \"public, max-age=60\"\n[cache]\nentry_bytes_max = 1000\n"));
+        timeless(&format!("{FLIGHTS}cache_control = \"public, max-age=60\"\n[cache]\nentry_bytes_max = 1000\n"));
     // More than sockets hold: it cannot all be sent before it is read.
     let large = format!("{V2}FlightCollection?$expand=flightBookings");
     let mut slow = gateway.connect();
@@ -370,7 +375,7 @@ fn a_list_that_leaves_in_parts_is_kept_whole_or_sent_as_it_comes() {
     let kept = gateway.get(&list);
     assert_eq!((age(&kept), kept.body == fresh.body), (Some(0), true));
     let narrow = format!("{FLIGHTS}cache_control = \"public, max-age=60\"\n[cache]\nentry_bytes_max = 100000\n");
-    let gateway = Running::start(&narrow);
+    let gateway = timeless(&narrow);
     for _ in 0..2 {
         let answer = gateway.get(&list);
         assert_eq!((age(&answer), answer.header("transfer-encoding")), (None, Some("chunked")));

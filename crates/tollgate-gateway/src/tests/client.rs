@@ -2,10 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::server::Shutdown;
 
@@ -20,9 +21,21 @@ pub(super) const V2: &str = "/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/";
 /// The V4 service.
 pub(super) const V4: &str = "/odata/v4/flights/";
 
+/// Longer than anything is waited for: a guard against hanging, not a measure.
+const GUARD: Duration = Duration::from_secs(60);
+
 /// Somebody who wants a work process.
 pub(super) fn somebody() -> Task<'static> {
     Task { method: "GET", path: "/somewhere", user: None, asked: Instant::now() }
+}
+
+/// Some systems let a program have a thousand descriptors unless it asks for more: tests at the same time use that up.
+fn allow_descriptors() {
+    static ASKED: Once = Once::new();
+    ASKED.call_once(|| {
+        let limit = getrlimit(Resource::Nofile);
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    });
 }
 
 /// A gateway that runs until it is dropped.
@@ -67,6 +80,7 @@ impl Running {
     }
 
     fn start_with(config: Config, clock: Clock) -> Running {
+        allow_descriptors();
         let gateway = Gateway::start_by(config.clone(), clock).unwrap();
         let reloader = gateway.reloader();
         let addresses = gateway.addresses().clone();
@@ -142,7 +156,13 @@ impl Running {
 
     /// Asks for a metric until it is as wanted.
     pub(super) fn wait_for_metric(&self, sample: &str, wanted: impl Fn(u64) -> bool) {
-        while !wanted(self.metric(sample)) {
+        let began = Instant::now();
+        loop {
+            let value = self.metric(sample);
+            if wanted(value) {
+                return;
+            }
+            assert!(began.elapsed() < GUARD, "it does not come: {sample} is {value}");
             std::thread::yield_now();
         }
     }
@@ -191,7 +211,8 @@ impl Connection {
         let mut headers = headers.to_vec();
         headers.push(("Content-Length", &length));
         self.send(method, target, &headers);
-        self.stream.get_mut().write_all(body).unwrap();
+        // Whoever refuses it by its head may be gone before all of it is written: the answer is there all the same.
+        let _ = self.stream.get_mut().write_all(body);
         self.read(method)
     }
 

@@ -35,7 +35,9 @@ fn files(block: &str) -> BTreeMap<String, String> {
 #[test]
 fn the_walk_through_is_as_it_is_told() {
     let mut places = [QUOTES, QUOTES, ECHO].map(|service| Some(Running::start(service)));
-    let mut configuration = CONFIGURATION.to_owned();
+    // Suspended for longer than it is looked at.
+    let mut configuration = CONFIGURATION.replace("initial_ms = 500,", "initial_ms = 60000,");
+    assert_ne!(configuration, CONFIGURATION);
     for (port, place) in [9001, 9002, 9003].into_iter().zip(&places) {
         let address = place.as_ref().unwrap().addresses.public[0].to_string();
         configuration = configuration.replace(&format!("127.0.0.1:{port}"), &address);

@@ -127,7 +127,7 @@ fn an_array_that_takes_too_long_is_undone_whether_its_client_pauses_or_not() {
     let _ = client.stream().write_all(&body.as_bytes()[..5 << 20]);
     client.read("POST").expect(408, "more than 20 ms");
     assert_eq!(records(&gateway), 0);
-    let limits = "limits = { array_ms_max = 600000 }\nwork_processes = { limit = 1 }";
+    let limits = "limits = { array_ms_max = 600000 }\nwork_processes = { limit = 1, wait_ms_max = 600000 }";
     let gateway = Running::start(&format!("[[service]]\nkind = \"records\"\n{limits}"));
     let mut client = gateway.connect();
     client.send("POST", "/rest/records", &[JSON, ("Content-Length", &body.len().to_string())]);

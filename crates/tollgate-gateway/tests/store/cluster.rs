@@ -41,7 +41,8 @@ fn binaries() -> Option<PathBuf> {
     let mut installed: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
         .map(|versions| versions.filter_map(|version| Some(version.ok()?.path().join("bin"))).collect())
         .unwrap_or_default();
-    installed.sort();
+    let version = |bin: &PathBuf| bin.parent()?.file_name()?.to_str()?.parse::<u32>().ok();
+    installed.sort_by_key(version);
     on_path
         .unwrap_or_default()
         .into_iter()
@@ -92,7 +93,7 @@ impl Cluster {
             .unwrap();
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
         let settings = format!(
-            "port = {port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '{}'\nmax_connections = 200\n\
+            "port = {port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '{}'\nmax_connections = 1000\n\
              shared_buffers = 16MB\nmax_locks_per_transaction = 256\n",
             folder.display()
         );

@@ -11,6 +11,8 @@ use proptest::prelude::*;
 use tollgate_net::link::{Echo, Effort, Link, LinkSpec, WINDOW_BYTES_MIN, verify};
 use tollgate_net::listen::{ListenOptions, Reserved, listen};
 
+use crate::support::allow_descriptors;
+
 /// Longest wait for anything; only a failure takes so long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -148,9 +150,9 @@ fn a_target_that_is_not_there_resets_its_client_and_is_counted() {
     let nobody = Reserved::on_loopback().unwrap();
     let link = Link::start(loopback(), nobody.address(), &LinkSpec::of_round_trip(Duration::from_millis(1))).unwrap();
     let mut near = connect(link.address());
-    // The first bytes may be on their way when the refusal comes back.
-    let _ = near.write_all(b"is anybody there?");
-    assert_eq!(near.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
+    // The first bytes may be on their way when the refusal comes back, or be written after it came.
+    let outcome = near.write_all(b"is anybody there?").and_then(|()| near.read(&mut [0]));
+    assert!(matches!(outcome.unwrap_err().kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe));
     wait_for("the count", || link.counters().targets_unreachable() == 1);
     wait_for("the end of the connection", || link.counters().connections_open() == 0);
 }
@@ -189,6 +191,7 @@ fn whoever_does_not_read_stops_the_sender() {
 
 #[test]
 fn two_thousand_connections_share_one_thread_and_leave_nothing_behind() {
+    allow_descriptors();
     // The standard library's backlog of 128 would drop what is connected at once.
     let echo = listen(&ListenOptions::new(loopback())).unwrap().remove(0);
     echo.set_nonblocking(false).unwrap();

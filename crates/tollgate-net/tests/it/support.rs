@@ -4,10 +4,11 @@ use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown as Side, SocketAddr, TcpStream};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tollgate_net::clock::{Clock, ManualClock};
 use tollgate_net::http1::server::{
     Abort, Counters, Delimiter, Exchange, ExchangeError, Keeping, Server, Service, Shutdown,
@@ -19,7 +20,16 @@ use tollgate_net::stream::Transport;
 use tollgate_net::tls::server::Acceptor;
 
 /// Longer than any test should take: a guard against hanging, not a measure.
-const GUARD: Duration = Duration::from_secs(20);
+const GUARD: Duration = Duration::from_secs(60);
+
+/// Some systems let a program have a thousand descriptors unless it asks for more: tests at the same time use that up.
+pub(crate) fn allow_descriptors() {
+    static ASKED: Once = Once::new();
+    ASKED.call_once(|| {
+        let limit = getrlimit(Resource::Nofile);
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    });
+}
 
 /// A running server; dropped, it drains.
 pub(crate) struct Running {
@@ -54,6 +64,7 @@ impl Running {
         server: Server,
         make_service: impl Fn(usize) -> S + Send + Sync + 'static,
     ) -> Running {
+        allow_descriptors();
         let (clock, hand) = Clock::manual(SystemTime::UNIX_EPOCH);
         let (shutdown, counters) = (Shutdown::new(), Arc::new(Counters::new(1)));
         let running = (shutdown.clone(), counters.clone());
@@ -84,7 +95,9 @@ impl Running {
 
     /// Moves the clock on until `done`; the server may need several moves to see what it waits by.
     pub(crate) fn advance_until(&self, mut done: impl FnMut() -> bool) {
+        let began = Instant::now();
         while !done() {
+            assert!(began.elapsed() < GUARD, "it does not come, whatever the time: {:?}", self.counters);
             self.clock.advance(Duration::from_secs(1));
             std::thread::yield_now();
         }

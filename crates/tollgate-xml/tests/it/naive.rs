@@ -346,5 +346,8 @@ impl Tree {
 }
 
 fn to_number(text: &str) -> f64 {
-    text.trim().parse::<u32>().map_or(f64::NAN, f64::from)
+    let digits = text.trim();
+    // Texts beside each other are one number, of any length.
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { digits.parse().unwrap() } else { f64::NAN }
 }
