@@ -8,10 +8,10 @@ import statistics
 from gateway import TESTS, metrics, request, route
 from table import Row
 
-# The short form runs beside others and on programs that are hardly optimized: it finds what has no bound, and collapses.
+# The short form runs beside others, and in the CI on a program that is hardly optimized: it finds what has no bound.
 CPU_MS_MAX = {"long": 10, "short": 100}
 MEMORY_MIB_MAX = 8
-# Of goodput under overload, by the peak.
+# Of goodput under overload, by the peak. The short form finds collapses, not percents.
 GOODPUT_MIN = {"long": 0.9, "short": 0.3}
 QUEUE_MAX = 8
 XML = ["Content-Type: text/xml"]

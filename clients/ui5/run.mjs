@@ -126,7 +126,7 @@ async function run(page, port) {
     if (browser.pid && browser.exitCode === null) process.kill(-browser.pid, "SIGKILL"); // its group: it is many processes
     await ended;
     // What of it still ends may still write.
-    rmSync(profile, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
+    rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     if (process.env.TRACE) console.error(said());
   }
 }

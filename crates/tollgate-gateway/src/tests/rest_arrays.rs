@@ -132,7 +132,7 @@ fn an_array_that_takes_too_long_is_undone_whether_its_client_pauses_or_not() {
     let mut client = gateway.connect();
     client.send("POST", "/rest/records", &[JSON, ("Content-Length", &body.len().to_string())]);
     client.stream().write_all(&body.as_bytes()[..5 << 20]).unwrap();
-    // Whoever stands behind it is served within its own patience, and knows nothing of it.
+    // Whoever stands behind it is served once it is given up, and knows nothing of it.
     assert_eq!(records(&gateway), 0);
     client.read("POST").expect(408, "or paused");
 }

@@ -23,7 +23,8 @@ use crate::probe::meter::Meter;
 use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
 
-/// A subject is looked at so often while a trial lasts; the first time in the middle of a slice.
+/// A subject is looked at so often while a trial lasts; the first time in the middle of a slice, or behind a trial that was
+/// over by then.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// The same where what the looks show is the question. It is no part of a link's likely round trip: looks in step with
 /// it would always find the same.
@@ -204,6 +205,10 @@ impl Generator {
             self.keep(measured.recorder);
             return Err(broken);
         }
+        if samples.is_empty() && !matches!(work, Asking::Scenario(_)) {
+            // Its memory and its threads are still those of the trial, its queues are not; behind a teardown nothing is.
+            samples.push((began.elapsed().as_secs_f64() * 1e3, subject.sample()));
+        }
         measured.subject_cpu_ns = match &work {
             // What lies between transfers is not theirs.
             Asking::Insert(_) => measured.recorder.tally.transfers.subject_cpu_ns,
@@ -352,11 +357,6 @@ impl Watch<'_> {
                 (false, false) => self.look_every,
             };
             if let Some(report) = worker.report(patience) {
-                if self.samples.is_empty() && self.broken.is_none() {
-                    // Over before the first look: its memory and threads are still those of the trial, its queues are not.
-                    let readings = self.subject.sample();
-                    self.note(readings);
-                }
                 return report;
             }
             if self.broken.is_none() {
@@ -373,13 +373,9 @@ impl Watch<'_> {
                 if self.trial_began.elapsed() >= self.asked_after {
                     readings.extend(self.subject.ask());
                 }
-                self.note(readings);
+                self.samples.push((self.began.elapsed().as_secs_f64() * 1e3, readings));
             }
         }
-    }
-
-    fn note(&mut self, readings: Vec<Reading>) {
-        self.samples.push((self.began.elapsed().as_secs_f64() * 1e3, readings));
     }
 }
 

@@ -87,8 +87,8 @@ pub(crate) fn burned_us(server: &TruthServer, class: &str) -> f64 {
     did.count("burned_ns") as f64 / 1e3 / did.count("received") as f64
 }
 
-/// What a request of the second class burned more than one of the first, which was to be 200 us. Where the host took a core
-/// in the middle of a burn, that is in it on some kernels.
+/// What a request of the second class burned more than one of the first, which was to be 200 us; about, since some kernels
+/// count into a burn what the host took in its middle.
 pub(crate) fn dearer_us(server: &TruthServer, [first, second]: [&str; 2]) -> f64 {
     let dearer_us = burned_us(server, second) - burned_us(server, first);
     assert!((dearer_us - 200.0).abs() < 100.0, "the server itself was wrong: {dearer_us}");

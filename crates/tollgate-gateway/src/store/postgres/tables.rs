@@ -14,9 +14,10 @@ use crate::store::{StoreError, Tables};
 pub(super) const LAYOUTS: &str = "tollgate_layouts";
 
 /// Whoever creates tables takes this lock, so that two who start at once do not meet. The number is any that is not used
-/// otherwise. It is held until a data set is filled in, which takes longer than a request may wait for a lock.
+/// otherwise. It is held until a data set is filled in, which may take longer than a request waits for a lock; that limit, and
+/// no time of statements, is what ends the wait, since it says why.
 const CREATING: &str =
-    "SET LOCAL lock_timeout = '2min'; SET LOCAL statement_timeout = '2min'; SELECT pg_advisory_xact_lock(7203100812)";
+    "SET LOCAL lock_timeout = '2min'; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(7203100812)";
 
 impl Tables for Connection {
     fn create_tables(&mut self, model: &Model) -> Result<(), StoreError> {

@@ -118,11 +118,8 @@ fn the_whole_request_is_over_in_time_even_where_nobody_can_be_connected_to() {
     let gateway = Running::start_by(&config, clock);
     let mut client = gateway.connect();
     client.send("GET", "/passed", &[]);
-    let members = gateway.shared.proxied.groups().next().unwrap();
     // Its time begins when the first of them is asked.
-    while members.members()[0].place.look(std::time::Instant::now()).in_flight == 0 {
-        std::thread::yield_now();
-    }
+    gateway.wait_for_metric("tollgate_endpoint_in_flight", |count| count == 1);
     let answered = std::thread::spawn(move || client.read("GET"));
     while !answered.is_finished() {
         hand.advance(Duration::from_millis(250));
@@ -130,6 +127,7 @@ fn the_whole_request_is_over_in_time_even_where_nobody_can_be_connected_to() {
     }
     answered.join().unwrap().expect(504, "");
     // The first had all the time that it may take, the second had less, and the third was not asked.
+    let members = gateway.shared.proxied.groups().next().unwrap();
     let failed = members.members().iter().map(|member| member.place.look(std::time::Instant::now()).failed[0]);
     assert_eq!(failed.collect::<Vec<_>>(), [1, 0, 0]);
 }

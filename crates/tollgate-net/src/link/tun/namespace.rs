@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
@@ -135,7 +136,11 @@ fn unshare_network() -> io::Result<()> {
 /// A TUN device in the namespace of the calling thread; it goes with the descriptor.
 fn open_device() -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let device = open("/dev/net/tun", flags, Mode::empty())?;
+    let device = open("/dev/net/tun", flags, Mode::empty()).map_err(|error| match error {
+        // The file is there, and the module of the kernel is not.
+        Errno::NODEV | Errno::NXIO => io::Error::new(ErrorKind::Unsupported, "the kernel has none"),
+        error => error.into(),
+    })?;
     let mut request = InterfaceRequest { name: [0; 16], flags: PLAIN_PACKETS, rest: [0; 22] };
     request.name[..DEVICE.len()].copy_from_slice(DEVICE.as_bytes());
     // The kernel reads and writes one `struct ifreq`, whose size this request has.
@@ -163,10 +168,6 @@ fn set_up(own: Ipv4Addr, peer: Ipv4Addr) -> io::Result<()> {
 
 /// Says what was tried, and what is missing.
 fn explained(error: io::Error, what: &str) -> io::Error {
-    if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)) {
-        let message = format!("needs {what}, but the kernel of this machine has no TUN devices");
-        return io::Error::new(ErrorKind::Unsupported, message);
-    }
     match error.kind() {
         ErrorKind::PermissionDenied => {
             let message = format!("needs {what}, which only root can make (CAP_SYS_ADMIN and CAP_NET_ADMIN)");
