@@ -415,7 +415,8 @@ fn two_gateways_that_begin_with_an_empty_database_at_once_both_find_the_service_
     let url = cluster.url("").replace("/postgres?", "/empty_at_first?");
     let mut holder = postgres::Client::connect(&url, postgres::NoTls).unwrap();
     holder.batch_execute("SELECT pg_advisory_lock(7203100812)").unwrap();
-    let database = open(&url, flights::mapping());
+    // However short a request would wait for a lock.
+    let database = open(&format!("{url}&lock_timeout=100"), flights::mapping());
     std::thread::scope(|scope| {
         let create = || flights::create(&mut database.connection().unwrap(), flights::SEED);
         let gateways = [scope.spawn(create), scope.spawn(create)];
@@ -425,7 +426,7 @@ fn two_gateways_that_begin_with_an_empty_database_at_once_both_find_the_service_
         while holder.query_one(waiting, &[]).unwrap().get::<_, i64>(0) < GATEWAYS {
             assert!(gateways.iter().all(|gateway| !gateway.is_finished()), "they do not wait for each other");
         }
-        holder.batch_execute("SELECT pg_advisory_unlock(7203100812)").unwrap();
+        holder.batch_execute("SELECT pg_sleep(0.3); SELECT pg_advisory_unlock(7203100812)").unwrap();
         for gateway in gateways {
             gateway.join().unwrap().unwrap();
         }
