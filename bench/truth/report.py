@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--out", default=str(ROOT / "docs" / "reports" / f"{today}-truth.md"))
     arguments = parser.parse_args()
 
-    run = ["cargo", "test", "--release", "--locked", "-p", "tollgate-lab", "--test", "truth"]
+    run = ["cargo", "test", "--release", "--locked", "-p", "tollgate-truth", "--test", "truth"]
     subprocess.run([*run, "--no-run"], cwd=ROOT, check=True)
     load_before = os.getloadavg()[0]
     # Several words are alternatives to the test runner.

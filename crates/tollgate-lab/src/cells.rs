@@ -11,12 +11,12 @@ use hdrhistogram::Histogram;
 
 use crate::load::recorder::{Recorder, Tally};
 use crate::load::scenario::record::{StepRecord, Stepped};
-use crate::results::{
+pub use staged::staged;
+use tollgate_facts::results::{
     BackendUse, Cell, ConnectionUse, FirstRequest, GeneratorUse, Inserted, Percentiles, Phases, Played, StepFound,
     SubjectUse, Trial,
 };
-use crate::stats::{self, percentile};
-pub use staged::staged;
+use tollgate_facts::stats::{self, percentile};
 
 const NS_PER_MS: f64 = 1e6;
 /// Points of a distribution's curve for each halving of the share beyond.

@@ -4,32 +4,20 @@
 //! What it deliberately does not do: know the gateway. It sees every subject, ours too, only over the network and
 //! /proc.
 
-pub mod across;
 pub mod cells;
-pub mod comparison;
 pub mod cores;
 pub mod doctor;
 pub mod experiment;
-pub mod fit;
 pub mod load;
-pub mod occupancy;
 pub mod plan;
 pub mod probe;
-pub mod quantity;
-pub mod report;
-pub mod results;
-pub mod round_trips;
 pub mod run;
-pub mod scaling;
 pub mod schedule;
 pub mod secret;
 pub mod selfcheck;
 mod slope;
 pub mod spread;
-pub mod stats;
 pub mod subject;
 #[cfg(test)]
 mod testing;
-pub mod threshold;
-pub mod toll;
 pub mod validity;

@@ -10,7 +10,7 @@ pub(crate) use batch::DOCUMENTS_LEAST;
 use std::time::Duration;
 
 use crate::experiment::{Connections, Distance, Experiment, ExtentOverride, LoadShape, WorkloadKind};
-use crate::stats::sequential;
+use tollgate_facts::stats::sequential;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

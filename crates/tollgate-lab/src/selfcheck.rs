@@ -3,7 +3,7 @@
 //! on.
 //!
 //! What it deliberately does not do: compare by rules of its own. Every comparison is a whole run, and its ratios are those
-//! of [`crate::toll`]; only that the verdict `joint` withholds a claim is left aside here, since what is asked is whether
+//! of [`tollgate_facts::toll`]; only that the verdict `joint` withholds a claim is left aside here, since what is asked is whether
 //! the intervals are true.
 
 mod judge;
@@ -14,10 +14,10 @@ use serde::Serialize;
 
 use crate::experiment::Experiment;
 use crate::plan::{Extent, Plan, PlanOptions};
-use crate::results::{Figure, RunResult, TollVerdict};
 use crate::run::{self, Ending, Observer, RunError, RunOptions, StopFlag};
-use crate::toll;
 pub use judge::significant_most;
+use tollgate_facts::results::{Figure, RunResult, TollVerdict};
+use tollgate_facts::toll;
 
 /// Comparisons of a whole self-check.
 pub const COMPARISONS: u32 = 20;
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn the_ratios_are_those_of_the_run() {
-        let mut run = crate::report::fixture::protocol();
+        let mut run = tollgate_facts::fixture::protocol();
         let toll = run.tolls.iter().find(|toll| toll.figure == Figure::UnitTime).unwrap().clone();
         run.tolls.retain(|other| other.variant == toll.variant && other.level == toll.level);
         let found = Comparison::of(&run);

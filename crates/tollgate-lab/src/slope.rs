@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::experiment::Preset;
-use crate::results::{
+use tollgate_facts::results::{
     Bound, Cell, Estimate, Hinge, PresetFound, PresetVerdict, RunResult, Slope, Toll, Trial, Validity, Verdict,
 };
-use crate::stats::{self, mean, straight};
+use tollgate_facts::stats::{self, mean, straight};
 
 /// Fewest links for a line: two points are always on one.
 const LINKS_MIN: usize = 3;

@@ -4,8 +4,9 @@
 
 use hdrhistogram::Histogram;
 
-use crate::results::{Linear, RateGroup};
-use crate::stats::percentile;
+use tollgate_facts::results::{Linear, RateGroup};
+use tollgate_facts::stats::percentile;
+use tollgate_facts::toll::GROUPS_MIN;
 
 const NS_PER_MS: f64 = 1e6;
 /// Widths of bins in milliseconds from which the first is taken under which few answers overflow; 2 ms are the
@@ -19,8 +20,6 @@ const OVERFLOW_SHARE_MAX: f64 = 0.02;
 const SLOW_MS: f64 = 200.0;
 /// Answers in a group beyond what a percentile needs: trials at random arrivals differ.
 const RESERVE: f64 = 1.15;
-/// Fewest groups of which a toll is made: fewer have no interval worth printing.
-pub const GROUPS_MIN: u32 = 3;
 
 /// A width of bins that suits all of these histograms, so that they can be laid over each other.
 pub fn bin_ms<'a>(all: impl Iterator<Item = &'a Histogram<u64>> + Clone) -> f64 {

@@ -6,9 +6,7 @@
 pub(crate) mod answers;
 pub(crate) mod at_rate;
 pub mod batch;
-pub(crate) mod drift;
 pub(crate) mod held_up;
-pub(crate) mod ranks;
 mod scenario;
 pub(crate) mod stalls;
 mod systems;
@@ -17,12 +15,15 @@ mod users;
 
 use hdrhistogram::Histogram;
 
-use crate::load::LittlesLaw;
 use crate::load::recorder::Transfers;
 use crate::probe::system::Ticks;
-use crate::results::{Cell, Connecting, Settlement, Toll, Validity, Verdict};
 pub use systems::Systems;
-pub use users::{ANSWERS_PER_USER_MIN, FEW_ROUNDS, Settling};
+use tollgate_facts::results::load::LittlesLaw;
+use tollgate_facts::results::{Cell, Connecting, Settlement, Validity, Verdict};
+pub use tollgate_facts::rules::CORES_BUSY_MAX;
+use tollgate_facts::rules::{ALL, DIFFERENT_BACKEND, FEW_ROUNDS, Finding};
+use tollgate_facts::toll::{drifting, ranks};
+pub use users::{ANSWERS_PER_USER_MIN, Settling};
 
 /// Failed requests above this share suppress the ratio.
 pub const ERROR_SHARE_MAX: f64 = 0.001;
@@ -30,8 +31,6 @@ pub const ERROR_SHARE_MAX: f64 = 0.001;
 pub const GENERATOR_SHARE_MAX: f64 = 0.8;
 /// A generator that waits longer for its core than this share measures itself.
 pub const RUN_QUEUE_SHARE_MAX: f64 = 0.05;
-/// With more than this of all cores' time used, generator and subject were at the limit together.
-pub const CORES_BUSY_MAX: f64 = 0.95;
 /// With more than this of the subjects' cores used, the subject and the server behind it wait for each other.
 pub const SUBJECT_CORES_BUSY_MAX: f64 = 0.9;
 /// A backend that uses less than this of what the subject uses does not limit it.
@@ -86,9 +85,6 @@ pub struct Evidence<'a> {
     pub blocks_planned: u32,
 }
 
-/// The rule whose finding refuses the tolls of the cell on time and CPU: they would compare two backends.
-pub const DIFFERENT_BACKEND: &str = "different-backend";
-
 /// The rule whose finding says that the time of an answer is that of the server behind the subject, too.
 const BACKEND: &str = "backend";
 
@@ -98,19 +94,8 @@ const SUBJECT_DIED: &str = "subject-died";
 /// The rule that holds the rows of a table against what was acknowledged.
 const SETTLEMENT: &str = "settlement";
 
-/// What stands for all rules where none finds anything.
-const ALL: &str = "all";
-
 /// One rule: its name as in results, and what it finds.
 type Rule = fn(&Evidence<'_>) -> Option<Finding>;
-
-struct Finding {
-    verdict: Verdict,
-    reason: String,
-    remedy: &'static str,
-    value: f64,
-    bound: f64,
-}
 
 /// All rules in the order of the report.
 const RULES: &[(&str, Rule)] = &[
@@ -156,13 +141,13 @@ const RULES: &[(&str, Rule)] = &[
 
 /// The names of all rules: those of runs and their tolls, of batches and of single loads.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let of_runs = RULES.iter().map(|(name, _)| *name).chain([SUBJECT_DIED, ranks::RANKS, drift::DRIFT]);
+    let of_runs = RULES.iter().map(|(name, _)| *name).chain([SUBJECT_DIED, ranks::RANKS, drifting::DRIFT]);
     of_runs.chain(batch::names()).chain(crate::load::quick::mark_names())
 }
 
 /// What the rules find in a cell; a single `ok` where they find nothing.
 pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
-    let of = |rule: &str, finding| finding_of(&evidence.cell.variant, evidence.cell.level, rule, finding);
+    let of = |rule: &str, finding: Finding| finding.of(&evidence.cell.variant, evidence.cell.level, rule);
     let mut found: Vec<Validity> = RULES.iter().filter_map(|(name, rule)| Some(of(name, rule(evidence)?))).collect();
     if found.is_empty() {
         let value = RULES.len() as f64;
@@ -170,28 +155,6 @@ pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
         found.push(of(ALL, Finding { verdict: Verdict::Ok, reason, remedy: "", value, bound: 0.0 }));
     }
     found
-}
-
-fn finding_of(variant: &str, level: u64, rule: &str, finding: Finding) -> Validity {
-    Validity {
-        variant: variant.to_owned(),
-        level,
-        rule: rule.to_owned(),
-        verdict: finding.verdict,
-        reason: finding.reason,
-        remedy: finding.remedy.to_owned(),
-        value: finding.value,
-        bound: finding.bound,
-    }
-}
-
-/// Adds what is found of a run's tolls to what was found of its cells.
-pub(crate) fn add_tolls(validity: &mut Vec<Validity>, tolls: &[Toll]) {
-    for doubt in ranks::disagreements(tolls).into_iter().chain(drift::drifts(tolls)) {
-        // That nothing was found is then no longer true.
-        validity.retain(|of| of.rule != ALL || (&of.variant, of.level) != (&doubt.variant, doubt.level));
-        validity.push(doubt);
-    }
 }
 
 /// What is said of a variant whose subject died or was stopped while it was measured.
@@ -211,7 +174,7 @@ pub fn subject_died(variant: &str, level: u64, how: &str) -> Validity {
 /// What is said of a cell that has no figures, but whose account was not settled.
 pub fn unsettled(variant: &str, level: u64, transfers: &Transfers) -> Option<Validity> {
     let finding = unsettled_finding(transfers.settlement, transfers.fault.as_deref()?);
-    Some(finding_of(variant, level, SETTLEMENT, finding))
+    Some(finding.of(variant, level, SETTLEMENT))
 }
 
 fn settlement(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -303,9 +266,17 @@ fn backend(evidence: &Evidence<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::report::fixture;
-    use crate::results::{BackendUse, Inserted, SubjectUse};
+    use tollgate_facts::fixture;
+    use tollgate_facts::results::{BackendUse, Inserted, SubjectUse};
+
+    #[test]
+    fn every_rule_is_known_to_who_reads_results() {
+        let known: BTreeSet<&str> = tollgate_facts::rules::NAMES.into_iter().collect();
+        assert_eq!(names().collect::<BTreeSet<&str>>(), known);
+    }
 
     const NOTHING_BEFORE: &Settling = &Settling::NONE;
 

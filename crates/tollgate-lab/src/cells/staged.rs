@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::percentiles;
 use crate::load::stages::record::{CoursePart, StagePart, StagedRecord};
 use crate::load::stages::{Stage, Unit};
-use crate::results::{StageFound, StageUnit, Staged, StagedPoint};
+use tollgate_facts::results::{StageFound, StageUnit, Staged, StagedPoint};
 
 /// Fewest times of a point of the course of which half is told.
 const MEDIAN_COUNT_MIN: u64 = 10;

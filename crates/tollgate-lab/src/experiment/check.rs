@@ -10,7 +10,7 @@ use tollgate_wire::links::Template;
 use toml::Spanned;
 
 use super::encryption;
-use super::error::{ExperimentError, did_you_mean};
+use super::error::ExperimentError;
 use super::file::{
     ExperimentFile, ExtentFile, ExtentName, FactorName, ListFormat, VariantFile, WorkloadFile, WorkloadKind,
 };
@@ -18,7 +18,8 @@ use super::insert::{self, InsertPlaces};
 use super::mediation::Files;
 use super::mode::Mode;
 use super::{Distance, Experiment, ExtentOverride, Location, RequestShape, Variant};
-use crate::results::Published;
+use tollgate_facts::names::did_you_mean;
+use tollgate_facts::results::Published;
 
 /// Most users of a closed load: above it the ports of one address run short.
 pub const LEVEL_MAX: u64 = 20_000;

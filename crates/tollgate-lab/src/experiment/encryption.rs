@@ -13,7 +13,7 @@ use super::file::{
     AuthenticationName, ConnectionFile, EqualRateFile, FactorFile, FactorName, LevelFile, TlsName, VariantFile,
     WorkloadFile, WorkloadKind,
 };
-use crate::results::{Arrivals, Connecting, Encryption, distance_words};
+use tollgate_facts::results::{Arrivals, Connecting, Encryption, distance_words};
 
 /// Most ways of encrypting in one experiment: each is a listener and a certificate.
 const LEVELS_MAX: usize = 16;

@@ -1,12 +1,12 @@
 //! What is wrong with an experiment's file, shown with file, line and the offending text.
 //!
-//! Also the "did you mean" of every list of names. It deliberately knows no rule about experiments.
+//! It deliberately knows no rule about experiments.
 
 use std::fmt;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use tollgate_wire::suggest;
+use tollgate_facts::names::did_you_mean;
 
 /// A fault in an experiment's text. `Display` prints the place with the offending text underlined.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,15 +54,6 @@ impl fmt::Display for ExperimentError {
 }
 
 impl std::error::Error for ExperimentError {}
-
-/// The help for a name that is none of `known`: the nearest one if it is near, else all of them.
-pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    match suggest::nearest(name, known.iter().copied()) {
-        Some(candidate) => format!("did you mean `{candidate}`?"),
-        None => format!("known are {}", known.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ")),
-    }
-}
 
 /// Words of serde and toml, and ours.
 const WORDS: &[(&str, &str)] = &[
@@ -112,18 +103,4 @@ fn reword(message: &str) -> (String, Option<String>) {
     let missing = plain.starts_with("missing key").then_some("add it: it has no default");
     let remedy = REMEDIES.iter().find(|(end, _)| plain.ends_with(end)).map(|(_, remedy)| *remedy);
     (plain, missing.or(remedy).map(str::to_owned))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_near_name_is_suggested_and_a_far_one_is_answered_with_the_list() {
-        let check = |name: &str, expected: &str| assert_eq!(did_you_mean(name, ["levels", "name"]), expected);
-        check("lvels", "did you mean `levels`?");
-        check("leevls", "did you mean `levels`?");
-        check("nmae", "did you mean `name`?");
-        check("colour", "known are `levels`, `name`");
-    }
 }

@@ -1,13 +1,13 @@
 //! What an experiment's file expects of its figures, and what a command line adds to that.
 //!
-//! It deliberately judges no figure: that is [`crate::threshold`], once there are some.
+//! It deliberately judges no figure: that is [`tollgate_facts::threshold`], once there are some.
 
 use super::check::Checker;
 use super::error::ExperimentError;
 use super::file::ThresholdFile;
 use super::{Experiment, FactorName};
 use crate::plan::Plan;
-use crate::threshold::{Known, Runs, THRESHOLDS_MAX, Threshold, ThresholdError};
+use tollgate_facts::threshold::{Known, Runs, THRESHOLDS_MAX, Threshold, ThresholdError};
 
 impl Checker<'_> {
     pub(super) fn thresholds(
@@ -69,7 +69,7 @@ impl Experiment {
 mod tests {
     use crate::experiment::Experiment;
     use crate::plan::{Extent, Plan, PlanOptions};
-    use crate::threshold::Threshold;
+    use tollgate_facts::threshold::Threshold;
 
     const FILE: &str = r#"name = "mine"
 question = "What does it cost?"

@@ -11,7 +11,7 @@ use toml::Spanned;
 use super::encryption::{KeyKind, TlsVersion};
 use super::load::LoadFile;
 use super::scenario::file::ScenarioFile;
-use crate::results::Arrivals;
+use tollgate_facts::results::Arrivals;
 
 /// A tollgate experiment: the same work done in several ways, each held against its baseline.
 #[derive(Debug, Deserialize, JsonSchema)]

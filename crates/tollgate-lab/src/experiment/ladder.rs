@@ -2,7 +2,7 @@
 //! the limits that are tried.
 //!
 //! What it deliberately does not do: start anything (see [`crate::run`]), or say which limit binds (see
-//! [`crate::occupancy`]).
+//! [`tollgate_facts::toll::occupancy`]).
 
 use toml::Spanned;
 

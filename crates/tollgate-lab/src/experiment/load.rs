@@ -15,7 +15,7 @@ use super::error::ExperimentError;
 use super::file::{ExperimentFile, FactorName, WorkloadKind};
 use crate::load::model::{self, Closed, End, Lane, Load, Open};
 use crate::load::stages::{Stage, Stages, Unit};
-use crate::results::Arrivals;
+use tollgate_facts::results::Arrivals;
 
 /// Users at a rate, where the file does not say how many there may be.
 const USERS_DEFAULT: u32 = 200;

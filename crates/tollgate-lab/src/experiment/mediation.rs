@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 use super::check::Checker;
-use super::error::{ExperimentError, did_you_mean};
+use super::error::ExperimentError;
 use super::file::{BackendFile, ConnectionsName, FactorName, SubjectFile, VariantFile, WorkloadFile, WorkloadKind};
+use tollgate_facts::names::did_you_mean;
 
 /// Most backends of one experiment: each is a process.
 const BACKENDS_MAX: usize = 8;

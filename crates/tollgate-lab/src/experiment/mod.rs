@@ -20,7 +20,7 @@ pub mod scenario;
 pub use batch::Preset;
 pub use check::LEVEL_MAX;
 pub use encryption::{Authentication, Encrypting, EncryptionLevel, EqualRateShape, KeyKind, TlsVersion};
-pub use error::{ExperimentError, did_you_mean};
+pub use error::ExperimentError;
 pub use file::{ConnectionsName as Connections, FactorName, ListFormat, PublishedTable, WorkloadKind};
 pub use insert::InsertPlaces;
 pub use ladder::Ladder;
@@ -32,9 +32,10 @@ pub use mode::{BATCH_RECORDS_MAX, BatchForm, CONNECTIONS_MAX, Mode};
 
 use std::time::Duration;
 
+use tollgate_facts::names::did_you_mean;
 use tollgate_wire::links::Template;
 
-use crate::results::{Connecting, NamedLevel};
+use tollgate_facts::results::{Connecting, NamedLevel};
 
 /// The built-in experiments: name and text.
 pub const BUILT_IN: &[(&str, &str)] = &[
@@ -95,9 +96,9 @@ pub struct Experiment {
     /// What the file says of `--full`.
     pub full: ExtentOverride,
     /// What is expected of the figures; each names what is there.
-    pub thresholds: Vec<crate::threshold::Threshold>,
+    pub thresholds: Vec<tollgate_facts::threshold::Threshold>,
     /// Figures that others published.
-    pub published: Vec<crate::results::Published>,
+    pub published: Vec<tollgate_facts::results::Published>,
     /// A whole table that others published.
     pub published_table: Option<PublishedTable>,
 }

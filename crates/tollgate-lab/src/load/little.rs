@@ -4,8 +4,7 @@
 //! time, which is read from the clock apart from the records. A record that was lost, clipped or counted twice shows;
 //! that an answer was right does not.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use tollgate_facts::results::load::LittlesLaw;
 
 use super::recorder::Recorder;
 
@@ -16,71 +15,21 @@ const BETWEEN_READS_MS: f64 = 10.0;
 /// … which is much of the time of fewer answers than these.
 const FEW_ANSWERS: f64 = 10.0;
 const NS_PER_MS: f64 = 1e6;
-/// From this bound on, that the law was not broken says nothing.
-const TELLING_BOUND_MAX: f64 = 0.1;
 
-/// Users, and what the records find of them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct LittlesLaw {
-    /// Users as they were asked for.
-    pub users: u64,
-    /// Users as answers and response times find them.
-    pub found: f64,
-    /// The share by which they differ.
-    pub off: f64,
-    /// The largest share that is allowed: 1 %, or two mean response times by the span of a trial if that is more, of
-    /// fewer than 10 answers 10 ms; and on top of it the share of the time for which the generator may have had no core
-    /// between two reads of the clock.
-    pub bound: f64,
-    /// That share.
-    pub without_core: f64,
-    /// Whether it holds; absent where so much is allowed, 10 % or more, that it would hold in any case.
-    pub holds: Option<bool>,
-}
-
-impl LittlesLaw {
-    /// The law for `recorder`, which so many users filled in trials of at least `span_ms`; absent where no user was
-    /// there for a measurable time.
-    pub fn of(recorder: &Recorder, users: u64, span_ms: f64) -> Option<LittlesLaw> {
-        let (tally, response) = (&recorder.tally, &recorder.response);
-        if tally.busy_ns == 0 {
-            return None;
-        }
-        let (mean_ns, answers) =
-            if response.is_empty() { (0.0, 0.0) } else { (response.mean(), response.len() as f64) };
-        let other_ns = (tally.failed_total_ns + tally.waited_ns) as f64;
-        let share = (answers * mean_ns + other_ns) / tally.busy_ns as f64;
-        let least_ms = if answers < FEW_ANSWERS { BETWEEN_READS_MS } else { 0.0 };
-        let allowed_ms = least_ms.max(2.0 * mean_ns / 1e6);
-        let bound = SHARE_MAX.max(allowed_ms / span_ms.max(f64::MIN_POSITIVE)).min(1.0);
-        let off = (share - 1.0).abs();
-        Some(LittlesLaw { users, found: users as f64 * share, off, bound, without_core: 0.0, holds: holds(off, bound) })
+/// The law for `recorder`, which so many users filled in trials of at least `span_ms`; absent where no user was
+/// there for a measurable time.
+pub fn law(recorder: &Recorder, users: u64, span_ms: f64) -> Option<LittlesLaw> {
+    let (tally, response) = (&recorder.tally, &recorder.response);
+    if tally.busy_ns == 0 {
+        return None;
     }
-
-    /// The same, where a thread of the generator had no core for this share of the time: that may fall between two reads
-    /// of the clock rather than into a record.
-    pub fn without_core(self, share: f64) -> LittlesLaw {
-        let bound = (self.bound + share).min(1.0);
-        LittlesLaw { bound, without_core: share, holds: holds(self.off, bound), ..self }
-    }
-
-    /// Whether the records contradict the clock.
-    pub fn is_broken(&self) -> bool {
-        self.holds == Some(false)
-    }
-
-    /// What is found, in words.
-    pub fn verdict(&self) -> String {
-        let share = self.without_core;
-        match self.holds {
-            Some(true) => "holds".to_owned(),
-            Some(false) => "does not hold".to_owned(),
-            None if self.bound - share < TELLING_BOUND_MAX => {
-                format!("cannot be told: the generator may have had no core for {:.0} % of the time", share * 100.0)
-            }
-            None => "cannot be told of so short a load".to_owned(),
-        }
-    }
+    let (mean_ns, answers) = if response.is_empty() { (0.0, 0.0) } else { (response.mean(), response.len() as f64) };
+    let other_ns = (tally.failed_total_ns + tally.waited_ns) as f64;
+    let share = (answers * mean_ns + other_ns) / tally.busy_ns as f64;
+    let least_ms = if answers < FEW_ANSWERS { BETWEEN_READS_MS } else { 0.0 };
+    let allowed_ms = least_ms.max(2.0 * mean_ns / 1e6);
+    let bound = SHARE_MAX.max(allowed_ms / span_ms.max(f64::MIN_POSITIVE)).min(1.0);
+    Some(LittlesLaw::new(users, share, bound))
 }
 
 /// The share of the time that a user may have been there and in no record, since its thread had no core: a record begins
@@ -92,13 +41,6 @@ pub(crate) fn between_reads(recorder: &Recorder, run_queue_share: f64, stolen_sh
     longest_ms.map_or(run_queue_share, |longest_ms| {
         (run_queue_share + stolen_share).min(longest_ms / span_ms.max(f64::MIN_POSITIVE))
     })
-}
-
-fn holds(off: f64, bound: f64) -> Option<bool> {
-    match off <= bound {
-        false => Some(false),
-        true => (bound < TELLING_BOUND_MAX).then_some(true),
-    }
 }
 
 #[cfg(test)]
@@ -128,7 +70,7 @@ mod tests {
     #[test]
     fn a_lost_or_a_doubled_record_breaks_the_law() {
         let check = |recorder: &Recorder, span_ms: f64, expected: bool| {
-            let law = LittlesLaw::of(recorder, 1, span_ms).unwrap();
+            let law = super::law(recorder, 1, span_ms).unwrap();
             assert_eq!(law.holds, Some(expected), "{law:?}");
         };
         check(&recorded(|_| 1), SPAN_MS, true);
@@ -141,7 +83,7 @@ mod tests {
 
     #[test]
     fn time_without_a_core_is_allowed_for() {
-        let law = LittlesLaw::of(&recorded(|number| u32::from(number != 7)), 1, 10.0 * SPAN_MS).unwrap();
+        let law = super::law(&recorded(|number| u32::from(number != 7)), 1, 10.0 * SPAN_MS).unwrap();
         let broken = [law, law.without_core(0.005), law.without_core(0.015)].map(|law| law.is_broken());
         assert_eq!(broken, [true, true, false], "{law:?}");
     }
@@ -162,7 +104,7 @@ mod tests {
     #[test]
     fn a_law_that_cannot_be_told_says_why() {
         let check = |span_ms: f64, share: f64, expected: &str| {
-            let law = LittlesLaw::of(&recorded(|_| 1), 4, span_ms).unwrap().without_core(share);
+            let law = super::law(&recorded(|_| 1), 4, span_ms).unwrap().without_core(share);
             assert_eq!(law.verdict(), expected, "{law:?}");
         };
         check(10.0 * SPAN_MS, 0.05, "holds");
@@ -176,7 +118,7 @@ mod tests {
         let mut recorder = recorded(|number| u32::from(number != 7));
         let start = Instant::now();
         recorder.answer(start, start, start + Duration::from_millis(50));
-        let law = LittlesLaw::of(&recorder, 1, SPAN_MS).unwrap();
+        let law = super::law(&recorder, 1, SPAN_MS).unwrap();
         assert!(law.is_broken() && law.found > 1.1, "{law:?}");
     }
 
@@ -187,7 +129,7 @@ mod tests {
             let mut recorder = Recorder::default();
             recorder.answer(start, start, start + Duration::from_micros(answer_us));
             recorder.tally.busy_ns = there_us * 1000;
-            assert_eq!(LittlesLaw::of(&recorder, 1, there_us as f64 / 1e3).unwrap().holds, None);
+            assert_eq!(law(&recorder, 1, there_us as f64 / 1e3).unwrap().holds, None);
         };
         check(410, 1550);
         check(671, 3190);
@@ -199,15 +141,15 @@ mod tests {
         let start = Instant::now();
         recorder.failure(&Failure::status(503), start, start + Duration::from_millis(30));
         recorder.tally.waited_ns = 20_000_000;
-        let law = LittlesLaw::of(&recorder, 20, SPAN_MS).unwrap();
+        let law = super::law(&recorder, 20, SPAN_MS).unwrap();
         assert!(law.holds == Some(true) && (law.found - 20.0).abs() < 0.1, "{law:?}");
-        assert_eq!(LittlesLaw::of(&Recorder::default(), 1, SPAN_MS), None);
+        assert_eq!(super::law(&Recorder::default(), 1, SPAN_MS), None);
     }
 
     #[test]
     fn of_a_load_of_few_response_times_nothing_can_be_told() {
-        let law = |span_ms: f64| LittlesLaw::of(&recorded(|number| u32::from(number % 25 > 0)), 50, span_ms).unwrap();
-        assert_eq!((law(200.0).holds, law(90.0).holds, law(5.0).holds), (Some(true), None, None));
-        assert!(LittlesLaw::of(&recorded(|_| 3), 50, 5.0).unwrap().is_broken(), "twice too much is too much for any");
+        let of_few = |span_ms: f64| law(&recorded(|number| u32::from(number % 25 > 0)), 50, span_ms).unwrap();
+        assert_eq!((of_few(200.0).holds, of_few(90.0).holds, of_few(5.0).holds), (Some(true), None, None));
+        assert!(law(&recorded(|_| 3), 50, 5.0).unwrap().is_broken(), "twice too much is too much for any");
     }
 }

@@ -44,12 +44,8 @@ use std::time::Duration;
 
 pub use failure::ErrorClass;
 pub use header::{basic_authorization, check_header, check_load_header, completed as completed_fields};
-pub use little::LittlesLaw;
 pub use model::Arrivals;
-pub use quick::{
-    AnswerLength, ConnectionTimes, FirstRequest, Handshaken, Mark, Offered, PhaseTimes, Quick, QuickLoad, QuickResult,
-    Rate, Segments, Spread, Subject, Via, Wrapping, quick, quick_recorded,
-};
+pub use quick::{AnswerLength, Quick, QuickLoad, Rate, Via, Wrapping, quick, quick_recorded};
 pub use target::Connection;
 
 /// A request that takes longer has failed.

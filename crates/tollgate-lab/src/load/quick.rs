@@ -15,12 +15,9 @@ use tollgate_net::connect::SocketOptions;
 use tollgate_net::http1::client::{BodyFraming, Connector};
 use tollgate_net::tls::ClientSettings;
 
-pub use found::{
-    ConnectionTimes, Course as CoursePoint, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Segments,
-    Spread, Subject,
-};
-pub use marks::Mark;
 pub(crate) use marks::names as mark_names;
+
+use tollgate_facts::results::load::QuickResult;
 
 use super::checks::Statuses;
 use super::course::Course;

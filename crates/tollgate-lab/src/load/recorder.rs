@@ -15,7 +15,7 @@ use super::failure::{ErrorClass, Failure};
 use super::scenario::record::Stepped;
 use super::stages::record::StagedRecord;
 use super::user::Answer;
-use crate::results::Settlement;
+use tollgate_facts::results::Settlement;
 
 /// Shortest time that is told apart: 1 ns.
 pub const TIME_NS_MIN: u64 = 1;

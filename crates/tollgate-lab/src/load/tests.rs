@@ -22,6 +22,7 @@ use super::*;
 use crate::experiment::{ListFormat, RequestShape};
 use crate::run::{RunError, StopFlag};
 use crate::testing::{ITEMS, TestServer, get};
+use tollgate_facts::results::load::QuickResult;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 

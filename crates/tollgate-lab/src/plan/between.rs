@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{Plan, TRIALS_PER_BLOCK};
 use crate::experiment::{Connections, Distance, Experiment, KeyKind};
-use crate::results::Encryption;
+use tollgate_facts::results::Encryption;
 
 /// Between two trials: the result is stored, workers are told and report.
 const TRIAL: Duration = Duration::from_millis(12);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::results::Machine;
+use tollgate_facts::results::Machine;
 
 use super::memory::number;
 

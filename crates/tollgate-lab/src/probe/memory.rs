@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use super::{Probe, Reading};
+use tollgate_facts::results::Reading;
+
+use super::Probe;
 
 /// Resident memory, summed over the processes.
 #[derive(Debug)]

@@ -4,8 +4,9 @@
 //! It deliberately does not know what counts, or when.
 
 use super::cpu::CpuClocks;
-use super::network::TcpCounts;
+use super::network::tcp_counts;
 use super::system::Ticks;
+use tollgate_facts::results::TcpCounts;
 
 /// What is to be read.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +44,7 @@ pub struct Passed {
 impl Meter {
     /// Reads at the beginning: the clocks last, since files of /proc take a tenth of a millisecond and clocks take none.
     pub fn begin(&self) -> Begun {
-        let (ticks, tcp) = (Ticks::now(&self.cores), TcpCounts::now());
+        let (ticks, tcp) = (Ticks::now(&self.cores), tcp_counts());
         Begun { subject_ns: self.subject.read_ns(), behind_ns: self.behind.read_ns(), ticks, tcp }
     }
 
@@ -52,7 +53,7 @@ impl Meter {
         let between = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
         let subject_cpu_ns = between(begun.subject_ns, self.subject.read_ns());
         let behind_cpu_ns = between(begun.behind_ns, self.behind.read_ns());
-        let (ticks, tcp) = (Ticks::now(&self.cores).since(begun.ticks), TcpCounts::now().since(begun.tcp));
+        let (ticks, tcp) = (Ticks::now(&self.cores).since(begun.ticks), tcp_counts().since(begun.tcp));
         Passed { subject_cpu_ns, behind_cpu_ns, ticks, tcp }
     }
 }

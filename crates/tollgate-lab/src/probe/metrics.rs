@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tollgate_net::http1::client::{Answers, ClientConnection, Collect, Connector, RequestTemplate, Target};
 
-use super::Reading;
+use tollgate_facts::results::Reading;
 
 /// An answer that takes longer is missed.
 const PATIENCE: Duration = Duration::from_millis(200);

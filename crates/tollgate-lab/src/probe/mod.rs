@@ -15,16 +15,7 @@ pub mod network;
 pub mod system;
 pub mod watch;
 
-/// One value at one time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reading {
-    /// Name of the series, as in `result.json`.
-    pub name: &'static str,
-    /// Unit of the value.
-    pub unit: &'static str,
-    /// The value.
-    pub value: f64,
-}
+use tollgate_facts::results::Reading;
 
 /// Something that is sampled in the processes of a subject.
 pub trait Probe: Sync {

@@ -6,53 +6,12 @@
 
 use std::fs;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use tollgate_facts::results::TcpCounts;
 
-/// Counts of TCP in one namespace, all programs together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct TcpCounts {
-    /// Connections that were turned away because a listener's queue was full (`ListenOverflows`).
-    pub listen_overflows: u64,
-    /// Connections that listeners turned away for any reason (`ListenDrops`).
-    pub listen_drops: u64,
-    /// Segments that were sent again (`RetransSegs`).
-    pub segments_retransmitted: u64,
-    /// Segments that were sent, without those sent again (`OutSegs`).
-    pub segments_sent: u64,
-}
-
-impl TcpCounts {
-    /// The counts by now; zeros where /proc does not tell.
-    pub fn now() -> TcpCounts {
-        let read = |name: &str| fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default();
-        parse(&read("netstat"), &read("snmp"))
-    }
-
-    /// What was counted since `before`.
-    pub fn since(self, before: TcpCounts) -> TcpCounts {
-        TcpCounts {
-            listen_overflows: self.listen_overflows.saturating_sub(before.listen_overflows),
-            listen_drops: self.listen_drops.saturating_sub(before.listen_drops),
-            segments_retransmitted: self.segments_retransmitted.saturating_sub(before.segments_retransmitted),
-            segments_sent: self.segments_sent.saturating_sub(before.segments_sent),
-        }
-    }
-
-    /// Both added.
-    pub fn plus(self, other: TcpCounts) -> TcpCounts {
-        TcpCounts {
-            listen_overflows: self.listen_overflows + other.listen_overflows,
-            listen_drops: self.listen_drops + other.listen_drops,
-            segments_retransmitted: self.segments_retransmitted + other.segments_retransmitted,
-            segments_sent: self.segments_sent + other.segments_sent,
-        }
-    }
-
-    /// Connections that listeners turned away.
-    pub fn turned_away(self) -> u64 {
-        self.listen_drops.max(self.listen_overflows)
-    }
+/// The counts by now; zeros where /proc does not tell.
+pub fn tcp_counts() -> TcpCounts {
+    let read = |name: &str| fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default();
+    parse(&read("netstat"), &read("snmp"))
 }
 
 fn parse(netstat: &str, snmp: &str) -> TcpCounts {
@@ -94,10 +53,10 @@ mod tests {
 
     #[test]
     fn this_machine_tells() {
-        let before = TcpCounts::now();
+        let before = tcp_counts();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let _stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         // The three segments that begin a connection.
-        assert!(TcpCounts::now().since(before).segments_sent >= 3);
+        assert!(tcp_counts().since(before).segments_sent >= 3);
     }
 }

@@ -4,26 +4,26 @@ use super::rate::Offer;
 use super::series::Growing;
 use super::trial::Measured;
 use crate::cells::{self, CellRecord};
-use crate::comparison;
 use crate::experiment::{Experiment, LoadShape};
-use crate::fit;
-use crate::load::little::{self, LittlesLaw};
+use crate::load::little;
 use crate::load::recorder::{Recorder, Tally, Transfers};
-use crate::occupancy::{Around, Seen};
 use crate::plan::Plan;
-use crate::probe::Reading;
 use crate::probe::generator::ThreadsUsed;
-use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
-use crate::results::{
+use crate::spread::{self, Groups};
+use crate::validity::{self, Evidence, Settling, Systems};
+use std::time::Duration;
+use tollgate_facts::results::Reading;
+use tollgate_facts::results::TcpCounts;
+use tollgate_facts::results::{
     Cell, Connecting, EqualRate, Gap, GapKind, GeneratorUse, IterationsOffered, Peak, Piece, Played, RunResult, Series,
     Settlement, Trial, Validity,
 };
-use crate::spread::{self, Groups};
-use crate::threshold;
-use crate::toll::{self, Findings};
-use crate::validity::{self, Evidence, Settling, Systems};
-use std::time::Duration;
+use tollgate_facts::threshold;
+use tollgate_facts::toll::comparison;
+use tollgate_facts::toll::fit;
+use tollgate_facts::toll::occupancy::{Around, Seen};
+use tollgate_facts::toll::{self, Findings};
 
 /// What peaks are told of: the series, the series of its limit, and the unit.
 const PEAKS: [(&str, Option<&str>, &str); 3] = [
@@ -360,7 +360,7 @@ impl Book {
         result.fits = fit::fits(&result.experiment, &result.cells, &result.validity);
         result.tolls = toll::compute(&result.experiment, &Findings::of(result));
         result.comparisons = comparison::compute(&result.experiment, &Findings::of(result));
-        validity::add_tolls(&mut result.validity, &result.tolls);
+        toll::add_doubts(&mut result.validity, &result.tolls);
         result.thresholds = threshold::judge(&experiment.thresholds, result);
     }
 
@@ -535,7 +535,7 @@ impl Entry {
             checked: tally.checked,
             answers_per_user: grows.then(|| tally.requests as f64 / (self.users * u64::from(cell.trials)) as f64),
             settling: &self.settling,
-            littles_law: LittlesLaw::of(&self.recorder, self.users, slice_ms).map(|law| {
+            littles_law: little::law(&self.recorder, self.users, slice_ms).map(|law| {
                 let stolen_share = self.ticks.stolen_ms() / (slice_ms * f64::from(cell.trials.max(1)));
                 let run_queue_share = cell.generator.run_queue_share;
                 law.without_core(little::between_reads(&self.recorder, run_queue_share, stolen_share, slice_ms))

@@ -10,7 +10,7 @@ use tollgate_net::link::{Effort, LinkSpec, verify};
 
 use crate::experiment::{Distance, Experiment};
 use crate::plan::Plan;
-use crate::results::{LinkCheck, Moment, Validity, Verdict};
+use tollgate_facts::results::{LinkCheck, Moment, Validity, Verdict};
 
 /// Measures a link of this round trip.
 ///

@@ -14,7 +14,7 @@ use super::sites::{Place, Site};
 use crate::cores::{self, Cores};
 use crate::experiment::Experiment;
 use crate::plan::Plan;
-use crate::results::{LinkCheck, Moment, Validity, Verdict};
+use tollgate_facts::results::{LinkCheck, Moment, Validity, Verdict};
 
 /// What a round trip may be off by: the line's own two wake-ups, and this share of what was asked.
 const TOLERANCE: Duration = Duration::from_micros(60);

@@ -3,8 +3,8 @@
 //! What it deliberately does not do: look at what the tolls say. A run that stops as soon as something is significant finds
 //! something in too many runs.
 
-use crate::results::{Figure, RunResult, TollVerdict};
-use crate::stats::sequential;
+use tollgate_facts::results::{Figure, RunResult, TollVerdict};
+use tollgate_facts::stats::sequential;
 
 /// Whether the run may stop after so many blocks of each level; notes the look, where it is time for one.
 pub(super) fn is_enough(run: &mut RunResult, blocks: u32) -> bool {
@@ -25,8 +25,8 @@ pub(super) fn is_enough(run: &mut RunResult, blocks: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture;
-    use crate::results::Looks;
+    use tollgate_facts::fixture;
+    use tollgate_facts::results::Looks;
 
     #[test]
     fn a_run_stops_at_a_look_at_which_all_its_claims_are_narrow() {

@@ -47,15 +47,15 @@ use crate::load::worker::Worker;
 use crate::load::{REQUEST_TIMEOUT, basic_authorization, check_header};
 use crate::plan::Plan;
 use crate::probe;
-use crate::results::{self, FORMAT, RunResult, State};
 use crate::secret;
-use crate::stats::sequential::Looking;
 use inserting::Inserting;
 use line::Line;
 use secured::Secured;
 use session::{Halt, Session};
 use sites::{Place, Site};
 use store::Store;
+use tollgate_facts::results::{self, FORMAT, RunResult, State};
+use tollgate_facts::stats::sequential::Looking;
 
 /// Warm-up lasts at least so long.
 pub const WARM_UP_LEAST: Duration = Duration::from_secs(2);
@@ -322,7 +322,9 @@ fn blank(
                 (false, true) => format!("{network}, and to the database {}", distance::words(plan.round_trip, &[])),
                 (false, false) => network.to_owned(),
             },
-            equivalence_share: plan.equivalence_ppm.map_or(crate::toll::NO_TOLL_BAND, |ppm| f64::from(ppm) / 1e6),
+            equivalence_share: plan
+                .equivalence_ppm
+                .map_or(tollgate_facts::results::NO_TOLL_BAND, |ppm| f64::from(ppm) / 1e6),
             insecure: options.certificates == Certificates::Unverified,
             content_checked_share: 0.0,
             round_trip_ms: (is_remote || is_ladder).then_some(plan.round_trip.as_secs_f64() * 1e3),

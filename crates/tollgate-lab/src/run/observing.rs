@@ -13,8 +13,8 @@ use tollgate_net::tls::{Client, HandshakeKind};
 
 use super::session::Session;
 use super::watched::{Aim, Watched};
-use crate::results::{CryptoSpeed, Encryption, Flow, FlowSide, FlowStep};
-use crate::stats;
+use tollgate_facts::results::{CryptoSpeed, Encryption, Flow, FlowSide, FlowStep};
+use tollgate_facts::stats;
 
 /// Exchanges of which the medians are stored; one more before them warms up, and leaves a session to be resumed.
 const EXCHANGES: usize = 21;

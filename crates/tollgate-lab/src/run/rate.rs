@@ -13,8 +13,8 @@ use crate::load::course::Course;
 use crate::load::model::{self, End, Lane, Open};
 use crate::load::scenario::{Conduct, Rows};
 use crate::plan::{Plan, RatePlan, TRIALS_PER_BLOCK};
-use crate::results::Arrivals;
 use crate::schedule::{self, Block};
+use tollgate_facts::results::Arrivals;
 
 /// Distinguishes what is drawn here from what is drawn for the closed load.
 const SEED: u64 = 0x7261_7465;

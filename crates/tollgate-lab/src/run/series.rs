@@ -1,7 +1,7 @@
 //! What is watched over time, kept to a bounded number of points of which the peaks stay.
 
-use crate::probe::Reading;
-use crate::results::Series;
+use tollgate_facts::results::Reading;
+use tollgate_facts::results::Series;
 
 /// Most points of a series: as many as a chart can show.
 pub(super) const POINTS_MAX: usize = 400;

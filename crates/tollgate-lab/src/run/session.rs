@@ -29,13 +29,13 @@ use crate::load::course::{BIN, Course};
 use crate::load::model::{Closed, End};
 use crate::load::scenario::{Conduct, Rows, mixed};
 use crate::plan::Plan;
-use crate::results::{self, LinkCheck, Moment, RunResult, State, Trial};
-use crate::round_trips;
-use crate::scaling;
 use crate::schedule::{self, Block};
 use crate::secret;
-use crate::stats::warm_up::{self, WarmUp, mser5};
 use crate::validity;
+use tollgate_facts::results::{self, LinkCheck, Moment, RunResult, State, Trial};
+use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
+use tollgate_facts::toll::round_trips;
+use tollgate_facts::toll::scaling;
 
 /// A subject has so long to answer its first unit of work.
 const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);

@@ -8,10 +8,10 @@ use super::options::{RunError, RunOptions};
 use crate::cores::Cores;
 use crate::experiment::{Distance, Experiment, Location, Variant, WorkloadKind};
 use crate::plan::Plan;
-use crate::results::Encryption;
 use crate::secret;
 use crate::subject::{Peer, check_loadable};
 use crate::validity::Systems;
+use tollgate_facts::results::Encryption;
 
 /// Where one variant is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
 use super::options::RunError;
-use crate::results::RunResult;
+use tollgate_facts::results::RunResult;
 
 /// Name of the result in its folder.
 pub const RESULT: &str = "result.json";
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
     use crate::load::recorder::times;
-    use crate::report::fixture;
+    use tollgate_facts::fixture;
 
     #[test]
     fn a_result_is_replaced_as_a_whole_and_leaves_nothing_beside_it() {

@@ -14,9 +14,9 @@ use crate::load::course::Course;
 use crate::load::insert::Closeness;
 use crate::load::model::End;
 use crate::plan::{BLOCKS_LEAST, TRIALS_PER_BLOCK, blocks_within};
-use crate::results::{Gap, GapKind};
 use crate::schedule::{self, Block};
 use crate::secret;
+use tollgate_facts::results::{Gap, GapKind};
 
 impl Session<'_> {
     /// One transfer of each variant at each level, the smallest first, until errors begin or it takes too long.

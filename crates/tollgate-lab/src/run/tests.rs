@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use super::*;
 use crate::experiment::Experiment;
 use crate::plan::{Extent, PlanOptions};
-use crate::results::Verdict;
 use crate::testing::{ITEMS, TestServer};
+use tollgate_facts::results::Verdict;
 
 /// Options of a run of `protocol` that nothing is served for.
 pub(super) fn options() -> RunOptions {

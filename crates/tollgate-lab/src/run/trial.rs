@@ -17,11 +17,11 @@ use crate::load::scenario::Conduct;
 use crate::load::stages::Stages;
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, Report, ReportEnd, Role, Work, Worker};
-use crate::probe::Reading;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Meter;
-use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
+use tollgate_facts::results::Reading;
+use tollgate_facts::results::TcpCounts;
 
 /// A subject is looked at so often while a trial lasts; the first time in the middle of a slice, or behind a trial that was
 /// over by then.

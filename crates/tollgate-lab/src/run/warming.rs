@@ -14,7 +14,7 @@ use crate::experiment::Distance;
 use crate::load::course::Course;
 use crate::load::insert::Closeness;
 use crate::load::model::End;
-use crate::stats::warm_up::{WarmUp, mser5};
+use tollgate_facts::stats::warm_up::{WarmUp, mser5};
 
 /// Subjects are warmed up by transfers of at most so many records.
 const RECORDS_MAX: u64 = 100;

@@ -26,11 +26,12 @@ use crate::load::scenario::Program;
 use crate::load::target::LoadTarget;
 use crate::load::{Connection, basic_authorization};
 use crate::plan::Plan;
+use crate::probe::PROBES;
 use crate::probe::cpu::CpuClocks;
 use crate::probe::metrics::Metrics;
-use crate::probe::{PROBES, Reading};
-use crate::results::{Connecting, Encryption};
 use crate::subject::Child;
+use tollgate_facts::results::Reading;
+use tollgate_facts::results::{Connecting, Encryption};
 
 /// What stands in an argument of a subject for a folder of that process alone.
 const FOLDER: &str = "{folder}";

@@ -4,9 +4,9 @@
 //! Pure numbers; it runs nothing.
 
 use super::{COMPARISONS, Claim, Comparison, Fitness, Sight};
-use crate::results::Figure;
-use crate::stats::signed_rank::median;
-use crate::stats::{ALPHA, holm, interval, mean, mean_interval, standard_deviation};
+use tollgate_facts::results::Figure;
+use tollgate_facts::stats::signed_rank::median;
+use tollgate_facts::stats::{ALPHA, holm, interval, mean, mean_interval, standard_deviation};
 
 /// A toll counts as visible if this share of runs see it.
 const POWER: f64 = 0.8;
@@ -128,7 +128,7 @@ pub(super) fn sight(figure: Figure, comparisons: &[Comparison], among: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::synthetic::Noise;
+    use tollgate_facts::stats::synthetic::Noise;
 
     const BLOCKS: usize = 16;
     const SPREAD: f64 = 0.05;

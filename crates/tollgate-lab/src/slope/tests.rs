@@ -1,9 +1,9 @@
 //! Lines through made-up trials whose truth is known.
 
 use super::*;
-use crate::report::fixture;
-use crate::results::{BatchFound, Batched, TollVerdict};
-use crate::stats::synthetic::Noise;
+use tollgate_facts::fixture;
+use tollgate_facts::results::{BatchFound, Batched, TollVerdict};
+use tollgate_facts::stats::synthetic::Noise;
 
 const LINKS: [(&str, f64); 4] = [("rtt-0", 0.0), ("rtt-250us", 250.0), ("rtt-1ms", 1000.0), ("rtt-5ms", 5000.0)];
 const AT_REST_US: f64 = 1800.0;
@@ -14,7 +14,7 @@ fn run(noise: &mut Noise, blocks: u32, off: f64) -> RunResult {
     let mut run = fixture::protocol();
     let like = run.experiment.variants[0].clone();
     run.experiment.levels = vec![1];
-    let variant = |(name, _): &(&str, f64)| crate::results::Variant {
+    let variant = |(name, _): &(&str, f64)| tollgate_facts::results::Variant {
         name: (*name).to_owned(),
         baseline: (*name != "rtt-0").then(|| "rtt-0".to_owned()),
         ..like.clone()
@@ -151,7 +151,7 @@ fn more_processes_share_the_waiting_until_the_cores_bind() {
         let added_us = Some(Estimate { mean: added, low: added, high: added, n: 8 });
         cell.batch = Some(BatchFound { added_us, ..BatchFound::default() });
         let cpu_us_per_request = Estimate { mean: 600.0, low: 590.0, high: 610.0, n: 8 };
-        cell.subject = Some(crate::results::SubjectUse { cpu_us_per_request, ..Default::default() });
+        cell.subject = Some(tollgate_facts::results::SubjectUse { cpu_us_per_request, ..Default::default() });
         cell
     };
     run.cells = vec![cell("rtt-0", 1, 0.0), cell("rtt-0", 6, 0.0), cell("rtt-5ms", 6, 5000.0)];

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
-use super::{ERROR_SHARE_MAX, Evidence, FRESH_SHARE_MAX, Finding, scenario};
+use super::{ERROR_SHARE_MAX, Evidence, FRESH_SHARE_MAX, scenario};
 use crate::load::ErrorClass;
-use crate::results::{EqualRate, Verdict};
+use tollgate_facts::results::{EqualRate, Verdict};
+use tollgate_facts::rules::Finding;
 
 pub(super) fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
     let cell = evidence.cell;
@@ -161,7 +162,7 @@ mod tests {
     use super::super::judge;
     use super::super::tests::{evidence, sound};
     use super::*;
-    use crate::results::{Connecting, Encryption};
+    use tollgate_facts::results::{Connecting, Encryption};
 
     /// What is found of a load at equal rate of which so many answers of 10,000 failed in this way.
     fn failed(class: &str, count: u64) -> Vec<(String, Verdict)> {

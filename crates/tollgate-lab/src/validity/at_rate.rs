@@ -1,8 +1,9 @@
 //! Rules about handshakes, and about a load at a rate: whether it was offered as it was asked, and answered.
 
+use super::Evidence;
 use super::unsent::{SENT_SHARE_MIN, Unsent};
-use super::{Evidence, Finding};
-use crate::results::{Encryption, EqualRate, Percentiles, Verdict};
+use tollgate_facts::results::{Encryption, EqualRate, Percentiles, Verdict};
+use tollgate_facts::rules::Finding;
 
 /// Handshakes of the wrong kind, by all.
 const WRONG_HANDSHAKE_SHARE_MAX: f64 = 0.01;
@@ -174,9 +175,9 @@ pub(super) mod tests {
         tests::{evidence, sound},
     };
     use super::*;
-    use crate::probe::network::TcpCounts;
     use crate::probe::system::Ticks;
-    use crate::results::{Connecting, ConnectionUse, EqualRate, GeneratorUse, Linear, Percentiles};
+    use tollgate_facts::results::TcpCounts;
+    use tollgate_facts::results::{Connecting, ConnectionUse, EqualRate, GeneratorUse, Linear, Percentiles};
 
     fn at(rate: EqualRate, connected: ConnectionUse, encryption: Encryption) -> Vec<(String, Verdict)> {
         let mut cell = sound();
@@ -192,7 +193,7 @@ pub(super) mod tests {
         EqualRate {
             rate_per_second: 100.0,
             rate_share: 0.5,
-            arrivals: crate::results::Arrivals::Poisson,
+            arrivals: tollgate_facts::results::Arrivals::Poisson,
             intended: 1000,
             sent: 1000,
             unsent: 0,

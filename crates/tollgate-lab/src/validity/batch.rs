@@ -1,9 +1,10 @@
 //! Rules about a batch: whether it did what it was asked, and whether the link before its database was what was asked.
 
+use super::BLOCKS_MIN;
 use super::held_up::steal_finding;
-use super::{BLOCKS_MIN, Finding, finding_of};
 use crate::probe::system::Ticks;
-use crate::results::{Cell, Validity, Verdict};
+use tollgate_facts::results::{Cell, Validity, Verdict};
+use tollgate_facts::rules::Finding;
 
 /// What a link adds may be off by one part in ten of what was asked …
 pub const LINK_SHARE_MAX: f64 = 0.1;
@@ -39,7 +40,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 
 /// What the rules find in a cell; a single `ok` where they find nothing.
 pub fn judge(evidence: &BatchEvidence<'_>) -> Vec<Validity> {
-    let of = |rule: &str, finding| finding_of(&evidence.cell.variant, evidence.cell.level, rule, finding);
+    let of = |rule: &str, finding: Finding| finding.of(&evidence.cell.variant, evidence.cell.level, rule);
     let mut found: Vec<Validity> = RULES.iter().filter_map(|(name, rule)| Some(of(name, rule(evidence)?))).collect();
     if found.is_empty() {
         let reason = format!("{} rules found nothing", RULES.len());
@@ -94,7 +95,7 @@ fn steal(evidence: &BatchEvidence<'_>) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::BatchFound;
+    use tollgate_facts::results::BatchFound;
 
     fn check(fault: impl FnOnce(&mut Cell, &mut BatchFound), steal: u64, expected: &[(&str, Verdict)]) {
         let mut cell = super::super::tests::sound();

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use super::stalls::{Stalled, stalled};
-use super::{CORES_BUSY_MAX, Evidence, Finding, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
-use crate::probe::network::TcpCounts;
+use super::{CORES_BUSY_MAX, Evidence, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
 use crate::probe::system::Ticks;
-use crate::results::{Cell, GeneratorUse, Percentiles, Verdict};
+use tollgate_facts::results::TcpCounts;
+use tollgate_facts::results::{Cell, GeneratorUse, Percentiles, Verdict};
+use tollgate_facts::rules::Finding;
 
 /// Segments that are sent again wait for 200 ms or more: above this share of all segments they show in the 99th percentile
 /// of answers of a few segments.

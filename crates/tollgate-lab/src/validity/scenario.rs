@@ -1,9 +1,10 @@
 //! Rules about scenarios: whether their trials were as long as they were to be.
 
+use super::Evidence;
 use super::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use super::unsent::{SENT_SHARE_MIN, Unsent};
-use super::{Evidence, Finding};
-use crate::results::{Cell, IterationsOffered, Played, Verdict};
+use tollgate_facts::results::{Cell, IterationsOffered, Played, Verdict};
+use tollgate_facts::rules::Finding;
 
 /// What to do where the content of answers is not looked at.
 pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
@@ -82,7 +83,7 @@ fn punctuality(played: &Played, offered: &IterationsOffered) -> Punctuality {
 mod tests {
     use super::super::tests::{evidence, sound};
     use super::*;
-    use crate::results::{Arrivals, IterationsOffered, Percentiles, Played, StageUnit, Staged};
+    use tollgate_facts::results::{Arrivals, IterationsOffered, Percentiles, Played, StageUnit, Staged};
 
     #[test]
     fn trials_whose_rows_came_to_an_end_are_marked() {

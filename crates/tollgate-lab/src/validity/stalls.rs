@@ -7,7 +7,7 @@
 use hdrhistogram::Histogram;
 
 use crate::cells;
-use crate::results::Percentiles;
+use tollgate_facts::results::Percentiles;
 
 /// Beats are a millisecond apart: a shorter stall is none.
 const STALL_MS_MIN: f64 = 1.0;

@@ -1,7 +1,8 @@
 //! Rules about the systems that are compared: whether only the layer differs between them.
 
-use super::{Evidence, Finding};
-use crate::results::Verdict;
+use super::Evidence;
+use tollgate_facts::results::Verdict;
+use tollgate_facts::rules::Finding;
 
 /// The systems on which a variant and its baseline are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //!
 //! It deliberately does not say by whose doing users were missing.
 
-use crate::results::Percentiles;
+use tollgate_facts::results::Percentiles;
 
 /// Least share of what was intended that must have been begun.
 pub(crate) const SENT_SHARE_MIN: f64 = 0.99;

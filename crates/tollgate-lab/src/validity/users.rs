@@ -3,16 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use super::Evidence;
 use super::answers::classes;
-use super::{Evidence, Finding};
 use crate::load::recorder::Tally;
-use crate::results::Verdict;
+use tollgate_facts::results::Verdict;
+use tollgate_facts::rules::Finding;
 
 /// With fewer answers for each user a trial is mostly its start and its end.
 pub const ANSWERS_PER_USER_MIN: f64 = 10.0;
-
-/// The rule whose finding says that a trial was no steady state: it refuses the toll on time, and the level no law.
-pub const FEW_ROUNDS: &str = "few-rounds";
 
 /// What failed before trials, in the time in which their connections are opened.
 #[derive(Debug, Clone, PartialEq, Eq)]

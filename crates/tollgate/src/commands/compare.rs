@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use tollgate_lab::across::{self, Named};
-use tollgate_lab::report::{self, RenderOptions};
-use tollgate_lab::results::RunResult;
-use tollgate_lab::threshold::{self, Known, Runs};
+use tollgate_facts::across::{self, Named};
+use tollgate_facts::results::RunResult;
+use tollgate_facts::threshold::{self, Known, Runs};
+use tollgate_report::{self, RenderOptions};
 
 use super::expected::{self, Expected};
 use super::{output, stored};
@@ -46,10 +46,10 @@ pub(crate) struct Arguments {
 
 /// The lab's own list of reporters, so that a new one needs no line here.
 fn formats() -> PossibleValuesParser {
-    let named = |reporter: &report::AcrossReporter| {
+    let named = |reporter: &tollgate_report::AcrossReporter| {
         PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about)
     };
-    PossibleValuesParser::new(report::ACROSS_REPORTERS.iter().map(named))
+    PossibleValuesParser::new(tollgate_report::ACROSS_REPORTERS.iter().map(named))
 }
 
 /// Puts the runs side by side.
@@ -71,7 +71,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 
     let rendered = |format: &str| {
         let mut text = Vec::new();
-        report::render_across(format, &found, &mut text, &RenderOptions::default()).map_err(output::render_failure)?;
+        tollgate_report::render_across(format, &found, &mut text, &RenderOptions::default())
+            .map_err(output::render_failure)?;
         Ok::<_, Failure>(text)
     };
     if let Some(path) = &arguments.expected.junit {
@@ -80,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     match &arguments.output {
         Some(path) => output::whole_file(path, &rendered(&arguments.format)?)?,
         None => {
-            report::render_across(&arguments.format, &found, out, &output::render_options())
+            tollgate_report::render_across(&arguments.format, &found, out, &output::render_options())
                 .map_err(output::render_failure)?;
             out.flush().map_err(Failure::output)?;
         }

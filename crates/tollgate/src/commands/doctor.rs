@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use clap::Args;
 use serde::Serialize;
 use tollgate_lab::doctor::{Finding, System, Verdict, examine};
-use tollgate_lab::report::Colour;
+use tollgate_report::Colour;
 
 use super::output;
 use crate::failure::{Exit, Failure};

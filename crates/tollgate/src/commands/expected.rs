@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tollgate_lab::results::{Outcome, ThresholdResult};
-use tollgate_lab::threshold::{self, THRESHOLDS_MAX, Threshold, ThresholdError};
+use tollgate_facts::results::{Outcome, ThresholdResult};
+use tollgate_facts::threshold::{self, THRESHOLDS_MAX, Threshold, ThresholdError};
 
 use crate::failure::{Exit, Failure};
 

@@ -11,10 +11,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use tollgate_facts::results::Verdict;
+use tollgate_facts::results::load::QuickResult;
 use tollgate_lab::load::quick::export;
-use tollgate_lab::load::{Quick, QuickResult, quick_recorded};
-use tollgate_lab::report;
-use tollgate_lab::results::Verdict;
+use tollgate_lab::load::{Quick, quick_recorded};
 use tollgate_lab::run::{RunError, StopFlag};
 
 pub(crate) use arguments::Arguments;
@@ -76,7 +76,7 @@ impl<'a> Files<'a> {
             (&arguments.csv, export::percentages),
             (&arguments.gnuplot, export::gnuplot),
             (&arguments.hlog, export::histograms),
-            (&arguments.html, |quick, out| out.write_all(report::load_page(&quick.result).as_bytes())),
+            (&arguments.html, |quick, out| out.write_all(tollgate_report::load_page(&quick.result).as_bytes())),
         ];
         let mut files = Vec::new();
         for (path, writer) in asked {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use tollgate_lab::report::{Colour, RenderError, RenderOptions};
+use tollgate_report::{Colour, RenderError, RenderOptions};
 
 use crate::failure::Failure;
 

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use tollgate_lab::report;
 
 use super::{output, stored};
 use crate::failure::{Exit, Failure};
@@ -35,9 +34,10 @@ pub(crate) struct Arguments {
 
 /// The lab's own list of reporters, so that a new one needs no line here.
 fn formats() -> PossibleValuesParser {
-    let named =
-        |reporter: &report::Reporter| PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about);
-    PossibleValuesParser::new(report::REPORTERS.iter().map(named))
+    let named = |reporter: &tollgate_report::Reporter| {
+        PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about)
+    };
+    PossibleValuesParser::new(tollgate_report::REPORTERS.iter().map(named))
 }
 
 /// Renders the run.
@@ -46,12 +46,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     match &arguments.output {
         Some(path) => {
             let mut text = Vec::new();
-            let options = report::RenderOptions::default();
-            report::render(&arguments.format, &result, &mut text, &options).map_err(output::render_failure)?;
+            let options = tollgate_report::RenderOptions::default();
+            tollgate_report::render(&arguments.format, &result, &mut text, &options).map_err(output::render_failure)?;
             output::whole_file(path, &text)?;
         }
         None => {
-            report::render(&arguments.format, &result, out, &output::render_options())
+            tollgate_report::render(&arguments.format, &result, out, &output::render_options())
                 .map_err(output::render_failure)?;
             out.flush().map_err(Failure::output)?;
         }

@@ -6,9 +6,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use tollgate_lab::report::{self, RenderOptions};
-use tollgate_lab::results::{RunResult, TollVerdict, Verdict};
+use tollgate_facts::results::{RunResult, TollVerdict, Verdict};
 use tollgate_lab::run::{Ending, StopFlag};
+use tollgate_report::{self, RenderOptions};
 
 use super::expected::{self, Expected};
 use super::output;
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         out.write_all(&rendered("json", &outcome.result)?).map_err(Failure::output)?;
     } else {
         let options = output::render_options();
-        report::render("terminal", &outcome.result, out, &options).map_err(output::render_failure)?;
+        tollgate_report::render("terminal", &outcome.result, out, &options).map_err(output::render_failure)?;
         writeln!(out, "\nreport  {}", report.display()).map_err(Failure::output)?;
     }
     out.flush().map_err(Failure::output)?;
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 
 fn rendered(format: &str, result: &RunResult) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
-    report::render(format, result, &mut text, &RenderOptions::default()).map_err(output::render_failure)?;
+    tollgate_report::render(format, result, &mut text, &RenderOptions::default()).map_err(output::render_failure)?;
     Ok(text)
 }
 

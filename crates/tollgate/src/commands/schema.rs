@@ -41,9 +41,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         SchemaOf::Experiment => format!("{:#}", tollgate_lab::experiment::schema().as_value()),
         SchemaOf::Config => tollgate_gateway::config::schema(),
         SchemaOf::Subject => format!("{:#}", tollgate_lab::subject::peer::schema().as_value()),
-        SchemaOf::Result => format!("{:#}", schemars::schema_for!(tollgate_lab::results::RunResult).as_value()),
-        SchemaOf::Compare => format!("{:#}", schemars::schema_for!(tollgate_lab::across::Across).as_value()),
-        SchemaOf::Load => format!("{:#}", schemars::schema_for!(tollgate_lab::load::QuickResult).as_value()),
+        SchemaOf::Result => format!("{:#}", schemars::schema_for!(tollgate_facts::results::RunResult).as_value()),
+        SchemaOf::Compare => format!("{:#}", schemars::schema_for!(tollgate_facts::across::Across).as_value()),
+        SchemaOf::Load => format!("{:#}", schemars::schema_for!(tollgate_facts::results::load::QuickResult).as_value()),
         SchemaOf::Status => tollgate_gateway::status_schema(),
         SchemaOf::Generate => tollgate_gateway::generate::report_schema(),
     };

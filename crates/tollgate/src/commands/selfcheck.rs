@@ -10,11 +10,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use tollgate_facts::results::Figure;
 use tollgate_lab::plan::{Extent, PlanOptions};
-use tollgate_lab::report::Colour;
-use tollgate_lab::results::Figure;
 use tollgate_lab::run::{Observer, Progress, RunOptions, StopFlag};
 use tollgate_lab::selfcheck::{self, COMPARISONS, Fitness, Selfcheck, Sight};
+use tollgate_report::Colour;
 
 use folder::Folder;
 

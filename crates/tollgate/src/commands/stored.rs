@@ -5,7 +5,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use tollgate_lab::results::{self, RunResult};
+use tollgate_facts::results::{self, RunResult};
 
 use super::input;
 use crate::failure::Failure;

@@ -21,13 +21,14 @@ use super::{
     Scenario, Source, Step, Text, Think,
 };
 use crate::experiment::check::Checker;
-use crate::experiment::error::{ExperimentError, did_you_mean};
+use crate::experiment::error::ExperimentError;
 use crate::experiment::file::{AnswerFile, ExperimentFile, FactorName, VariantFile, WorkloadKind};
 use crate::load::check_header;
 use crate::load::checks::Statuses;
 use crate::load::feed::csv::Table;
 use crate::load::feed::template::{Escape, Piece, Template};
 use crate::load::feed::{Feed, FeedEnd, Order};
+use tollgate_facts::names::did_you_mean;
 
 /// Most steps of a scenario: each has histograms of its own.
 const STEPS_MAX: usize = 64;

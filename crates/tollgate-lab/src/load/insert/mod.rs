@@ -389,7 +389,6 @@ fn at_rest_ns(clocks: &CpuClocks) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::LittlesLaw;
 
     #[test]
     fn the_time_between_tiny_transfers_is_nobodys_and_a_lost_record_still_shows() {
@@ -409,7 +408,7 @@ mod tests {
                 recorder.tally.busy_ns += presence.time().as_nanos() as u64;
             }
             assert_eq!(recorder.tally.busy_ns, 30_000_000);
-            let law = LittlesLaw::of(&recorder, 1, 30.0).unwrap();
+            let law = crate::load::little::law(&recorder, 1, 30.0).unwrap();
             assert_eq!(!law.is_broken(), expected, "{law:?}");
         };
         check(0, true);

@@ -4,7 +4,7 @@ use super::super::failure::Failure;
 use super::answers::Standing;
 use super::aside::Aside;
 use super::records::Records;
-use crate::results::Settlement;
+use tollgate_facts::results::Settlement;
 
 /// How closely a transfer is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use super::Quick;
 use crate::load::detail::Sample;
 use crate::load::recorder::Recorder;
-use crate::stats::percentile;
+use tollgate_facts::stats::percentile;
 
 const NS_PER_MS: f64 = 1e6;
 /// Tag of the response times in a log of histograms.

@@ -2,263 +2,29 @@
 //!
 //! Here stands what is made of the records; how it is laid out is the command line's.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use schemars::JsonSchema;
-use serde::Serialize;
 use tollgate_net::http1::client::Target;
 
-use super::marks::{self, Evidence, Mark};
+use super::marks::{self, Evidence};
 use super::rows::Short;
 use super::{QuickLoad, Rate};
 use crate::cells;
 use crate::load::connections::{FirstRequests, Phases};
 use crate::load::course::BIN;
-use crate::load::little::{self, LittlesLaw};
+use crate::load::little;
 use crate::load::model::Arrivals;
 use crate::load::recorder::{Recorder, Tally};
 use crate::load::target::Connection;
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Passed;
-use crate::probe::network::TcpCounts;
-use crate::results::{Percentiles, Staged, Verdict};
 use crate::secret;
-use crate::stats::percentile;
 use crate::validity::Settling;
-
-/// What a quick load found.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct QuickResult {
-    /// Of this document.
-    pub format: u32,
-    /// Of tollgate.
-    pub version: String,
-    /// When it began, in UTC (RFC 3339).
-    pub started: String,
-    /// The URL, without its secrets.
-    pub url: String,
-    /// What was loaded, as its first answer shows it.
-    pub subject: Subject,
-    /// How long connections live: `keep-alive`, `N requests each` or `one request each`.
-    pub connection: String,
-    /// Who asks: `closed`, users who wait for their answers, so that a stall of the server shows once for each; or
-    /// `open`, at a rate, whatever the server does.
-    pub model: &'static str,
-    /// Users, at a rate the most that there might be.
-    pub concurrency: usize,
-    /// Valid answers: whole ones that were as they had to be, with a status of 2xx if nothing else was wanted.
-    pub requests: u64,
-    /// Failed requests by class.
-    pub errors: BTreeMap<String, u64>,
-    /// The first failure's text for each class.
-    pub error_examples: BTreeMap<String, String>,
-    /// From the first request to the last answer.
-    pub duration_ms: f64,
-    /// Valid answers per second.
-    pub requests_per_second: f64,
-    /// From the intended start to the last byte; absent where there was no valid answer.
-    #[serde(serialize_with = "of_any")]
-    #[schemars(with = "Option<Percentiles>")]
-    pub response_time_ms: Percentiles,
-    /// From the send to the last byte; absent where there was no valid answer.
-    #[serde(serialize_with = "of_any")]
-    #[schemars(with = "Option<Percentiles>")]
-    pub service_time_ms: Percentiles,
-    /// For each percentage the time within which so many of the valid answers came, in milliseconds; without it where fewer
-    /// than 30 took longer.
-    pub served_within_ms: Vec<(f64, Option<f64>)>,
-    /// Where the time of valid answers went, as ApacheBench divides it; absent where there was none.
-    pub connection_times_ms: Option<ConnectionTimes>,
-    /// What was found of each stage, and over time by them; absent of a load that stays as it is.
-    pub staged: Option<Staged>,
-    /// The course over time; empty where it was not asked for.
-    pub course: Vec<Course>,
-    /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.
-    pub curve: Vec<(f64, f64)>,
-    /// Head and body bytes received.
-    pub bytes_received: u64,
-    /// Of them bytes of bodies.
-    pub body_bytes_received: u64,
-    /// Head and body bytes sent.
-    pub bytes_sent: u64,
-    /// Bytes received below TLS, its handshakes included.
-    pub wire_bytes_received: u64,
-    /// Bytes sent below TLS, its handshakes included.
-    pub wire_bytes_sent: u64,
-    /// Connections opened.
-    pub connections: u64,
-    /// Answers after which the connection went on, as far as the server is concerned.
-    pub kept_alive: u64,
-    /// Answers with a status outside 2xx, wanted or not.
-    pub other_statuses: u64,
-    /// Answers in the answers to batches, by status; empty where nothing was asked in batches.
-    pub parts: BTreeMap<u16, u64>,
-    /// Valid answers whose content was looked at: more than their status and their length.
-    pub checked: u64,
-    /// Handshakes of TLS; absent where there was none.
-    pub handshakes: Option<Handshaken>,
-    /// Where the time of requests that opened a connection went; absent where none did.
-    pub phases: Option<PhaseTimes>,
-    /// What a request that opened its connection took on the wire; absent where none did.
-    pub first_request: Option<FirstRequest>,
-    /// What was offered at a rate; absent where users asked as fast as they were answered.
-    pub offered: Option<Offered>,
-    /// The generator's CPU time for one request, in microseconds.
-    pub generator_cpu_us_per_request: f64,
-    /// CPU time of the generator's busiest thread by wall time: above 0.8 it is the limit.
-    pub generator_cpu_share: f64,
-    /// How late the generator noticed a timer of its own that rings each millisecond.
-    pub generator_stalls_ms: Percentiles,
-    /// What the kernel counted of TCP meanwhile, all programs together.
-    pub tcp: TcpCounts,
-    /// Users as they were asked for, held against what the records find; absent for a load that was cut off, at a rate,
-    /// which has no users of its own, and in stages, in which they come and go.
-    pub littles_law: Option<LittlesLaw>,
-    /// What is to be thought of when the figures are read; empty where nothing is.
-    pub validity: Vec<Mark>,
-    /// Whether it was stopped before its bound.
-    pub interrupted: bool,
-}
-
-/// What was loaded, as its first answer shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
-pub struct Subject {
-    /// The `Server` field; empty without.
-    pub software: String,
-    /// Host name or address.
-    pub hostname: String,
-    /// Port.
-    pub port: u16,
-    /// Version of TLS, cipher suite and the bits of its key; absent without TLS.
-    pub tls: Option<String>,
-    /// Path and query.
-    pub path: String,
-    /// Bytes of the first answer's body; absent where there was no answer.
-    pub document_bytes: Option<u64>,
-    /// Its status; absent where there was no answer.
-    pub status: Option<u16>,
-}
-
-/// Where the time of valid answers went, in milliseconds, as ApacheBench divides it.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
-pub struct ConnectionTimes {
-    /// Connecting, with the handshake of TLS; 0 for answers on a connection that was there.
-    pub connect: Spread,
-    /// From the send to the last byte.
-    pub processing: Spread,
-    /// From the send to the first byte.
-    pub waiting: Spread,
-    /// From the intended start to the last byte.
-    pub total: Spread,
-}
-
-/// A distribution in five numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
-pub struct Spread {
-    /// Least.
-    pub min: f64,
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub deviation: f64,
-    /// Median; absent where fewer than 30 took longer.
-    pub median: Option<f64>,
-    /// Largest.
-    pub max: f64,
-}
-
-/// A piece of the course over time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Course {
-    /// Where it ends, in seconds from the start.
-    pub until_s: f64,
-    /// Valid answers per second.
-    pub requests_per_second: f64,
-    /// Their mean response time in milliseconds; absent where none came.
-    pub response_time_ms: Option<f64>,
-}
-
-/// Handshakes of TLS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Handshaken {
-    /// With certificates and signatures.
-    pub full: u64,
-    /// From an earlier connection's session.
-    pub resumed: u64,
-    /// Without a connection in the end.
-    pub failed: u64,
-}
-
-/// Where the time of requests that opened a connection went, each part from the end of the one before it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct PhaseTimes {
-    /// From the intended start until connecting began.
-    pub waited_ms: Percentiles,
-    /// Until TCP stood.
-    pub connect_ms: Percentiles,
-    /// Until TLS stood; absent without.
-    pub tls_ms: Option<Percentiles>,
-    /// From the send to the first byte of the answer.
-    pub first_byte_ms: Percentiles,
-    /// From there to its last byte.
-    pub last_byte_ms: Percentiles,
-    /// How many there were.
-    pub n: u64,
-}
-
-/// A request that opened its connection, from connecting to the last byte, on average.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct FirstRequest {
-    /// Times that the client waited for the server: once for TCP, then each time that bytes came back after some were
-    /// sent.
-    pub round_trips: f64,
-    /// Bytes sent below TLS.
-    pub wire_bytes_sent: f64,
-    /// Bytes received below TLS.
-    pub wire_bytes_received: f64,
-    /// How many there were.
-    pub n: u64,
-    /// What the kernel counted of some of them; absent where it does not tell.
-    pub segments: Option<Segments>,
-}
-
-/// TCP segments of a first request until the answer was read (TCP_INFO), those without data included, on average.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Segments {
-    /// Sent.
-    pub sent: f64,
-    /// Received.
-    pub received: f64,
-    /// Sent again.
-    pub retransmitted: f64,
-    /// The kernel's smoothed round-trip time.
-    pub round_trip_time_ms: f64,
-    /// Of how many the kernel was asked.
-    pub n: u64,
-}
-
-/// What was offered at a rate.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Offered {
-    /// Requests per second; in stages the most.
-    pub rate_per_second: f64,
-    /// How the intended starts lay: `constant` or `poisson`.
-    pub arrivals: &'static str,
-    /// Seed of what was drawn.
-    pub seed: u64,
-    /// Requests that were to be sent.
-    pub intended: u64,
-    /// Those that were not, since all users were still waiting for answers at the end.
-    pub unsent: u64,
-    /// Users that were needed.
-    pub users: u64,
-    /// How long after their intended start requests were begun.
-    pub lateness_ms: Percentiles,
-    /// The part of that which is the generator's own doing: a user was there, or none was only from then on.
-    pub overdue_ms: Percentiles,
-}
+use tollgate_facts::results::load::{
+    ConnectionTimes, CoursePoint, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Segments, Spread, Subject,
+};
+use tollgate_facts::stats::percentile;
 
 /// Version of the document.
 const FORMAT: u32 = 1;
@@ -289,7 +55,7 @@ impl Seen<'_> {
         let offered = load.rate.map(|rate| offered(rate, all));
         let run_queue_share = used.run_queue_max_ns as f64 / took.as_nanos().max(1) as f64;
         let stolen_share = self.passed.ticks.stolen_ms() / wall_ms.max(f64::MIN_POSITIVE);
-        let littles_law = LittlesLaw::of(all, load.concurrency as u64, wall_ms)
+        let littles_law = little::law(all, load.concurrency as u64, wall_ms)
             .filter(|_| !self.interrupted)
             .map(|law| law.without_core(little::between_reads(all, run_queue_share, stolen_share, wall_ms)));
         let generator_cpu_share = used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64;
@@ -391,13 +157,6 @@ impl Seen<'_> {
     }
 }
 
-impl QuickResult {
-    /// Whether the figures must not be read.
-    pub fn is_refused(&self) -> bool {
-        self.validity.iter().any(|mark| mark.verdict == Verdict::Refused)
-    }
-}
-
 fn within_ms(times: &Histogram<u64>, percent: f64) -> Option<f64> {
     let quantile = percent / 100.0;
     let is_available = percentile::is_available(quantile, times.len());
@@ -412,11 +171,6 @@ fn connection_times(all: &Recorder) -> Option<ConnectionTimes> {
         waiting: spread(&detail.waiting),
         total: spread(&all.response),
     })
-}
-
-/// Times of nothing are none. No answer takes no time, so that the largest tells whether there was one.
-fn of_any<S: serde::Serializer>(times: &Percentiles, serializer: S) -> Result<S::Ok, S::Error> {
-    (times.max > 0.0).then_some(times).serialize(serializer)
 }
 
 fn spread(times: &Histogram<u64>) -> Spread {
@@ -445,12 +199,12 @@ fn with_zeros(times: &Histogram<u64>, count: u64) -> Spread {
 }
 
 /// Bins put together until they are few enough; the last one is not whole, and left out where there are others.
-fn course(bins: &[(u64, u64)]) -> Vec<Course> {
+fn course(bins: &[(u64, u64)]) -> Vec<CoursePoint> {
     let whole = if bins.len() > 1 { &bins[..bins.len() - 1] } else { bins };
     let step = whole.len().div_ceil(COURSE_POINTS_MAX).max(1);
     let point = |(place, bins): (usize, &[(u64, u64)])| {
         let (count, total_ns) = bins.iter().fold((0, 0), |sum, bin| (sum.0 + bin.0, sum.1 + bin.1));
-        Course {
+        CoursePoint {
             until_s: (place * step + bins.len()) as f64 * BIN.as_secs_f64(),
             requests_per_second: count as f64 / (bins.len() as f64 * BIN.as_secs_f64()),
             response_time_ms: (count > 0).then(|| total_ns as f64 / count as f64 / NS_PER_MS),

@@ -6,16 +6,10 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use schemars::JsonSchema;
-use serde::Serialize;
 use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
-use super::found::Offered;
 use super::rows::Short;
-use crate::load::little::LittlesLaw;
-use crate::probe::network::TcpCounts;
 use crate::probe::system::Ticks;
-use crate::results::{Percentiles, Verdict};
 use crate::validity::answers::wrong_answers;
 use crate::validity::at_rate::{GENERATOR_REMEDY, Late, Punctuality};
 use crate::validity::held_up::{self, RETRANSMITTED_REMEDY, STALLS_REMEDY, SentAgain, Shown, TURNED_AWAY_REMEDY};
@@ -25,23 +19,9 @@ use crate::validity::{
     CORES_BUSY_MAX, ERROR_SHARE_MAX, FRESH_SHARE_MAX, GENERATOR_SHARE_MAX, REQUESTS_MIN, RUN_QUEUE_SHARE_MAX,
     STEAL_SHARE_MAX, Settling,
 };
-
-/// A doubt about figures, or why they must not be read.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Mark {
-    /// Which rule.
-    pub rule: &'static str,
-    /// `marked`, or `refused` where the figures must not be read.
-    pub verdict: Verdict,
-    /// What was found.
-    pub reason: String,
-    /// What to do about it.
-    pub remedy: &'static str,
-    /// The number that decided.
-    pub value: f64,
-    /// Its bound.
-    pub bound: f64,
-}
+use tollgate_facts::results::TcpCounts;
+use tollgate_facts::results::load::{LittlesLaw, Mark, Offered};
+use tollgate_facts::results::{Percentiles, Verdict};
 
 /// What the rules look at.
 pub(super) struct Evidence<'a> {

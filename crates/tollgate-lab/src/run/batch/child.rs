@@ -17,7 +17,8 @@ use serde::Deserialize;
 
 use super::super::stop::StopFlag;
 use crate::cores::Cores;
-use crate::probe::{PROBES, Reading};
+use crate::probe::PROBES;
+use tollgate_facts::results::Reading;
 
 /// A batch that lasts longer is ended.
 const LONGEST: Duration = Duration::from_secs(120);

@@ -6,15 +6,14 @@ use std::time::Duration;
 use super::super::series::Growing;
 use crate::cells::{self, CellRecord};
 use crate::load::recorder::Recorder;
-use crate::probe::Reading;
 use crate::probe::system::Ticks;
-use crate::results::{BatchFound, Cell, Estimate, Gap, RunResult, Trial, Validity};
 use crate::slope::per_document;
-use crate::stats::{self, signed_rank::median};
-use crate::threshold::{self, Threshold};
-use crate::toll::{self, Findings};
-use crate::validity;
 use crate::validity::batch::{BatchEvidence, judge};
+use tollgate_facts::results::Reading;
+use tollgate_facts::results::{BatchFound, Cell, Estimate, Gap, RunResult, Trial, Validity};
+use tollgate_facts::stats::{self, signed_rank::median};
+use tollgate_facts::threshold::{self, Threshold};
+use tollgate_facts::toll::{self, Findings};
 
 /// All cells of a run.
 #[derive(Debug, Default)]
@@ -84,7 +83,7 @@ impl Ledger {
         }
         result.settings.content_checked_share = 0.0;
         result.tolls = toll::compute(&result.experiment, &Findings::of(result));
-        validity::add_tolls(&mut result.validity, &result.tolls);
+        toll::add_doubts(&mut result.validity, &result.tolls);
         result.thresholds = threshold::judge(thresholds, result);
     }
 }
@@ -114,8 +113,9 @@ impl Entry {
         // One of a value and of its inverse: the means of both over the blocks would contradict each other.
         cell.requests_per_second = per_second(cell.unit_time_ms);
         let over = |value: &dyn Fn(&Trial) -> Option<f64>| stats::estimate(&by_block(trials, value));
-        let of =
-            |pick: fn(&crate::results::Batched) -> f64| over(&move |trial| per_document(trial, pick(&trial.batch?)));
+        let of = |pick: fn(&tollgate_facts::results::Batched) -> f64| {
+            over(&move |trial| per_document(trial, pick(&trial.batch?)))
+        };
         let link = |trials: &[&Trial]| by_block_keyed(trials, &|trial| trial.batch?.link_us);
         let (own, without) = (link(trials), link(beside));
         let added: Vec<f64> = own.iter().filter_map(|(block, link_us)| Some(link_us - without.get(block)?)).collect();
@@ -162,8 +162,8 @@ fn by_block_keyed(trials: &[&Trial], value: &dyn Fn(&Trial) -> Option<f64>) -> B
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture;
-    use crate::results::{Batched, Outcome};
+    use tollgate_facts::fixture;
+    use tollgate_facts::results::{Batched, Outcome};
 
     #[test]
     fn thresholds_are_asked_of_a_batch_too_and_its_rate_is_that_of_its_time() {

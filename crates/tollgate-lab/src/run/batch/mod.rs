@@ -22,13 +22,13 @@ use crate::cores::Cores;
 use crate::experiment::{Experiment, Location, Preset};
 use crate::plan::{DOCUMENTS_LEAST, Plan};
 use crate::probe::system::Ticks;
-use crate::results::{self, Batched, Distances, Gap, GapKind, PresetVerdict, RunResult, State, Trial};
 use crate::schedule::{self, Block};
 use crate::subject::{Installed, check_loadable, is_named};
 use crate::{secret, slope, validity};
 use bench::Bench;
 use child::{Asked, Broken, Ran};
 use ledger::{Beside, Ledger};
+use tollgate_facts::results::{self, Batched, Distances, Gap, GapKind, PresetVerdict, RunResult, State, Trial};
 
 /// Most documents of a trial.
 const DOCUMENTS_MAX: u64 = 20_000;

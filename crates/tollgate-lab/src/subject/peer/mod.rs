@@ -11,7 +11,8 @@ mod start;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::experiment::{ExperimentError, did_you_mean, place};
+use crate::experiment::{ExperimentError, place};
+use tollgate_facts::names::did_you_mean;
 
 /// The peers that come with tollgate: name and file.
 const BUILT_IN: &[(&str, &str)] = &[

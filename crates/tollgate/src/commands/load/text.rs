@@ -5,9 +5,10 @@
 
 use std::io::{self, Write};
 
-use tollgate_lab::load::{ConnectionTimes, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Spread};
-use tollgate_lab::report;
-use tollgate_lab::results::{Percentiles, Verdict};
+use tollgate_facts::results::load::{
+    ConnectionTimes, FirstRequest, Handshaken, Offered, PhaseTimes, QuickResult, Spread,
+};
+use tollgate_facts::results::{Percentiles, Verdict};
 
 use super::arguments::Arguments;
 
@@ -60,7 +61,7 @@ pub(super) fn write(result: &QuickResult, layout: &Layout, out: &mut dyn Write) 
     if let Some(offered) = &result.offered {
         at_a_rate(offered, if result.staged.is_some() { "up to " } else { "" }, out)?;
     }
-    if let Some((head, rows)) = report::load_stages(result) {
+    if let Some((head, rows)) = tollgate_report::load_stages(result) {
         let what = if result.offered.is_some() { "due" } else { "asked" };
         writeln!(out, "\nStages, each with what was {what} in it:")?;
         stages(&head, &rows, out)?;

@@ -1,6 +1,6 @@
 //! The text of a load, line for line.
 
-use tollgate_lab::load::{LittlesLaw, Mark, Segments, Subject};
+use tollgate_facts::results::load::{LittlesLaw, Mark, Segments, Subject};
 
 use super::*;
 
@@ -60,7 +60,7 @@ fn result() -> QuickResult {
         generator_cpu_us_per_request: 6.24,
         generator_cpu_share: 0.12,
         generator_stalls_ms: Percentiles::default(),
-        tcp: tollgate_lab::results::TcpCounts::default(),
+        tcp: tollgate_facts::results::TcpCounts::default(),
         littles_law: Some(LittlesLaw {
             users: 20,
             found: 19.96,

@@ -1,0 +1,582 @@
+//! A run's result as it is stored in `result.json`: whatever is shown anywhere is rendered from this alone.
+//!
+//! Times carry their unit in the name. `format` is raised when a field changes its meaning or goes away.
+
+mod batch;
+mod encryption;
+mod gap;
+mod insert;
+mod ladder;
+mod link;
+pub mod load;
+mod looks;
+mod mediation;
+mod peer;
+mod scenario;
+mod staged;
+mod tcp;
+mod threshold;
+mod toll;
+
+pub use batch::{BatchFound, Batched, Bound, Distances, Hinge, PresetFound, PresetVerdict, Slope};
+pub use encryption::{
+    Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
+    Linear, NamedLevel, Peak, Phases, RateGroup, RoundTripCost, distance_words,
+};
+pub use gap::{Gap, GapKind};
+pub use insert::{Fit, Inserted, Inserting, Settlement};
+pub use ladder::{Binding, FULL_SHARE_MIN, Occupancy};
+pub use link::{LinkCheck, Moment};
+pub use looks::Looks;
+pub use mediation::{BackendUse, Scaling, WarmUp};
+pub use peer::{Comparison, Peer};
+pub use scenario::{IterationsOffered, Played, StepFound};
+pub use staged::{StageFound, StageUnit, Staged, StagedPoint};
+pub use tcp::TcpCounts;
+pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
+pub use toll::{BetweenStarts, ByRanks, Drift, Toll, TollVerdict};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of this format.
+pub const FORMAT: u32 = 2;
+/// The oldest version that can still be read: what it does not hold has its default.
+pub const FORMAT_OLDEST: u32 = 1;
+
+/// Half the width of the band around 1 inside which the whole interval must lie for "no toll", if nobody said another: 3 %.
+pub const NO_TOLL_BAND: f64 = 0.03;
+
+/// A whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunResult {
+    /// Version of the format: [`FORMAT`].
+    pub format: u32,
+    /// What was asked.
+    pub experiment: Experiment,
+    /// Version of tollgate.
+    pub version: String,
+    /// Start of the run, RFC 3339 in UTC.
+    pub started: String,
+    /// End of the run, RFC 3339 in UTC; absent while it goes on.
+    pub finished: Option<String>,
+    /// Whether everything planned was measured.
+    pub state: State,
+    /// Why it is partial, in one sentence.
+    pub reason: Option<String>,
+    /// Where it ran.
+    pub machine: Machine,
+    /// The command line, secrets removed.
+    pub command: Vec<String>,
+    /// Seed of every order and choice.
+    pub seed: u64,
+    /// How it was measured.
+    pub settings: Settings,
+    /// What was found, one for each variant and level.
+    pub cells: Vec<Cell>,
+    /// Overheads over the baseline.
+    pub tolls: Vec<Toll>,
+    /// Doubts, each with the number that decided.
+    pub validity: Vec<Validity>,
+    /// Every trial in the order in which it ran.
+    pub trials: Vec<Trial>,
+    /// What was watched over time.
+    pub series: Vec<Series>,
+    /// Figures that others published for the same question.
+    pub published: Vec<Published>,
+    /// Planned cells that have no figures, and why.
+    #[serde(default)]
+    pub gaps: Vec<Gap>,
+    /// Time of a unit of work over the levels as a fixed part and one for each record, one for each variant.
+    #[serde(default)]
+    pub fits: Vec<Fit>,
+    /// What the emulated link did, before the first trial and after the last.
+    #[serde(default)]
+    pub links: Vec<LinkCheck>,
+    /// Messages of one exchange on a fresh connection, as they were seen, one for each kind of handshake.
+    #[serde(default)]
+    pub flows: Vec<Flow>,
+    /// How fast the library that encrypts does its parts on this machine.
+    #[serde(default)]
+    pub crypto: Vec<CryptoSpeed>,
+    /// What requests on fresh connections cost over a line, where the levels say how far away the subject is.
+    #[serde(default)]
+    pub round_trips: Vec<RoundTripCost>,
+    /// The most that was seen of what a subject has a limit for.
+    #[serde(default)]
+    pub peaks: Vec<Peak>,
+    /// The peers that were measured beside tollgate.
+    #[serde(default)]
+    pub peers: Vec<Peer>,
+    /// How throughput grows with the users, one for each variant, where there are users to sweep.
+    #[serde(default)]
+    pub scalings: Vec<Scaling>,
+    /// Throughput of subjects while they were warmed up.
+    #[serde(default)]
+    pub warm_ups: Vec<WarmUp>,
+    /// What each peer took by what tollgate took, where both were measured in the same blocks.
+    #[serde(default)]
+    pub comparisons: Vec<Comparison>,
+    /// What was expected of the figures, and whether it holds.
+    #[serde(default)]
+    pub thresholds: Vec<ThresholdResult>,
+    /// What was found of the network before a database; absent for other workloads.
+    #[serde(default)]
+    pub distance: Option<Distances>,
+}
+
+/// Whether a run is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Still running, or stopped so abruptly that nothing more could be written.
+    Running,
+    /// Everything planned was measured.
+    Complete,
+    /// Interrupted, or a subject failed: what was measured stands.
+    Partial,
+}
+
+/// The experiment as it was run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Experiment {
+    /// Short name, as on the command line.
+    pub name: String,
+    /// The question in one sentence.
+    pub question: String,
+    /// What the levels are, such as `concurrency`.
+    pub factor: String,
+    /// Unit of the levels, such as `users`; empty if none.
+    pub factor_unit: String,
+    /// The levels in order.
+    pub levels: Vec<u64>,
+    /// What the levels mean where they are more than numbers; else empty.
+    #[serde(default)]
+    pub named_levels: Vec<NamedLevel>,
+    /// Users at every level, where the levels do not say how many.
+    #[serde(default)]
+    pub users: Option<u32>,
+    /// The variants in order, baselines first.
+    pub variants: Vec<Variant>,
+    /// The unit of work that a trial repeats, such as `pass of 401 requests`.
+    pub unit_of_work: String,
+    /// What the subject's CPU time is divided by.
+    #[serde(default)]
+    pub piece: Piece,
+    /// Name of a whole published table that a report may put beside the figures.
+    #[serde(default)]
+    pub published_table: Option<String>,
+}
+
+/// A part of a unit of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Piece {
+    /// A valid answer.
+    #[default]
+    Request,
+    /// A record that was inserted.
+    Record,
+    /// A document of a batch.
+    Document,
+}
+
+/// One way of doing the same thing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Variant {
+    /// Short name, unique in the experiment.
+    pub name: String,
+    /// A few words for people.
+    pub title: String,
+    /// The variant without the layer, for all but the bottom one.
+    pub baseline: Option<String>,
+    /// What was measured: a built-in subject or the user's URL.
+    pub subject: String,
+    /// How it inserts records; absent for other workloads.
+    #[serde(default)]
+    pub inserting: Option<Inserting>,
+    /// From how far away it was asked.
+    #[serde(default)]
+    pub distance: Distance,
+    /// The peer that did the work, by the name of its subject file; absent where tollgate or a given URL did.
+    #[serde(default)]
+    pub peer: Option<String>,
+    /// How its users connect; absent where connections are kept and no part of the question.
+    #[serde(default)]
+    pub connecting: Option<Connecting>,
+    /// The backend that did the work, past any subject; absent where there was none to be past of.
+    #[serde(default)]
+    pub backend: Option<String>,
+}
+
+impl Experiment {
+    /// What a level is called, with its unit where it is a number.
+    pub fn level_title(&self, level: u64) -> String {
+        match self.named_levels.iter().find(|named| named.level == level) {
+            Some(named) => named.title.clone(),
+            None if self.factor_unit.is_empty() => level.to_string(),
+            None => format!("{level} {}", self.factor_unit),
+        }
+    }
+}
+
+impl Variant {
+    /// Whether it is what its name says at this level; always so where nothing is inserted.
+    pub fn is_whole_at(&self, level: u64) -> bool {
+        self.inserting.as_ref().is_none_or(|inserting| inserting.is_whole_at(level))
+    }
+}
+
+/// From how far away a variant is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distance {
+    /// From the same machine.
+    #[default]
+    Local,
+    /// Through an emulated link, whose round trip the settings say.
+    Remote,
+}
+
+/// The machine that the run used.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Machine {
+    /// Processor model.
+    pub cpu: String,
+    /// Cores that this process could use.
+    pub cores: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Operating system and kernel.
+    pub system: String,
+    /// Frequency governor of the first core, if the kernel tells.
+    pub governor: Option<String>,
+    /// Hypervisor, if the kernel tells.
+    pub virtualized: Option<String>,
+}
+
+/// How it was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Settings {
+    /// `quick`, `default` or `full`.
+    pub extent: String,
+    /// Planned blocks per level.
+    pub blocks: u32,
+    /// Least length of a trial.
+    pub slice_ms: f64,
+    /// Cores of the generator; empty if not pinned.
+    pub generator_cores: Vec<usize>,
+    /// Cores of the subjects; empty if not pinned.
+    pub subject_cores: Vec<usize>,
+    /// How often each subject process was started; 0 where all were there already. Results of earlier versions have
+    /// what was planned.
+    pub starts: u32,
+    /// What is between generator and subject, such as `loopback`.
+    pub network: String,
+    /// Half the width of the band around 1 inside which a whole interval must lie for "no toll", as a share.
+    #[serde(default = "no_toll_band")]
+    pub equivalence_share: f64,
+    /// Whether server certificates were not verified.
+    pub insecure: bool,
+    /// Share of answers whose content was checked, 0 to 1; of inserts, of the transfers whose records were read back
+    /// and compared one by one.
+    pub content_checked_share: f64,
+    /// Round trip that the link of remote variants adds; absent where none is remote.
+    #[serde(default)]
+    pub round_trip_ms: Option<f64>,
+    /// Time for the trials of one cell, after which it gets no more blocks; absent where there is no bound.
+    #[serde(default)]
+    pub cell_ms: Option<f64>,
+    /// How the run was looked at to see whether it may stop; absent where its blocks were given.
+    #[serde(default)]
+    pub looks: Option<Looks>,
+}
+
+/// The band of results that do not have it.
+fn no_toll_band() -> f64 {
+    NO_TOLL_BAND
+}
+
+/// What was found for one variant at one level, over all its trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// Name of the variant.
+    pub variant: String,
+    /// The level.
+    pub level: u64,
+    /// Blocks that were completed.
+    pub rounds: u32,
+    /// Trials that were completed.
+    pub trials: u32,
+    /// Valid answers.
+    pub requests: u64,
+    /// Failed requests by class, such as `status-503`, `reset`, `timeout`, `content`.
+    pub errors: std::collections::BTreeMap<String, u64>,
+    /// First failure's text for each class.
+    pub error_examples: std::collections::BTreeMap<String, String>,
+    /// Valid answers per second.
+    pub requests_per_second: Estimate,
+    /// Time of one unit of work (a pass).
+    pub unit_time_ms: Estimate,
+    /// From the intended start to the last byte, valid answers only.
+    pub response_time_ms: Percentiles,
+    /// From the send to the last byte, valid answers only.
+    pub service_time_ms: Percentiles,
+    /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.
+    pub curve: Vec<(f64, f64)>,
+    /// Head and body bytes received, all answers.
+    pub bytes_received: u64,
+    /// Head and body bytes sent.
+    pub bytes_sent: u64,
+    /// Bytes received for one unit of work, mean.
+    pub bytes_per_unit: f64,
+    /// Mean size of the list that a pass begins with, all its pages, bodies only; absent where no list is fetched.
+    pub list_bytes: Option<f64>,
+    /// Mean size of an entity's answer, bodies only; absent where no list is fetched.
+    pub detail_bytes: Option<f64>,
+    /// Connections opened, those before the first trial included.
+    pub connections: u64,
+    /// The process that was measured; absent where it could not be watched.
+    pub subject: Option<SubjectUse>,
+    /// The generator's own use.
+    pub generator: GeneratorUse,
+    /// What was inserted; absent for other workloads.
+    #[serde(default)]
+    pub inserted: Option<Inserted>,
+    /// What its connections were and cost; absent where they are no part of the question.
+    #[serde(default)]
+    pub connected: Option<ConnectionUse>,
+    /// Response times of the closed load in bins of one width; absent where connections are no part of the question.
+    #[serde(default)]
+    pub linear: Option<Linear>,
+    /// What was found at a rate that all variants of the level were offered alike; absent where none was offered.
+    #[serde(default)]
+    pub equal_rate: Option<EqualRate>,
+    /// What the servers behind the subject used; absent where there are none of ours.
+    #[serde(default)]
+    pub backend: Option<BackendUse>,
+    /// What the gateway's work processes and connections did, and which limit binds; absent where no limit is swept.
+    #[serde(default)]
+    pub occupancy: Option<Occupancy>,
+    /// What a batch did; absent for other workloads.
+    #[serde(default)]
+    pub batch: Option<BatchFound>,
+    /// What was found of a scenario's steps; absent for other workloads.
+    #[serde(default)]
+    pub played: Option<Played>,
+    /// What the kernel counted of TCP during its trials, all programs together; absent in results that do not have it.
+    #[serde(default)]
+    pub tcp: Option<TcpCounts>,
+}
+
+/// A mean over trials with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end of the 95 % interval.
+    pub high: f64,
+    /// Number of blocks behind it.
+    pub n: u32,
+}
+
+/// A distribution in milliseconds. A percentile with fewer than 30 samples beyond it is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Percentiles {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p999: Option<f64>,
+    /// Largest.
+    pub max: f64,
+}
+
+/// What a subject's process used.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SubjectUse {
+    /// User and system time for one valid answer, in microseconds.
+    pub cpu_us_per_request: Estimate,
+    /// CPU time by wall time: 1 is one core.
+    pub cpu_share: f64,
+    /// Largest resident memory seen.
+    pub resident_memory_bytes_max: u64,
+    /// Mean of the resident memory that was seen; absent in results that do not have it.
+    #[serde(default)]
+    pub resident_memory_bytes_mean: Option<f64>,
+    /// Most threads seen.
+    pub threads_max: u32,
+}
+
+/// What the generator used.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct GeneratorUse {
+    /// CPU time of its busiest thread by wall time: 1 is one core.
+    pub cpu_share: f64,
+    /// CPU time of all its threads for one answer, in microseconds.
+    pub cpu_us_per_request: f64,
+    /// Time for which the thread that waited longest was ready and had no core, by wall time.
+    pub run_queue_share: f64,
+    /// How late its threads noticed a timer of a millisecond; all absent in results that do not have it, and of inserts.
+    #[serde(default)]
+    pub stalls_ms: Percentiles,
+}
+
+/// The figure that a toll compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Time of one unit of work: the toll on throughput at equal concurrency.
+    UnitTime,
+    /// CPU time of the subject for one [`Piece`] of work: a valid answer, or a record.
+    SubjectCpu,
+    /// Bytes received for one unit of work.
+    Bytes,
+    /// Median of the response time at equal offered rate.
+    MedianAtRate,
+    /// 95th percentile of the response time at equal offered rate.
+    P95AtRate,
+    /// 99th percentile of the response time at equal offered rate.
+    P99AtRate,
+}
+
+/// A doubt about a cell, or the statement that there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Validity {
+    /// Variant of the cell.
+    pub variant: String,
+    /// Level of the cell.
+    pub level: u64,
+    /// Name of the rule, such as `errors`, `client-saturation`, `littles-law`.
+    pub rule: String,
+    /// What follows.
+    pub verdict: Verdict,
+    /// What was seen, in one sentence with the number.
+    pub reason: String,
+    /// What the user can do about it.
+    pub remedy: String,
+    /// The number that decided.
+    pub value: f64,
+    /// The bound that it was held against.
+    pub bound: f64,
+}
+
+/// Whether a figure may be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Yes.
+    Ok,
+    /// Yes, with the reason beside it.
+    Marked,
+    /// No.
+    Refused,
+}
+
+/// One variant at one level in one half of a block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// Variant.
+    pub variant: String,
+    /// Level.
+    pub level: u64,
+    /// Start of the subjects, from 0; 0 in results that do not have it.
+    #[serde(default)]
+    pub start: u32,
+    /// Block, from 0 within its level.
+    pub block: u32,
+    /// Place in the mirrored order, from 0.
+    pub place: u32,
+    /// Start since the run's start.
+    pub start_ms: f64,
+    /// Wall time; where units are settled in between, that of the units alone.
+    pub duration_ms: f64,
+    /// Whole units of work.
+    pub units: u64,
+    /// Time of each unit.
+    pub unit_times_ms: Vec<f64>,
+    /// Valid answers.
+    pub requests: u64,
+    /// Records that were inserted in whole units; 0 for other workloads.
+    #[serde(default)]
+    pub records: u64,
+    /// Failed requests.
+    pub errors: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// Bytes sent.
+    pub bytes_sent: u64,
+    /// Mean response time.
+    pub response_time_mean_ms: f64,
+    /// CPU time of the subject, if it could be watched.
+    pub subject_cpu_us: Option<f64>,
+    /// CPU time of the servers behind it, where there are any of ours.
+    #[serde(default)]
+    pub backend_cpu_us: Option<f64>,
+    /// What a batch told of itself; absent for other workloads.
+    #[serde(default)]
+    pub batch: Option<Batched>,
+    /// CPU time of all threads of the generator.
+    pub generator_cpu_us: f64,
+    /// CPU time of its busiest thread.
+    pub generator_busiest_cpu_us: f64,
+    /// Time for which the one of its threads that waited longest was ready and had no core.
+    pub generator_run_queue_us: f64,
+}
+
+/// What was watched over time in one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Variant.
+    pub variant: String,
+    /// Level.
+    pub level: u64,
+    /// What: `subject-cpu-share`, `subject-resident-memory`, `subject-threads`, `work-processes-busy`,
+    /// `work-processes-waiting`, `connections-open`, `response-time-max` ...
+    pub name: String,
+    /// Unit: `cores`, `bytes`, `threads`, `ms` ...
+    pub unit: String,
+    /// Milliseconds since the run's start, and the value. At most 400 points, peaks kept.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A figure that others published.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Published {
+    /// Who and when, in a few words.
+    pub source: String,
+    /// What was measured, in their words' sense.
+    pub subject: String,
+    /// Our variant that corresponds, if any.
+    pub variant: Option<String>,
+    /// The level, if it has one.
+    pub level: Option<u64>,
+    /// Name of the figure, such as `pass time`.
+    pub figure: String,
+    /// The value.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+    /// What a reader must know to compare.
+    pub note: Option<String>,
+}
+
+/// One value at one time, of something that is watched.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// Name of the series, as in `result.json`.
+    pub name: &'static str,
+    /// Unit of the value.
+    pub unit: &'static str,
+    /// The value.
+    pub value: f64,
+}

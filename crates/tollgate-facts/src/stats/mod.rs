@@ -1,0 +1,39 @@
+//! The statistics that a claim rests on, each in one file: pure functions over slices of numbers.
+//!
+//! What it deliberately does not do: know trials, cells or figures (that is `toll`), or smooth, drop or repair a value.
+
+pub mod between_starts;
+pub mod drift;
+pub mod hodges_lehmann;
+pub mod holm;
+pub mod interval;
+pub mod percentile;
+pub mod scalability;
+pub mod sequential;
+pub mod signed_rank;
+pub mod straight;
+pub mod warm_up;
+pub mod welch;
+
+#[cfg(any(test, feature = "fixture"))]
+pub mod synthetic;
+
+pub use interval::{Interval, estimate, mean_interval};
+
+/// Probability of a false claim that is accepted: intervals are those of 95 %.
+pub const ALPHA: f64 = 0.05;
+
+/// Arithmetic mean; absent for no values.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Standard deviation of a sample (n - 1); absent below two values.
+pub fn standard_deviation(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let mean = mean(values)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / (values.len() - 1) as f64).sqrt())
+}

@@ -1,0 +1,178 @@
+//! Thresholds: what is expected of figures, such as `p99(https, 20) < 5 ms` or `toll(https).cpu < 1.3`, so that a run can
+//! fail a build.
+//!
+//! A threshold is read once (`parse`), held against an experiment's names (here), and judged from a stored result
+//! (`judge`). It deliberately changes no figure, and passes none that is refused.
+
+mod judge;
+mod parse;
+pub mod quantity;
+
+pub use judge::{judge, judge_across, worst};
+pub use parse::{TEXT_BYTES_MAX, ThresholdError};
+
+use std::ops::Range;
+
+use crate::names::did_you_mean;
+use crate::results::Figure;
+use crate::threshold::quantity::Quantity;
+
+/// Most thresholds of one run.
+pub const THRESHOLDS_MAX: usize = 64;
+
+/// What is expected of figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    /// As it was written.
+    pub text: String,
+    /// What it is good for, in the words of the experiment's file.
+    pub why: Option<String>,
+    /// What is held against the bound.
+    pub asked: Asked,
+    /// Which cells; absent parts mean all.
+    pub selection: Selection,
+    /// On which side of the bound.
+    pub comparison: Comparison,
+    /// The bound, in the unit of the figure.
+    pub bound: f64,
+}
+
+/// What is held against a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// A quantity of cells.
+    Of(Quantity),
+    /// The toll of variants over their baselines.
+    Toll(Figure),
+    /// Each further run by the first one, of cells.
+    Ratio(Figure),
+    /// Each further run by the first one, of tolls.
+    TollRatio(Figure),
+}
+
+/// Which cells a threshold is about.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// One variant; absent: all.
+    pub variant: Option<String>,
+    /// One level; absent: all.
+    pub level: Option<u64>,
+    variant_at: Range<usize>,
+    level_at: Range<usize>,
+}
+
+/// On which side of the bound a figure is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `==`, for counts
+    Equal,
+    /// `!=`, for counts
+    Unequal,
+}
+
+/// What a threshold is held against before anything is measured: the variants, baselines or not, and the levels.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// Names of the variants, and whether each has a baseline.
+    pub variants: &'a [(&'a str, bool)],
+    /// The levels.
+    pub levels: &'a [u64],
+    /// How many runs there are.
+    pub runs: Runs,
+}
+
+/// Whether there is one run, or several side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// One.
+    One,
+    /// Two or more.
+    Several,
+}
+
+impl Threshold {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// What was expected at which place of the text.
+    pub fn parse(text: &str) -> Result<Threshold, ThresholdError> {
+        parse::threshold(text)
+    }
+
+    /// Whether everything that it names is there.
+    ///
+    /// # Errors
+    /// What is not, with the nearest name.
+    pub fn check(&self, known: &Known<'_>) -> Result<(), ThresholdError> {
+        let fault = |at: &Range<usize>, message: String, help: String| ThresholdError {
+            text: self.text.clone(),
+            at: at.clone(),
+            message,
+            help: Some(help),
+        };
+        let is_of_runs = matches!(self.asked, Asked::Ratio(_) | Asked::TollRatio(_));
+        if is_of_runs && known.runs == Runs::One {
+            let help =
+                "`tollgate compare RUN RUN --threshold …` has them; of one run there is `toll(…).cpu`".to_owned();
+            return Err(fault(&(0..self.head_bytes()), "a ratio of runs takes two runs".to_owned(), help));
+        }
+        if let Some(name) = &self.selection.variant {
+            let Some((_, has_baseline)) = known.variants.iter().find(|(known, _)| known == name) else {
+                let help = did_you_mean(name, known.variants.iter().map(|(name, _)| *name));
+                return Err(fault(&self.selection.variant_at, format!("there is no variant `{name}`"), help));
+            };
+            if !has_baseline && matches!(self.asked, Asked::Toll(_) | Asked::TollRatio(_)) {
+                let with: Vec<&str> =
+                    known.variants.iter().filter(|(_, has_baseline)| *has_baseline).map(|(name, _)| *name).collect();
+                let help = match with.is_empty() {
+                    true => "no variant here has one".to_owned(),
+                    false => format!("`{}` have one", with.join("`, `")),
+                };
+                let message = format!("`{name}` has no toll: it has no baseline");
+                return Err(fault(&self.selection.variant_at, message, help));
+            }
+        }
+        if let Some(level) = self.selection.level.filter(|level| !known.levels.contains(level)) {
+            let levels: Vec<String> = known.levels.iter().map(u64::to_string).collect();
+            let help = format!("levels are {}", levels.join(", "));
+            return Err(fault(&self.selection.level_at, format!("there is no level {level}"), help));
+        }
+        Ok(())
+    }
+
+    /// Bytes of the first word.
+    fn head_bytes(&self) -> usize {
+        self.text.find(|c: char| !c.is_alphanumeric() && c != '-').unwrap_or(self.text.len())
+    }
+}
+
+impl Comparison {
+    /// Whether a value is on the right side.
+    pub fn accepts(self, value: f64, bound: f64) -> bool {
+        match self {
+            Self::Below => value < bound,
+            Self::AtMost => value <= bound,
+            Self::Above => value > bound,
+            Self::AtLeast => value >= bound,
+            // Counts, which are exact.
+            Self::Equal => value.total_cmp(&bound).is_eq(),
+            Self::Unequal => value.total_cmp(&bound).is_ne(),
+        }
+    }
+
+    /// Whether small values are the right ones.
+    pub fn wants_little(self) -> bool {
+        matches!(self, Self::Below | Self::AtMost)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,317 @@
+//! From text to a threshold: a grammar of one line, with the place of whatever does not fit it.
+//!
+//! ```text
+//! threshold  = asked comparison number [unit]
+//! asked      = quantity [cells] | ("toll" | "ratio" | "toll-ratio") [cells] "." figure
+//! cells      = "(" (variant | level | "*") ["," level] ")"
+//! comparison = "<" | "<=" | ">" | ">=" | "==" | "!="
+//! ```
+//! It deliberately knows no experiment: whether a variant is there is for `Threshold::check` to say.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::{Asked, Comparison, Selection, Threshold};
+use crate::names::did_you_mean;
+use crate::threshold::quantity::{Dimension, FIGURES, QUANTITIES, Quantity};
+
+/// Longest text of a threshold.
+pub const TEXT_BYTES_MAX: usize = 200;
+
+/// What is wrong with the text of a threshold, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThresholdError {
+    /// The whole text.
+    pub text: String,
+    /// The offending bytes of it.
+    pub at: Range<usize>,
+    /// What was expected and what came.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl fmt::Display for ThresholdError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |text: &str| text.chars().map(|c| if c.is_control() { '�' } else { c }).collect::<String>();
+        let (before, at) = (self.text.get(..self.at.start), self.text.get(self.at.clone()));
+        let column = before.map_or(0, |before| before.chars().count());
+        let marks = "^".repeat(at.map_or(1, |at| at.chars().count()).max(1));
+        write!(formatter, "{}\n  {}\n  {}{marks}", self.message, shown(&self.text), " ".repeat(column))?;
+        self.help.iter().try_for_each(|help| write!(formatter, "\n  help: {help}"))
+    }
+}
+
+impl std::error::Error for ThresholdError {}
+
+/// What stands before the dot of a ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Head {
+    Toll,
+    Ratio,
+    TollRatio,
+}
+
+const HEADS: [(&str, Head); 3] = [("toll", Head::Toll), ("ratio", Head::Ratio), ("toll-ratio", Head::TollRatio)];
+
+/// Longest first, so that `<=` is not taken for `<`.
+const COMPARISONS: [(&str, Comparison); 6] = [
+    ("<=", Comparison::AtMost),
+    (">=", Comparison::AtLeast),
+    ("==", Comparison::Equal),
+    ("!=", Comparison::Unequal),
+    ("<", Comparison::Below),
+    (">", Comparison::Above),
+];
+
+/// Units of times, each in nanoseconds.
+const TIMES: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+/// Units of amounts, each in bytes.
+const AMOUNTS: [(&str, f64); 7] = [
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+];
+
+pub(super) fn threshold(text: &str) -> Result<Threshold, ThresholdError> {
+    let mut reader = Reader { text, at: 0 };
+    if text.len() > TEXT_BYTES_MAX {
+        let message = format!("a threshold has at most {TEXT_BYTES_MAX} bytes, this one {}", text.len());
+        let cut = (0..=TEXT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        return Err(ThresholdError { text: text[..cut].to_owned(), at: 0..cut, message, help: None });
+    }
+    let (asked, selection) = reader.asked()?;
+    let comparison_at = reader.here();
+    let comparison = reader.comparison()?;
+    let is_exact = matches!(asked, Asked::Of(Quantity::Errors));
+    if matches!(comparison, Comparison::Equal | Comparison::Unequal) && !is_exact {
+        let at = comparison_at..comparison_at + 2;
+        let help = "a measured figure has an interval: use `<`, `<=`, `>` or `>=`";
+        return Err(reader.fault(at, "only `errors` is equal to a number", help));
+    }
+    let bound = reader.number()?;
+    let bound = bound * reader.unit(asked)?;
+    reader.skip_space();
+    if reader.at < text.len() {
+        let message = format!("expected the end, got `{}`", reader.rest());
+        return Err(reader.fault(reader.at..text.len(), &message, "one threshold at a time: repeat the flag"));
+    }
+    Ok(Threshold { text: text.to_owned(), why: None, asked, selection, comparison, bound })
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn asked(&mut self) -> Result<(Asked, Selection), ThresholdError> {
+        let (name, at) = self.word();
+        if let Some((_, head)) = HEADS.iter().find(|(known, _)| *known == name) {
+            let selection = self.selection()?;
+            self.skip_space();
+            if !self.take(".") {
+                let message = format!("expected `.` and a figure, got {}", self.got());
+                return Err(self.fault_here(&message, &format!("such as `{name}(variant).cpu < 1.3`")));
+            }
+            let (figure, at) = self.word();
+            let Some((_, figure)) = FIGURES.iter().find(|(known, _)| *known == figure) else {
+                let help = did_you_mean(figure, FIGURES.iter().map(|(name, _)| *name));
+                return Err(self.fault(at, &format!("there is no {name} of `{figure}`"), &help));
+            };
+            let asked = match head {
+                Head::Toll => Asked::Toll(*figure),
+                Head::Ratio => Asked::Ratio(*figure),
+                Head::TollRatio => Asked::TollRatio(*figure),
+            };
+            return Ok((asked, selection));
+        }
+        let Some((_, quantity)) = QUANTITIES.iter().find(|(known, _)| *known == name) else {
+            let known = QUANTITIES.iter().map(|(name, _)| *name).chain(HEADS.iter().map(|(name, _)| *name));
+            let help = did_you_mean(name, known);
+            let message = match name {
+                "" => format!("expected a figure, got {}", self.got()),
+                _ => format!("there is no figure `{name}`"),
+            };
+            return Err(self.fault(at, &message, &help));
+        };
+        Ok((Asked::Of(*quantity), self.selection()?))
+    }
+
+    /// `(variant, level)`, each of them by itself, or nothing.
+    fn selection(&mut self) -> Result<Selection, ThresholdError> {
+        let mut selection = Selection::default();
+        self.skip_space();
+        let opened_at = self.at;
+        if !self.take("(") {
+            return Ok(selection);
+        }
+        for position in 0_u8.. {
+            let (item, at) = self.item();
+            let is_number = !item.is_empty() && item.bytes().all(|byte| byte.is_ascii_digit());
+            match (is_number, item) {
+                (_, "") => {
+                    let help = "a variant, a level, or both: `(https, 20)`";
+                    return Err(self.fault(at, &format!("expected a variant or a level, got {}", self.got()), help));
+                }
+                (true, _) => {
+                    let level = item.parse().map_err(|_| {
+                        self.fault(at.clone(), &format!("`{item}` is no level"), "a level is a whole number")
+                    })?;
+                    selection.level = Some(level);
+                    selection.level_at = at;
+                }
+                (false, "*") if position == 0 => {}
+                (false, _) if position == 0 => {
+                    selection.variant = Some(item.to_owned());
+                    selection.variant_at = at;
+                }
+                (false, _) => {
+                    let help = "a variant stands first, a level behind it: `(https, 20)`";
+                    return Err(self.fault(at, &format!("expected a level, got `{item}`"), help));
+                }
+            }
+            self.skip_space();
+            if self.take(")") {
+                return Ok(selection);
+            }
+            if selection.level.is_some() || !self.take(",") {
+                let message = match self.rest().is_empty() {
+                    true => "a parenthesis is not closed".to_owned(),
+                    false => format!("expected `)`, got {}", self.got()),
+                };
+                let at = if self.rest().is_empty() { opened_at..opened_at + 1 } else { self.next() };
+                return Err(self.fault(at, &message, "a variant, a level, or both: `(https, 20)`"));
+            }
+        }
+        Ok(selection)
+    }
+
+    fn comparison(&mut self) -> Result<Comparison, ThresholdError> {
+        self.skip_space();
+        for (sign, comparison) in COMPARISONS {
+            if self.take(sign) {
+                return Ok(comparison);
+            }
+        }
+        let help = if self.rest().starts_with('=') { "did you mean `==`?" } else { "such as `p99 < 5 ms`" };
+        Err(self.fault_here(&format!("expected one of <, <=, >, >=, == and !=, got {}", self.got()), help))
+    }
+
+    fn number(&mut self) -> Result<f64, ThresholdError> {
+        self.skip_space();
+        let rest = self.rest();
+        let length = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let at = self.at..self.at + length;
+        let number = rest[..length].parse::<f64>().ok().filter(|number| number.is_finite() && length > 0);
+        let Some(number) = number else {
+            let at = if length == 0 { self.next() } else { at };
+            let message = match length {
+                0 => format!("expected a number, got {}", self.got()),
+                _ => format!("`{}` is no number", &rest[..length]),
+            };
+            return Err(self.fault(at, &message, "digits, and a point before decimals: `0.5`"));
+        };
+        self.at = at.end;
+        Ok(number)
+    }
+
+    /// By what the number is multiplied, so that it is in the figure's unit.
+    fn unit(&mut self, asked: Asked) -> Result<f64, ThresholdError> {
+        self.skip_space();
+        let rest = self.rest();
+        let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (unit, at) = (&rest[..length], self.at..self.at + length.max(1));
+        let (units, base): (&[(&str, f64)], f64) = match asked {
+            Asked::Of(quantity) => match quantity.dimension() {
+                Dimension::Plain => (&[], 1.0),
+                Dimension::Time if quantity.unit() == "us" => (&TIMES, 1e3),
+                Dimension::Time => (&TIMES, 1e6),
+                Dimension::Bytes => (&AMOUNTS, 1.0),
+                Dimension::Share => (&[("%", 1.0)], 1.0),
+            },
+            Asked::Toll(_) | Asked::Ratio(_) | Asked::TollRatio(_) => (&[], 1.0),
+        };
+        if units.is_empty() {
+            return match unit {
+                "" => Ok(1.0),
+                _ => Err(self.fault(at, &format!("expected no unit, got `{unit}`"), "it is a number by itself")),
+            };
+        }
+        let Some((_, size)) = units.iter().find(|(known, _)| *known == unit) else {
+            let known: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+            let message = match unit {
+                "" => "a unit is missing".to_owned(),
+                _ => format!("`{unit}` is no unit of this figure"),
+            };
+            return Err(self.fault(at, &message, &format!("one of {}", known.join(", "))));
+        };
+        self.at += length;
+        Ok(size / base)
+    }
+
+    /// Letters, digits and hyphens.
+    fn word(&mut self) -> (&'t str, Range<usize>) {
+        self.skip_space();
+        let rest = self.rest();
+        let length = rest.find(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').unwrap_or(rest.len());
+        let at = if length == 0 { self.next() } else { self.at..self.at + length };
+        self.at += length;
+        (&rest[..length], at)
+    }
+
+    /// Whatever stands up to a comma, a parenthesis or white space.
+    fn item(&mut self) -> (&'t str, Range<usize>) {
+        self.skip_space();
+        let rest = self.rest();
+        let ends = |c: char| matches!(c, ',' | '(' | ')' | '<' | '>' | '=' | '!') || c.is_whitespace();
+        let length = rest.find(ends).unwrap_or(rest.len());
+        let at = if length == 0 { self.next() } else { self.at..self.at + length };
+        self.at += length;
+        (&rest[..length], at)
+    }
+
+    fn take(&mut self, sign: &str) -> bool {
+        let is_there = self.rest().starts_with(sign);
+        self.at += if is_there { sign.len() } else { 0 };
+        is_there
+    }
+
+    fn skip_space(&mut self) {
+        self.at = self.here();
+    }
+
+    /// Where the next character stands that is no white space.
+    fn here(&self) -> usize {
+        self.text.len() - self.rest().trim_start().len()
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    /// The next character; behind the end an empty place.
+    fn next(&self) -> Range<usize> {
+        self.at..self.at + self.rest().chars().next().map_or(0, char::len_utf8)
+    }
+
+    /// What comes next, in words.
+    fn got(&self) -> String {
+        self.rest().chars().next().map_or_else(|| "the end".to_owned(), |next| format!("`{next}`"))
+    }
+
+    fn fault(&self, at: Range<usize>, message: &str, help: &str) -> ThresholdError {
+        // A place behind the end is the end.
+        let end = self.text.len();
+        let at = at.start.min(end)..at.end.min(end);
+        ThresholdError { text: self.text.to_owned(), at, message: message.to_owned(), help: Some(help.to_owned()) }
+    }
+
+    fn fault_here(&self, message: &str, help: &str) -> ThresholdError {
+        self.fault(self.next(), message, help)
+    }
+}

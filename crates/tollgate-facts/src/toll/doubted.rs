@@ -1,0 +1,60 @@
+//! What a doubt about a cell leaves of its figures, and of the tolls that are made of them: decided here for the tolls
+//! of a run and for runs side by side.
+
+use super::{drifting, ranks};
+use crate::results::{Figure, Toll, Validity, Verdict};
+use crate::rules::JOINT_RULES;
+use crate::rules::{DIFFERENT_BACKEND, FEW_ROUNDS};
+
+/// Rules that hold a variant against its own baseline: what they say of a baseline is about another toll.
+const PAIR_RULES: [&str; 2] = [DIFFERENT_BACKEND, "different-host"];
+/// Rules about single tolls, each of which tells it by itself.
+const TOLL_RULES: [&str; 2] = [ranks::RANKS, drifting::DRIFT];
+
+/// What is left of a figure, from the worst to the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It must not be read.
+    Refused,
+    /// It is the generator's and the subject's together.
+    Joint,
+    /// It may be read with the doubt beside it.
+    Marked,
+    /// The doubt is about something else.
+    Whole,
+}
+
+impl Figure {
+    /// What this doubt leaves of the figure.
+    pub(crate) fn left_by(self, doubt: &Validity) -> Left {
+        let rule = doubt.rule.as_str();
+        match doubt.verdict {
+            Verdict::Ok => Left::Whole,
+            _ if !self.is_concerned_by(rule) || TOLL_RULES.contains(&rule) => Left::Whole,
+            Verdict::Refused => Left::Refused,
+            Verdict::Marked if self.is_time() && rule == FEW_ROUNDS => Left::Refused,
+            Verdict::Marked if self.is_time() && JOINT_RULES.contains(&rule) => Left::Joint,
+            Verdict::Marked => Left::Marked,
+        }
+    }
+}
+
+impl Toll {
+    /// What is doubted of it, each rule with what was seen: of variant and baseline what concerns the figure, whether the
+    /// ranks say something else, and whether it changed while it was measured.
+    pub(crate) fn doubts(&self, validity: &[Validity]) -> Vec<String> {
+        let told = |doubt: &Validity| {
+            let (rule, reason) = (doubt.rule.as_str(), &doubt.reason);
+            let of_baseline = doubt.variant == self.baseline && !PAIR_RULES.contains(&rule);
+            match doubt.level == self.level && self.figure.left_by(doubt) != Left::Whole {
+                true if doubt.variant == self.variant => Some(format!("{rule}: {reason}")),
+                true if of_baseline => Some(format!("{rule}: {} at {}: {reason}", doubt.variant, doubt.level)),
+                _ => None,
+            }
+        };
+        let ranks = ranks::words(self).map(|words| format!("{}: {words}", ranks::RANKS));
+        let drifts = validity.iter().filter(|doubt| drifting::is_of(self, doubt));
+        let drift = drifts.map(|doubt| format!("{}: {}", doubt.rule, doubt.reason));
+        validity.iter().filter_map(told).chain(ranks).chain(drift).collect()
+    }
+}

@@ -1,0 +1,48 @@
+//! The rule of tolls that still change while they are measured, though a warm-up came before.
+//!
+//! Blocks in mirrored order cancel what changes both variants alike; a variant that goes on getting faster by itself has no
+//! toll, but one at each time.
+
+use super::ranks;
+use crate::results::{Drift, Toll, Validity, Verdict};
+use crate::rules::Finding;
+use crate::stats::holm;
+
+/// The rule's name.
+pub const DRIFT: &str = "drift";
+
+/// Probability of a mark in a run without any drift.
+const FALSE_MARK: f64 = 0.01;
+/// A toll that changes by less from its first block to its last one is the same.
+const CHANGE_MIN: f64 = 0.05;
+
+/// A mark for each toll that changes, by Holm among all of the run.
+pub fn drifts(tolls: &[Toll]) -> Vec<Validity> {
+    let told: Vec<(&Toll, Drift)> = tolls.iter().filter_map(|toll| Some((toll, toll.drift?))).collect();
+    let adjusted = holm::adjust(&told.iter().map(|(_, drift)| drift.p).collect::<Vec<f64>>());
+    let is_seen = |drift: &Drift, p: f64| p < FALSE_MARK && drift.change.abs() > CHANGE_MIN;
+    let seen = told.into_iter().zip(adjusted).filter(|((_, drift), p)| is_seen(drift, *p));
+    seen.map(|((toll, drift), p)| finding(toll, drift, p).of(&toll.variant, toll.level, DRIFT)).collect()
+}
+
+/// Whether this doubt is that of the toll: those of a cell are told apart by how much they changed. A number that was stored
+/// and read again may differ in its last digit.
+pub fn is_of(toll: &Toll, doubt: &Validity) -> bool {
+    let is_there = doubt.rule == DRIFT && (&doubt.variant, doubt.level) == (&toll.variant, toll.level);
+    is_there && toll.drift.is_some_and(|drift| (drift.change.abs() - doubt.value).abs() < 1e-9)
+}
+
+fn finding(toll: &Toll, drift: Drift, p: f64) -> Finding {
+    Finding {
+        verdict: Verdict::Marked,
+        reason: format!(
+            "{} over {} changed by {:+.0} % from the first block to the last one (p = {p:.4})",
+            ranks::named(toll.figure),
+            toll.baseline,
+            drift.change * 1e2
+        ),
+        remedy: "warm the subject up by hand (a peer by `warm_up_s`), or find out what fills up: the toll is a mean over the change",
+        value: drift.change.abs(),
+        bound: CHANGE_MIN,
+    }
+}

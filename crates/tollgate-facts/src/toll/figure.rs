@@ -1,0 +1,62 @@
+//! What is compared: each figure's unit, and its value in one trial.
+
+use super::Over;
+use crate::results::{Figure, RateGroup, Trial};
+use crate::rules::RATE_RULES;
+use crate::stats::mean;
+
+impl Figure {
+    /// Unit of the figure's difference.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::UnitTime | Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate => "ms",
+            Self::SubjectCpu => "us",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    /// The figure of one trial; absent where it was not measured or a ratio of it has no meaning.
+    ///
+    /// Over the server behind the subject by itself, CPU time is that of both; else it is the subject's own.
+    pub(super) fn of(self, trial: &Trial, over: Over) -> Option<f64> {
+        let behind_us = trial.backend_cpu_us.filter(|_| over == Over::Backend).unwrap_or(0.0);
+        let value = match self {
+            Self::UnitTime => match mean(&trial.unit_times_ms) {
+                Some(mean) => mean,
+                None if trial.units > 0 => trial.duration_ms / trial.units as f64,
+                None => return None,
+            },
+            Self::SubjectCpu if trial.records > 0 => trial.subject_cpu_us? / trial.records as f64,
+            Self::SubjectCpu if trial.requests > 0 => (trial.subject_cpu_us? + behind_us) / trial.requests as f64,
+            // What goes over the wire between batch and database is not counted.
+            Self::Bytes if trial.units > 0 && trial.batch.is_none() => trial.bytes_received as f64 / trial.units as f64,
+            Self::SubjectCpu | Self::Bytes | Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate => return None,
+        };
+        value.is_finite().then_some(value)
+    }
+
+    /// The figure of one group of blocks at equal rate; absent where it is a figure of the closed load.
+    pub(super) fn of_group(self, group: &RateGroup) -> Option<f64> {
+        match self {
+            Self::MedianAtRate => group.p50_ms,
+            Self::P95AtRate => group.p95_ms,
+            Self::P99AtRate => group.p99_ms,
+            Self::UnitTime | Self::SubjectCpu | Self::Bytes => None,
+        }
+    }
+
+    /// Whether the figure is of the load at equal rate.
+    pub fn is_at_rate(self) -> bool {
+        matches!(self, Self::MedianAtRate | Self::P95AtRate | Self::P99AtRate)
+    }
+
+    /// Whether a finding of this rule concerns the figure.
+    pub(crate) fn is_concerned_by(self, rule: &str) -> bool {
+        self.is_at_rate() || !RATE_RULES.contains(&rule)
+    }
+
+    /// Whether the figure is a time that generator and subject share when both are at their limit.
+    pub(crate) fn is_time(self) -> bool {
+        matches!(self, Self::UnitTime)
+    }
+}

@@ -1,0 +1,179 @@
+//! Tolls: what each variant costs over its baseline, from the trials of one run.
+//!
+//! Per block d = mean log(variant) - mean log(baseline); the ratio is exp(mean d) with Student t's interval, over the
+//! blocks or, where three starts of the servers or more are seen to differ and that is wider, over the starts. It reads
+//! stored trials only and judges no cell: that is `validity`, whose marks it obeys. How two variants are compared
+//! stands in `pair`; what a peer took by what tollgate took is computed by the same rules in [`crate::toll::comparison`].
+
+pub mod comparison;
+mod doubted;
+pub mod drifting;
+mod figure;
+pub mod fit;
+pub mod occupancy;
+mod pair;
+pub mod ranks;
+pub mod round_trips;
+pub mod scaling;
+
+use crate::results::{Cell, Experiment, Figure, Gap, RunResult, Toll, TollVerdict, Trial, Validity};
+use crate::rules::ALL;
+use crate::stats::sequential::Looking;
+use crate::stats::{between_starts, holm};
+pub(crate) use doubted::Left;
+use pair::{Adjusted, Compared};
+pub(crate) use pair::{Over, Pair};
+use std::collections::HashMap;
+
+/// Fewest groups of which a toll is made: fewer have no interval worth printing.
+pub const GROUPS_MIN: u32 = 3;
+
+/// Every figure that is compared, in the order in which tolls are listed.
+pub const FIGURES: [Figure; 6] =
+    [Figure::UnitTime, Figure::SubjectCpu, Figure::Bytes, Figure::MedianAtRate, Figure::P95AtRate, Figure::P99AtRate];
+
+impl TollVerdict {
+    /// All of them, from what is shown to what must not be read.
+    pub const ALL: [TollVerdict; 6] = [
+        TollVerdict::Dearer,
+        TollVerdict::Cheaper,
+        TollVerdict::NoToll,
+        TollVerdict::Unclear,
+        TollVerdict::Joint,
+        TollVerdict::Refused,
+    ];
+}
+
+impl Toll {
+    /// Whether the ratio may be printed: a refused toll keeps its place, but its numbers say nothing.
+    pub fn is_shown(&self) -> bool {
+        self.verdict != TollVerdict::Refused
+    }
+}
+
+/// What was measured and judged, from which ratios are computed.
+#[derive(Debug, Clone, Copy)]
+pub struct Findings<'a> {
+    /// All trials.
+    pub trials: &'a [Trial],
+    /// All cells.
+    pub cells: &'a [Cell],
+    /// All doubts.
+    pub validity: &'a [Validity],
+    /// All gaps: nothing is claimed where errors began at a lower level.
+    pub gaps: &'a [Gap],
+    /// How often the blocks are looked at.
+    pub looking: Looking,
+    /// Half the width of the band around 1 inside which the whole interval must lie for "no toll", as a share.
+    pub equivalence_share: f64,
+}
+
+impl<'a> Findings<'a> {
+    /// Those of a stored run.
+    pub fn of(run: &'a RunResult) -> Self {
+        let looking = if run.settings.looks.is_some() { Looking::Often } else { Looking::Once };
+        Findings {
+            trials: &run.trials,
+            cells: &run.cells,
+            validity: &run.validity,
+            gaps: &run.gaps,
+            looking,
+            equivalence_share: run.settings.equivalence_share,
+        }
+    }
+}
+
+/// The tolls of all variants that have a baseline, at all levels, with p adjusted by Holm over all of which something
+/// is claimed.
+///
+/// Blocks that an interruption left incomplete do not count. A figure that was nowhere measured gives no toll; one that
+/// was measured but cannot be compared (a refused cell, a zero, a single block) gives a refused one with the reason,
+/// whose ratio, interval and difference are zero. Where a variant is not what its name says, as it has fewer records
+/// than its batch takes, there is no toll and none in Holm's family.
+pub fn compute(experiment: &Experiment, findings: &Findings<'_>) -> Vec<Toll> {
+    let baseline_of = |name: &str| experiment.variants.iter().find(|variant| variant.name == name);
+    let pairs = experiment.levels.iter().flat_map(|&level| {
+        experiment.variants.iter().filter_map(move |variant| {
+            let baseline = baseline_of(variant.baseline.as_deref()?);
+            let is_whole = variant.is_whole_at(level) && baseline.is_none_or(|baseline| baseline.is_whole_at(level));
+            let over = variant.baseline.as_deref()?;
+            let is_backend = baseline.is_some_and(|baseline| baseline.backend.is_some());
+            let kind = if is_backend { Over::Backend } else { Over::Baseline };
+            is_whole.then_some(Pair { variant: &variant.name, baseline: over, level, over: kind })
+        })
+    });
+    family(pairs, findings)
+}
+
+/// The ratios of these pairs as one family of claims.
+pub(crate) fn family<'a>(pairs: impl Iterator<Item = Pair<'a>>, findings: &Findings<'_>) -> Vec<Toll> {
+    let mut trials: HashMap<(&str, u64), Vec<&Trial>> = HashMap::new();
+    for trial in findings.trials {
+        trials.entry((&trial.variant, trial.level)).or_default().push(trial);
+    }
+    let mut tolls = Vec::new();
+    let mut compared: Vec<(usize, Compared)> = Vec::new();
+    for pair in pairs.filter(|pair| !pair.is_after_onset(findings.gaps)) {
+        for figure in FIGURES {
+            let of = |name| trials.get(&(name, pair.level)).map_or(&[][..], Vec::as_slice);
+            let beside = [of(pair.variant), of(pair.baseline)];
+            let Some(found) = pair.compare(figure, beside, findings) else { continue };
+            compared.extend(found.interval.map(|interval| (tolls.len(), interval)));
+            tolls.push(found.toll);
+        }
+    }
+    // Only of these is anything claimed: a joint one must not make the others' claims harder.
+    let (claimed, joint): (Vec<_>, Vec<_>) = compared.into_iter().partition(|(_, compared)| compared.joint.is_none());
+    let adjusted = |probability: fn(&Compared) -> f64| {
+        holm::adjust(&claimed.iter().map(|(_, compared)| probability(compared)).collect::<Vec<f64>>())
+    };
+    let of_either =
+        adjusted(|compared| compared.interval.p).into_iter().zip(adjusted(|compared| compared.signed_rank_p));
+    for ((index, compared), (p, by_ranks)) in claimed.iter().zip(of_either) {
+        pair::judge(&mut tolls[*index], compared, Adjusted { p, by_ranks });
+    }
+    for (index, compared) in &joint {
+        pair::judge(&mut tolls[*index], compared, Adjusted { p: 1.0, by_ranks: 1.0 });
+    }
+    tolls
+}
+
+/// The logarithms of a figure's block means, of one variant at one level.
+pub(crate) fn block_logs(run: &RunResult, variant: &str, level: u64, figure: Figure) -> Vec<f64> {
+    let pair = Pair { variant, baseline: variant, level, over: Over::Baseline };
+    let of = trials_of(run, variant, level);
+    let [values, _] = pair.by_block(figure, [&of, &[]], &run.cells);
+    values.values().filter_map(|values| pair::log_mean(values)).collect()
+}
+
+/// The log ratios that a toll's interval is over: one for each block that holds both, or for each start.
+pub fn block_log_ratios(run: &RunResult, toll: &Toll) -> Vec<f64> {
+    let baseline = run.experiment.variants.iter().find(|variant| variant.name == toll.baseline);
+    let over = match baseline.is_some_and(|baseline| baseline.backend.is_some()) {
+        true => Over::Backend,
+        false => Over::Baseline,
+    };
+    let pair = Pair { variant: &toll.variant, baseline: &toll.baseline, level: toll.level, over };
+    let [of, beside] = [pair.variant, pair.baseline].map(|name| trials_of(run, name, toll.level));
+    let [of_variant, of_baseline] = pair.by_block(toll.figure, [&of, &beside], &run.cells);
+    match toll.between_starts.is_some_and(|between| between.is_interval_over_starts) {
+        true => between_starts::means(&pair::by_start(&of_variant, &of_baseline, &of)),
+        false => pair::log_ratios(&of_variant, &of_baseline).0,
+    }
+}
+
+fn trials_of<'r>(run: &'r RunResult, variant: &str, level: u64) -> Vec<&'r Trial> {
+    run.trials.iter().filter(|trial| trial.variant == variant && trial.level == level).collect()
+}
+
+/// Adds what is found of a run's tolls to what was found of its cells.
+pub fn add_doubts(validity: &mut Vec<Validity>, tolls: &[Toll]) {
+    for doubt in ranks::disagreements(tolls).into_iter().chain(drifting::drifts(tolls)) {
+        // That nothing was found is then no longer true.
+        validity.retain(|of| of.rule != ALL || (&of.variant, of.level) != (&doubt.variant, doubt.level));
+        validity.push(doubt);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! Which limit binds: from looks at a gateway's work processes and connections to the one that is used up while somebody
+//! waits for it.
+//!
+//! Pure: what was seen goes in, what is stored comes out. It asks nobody.
+
+use crate::results::Reading;
+use crate::results::{Binding, FULL_SHARE_MIN, Occupancy};
+use crate::rules::CORES_BUSY_MAX;
+
+/// Users bind of whom this share is being served on average, while nobody waits. It is not higher, since a pass begins
+/// with a list that one of them gets alone.
+pub const SERVED_SHARE_MIN: f64 = 0.6;
+/// Work processes that are held for so many round trips of the database compute, or wait for a core.
+const ROUND_TRIPS_MAX: f64 = 3.0;
+
+/// What was seen of one gateway during the trials of one cell.
+#[derive(Debug, Clone, Default)]
+pub struct Seen {
+    looks: u64,
+    work_processes_full: u64,
+    connections_full: u64,
+    nobody_waited: u64,
+    busy: f64,
+    waiting: f64,
+    connections: f64,
+    connections_waiting: f64,
+    work_processes: f64,
+    connections_max: f64,
+}
+
+/// What else is known of the cell.
+#[derive(Debug, Clone, Copy)]
+pub struct Around {
+    /// Users who walked.
+    pub users: u64,
+    /// Valid answers per second.
+    pub requests_per_second: f64,
+    /// Round trip to the database.
+    pub round_trip_ms: f64,
+    /// Share of their time for which all cores were busy.
+    pub cores_busy_share: f64,
+    /// What a look costs.
+    pub look_cpu_us: Option<f64>,
+}
+
+impl Seen {
+    /// Adds one look; one that does not tell of both work processes and connections is none.
+    pub fn add(&mut self, readings: &[Reading]) {
+        let of = |name: &str| readings.iter().find(|reading| reading.name == name).map(|reading| reading.value);
+        let work_processes =
+            of("work-processes-busy").zip(of("work-processes-waiting")).zip(of("work-processes-limit"));
+        let connections = of("connections-open").zip(of("connections-waiting")).zip(of("connections-limit"));
+        let (Some(((busy, waiting), limit)), Some(((open, outside), open_max))) = (work_processes, connections) else {
+            return;
+        };
+        self.looks += 1;
+        self.work_processes_full += u64::from(busy >= limit && waiting > 0.0);
+        self.connections_full += u64::from(open >= open_max && outside > 0.0);
+        self.nobody_waited += u64::from(waiting == 0.0 && outside == 0.0);
+        self.busy += busy;
+        self.waiting += waiting;
+        self.connections += open;
+        self.connections_waiting += outside;
+        (self.work_processes, self.connections_max) = (limit, open_max);
+    }
+
+    /// What it comes to; nothing where nothing was seen.
+    pub fn found(&self, around: &Around) -> Option<Occupancy> {
+        if self.looks == 0 {
+            return None;
+        }
+        let mean = |sum: f64| sum / self.looks as f64;
+        let share = |count: u64| mean(count as f64);
+        let busy_mean = mean(self.busy);
+        let rate = around.requests_per_second;
+        let mut found = Occupancy {
+            looks: self.looks,
+            users: around.users,
+            work_processes: self.work_processes,
+            connections_max: self.connections_max,
+            work_processes_full_share: share(self.work_processes_full),
+            connections_full_share: share(self.connections_full),
+            nobody_waited_share: share(self.nobody_waited),
+            busy_mean,
+            waiting_mean: mean(self.waiting),
+            connections_mean: mean(self.connections),
+            connections_waiting_mean: mean(self.connections_waiting),
+            held_ms: if rate > 0.0 { busy_mean / rate * 1e3 } else { 0.0 },
+            cores_busy_share: around.cores_busy_share,
+            look_cpu_us: around.look_cpu_us,
+            ..Occupancy::default()
+        };
+        (found.binding, found.value, found.bound) = binding(&found, around.round_trip_ms);
+        Some(found)
+    }
+}
+
+/// What binds, the number that decided, and what it was held against. Where both limits are used up it is the work
+/// processes: they stand further in, and more connections would only wait there. Busy cores bind where nobody waits for
+/// either limit; where somebody does only if work processes are held for long, as freeing them would then take a core.
+fn binding(found: &Occupancy, round_trip_ms: f64) -> (Binding, f64, f64) {
+    let processor = (Binding::Processor, found.cores_busy_share, CORES_BUSY_MAX);
+    let cores_are_busy = found.cores_busy_share > CORES_BUSY_MAX;
+    if cores_are_busy && found.held_ms > ROUND_TRIPS_MAX * round_trip_ms {
+        return processor;
+    }
+    if found.work_processes_full_share >= FULL_SHARE_MIN {
+        return (Binding::WorkProcesses, found.work_processes_full_share, FULL_SHARE_MIN);
+    }
+    if found.connections_full_share >= FULL_SHARE_MIN {
+        return (Binding::Connections, found.connections_full_share, FULL_SHARE_MIN);
+    }
+    if !found.is_without_queue() {
+        let most = found.work_processes_full_share.max(found.connections_full_share);
+        return (Binding::Unclear, most, FULL_SHARE_MIN);
+    }
+    if cores_are_busy {
+        return processor;
+    }
+    let served = found.busy_mean / found.users.max(1) as f64;
+    let binding = if served >= SERVED_SHARE_MIN { Binding::Users } else { Binding::Unclear };
+    (binding, served, SERVED_SHARE_MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look((busy, waiting, limit): (f64, f64, f64), (open, outside, open_max): (f64, f64, f64)) -> Vec<Reading> {
+        [
+            ("work-processes-busy", busy),
+            ("work-processes-waiting", waiting),
+            ("work-processes-limit", limit),
+            ("connections-open", open),
+            ("connections-waiting", outside),
+            ("connections-limit", open_max),
+        ]
+        .map(|(name, value)| Reading { name, unit: "", value })
+        .to_vec()
+    }
+
+    const AROUND: Around = Around {
+        users: 20,
+        requests_per_second: 200.0,
+        round_trip_ms: 20.0,
+        cores_busy_share: 0.4,
+        look_cpu_us: Some(100.0),
+    };
+
+    #[test]
+    fn what_is_used_up_while_somebody_waits_for_it_binds() {
+        let check = |work_processes, connections, around: Around, expected: Binding, value: f64| {
+            let mut seen = Seen::default();
+            (0..10).for_each(|_| seen.add(&look(work_processes, connections)));
+            let found = seen.found(&around).unwrap();
+            assert_eq!(found.binding, expected, "{found:?}");
+            assert!((found.value - value).abs() < 1e-9, "{found:?}");
+        };
+        check((5.0, 15.0, 5.0), (20.0, 0.0, 500.0), AROUND, Binding::WorkProcesses, 1.0);
+        check((10.0, 0.0, 20.0), (10.0, 10.0, 10.0), AROUND, Binding::Connections, 1.0);
+        check((5.0, 5.0, 5.0), (10.0, 10.0, 10.0), AROUND, Binding::WorkProcesses, 1.0);
+        check((19.0, 0.0, 30.0), (20.0, 0.0, 500.0), AROUND, Binding::Users, 0.95);
+        check((20.0, 0.0, 20.0), (20.0, 0.0, 20.0), AROUND, Binding::Users, 1.0);
+        check((5.0, 0.0, 30.0), (20.0, 0.0, 500.0), AROUND, Binding::Unclear, 0.25);
+        let slow = Around { requests_per_second: 50.0, cores_busy_share: 0.99, ..AROUND };
+        check((5.0, 15.0, 5.0), (20.0, 0.0, 500.0), slow, Binding::Processor, 0.99);
+    }
+
+    #[test]
+    fn busy_cores_bind_before_the_users_where_nobody_waits() {
+        // Held for 28 ms, which is 1.4 round trips.
+        let crowded = Around { requests_per_second: 670.0, cores_busy_share: 0.998, ..AROUND };
+        let check = |work_processes, around: Around, expected: Binding| {
+            let mut seen = Seen::default();
+            (0..10).for_each(|_| seen.add(&look(work_processes, (20.0, 0.0, 500.0))));
+            let found = seen.found(&around).unwrap();
+            assert_eq!(found.binding, expected, "{found:?}");
+        };
+        check((19.0, 0.0, 30.0), crowded, Binding::Processor);
+        check((8.0, 0.0, 30.0), crowded, Binding::Processor);
+        check((19.0, 0.0, 30.0), Around { cores_busy_share: 0.9, ..crowded }, Binding::Users);
+        check((10.0, 10.0, 10.0), crowded, Binding::WorkProcesses);
+    }
+
+    #[test]
+    fn now_the_one_and_now_the_other_is_unclear_and_a_look_at_half_is_none() {
+        let mut seen = Seen::default();
+        seen.add(&look((5.0, 15.0, 5.0), (20.0, 0.0, 500.0)));
+        seen.add(&look((4.0, 0.0, 5.0), (10.0, 10.0, 10.0)));
+        seen.add(&look((4.0, 0.0, 5.0), (20.0, 0.0, 500.0)));
+        seen.add(&[Reading { name: "work-processes-busy", unit: "", value: 5.0 }]);
+        let found = seen.found(&AROUND).unwrap();
+        assert_eq!((found.looks, found.binding), (3, Binding::Unclear));
+        assert!(Seen::default().found(&AROUND).is_none());
+    }
+}

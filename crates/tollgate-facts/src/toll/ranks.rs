@@ -1,0 +1,44 @@
+//! The rule of tolls: whether Student's t and the signed ranks say the same of a toll's blocks.
+//!
+//! It looks at tolls, which the rules of cells come before; so it stands apart from them, and refuses none.
+
+use crate::results::{Figure, Toll, Validity, Verdict};
+use crate::rules::Finding;
+use crate::stats::ALPHA;
+
+/// The rule's name.
+pub const RANKS: &str = "ranks";
+
+/// A mark for each toll on which the two tests disagree.
+pub fn disagreements(tolls: &[Toll]) -> Vec<Validity> {
+    tolls.iter().filter_map(|toll| Some(disagreement(toll)?.of(&toll.variant, toll.level, RANKS))).collect()
+}
+
+/// In which figure, over which baseline and how the two tests disagree; nothing where they do not.
+pub fn words(toll: &Toll) -> Option<String> {
+    let note = toll.note.as_deref().filter(|_| toll.do_ranks_disagree())?;
+    Some(format!("{} over {}: {note}", named(toll.figure), toll.baseline))
+}
+
+fn disagreement(toll: &Toll) -> Option<Finding> {
+    let (reason, by_ranks) = (words(toll)?, toll.by_ranks?);
+    Some(Finding {
+        verdict: Verdict::Marked,
+        reason,
+        remedy: "take more blocks (--rounds, --full): of few, one wild block decides one of the tests and not the other",
+        value: by_ranks.p,
+        bound: ALPHA,
+    })
+}
+
+/// The figure in words.
+pub(super) fn named(figure: Figure) -> &'static str {
+    match figure {
+        Figure::UnitTime => "time",
+        Figure::SubjectCpu => "CPU time",
+        Figure::Bytes => "bytes",
+        Figure::MedianAtRate => "the median at equal rate",
+        Figure::P95AtRate => "the 95th percentile at equal rate",
+        Figure::P99AtRate => "the 99th percentile at equal rate",
+    }
+}

@@ -1,0 +1,216 @@
+//! How many round trips a request on a fresh connection waits for: the slope of its time over the length of the line, and
+//! what is left of it at no distance.
+//!
+//! Plain least squares over trials, since the noise of a wait hardly grows with its length. What it deliberately does not
+//! do: count messages; what the connections themselves saw stands beside it.
+
+use std::collections::BTreeSet;
+
+use crate::results::{Cell, Estimate, NamedLevel, RoundTripCost, RunResult, Trial, Verdict};
+use crate::rules::RATE_RULES;
+use crate::stats::{ALPHA, interval, mean, straight};
+
+/// Fewest lengths of the line for a slope.
+const LENGTHS_MIN: usize = 2;
+/// Fewest lengths that show whether times follow a straight line: two points are always on one.
+const STRAIGHT_LENGTHS_MIN: usize = 3;
+/// A line off which times typically lie further than this share is no law.
+const RESIDUAL_SHARE_MAX: f64 = 0.15;
+
+/// The costs of each variant in each way of encrypting; none where the levels do not say how far. Refused cells do not
+/// count; what marked ones were marked for is carried.
+pub fn costs(run: &RunResult) -> Vec<RoundTripCost> {
+    let mut ways: Vec<&NamedLevel> = Vec::new();
+    for named in run.experiment.named_levels.iter().filter(|named| named.round_trip_ms.is_some()) {
+        if !ways.iter().any(|known| known.way() == named.way()) {
+            ways.push(named);
+        }
+    }
+    let variants = &run.experiment.variants;
+    ways.iter().flat_map(|way| variants.iter().filter_map(|variant| cost(run, way, &variant.name))).collect()
+}
+
+fn cost(run: &RunResult, way: &NamedLevel, variant: &str) -> Option<RoundTripCost> {
+    let doubts = |level: u64, verdict: Verdict| {
+        run.validity
+            .iter()
+            .filter(move |found| found.verdict == verdict && found.variant == variant && found.level == level)
+            .map(|found| found.rule.as_str())
+            .filter(|rule| !RATE_RULES.contains(rule))
+    };
+    // The length of a line is what it was, not what was asked.
+    let lengths: Vec<(u64, f64)> = run
+        .experiment
+        .named_levels
+        .iter()
+        .filter(|named| named.way() == way.way() && doubts(named.level, Verdict::Refused).next().is_none())
+        .filter_map(|named| Some((named.level, run.line_ms(named.level)?)))
+        .collect();
+    let length = |level: u64| lengths.iter().find(|(known, _)| *known == level).map(|(_, length)| *length);
+    let is_own = |trial: &&Trial| trial.variant == variant && trial.errors == 0 && trial.requests > 0;
+    let points: Vec<(f64, f64)> = run
+        .trials
+        .iter()
+        .filter(is_own)
+        .filter_map(|trial| Some((length(trial.level)?, trial.response_time_mean_ms)))
+        .collect();
+    let (round_trips, fixed_ms) = line(&points)?;
+    let firsts = |of: fn(&Cell) -> Option<f64>| {
+        let own = run.cells.iter().filter(|cell| cell.variant == variant && length(cell.level).is_some());
+        mean(&own.filter_map(of).collect::<Vec<f64>>())
+    };
+    let marks: BTreeSet<&str> = lengths.iter().flat_map(|(level, _)| doubts(*level, Verdict::Marked)).collect();
+    Some(RoundTripCost {
+        variant: variant.to_owned(),
+        way: way.way_title(),
+        round_trips,
+        fixed_ms,
+        seen: firsts(|cell| cell.connected?.first_request?.round_trips),
+        wire_bytes_received: firsts(|cell| Some(cell.connected?.first_request?.wire_bytes_received)),
+        marks: marks.into_iter().map(str::to_owned).collect(),
+        doubt: doubt(&points, |length| fixed_ms.mean + round_trips.mean * length),
+    })
+}
+
+/// Why the line must not be read as a law, by what was measured at each length on average.
+fn doubt(points: &[(f64, f64)], said: impl Fn(f64) -> f64) -> Option<String> {
+    let mut points = points.to_vec();
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let lengths: Vec<&[(f64, f64)]> = points.chunk_by(|one, other| one.0.total_cmp(&other.0).is_eq()).collect();
+    if lengths.len() < STRAIGHT_LENGTHS_MIN {
+        return Some(format!("{} lengths are always on a straight line: take one more", lengths.len()));
+    }
+    let times = lengths.iter().filter_map(|own| {
+        let time = mean(&own.iter().map(|(_, time)| *time).collect::<Vec<f64>>())?;
+        Some((said(own.first()?.0), time))
+    });
+    straight::doubt(straight::residual_share(times)?, RESIDUAL_SHARE_MAX, "levels")
+}
+
+/// Slope and height at zero of the straight line through these points, with their 95 % intervals.
+fn line(points: &[(f64, f64)]) -> Option<(Estimate, Estimate)> {
+    let mut lengths: Vec<f64> = points.iter().map(|(x, _)| *x).collect();
+    lengths.sort_by(f64::total_cmp);
+    lengths.dedup_by(|one, other| one.total_cmp(other).is_eq());
+    let n = points.len() as f64;
+    if lengths.len() < LENGTHS_MIN || points.len() < 3 {
+        return None;
+    }
+    let (mean_x, mean_y) =
+        (points.iter().map(|(x, _)| x).sum::<f64>() / n, points.iter().map(|(_, y)| y).sum::<f64>() / n);
+    let sxx: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
+    let sxy: f64 = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
+    let slope = sxy / sxx;
+    let height = mean_y - slope * mean_x;
+    let freedom = n - 2.0;
+    let spread = points.iter().map(|(x, y)| (y - height - slope * x).powi(2)).sum::<f64>() / freedom;
+    let t = interval::quantile(1.0 - ALPHA / 2.0, freedom);
+    let estimate = |mean: f64, variance: f64| {
+        let half = t * variance.sqrt();
+        Estimate { mean, low: mean - half, high: mean + half, n: points.len() as u32 }
+    };
+    Some((estimate(slope, spread / sxx), estimate(height, spread * (1.0 / n + mean_x.powi(2) / sxx))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::results::{LinkCheck, Moment, Validity};
+    use crate::stats::synthetic::Noise;
+
+    /// The way of the first three levels by the variant that is encrypted.
+    fn cost_of(run: &RunResult) -> Option<RoundTripCost> {
+        costs(run).into_iter().find(|cost| cost.variant == "https-new" && cost.way == "TLS 1.3, P-256")
+    }
+
+    /// A run without noise: trials at each length take what `time_ms` says.
+    fn afar(time_ms: impl Fn(f64) -> f64) -> RunResult {
+        let mut run = fixture::encryption_afar();
+        run.validity.clear();
+        for place in 0..run.trials.len() {
+            let length = run.line_ms(run.trials[place].level).unwrap();
+            run.trials[place].response_time_mean_ms = time_ms(length);
+        }
+        run
+    }
+
+    fn found(level: u64, rule: &str, verdict: Verdict) -> Validity {
+        fixture::doubt("https-new", level, rule, verdict)
+    }
+
+    #[test]
+    fn refused_cells_are_in_no_slope_and_marks_are_carried() {
+        let mut run = afar(|length| 3.0 * length + 0.7);
+        let far = run.trials.iter_mut().filter(|trial| trial.variant == "https-new" && trial.level == 11);
+        far.for_each(|trial| trial.response_time_mean_ms *= 2.0);
+        assert!((cost_of(&run).unwrap().round_trips.mean - 3.0).abs() > 0.01, "what a wrong level does");
+        run.validity = vec![
+            found(11, "content", Verdict::Refused),
+            found(12, "link", Verdict::Marked),
+            found(12, "rate-joint", Verdict::Marked),
+        ];
+        let cost = cost_of(&run).unwrap();
+        assert!((cost.round_trips.mean - 3.0).abs() < 1e-9 && (cost.fixed_ms.mean - 0.7).abs() < 1e-9, "{cost:?}");
+        assert_eq!(cost.marks, ["link"]);
+        assert!(cost.doubt.unwrap().contains("2 lengths are always on a straight line"));
+        run.validity.push(found(12, "content", Verdict::Refused));
+        assert_eq!(cost_of(&run), None, "one length is left");
+        // At equal rate is another load.
+        run.validity = vec![found(11, "rate", Verdict::Refused)];
+        assert_eq!(cost_of(&run).unwrap().marks, [""; 0]);
+    }
+
+    #[test]
+    fn a_line_that_was_longer_than_asked_makes_no_round_trips() {
+        // A fifth too long, and 50 us that the echo takes without any line.
+        let mut run = afar(|length| 2.0 * 1.2 * length + 0.7);
+        assert!((cost_of(&run).unwrap().round_trips.mean - 2.4).abs() < 1e-9, "unmeasured, it is as long as asked");
+        let check = |moment: Moment, asked_ms: f64| LinkCheck {
+            moment,
+            asked_ms,
+            got_ms: asked_ms * 1.2 + 0.05,
+            direct_ms: 0.05,
+            tolerance_ms: 0.06 + asked_ms / 20.0,
+            samples: 100,
+        };
+        let moments = [Moment::Before, Moment::After];
+        run.links =
+            moments.into_iter().flat_map(|moment| [1.0, 10.0, 50.0].map(|asked| check(moment, asked))).collect();
+        let cost = cost_of(&run).unwrap();
+        assert!((cost.round_trips.mean - 2.0).abs() < 1e-9 && (cost.fixed_ms.mean - 0.7).abs() < 1e-9, "{cost:?}");
+    }
+
+    #[test]
+    fn times_that_follow_no_straight_line_say_so() {
+        assert_eq!(cost_of(&afar(|length| 3.0 * length + 0.7)).unwrap().doubt, None);
+        let doubt = cost_of(&afar(|length| if length > 5.0 { 4.0 * length } else { 30.0 })).unwrap().doubt.unwrap();
+        assert!(doubt.contains("off a straight line: read the levels"), "{doubt}");
+    }
+
+    #[test]
+    fn the_slope_is_the_round_trips_and_the_height_what_is_left_without_any() {
+        let points: Vec<(f64, f64)> =
+            [1.0, 10.0, 50.0].into_iter().map(|length| (length, 3.0 * length + 0.7)).collect();
+        let (slope, height) = line(&points).unwrap();
+        assert!((slope.mean - 3.0).abs() < 1e-9 && (height.mean - 0.7).abs() < 1e-9, "{slope:?} {height:?}");
+        assert_eq!(line(&points[..2]), None);
+        assert_eq!(line(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
+    }
+
+    #[test]
+    fn intervals_hold_the_truth() {
+        let mut noise = Noise::of(5);
+        let mut held = 0;
+        for _ in 0..400 {
+            let points: Vec<(f64, f64)> = [1.0, 10.0, 50.0]
+                .into_iter()
+                .flat_map(|length| [length; 4])
+                .map(|length| (length, 4.0 * length + 1.0 + 0.3 * noise.normal()))
+                .collect();
+            let (slope, _) = line(&points).unwrap();
+            held += u32::from((slope.low..=slope.high).contains(&4.0));
+        }
+        assert!((360..=398).contains(&held), "{held} of 400");
+    }
+}

@@ -1,0 +1,402 @@
+//! Runs side by side as tables and sentences of words, which the terminal, Markdown and the page draw alike.
+
+use crate::encryption::Table;
+use crate::number::{self, NOTHING};
+use crate::sentence;
+use tollgate_facts::across::{Across, Beside, RatioOf, RunHead, ValueOf};
+use tollgate_facts::results::{Figure, Piece, State, TollVerdict, Verdict};
+use tollgate_facts::stats::ALPHA;
+use tollgate_facts::toll::FIGURES;
+
+/// Doubts of one kind that are listed before the rest is counted.
+const DOUBTS_MAX: usize = 12;
+/// Cells that only one run has and that are named before the rest is counted.
+const LONE_MAX: usize = 12;
+
+/// What rows compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Figures of cells.
+    Figures,
+    /// Tolls.
+    Tolls,
+}
+
+impl What {
+    pub(crate) fn rows(self, across: &Across) -> &[Beside] {
+        match self {
+            What::Figures => &across.cells,
+            What::Tolls => &across.tolls,
+        }
+    }
+}
+
+/// What the page is about.
+pub(crate) fn title(across: &Across) -> String {
+    format!("{} runs of {} side by side", across.runs.len(), across.experiment.name)
+}
+
+/// Why a run is not whole; absent for a complete one.
+pub(crate) fn incompleteness(run: &RunHead) -> Option<String> {
+    let because = run.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    match run.state {
+        State::Complete => None,
+        State::Partial => Some(format!("Run {} is partial{because}", run.number)),
+        State::Running => Some(format!("Run {} had not ended when it was written{because}", run.number)),
+    }
+}
+
+/// The runs themselves.
+pub(crate) fn runs(across: &Across) -> Table {
+    let row = |run: &RunHead| {
+        let state = match run.state {
+            State::Complete => "complete",
+            State::Partial => "partial",
+            State::Running => "not ended",
+        };
+        vec![
+            format!("run {}", run.number),
+            run.name.clone(),
+            state.to_owned(),
+            run.started.clone(),
+            run.machine.clone(),
+        ]
+    };
+    Table {
+        title: title(across),
+        head: ["run", "name", "state", "started", "machine"].map(str::to_owned).to_vec(),
+        rows: across.runs.iter().map(row).collect(),
+    }
+}
+
+/// The settings in which runs differ; absent where they do not.
+pub(crate) fn settings(across: &Across) -> Option<Table> {
+    let head = std::iter::once("setting".to_owned()).chain(across.runs.iter().map(|run| format!("run {}", run.number)));
+    let rows = across.settings.iter().map(|setting| {
+        let values = setting.values.iter().map(|value| value.clone().unwrap_or_else(|| NOTHING.to_owned()));
+        std::iter::once(setting.name.clone()).chain(values).collect()
+    });
+    let table = Table { title: "What differs".to_owned(), head: head.collect(), rows: rows.collect() };
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// What each further run took by what the first one took, in a sentence for each figure.
+pub(crate) fn sentences(across: &Across, what: What, times: &'static str) -> Vec<String> {
+    let mut texts = Vec::new();
+    for run in &across.runs[1..] {
+        for figure in FIGURES {
+            let found: Vec<(&Beside, &RatioOf)> = of_run(across, what, figure, run.number).collect();
+            texts.extend(sentence_of(across, what, figure, run.number, &found, times));
+        }
+    }
+    texts
+}
+
+/// The sentence that stands for all: of tolls before figures, of CPU time before time where the time is joint.
+pub(crate) fn answer(across: &Across, times: &'static str) -> String {
+    let figures = [Figure::MedianAtRate, Figure::UnitTime, Figure::SubjectCpu];
+    for what in [What::Tolls, What::Figures] {
+        for figure in figures {
+            let found: Vec<(&Beside, &RatioOf)> = of_run(across, what, figure, 2).collect();
+            let is_plain =
+                |(_, ratio): &(&Beside, &RatioOf)| !matches!(ratio.verdict, TollVerdict::Joint | TollVerdict::Refused);
+            let text = sentence_of(across, what, figure, 2, &found, times);
+            if let Some(text) = text.filter(|_| found.iter().filter(|found| is_plain(found)).count() * 2 > found.len())
+            {
+                return text;
+            }
+        }
+    }
+    "Nothing may be said of the runs' ratios: see the doubts.".to_owned()
+}
+
+fn sentence_of(
+    across: &Across,
+    what: What,
+    figure: Figure,
+    run: u32,
+    found: &[(&Beside, &RatioOf)],
+    times: &'static str,
+) -> Option<String> {
+    let of = |verdict: TollVerdict| found.iter().filter(|(_, ratio)| ratio.verdict == verdict).count();
+    let counts: Vec<String> = TollVerdict::ALL
+        .into_iter()
+        .filter(|verdict| of(*verdict) > 0)
+        .map(|verdict| format!("{} {}", of(verdict), verdict_word(verdict)))
+        .collect();
+    let plain =
+        || found.iter().filter(|(_, ratio)| !matches!(ratio.verdict, TollVerdict::Joint | TollVerdict::Refused));
+    let named = |(row, found): &(&Beside, &RatioOf)| {
+        format!("{} ({})", number::ratio(found.ratio, found.low, found.high, times), cell(row))
+    };
+    let least = plain().min_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio));
+    let most = plain().max_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio));
+    let is_same = |least: &RatioOf, most: &RatioOf| (least.low, least.high) == (most.low, most.high);
+    let range = match least.zip(most) {
+        Some((least, most)) if found.len() > 1 && is_same(least.1, most.1) => {
+            format!("; {}", number::ratio(least.1.ratio, least.1.low, least.1.high, times))
+        }
+        Some((least, most)) if std::ptr::eq(least.1, most.1) => format!("; {}", named(least)),
+        Some((least, most)) => format!("; from {} to {}", named(least), named(most)),
+        None => String::new(),
+    };
+    let about = match what {
+        What::Figures => figure_words(across, figure),
+        What::Tolls => format!("toll on {}", figure_words(across, figure)),
+    };
+    (!found.is_empty()).then(|| format!("Run {run} by run 1, {about}: {}{range}.", counts.join(", ")))
+}
+
+/// A table for each figure and each further run.
+pub(crate) fn ratio_tables(across: &Across, what: What, times: &'static str) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for figure in FIGURES {
+        for run in &across.runs[1..] {
+            let rows: Vec<Vec<String>> = of_run(across, what, figure, run.number)
+                .map(|(row, ratio)| {
+                    let value = |number: u32| row.values.iter().find(|value| value.run == number);
+                    let text = |number| {
+                        value(number).map_or_else(|| NOTHING.to_owned(), |value| value_text(value, what, times))
+                    };
+                    let shown = match ratio.verdict {
+                        TollVerdict::Refused => NOTHING.to_owned(),
+                        _ => number::ratio(ratio.ratio, ratio.low, ratio.high, times),
+                    };
+                    vec![
+                        row.variant.clone(),
+                        row.level_title.clone(),
+                        text(1),
+                        text(run.number),
+                        shown,
+                        verdict_word(ratio.verdict).to_owned(),
+                    ]
+                })
+                .collect();
+            // Bytes are exact: where they are the same, a sentence says it.
+            let differs =
+                |(_, ratio): (&Beside, &RatioOf)| !matches!(ratio.verdict, TollVerdict::NoToll | TollVerdict::Refused);
+            if rows.is_empty() || (figure == Figure::Bytes && !of_run(across, what, figure, run.number).any(differs)) {
+                continue;
+            }
+            let unit = figure_unit(across, figure);
+            let title = match what {
+                What::Figures => format!("{}, {unit}: run {} by run 1", figure_words(across, figure), run.number),
+                What::Tolls => {
+                    format!("toll on {}: that of run {} by that of run 1", figure_words(across, figure), run.number)
+                }
+            };
+            let by = format!("run {} / run 1", run.number);
+            let head = ["variant", "level", "run 1", &format!("run {}", run.number), &by, "verdict"];
+            tables.push(Table { title: capital(&title), head: head.map(str::to_owned).to_vec(), rows });
+        }
+    }
+    tables
+}
+
+/// Throughput and response times, which carry no interval of their own here.
+pub(crate) fn times(across: &Across) -> Option<Table> {
+    let numbers: Vec<String> = across.runs.iter().map(|run| run.number.to_string()).collect();
+    let order = format!("run {}", numbers.join(" / "));
+    let rows = across.times.iter().map(|row| {
+        let each = |of: &dyn Fn(&tollgate_facts::across::TimesOf) -> Option<f64>| {
+            let texts = across.runs.iter().map(|run| match row.values.iter().find(|value| value.run == run.number) {
+                None => NOTHING.to_owned(),
+                Some(value) if value.standing == Verdict::Refused => "refused".to_owned(),
+                Some(value) => format!("{}{}", number::optional(of(value)), mark(value.standing)),
+            });
+            texts.collect::<Vec<_>>().join(" / ")
+        };
+        vec![
+            row.variant.clone(),
+            row.level_title.clone(),
+            each(&|value| Some(value.requests_per_second)),
+            each(&|value| value.p50_ms),
+            each(&|value| value.p95_ms),
+            each(&|value| value.p99_ms),
+        ]
+    });
+    let (pieces, shown) = match across.experiment.piece {
+        Piece::Document => ("documents", "times of a document"),
+        Piece::Request | Piece::Record => ("requests", "response times"),
+    };
+    let table = Table {
+        title: capital(&format!(
+            "{pieces} per second and {shown} in ms, {order}; without intervals, so no ratio is made"
+        )),
+        head: ["variant", "level", &format!("{pieces}/s"), "p50", "p95", "p99"].map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    };
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// Cells that only one run has, in a sentence for each run.
+pub(crate) fn lone(across: &Across) -> Vec<String> {
+    let of = |run: &RunHead| {
+        let own: Vec<String> = across
+            .lone
+            .iter()
+            .filter(|lone| lone.run == run.number)
+            .map(|lone| format!("{} at {}", lone.variant, lone.level_title))
+            .collect();
+        let more = own.len().saturating_sub(LONE_MAX);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let shown = own.iter().take(LONE_MAX).cloned().collect::<Vec<_>>().join(", ");
+        (!own.is_empty()).then(|| format!("Only run {} has {shown}{more}.", run.number))
+    };
+    across.runs.iter().filter_map(of).collect()
+}
+
+/// Doubts about what is shown: for each run and rule how many cells, and the first of them; then why a ratio is missing
+/// whose figures are there.
+pub(crate) fn doubts(across: &Across) -> Vec<String> {
+    let mut found: Vec<Told> = Vec::new();
+    for row in &across.cells {
+        for value in row.values.iter().filter(|value| value.standing != Verdict::Ok) {
+            for doubt in &value.doubts {
+                let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
+                tell(&mut found, (value.run, value.run), (rule, doubt), row);
+            }
+        }
+    }
+    // What a toll has of its cells was told of them.
+    let known: Vec<((u32, u32), String)> = found.iter().map(|told| (told.runs, told.key.clone())).collect();
+    for row in &across.tolls {
+        for value in row.values.iter().filter(|value| value.standing != Verdict::Ok) {
+            for doubt in &value.doubts {
+                let rule = doubt.split_once(": ").map_or(doubt.as_str(), |(rule, _)| rule);
+                if !known.iter().any(|(runs, key)| runs.0 == value.run && key == rule) {
+                    tell(&mut found, (value.run, value.run), (rule, doubt), row);
+                }
+            }
+        }
+    }
+    found.sort_by_key(|told| told.runs);
+    for row in across.cells.iter().chain(&across.tolls) {
+        for ratio in row.ratios.iter().filter(|ratio| ratio.verdict == TollVerdict::Refused) {
+            let is_told = |value: &ValueOf| value.standing == Verdict::Refused && !value.doubts.is_empty();
+            let mut both = row.values.iter().filter(|value| value.run == 1 || value.run == ratio.run);
+            let Some(note) = ratio.note.as_deref().filter(|_| !both.any(is_told)) else { continue };
+            let of = if row.figure.is_at_rate() { " at equal rate" } else { "" };
+            let text = format!("no ratio{of}: {note}");
+            tell(&mut found, (ratio.run, 1), (&text, &text), row);
+        }
+    }
+    let more = found.len().saturating_sub(DOUBTS_MAX);
+    let text = |told: &Told| {
+        let run = match told.runs {
+            (run, of) if run == of => format!("Run {run}"),
+            (run, of) => format!("Run {run} by run {of}"),
+        };
+        match told.cells.len() {
+            1 => format!("{run}, {}: {}", told.cells[0], told.text),
+            count => format!("{run}, {} and {} more: {}", told.cells[0], count - 1, told.text),
+        }
+    };
+    let mut texts: Vec<String> = found.iter().take(DOUBTS_MAX).map(text).collect();
+    if more > 0 {
+        texts.push(format!("and {more} more: `tollgate compare … -f json` has them all"));
+    }
+    texts
+}
+
+/// What is told once for several cells.
+struct Told {
+    /// The run whose figure it is about twice, or that and the one by which it is divided.
+    runs: (u32, u32),
+    key: String,
+    text: String,
+    cells: Vec<String>,
+}
+
+fn tell(found: &mut Vec<Told>, runs: (u32, u32), (key, text): (&str, &str), row: &Beside) {
+    let cell = cell(row);
+    match found.iter_mut().find(|told| told.runs == runs && told.key == key) {
+        Some(told) if told.cells.contains(&cell) => {}
+        Some(told) => told.cells.push(cell),
+        None => found.push(Told { runs, key: key.to_owned(), text: text.to_owned(), cells: vec![cell] }),
+    }
+}
+
+/// The ratios of one run in one figure, with their rows.
+fn of_run(across: &Across, what: What, figure: Figure, run: u32) -> impl Iterator<Item = (&Beside, &RatioOf)> {
+    let rows = what.rows(across).iter().filter(move |row| row.figure == figure);
+    rows.filter_map(move |row| Some((row, row.ratios.iter().find(|ratio| ratio.run == run)?)))
+}
+
+/// A cell in words.
+pub(crate) fn cell(row: &Beside) -> String {
+    format!("{} at {}", row.variant, row.level_title)
+}
+
+pub(crate) fn figure_words(across: &Across, figure: Figure) -> String {
+    match figure {
+        Figure::UnitTime => format!("time of a {}", sentence::unit_noun(&across.experiment)),
+        _ => sentence::figure(&across.experiment, figure),
+    }
+}
+
+pub(crate) fn figure_unit(across: &Across, figure: Figure) -> String {
+    match figure {
+        Figure::Bytes => format!("per {}", sentence::unit_noun(&across.experiment)),
+        _ => figure.unit().to_owned(),
+    }
+}
+
+/// A verdict in words that fit two runs.
+pub(crate) fn verdict_word(verdict: TollVerdict) -> &'static str {
+    match verdict {
+        TollVerdict::NoToll => "no difference",
+        _ => sentence::verdict(verdict),
+    }
+}
+
+/// How intervals, ratios and verdicts are to be read.
+pub(crate) fn reading(across: &Across) -> String {
+    let ratios = || across.cells.iter().chain(&across.tolls).flat_map(|row| &row.ratios);
+    let percent = |share: f64| (share * 1e4).round() / 1e2;
+    let bands = ratios().map(|ratio| percent(ratio.equivalence_share));
+    let (least, most) = bands.fold((f64::INFINITY, 0.0_f64), |(least, most), band| (least.min(band), most.max(band)));
+    let band = match (least.is_finite(), most > least) {
+        (false, _) => String::new(),
+        (true, false) => format!("; no difference: all of the interval inside ± {least} %"),
+        (true, true) => {
+            format!("; no difference: all of the interval inside ± {least} to {most} %, the narrower band of both runs")
+        }
+    };
+    let looked = ratios().map(|ratio| ratio.confidence_share).find(|share| *share > 1.0 - ALPHA);
+    let looked = looked.map_or_else(String::new, |share| {
+        format!("; where a run looked several times, its tolls and all ratios with it have {:.1} %", share * 100.0)
+    });
+    format!("95 % interval; ratios by Welch on logarithms of block means, verdicts after Holm{band}{looked}")
+}
+
+/// Whether a sign of a mark stands anywhere.
+pub(crate) fn has_marks(across: &Across) -> bool {
+    let values = across.cells.iter().chain(&across.tolls).flat_map(|row| &row.values).map(|value| value.standing);
+    let times = across.times.iter().flat_map(|row| &row.values).map(|value| value.standing);
+    values.chain(times).any(|standing| standing == Verdict::Marked)
+}
+
+fn mark(standing: Verdict) -> &'static str {
+    if standing == Verdict::Marked { " *" } else { "" }
+}
+
+fn value_text(value: &ValueOf, what: What, times: &'static str) -> String {
+    let mark = mark(value.standing);
+    if value.standing == Verdict::Refused {
+        return "refused".to_owned();
+    }
+    match (what, value.interval) {
+        (What::Tolls, Some((low, high))) => format!("{}{mark}", number::ratio(value.value, low, high, times)),
+        (What::Figures, Some((low, high))) => {
+            let half = number::three_digits((high - low) / 2.0);
+            format!("{} ±{half}{mark}", number::three_digits(value.value))
+        }
+        (_, None) => format!("{}{mark}", number::three_digits(value.value)),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
