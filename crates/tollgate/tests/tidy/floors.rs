@@ -1,0 +1,284 @@
+//! The floor plan of every crate as tables, and what breaks it: rooms in order, strangers, knots, crowds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use super::arrows::{self, Arrow, Crate};
+use super::graph::{Weights, knots};
+use super::modules::Tree;
+
+/// A crate (`tollgate-lab`) or a folder of it (`tollgate-lab/kinds`), and its rooms from the ground up.
+///
+/// A room is a file or a folder there. The crate's root stands above all; so does a folder's own file (`mod.rs`), unless
+/// the row says where it stands: `mod`.
+pub(crate) type Row<'a> = (&'a str, &'a [&'a str]);
+
+/// Arrows lead down only.
+pub(crate) const FLOORS: &[Row] = &[];
+
+/// Crates that have no row yet, and why.
+const FLOORS_TO_COME: &[(&str, &str)] = &[
+    ("tollgate", "its rooms are being put in order"),
+    ("tollgate-facts", "its rooms are being put in order"),
+    ("tollgate-gateway", "its rooms are being put in order"),
+    ("tollgate-lab", "its rooms are being put in order"),
+    ("tollgate-net", "its rooms are being put in order"),
+    ("tollgate-report", "its rooms are being put in order"),
+    ("tollgate-truth", "its rooms are being put in order"),
+    ("tollgate-wire", "its rooms are being put in order"),
+    ("tollgate-xml", "its rooms are being put in order"),
+];
+
+/// Folders whose children do not name each other, and the children that all may name. `mod.rs` is exempt.
+const STRANGERS: &[Row] = &[(
+    "tollgate-gateway/mediate",
+    &[
+        "condition",
+        "edits",
+        "effort",
+        "message",
+        "pattern",
+        "payload",
+        "pointer",
+        "reading",
+        "redact",
+        "source",
+        "view",
+    ],
+)];
+
+/// Places and all that they may name: of their crate and of our other crates. `*` stands for one name, and in what is
+/// allowed for the same name again; a place covers what is below it.
+///
+/// As in `("tollgate-lab/kinds/*/page", &["tollgate-page", "tollgate-lab/kinds/*/facts"])`.
+const ONLY: &[Row] = &[];
+
+/// Files that reach each other in a circle are read as one.
+pub(crate) const KNOT_MAX: usize = 8;
+
+/// Crates with a larger knot, and how many files it holds today.
+const KNOTS: &[(&str, usize)] = &[
+    ("tollgate-facts", 10),
+    ("tollgate-gateway", 69),
+    ("tollgate-lab", 40),
+    ("tollgate-report", 41),
+    ("tollgate-wire", 33),
+];
+
+/// What the eye takes in at once.
+const SIBLINGS_MAX: usize = 20;
+
+/// Folders with more files and folders, and how many today.
+const CROWDS: &[(&str, usize)] = &[
+    ("crates/tollgate-gateway/src", 45),
+    ("crates/tollgate-gateway/src/mediate", 23),
+    ("crates/tollgate-gateway/src/operation", 22),
+    ("crates/tollgate-lab/src/load", 35),
+    ("crates/tollgate-lab/src/run", 26),
+    ("crates/tollgate-report/src", 23),
+    ("crates/tollgate-wire/src", 31),
+    ("crates/tollgate-wire/src/query", 26),
+    ("crates/tollgate/src/commands", 28),
+];
+
+/// The crates as they stand in the repository.
+pub(crate) fn house() -> &'static [Crate] {
+    static HOUSE: OnceLock<Vec<Crate>> = OnceLock::new();
+    HOUSE.get_or_init(|| arrows::read(&super::rust_files().into_iter().collect::<Tree>()))
+}
+
+/// The row's key as a folder of the repository: `tollgate-lab/kinds` is `crates/tollgate-lab/src/kinds`.
+fn folder(key: &str) -> String {
+    let (name, rest) = key.split_once('/').unwrap_or((key, ""));
+    format!("crates/{name}/src/{rest}").trim_end_matches('/').to_owned()
+}
+
+/// The room of a file below a folder: `None` outside, `mod` for the folder's own file and a crate's roots.
+pub(crate) fn room<'a>(folder: &str, file: &'a str) -> Option<&'a str> {
+    if file.strip_suffix(".rs") == Some(folder) {
+        return Some("mod");
+    }
+    let rest = file.strip_prefix(folder)?.strip_prefix('/')?;
+    let first = rest.split('/').next()?;
+    let name = first.strip_suffix(".rs").unwrap_or(first);
+    let is_root = folder.ends_with("/src") && matches!(name, "lib" | "main" | "bin");
+    Some(if is_root { "mod" } else { name })
+}
+
+/// Arrows from a lower room to a higher one, rooms without a floor and floors without a room.
+pub(crate) fn upward(floors: &[Row], house: &[Crate]) -> Vec<String> {
+    let mut broken = Vec::new();
+    for (key, rooms) in floors {
+        let folder = folder(key);
+        let name = key.split('/').next().unwrap_or_default();
+        let Some(of) = house.iter().find(|of| of.name == name) else {
+            broken.push(format!("{key}: there is no such crate"));
+            continue;
+        };
+        let standing: BTreeSet<&str> = of.files.iter().filter_map(|file| room(&folder, file)).collect();
+        let missing = standing.iter().filter(|room| **room != "mod" && !rooms.contains(room));
+        broken.extend(missing.map(|room| format!("{folder}/{room}: which floor?")));
+        let gone = rooms.iter().filter(|room| !standing.contains(*room));
+        broken.extend(gone.map(|room| format!("{key}: there is no room `{room}`")));
+        let floor = |room: &str| rooms.iter().position(|other| *other == room).unwrap_or(rooms.len());
+        for arrow in &of.inside {
+            let (Some(from), Some(to)) = (room(&folder, &arrow.from), room(&folder, &arrow.to)) else { continue };
+            if floor(from) < floor(to) {
+                let to = if to == "mod" { key } else { to };
+                broken.push(format!("{}: `{from}` is below `{to}`, and names `{}`", at(arrow), arrow.name));
+            }
+        }
+    }
+    broken
+}
+
+fn at(arrow: &Arrow) -> String {
+    format!("{}:{}", arrow.from, arrow.line)
+}
+
+pub(crate) fn estranged(strangers: &[Row], house: &[Crate]) -> Vec<String> {
+    let mut broken = Vec::new();
+    for (key, known) in strangers {
+        let folder = folder(key);
+        let mut found = false;
+        for of in house {
+            found |= of.files.iter().any(|file| room(&folder, file).is_some());
+            for arrow in &of.inside {
+                let (Some(from), Some(to)) = (room(&folder, &arrow.from), room(&folder, &arrow.to)) else { continue };
+                let exempt = from == to || from == "mod" || to == "mod" || known.contains(&to);
+                if !exempt {
+                    broken.push(format!("{}: `{from}` must not know `{to}`, and names `{}`", at(arrow), arrow.name));
+                }
+            }
+        }
+        if !found {
+            broken.push(format!("{key}: there is no such folder"));
+        }
+    }
+    broken
+}
+
+/// A file or a crate as the tables name it: `tollgate-lab/kinds/walk/page`.
+fn place(target: &str) -> String {
+    let place = target.trim_start_matches("crates/").replacen("/src/", "/", 1);
+    let place = place.strip_suffix(".rs").unwrap_or(&place);
+    place.strip_suffix("/mod").unwrap_or(place).to_owned()
+}
+
+/// What `*` stands for where the place lies in what the pattern names.
+fn matched(pattern: &str, place: &str) -> Option<Vec<String>> {
+    let (pattern, place): (Vec<_>, Vec<_>) = (pattern.split('/').collect(), place.split('/').collect());
+    let fits = pattern.len() <= place.len() && pattern.iter().zip(&place).all(|(want, is)| *want == "*" || want == is);
+    let stars = pattern.iter().zip(&place).filter(|(want, _)| **want == "*");
+    fits.then(|| stars.map(|(_, is)| (*is).to_owned()).collect())
+}
+
+pub(crate) fn beyond(only: &[Row], house: &[Crate]) -> Vec<String> {
+    let mut broken = Vec::new();
+    for (pattern, allowed) in only {
+        if !house.iter().flat_map(|of| &of.files).any(|file| matched(pattern, &place(file)).is_some()) {
+            broken.push(format!("{pattern}: there is no such file"));
+        }
+        for arrow in house.iter().flat_map(|of| of.inside.iter().chain(&of.outside)) {
+            let Some(stars) = matched(pattern, &place(&arrow.from)) else { continue };
+            let filled =
+                |pattern: &str| stars.iter().fold(pattern.to_owned(), |text, star| text.replacen('*', star, 1));
+            let to = place(&arrow.to);
+            let may = [pattern].into_iter().chain(*allowed).any(|allowed| matched(&filled(allowed), &to).is_some());
+            if !may {
+                broken.push(format!("{}: `{pattern}` must not know `{to}`, and names `{}`", at(arrow), arrow.name));
+            }
+        }
+    }
+    broken
+}
+
+/// The arrows from file to file, each pair once.
+pub(crate) fn by_file(of: &Crate) -> Weights {
+    of.inside.iter().map(|arrow| ((arrow.from.clone(), arrow.to.clone()), 1)).collect()
+}
+
+/// Each crate's largest knot with the arrows in it.
+pub(crate) fn largest_knots(house: &[Crate]) -> BTreeMap<String, (usize, String)> {
+    let largest = |of: &Crate| {
+        let knot = knots(&by_file(of)).into_iter().next().unwrap_or_default();
+        let within = of.inside.iter().filter(|arrow| knot.contains(&arrow.from) && knot.contains(&arrow.to));
+        let arrows: Vec<String> =
+            within.map(|arrow| format!("\n    {}: `{}` ({})", at(arrow), arrow.name, arrow.to)).collect();
+        (of.name.clone(), (knot.len(), arrows.concat()))
+    };
+    house.iter().map(largest).collect()
+}
+
+/// How many files and folders stand in each folder of shipped code.
+pub(crate) fn siblings(house: &[Crate]) -> BTreeMap<String, (usize, String)> {
+    let mut children: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for file in house.iter().flat_map(|of| &of.files) {
+        let mut path = file.as_str();
+        while let Some((folder, _)) = path.rsplit_once('/').filter(|(folder, _)| folder.contains("/src")) {
+            children.entry(folder).or_default().insert(path);
+            path = folder;
+        }
+    }
+    children.into_iter().map(|(folder, within)| (folder.to_owned(), (within.len(), String::new()))).collect()
+}
+
+/// Holds counts against their limit, and the exceptions against what is.
+pub(crate) fn held(
+    max: usize,
+    exceptions: &[(&str, usize)],
+    counts: &BTreeMap<String, (usize, String)>,
+) -> Vec<String> {
+    let mut broken = Vec::new();
+    for (key, (count, detail)) in counts {
+        match exceptions.iter().find(|(exception, _)| exception == key) {
+            None if *count > max => broken.push(format!("{key}: {count}, at most {max}{detail}")),
+            Some(_) if *count <= max => broken.push(format!("{key}: {count}, so it needs no exception any more")),
+            Some((_, was)) if count > was => broken.push(format!("{key}: {count}, and was {was}{detail}")),
+            Some((_, was)) if count < was => broken.push(format!("{key}: {count}, better than {was}: say so here")),
+            _ => {}
+        }
+    }
+    let gone = exceptions.iter().filter(|(key, _)| !counts.contains_key(*key));
+    broken.extend(gone.map(|(key, _)| format!("{key}: is no more")));
+    broken
+}
+
+#[test]
+fn arrows_lead_down_the_floors() {
+    let mut broken = upward(FLOORS, house());
+    for of in house() {
+        let (has, waits) = (
+            FLOORS.iter().any(|(key, _)| *key == of.name),
+            FLOORS_TO_COME.iter().any(|(name, reason)| *name == of.name && !reason.is_empty()),
+        );
+        match (has, waits) {
+            (false, false) => broken.push(format!("{} has no floors", of.name)),
+            (true, true) => broken.push(format!("{} has its floors: they are to come no more", of.name)),
+            _ => {}
+        }
+    }
+    let gone = FLOORS_TO_COME.iter().filter(|(name, _)| !house().iter().any(|of| of.name == *name));
+    broken.extend(gone.map(|(name, _)| format!("{name}: there is no such crate")));
+    super::check("a room names one above it", broken);
+}
+
+#[test]
+fn strangers_do_not_name_each_other() {
+    super::check("what they share stands below them", estranged(STRANGERS, house()));
+}
+
+#[test]
+fn some_places_know_only_what_a_table_allows() {
+    super::check("a place knows too much", beyond(ONLY, house()));
+}
+
+#[test]
+fn few_files_reach_each_other_in_a_circle() {
+    super::check("files of the largest knot", held(KNOT_MAX, KNOTS, &largest_knots(house())));
+}
+
+#[test]
+fn a_folder_can_be_taken_in_at_a_glance() {
+    super::check("files and folders in a folder", held(SIBLINGS_MAX, CROWDS, &siblings(house())));
+}
