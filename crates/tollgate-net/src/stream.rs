@@ -13,24 +13,9 @@ use tokio::net::TcpStream;
 
 use crate::meter::Metered;
 use crate::tcp::TcpCounts;
-use crate::tls::client;
-use crate::tls::server::{self, Version};
+use crate::tls::{client, server};
 
-/// How the bytes of a connection travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Transport {
-    /// As they are.
-    Plain,
-    /// Encrypted.
-    Tls {
-        /// The version of TLS.
-        version: Version,
-        /// The cipher suite by its registered name.
-        cipher: &'static str,
-        /// Whether the handshake took up an earlier session.
-        resumed: bool,
-    },
-}
+pub use crate::tls::Transport;
 
 /// A connection's bytes.
 #[derive(Debug)]

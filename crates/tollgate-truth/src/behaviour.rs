@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::draw::ServiceTime;
+use crate::draw::{ServiceTime, TIME_US_MAX};
 
 /// The stated behaviour of one class.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,8 +61,6 @@ pub(crate) enum Servers {
     One,
 }
 
-/// Longest time that may be asked for: nothing that is tested takes longer.
-pub(crate) const TIME_US_MAX: u64 = 10_000_000;
 /// Longest list, and largest table.
 const ENTITIES_MAX: u64 = 100_000;
 /// Largest answer.

@@ -8,8 +8,6 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::behaviour::TIME_US_MAX;
-
 /// What service times are like.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ServiceTime {
@@ -23,6 +21,8 @@ pub(crate) enum ServiceTime {
     Bimodal { fast: Duration },
 }
 
+/// Longest service time, in microseconds: nothing that is tested takes longer.
+pub(crate) const TIME_US_MAX: u64 = 10_000_000;
 /// The share of slow requests, and how much slower they are.
 const SLOW_SHARE: f64 = 0.1;
 const SLOWER: u32 = 10;

@@ -13,6 +13,7 @@ mod records;
 mod scratch;
 pub mod server;
 pub mod speed;
+mod transport;
 
 pub use certificate::{AlternativeName, PeerCertificate};
 pub use client::{
@@ -20,3 +21,4 @@ pub use client::{
     Upgrade,
 };
 pub use server::Version;
+pub use transport::Transport;

@@ -14,7 +14,13 @@ use super::modules::Tree;
 pub(crate) type Row<'a> = (&'a str, &'a [&'a str]);
 
 /// Arrows lead down only.
-pub(crate) const FLOORS: &[Row] = &[];
+pub(crate) const FLOORS: &[Row] = &[
+    (
+        "tollgate-net",
+        &["clock", "limits", "meter", "tcp", "connect", "listen", "link", "pacer", "tls", "stream", "http1"],
+    ),
+    ("tollgate-truth", &["deadlines", "gate", "ledger", "draw", "behaviour", "body", "table", "service", "burden"]),
+];
 
 /// Crates that have no row yet, and why.
 const FLOORS_TO_COME: &[(&str, &str)] = &[
@@ -22,9 +28,7 @@ const FLOORS_TO_COME: &[(&str, &str)] = &[
     ("tollgate-facts", "its rooms are being put in order"),
     ("tollgate-gateway", "its rooms are being put in order"),
     ("tollgate-lab", "its rooms are being put in order"),
-    ("tollgate-net", "its rooms are being put in order"),
     ("tollgate-report", "its rooms are being put in order"),
-    ("tollgate-truth", "its rooms are being put in order"),
     ("tollgate-wire", "its rooms are being put in order"),
     ("tollgate-xml", "its rooms are being put in order"),
 ];

@@ -15,9 +15,9 @@ use tokio::net::TcpStream;
 use super::super::HandshakeKind;
 use super::super::certificate::PeerCertificate;
 use super::super::channel::{Channel, Failure};
+use super::super::transport::Transport;
 use super::failure::HandshakeFailure;
 use crate::meter::Metered;
-use crate::stream::Transport;
 
 /// One connection of a TLS listener.
 pub struct Connection {
