@@ -1,6 +1,6 @@
 //! Which characters XML 1.0 (fifth edition) allows where: sections 2.2 and 2.3, and names of Namespaces in XML.
 //!
-//! It judges single characters and names; what they stand for is not known here.
+//! It judges single characters and names, those of encodings among them; what they stand for is not known here.
 
 /// Whether a document may hold this character (production `Char`).
 pub(crate) fn is_character(character: char) -> bool {
@@ -16,6 +16,11 @@ pub(crate) const fn is_space(byte: u8) -> bool {
 /// Whether all of a text is white space.
 pub(crate) fn is_blank(text: &str) -> bool {
     text.bytes().all(is_space)
+}
+
+/// Whether a name is one of those of ISO-8859-1.
+pub(crate) fn is_latin1(encoding: &str) -> bool {
+    ["ISO-8859-1", "ISO_8859-1", "LATIN1", "L1"].iter().any(|name| encoding.eq_ignore_ascii_case(name))
 }
 
 /// Whether a name may begin with it, the colon aside.

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
+use crate::characters::is_latin1;
 use crate::characters::is_space;
 use crate::error::{Error, ErrorKind};
-use crate::serialize::is_latin1;
 
 /// Bytes at the beginning in which a declaration is looked for.
 const DECLARATION_BYTES_MAX: usize = 256;

@@ -6,6 +6,7 @@
 mod attribute;
 mod decode;
 mod doctype;
+mod document;
 mod markup;
 mod reference;
 mod workspace;

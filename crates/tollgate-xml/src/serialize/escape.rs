@@ -4,7 +4,7 @@ use super::Bytes;
 
 /// Where a text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Slot {
     /// Between tags.
     Content,
     /// In an attribute of XML, in double quotes.
@@ -28,11 +28,11 @@ const fn special(bytes: &[u8]) -> [bool; 256] {
 }
 
 /// Writes a text.
-pub(super) fn escaped(bytes: &mut Bytes, text: &str, place: Place) {
+pub(super) fn escaped(bytes: &mut Bytes, text: &str, place: Slot) {
     let table = match place {
-        Place::Content => &CONTENT,
-        Place::Attribute => &ATTRIBUTE,
-        Place::HtmlAttribute => &HTML_ATTRIBUTE,
+        Slot::Content => &CONTENT,
+        Slot::Attribute => &ATTRIBUTE,
+        Slot::HtmlAttribute => &HTML_ATTRIBUTE,
     };
     if !bytes.has_all() && !text.is_ascii() {
         return escaped_by_character(bytes, text, table, place);
@@ -46,9 +46,9 @@ pub(super) fn escaped(bytes: &mut Bytes, text: &str, place: Place) {
     bytes.push(rest);
 }
 
-fn reference(text: &str, at: usize, place: Place) -> &'static str {
+fn reference(text: &str, at: usize, place: Slot) -> &'static str {
     match text.as_bytes()[at] {
-        b'&' if place == Place::HtmlAttribute && text.as_bytes().get(at + 1) == Some(&b'{') => "&",
+        b'&' if place == Slot::HtmlAttribute && text.as_bytes().get(at + 1) == Some(&b'{') => "&",
         b'&' => "&amp;",
         b'<' => "&lt;",
         b'>' => "&gt;",
@@ -59,7 +59,7 @@ fn reference(text: &str, at: usize, place: Place) -> &'static str {
     }
 }
 
-fn escaped_by_character(bytes: &mut Bytes, text: &str, table: &[bool; 256], place: Place) {
+fn escaped_by_character(bytes: &mut Bytes, text: &str, table: &[bool; 256], place: Slot) {
     for (at, character) in text.char_indices() {
         if character.is_ascii() && table[character as usize] {
             bytes.push(reference(text, at, place));
@@ -104,7 +104,7 @@ pub(super) fn sections(bytes: &mut Bytes, text: &str) {
 mod tests {
     use super::*;
 
-    fn check(encoding: &str, text: &str, place: Option<Place>, expected: &str) {
+    fn check(encoding: &str, text: &str, place: Option<Slot>, expected: &str) {
         let mut bytes = Bytes::new(encoding, usize::MAX).unwrap();
         match place {
             Some(place) => escaped(&mut bytes, text, place),
@@ -115,11 +115,11 @@ mod tests {
 
     #[test]
     fn each_place_has_its_own_special_characters() {
-        check("UTF-8", "a<&>\"'\n\r", Some(Place::Content), "a&lt;&amp;&gt;\"'\n&#13;");
-        check("UTF-8", "a<&>\"'\n", Some(Place::Attribute), "a&lt;&amp;&gt;&quot;'&#10;");
-        check("UTF-8", "a<&\"&{x}", Some(Place::HtmlAttribute), "a<&amp;&quot;&{x}");
-        check("US-ASCII", "é€<", Some(Place::Content), "&#233;&#8364;&lt;");
-        check("ISO-8859-1", "é\u{2603}", Some(Place::Content), "é&#9731;");
+        check("UTF-8", "a<&>\"'\n\r", Some(Slot::Content), "a&lt;&amp;&gt;\"'\n&#13;");
+        check("UTF-8", "a<&>\"'\n", Some(Slot::Attribute), "a&lt;&amp;&gt;&quot;'&#10;");
+        check("UTF-8", "a<&\"&{x}", Some(Slot::HtmlAttribute), "a<&amp;&quot;&{x}");
+        check("US-ASCII", "é€<", Some(Slot::Content), "&#233;&#8364;&lt;");
+        check("ISO-8859-1", "é\u{2603}", Some(Slot::Content), "é&#9731;");
         check("UTF-8", "a]]>b", None, "<![CDATA[a]]]]><![CDATA[>b]]>");
         check("UTF-8", "a\r", None, "<![CDATA[a]]>&#13;<![CDATA[]]>");
         check("US-ASCII", "aéb", None, "<![CDATA[a]]>&#233;<![CDATA[b]]>");

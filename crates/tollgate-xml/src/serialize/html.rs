@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::escape::{Place, escaped};
+use super::escape::{Slot, escaped};
 use super::layout::own_declarations;
 use super::{Bytes, Method, OutputSettings};
 use crate::error::Error;
@@ -158,7 +158,7 @@ impl<'d> HtmlWriter<'d> {
             NodeKind::Element => self.element(node)?,
             NodeKind::Text => {
                 let is_raw = self.raw.binary_search(&node).is_ok() || self.is_in_script(node);
-                if is_raw { self.bytes.push_bare(value) } else { escaped(&mut self.bytes, value, Place::Content) }
+                if is_raw { self.bytes.push_bare(value) } else { escaped(&mut self.bytes, value, Slot::Content) }
             }
             NodeKind::Comment => {
                 self.bytes.push("<!--");
@@ -228,7 +228,7 @@ impl<'d> HtmlWriter<'d> {
                 self.bytes.push_bare(prefix);
             }
             self.bytes.push("=\"");
-            escaped(&mut self.bytes, uri, Place::Attribute);
+            escaped(&mut self.bytes, uri, Slot::Attribute);
             self.bytes.push("\"");
         }
         for attribute in document.attributes(element) {
@@ -283,9 +283,9 @@ impl<'d> HtmlWriter<'d> {
         }
         self.bytes.push("=\"");
         if is_html && ADDRESSES.contains(&&*lower_case) && lower_case != "name" {
-            escaped(&mut self.bytes, &address(value), Place::HtmlAttribute);
+            escaped(&mut self.bytes, &address(value), Slot::HtmlAttribute);
         } else {
-            escaped(&mut self.bytes, value, Place::HtmlAttribute);
+            escaped(&mut self.bytes, value, Slot::HtmlAttribute);
         }
         self.bytes.push("\"");
     }

@@ -11,6 +11,7 @@ mod xml;
 pub(crate) use self::layout::write_tree;
 pub(crate) use self::xml::XmlWriter;
 use crate::budget::exceeded;
+use crate::characters::is_latin1;
 use crate::error::{Error, ErrorKind};
 
 /// How a result is written: what `xsl:output` says.
@@ -63,11 +64,6 @@ impl OutputSettings {
     pub fn encoding(&self) -> &str {
         self.encoding.as_deref().unwrap_or("UTF-8")
     }
-}
-
-/// Whether a name is one of those of ISO-8859-1.
-pub(crate) fn is_latin1(encoding: &str) -> bool {
-    ["ISO-8859-1", "ISO_8859-1", "LATIN1", "L1"].iter().any(|name| encoding.eq_ignore_ascii_case(name))
 }
 
 /// Bytes of a result in its encoding, kept within the budget.

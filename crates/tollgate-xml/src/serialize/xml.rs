@@ -1,6 +1,6 @@
 //! The output method xml (XSLT 1.0, section 16.1), written as it is made; the method text is the same without markup.
 
-use super::escape::{Place, escaped, sections};
+use super::escape::{Slot, escaped, sections};
 use super::{Bytes, OutputSettings};
 use crate::error::Error;
 
@@ -11,14 +11,14 @@ pub(crate) struct XmlWriter {
     tags: Tags,
     /// Names of the open elements behind each other, as written, and where each begins.
     names: String,
-    name_starts: Vec<Open>,
+    name_starts: Vec<OpenTag>,
     cdata: Vec<(String, String)>,
     doctype: Option<(Option<String>, String)>,
     seen_element: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenTag {
     name_start: usize,
     is_cdata: bool,
 }
@@ -103,7 +103,7 @@ impl XmlWriter {
         }
         let is_cdata = !self.cdata.is_empty()
             && self.cdata.iter().any(|(cdata_uri, cdata_local)| cdata_local == local && cdata_uri == uri);
-        self.name_starts.push(Open { name_start, is_cdata });
+        self.name_starts.push(OpenTag { name_start, is_cdata });
         self.bytes.push("<");
         self.bytes.push_bare(&self.names[name_start..]);
         self.tags = Tags::Unended;
@@ -140,7 +140,7 @@ impl XmlWriter {
             self.bytes.push_bare(prefix);
         }
         self.bytes.push("=\"");
-        escaped(&mut self.bytes, uri, Place::Attribute);
+        escaped(&mut self.bytes, uri, Slot::Attribute);
         self.bytes.push("\"");
     }
 
@@ -156,7 +156,7 @@ impl XmlWriter {
         }
         self.bytes.push_bare(local);
         self.bytes.push("=\"");
-        escaped(&mut self.bytes, value, Place::Attribute);
+        escaped(&mut self.bytes, value, Slot::Attribute);
         self.bytes.push("\"");
     }
 
@@ -182,8 +182,8 @@ impl XmlWriter {
         }
         self.end_tag_start();
         match self.name_starts.last() {
-            Some(Open { is_cdata: true, .. }) => sections(&mut self.bytes, text),
-            _ => escaped(&mut self.bytes, text, Place::Content),
+            Some(OpenTag { is_cdata: true, .. }) => sections(&mut self.bytes, text),
+            _ => escaped(&mut self.bytes, text, Slot::Content),
         }
         self.bytes.check()
     }

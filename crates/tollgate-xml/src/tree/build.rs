@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::scope::{Link, NO_LINK, ROOT_SCOPE};
-use super::{Document, NodeId, NodeKind, Place, Record};
+use super::{Backing, Document, NodeId, NodeKind, Record};
 use crate::budget::{Budget, PREFIXES_MAX, exceeded};
 use crate::error::Error;
 use crate::names::{Name, Names, Namespace, Prefix, number};
@@ -16,7 +16,7 @@ use crate::names::{Name, Names, Namespace, Prefix, number};
 #[derive(Debug)]
 pub(crate) struct Builder<'s> {
     document: Document<'s>,
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     /// For each prefix the number of its innermost declaration; empty while there are few declarations.
     innermost: Vec<u32>,
     nodes_max: usize,
@@ -25,12 +25,12 @@ pub(crate) struct Builder<'s> {
 
 /// An element that is not closed yet, or the root.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenNode {
     node: NodeId,
     last_child: Option<NodeId>,
     scope: u32,
     /// Whether its source says what it holds.
-    place: Place,
+    place: Backing,
 }
 
 /// So many declarations are looked through for what a prefix means; a message has a handful.
@@ -73,10 +73,10 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    fn placed(self) -> (Place, Range<usize>) {
+    fn placed(self) -> (Backing, Range<usize>) {
         match self {
-            Value::Source(span) => (Place::Source, span),
-            Value::Beside(span) => (Place::Beside, span),
+            Value::Source(span) => (Backing::Source, span),
+            Value::Beside(span) => (Backing::Beside, span),
         }
     }
 }
@@ -122,7 +122,7 @@ impl<'s> Builder<'s> {
         };
         document.records.push(Record {
             kind: NodeKind::Root,
-            place: Place::Beside,
+            place: Backing::Beside,
             prefix: 0,
             name: Name(0),
             parent: NodeId::ROOT,
@@ -132,7 +132,7 @@ impl<'s> Builder<'s> {
             end: 0,
             scope: ROOT_SCOPE,
         });
-        let root = Open { node: NodeId::ROOT, last_child: None, scope: ROOT_SCOPE, place: Place::Beside };
+        let root = OpenNode { node: NodeId::ROOT, last_child: None, scope: ROOT_SCOPE, place: Backing::Beside };
         let mut open = Vec::with_capacity(16);
         open.push(root);
         Builder { document, open, innermost: Vec::new(), nodes_max: budget.nodes_max, depth_max: budget.depth_max }
@@ -163,11 +163,11 @@ impl<'s> Builder<'s> {
         &mut self.document.unescaped
     }
 
-    fn top(&self) -> &Open {
+    fn top(&self) -> &OpenNode {
         self.open.last().expect("the root is never closed")
     }
 
-    fn top_mut(&mut self) -> &mut Open {
+    fn top_mut(&mut self) -> &mut OpenNode {
         self.open.last_mut().expect("the root is never closed")
     }
 
@@ -176,7 +176,7 @@ impl<'s> Builder<'s> {
         kind: NodeKind,
         prefix: Prefix,
         name: Name,
-        place: Place,
+        place: Backing,
         span: Range<usize>,
     ) -> Result<NodeId, Error> {
         let records = &mut self.document.records;
@@ -211,12 +211,12 @@ impl<'s> Builder<'s> {
             return Err(exceeded("elements in each other", self.depth_max as u64));
         }
         let place = match origin {
-            Origin::Source => Place::Source,
-            Origin::Made => Place::Beside,
+            Origin::Source => Backing::Source,
+            Origin::Made => Backing::Beside,
         };
         let scope = self.top().scope;
         let node = self.push(NodeKind::Element, Prefix::NONE, Name(0), place, source_start..source_start)?;
-        self.open.push(Open { node, last_child: None, scope, place });
+        self.open.push(OpenNode { node, last_child: None, scope, place });
         Ok(())
     }
 
@@ -305,7 +305,7 @@ impl<'s> Builder<'s> {
 
     /// Says that the source of the open elements does not say what they hold.
     pub(crate) fn departs_from_source(&mut self) {
-        self.top_mut().place = Place::Beside;
+        self.top_mut().place = Backing::Beside;
     }
 
     /// Closes the innermost element, whose source ends before `source_end`.
@@ -316,7 +316,7 @@ impl<'s> Builder<'s> {
         record.behind = behind;
         record.place = closed.place;
         record.end = number(source_end);
-        if closed.place == Place::Beside {
+        if closed.place == Backing::Beside {
             self.departs_from_source();
         }
         if !self.innermost.is_empty() {

@@ -6,6 +6,7 @@
 mod axes;
 mod build;
 mod isolate;
+pub(crate) mod place;
 mod scope;
 mod text;
 
@@ -13,6 +14,7 @@ use std::borrow::Cow;
 
 pub use self::axes::{Ancestors, Attributes, Children, Descendants};
 pub(crate) use self::build::{Builder, Origin, Spare, Value};
+pub use self::place::Place;
 pub use self::scope::{Declaration, NamespacesInScope};
 
 use crate::names::{Name, Names, Namespace, Prefix};
@@ -71,7 +73,7 @@ pub struct Document<'s> {
 struct Record {
     kind: NodeKind,
     /// Where `start..end` points, and whether the source can be copied for it.
-    place: Place,
+    place: Backing,
     /// Of elements and attributes.
     prefix: u16,
     /// Expanded name of elements and attributes, target of processing instructions.
@@ -88,9 +90,9 @@ struct Record {
     scope: u32,
 }
 
-/// Where the bytes of a record stand.
+/// Which text holds the bytes of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Backing {
     /// In the source, exactly as they mean.
     Source,
     /// In the texts beside it. Of an element: it cannot be copied from the source.
@@ -98,63 +100,6 @@ enum Place {
 }
 
 impl<'s> Document<'s> {
-    /// Reads a document with the default [`Options`](crate::Options): no document type, the default budget.
-    ///
-    /// ```
-    /// let document = tollgate_xml::Document::parse("<a><b>text</b></a>")?;
-    /// let element = document.document_element().expect("a document has an element");
-    /// assert_eq!(document.local_name(element), "a");
-    /// assert_eq!(document.string_value(element), "text");
-    /// # Ok::<(), tollgate_xml::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Where the text is not well-formed, with the place.
-    pub fn parse(source: &'s str) -> Result<Document<'s>, crate::Error> {
-        crate::parse::parse(source, &crate::Options::default())
-    }
-
-    /// Reads a document.
-    ///
-    /// # Errors
-    /// As [`Document::parse`], and where the budget of `options` is exceeded.
-    pub fn parse_with(source: &'s str, options: &crate::Options<'_>) -> Result<Document<'s>, crate::Error> {
-        crate::parse::parse(source, options)
-    }
-
-    /// Reads a document of any encoding that its byte order mark or its declaration names; UTF-8 is not copied.
-    ///
-    /// # Errors
-    /// As [`Document::parse_with`], and where the encoding is unknown or broken.
-    pub fn parse_bytes(source: &'s [u8], options: &crate::Options<'_>) -> Result<Document<'s>, crate::Error> {
-        crate::parse::parse_bytes(source, options)
-    }
-
-    /// The text of a document's bytes, in the encoding that a byte order mark or its declaration names; UTF-8 is not copied.
-    ///
-    /// # Errors
-    /// Where the encoding is unknown or broken.
-    pub fn decode(source: &[u8]) -> Result<Cow<'_, str>, crate::Error> {
-        crate::parse::decode(source)
-    }
-
-    /// The text of a document's bytes, where whatever brought them names their encoding, as `charset` of a `Content-Type`
-    /// does: a byte order mark goes before it, and it before the declaration (RFC 7303, section 3).
-    ///
-    /// # Errors
-    /// As [`Document::decode`].
-    pub fn decode_as<'b>(source: &'b [u8], charset: &str) -> Result<Cow<'b, str>, crate::Error> {
-        crate::parse::decode_as(source, charset)
-    }
-
-    /// The string-value of what an expression found, a namespace node among it.
-    pub fn place_value(&self, place: crate::xpath::Place) -> Cow<'_, str> {
-        match place.stored() {
-            Some(node) => self.string_value(node),
-            None => Cow::Borrowed(crate::xpath::nodes::namespace(self, place).map_or("", |(_, uri)| uri)),
-        }
-    }
-
     /// The one element under the root; `None` in a fragment without any.
     pub fn document_element(&self) -> Option<NodeId> {
         self.children(NodeId::ROOT).find(|node| self.kind(*node) == NodeKind::Element)
@@ -264,14 +209,14 @@ impl<'s> Document<'s> {
     /// document type, nothing left out.
     pub fn source_of(&self, element: NodeId) -> Option<&str> {
         let record = self.record(element);
-        (record.kind == NodeKind::Element && record.place == Place::Source)
+        (record.kind == NodeKind::Element && record.place == Backing::Source)
             .then(|| &self.source[record.start as usize..record.end as usize])
     }
 
     /// Where in the source a node begins, or an attribute's value; `None` where it does not stand there as it is.
     pub fn source_offset(&self, node: NodeId) -> Option<usize> {
         let record = self.record(node);
-        let is_there = record.kind == NodeKind::Element || record.place == Place::Source;
+        let is_there = record.kind == NodeKind::Element || record.place == Backing::Source;
         (is_there && !self.source.is_empty()).then_some(record.start as usize)
     }
 

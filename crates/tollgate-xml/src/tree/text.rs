@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Document, NodeId, NodeKind, Place};
+use super::{Backing, Document, NodeId, NodeKind};
 
 impl Document<'_> {
     /// The value of an attribute, a text, a comment or a processing instruction; empty for elements and the root.
@@ -12,8 +12,8 @@ impl Document<'_> {
         let (start, end) = (record.start as usize, record.end as usize);
         match (record.kind, record.place) {
             (NodeKind::Root | NodeKind::Element, _) => "",
-            (_, Place::Source) => &self.source[start..end],
-            (_, Place::Beside) => &self.unescaped[start..end],
+            (_, Backing::Source) => &self.source[start..end],
+            (_, Backing::Beside) => &self.unescaped[start..end],
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::tree::{Document, NodeId, NodeKind};
+use crate::tree::{Document, NodeId, NodeKind, Place};
 
 /// An axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,33 +58,6 @@ pub(crate) enum Principal {
     Element,
     Attribute,
     Namespace,
-}
-
-/// A node of a document, a namespace node among them.
-///
-/// The order of its values is that of the document: an element, its namespaces, its attributes, its children.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// The node; of a namespace its element.
-    pub(crate) node: NodeId,
-    /// Zero, or which of the element's namespaces in scope is meant, from one.
-    pub(crate) namespace: u16,
-}
-
-impl Place {
-    /// The node of the tree that it is; `None` for a namespace node, which the tree does not store.
-    pub fn stored(self) -> Option<NodeId> {
-        (self.namespace == 0).then_some(self.node)
-    }
-
-    /// The node, or the element that declares the namespace.
-    pub fn node(self) -> NodeId {
-        self.node
-    }
-
-    pub(crate) fn of(node: NodeId) -> Place {
-        Place { node, namespace: 0 }
-    }
 }
 
 /// Calls `meet` for each node on `axis` as seen from `from`, until it breaks; `pass` is told how many others were passed

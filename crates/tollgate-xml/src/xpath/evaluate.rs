@@ -8,10 +8,11 @@ use super::expression::{Expression, Operation, Path};
 use super::surroundings::Host;
 use super::value::{Text, Value, boolean_text, is_true};
 use super::walk::{Flow, Gathered, Stop, ended};
-use super::{Kind, nodes, number};
+use super::{Kind, number};
 use crate::budget::{Budget, Meter, Stack, exceeded};
 use crate::error::{Error, ErrorKind};
 use crate::forest::{Forest, Item};
+use crate::tree::place;
 
 /// What all evaluations of one run share.
 pub(crate) struct Environment<'e> {
@@ -51,7 +52,7 @@ impl<'e> Environment<'e> {
         let node = item.place.node;
         if item.place.namespace != 0 {
             self.spend(u64::from(document.declarations_around(node)))?;
-            return Ok(Text::Borrowed(nodes::namespace(document, item.place).map_or("", |(_, uri)| uri)));
+            return Ok(Text::Borrowed(place::namespace(document, item.place).map_or("", |(_, uri)| uri)));
         }
         self.spend(VALUE_STEPS + u64::from(document.size(node)))?;
         let text = Text::from(document.string_value(node));

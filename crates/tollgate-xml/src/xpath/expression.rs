@@ -4,8 +4,7 @@
 
 use super::axis::Axis;
 use super::functions::Function;
-use crate::names::{Name, number};
-use crate::tree::Document;
+use crate::forest::NameIndex;
 
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,10 +91,6 @@ pub(crate) enum NodeTest {
     /// A name: its number among the names of the expression.
     Name(NameIndex),
 }
-
-/// The number of a name among those that an expression or a stylesheet names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct NameIndex(pub(crate) u32);
 
 /// A predicate (section 2.4).
 #[derive(Debug, Clone, PartialEq)]
@@ -276,39 +271,5 @@ impl Path {
             };
         }
         true
-    }
-}
-
-/// The expanded names that an expression or a stylesheet names, each once.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct NameTable {
-    names: Vec<(Box<str>, Box<str>)>,
-}
-
-impl NameTable {
-    /// The number of a name, added if it is new.
-    pub(crate) fn index(&mut self, uri: &str, local: &str) -> NameIndex {
-        let known = self.names.iter().position(|(known_uri, known)| **known == *local && **known_uri == *uri);
-        let index = known.unwrap_or_else(|| {
-            self.names.push((uri.into(), local.into()));
-            self.names.len() - 1
-        });
-        NameIndex(number(index))
-    }
-
-    /// A name: its namespace and its local part.
-    pub(crate) fn text(&self, index: NameIndex) -> (&str, &str) {
-        let (uri, local) = &self.names[index.0 as usize];
-        (uri, local)
-    }
-
-    /// How many there are.
-    pub(crate) fn count(&self) -> usize {
-        self.names.len()
-    }
-
-    /// What each name is in a document, if the document has it.
-    pub(crate) fn known_in<'t>(&'t self, document: &'t Document<'_>) -> impl Iterator<Item = Option<Name>> + 't {
-        self.names.iter().map(|(uri, local)| document.find_name(uri, local))
     }
 }

@@ -9,7 +9,6 @@ pub(crate) mod evaluate;
 pub(crate) mod expression;
 mod functions;
 mod lexer;
-pub(crate) mod nodes;
 pub(crate) mod number;
 pub(crate) mod parser;
 pub mod stream;
@@ -19,11 +18,9 @@ mod tests;
 pub(crate) mod value;
 pub(crate) mod walk;
 
-pub use self::axis::Place;
 use self::evaluate::{Context, Environment};
 use self::expression::Expression;
 pub use self::expression::Kind;
-pub(crate) use self::expression::{NameIndex, NameTable};
 use self::stream::Stream;
 use self::surroundings::Nothing;
 use self::surroundings::Prefixes;
@@ -31,8 +28,9 @@ pub(crate) use self::surroundings::{Foreign, Host, StaticContext};
 pub(crate) use self::value::Value;
 use crate::budget::Budget;
 use crate::error::Error;
-use crate::forest::{Forest, Item, NAMES_INLINE};
+use crate::forest::{Forest, Item, NAMES_INLINE, NameTable};
 use crate::parse::Options;
+pub use crate::tree::Place;
 use crate::tree::{Document, NodeId};
 
 /// A compiled expression. It can be shared between threads.

@@ -2,14 +2,13 @@
 //! caller's declarations on the way.
 
 use super::axis::{Axis, Principal};
-use super::expression::{
-    Comparison, Expression, Kind, NameTable, Needs, NodeTest, Operation, Path, Predicate, Start, Step,
-};
+use super::expression::{Comparison, Expression, Kind, Needs, NodeTest, Operation, Path, Predicate, Start, Step};
 use super::functions::Function;
 use super::lexer::{Token, tokens};
 use super::surroundings::{Foreign, StaticContext};
 use crate::budget::{EXPRESSION_DEPTH_MAX, TERMS_MAX};
 use crate::error::{Error, ErrorKind};
+use crate::forest::NameTable;
 
 /// Reads an expression.
 pub(crate) fn parse(text: &str, context: &dyn StaticContext, names: &mut NameTable) -> Result<Expression, Error> {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::error::ErrorKind;
+use crate::tree::place;
 use crate::{Doctype, Options};
 
 const SOURCE: &str = "<!DOCTYPE shop [<!ATTLIST item id ID #IMPLIED>]>\
@@ -35,7 +36,7 @@ fn found(document: &Document<'_>, expression: &str, node: NodeId) -> String {
 /// A node as `name#id`, `@name`, `"text"` and so on.
 fn shown(document: &Document<'_>, place: Place) -> String {
     use crate::tree::NodeKind;
-    let name = nodes::qualified_name(document, place);
+    let name = place::qualified_name(document, place);
     if place.namespace != 0 {
         return format!("xmlns:{name}");
     }

@@ -2,13 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use super::axis::{Axis, Place, Principal, each};
+use super::axis::{Axis, Principal, each};
 use super::evaluate::Context;
 use super::expression::{Needs, NodeTest, Path, Predicate, Start, Step};
-use super::nodes;
 use crate::error::Error;
 use crate::forest::{Item, View};
-use crate::tree::NodeKind;
+use crate::tree::{NodeKind, Place, place};
 
 /// Why a walk ended before its last node.
 #[derive(Debug)]
@@ -359,7 +358,7 @@ impl<'t> Test<'t> {
             return match self {
                 Test::All | Test::Principal(Principal::Namespace) => true,
                 Test::Prefix(expected) => {
-                    nodes::namespace(document, place).is_some_and(|(prefix, _)| prefix == expected)
+                    place::namespace(document, place).is_some_and(|(prefix, _)| prefix == expected)
                 }
                 _ => false,
             };

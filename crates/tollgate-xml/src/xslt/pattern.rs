@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use crate::error::{Error, ErrorKind};
+use crate::forest::NameIndex;
 use crate::forest::{Item, View};
-use crate::tree::{NodeId, NodeKind};
-use crate::xpath::Place;
+use crate::tree::{NodeId, NodeKind, Place};
 use crate::xpath::axis::Axis;
 use crate::xpath::evaluate::Context;
-use crate::xpath::expression::{Expression, NameIndex, Needs, NodeTest, Path, Start, Step};
+use crate::xpath::expression::{Expression, Needs, NodeTest, Path, Start, Step};
 use crate::xpath::walk::{Test, ended};
 
 use super::functions::{CURRENT, function_of};

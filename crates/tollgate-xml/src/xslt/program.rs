@@ -8,8 +8,8 @@ use super::pattern::Pattern;
 use super::result::Escaping;
 use super::rules::Rules;
 use crate::error::Error;
+use crate::forest::NameTable;
 use crate::serialize::OutputSettings;
-use crate::xpath::NameTable;
 use crate::xpath::expression::Expression;
 
 /// A name with its namespace: namespace first.

@@ -1,9 +1,9 @@
 //! Which template rule a node gets (XSLT 1.0, section 5.5): a table by kind and name, each row in order of preference.
 
 use crate::error::Error;
+use crate::forest::NameIndex;
 use crate::forest::{Item, View};
 use crate::tree::NodeKind;
-use crate::xpath::NameIndex;
 use crate::xpath::evaluate::Context;
 
 use super::pattern::{Alternative, Subject};

@@ -6,11 +6,9 @@ use super::Function;
 use crate::XML_NAMESPACE;
 use crate::error::Error;
 use crate::forest::Item;
-use crate::tree::NodeKind;
-use crate::xpath::axis::Place;
+use crate::tree::{NodeKind, Place, place};
 use crate::xpath::evaluate::Context;
 use crate::xpath::expression::Expression;
-use crate::xpath::nodes;
 use crate::xpath::value::{Text, Value};
 
 impl<'e> Context<'e, '_> {
@@ -42,10 +40,10 @@ impl<'e> Context<'e, '_> {
             self.environment.spend(u64::from(document.declarations_around(item.place.node)))?;
         }
         Ok(match function {
-            Function::LocalName => Text::Borrowed(nodes::local_name(document, item.place)),
-            Function::NamespaceUri => Text::Borrowed(nodes::namespace_uri(document, item.place)),
+            Function::LocalName => Text::Borrowed(place::local_name(document, item.place)),
+            Function::NamespaceUri => Text::Borrowed(place::namespace_uri(document, item.place)),
             _ => {
-                let name = Text::from(nodes::qualified_name(document, item.place));
+                let name = Text::from(place::qualified_name(document, item.place));
                 self.environment.meter.copy(name.len())?;
                 name
             }

@@ -2,8 +2,9 @@
 //! the condition stands over truths that the paths find.
 
 use super::super::axis::Axis;
-use super::super::expression::{Comparison, Expression, NameTable, NodeTest, Path, Start, Step};
+use super::super::expression::{Comparison, Expression, NodeTest, Path, Start, Step};
 use super::super::functions::Function;
+use crate::forest::NameTable;
 
 /// Steps of all paths together: the bits of a word.
 const STEPS_MAX: u32 = u64::BITS;

@@ -18,7 +18,8 @@ mod scan;
 mod tests;
 
 use self::automaton::Automaton;
-use super::expression::{Expression, NameTable};
+use super::expression::Expression;
+use crate::forest::NameTable;
 use crate::parse::Options;
 
 /// A condition that is answered while a message is read. It can be shared between threads.

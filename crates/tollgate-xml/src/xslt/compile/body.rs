@@ -2,7 +2,7 @@
 
 use super::scope::BodyScope;
 use super::vocabulary::Role;
-use super::{Compiler, Place};
+use super::{Compiler, SourceNode};
 use crate::error::Error;
 use crate::xslt::XSLT;
 use crate::xslt::program::{Action, Argument, Binding, Block, ExpandedName, Instruction, Sort};
@@ -12,7 +12,7 @@ impl Compiler<'_> {
     /// The parameters at the beginning of a template; they are instructions of its body too.
     pub(super) fn parameters(
         &mut self,
-        place: Place,
+        place: SourceNode,
         scope: &mut BodyScope,
     ) -> Result<Vec<(ExpandedName, u32)>, Error> {
         let mut parameters: Vec<(ExpandedName, u32)> = Vec::new();
@@ -31,14 +31,14 @@ impl Compiler<'_> {
     }
 
     /// What stands in an element, as instructions. Variables end with it.
-    pub(super) fn body(&mut self, place: Place, scope: &mut BodyScope) -> Result<Block, Error> {
+    pub(super) fn body(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Block, Error> {
         self.body_behind(place, scope, &[])
     }
 
     /// As [`Compiler::body`], without the elements of these names, which stand before everything else.
     pub(super) fn body_behind(
         &mut self,
-        place: Place,
+        place: SourceNode,
         scope: &mut BodyScope,
         skipped: &[&str],
     ) -> Result<Block, Error> {
@@ -70,7 +70,7 @@ impl Compiler<'_> {
         Ok(block)
     }
 
-    fn parameter(&mut self, place: Place, scope: &mut BodyScope) -> Result<Instruction, Error> {
+    fn parameter(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Instruction, Error> {
         self.is_known(place, Role::Part)?;
         let name = self.required_name(place)?;
         let value = self.binding(place, scope)?;
@@ -79,7 +79,7 @@ impl Compiler<'_> {
     }
 
     /// `xsl:variable` in a template.
-    pub(super) fn variable(&mut self, place: Place, scope: &mut BodyScope) -> Result<Action, Error> {
+    pub(super) fn variable(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Action, Error> {
         let name = self.required_name(place)?;
         if scope.has(&name) {
             return Err(self.wrong(place, format!("`{}` is declared already", name.1)));
@@ -89,7 +89,7 @@ impl Compiler<'_> {
     }
 
     /// The value of a variable or parameter (section 11.2).
-    pub(super) fn binding(&mut self, place: Place, scope: &mut BodyScope) -> Result<Binding, Error> {
+    pub(super) fn binding(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Binding, Error> {
         let select = self.attribute(place, "select");
         let is_empty = self.children(place).next().is_none();
         match select {
@@ -106,7 +106,7 @@ impl Compiler<'_> {
     /// The `xsl:with-param` of an element, which may hold nothing else but the elements in `others`.
     pub(super) fn arguments(
         &mut self,
-        place: Place,
+        place: SourceNode,
         scope: &mut BodyScope,
         others: &[&str],
     ) -> Result<Vec<Argument>, Error> {
@@ -129,7 +129,7 @@ impl Compiler<'_> {
     }
 
     /// The `xsl:sort` of an element.
-    pub(super) fn sorts(&mut self, place: Place, scope: &mut BodyScope) -> Result<Vec<Sort>, Error> {
+    pub(super) fn sorts(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Vec<Sort>, Error> {
         let mut sorts = Vec::new();
         for child in self.children(place).collect::<Vec<_>>() {
             if !self_is(self, child, "sort") {
@@ -156,7 +156,7 @@ impl Compiler<'_> {
     }
 
     /// A text of the stylesheet.
-    pub(super) fn text(&self, place: Place) -> Option<Instruction> {
+    pub(super) fn text(&self, place: SourceNode) -> Option<Instruction> {
         let text = self.document(place).value(place.node);
         (!text.is_empty())
             .then(|| Instruction { spot: self.spot(place), action: Action::Text(text.into(), Escaping::Enabled) })
@@ -164,7 +164,7 @@ impl Compiler<'_> {
 }
 
 /// Whether an element is the one of XSLT of this name.
-pub(super) fn self_is(compiler: &Compiler<'_>, place: Place, name: &str) -> bool {
+pub(super) fn self_is(compiler: &Compiler<'_>, place: SourceNode, name: &str) -> bool {
     let document = compiler.document(place);
     document.local_name(place.node) == name && document.namespace_uri(place.node) == XSLT
 }

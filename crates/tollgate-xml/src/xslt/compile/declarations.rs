@@ -4,7 +4,7 @@
 use super::body::self_is;
 use super::scope::BodyScope;
 use super::vocabulary::Role;
-use super::{Alias, Compiler, Place, TopLevel};
+use super::{Alias, Compiler, SourceNode, TopLevel};
 use crate::error::Error;
 use crate::serialize::Method;
 use crate::xslt::program::{
@@ -46,7 +46,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn key(&mut self, place: Place) -> Result<(), Error> {
+    pub(super) fn key(&mut self, place: SourceNode) -> Result<(), Error> {
         self.check_empty(place)?;
         let name = self.required_name(place)?;
         let pattern = self.pattern(place, "match", self.required(place, "match"))?;
@@ -73,7 +73,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn namespace_alias(&mut self, place: Place) -> Result<(), Error> {
+    pub(super) fn namespace_alias(&mut self, place: SourceNode) -> Result<(), Error> {
         self.is_known(place, Role::TopLevel)?;
         self.check_empty(place)?;
         let document = self.document(place);
@@ -143,7 +143,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn method(&self, place: Place, text: &str) -> Result<Option<Method>, Error> {
+    fn method(&self, place: SourceNode, text: &str) -> Result<Option<Method>, Error> {
         match text {
             "xml" => Ok(Some(Method::Xml)),
             "html" => Ok(Some(Method::Html)),

@@ -1,7 +1,7 @@
 //! The attributes of an element of XSLT: that it has those it needs and no others, and what they say.
 
 use super::vocabulary::{self, Role};
-use super::{Compiler, Place};
+use super::{Compiler, SourceNode};
 use crate::characters::split_name;
 use crate::error::Error;
 use crate::tree::NodeKind;
@@ -10,7 +10,7 @@ use crate::xslt::program::ExpandedName;
 
 impl<'d> Compiler<'d> {
     /// The value of an attribute without a namespace.
-    pub(super) fn attribute(&self, place: Place, name: &str) -> Option<&'d str> {
+    pub(super) fn attribute(&self, place: SourceNode, name: &str) -> Option<&'d str> {
         let document = self.document(place);
         let mut attributes = document.attributes(place.node);
         let found =
@@ -19,7 +19,7 @@ impl<'d> Compiler<'d> {
     }
 
     /// Where the value of an attribute begins in the module, if it stands there as it is.
-    pub(super) fn attribute_offset(&self, place: Place, name: &str) -> Option<usize> {
+    pub(super) fn attribute_offset(&self, place: SourceNode, name: &str) -> Option<usize> {
         let document = self.document(place);
         let mut attributes = document.attributes(place.node);
         let found =
@@ -28,12 +28,12 @@ impl<'d> Compiler<'d> {
     }
 
     /// The value of an attribute that the element has for sure: [`Compiler::is_known`] has looked.
-    pub(super) fn required(&self, place: Place, name: &str) -> &'d str {
+    pub(super) fn required(&self, place: SourceNode, name: &str) -> &'d str {
         self.attribute(place, name).unwrap_or_default()
     }
 
     /// `yes` or `no`.
-    pub(super) fn yes_or_no(&self, place: Place, name: &str) -> Result<Option<bool>, Error> {
+    pub(super) fn yes_or_no(&self, place: SourceNode, name: &str) -> Result<Option<bool>, Error> {
         match self.attribute(place, name).map(str::trim) {
             None => Ok(None),
             Some("yes") => Ok(Some(true)),
@@ -43,11 +43,11 @@ impl<'d> Compiler<'d> {
     }
 
     /// The name in an attribute; without a prefix it is in no namespace (section 2.4).
-    pub(super) fn name_attribute(&self, place: Place, attribute: &str) -> Result<Option<ExpandedName>, Error> {
+    pub(super) fn name_attribute(&self, place: SourceNode, attribute: &str) -> Result<Option<ExpandedName>, Error> {
         self.attribute(place, attribute).map(|text| self.expanded(place, text.trim())).transpose()
     }
 
-    pub(super) fn required_name(&self, place: Place) -> Result<ExpandedName, Error> {
+    pub(super) fn required_name(&self, place: SourceNode) -> Result<ExpandedName, Error> {
         match self.name_attribute(place, "name")? {
             Some(name) => Ok(name),
             None => Err(self.wrong(place, format!("`xsl:{}` needs the attribute `name`", self.local_name(place)))),
@@ -55,7 +55,7 @@ impl<'d> Compiler<'d> {
     }
 
     /// A name with its prefix resolved.
-    pub(super) fn expanded(&self, place: Place, text: &str) -> Result<ExpandedName, Error> {
+    pub(super) fn expanded(&self, place: SourceNode, text: &str) -> Result<ExpandedName, Error> {
         let Some((prefix, local)) = split_name(text) else {
             return Err(self.wrong(place, format!("`{text}` is no name")));
         };
@@ -70,7 +70,7 @@ impl<'d> Compiler<'d> {
 
     /// Whether what is not known may be from a later version here: the nearest element that says a version says one beyond
     /// 1.0 (section 2.5).
-    pub(super) fn is_forwards(&self, place: Place) -> bool {
+    pub(super) fn is_forwards(&self, place: SourceNode) -> bool {
         let document = self.document(place);
         let version = std::iter::once(place.node).chain(document.ancestors(place.node)).find_map(|element| {
             if document.kind(element) != NodeKind::Element {
@@ -93,7 +93,7 @@ impl<'d> Compiler<'d> {
 
     /// Whether an element of XSLT is one of 1.0 in its place, with the attributes that it needs and no others; `false` where
     /// it is none and may be from a later version.
-    pub(super) fn is_known(&self, place: Place, role: Role) -> Result<bool, Error> {
+    pub(super) fn is_known(&self, place: SourceNode, role: Role) -> Result<bool, Error> {
         let name = self.local_name(place);
         let forwards = self.is_forwards(place);
         let Some(element) = vocabulary::known(name) else {
@@ -139,7 +139,7 @@ impl<'d> Compiler<'d> {
     }
 
     /// That an element has no content.
-    pub(super) fn check_empty(&self, place: Place) -> Result<(), Error> {
+    pub(super) fn check_empty(&self, place: SourceNode) -> Result<(), Error> {
         match self.document(place).first_child(place.node) {
             None => Ok(()),
             Some(_) => Err(self.wrong(place, format!("`xsl:{}` is empty", self.local_name(place)))),
@@ -147,21 +147,21 @@ impl<'d> Compiler<'d> {
     }
 
     /// The elements in an element; comments and processing instructions mean nothing.
-    pub(super) fn children(&self, place: Place) -> impl Iterator<Item = Place> + use<'d> {
+    pub(super) fn children(&self, place: SourceNode) -> impl Iterator<Item = SourceNode> + use<'d> {
         let document = self.document(place);
         let module = place.module;
         document
             .children(place.node)
             .filter(|node| matches!(document.kind(*node), NodeKind::Element | NodeKind::Text))
-            .map(move |node| Place { module, node })
+            .map(move |node| SourceNode { module, node })
     }
 
-    pub(super) fn is_text(&self, place: Place) -> bool {
+    pub(super) fn is_text(&self, place: SourceNode) -> bool {
         self.document(place).kind(place.node) == NodeKind::Text
     }
 
     /// The named sets of attributes in an attribute (section 7.1.4).
-    pub(super) fn attribute_sets(&self, place: Place, list: Option<&str>) -> Result<Vec<u32>, Error> {
+    pub(super) fn attribute_sets(&self, place: SourceNode, list: Option<&str>) -> Result<Vec<u32>, Error> {
         let names = list.unwrap_or_default().split_ascii_whitespace();
         let sets = names.map(|name| {
             let expanded = self.expanded(place, name)?;

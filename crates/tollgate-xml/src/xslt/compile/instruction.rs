@@ -3,7 +3,7 @@
 use super::body::self_is;
 use super::scope::BodyScope;
 use super::vocabulary::Role;
-use super::{Compiler, Place};
+use super::{Compiler, SourceNode};
 use crate::error::{Error, ErrorKind};
 use crate::xslt::numbering::Level;
 use crate::xslt::program::{
@@ -14,7 +14,11 @@ use crate::xslt::result::Escaping;
 
 impl Compiler<'_> {
     /// What a text or an element in a template does; nothing where it is from a later version and has no place.
-    pub(super) fn instruction(&mut self, place: Place, scope: &mut BodyScope) -> Result<Option<Instruction>, Error> {
+    pub(super) fn instruction(
+        &mut self,
+        place: SourceNode,
+        scope: &mut BodyScope,
+    ) -> Result<Option<Instruction>, Error> {
         if self.is_text(place) {
             return Ok(self.text(place));
         }
@@ -39,7 +43,7 @@ impl Compiler<'_> {
     }
 
     /// What is not known: its `xsl:fallback` elements, or an error when it is run (section 15).
-    fn fallback(&mut self, place: Place, scope: &mut BodyScope, message: String) -> Result<Action, Error> {
+    fn fallback(&mut self, place: SourceNode, scope: &mut BodyScope, message: String) -> Result<Action, Error> {
         let mut blocks: Option<Block> = None;
         for child in self.children(place).collect::<Vec<_>>() {
             if self_is(self, child, "fallback") {
@@ -52,7 +56,7 @@ impl Compiler<'_> {
         Ok(Action::Fallback(blocks, error))
     }
 
-    fn xslt(&mut self, place: Place, scope: &mut BodyScope) -> Result<Option<Action>, Error> {
+    fn xslt(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Option<Action>, Error> {
         Ok(Some(match self.local_name(place) {
             "apply-imports" => {
                 self.check_empty(place)?;
@@ -112,7 +116,7 @@ impl Compiler<'_> {
         }))
     }
 
-    fn escaping(&self, place: Place) -> Result<Escaping, Error> {
+    fn escaping(&self, place: SourceNode) -> Result<Escaping, Error> {
         Ok(match self.yes_or_no(place, "disable-output-escaping")? {
             Some(true) => Escaping::Disabled,
             Some(false) | None => Escaping::Enabled,
@@ -121,7 +125,7 @@ impl Compiler<'_> {
 
     fn required_expression(
         &mut self,
-        place: Place,
+        place: SourceNode,
         attribute: &str,
         scope: &BodyScope,
     ) -> Result<crate::xpath::expression::Expression, Error> {
@@ -129,7 +133,12 @@ impl Compiler<'_> {
         self.expression(place, attribute, text, scope)
     }
 
-    fn required_template(&mut self, place: Place, attribute: &str, scope: &BodyScope) -> Result<ValueTemplate, Error> {
+    fn required_template(
+        &mut self,
+        place: SourceNode,
+        attribute: &str,
+        scope: &BodyScope,
+    ) -> Result<ValueTemplate, Error> {
         let text = self.required(place, attribute);
         let offset = self.attribute_offset(place, attribute);
         self.value_template(place, text, offset, scope)
@@ -137,7 +146,7 @@ impl Compiler<'_> {
 
     fn optional_template(
         &mut self,
-        place: Place,
+        place: SourceNode,
         attribute: &str,
         scope: &BodyScope,
     ) -> Result<Option<ValueTemplate>, Error> {
@@ -147,7 +156,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn apply_templates(&mut self, place: Place, scope: &mut BodyScope) -> Result<Action, Error> {
+    fn apply_templates(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Action, Error> {
         let select = match self.attribute(place, "select") {
             Some(text) => Some(self.expression(place, "select", text, scope)?),
             None => None,
@@ -159,7 +168,7 @@ impl Compiler<'_> {
         Ok(Action::ApplyTemplates(Box::new(ApplyTemplates { select, mode, sorts, arguments })))
     }
 
-    fn call_template(&mut self, place: Place, scope: &mut BodyScope) -> Result<Action, Error> {
+    fn call_template(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Action, Error> {
         let name = self.required_name(place)?;
         let Some((template, _)) = self.named_templates.get(&name).copied() else {
             return Err(self.wrong(place, format!("there is no template of the name `{}`", name.1)));
@@ -168,7 +177,7 @@ impl Compiler<'_> {
         Ok(Action::CallTemplate(template, arguments))
     }
 
-    fn choose(&mut self, place: Place, scope: &mut BodyScope) -> Result<Action, Error> {
+    fn choose(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Action, Error> {
         let mut whens = Vec::new();
         let mut otherwise = None;
         for child in self.children(place).collect::<Vec<_>>() {
@@ -193,7 +202,7 @@ impl Compiler<'_> {
         Ok(Action::Choose(whens, otherwise.unwrap_or_default()))
     }
 
-    fn made_element(&mut self, place: Place, scope: &mut BodyScope) -> Result<Action, Error> {
+    fn made_element(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Action, Error> {
         Ok(Action::Element(Box::new(MadeElement {
             name: self.required_template(place, "name", scope)?,
             namespace: self.optional_template(place, "namespace", scope)?,
@@ -203,7 +212,7 @@ impl Compiler<'_> {
         })))
     }
 
-    pub(super) fn made_attribute(&mut self, place: Place, scope: &mut BodyScope) -> Result<Action, Error> {
+    pub(super) fn made_attribute(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Action, Error> {
         Ok(Action::Attribute(Box::new(MadeAttribute {
             name: self.required_template(place, "name", scope)?,
             namespace: self.optional_template(place, "namespace", scope)?,
@@ -212,7 +221,7 @@ impl Compiler<'_> {
         })))
     }
 
-    fn number(&mut self, place: Place, scope: &mut BodyScope) -> Result<Action, Error> {
+    fn number(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Action, Error> {
         self.check_empty(place)?;
         let level = match self.attribute(place, "level") {
             None | Some("single") => Level::Single,

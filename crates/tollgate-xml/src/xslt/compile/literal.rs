@@ -2,7 +2,7 @@
 //! those that stand for others.
 
 use super::scope::BodyScope;
-use super::{Compiler, Place};
+use super::{Compiler, SourceNode};
 use crate::error::Error;
 use crate::names::XML_NAMESPACE;
 use crate::tree::NodeKind;
@@ -11,7 +11,7 @@ use crate::xslt::program::{Action, Declarations, Literal, LiteralName};
 
 impl Compiler<'_> {
     /// A literal result element.
-    pub(super) fn literal(&mut self, place: Place, scope: &mut BodyScope) -> Result<Action, Error> {
+    pub(super) fn literal(&mut self, place: SourceNode, scope: &mut BodyScope) -> Result<Action, Error> {
         let document = self.document(place);
         let outer_forwards = scope.forwards;
         scope.forwards = self.is_forwards(place);
@@ -46,7 +46,7 @@ impl Compiler<'_> {
                 }
                 continue;
             }
-            let attribute = Place { node, ..place };
+            let attribute = SourceNode { node, ..place };
             let offset = document.source_offset(node);
             let value = self.value_template(place, text, offset, scope)?;
             attributes.push((self.literal_name(attribute), value));
@@ -58,7 +58,7 @@ impl Compiler<'_> {
     }
 
     /// The name of an element or attribute as it will stand in the result.
-    fn literal_name(&self, place: Place) -> LiteralName {
+    fn literal_name(&self, place: SourceNode) -> LiteralName {
         let document = self.document(place);
         let (prefix, uri) = (document.prefix(place.node), document.namespace_uri(place.node));
         let local = document.local_name(place.node).into();
@@ -78,7 +78,7 @@ impl Compiler<'_> {
 
     /// Namespaces that are not copied: XSLT's own, those of extensions, those that are excluded by name here or further
     /// out.
-    fn excluded(&self, place: Place) -> Result<Vec<String>, Error> {
+    fn excluded(&self, place: SourceNode) -> Result<Vec<String>, Error> {
         let document = self.document(place);
         let mut excluded = vec![XSLT.to_owned()];
         let around = std::iter::once(place.node).chain(document.ancestors(place.node));
@@ -108,7 +108,7 @@ impl Compiler<'_> {
     }
 
     /// Whether an element is an instruction of an extension (section 14.1): its namespace is declared to be one.
-    pub(super) fn is_extension(&self, place: Place) -> bool {
+    pub(super) fn is_extension(&self, place: SourceNode) -> bool {
         let document = self.document(place);
         let uri = document.namespace_uri(place.node);
         let around = std::iter::once(place.node).chain(document.ancestors(place.node));

@@ -20,10 +20,10 @@ use super::program::{
 use super::rules::{Rule, Rules};
 use crate::budget::{Budget, Stack};
 use crate::error::{Error, ErrorKind};
+use crate::forest::NameTable;
 use crate::names::number;
 use crate::serialize::OutputSettings;
 use crate::tree::{Document, NodeId};
-use crate::xpath::NameTable;
 
 /// Compiles a stylesheet.
 pub(super) fn compile(sheet: &Sheet, modules: Modules, budget: &Budget) -> Result<Program, Error> {
@@ -89,14 +89,14 @@ struct Alias {
 /// An element at the top of a stylesheet.
 #[derive(Debug, Clone, Copy)]
 struct TopLevel {
-    place: Place,
+    place: SourceNode,
     precedence: u32,
     least_imported: u32,
 }
 
 /// An element of a module.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct SourceNode {
     module: u32,
     node: NodeId,
 }
@@ -112,30 +112,30 @@ impl<'d> Compiler<'d> {
         *next_precedence += 1;
         for part in &sheet.parts {
             for node in &part.elements {
-                let place = Place { module: number(part.module), node: *node };
+                let place = SourceNode { module: number(part.module), node: *node };
                 self.found.push(TopLevel { place, precedence, least_imported });
             }
         }
     }
 
-    fn document(&self, place: Place) -> &'d Document<'static> {
+    fn document(&self, place: SourceNode) -> &'d Document<'static> {
         &self.documents[place.module as usize]
     }
 
-    fn spot(&self, place: Place) -> Spot {
+    fn spot(&self, place: SourceNode) -> Spot {
         let offset = self.document(place).source_offset(place.node).unwrap_or(0);
         Spot { module: place.module, offset: number(offset) }
     }
 
-    fn wrong(&self, place: Place, message: impl Into<String>) -> Error {
+    fn wrong(&self, place: SourceNode, message: impl Into<String>) -> Error {
         self.program.located(Error::new(ErrorKind::Static, message), self.spot(place))
     }
 
-    fn is_xslt(&self, place: Place) -> bool {
+    fn is_xslt(&self, place: SourceNode) -> bool {
         self.document(place).namespace_uri(place.node) == XSLT
     }
 
-    fn local_name(&self, place: Place) -> &'d str {
+    fn local_name(&self, place: SourceNode) -> &'d str {
         self.document(place).local_name(place.node)
     }
 
@@ -143,7 +143,7 @@ impl<'d> Compiler<'d> {
     fn names(&mut self) -> Result<(), Error> {
         for (module, document) in (0_u32..).zip(self.documents) {
             if let Some(node) = document.document_element() {
-                let place = Place { module, node };
+                let place = SourceNode { module, node };
                 if self.is_xslt(place) {
                     self.is_known(place, vocabulary::Role::Whole)?;
                 }
@@ -186,7 +186,7 @@ impl<'d> Compiler<'d> {
         Ok(())
     }
 
-    fn keep_named(&mut self, place: Place, precedence: u32, name: ExpandedName, index: u32) -> Result<(), Error> {
+    fn keep_named(&mut self, place: SourceNode, precedence: u32, name: ExpandedName, index: u32) -> Result<(), Error> {
         match self.named_templates.get(&name) {
             Some((_, before)) if *before == precedence => {
                 Err(self.wrong(place, format!("a second template has the name `{}`", name.1)))
@@ -229,7 +229,7 @@ impl<'d> Compiler<'d> {
         Ok(())
     }
 
-    fn is_document_element(&self, place: Place) -> bool {
+    fn is_document_element(&self, place: SourceNode) -> bool {
         self.document(place).document_element() == Some(place.node)
     }
 
@@ -388,7 +388,7 @@ impl<'d> Compiler<'d> {
     }
 
     /// The number of the declarations in scope at an element.
-    fn scope_number(&mut self, place: Place) -> u32 {
+    fn scope_number(&mut self, place: SourceNode) -> u32 {
         let document = self.document(place);
         let declarations = document
             .namespaces_in_scope(place.node)

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::{Compiler, Place};
+use super::{Compiler, SourceNode};
 use crate::error::{Error, ErrorKind};
 use crate::names::number;
 use crate::tree::Document;
@@ -58,7 +58,7 @@ impl BodyScope {
 /// What one expression is compiled against.
 struct ExpressionScope<'c> {
     document: &'c Document<'static>,
-    place: Place,
+    place: SourceNode,
     variables: &'c [(ExpandedName, u32)],
     globals: &'c std::collections::HashMap<ExpandedName, (u32, u32)>,
     scope: u32,
@@ -95,7 +95,7 @@ impl Compiler<'_> {
     /// Compiles the expression in an attribute.
     pub(super) fn expression(
         &mut self,
-        place: Place,
+        place: SourceNode,
         attribute: &str,
         text: &str,
         scope: &BodyScope,
@@ -107,7 +107,7 @@ impl Compiler<'_> {
     /// Compiles an expression that stands `offset` bytes behind the beginning of the module.
     fn expression_at(
         &mut self,
-        place: Place,
+        place: SourceNode,
         text: &str,
         offset: Option<usize>,
         scope: &BodyScope,
@@ -124,7 +124,12 @@ impl Compiler<'_> {
         }
     }
 
-    fn parsed(&mut self, place: Place, text: &str, variables: &[(ExpandedName, u32)]) -> Result<Expression, Error> {
+    fn parsed(
+        &mut self,
+        place: SourceNode,
+        text: &str,
+        variables: &[(ExpandedName, u32)],
+    ) -> Result<Expression, Error> {
         let scope = self.scope_number(place);
         let mut names = std::mem::take(&mut self.program.names);
         let context = ExpressionScope {
@@ -154,7 +159,7 @@ impl Compiler<'_> {
     }
 
     /// An error of an expression at its place in the stylesheet.
-    fn moved(&self, error: &Error, place: Place, offset: Option<usize>) -> Error {
+    fn moved(&self, error: &Error, place: SourceNode, offset: Option<usize>) -> Error {
         let within = error.position().map_or(0, |position| position.offset);
         let module = &self.program.modules[place.module as usize];
         let offset = match offset {
@@ -166,21 +171,21 @@ impl Compiler<'_> {
     }
 
     /// Compiles a pattern in an attribute.
-    pub(super) fn pattern(&mut self, place: Place, attribute: &str, text: &str) -> Result<Pattern, Error> {
+    pub(super) fn pattern(&mut self, place: SourceNode, attribute: &str, text: &str) -> Result<Pattern, Error> {
         let offset = self.attribute_offset(place, attribute);
         let parsed = self.parsed(place, text, &[]).and_then(Pattern::of);
         parsed.map_err(|error| self.moved(&error, place, offset))
     }
 
     /// Compiles a pattern that stands in no attribute.
-    pub(super) fn pattern_text(&mut self, text: &str, place: Place) -> Result<Pattern, Error> {
+    pub(super) fn pattern_text(&mut self, text: &str, place: SourceNode) -> Result<Pattern, Error> {
         self.parsed(place, text, &[]).and_then(Pattern::of).map_err(|error| self.moved(&error, place, None))
     }
 
     /// Compiles an attribute value template.
     pub(super) fn value_template(
         &mut self,
-        place: Place,
+        place: SourceNode,
         text: &str,
         offset: Option<usize>,
         scope: &BodyScope,
@@ -226,7 +231,7 @@ impl Compiler<'_> {
         Ok(ValueTemplate::Parts(parts))
     }
 
-    fn wrong_at(&self, place: Place, offset: Option<usize>, at: usize, message: &str) -> Error {
+    fn wrong_at(&self, place: SourceNode, offset: Option<usize>, at: usize, message: &str) -> Error {
         let error = Error::new(ErrorKind::Static, message);
         self.moved(&error, place, offset.map(|offset| offset + at))
     }

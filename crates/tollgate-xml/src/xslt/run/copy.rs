@@ -5,10 +5,9 @@ use crate::budget::Meter;
 use crate::error::Error;
 use crate::forest::Item;
 use crate::names::Namespace;
-use crate::tree::{Document, NodeId, NodeKind};
+use crate::tree::{Document, NodeId, NodeKind, Place, place};
 use crate::xpath::evaluate::Context;
 use crate::xpath::expression::Expression;
-use crate::xpath::nodes;
 use crate::xpath::value::Value;
 use crate::xslt::program::Block;
 use crate::xslt::result::{Escaping, Output, QualifiedName};
@@ -99,7 +98,7 @@ fn copy_item(document: &Document<'_>, item: Item, meter: &Meter, output: &mut Ou
     let node = item.place.node;
     if item.place.namespace != 0 {
         meter.spend(u64::from(document.declarations_around(node)))?;
-        if let Some((prefix, uri)) = nodes::namespace(document, item.place) {
+        if let Some((prefix, uri)) = place::namespace(document, item.place) {
             output.namespace(prefix, uri);
         }
         return Ok(());
@@ -116,7 +115,7 @@ fn copy_item(document: &Document<'_>, item: Item, meter: &Meter, output: &mut Ou
 /// A node with all that is in it. It walks the arena instead of calling itself: depth costs nothing.
 fn copy_subtree(document: &Document<'_>, top: NodeId, output: &mut Output<'_>, meter: &Meter) -> Result<(), Error> {
     if document.kind(top) != NodeKind::Element {
-        return copy_item(document, Item::of_first(crate::xpath::Place::of(top)), meter, output);
+        return copy_item(document, Item::of_first(Place::of(top)), meter, output);
     }
     if output.copy_source(document, top)? {
         return Ok(());
@@ -144,7 +143,7 @@ fn copy_subtree(document: &Document<'_>, top: NodeId, output: &mut Output<'_>, m
             open.push(node);
             next = document.first_child(node).or_else(|| behind(document, node, top));
         } else {
-            copy_item(document, Item::of_first(crate::xpath::Place::of(node)), meter, output)?;
+            copy_item(document, Item::of_first(Place::of(node)), meter, output)?;
             next = behind(document, node, top);
         }
     }

@@ -25,8 +25,7 @@ use crate::budget::{Budget, exceeded};
 use crate::error::{Error, ErrorKind};
 use crate::forest::{Forest, Item, NAMES_INLINE};
 use crate::serialize::Method;
-use crate::tree::{Document, NodeId, NodeKind};
-use crate::xpath::Place;
+use crate::tree::{Document, NodeId, NodeKind, Place};
 use crate::xpath::evaluate::{Context, Environment};
 use crate::xpath::value::Value;
 

@@ -14,7 +14,7 @@ use crate::xpath::value::Text;
 use crate::xslt::program::Sort;
 
 /// How one key is compared.
-struct Rule {
+struct Collation {
     is_number: bool,
     is_descending: bool,
     cases: Cases,
@@ -82,7 +82,7 @@ impl<'e> Run<'e> {
         Ok(Rc::new(order.into_iter().map(|index| nodes[index as usize]).collect()))
     }
 
-    fn rule(&self, context: &Context<'e, '_>, sort: &'e Sort) -> Result<Rule, Error> {
+    fn rule(&self, context: &Context<'e, '_>, sort: &'e Sort) -> Result<Collation, Error> {
         let wrong = |message: String| Err(Error::new(ErrorKind::Dynamic, message));
         let is_number = match self.optional_text(context, sort.data_type.as_ref())?.as_deref() {
             None | Some("text") => false,
@@ -104,11 +104,11 @@ impl<'e> Run<'e> {
             Some("upper-first") => Cases::UpperFirst,
             Some(other) => return wrong(format!("`case-order` is `upper-first` or `lower-first`, found `{other}`")),
         };
-        Ok(Rule { is_number, is_descending, cases })
+        Ok(Collation { is_number, is_descending, cases })
     }
 }
 
-fn compare(left: &Key<'_>, right: &Key<'_>, rule: &Rule) -> Ordering {
+fn compare(left: &Key<'_>, right: &Key<'_>, rule: &Collation) -> Ordering {
     let ordering = match (left, right) {
         // What is no number comes before all numbers (section 10).
         (Key::Number(left), Key::Number(right)) => match (left.is_nan(), right.is_nan()) {

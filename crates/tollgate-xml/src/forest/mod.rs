@@ -2,14 +2,15 @@
 //!
 //! Each is known by its number, which is also its place in the order of documents.
 
+mod names;
+
 use std::borrow::Cow;
 
 use elsa::FrozenVec;
 
+pub(crate) use self::names::{NameIndex, NameTable};
 use crate::names::{Name, number};
-use crate::tree::Document;
-use crate::xpath::Place;
-use crate::xpath::{NameIndex, NameTable};
+use crate::tree::{Document, Place};
 
 /// A node of one document of a forest. The order of its values is that of the documents and of the nodes in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
