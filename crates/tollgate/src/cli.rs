@@ -4,12 +4,13 @@
 
 use std::io::Write;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::commands::{
-    cert, compare, completions, doctor, generate, link, list, load, password, plan, probe, report, run, schema,
-    selfcheck, serve, xpath, xslt,
-};
+use crate::commands::experiment::{compare, list, plan, report, run};
+use crate::commands::gateway::{cert, generate, password, serve};
+use crate::commands::machine::{doctor, probe, selfcheck};
+use crate::commands::tools::{completions, schema, xpath, xslt};
+use crate::commands::{link, load};
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -96,7 +97,7 @@ impl Verb {
             Verb::Probe(arguments) => probe::run(arguments, out),
             Verb::Link(arguments) => link::run(arguments, out),
             Verb::Schema(arguments) => schema::run(arguments, out),
-            Verb::Completions(arguments) => completions::run(arguments, out),
+            Verb::Completions(arguments) => completions::run(arguments, Arguments::command(), out),
         }
     }
 }
@@ -104,7 +105,6 @@ impl Verb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_contradicts_itself_nowhere() {

@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod failure;
 mod progress;
+mod readable;
 mod signals;
 mod values;
 

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tollgate_gateway::generate;
 use tollgate_lab::run::{Observer, Progress};
 
-use crate::commands::plan::readable;
+use crate::readable::readable;
 
 /// The line.
 pub(crate) struct ProgressLine {

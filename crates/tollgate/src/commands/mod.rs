@@ -1,32 +1,15 @@
-//! The verbs, one file each: its flags, and what it does. A verb writes its result to `out`, progress to stderr, and
-//! ends with an exit code or a failure.
+//! The verbs, grouped by what they are for; a verb is one file or folder: its flags, and what it does. A verb writes its
+//! result to `out`, progress to stderr, and ends with an exit code or a failure.
 //!
-//! Deliberately not here: the list of verbs (`cli.rs`), wording failures (`failure.rs`). The last four are what verbs
-//! share.
+//! Deliberately not here: the list of verbs (`cli.rs`), wording failures (`failure.rs`). `input`, `output` and `stored` are
+//! what several groups share.
 
-pub(crate) mod cert;
-pub(crate) mod compare;
-pub(crate) mod completions;
-pub(crate) mod doctor;
-pub(crate) mod generate;
-pub(crate) mod link;
-pub(crate) mod list;
-pub(crate) mod load;
-pub(crate) mod password;
-pub(crate) mod plan;
-pub(crate) mod probe;
-pub(crate) mod report;
-pub(crate) mod run;
-pub(crate) mod schema;
-pub(crate) mod selfcheck;
-pub(crate) mod serve;
-
-mod expected;
+pub(crate) mod experiment;
+pub(crate) mod gateway;
 mod input;
+pub(crate) mod link;
+pub(crate) mod load;
+pub(crate) mod machine;
 mod output;
-mod secrets;
-mod selection;
 mod stored;
-mod xml;
-pub(crate) mod xpath;
-pub(crate) mod xslt;
+pub(crate) mod tools;

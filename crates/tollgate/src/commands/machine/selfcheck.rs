@@ -18,7 +18,8 @@ use tollgate_report::Colour;
 
 use folder::Folder;
 
-use super::{output, secrets, selection};
+use crate::commands::experiment::{secrets, selection};
+use crate::commands::output;
 use crate::failure::{Exit, Failure};
 use crate::progress::ProgressLine;
 use crate::signals;

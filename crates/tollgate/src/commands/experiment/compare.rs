@@ -13,7 +13,7 @@ use tollgate_facts::threshold::{self, Known, Runs};
 use tollgate_report::{self, RenderOptions};
 
 use super::expected::{self, Expected};
-use super::{output, stored};
+use crate::commands::{output, stored};
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\

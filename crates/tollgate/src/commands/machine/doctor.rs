@@ -9,7 +9,7 @@ use serde::Serialize;
 use tollgate_lab::doctor::{Finding, System, Verdict, examine};
 use tollgate_report::Colour;
 
-use super::output;
+use crate::commands::output;
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\

@@ -9,7 +9,7 @@ use clap::{Args, value_parser};
 use tollgate_gateway::config::{self, Generate, Location};
 use tollgate_gateway::generate::{Batch, BatchError, Ended, Report, Stop, make_sample};
 
-use super::input;
+use crate::commands::input;
 use crate::failure::{Exit, Failure};
 use crate::progress::BatchLine;
 use crate::signals;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use super::{output, stored};
+use crate::commands::{output, stored};
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\

@@ -13,6 +13,7 @@ use tollgate_gateway::{Config, Gateway, StartError};
 use tollgate_net::http1::server::Shutdown;
 use tollgate_net::tls::server::Settings;
 
+use crate::commands::input;
 use crate::failure::{Exit, Failure};
 use crate::signals;
 
@@ -179,7 +180,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 
 fn read(path: Option<&Path>) -> Result<Config, Failure> {
     let Some(path) = path else { return Ok(Config::default()) };
-    let text = super::input::text(path, CONFIG_BYTES_MAX)?;
+    let text = input::text(path, CONFIG_BYTES_MAX)?;
     Config::parse(&text, &path.display().to_string()).map_err(Failure::usage)
 }
 

@@ -11,7 +11,8 @@ use tollgate_lab::plan::{Extent, PlanOptions};
 use tollgate_lab::run::{Certificates, LinkChoice, RunError, RunOptions};
 use tollgate_lab::subject::Peer;
 
-use super::{input, secrets};
+use super::secrets;
+use crate::commands::input;
 use crate::failure::Failure;
 use crate::values::{Assignment, Credentials, HeaderField, share};
 

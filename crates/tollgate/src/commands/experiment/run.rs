@@ -11,8 +11,8 @@ use tollgate_lab::run::{Ending, StopFlag};
 use tollgate_report::{self, RenderOptions};
 
 use super::expected::{self, Expected};
-use super::output;
 use super::selection::{self, Selection};
+use crate::commands::output;
 use crate::failure::{Exit, Failure};
 use crate::progress::ProgressLine;
 use crate::signals;

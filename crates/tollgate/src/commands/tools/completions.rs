@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 
-use crate::cli;
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -21,10 +20,10 @@ pub(crate) struct Arguments {
     pub(super) shell: clap_complete::Shell,
 }
 
-/// Prints the script.
-pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
+/// Prints the script of a command line.
+pub(crate) fn run(arguments: &Arguments, mut command: Command, out: &mut dyn Write) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut cli::Arguments::command(), "tollgate", &mut script);
+    clap_complete::generate(arguments.shell, &mut command, "tollgate", &mut script);
     out.write_all(&script).map_err(Failure::output)?;
     Ok(Exit::Done)
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use tollgate_xml::{Budget, Doctype, Document, Error, Options, Parameter, RunOptions, Stylesheet};
 
-use super::{output, xml};
+use super::xml;
+use crate::commands::output;
 use crate::failure::{Exit, Failure};
 
 const EXAMPLES: &str = "\

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use tollgate_xml::{Error, ErrorKind, Loaded, Loader};
 
-use super::input;
+use crate::commands::input;
 use crate::failure::Failure;
 
 /// Largest document or stylesheet.
