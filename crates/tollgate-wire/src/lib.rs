@@ -3,35 +3,29 @@
 //!
 //! What this crate deliberately does not do: open a socket or a file, read a clock, know a database or a handler.
 
+mod address;
 pub mod atom;
-pub mod base64;
 pub mod batch;
 pub mod body;
-mod canonical;
-pub mod content;
-pub mod date;
-pub mod decimal;
+pub mod describe;
 pub mod document;
 pub mod edm;
-pub mod entry;
-pub mod error;
-pub mod escape;
 pub mod format;
-pub mod items;
 pub mod json;
-pub mod links;
-pub mod number;
 pub mod plan;
 pub mod query;
-pub mod relation;
-pub(crate) mod rest;
-#[cfg(test)]
-mod round_trip;
+mod rest;
 pub mod soap;
 pub mod stencil;
-pub mod suggest;
+mod syntax;
 #[cfg(test)]
-pub(crate) mod testing;
+mod testing;
+mod text;
 pub mod url;
 pub mod value;
-pub(crate) mod xml;
+
+pub use body::entry;
+pub use document::{content, error, links};
+pub use plan::relation;
+pub use text::{base64, date, decimal, escape, number, suggest};
+pub use value::items;

@@ -1,6 +1,7 @@
 //! The two documents that describe a service: the service document and `$metadata`. The latter is made once and kept.
 
-use tollgate_wire::edm::{Model, Version, csdl_json, metadata_v2, metadata_v4, service_document};
+use tollgate_wire::describe::{csdl_json, metadata_v2, metadata_v4, service_document};
+use tollgate_wire::edm::{Model, Version};
 use tollgate_wire::format::DocumentKind;
 use tollgate_wire::query::format_of;
 use tollgate_wire::stencil::Base;

@@ -3,7 +3,11 @@
 //! It deliberately leaves out what OData does not use of Atom: authors, summaries, text constructs other than plain text.
 
 mod read;
-pub(crate) mod write;
+mod write;
 
+pub(crate) use read::property;
 pub use read::read;
-pub(crate) use read::{RELATED, property};
+pub(crate) use write::Atom;
+
+/// What stands before the name of a navigation property in a link's relation.
+pub(crate) const RELATED: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/related/";

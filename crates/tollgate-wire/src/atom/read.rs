@@ -3,8 +3,10 @@
 //! Names count by what follows their prefix, with the namespace told apart only where Atom and data could be confused
 //! (`title`, `id` inside of `m:properties`). A document type declaration is refused, so there are no entities to expand.
 
-use crate::document::{Document, Entity, Extent, ReadError, Related, Scalar};
-use crate::xml::reader::{Event, Reader, Tag};
+use super::RELATED;
+use crate::syntax::ReadError;
+use crate::syntax::xml::{Event, Reader, Tag};
+use crate::value::document::{Document, Entity, Extent, Related, Scalar};
 use std::borrow::Cow;
 
 /// Reads a feed or an entry.
@@ -78,9 +80,6 @@ fn entry(reader: &mut Reader<'_>, tag: &Tag<'_>) -> Result<Entity, ReadError> {
     }
     Ok(entity)
 }
-
-/// What stands before the name of a navigation property in a link's relation.
-pub(crate) const RELATED: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/related/";
 
 fn link(reader: &mut Reader<'_>, tag: &Tag<'_>, entity: &mut Entity) -> Result<(), ReadError> {
     let (relation, url) = (tag.attribute("rel").unwrap_or("alternate".into()), tag.attribute("href"));

@@ -1,14 +1,16 @@
 //! Atom of OData V2, written as SAP Gateway does: links relative to `xml:base`, no `m:type` on primitives, the
 //! association as a link's title.
 
+use super::RELATED;
 use crate::edm::{Multiplicity, NavigationProperty, Version};
 use crate::escape;
 use crate::number::write_integer;
 use crate::stencil::cell::Form;
+use crate::stencil::element::{self, Dialect};
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
-use crate::stencil::{Base, Expansion, FeedHead, NextLink, Stencil};
-use crate::xml::{self, Dialect};
+use crate::stencil::{Base, Content, Expansion, FeedHead, NextLink, Notation, Stencil, Whole};
+use crate::syntax::tag;
 
 const NAMESPACES: &str = " xmlns=\"http://www.w3.org/2005/Atom\" \
      xmlns:m=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\" \
@@ -17,12 +19,43 @@ const PROPERTY_NAMESPACES: &str = " xmlns:d=\"http://schemas.microsoft.com/ado/2
      xmlns:m=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\"";
 const DATA_SERVICES: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices";
 const SCHEME: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/scheme";
-const RELATED: &str = "http://schemas.microsoft.com/ado/2007/08/dataservices/related/";
 
-pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
+/// Atom of OData V2.
+#[derive(Debug)]
+pub(crate) struct Atom;
+
+impl Notation for Atom {
+    fn entities(&self, stencil: &mut Stencil, outline: &Outline<'_>) {
+        compile(stencil, outline);
+    }
+
+    fn value(&self, stencil: &mut Stencil, outline: &Outline<'_>, _: Whole<'_>, member: &Member<'_>) {
+        compile_property(stencil, outline, member);
+    }
+
+    fn references(&self, stencil: &mut Stencil, _: &Outline<'_>) {
+        compile_references(stencil);
+    }
+
+    fn feed_begin(&self, out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, head: &FeedHead<'_>) {
+        match stencil.content {
+            Content::Entities => feed_begin(out, stencil, base, head),
+            Content::References => references_begin(out, head),
+        }
+    }
+
+    fn feed_end(&self, out: &mut Vec<u8>, stencil: &Stencil, next_link: Option<&str>) {
+        match stencil.content {
+            Content::Entities => feed_end(out, next_link),
+            Content::References => references_end(out, next_link),
+        }
+    }
+}
+
+fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     stencil.first = "<entry".to_owned();
     stencil.next = "<entry".to_owned();
-    stencil.document.texts(&[xml::DECLARATION, "<entry xml:base=\""]).root().texts(&["\"", NAMESPACES]);
+    stencil.document.texts(&[tag::DECLARATION, "<entry xml:base=\""]).root().texts(&["\"", NAMESPACES]);
     let Stencil { begin, end, key, etag, .. } = stencil;
     let entity_type = outline.entity_type;
     if let Some(etag) = etag {
@@ -46,9 +79,9 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     }
     for member in outline.members(Version::V2) {
         match member {
-            Member::Primitive(field) => xml::element(end, Dialect::V2, field, ""),
+            Member::Primitive(field) => element::element(end, Dialect::V2, field, ""),
             Member::Complex { name, complex, fields } => {
-                xml::complex(end, Dialect::V2, name, &fields, &type_attribute(&outline.complex_name(complex)));
+                element::complex(end, Dialect::V2, name, &fields, &type_attribute(&outline.complex_name(complex)));
             }
         }
     }
@@ -77,7 +110,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
             }),
             end: if many { "</feed></m:inline></link>" } else { "</m:inline></link>" }.into(),
             total: None,
-            child: outline.child(expand, stencil.format),
+            child: stencil.child(outline, expand),
         });
     }
 }
@@ -93,27 +126,27 @@ fn type_attribute(name: &str) -> String {
     format!(" m:type=\"{name}\"")
 }
 
-pub(crate) fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, member: &Member<'_>) {
-    let program = stencil.begin.text(xml::DECLARATION);
+fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, member: &Member<'_>) {
+    let program = stencil.begin.text(tag::DECLARATION);
     match member {
-        Member::Primitive(field) => xml::element(program, Dialect::V2, *field, PROPERTY_NAMESPACES),
+        Member::Primitive(field) => element::element(program, Dialect::V2, *field, PROPERTY_NAMESPACES),
         Member::Complex { name, complex, fields } => {
             let attributes = format!("{PROPERTY_NAMESPACES}{}", type_attribute(&outline.complex_name(*complex)));
-            xml::complex(program, Dialect::V2, name, fields, &attributes);
+            element::complex(program, Dialect::V2, name, fields, &attributes);
         }
     }
 }
 
 /// References are `uri` elements of plain XML ([MS-ODATA] 2.2.6.2.6).
-pub(crate) fn compile_references(stencil: &mut Stencil) {
+fn compile_references(stencil: &mut Stencil) {
     stencil.first = "<uri>".to_owned();
     stencil.next = "<uri>".to_owned();
-    stencil.document.texts(&[xml::DECLARATION, "<uri xmlns=\"", DATA_SERVICES, "\">"]);
+    stencil.document.texts(&[tag::DECLARATION, "<uri xmlns=\"", DATA_SERVICES, "\">"]);
     stencil.begin.root().address(&stencil.key).text("</uri>");
 }
 
-pub(crate) fn references_begin(out: &mut Vec<u8>, head: &FeedHead<'_>) {
-    for text in [xml::DECLARATION, "<links xmlns=\"", DATA_SERVICES, "\">"] {
+fn references_begin(out: &mut Vec<u8>, head: &FeedHead<'_>) {
+    for text in [tag::DECLARATION, "<links xmlns=\"", DATA_SERVICES, "\">"] {
         out.extend_from_slice(text.as_bytes());
     }
     if let Some(count) = head.count {
@@ -125,7 +158,7 @@ pub(crate) fn references_begin(out: &mut Vec<u8>, head: &FeedHead<'_>) {
     }
 }
 
-pub(crate) fn references_end(out: &mut Vec<u8>, next_link: Option<&str>) {
+fn references_end(out: &mut Vec<u8>, next_link: Option<&str>) {
     if let Some(next_link) = next_link {
         out.extend_from_slice(b"<next>");
         escape::xml_text(out, next_link.as_bytes());
@@ -134,10 +167,10 @@ pub(crate) fn references_end(out: &mut Vec<u8>, next_link: Option<&str>) {
     out.extend_from_slice(b"</links>");
 }
 
-pub(crate) fn feed_begin(out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, head: &FeedHead<'_>) {
+fn feed_begin(out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, head: &FeedHead<'_>) {
     let (root, title) = (base.service_root().as_bytes(), stencil.set_name.as_bytes());
     let path = |out: &mut Vec<u8>| escape::xml_attribute(out, head.path.as_bytes());
-    out.extend_from_slice(xml::DECLARATION.as_bytes());
+    out.extend_from_slice(tag::DECLARATION.as_bytes());
     out.extend_from_slice(b"<feed xml:base=\"");
     out.extend_from_slice(root);
     out.push(b'"');
@@ -161,7 +194,7 @@ pub(crate) fn feed_begin(out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, 
     }
 }
 
-pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
+fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
     if let Some(next_link) = next_link {
         out.extend_from_slice(b"<link rel=\"next\" href=\"");
         escape::xml_attribute(out, next_link.as_bytes());

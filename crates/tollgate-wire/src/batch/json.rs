@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 use super::{BatchError, Condition, Dependency, Request, Response, Step, Unit, is_json, is_text};
 use crate::base64;
-use crate::document::ReadError;
-use crate::json::reader::{Event, Limits, Reader};
+use crate::syntax::ReadError;
+use crate::syntax::json::{Event, Limits, Reader};
 
 pub use write::{RequestWriter, ResponseWriter};
 

@@ -5,13 +5,13 @@
 
 use super::Reader;
 use super::check::{self, Wrong};
+use super::entry::Entry;
 use super::error::{BodyError, Read};
 use super::json::Json;
 use super::shape::Leaf;
+use crate::address::convert;
 use crate::edm::{LeafId, Parameter, SetId, Version};
-use crate::entry::Entry;
 use crate::format::Format;
-use crate::url::convert;
 use crate::value::{Cell, Value};
 
 impl Reader {

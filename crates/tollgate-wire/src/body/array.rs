@@ -5,15 +5,15 @@
 //! that many small parts cost no more than few large ones. The records are those of plain REST. It
 //! deliberately does not limit the whole: the caller counts.
 
+use super::entry::Entry;
 use super::error::{BodyError, Read};
 use super::json::Json;
 use super::shape::Shapes;
 use super::{Compiled, Context, ENVELOPE_TEXT_BYTES_MAX, RECORD_BYTES_MAX, Reader};
+use crate::address::quoted;
 use crate::edm::SetId;
-use crate::entry::Entry;
-use crate::json::lexer::{Lexer, MARK};
 use crate::suggest;
-use crate::url::quoted;
+use crate::syntax::{Lexer, MARK};
 use std::sync::Arc;
 
 /// An object that holds the array: `{"insEntity": "TestRecords", "insArray": […]}`.

@@ -3,11 +3,11 @@
 //! It deliberately does not know where the text stood, or whether null was allowed.
 
 use super::shape::Leaf;
-use crate::canonical::{self, Canonical};
+use crate::address::{NUL, quoted, type_name};
 use crate::decimal;
 use crate::edm::{Enumeration, Member, Primitive, Version};
 use crate::number::is_plain_number;
-use crate::url::{NUL, quoted, type_name};
+use crate::value::canonical::{self, Canonical};
 use crate::value::{Cell, Value};
 
 /// Members that a message names.

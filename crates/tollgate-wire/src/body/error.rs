@@ -3,7 +3,7 @@
 //! Inside the readers an error is boxed, so that the good path carries one pointer, and gets its path on the way out,
 //! so that the good path builds none.
 
-use crate::document::ReadError;
+use crate::syntax::ReadError;
 use std::fmt;
 
 /// What is wrong with a body, and where.

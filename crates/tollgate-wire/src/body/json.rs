@@ -4,17 +4,17 @@
 //! One pass validates and decodes; nothing is built on the way.
 
 use super::check::{self, Wrong};
+use super::entry::Entry;
 use super::error::{BodyError, Read};
 use super::link::{self, Named};
 use super::shape::{Complex, Kind, Leaf, Member, Navigation, Shape};
 use super::{Context, DEPTH_MAX};
-use crate::canonical;
+use crate::address::quoted;
 use crate::edm::{Multiplicity, Primitive, SetId, SubtypeId, Version};
-use crate::entry::Entry;
 use crate::items;
-use crate::json::lexer::Lexer;
-use crate::json::reader;
-use crate::url::quoted;
+use crate::syntax::Lexer;
+use crate::syntax::json::{self, Reader};
+use crate::value::canonical;
 use crate::value::{Cell, Row};
 
 /// Reads from one place of a document.
@@ -532,7 +532,7 @@ impl<'d, 'c> Json<'d, 'c> {
     pub(crate) fn skip_value(&mut self) -> Read<()> {
         self.lexer.skip_space();
         let rest = self.lexer.rest();
-        let mut reader = reader::Reader::within(rest, reader::DEPTH_MAX);
+        let mut reader = Reader::within(rest, json::DEPTH_MAX);
         loop {
             reader.next().map_err(|error| Box::<BodyError>::from(error).moved(self.lexer.at))?;
             if reader.depth() == 0 {

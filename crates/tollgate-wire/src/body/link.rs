@@ -3,10 +3,11 @@
 //! It deliberately does not follow navigation: a URL that leads through another entity names one only to a database.
 
 use super::Context;
+use super::entry::Link;
+use crate::address::quoted;
 use crate::edm::SetId;
-use crate::entry::Link;
 use crate::plan::{Resource, Shape};
-use crate::url::{self, quoted};
+use crate::url;
 
 /// What a URL in a body names.
 #[derive(Debug, PartialEq)]

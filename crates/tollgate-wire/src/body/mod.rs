@@ -10,6 +10,7 @@
 mod argument;
 mod array;
 mod check;
+pub mod entry;
 mod error;
 mod json;
 mod link;
@@ -21,10 +22,10 @@ mod xml;
 pub use array::{ArrayReader, Envelope, Step};
 pub use error::BodyError;
 
-use crate::document::Schema;
 use crate::edm::{Model, SetId, Version};
-use crate::entry::Entry;
 use crate::format::Format;
+use crate::value::document::Schema;
+use entry::Entry;
 use error::Read;
 use json::Json;
 use shape::Shapes;

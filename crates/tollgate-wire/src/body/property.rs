@@ -1,16 +1,16 @@
 //! Bodies of one property: a document that holds its new value, or the bare value.
 
 use super::check;
+use super::entry::Entry;
 use super::error::{BodyError, Read};
 use super::json::Json;
 use super::shape::{Kind, Leaf, Shape};
 use super::xml::{Dialect, Xml};
 use super::{Context, Reader};
+use crate::address::quoted;
 use crate::edm::{LeafId, Primitive, SetId, Version};
-use crate::entry::Entry;
 use crate::format::Format;
 use crate::plan;
-use crate::url::quoted;
 
 impl Reader {
     /// Reads the value of one property of an entity of `set` into `entry`, which is reset first: a leaf, or those

@@ -2,15 +2,15 @@
 //!
 //! It deliberately does not say what is to become of the entity.
 
+use super::entry::Link;
 use super::error::{BodyError, Read};
 use super::json::{Json, twice};
 use super::link::{self, Named};
 use super::{Context, Reader};
+use crate::address::quoted;
 use crate::edm::{SetId, Version};
-use crate::entry::Link;
 use crate::format::Format;
-use crate::url::quoted;
-use crate::xml::reader;
+use crate::syntax::xml;
 
 impl Reader {
     /// Reads a reference to an entity of `set`. `root` is the absolute URL of the service.
@@ -93,7 +93,7 @@ fn of_json(json: &mut Json<'_, '_>, format: Format, may_wrap: MayWrap) -> Read<(
 }
 
 fn of_xml(document: &[u8]) -> Read<(usize, String)> {
-    let mut reader = reader::Reader::new(document)?;
+    let mut reader = xml::Reader::new(document)?;
     let root = reader.root()?;
     let position = reader.position();
     if root.name() != "uri" {

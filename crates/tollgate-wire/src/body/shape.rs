@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use super::error::BodyError;
+use crate::address::quoted;
 use crate::edm::{
     Enumeration, FunctionImport, Item, Leaf as Declared, LeafId, Model, Multiplicity, NavigationId, Primitive,
     PropertyKind, SetId,
 };
 use crate::suggest;
-use crate::url::quoted;
 
 /// The shapes of all sets of a model, and of what its operations are given.
 #[derive(Debug)]

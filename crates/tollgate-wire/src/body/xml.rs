@@ -3,6 +3,7 @@
 //! Names count by what follows their prefix, as in the documents of answers.
 
 use super::check;
+use super::entry::Entry;
 use super::error::{BodyError, Read};
 use super::json::{null, null_complex, twice};
 use super::link::{self, Named};
@@ -10,10 +11,9 @@ use super::shape::{Complex, Kind, Leaf, Navigation, Shape};
 use super::{Context, DEPTH_MAX};
 use crate::atom::RELATED;
 use crate::edm::{Multiplicity, Primitive, SetId};
-use crate::entry::Entry;
 use crate::items;
+use crate::syntax::xml::{Reader, Tag};
 use crate::value::{Cell, Row};
-use crate::xml::reader::{Reader, Tag};
 
 /// Whose XML it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

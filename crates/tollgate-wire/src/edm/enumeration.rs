@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use super::Primitive;
-use crate::value::{Cell, Value};
+use super::primitive::Primitive;
+use super::value::{Cell, Value};
 
 /// Position of an enumeration in [`Model::enumerations`](super::Model::enumerations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

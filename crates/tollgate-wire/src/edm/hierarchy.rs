@@ -6,8 +6,8 @@
 //!
 //! It deliberately does not say how a value came into that leaf.
 
+use super::value::{Cell, Value};
 use super::{EntityType, LeafId, Model, NavigationId, NavigationProperty, Property, SetId, TypeId, Version};
-use crate::value::{Cell, Value};
 
 /// Position of a type in [`Hierarchy::subtypes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -46,12 +46,12 @@ pub struct Subtype {
 }
 
 /// A type as a document of V4 declares it.
-pub(super) struct Declaration<'m> {
-    pub(super) name: &'m str,
-    pub(super) base: Option<&'m str>,
-    pub(super) is_abstract: bool,
-    pub(super) properties: Vec<usize>,
-    pub(super) navigation: Vec<NavigationId>,
+pub(crate) struct Declaration<'m> {
+    pub(crate) name: &'m str,
+    pub(crate) base: Option<&'m str>,
+    pub(crate) is_abstract: bool,
+    pub(crate) properties: Vec<usize>,
+    pub(crate) navigation: Vec<NavigationId>,
 }
 
 /// As which of its types an [`EntityType`] is seen.
@@ -189,7 +189,7 @@ impl EntityType {
     }
 
     /// The types that a document of V4 declares for it, with the positions of what each declares itself.
-    pub(super) fn declarations(&self) -> Vec<Declaration<'_>> {
+    pub(crate) fn declarations(&self) -> Vec<Declaration<'_>> {
         let types = self.hierarchy.as_ref().map_or(1, |hierarchy| hierarchy.subtypes.len());
         let declaration = |at: usize| {
             let id = SubtypeId(at);
@@ -210,7 +210,7 @@ impl EntityType {
     }
 
     /// Its navigation properties, each with the name of the type that declares it where that is a derived one.
-    pub(super) fn bound_navigation(&self) -> impl Iterator<Item = (Option<&str>, &NavigationProperty)> {
+    pub(crate) fn bound_navigation(&self) -> impl Iterator<Item = (Option<&str>, &NavigationProperty)> {
         self.navigation.iter().enumerate().map(|(at, navigation)| {
             let of = self.declares_navigation(NavigationId(at));
             let derived = self.hierarchy.as_ref().filter(|_| of != SubtypeId::ROOT);

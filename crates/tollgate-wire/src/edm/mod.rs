@@ -2,56 +2,24 @@
 //!
 //! It holds names and shapes only; where a property is stored is the store's business.
 
-pub mod csdl_json;
 mod enumeration;
 mod hierarchy;
-mod item;
-pub mod metadata_v2;
-pub mod metadata_v4;
+mod id;
 mod operation;
-pub mod service_document;
+mod primitive;
+mod value;
 
 pub use enumeration::{Arity, Enumeration, EnumerationId, Member};
+pub(crate) use hierarchy::Declaration;
 pub use hierarchy::{Hierarchy, Seen, Subtype, SubtypeId};
-pub use item::Item;
+pub use id::{ComplexId, LeafId, NavigationId, SetId, TypeId};
 pub use operation::{
     Binding, BoundTo, Effect, FunctionAnswer, FunctionImport, FunctionMethod, FunctionReturn, Parameter, Reached,
 };
+pub use primitive::{Item, Primitive, Version};
+pub use value::{Cell, Row, Value};
 
 use std::sync::Arc;
-
-use crate::base64;
-use crate::stencil::raw;
-use crate::value::Value;
-
-/// The protocol version in which a request is read and answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Version {
-    /// OData 2.0: Atom and verbose JSON.
-    V2,
-    /// OData 4.0 and 4.01: JSON.
-    V4,
-}
-
-/// Position of an entity type in [`Model::entity_types`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TypeId(pub usize);
-
-/// Position of a complex type in [`Model::complex_types`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ComplexId(pub usize);
-
-/// Position of an entity set in [`Model::entity_sets`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SetId(pub usize);
-
-/// Position of a leaf in [`EntityType::leaves`]: a primitive property, those inside complex properties included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LeafId(pub usize);
-
-/// Position of a navigation property in [`EntityType::navigation`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NavigationId(pub usize);
 
 /// A whole service as its `$metadata` tells it. Built once, then only read.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -192,89 +160,6 @@ pub struct Annotations {
     pub not_sortable: bool,
     /// `sap:filterable="false"` when set.
     pub not_filterable: bool,
-}
-
-/// Primitive types, in one form for both versions. Lengths and digits of 0 mean unlimited or unspecified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Primitive {
-    /// `Edm.Boolean`.
-    Boolean,
-    /// `Edm.Byte`: 0 to 255.
-    Byte,
-    /// `Edm.SByte`: -128 to 127.
-    SByte,
-    /// `Edm.Int16`.
-    Int16,
-    /// `Edm.Int32`.
-    Int32,
-    /// `Edm.Int64`: in V2 JSON, and in V4 JSON with `IEEE754Compatible=true`, a string.
-    Int64,
-    /// `Edm.Single`.
-    Single,
-    /// `Edm.Double`.
-    Double,
-    /// `Edm.Decimal`: kept as digits from end to end, never through a float.
-    Decimal {
-        /// Significant digits.
-        precision: u16,
-        /// Digits after the point.
-        scale: u16,
-    },
-    /// `Edm.String`.
-    String {
-        /// Longest value in characters.
-        length_max: u32,
-    },
-    /// `Edm.Binary`.
-    Binary {
-        /// Longest value in bytes.
-        length_max: u32,
-    },
-    /// `Edm.Guid`.
-    Guid,
-    /// A date without time: V2 `Edm.DateTime` with `sap:display-format="Date"`, V4 `Edm.Date`.
-    Date,
-    /// A date with time and without zone: V2 `Edm.DateTime`, V4 `Edm.DateTimeOffset` in UTC.
-    DateTime {
-        /// Digits of fractional seconds.
-        precision: u8,
-    },
-    /// An instant: `Edm.DateTimeOffset` in both.
-    DateTimeOffset {
-        /// Digits of fractional seconds.
-        precision: u8,
-    },
-    /// A time of day: V2 `Edm.Time` (`PT11H00M00S`), V4 `Edm.TimeOfDay` (`11:00:00`).
-    TimeOfDay {
-        /// Digits of fractional seconds.
-        precision: u8,
-    },
-    /// `Edm.Duration` (V4); V2 has no such type and shows `Edm.String`.
-    Duration,
-    /// A collection of values (V4 and plain REST); V2 has no such thing and does not show the property. It is nullable
-    /// where its values are: the collection itself is never null, but empty.
-    Collection(Item),
-}
-
-impl Primitive {
-    /// Whole numbers.
-    pub fn is_integer(self) -> bool {
-        use Primitive as P;
-        matches!(self, P::Byte | P::SByte | P::Int16 | P::Int32 | P::Int64)
-    }
-
-    /// Whole, decimal and floating-point numbers.
-    pub fn is_number(self) -> bool {
-        self.is_integer() || matches!(self, Primitive::Single | Primitive::Double | Primitive::Decimal { .. })
-    }
-
-    /// The type of its values, of a collection.
-    pub fn item(self) -> Option<Item> {
-        match self {
-            Primitive::Collection(item) => Some(item),
-            _ => None,
-        }
-    }
 }
 
 /// A primitive property reached from the entity, complex properties flattened.
@@ -459,23 +344,6 @@ impl Provided {
             | Provided::ModifiedBy => true,
         }
     }
-}
-
-/// The `DefaultValue` facet of a property, as both versions write the value in XML.
-fn default_value(version: Version, property: &Property, provided: Option<&Provided>) -> Option<String> {
-    let (Some(Provided::Default(value)), Some(primitive)) = (provided, property.kind.primitive()) else {
-        return None;
-    };
-    let mut text = Vec::new();
-    match value {
-        Value::Null => return None,
-        // A collection has none in CSDL (V4.01, section 7.2.7).
-        _ if primitive.item().is_some() => return None,
-        Value::Binary(bytes) if version == Version::V2 => base64::encode(&mut text, bytes),
-        Value::Binary(bytes) => base64::encode_url(&mut text, bytes),
-        value => raw::write(&mut text, Some(version), primitive, value.cell()),
-    }
-    String::from_utf8(text).ok()
 }
 
 impl EntityType {

@@ -3,7 +3,9 @@
 //!
 //! What they do is said in expressions of OData over the model; SQL is the stores' business.
 
-use super::{ComplexId, EnumerationId, LeafId, NavigationId, Primitive, SetId};
+use super::enumeration::EnumerationId;
+use super::id::{ComplexId, LeafId, NavigationId, SetId};
+use super::primitive::Primitive;
 
 /// A function or an action that the service declares.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,25 +1,27 @@
-//! JSON as the OData versions and plain REST share it: how a primitive is written in each dialect, and the pull
-//! [`reader`].
+//! JSON as the OData versions and plain REST share it: how a primitive is written in each dialect, and how entities are
+//! read with the pull [`reader`].
 //!
-//! What is particular to a version stands in [`v2`] and [`v4`].
+//! It deliberately writes no document: what is particular to a version stands in [`v2`] and [`v4`].
 
-pub(crate) mod lexer;
-pub mod reader;
 pub(crate) mod rows;
 pub mod v2;
 pub mod v4;
 
+pub use crate::syntax::json as reader;
+
 use std::sync::Arc;
 
-use crate::document::{Entity, ReadError, Related, Scalar, Schema};
 use crate::edm::{Item, Primitive};
 use crate::format::Ieee754;
 use crate::number::Width;
 use crate::stencil::cell::{Form, Syntax};
 use crate::stencil::items::{Array, ItemsForm};
 use crate::stencil::outline::{Field, Member, typical_size};
-use crate::stencil::program::{Names, Null, Pattern, Program};
-use reader::{Event, Reader};
+use crate::stencil::pattern::{Names, Null, Pattern};
+use crate::stencil::program::Program;
+use crate::syntax::ReadError;
+use crate::syntax::json::{Event, Reader};
+use crate::value::document::{Entity, Related, Scalar, Schema};
 
 /// Who reads the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

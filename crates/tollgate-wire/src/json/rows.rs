@@ -16,7 +16,8 @@ struct Shown<'c> {
     field: Field<'c>,
 }
 
-pub(crate) fn compile(stencil: &mut Stencil, model: &Model, applied: &Applied, style: Style) {
+pub(crate) fn compile(stencil: &mut Stencil, model: &Model, applied: &Applied) {
+    let style = Style::of(stencil.format);
     let shown: Vec<Shown<'_>> = applied
         .shown
         .iter()

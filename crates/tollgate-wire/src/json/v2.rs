@@ -1,17 +1,44 @@
 //! Verbose JSON of OData V2: everything below `d`, links as `__metadata` and `__deferred`.
 
-use super::reader::{Event, Limits, Reader};
 use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text};
-use crate::document::{Document, Entity, Extent, ReadError, Related, Schema};
 use crate::edm::{Multiplicity, Version};
 use crate::escape;
 use crate::number::write_integer;
 use crate::stencil::cell::Form;
 use crate::stencil::outline::{Member, Outline};
 use crate::stencil::program::Program;
-use crate::stencil::{Expansion, FeedHead, NextLink, Stencil};
+use crate::stencil::{Base, Expansion, FeedHead, NextLink, Notation, Stencil, Whole};
+use crate::syntax::ReadError;
+use crate::syntax::json::{Event, Limits, Reader};
+use crate::value::document::{Document, Entity, Extent, Related, Schema};
 
-pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
+/// Verbose JSON of OData V2.
+#[derive(Debug)]
+pub(crate) struct Verbose;
+
+impl Notation for Verbose {
+    fn entities(&self, stencil: &mut Stencil, outline: &Outline<'_>) {
+        compile(stencil, outline);
+    }
+
+    fn value(&self, stencil: &mut Stencil, outline: &Outline<'_>, _: Whole<'_>, member: &Member<'_>) {
+        compile_property(stencil, outline, member);
+    }
+
+    fn references(&self, stencil: &mut Stencil, _: &Outline<'_>) {
+        compile_references(stencil);
+    }
+
+    fn feed_begin(&self, out: &mut Vec<u8>, _: &Stencil, _: &Base<'_>, head: &FeedHead<'_>) {
+        feed_begin(out, head);
+    }
+
+    fn feed_end(&self, out: &mut Vec<u8>, _: &Stencil, next_link: Option<&str>) {
+        feed_end(out, next_link);
+    }
+}
+
+fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
     stencil.first = "{".to_owned();
     stencil.next = ",{".to_owned();
     stencil.document.text("{\"d\":{");
@@ -56,7 +83,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>) {
             }),
             end: if many { "}" } else { "" }.into(),
             total: None,
-            child: outline.child(expand, stencil.format),
+            child: stencil.child(outline, expand),
         });
     }
 }
@@ -76,14 +103,14 @@ fn write_member(object: &mut Object<'_>, outline: &Outline<'_>, member: &Member<
     }
 }
 
-pub(crate) fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, member: &Member<'_>) {
+fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, member: &Member<'_>) {
     stencil.begin.text("{\"d\":{");
     write_member(&mut Object::empty(&mut stencil.begin), outline, member);
     stencil.begin.text("}}");
 }
 
 /// References are objects with nothing but a `uri` ([MS-ODATA] 2.2.6.3.10).
-pub(crate) fn compile_references(stencil: &mut Stencil) {
+fn compile_references(stencil: &mut Stencil) {
     stencil.first = "{".to_owned();
     stencil.next = ",{".to_owned();
     stencil.document.text("{\"d\":{");
@@ -91,7 +118,7 @@ pub(crate) fn compile_references(stencil: &mut Stencil) {
     stencil.begin.text("\"uri\":\"").root().address(&stencil.key).text("\"}");
 }
 
-pub(crate) fn feed_begin(out: &mut Vec<u8>, head: &FeedHead<'_>) {
+fn feed_begin(out: &mut Vec<u8>, head: &FeedHead<'_>) {
     out.extend_from_slice(b"{\"d\":{");
     if let Some(count) = head.count {
         out.extend_from_slice(b"\"__count\":\"");
@@ -101,7 +128,7 @@ pub(crate) fn feed_begin(out: &mut Vec<u8>, head: &FeedHead<'_>) {
     out.extend_from_slice(b"\"results\":[");
 }
 
-pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
+fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>) {
     out.push(b']');
     if let Some(next_link) = next_link {
         out.extend_from_slice(b",\"__next\":\"");

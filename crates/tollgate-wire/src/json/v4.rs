@@ -4,21 +4,22 @@
 
 use std::borrow::Cow;
 
-use super::reader::{Event, Limits, Reader};
 use super::{Dialect, Object, count, end, entities, flatten, no_entity, primitive, text, value};
-use crate::document::{Document, Entity, Extent, ReadError, Related, Schema};
 use crate::edm::{EntityType, Model, Multiplicity, Primitive, PropertyKind, SubtypeId, Version};
 use crate::escape;
-use crate::format::{Ieee754, Metadata, Release};
+use crate::format::{Format, Ieee754, Metadata, Release};
 use crate::number::write_integer;
 use crate::plan::{Computed, Expand, Options, Select, Shown};
 use crate::stencil::cell::Form;
 use crate::stencil::outline::{Field, Member, Outline, cast_from};
 use crate::stencil::program::Program;
-use crate::stencil::{Base, ChosenBy, Expansion, FeedHead, NextLink, PartPrograms, Stencil, Total};
+use crate::stencil::{Base, ChosenBy, Expansion, FeedHead, NextLink, Notation, PartPrograms, Stencil, Total, Whole};
+use crate::syntax::ReadError;
+use crate::syntax::json::{Event, Limits, Reader};
+use crate::value::document::{Document, Entity, Extent, Related, Schema};
 
 /// In which manner documents are written.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Style {
     pub(crate) metadata: Metadata,
     pub(crate) ieee754: Ieee754,
@@ -26,6 +27,14 @@ pub(crate) struct Style {
 }
 
 impl Style {
+    /// That of a format; the usual one where it is no JSON of V4.
+    pub(crate) fn of(format: Format) -> Style {
+        match format {
+            Format::V4Json { metadata, ieee754, release } => Style { metadata, ieee754, release },
+            Format::V2Atom | Format::V2Json | Format::RestJson | Format::RestXml { .. } => Style::default(),
+        }
+    }
+
     /// What the names of control information begin with.
     pub(crate) fn control(self) -> &'static str {
         match self.release {
@@ -35,7 +44,33 @@ impl Style {
     }
 }
 
-pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style) {
+/// JSON of OData V4.
+#[derive(Debug)]
+pub(crate) struct Compact;
+
+impl Notation for Compact {
+    fn entities(&self, stencil: &mut Stencil, outline: &Outline<'_>) {
+        compile(stencil, outline, Style::of(stencil.format));
+    }
+
+    fn value(&self, stencil: &mut Stencil, outline: &Outline<'_>, whole: Whole<'_>, member: &Member<'_>) {
+        compile_property(stencil, outline, whole, member, Style::of(stencil.format));
+    }
+
+    fn references(&self, stencil: &mut Stencil, _: &Outline<'_>) {
+        compile_references(stencil, Style::of(stencil.format));
+    }
+
+    fn feed_begin(&self, out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, head: &FeedHead<'_>) {
+        feed_begin(out, stencil, base, head, Style::of(stencil.format));
+    }
+
+    fn feed_end(&self, out: &mut Vec<u8>, stencil: &Stencil, next_link: Option<&str>) {
+        feed_end(out, next_link, Style::of(stencil.format));
+    }
+}
+
+fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style) {
     let Style { metadata, ieee754, .. } = style;
     stencil.context = context(outline);
     stencil.first = "{".to_owned();
@@ -95,7 +130,7 @@ pub(crate) fn compile(stencil: &mut Stencil, outline: &Outline<'_>, style: Style
                 false => "\",",
             },
         });
-        let child = outline.child(expand, stencil.format);
+        let child = stencil.child(outline, expand);
         stencil.expansions.push(Expansion {
             by: outline.expanded_by(expand),
             separator: ",",
@@ -219,22 +254,7 @@ pub(crate) fn type_name(primitive: Primitive) -> &'static str {
     }
 }
 
-/// What a value is that is a document of its own.
-#[derive(Clone, Copy)]
-pub(crate) enum Whole<'a> {
-    /// The property of an entity with this path.
-    Property(&'a str),
-    /// A value of this type.
-    Type(&'a str),
-}
-
-pub(crate) fn compile_property(
-    stencil: &mut Stencil,
-    outline: &Outline<'_>,
-    whole: Whole<'_>,
-    member: &Member<'_>,
-    style: Style,
-) {
+fn compile_property(stencil: &mut Stencil, outline: &Outline<'_>, whole: Whole<'_>, member: &Member<'_>, style: Style) {
     let Style { metadata, ieee754, .. } = style;
     let at = style.control();
     stencil.begin.text("{");
@@ -270,7 +290,7 @@ pub(crate) fn compile_property(
 
 /// References are objects with nothing but an id (JSON Format, section 14), whole wherever it stands: a relative one would
 /// need the context, which not all documents have.
-pub(crate) fn compile_references(stencil: &mut Stencil, style: Style) {
+fn compile_references(stencil: &mut Stencil, style: Style) {
     let at = style.control();
     stencil.context = "Collection($ref)".to_owned();
     stencil.first = "{".to_owned();
@@ -282,7 +302,7 @@ pub(crate) fn compile_references(stencil: &mut Stencil, style: Style) {
     stencil.begin.texts(&["\"", at, "id\":\""]).root().address(&stencil.key).text("\"}");
 }
 
-pub(crate) fn feed_begin(out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, head: &FeedHead<'_>, style: Style) {
+fn feed_begin(out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, head: &FeedHead<'_>, style: Style) {
     let Style { metadata, ieee754, .. } = style;
     out.push(b'{');
     if metadata != Metadata::None {
@@ -305,7 +325,7 @@ pub(crate) fn feed_begin(out: &mut Vec<u8>, stencil: &Stencil, base: &Base<'_>, 
     out.extend_from_slice(b"\"value\":[");
 }
 
-pub(crate) fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>, style: Style) {
+fn feed_end(out: &mut Vec<u8>, next_link: Option<&str>, style: Style) {
     out.push(b']');
     if let Some(next_link) = next_link {
         out.push(b',');

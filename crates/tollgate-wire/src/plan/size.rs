@@ -25,6 +25,30 @@ impl Expression {
             ExpressionKind::Items(items) => items.condition.as_ref().map_or(0, Expression::nodes),
         }
     }
+
+    /// How high an expression is above its own node.
+    pub(crate) fn height(&self) -> usize {
+        let above = |inner: &Expression| inner.height() + 1;
+        match &self.kind {
+            ExpressionKind::Literal(_)
+            | ExpressionKind::Leaf { .. }
+            | ExpressionKind::Column(_)
+            | ExpressionKind::Item(_) => 0,
+            ExpressionKind::Not(inner)
+            | ExpressionKind::Negate(inner)
+            | ExpressionKind::Cast(inner)
+            | ExpressionKind::In(inner, _) => above(inner),
+            ExpressionKind::Logic(_, left, right)
+            | ExpressionKind::Compare(_, left, right)
+            | ExpressionKind::Arithmetic(_, left, right) => above(left).max(above(right)),
+            ExpressionKind::Call(_, arguments) => arguments.iter().map(above).max().unwrap_or(0),
+            ExpressionKind::Case(branches) => {
+                branches.iter().map(|(condition, value)| above(condition).max(above(value))).max().unwrap_or(0)
+            }
+            ExpressionKind::Related(related) => related.condition.as_ref().map_or(0, above),
+            ExpressionKind::Items(items) => items.condition.as_ref().map_or(0, above),
+        }
+    }
 }
 
 impl Options {

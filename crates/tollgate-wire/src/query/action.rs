@@ -5,13 +5,14 @@
 
 use std::cell::Cell;
 
+use super::context::Context;
 use super::expression::Parser;
-use super::filter::condition;
+use super::function;
 use super::function::{context, samples, texts};
-use super::{Context, function};
+use super::options::filter::condition;
+use crate::address::{Fault, Place, Problem, UrlError, type_name};
 use crate::edm::{Effect, FunctionImport, LeafId, Model, Reached, Version};
 use crate::plan::{Expression, Key};
-use crate::url::{Fault, Place, Problem, UrlError, type_name};
 use crate::value::Value;
 
 /// An action with its arguments.

@@ -3,10 +3,10 @@
 //! A plan knows no casts. An entity is of a type where its discriminator has one of the type's values, and what is named
 //! behind a cast has no value elsewhere.
 
+use crate::address::{Fault, Parsed, Problem, quoted};
 use crate::edm::{EntityType, Model, NavigationId, Primitive, SetId, SubtypeId};
 use crate::plan::{Expression, ExpressionKind, Origin};
 use crate::suggest;
-use crate::url::{Fault, Parsed, Problem, quoted};
 
 /// The type that a qualified name, which stands at `at`, casts entities of `from` to; `None` where it is not a name of this
 /// service.

@@ -5,17 +5,16 @@
 
 use std::cell::Cell;
 
-use super::Context;
+use super::context::{Context, CustomOption};
 use super::expression::{Parser, conjunction};
-use super::filter::condition;
+use super::options::filter::condition;
+use crate::address::{
+    Argument, Call, Fault, Place, Plus, Problem, UrlError, call_shape, decode, parameter_value, write_literal,
+};
 use crate::edm::{
     EntityType, FunctionAnswer, FunctionImport, FunctionReturn, Member, Model, Parameter, Primitive, Version,
 };
 use crate::plan::{Called, Computed, Key, Plan, Select};
-use crate::url::{
-    Argument, Call, CustomOption, Fault, Place, Plus, Problem, UrlError, call_shape, decode, parameter_value,
-    write_literal,
-};
 use crate::value::Value;
 
 /// Finds the arguments of `call` that the path has not given, in V2 among the options that are the service's own, and
@@ -153,7 +152,7 @@ pub(super) fn context<'m>(
     aliases: &'m [(String, String)],
     expansions: &'m Cell<usize>,
 ) -> Context<'m> {
-    Context { model, version: Version::V4, entity_type, aliases, depth: 0, expansions }
+    Context { model, version: Version::V4, entity_type, aliases, depth: 0, expansions, options: &[] }
 }
 
 /// One value for each parameter.

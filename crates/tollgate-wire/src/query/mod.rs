@@ -2,137 +2,35 @@
 //!
 //! What it deliberately does not do: touch data. An option ends as a checked part of [`crate::plan::Options`], or as an
 //! error with its column.
-//!
-//! To add an option: a file with its parse function, one line in [`OPTIONS`], and where it asks for something new a
-//! field of the plan, which the stores then match.
 
 mod action;
-mod apply;
 pub(crate) mod cast;
-mod compute;
-mod count;
-mod expand;
+mod context;
 mod expression;
-mod filter;
-mod format;
 mod function;
 mod grammar;
-mod id;
-mod inline_count;
 mod limits;
-mod link;
 mod list;
-mod order_by;
-mod paging;
+mod options;
 pub mod rest;
-mod schema_version;
-mod search;
-mod select;
-pub mod skip_token;
 mod stream;
-mod unbuilt;
 
 pub use action::{Effected, check as check_action, resolve as resolve_action};
-pub use format::format_of;
+pub use context::{CustomOption, SystemOption};
 pub use function::check as check_function;
+pub use options::format::format_of;
+pub use options::{OPTIONS, skip_token};
 pub(crate) use stream::resolve as resolve_stream;
 
 use std::cell::Cell;
 
+use context::{ANYTHING, COLLECTION, COUNT, COUNT_OF_V2, Context, ENTITY, REFERENCES, REFERENCES_OF_MANY, find};
+use options::link;
+
+use crate::address::{Call, Fault, Parsed, Place, Plus, Problem, UrlError, decode, quoted};
 use crate::edm::{EntityType, LeafId, Model, Version};
 use crate::plan::{Called, Options, Plan, Resource, Shape};
 use crate::suggest;
-use crate::url::{Call, CustomOption, Fault, Parsed, Place, Plus, Problem, UrlError, decode, quoted};
-
-/// A system query option.
-pub struct SystemOption {
-    /// Its name with `$`, in lower case.
-    pub name: &'static str,
-    /// The versions that have it.
-    pub versions: &'static [Version],
-    /// What the other version has instead, for its error; may be empty.
-    pub elsewhere: &'static str,
-    applies_to: u8,
-    plus: Plus,
-    parse: fn(&Context<'_>, &str, &mut Options) -> Parsed<()>,
-}
-
-/// All system query options in the order in which they are read: nearly all need `$apply` and `$compute`, `$select` needs
-/// `$expand`, `$skiptoken` needs `$orderby`.
-pub static OPTIONS: [SystemOption; 17] = [
-    SystemOption { applies_to: ANYTHING, plus: Plus::Plus, ..option("$format", BOTH, format::parse) },
-    SystemOption { applies_to: COLLECTION | COUNT, ..option("$apply", ONLY_V4, apply::parse) },
-    SystemOption { applies_to: COLLECTION | ENTITY, ..option("$compute", ONLY_V4, compute::parse) },
-    SystemOption { applies_to: COLLECTION | COUNT | REFERENCES_OF_MANY, ..option("$filter", BOTH, filter::parse) },
-    SystemOption { applies_to: COLLECTION | REFERENCES_OF_MANY, ..option("$orderby", BOTH, order_by::parse) },
-    SystemOption {
-        applies_to: COLLECTION | COUNT_OF_V2 | REFERENCES_OF_MANY,
-        ..option("$top", BOTH, paging::parse_top)
-    },
-    SystemOption {
-        applies_to: COLLECTION | COUNT_OF_V2 | REFERENCES_OF_MANY,
-        ..option("$skip", BOTH, paging::parse_skip)
-    },
-    SystemOption { applies_to: COLLECTION | ENTITY, ..option("$expand", BOTH, expand::parse) },
-    SystemOption { applies_to: COLLECTION | ENTITY, ..option("$select", BOTH, select::parse) },
-    SystemOption {
-        elsewhere: "V4 writes $count=true",
-        applies_to: COLLECTION | REFERENCES_OF_MANY,
-        ..option("$inlinecount", ONLY_V2, inline_count::parse)
-    },
-    SystemOption {
-        elsewhere: "V2 writes $inlinecount=allpages",
-        applies_to: COLLECTION | REFERENCES_OF_MANY,
-        ..option("$count", ONLY_V4, count::parse)
-    },
-    SystemOption {
-        plus: Plus::Plus,
-        applies_to: COLLECTION | REFERENCES_OF_MANY,
-        ..option("$skiptoken", BOTH, skip_token::parse_option)
-    },
-    SystemOption { applies_to: COLLECTION | COUNT | REFERENCES_OF_MANY, ..option("$search", ONLY_V4, search::parse) },
-    SystemOption { applies_to: ANYTHING, ..option("$deltatoken", ONLY_V4, unbuilt::delta_token) },
-    SystemOption { applies_to: REFERENCES, ..option("$id", ONLY_V4, id::parse) },
-    SystemOption { applies_to: ANYTHING, ..option("$index", ONLY_V4, schema_version::index) },
-    SystemOption { applies_to: ANYTHING, ..option("$schemaversion", ONLY_V4, schema_version::parse) },
-];
-
-const BOTH: &[Version] = &[Version::V2, Version::V4];
-const ONLY_V2: &[Version] = &[Version::V2];
-const ONLY_V4: &[Version] = &[Version::V4];
-
-const COLLECTION: u8 = 1;
-const ENTITY: u8 = 2;
-const COUNT: u8 = 4;
-/// V2 counts what is left after `$top` and `$skip`; V4 forbids them with `/$count`.
-const COUNT_OF_V2: u8 = 8;
-const REFERENCES: u8 = 16;
-/// References that are found like the entities of a collection.
-const REFERENCES_OF_MANY: u8 = 32;
-const ANYTHING: u8 = 0xff;
-
-/// A descriptor with the common values; what differs is said in [`OPTIONS`].
-const fn option(
-    name: &'static str,
-    versions: &'static [Version],
-    parse: fn(&Context<'_>, &str, &mut Options) -> Parsed<()>,
-) -> SystemOption {
-    SystemOption { name, versions, elsewhere: "", applies_to: COLLECTION, plus: Plus::Space, parse }
-}
-
-/// What the options are read against.
-pub(crate) struct Context<'m> {
-    pub(crate) model: &'m Model,
-    pub(crate) version: Version,
-    /// The type of the entities that are answered.
-    pub(crate) entity_type: &'m EntityType,
-    /// Parameter aliases with their `@`, and what stands behind them.
-    pub(crate) aliases: &'m [(String, String)],
-    /// Within how many expansions these options stand.
-    pub(crate) depth: usize,
-    /// How many expansions the request has so far.
-    pub(crate) expansions: &'m Cell<usize>,
-}
 
 /// Reads the query string into the plan of `resource`, and hands back the options that are not OData's.
 pub(crate) fn read(
@@ -149,7 +47,7 @@ pub(crate) fn read(
         let (raw_name, raw_value) = part.split_once('=').unwrap_or((part, ""));
         let name = decode(raw_name, Plus::Space)
             .map_err(|problem| problem.located(Place::Option(raw_name.to_owned().into()), raw_name))?;
-        match find(version, &name) {
+        match find(&OPTIONS, version, &name) {
             Some(index) if values[index].is_some() => {
                 let what = format!("the option {} stands twice", OPTIONS[index].name);
                 let place = Place::Option(OPTIONS[index].name.into());
@@ -199,7 +97,15 @@ pub(crate) fn read(
     };
     let nothing = EntityType::default();
     let entity_type = set.map_or(&nothing, |set| model.seen(version, set, options.subtype));
-    let context = Context { model, version, entity_type, aliases: &aliases, depth: 0, expansions: &Cell::new(0) };
+    let context = Context {
+        model,
+        version,
+        entity_type,
+        aliases: &aliases,
+        depth: 0,
+        expansions: &Cell::new(0),
+        options: &OPTIONS,
+    };
     for (option, raw) in OPTIONS.iter().zip(values) {
         let Some(raw) = raw else { continue };
         let text =
@@ -264,18 +170,6 @@ pub(crate) fn aliases_of(query: &str) -> Vec<(String, String)> {
         Some((name.into_owned(), decode(value, Plus::Space).ok()?.into_owned()))
     };
     query.split('&').filter_map(alias).collect()
-}
-
-/// V2 knows the exact name; V4.01 leaves out the `$` and does not mind the case.
-fn find(version: Version, name: &str) -> Option<usize> {
-    let bare = name.strip_prefix('$');
-    OPTIONS.iter().position(|option| {
-        option.versions.contains(&version)
-            && match version {
-                Version::V2 => option.name == name,
-                Version::V4 => option.name[1..].eq_ignore_ascii_case(bare.unwrap_or(name)),
-            }
-    })
 }
 
 /// What a path names, as what an option may apply to, and in words.

@@ -16,18 +16,18 @@
 
 use super::expression::{conjunction, number_of};
 pub use super::limits::{CONDITIONS_MAX, LISTED_MAX, ORDER_KEYS_MAX};
-use super::paging::whole_number;
-use super::skip_token;
+use super::options::paging::whole_number;
+use super::options::skip_token;
+use crate::address::{Fault, Parsed, Place, Plus, Problem, UrlError, decode, quoted};
 use crate::date;
-use crate::document::Scalar;
 use crate::edm::{EntityType, Enumeration, Item, Leaf, LeafId, Model, Primitive, Version};
 use crate::plan::{
     Comparison, Counting, Direction, Expression, ExpressionKind, Function, Items, Logic, Options, OrderBy, Origin,
     Question, Select,
 };
 use crate::suggest;
-use crate::url::{Fault, Parsed, Place, Plus, Problem, UrlError, decode, quoted};
 use crate::value::Value;
+use crate::value::document::Scalar;
 
 /// A property that a condition asks for, by what stands behind its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 //! A store hands out canonical texts (see [`crate::value`]). One that is not canonical, a store's fault, is written as
 //! a text that keeps the document well-formed. Nulls are the program's business.
 
+use crate::address::{encode as percent_encode, write_literal};
 use crate::edm::{Primitive, Version};
 use crate::number::{Width, is_plain_number, write_integer, write_real};
-use crate::url::{encode as percent_encode, write_literal};
 use crate::value::Cell;
 use crate::{base64, date, escape};
 

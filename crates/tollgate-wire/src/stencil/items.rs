@@ -5,10 +5,9 @@
 use std::sync::Arc;
 
 use super::cell;
-use super::program::{Names, Pattern, write_members};
-use crate::edm::Enumeration;
+use super::pattern::{Names, Pattern, write_members};
+use crate::edm::{Cell, Enumeration};
 use crate::items;
-use crate::value::Cell;
 
 /// How a collection is written.
 #[derive(Debug, Clone)]

@@ -5,16 +5,15 @@
 
 use std::sync::Arc;
 
-use super::Stencil;
 use super::cell::{Form, Syntax};
-use super::program::{Null, Pattern, Program};
+use super::pattern::{Null, Pattern};
+use super::program::Program;
 use crate::edm::{
     ComplexId, EntityType, Enumeration, LeafId, Model, NavigationId, NavigationProperty, Primitive, PropertyKind,
-    SetId, SubtypeId, Version,
+    SetId, SubtypeId, Value, Version,
 };
 use crate::format::Format;
-use crate::plan::{Columns, Computed, Expand, Select, Shape, Shown};
-use crate::value::Value;
+use crate::plan::{Columns, Computed, Expand, Options, Select, Shape};
 
 /// A stream of which nothing more is known than that it is bytes (RFC 2046, section 4.5.1).
 const ANY_MEDIA_TYPE: &str = "application/octet-stream";
@@ -71,17 +70,14 @@ impl<'m> Outline<'m> {
         }
     }
 
-    /// The documents of what is expanded.
-    pub(crate) fn child(&self, expand: &Expand, format: Format) -> Stencil {
-        match expand.shown {
-            Shown::Entities | Shown::Number => match expand.options.compute.is_empty() {
-                true if expand.options.subtype == SubtypeId::ROOT => {
-                    Stencil::compile(self.model, expand.target, format, &expand.options.select, &expand.options.expand)
-                }
-                _ => Stencil::compile_computed(self.model, expand.target, format, &expand.options),
-            },
-            Shown::References => Stencil::compile_references(self.model, expand.target, format),
+    /// The same under all options. What is computed, the singleton and the type that the path casts to are V4's.
+    pub(crate) fn under(model: &'m Model, set: SetId, format: Format, options: &'m Options) -> Outline<'m> {
+        let outline = Outline::new(model, set, &options.select, &options.expand);
+        if !matches!(format, Format::V4Json { .. }) {
+            return outline;
         }
+        let singleton = options.singleton.map(|index| model.singletons[index].name.as_str());
+        Outline { computed: &options.compute, singleton, declared: options.subtype, ..outline }
     }
 
     pub(crate) fn set_name(&self) -> &'m str {

@@ -6,12 +6,11 @@
 
 use std::sync::Arc;
 
-use super::Base;
+use super::base::Base;
 use super::cell::{self, Form};
 use super::items::{self, ItemsForm};
-use crate::edm::Enumeration;
-use crate::escape;
-use crate::value::{Cell, Row};
+use super::pattern::{Names, Null, Pattern, write_members};
+use crate::edm::{Cell, Enumeration, Row};
 use std::ops::Range;
 
 /// Static bytes with slots. Neighbouring static bytes are one run, whoever pushed them.
@@ -45,34 +44,6 @@ enum Slot {
     Items { column: u16, form: u16 },
     /// A value of the row.
     Cell { column: u16, form: Form, null: Null },
-}
-
-/// How a null is written: the static bytes around the slot belong to a value, so some are taken back and others skipped.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Null {
-    /// How many bytes before the slot are taken back.
-    pub(crate) take_back: u16,
-    /// How many bytes behind the slot are skipped.
-    pub(crate) skip: u16,
-    /// What is written instead.
-    pub(crate) text: &'static str,
-}
-
-/// In which syntax names of members stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// As a text of JSON, whose quotes belong to the program.
-    Json,
-    /// As a text of XML.
-    Xml,
-}
-
-/// What a program writes for a value that is not null: static bytes around a cell.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Pattern {
-    pub(crate) before: &'static str,
-    pub(crate) form: Form,
-    pub(crate) after: &'static str,
 }
 
 impl Program {
@@ -230,20 +201,6 @@ impl Program {
             }
         }
         out.extend_from_slice(&self.text[from..]);
-    }
-}
-
-/// Writes the names of the members that a value is, which is not null.
-pub(super) fn write_members(out: &mut Vec<u8>, cell: Cell<'_>, enumeration: &Enumeration, syntax: Names) {
-    // Most values are one member; nothing is gathered for them.
-    if let Some(member) = enumeration.member(cell) {
-        return out.extend_from_slice(member.name.as_bytes());
-    }
-    let mut names = String::new();
-    enumeration.write_names(&mut names, cell);
-    match syntax {
-        Names::Json => escape::json_text(out, names.as_bytes()),
-        Names::Xml => escape::xml_text(out, names.as_bytes()),
     }
 }
 

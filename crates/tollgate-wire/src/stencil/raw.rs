@@ -1,10 +1,10 @@
 //! A single value without any document around it: `/$value`, as `text/plain` or, for binaries, as its bytes.
 
 use super::cell::{self, Form};
+use super::element::{self, Dialect};
 use crate::edm::{Primitive, Version};
 use crate::items;
 use crate::value::Cell;
-use crate::xml::{self, Dialect};
 
 /// The media type of a raw value.
 pub fn content_type(primitive: Primitive) -> &'static str {
@@ -26,7 +26,7 @@ pub fn write(out: &mut Vec<u8>, version: Option<Version>, primitive: Primitive, 
         (Cell::Bytes(bytes), Primitive::Binary { .. }) => out.extend_from_slice(bytes),
         (Cell::Text(text), Primitive::String { .. }) => out.extend_from_slice(text),
         (value, primitive) => {
-            let pattern = xml::pattern(dialect, primitive);
+            let pattern = element::pattern(dialect, primitive);
             let form = match pattern.form {
                 // Escaping is the document's business.
                 Form::XmlText => Form::PlainText,

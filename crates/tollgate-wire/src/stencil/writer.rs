@@ -4,12 +4,9 @@
 
 use std::ops::Range;
 
-use super::{Base, Content, Expansion, FeedHead, Stencil, Total};
-use crate::format::Format;
-use crate::json::v4::Style;
+use super::{Base, Expansion, FeedHead, Stencil, Total};
+use crate::edm::Row;
 use crate::number::write_integer;
-use crate::value::Row;
-use crate::{atom, json, rest};
 
 impl Stencil {
     /// Begins a document.
@@ -72,17 +69,7 @@ impl<'s> Writer<'s> {
     /// Begins a collection.
     pub fn feed_begin(&mut self, out: &mut Vec<u8>, head: &FeedHead<'_>) {
         self.opening = Opening::First;
-        match self.stencil.format {
-            Format::V4Json { metadata, ieee754, release } => {
-                let style = Style { metadata, ieee754, release };
-                json::v4::feed_begin(out, self.stencil, &self.base, head, style);
-            }
-            Format::RestJson => rest::feed_begin_json(out, head),
-            Format::RestXml { .. } => rest::feed_begin_xml(out, self.stencil, head),
-            Format::V2Atom if self.stencil.content == Content::References => atom::write::references_begin(out, head),
-            Format::V2Atom => atom::write::feed_begin(out, self.stencil, &self.base, head),
-            Format::V2Json => json::v2::feed_begin(out, head),
-        }
+        self.stencil.notation.feed_begin(out, self.stencil, &self.base, head);
     }
 
     /// Goes on with a collection of which another writer has written at least one entry.
@@ -92,18 +79,7 @@ impl<'s> Writer<'s> {
 
     /// Ends a collection; `next_link` is the URL of the next page, absolute or relative to the service root.
     pub fn feed_end(&mut self, out: &mut Vec<u8>, next_link: Option<&str>) {
-        match self.stencil.format {
-            Format::V4Json { metadata, ieee754, release } => {
-                json::v4::feed_end(out, next_link, Style { metadata, ieee754, release });
-            }
-            Format::RestJson => rest::feed_end_json(out, next_link),
-            Format::RestXml { .. } => rest::feed_end_xml(out, self.stencil, next_link),
-            Format::V2Atom if self.stencil.content == Content::References => {
-                atom::write::references_end(out, next_link);
-            }
-            Format::V2Atom => atom::write::feed_end(out, next_link),
-            Format::V2Json => json::v2::feed_end(out, next_link),
-        }
+        self.stencil.notation.feed_end(out, self.stencil, next_link);
     }
 
     /// Begins a document of one entity, or of one property.

@@ -2,10 +2,9 @@
 //!
 //! It deliberately does not read data: a key is a value of the right type, not an entity that exists.
 
-use super::error::{Fault, Parsed, Problem, quoted};
-use super::function::{self, Call};
-use super::key::{self, Aliases};
-use super::percent::Quotes;
+use crate::address::{
+    Aliases, Call, Fault, Parsed, Problem, Quotes, leads_to, of_segment, quoted, read_call, read_key,
+};
 use crate::edm::{
     BoundTo, EntityType, FunctionImport, LeafId, Model, Multiplicity, PropertyKind, Reached, SetId, Singleton,
     SubtypeId, Version,
@@ -54,7 +53,7 @@ pub(crate) fn parse(
         (Some(root), _) => {
             let entity_type = model.type_of(root);
             let predicate = first.predicate;
-            let predicate = predicate.map(|text| key::parse((version, aliases), entity_type, text, first.predicate_at));
+            let predicate = predicate.map(|text| read_key((version, aliases), entity_type, text, first.predicate_at));
             let root_key = predicate.transpose()?.flatten();
             (root, if root_key.is_some() { Shape::Entity } else { Shape::Collection }, root_key)
         }
@@ -75,11 +74,11 @@ pub(crate) fn parse(
                     Some(next) => Err(nothing_follows(&next, first.name)),
                 };
             }
-            let Some((root, shape, returned)) = function::leads_to(&model.function_imports[index]) else {
+            let Some((root, shape, returned)) = leads_to(&model.function_imports[index]) else {
                 return Ok((Resource::Function(index), None));
             };
             let arguments = first.predicate.map(|text| (text, first.predicate_at));
-            call = Some(function::read(model, version, index, arguments)?);
+            call = Some(read_call(model, version, index, arguments)?);
             called = Some(Called { function: index, returned });
             (root, shape, None)
         }
@@ -315,7 +314,7 @@ impl Walk<'_> {
             return Ok(());
         }
         let arguments = segment.predicate.map(|text| (text, segment.predicate_at));
-        self.call = Some(function::read(self.model, self.version, index, arguments)?);
+        self.call = Some(read_call(self.model, self.version, index, arguments)?);
         self.called = Some(Called { function: index, returned: None });
         if let Some(navigation) = declared.bound.and_then(|bound| bound.through) {
             let target = self.model.type_of(self.set).navigation[navigation.0].target;
@@ -337,7 +336,7 @@ impl Walk<'_> {
             let what = "one entity takes no key behind its type".to_owned();
             return Err(Problem::new(Fault::BadKey, segment.predicate_at - 1, what));
         }
-        let key = key::parse((self.version, self.aliases), entity_type, predicate, segment.predicate_at)?;
+        let key = read_key((self.version, self.aliases), entity_type, predicate, segment.predicate_at)?;
         if key.is_some() {
             self.shape = Shape::Entity;
         }
@@ -355,7 +354,7 @@ impl Walk<'_> {
         }
         not_built(self.version, segment)?;
         let known = entity_type.navigation(segment.name).is_some() || entity_type.property(segment.name).is_some();
-        if !known && self.takes_key_segments() && key::of_segment(entity_type, 0, segment.text).is_some() {
+        if !known && self.takes_key_segments() && of_segment(entity_type, 0, segment.text).is_some() {
             return self.key_segment(segment);
         }
         let set = &self.model.entity_sets[self.set.0].name;
@@ -378,7 +377,7 @@ impl Walk<'_> {
                     return Err(Problem::new(Fault::BadKey, segment.predicate_at - 1, what));
                 }
                 let target = self.model.type_of(step.target);
-                step.key = key::parse((self.version, self.aliases), target, predicate, segment.predicate_at)?;
+                step.key = read_key((self.version, self.aliases), target, predicate, segment.predicate_at)?;
             }
             self.shape = if many && step.key.is_none() { Shape::Collection } else { Shape::Entity };
             (self.set, self.subtype) = (step.target, SubtypeId::ROOT);
@@ -439,7 +438,7 @@ impl Walk<'_> {
     /// Takes a segment as the next part of a key; the last one makes an entity of the collection.
     fn key_segment(&mut self, segment: &Segment<'_>) -> Parsed<()> {
         let entity_type = self.model.type_of(self.set);
-        let Some(value) = key::of_segment(entity_type, self.parts.len(), segment.text) else {
+        let Some(value) = of_segment(entity_type, self.parts.len(), segment.text) else {
             let leaf = &entity_type.leaves[entity_type.key[self.parts.len()].0];
             let what = format!("{} is no value of the key property '{}'", quoted(segment.text), leaf.path);
             return Err(Problem::new(Fault::BadKey, segment.at, what));
@@ -479,7 +478,7 @@ fn action_call(model: &Model, version: Version, index: usize, segment: &Segment<
         (_, Version::V4) => Ok(None),
         (predicate, Version::V2) => {
             let arguments = predicate.map(|text| (text, segment.predicate_at));
-            function::read(model, version, index, arguments).map(Some)
+            read_call(model, version, index, arguments).map(Some)
         }
     }
 }

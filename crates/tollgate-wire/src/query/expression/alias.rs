@@ -3,9 +3,9 @@
 //! An alias that is not given is null (URL conventions 5.3.1). It deliberately keeps no tree of an alias: its text is read
 //! again at each mention, since its literals take the type of what they meet.
 
-use super::{Node, Parser};
+use super::parser::{Node, Parser};
+use crate::address::{Parsed, Problem, quoted};
 use crate::plan::{Expression, ExpressionKind};
-use crate::url::{Parsed, Problem, quoted};
 use crate::value::Value;
 
 impl<'c> Parser<'c> {

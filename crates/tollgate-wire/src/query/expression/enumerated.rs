@@ -3,11 +3,11 @@
 //!
 //! An expression has the value that is stored for a member. Members are ordered by their numbers, whatever is stored.
 
-use super::{Node, Parser};
+use super::parser::{Node, Parser};
+use crate::address::{Fault, Parsed, Problem, quoted};
 use crate::edm::{Enumeration, EnumerationId, Primitive};
 use crate::plan::{Comparison, Expression, ExpressionKind, Function};
 use crate::query::limits::NODES_MAX;
-use crate::url::{Fault, Parsed, Problem, quoted};
 use crate::value::Value;
 
 /// The number by which members are ordered, of an expression with the value that is stored for one.

@@ -2,10 +2,10 @@
 
 use super::pattern;
 use super::types::Class;
+use crate::address::{Fault, Parsed, Problem, quoted, type_name};
 use crate::edm::{Primitive, Version};
 use crate::plan::{Expression, ExpressionKind, Function};
 use crate::suggest;
-use crate::url::{Fault, Parsed, Problem, quoted, type_name};
 use crate::value::Value;
 
 /// Arguments of any function, at most.

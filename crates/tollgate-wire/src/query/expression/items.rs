@@ -3,17 +3,17 @@
 //!
 //! It deliberately lets no collection be compared, ordered or computed with.
 
-use super::related::{Asked, Collection};
+use super::parser::{Asked, Collection, Node, Parser, Whole};
 use super::special::Special;
-use super::{Node, Parser, Whole, types};
-use crate::canonical::{self, Canonical};
+use super::types;
+use crate::address::{Fault, Parsed, Problem, quoted, type_name};
 use crate::decimal;
 use crate::edm::{EnumerationId, Item, Primitive, Version};
 use crate::items::{self, Token};
-use crate::json::lexer::Lexer;
 use crate::plan::{Comparison, Expression, ExpressionKind, Function, Question};
 use crate::query::limits::{ARRAY_VALUES_MAX, QUESTIONS_MAX};
-use crate::url::{Fault, Parsed, Problem, quoted, type_name};
+use crate::syntax::Lexer;
+use crate::value::canonical::{self, Canonical};
 use crate::value::{Cell, Value};
 
 impl<'c> Parser<'c> {

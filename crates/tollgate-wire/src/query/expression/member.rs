@@ -2,11 +2,12 @@
 //!
 //! A list of literals of one type stays a list, which a store can look up; what else stands in it becomes a comparison.
 
-use super::{Node, Parser, is_name_character, types};
+use super::parser::{Node, Parser, is_name_character};
+use super::types;
+use crate::address::{Parsed, Problem, read_literal};
 use crate::edm::Primitive;
-use crate::json::lexer::Lexer;
 use crate::plan::{Comparison, Expression, ExpressionKind, Logic};
-use crate::url::{Parsed, Problem, read_literal};
+use crate::syntax::Lexer;
 use crate::value::Value;
 
 impl Parser<'_> {
@@ -142,29 +143,5 @@ fn same_form(operand: Option<Primitive>, literal: Option<Primitive>) -> bool {
         | (Some(P::TimeOfDay { .. }), Some(P::TimeOfDay { .. })) => true,
         (Some(a), Some(b)) => a == b,
         _ => false,
-    }
-}
-
-/// How high an expression is above its own node.
-pub(super) fn height(expression: &Expression) -> usize {
-    let above = |inner: &Expression| height(inner) + 1;
-    match &expression.kind {
-        ExpressionKind::Literal(_)
-        | ExpressionKind::Leaf { .. }
-        | ExpressionKind::Column(_)
-        | ExpressionKind::Item(_) => 0,
-        ExpressionKind::Not(inner)
-        | ExpressionKind::Negate(inner)
-        | ExpressionKind::Cast(inner)
-        | ExpressionKind::In(inner, _) => above(inner),
-        ExpressionKind::Logic(_, left, right)
-        | ExpressionKind::Compare(_, left, right)
-        | ExpressionKind::Arithmetic(_, left, right) => above(left).max(above(right)),
-        ExpressionKind::Call(_, arguments) => arguments.iter().map(above).max().unwrap_or(0),
-        ExpressionKind::Case(branches) => {
-            branches.iter().map(|(condition, value)| above(condition).max(above(value))).max().unwrap_or(0)
-        }
-        ExpressionKind::Related(related) => related.condition.as_ref().map_or(0, above),
-        ExpressionKind::Items(items) => items.condition.as_ref().map_or(0, above),
     }
 }

@@ -11,6 +11,7 @@ mod items;
 mod member;
 mod named;
 mod operators;
+mod parser;
 mod path;
 mod pattern;
 mod related;
@@ -19,136 +20,19 @@ mod types;
 
 pub(super) use enumerated::number_of;
 pub(super) use named::stored_of;
+pub(super) use parser::Parser;
 pub(super) use types::conjunction;
 
-use super::Context;
-use super::limits::{HEIGHT_MAX, NESTING_MAX, NODES_MAX};
-use crate::edm::{EntityType, EnumerationId, Primitive, SetId, SubtypeId, Version};
+use crate::address::{Fault, Literal, Parsed, Problem, quoted, read_literal};
+use crate::edm::{EnumerationId, Primitive, Version};
 use crate::plan::{Arithmetic, Computed, Expression, ExpressionKind, Logic, Origin};
 use crate::relation::Column;
 use crate::suggest;
-use crate::url::{Fault, Literal, Parsed, Problem, quoted, read_literal};
 use crate::value::Value;
 use operators::{Operation, Operator};
-
-/// Reads expressions from the text of one option.
-pub(super) struct Parser<'c> {
-    context: &'c Context<'c>,
-    text: &'c str,
-    position: usize,
-    nodes: usize,
-    nesting: usize,
-    /// Whose properties names without a prefix are.
-    here: Origin,
-    here_type: &'c EntityType,
-    /// The related entities of the questions around the place that is read, outermost first.
-    variables: Vec<Variable<'c>>,
-    /// What names mean where there are no entities any more.
-    columns: Option<&'c [Column]>,
-    /// Expressions that have a name.
-    computed: &'c [Computed],
-    /// Aliases whose text is being read, so that none stands in itself.
-    aliases: Vec<usize>,
-    /// Whether a collection may stand here as a whole, and the one that did.
-    whole: Whole,
-}
-
-/// What becomes of a collection that is not asked anything.
-enum Whole {
-    /// It is an error.
-    Refused,
-    /// An operator takes it.
-    Wanted,
-    /// It was read, where its last name stands.
-    Read(Box<related::Collection>, usize),
-}
-
-/// What a question is at; without a name where bare names are its properties, or `$this` is the value.
-struct Variable<'c> {
-    name: &'c str,
-    holds: Holds,
-}
-
-/// What a variable stands for.
-#[derive(Clone, Copy)]
-enum Holds {
-    /// An entity of the set, as which type it is seen.
-    Entity(SetId, SubtypeId),
-    /// A value of a collection.
-    Value(Primitive, Option<EnumerationId>),
-}
-
-/// A finished part of the tree with its height.
-struct Node {
-    expression: Expression,
-    height: usize,
-    /// Of which its value is a member; the expression has the value that is stored.
-    enumeration: Option<EnumerationId>,
-}
+use parser::{Holds, Node, Variable, Whole, is_name_character};
 
 impl<'c> Parser<'c> {
-    pub(super) fn new(context: &'c Context<'c>, text: &'c str) -> Parser<'c> {
-        Parser {
-            context,
-            text,
-            position: 0,
-            nodes: 0,
-            nesting: 0,
-            here: Origin::It,
-            here_type: context.entity_type,
-            variables: Vec::new(),
-            columns: None,
-            computed: &[],
-            aliases: Vec::new(),
-            whole: Whole::Refused,
-        }
-    }
-
-    /// The same over the rows that `$apply` has made, and with names for expressions.
-    pub(super) fn over(
-        context: &'c Context<'c>,
-        text: &'c str,
-        columns: Option<&'c [Column]>,
-        computed: &'c [Computed],
-    ) -> Parser<'c> {
-        Parser { columns, computed, ..Parser::new(context, text) }
-    }
-
-    /// In which version is read.
-    pub(super) fn version(&self) -> Version {
-        self.context.version
-    }
-
-    /// How far has been read.
-    pub(super) fn position(&self) -> usize {
-        self.position
-    }
-
-    /// Goes on from there.
-    pub(super) fn begin_at(&mut self, position: usize) {
-        self.position = position;
-    }
-
-    /// Takes the word that stands here, with its place.
-    pub(super) fn next_word(&mut self) -> (&'c str, usize) {
-        self.space();
-        let (word, at) = (self.word(), self.position);
-        self.position += word.len();
-        (word, at)
-    }
-
-    /// Takes `as Name`.
-    pub(super) fn alias_name(&mut self) -> Parsed<(&'c str, usize)> {
-        if !self.take_word("as", false) {
-            return Err(Problem::syntax(self.position, "expected a name, as in 'as Total'"));
-        }
-        let (name, at) = self.next_word();
-        if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
-            return Err(Problem::syntax(at, "expected a name behind 'as'"));
-        }
-        Ok((name, at))
-    }
-
     /// One expression; what stands behind it is left.
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
         let node = self.binary(0)?;
@@ -173,40 +57,6 @@ impl<'c> Parser<'c> {
     pub(super) fn ordered_expression(&mut self) -> Parsed<Expression> {
         let node = self.binary(0)?;
         Ok(self.by_number(node)?.expression)
-    }
-
-    /// Nothing but spaces may be left.
-    pub(super) fn end(&mut self) -> Parsed<()> {
-        self.space();
-        if self.position == self.text.len() {
-            return Ok(());
-        }
-        let word = self.word();
-        let found = if word.is_empty() { &self.text[self.position..] } else { word };
-        let problem =
-            Problem::syntax(self.position, format!("expected an operator or the end, found {}", quoted(found)));
-        Err(problem.hint_if(operators::hint(self.context.version, word)))
-    }
-
-    /// Takes a word if it stands here by itself.
-    pub(super) fn take_word(&mut self, word: &str, either_case: bool) -> bool {
-        self.space();
-        let found = self.word();
-        let same = if either_case { found.eq_ignore_ascii_case(word) } else { found == word };
-        if same {
-            self.position += word.len();
-        }
-        same
-    }
-
-    /// Takes a character if it stands here, spaces before it too.
-    pub(super) fn take(&mut self, character: char) -> bool {
-        self.space();
-        let taken = self.rest().starts_with(character);
-        if taken {
-            self.position += character.len_utf8();
-        }
-        taken
     }
 
     /// Operators of at least this precedence, and their operands.
@@ -432,7 +282,7 @@ impl<'c> Parser<'c> {
         let at = self.position;
         self.position += computed.name.len();
         self.nodes += computed.expression.nodes();
-        let height = member::height(&computed.expression);
+        let height = computed.expression.height();
         let node = self.node(Expression { position: at, ..computed.expression.clone() }, height)?;
         Ok(Node { enumeration: computed.enumeration, ..node })
     }
@@ -487,71 +337,4 @@ impl<'c> Parser<'c> {
         let expression = functions::check(self.context.version, signature, arguments, at)?;
         self.node(expression, height)
     }
-
-    /// Runs a part that costs stack.
-    fn nested(&mut self, part: impl FnOnce(&mut Self) -> Parsed<Node>) -> Parsed<Node> {
-        if self.nesting == NESTING_MAX {
-            let what = format!("nested more than {NESTING_MAX} deep");
-            return Err(Problem::new(Fault::Limit, self.position, what));
-        }
-        self.nesting += 1;
-        let node = part(self);
-        self.nesting -= 1;
-        node
-    }
-
-    fn node(&mut self, expression: Expression, height_below: usize) -> Parsed<Node> {
-        self.nodes += 1;
-        if self.nodes > NODES_MAX {
-            let what = format!("more than {NODES_MAX} names, literals and operators");
-            return Err(Problem::new(Fault::Limit, expression.position, what));
-        }
-        let height = height_below + 1;
-        if height > HEIGHT_MAX {
-            let what = format!("an expression of more than {HEIGHT_MAX} levels");
-            return Err(Problem::new(Fault::Limit, expression.position, what));
-        }
-        Ok(Node { expression, height, enumeration: None })
-    }
-
-    fn close(&mut self, opened_at: usize) -> Parsed<()> {
-        if self.take(')') {
-            return Ok(());
-        }
-        let found = match self.rest() {
-            "" => "the end".to_owned(),
-            rest => quoted(rest),
-        };
-        let column = self.text[..opened_at].chars().count() + 1;
-        let problem = Problem::syntax(self.position, format!("expected ')', found {found}"));
-        let hint = operators::hint(self.context.version, self.word());
-        Err(problem.hint(hint.unwrap_or_else(|| format!("it closes the parenthesis at column {column}"))))
-    }
-
-    fn rest(&self) -> &'c str {
-        &self.text[self.position..]
-    }
-
-    /// The identifier that stands here; empty if there is none.
-    fn word(&self) -> &'c str {
-        self.word_behind(0)
-    }
-
-    /// The identifier so many bytes further on.
-    fn word_behind(&self, bytes: usize) -> &'c str {
-        let rest = &self.rest()[bytes..];
-        let length = rest
-            .bytes()
-            .position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80))
-            .unwrap_or(rest.len());
-        &rest[..length]
-    }
-
-    fn space(&mut self) {
-        self.position += self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    }
-}
-
-fn is_name_character(character: char) -> bool {
-    character.is_ascii_alphanumeric() || character == '_' || !character.is_ascii()
 }

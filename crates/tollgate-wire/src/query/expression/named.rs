@@ -3,10 +3,12 @@
 //!
 //! What is no member becomes null. It deliberately takes no several flags apart, other than of literals.
 
-use super::{Node, Parser, number_of, types};
+use super::enumerated::number_of;
+use super::parser::{Node, Parser};
+use super::types;
+use crate::address::{Fault, Parsed, Problem, quoted, type_name};
 use crate::edm::{Arity, Enumeration, EnumerationId, Primitive};
 use crate::plan::{Comparison, Expression, ExpressionKind};
-use crate::url::{Fault, Parsed, Problem, quoted, type_name};
 use crate::value::Value;
 
 const TEXT: Primitive = Primitive::String { length_max: 0 };

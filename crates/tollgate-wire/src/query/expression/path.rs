@@ -2,13 +2,13 @@
 //!
 //! It deliberately reads nothing else: what stands before a path decides whose it is.
 
-use super::{Holds, Node, Parser, Variable, related};
+use super::parser::{Asked, Collection, Holds, Node, Parser, Variable};
+use crate::address::{Fault, Parsed, Problem, quoted};
 use crate::edm::{EntityType, LeafId, Multiplicity, NavigationId, Primitive, PropertyKind, SetId, SubtypeId, Version};
 use crate::plan::{Expression, ExpressionKind, Logic, Origin};
 use crate::query::cast;
 use crate::query::limits::NAVIGATION_MAX;
 use crate::suggest;
-use crate::url::{Fault, Parsed, Problem, quoted};
 
 /// An entity that a path leads to.
 pub(super) struct Entity<'c> {
@@ -45,8 +45,8 @@ impl<'c> Parser<'c> {
                 let leaf = self.leaf(entity_type, property)?;
                 let declared = &entity_type.leaves[leaf.0];
                 if let Primitive::Collection(item) = declared.primitive {
-                    let asked = related::Asked::Values(leaf, item, declared.enumeration);
-                    let collection = related::Collection { of, through, asked, of_subtype: None, only_if };
+                    let asked = Asked::Values(leaf, item, declared.enumeration);
+                    let collection = Collection { of, through, asked, of_subtype: None, only_if };
                     return self.question(collection, name, at, segment_at);
                 }
                 break leaf;
@@ -59,8 +59,8 @@ impl<'c> Parser<'c> {
             if declared.multiplicity == Multiplicity::Many {
                 let target = declared.target;
                 let (subtype, of_subtype) = self.collection_cast(target)?;
-                let asked = related::Asked::Entities(navigation, target, subtype);
-                let collection = related::Collection { of, through, asked, of_subtype, only_if };
+                let asked = Asked::Entities(navigation, target, subtype);
+                let collection = Collection { of, through, asked, of_subtype, only_if };
                 return self.question(collection, &declared.name, at, segment_at);
             }
             if !self.rest().starts_with('/') {

@@ -1,42 +1,13 @@
 //! Questions about the entities that to-many navigation leads to, and about the values of a collection: the lambda
 //! operators `any` and `all`, and `$count`.
 
-use super::{Holds, Node, Parser, Variable, Whole, items, types};
-use crate::edm::{EnumerationId, Item, LeafId, NavigationId, Primitive, SetId, SubtypeId, Version};
+use super::parser::{Asked, Collection, Node, Parser, Variable, Whole};
+use super::{items, types};
+use crate::address::{Fault, Parsed, Problem, quoted};
+use crate::edm::{Primitive, Version};
 use crate::plan::{Expression, ExpressionKind, Items, Logic, Origin, Question, Related};
 use crate::query::limits::QUESTIONS_MAX;
-use crate::url::{Fault, Parsed, Problem, quoted};
 use crate::value::Value;
-
-/// The collection that a path leads to.
-#[derive(Clone)]
-pub(super) struct Collection {
-    pub(super) of: Origin,
-    pub(super) through: Vec<(NavigationId, SetId)>,
-    pub(super) asked: Asked,
-    /// What is true of those entities that are of the type which they are cast to.
-    pub(super) of_subtype: Option<Expression>,
-    /// Whether there is such a collection: what the casts on the way ask.
-    pub(super) only_if: Option<Expression>,
-}
-
-/// Of what a question is.
-#[derive(Clone, Copy)]
-pub(super) enum Asked {
-    /// The entities that to-many navigation leads to, and the type that they are cast to.
-    Entities(NavigationId, SetId, SubtypeId),
-    /// The values of a leaf, which may be members of an enumeration.
-    Values(LeafId, Item, Option<EnumerationId>),
-}
-
-impl Asked {
-    pub(super) fn held(self) -> Holds {
-        match self {
-            Asked::Entities(_, target, subtype) => Holds::Entity(target, subtype),
-            Asked::Values(_, item, enumeration) => Holds::Value(item.primitive(), enumeration),
-        }
-    }
-}
 
 impl Parser<'_> {
     /// What is asked of the collection that was just read; its path begins at `at`, its last name at `name_at`.

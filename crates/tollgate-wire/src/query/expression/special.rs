@@ -1,13 +1,14 @@
 //! Calls whose arguments are more than expressions: `cast` and `isof` take the name of a type, `case` pairs, `hassubset`
 //! and its kin a collection.
 
+use super::parser::{Node, Parser};
 use super::path::{Entity, both};
-use super::{Node, Parser, types};
+use super::types;
+use crate::address::{Fault, Parsed, Problem, quoted, type_name};
 use crate::edm::Primitive;
 use crate::plan::{Comparison, Expression, ExpressionKind, Function};
 use crate::query::cast;
 use crate::query::limits::{NAVIGATION_MAX, NODES_MAX};
-use crate::url::{Fault, Parsed, Problem, quoted, type_name};
 use crate::value::Value;
 
 /// A call with arguments of its own kind.

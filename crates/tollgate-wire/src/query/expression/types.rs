@@ -3,10 +3,10 @@
 //! The rule of both versions: a literal takes the type of what it meets; between two numbers Double wins over Single,
 //! Single over Decimal, Decimal over the integers (OData V4.01 URL conventions 5.1.1.15, V2 section 4.5).
 
+use crate::address::{Fault, Parsed, Problem, convert, type_name};
 use crate::decimal;
 use crate::edm::{Primitive, Version};
 use crate::plan::{Arithmetic, Comparison, Expression, ExpressionKind, Logic};
-use crate::url::{Fault, Parsed, Problem, convert, type_name};
 use crate::value::Value;
 
 /// Groups of types that functions take.

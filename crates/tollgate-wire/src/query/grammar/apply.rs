@@ -1,7 +1,7 @@
 //! `$apply`: transformations between slashes (OData Extension for Data Aggregation 4.0).
 
 use super::Reader;
-use crate::url::Parsed;
+use crate::address::Parsed;
 
 impl Reader<'_> {
     pub(super) fn transformations(&mut self) -> Parsed<()> {

@@ -1,8 +1,8 @@
 //! `commonExpr`: operands between operators, paths, calls, literals, and values in the form of JSON.
 
 use super::Reader;
+use crate::address::{Parsed, read_literal};
 use crate::edm::Version;
-use crate::url::{Parsed, read_literal};
 
 /// Binary operators but `in`, behind which a list may stand.
 const OPERATORS: &[&str] =

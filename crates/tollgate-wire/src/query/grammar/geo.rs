@@ -2,7 +2,7 @@
 //! their types.
 
 use super::Reader;
-use crate::url::Parsed;
+use crate::address::Parsed;
 
 /// Numbers of a position: two, and perhaps a height and a measure.
 const COORDINATES: std::ops::RangeInclusive<usize> = 2..=4;

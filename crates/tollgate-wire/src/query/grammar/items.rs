@@ -1,7 +1,7 @@
 //! The items of `$select` and `$expand` with their options, and `$search`.
 
 use super::Reader;
-use crate::url::{Parsed, quoted};
+use crate::address::{Parsed, quoted};
 
 impl Reader<'_> {
     pub(super) fn selected(&mut self) -> Parsed<()> {

@@ -13,7 +13,7 @@ mod items;
 mod tests;
 
 use super::limits::NESTING_MAX;
-use crate::url::{Fault, Parsed, Problem, quoted};
+use crate::address::{Fault, Parsed, Problem, quoted};
 
 /// Whether the text of an option, decoded and by its name with `$`, follows the grammar. Options without one of their own
 /// do.
