@@ -7,6 +7,7 @@ pub mod across;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod names;
+pub mod quantity;
 pub mod results;
 pub mod rules;
 pub mod stats;

@@ -4,10 +4,10 @@
 
 use super::offered::Offered;
 use super::{Beside, Lone, RatioOf, TimesBeside, TimesOf, ValueOf};
+use crate::quantity::Quantity;
 use crate::results::{Cell, Figure, RunResult, Toll, TollVerdict, Validity, Verdict};
 use crate::stats::sequential::Looking;
 use crate::stats::{ALPHA, Interval, holm, welch};
-use crate::threshold::quantity::Quantity;
 use crate::toll::{self, FIGURES, Findings, Left};
 
 /// A cell by what it is called, and the level by which each run knows it; absent where a run does not have it.

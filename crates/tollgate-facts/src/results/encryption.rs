@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Estimate, GeneratorUse, Percentiles, TcpCounts};
+use super::figure::{GeneratorUse, Percentiles};
+use super::tcp::TcpCounts;
+use crate::stats::Estimate;
 
 /// A level that stands for a way of encrypting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use crate::stats::warm_up::Course;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Estimate;
+use crate::stats::Estimate;
 
 /// What the servers behind a subject used while it was measured, all of them together.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -4,6 +4,7 @@
 
 mod batch;
 mod encryption;
+mod figure;
 mod gap;
 mod insert;
 mod ladder;
@@ -18,11 +19,13 @@ mod tcp;
 mod threshold;
 mod toll;
 
+pub use crate::stats::Estimate;
 pub use batch::{BatchFound, Batched, Bound, Distances, Hinge, PresetFound, PresetVerdict, Slope};
 pub use encryption::{
     Arrivals, Connecting, ConnectionUse, CryptoSpeed, Encryption, EqualRate, FirstRequest, Flow, FlowSide, FlowStep,
     Linear, NamedLevel, Peak, Phases, RateGroup, RoundTripCost, distance_words,
 };
+pub use figure::{Figure, GeneratorUse, Percentiles, SubjectUse};
 pub use gap::{Gap, GapKind};
 pub use insert::{Fit, Inserted, Inserting, Settlement};
 pub use ladder::{Binding, FULL_SHARE_MIN, Occupancy};
@@ -123,6 +126,20 @@ pub struct RunResult {
     /// What was found of the network before a database; absent for other workloads.
     #[serde(default)]
     pub distance: Option<Distances>,
+}
+
+/// Lengths that differ by less are one, in milliseconds: they went through whole nanoseconds.
+const SAME_MS: f64 = 1e-6;
+
+impl RunResult {
+    /// How long the line of a level was, there and back, in milliseconds: what it added to a round trip without it, by all
+    /// its measurements; what was asked where there are none. Absent without a line.
+    pub fn line_ms(&self, level: u64) -> Option<f64> {
+        let asked_ms = self.experiment.named_levels.iter().find(|named| named.level == level)?.round_trip_ms?;
+        let own = self.links.iter().filter(|check| (check.asked_ms - asked_ms).abs() < SAME_MS);
+        let added_ms: Vec<f64> = own.map(|check| check.got_ms - check.direct_ms).filter(|added| *added > 0.0).collect();
+        Some(crate::stats::mean(&added_ms).unwrap_or(asked_ms))
+    }
 }
 
 /// Whether a run is whole.
@@ -367,86 +384,6 @@ pub struct Cell {
     /// What the kernel counted of TCP during its trials, all programs together; absent in results that do not have it.
     #[serde(default)]
     pub tcp: Option<TcpCounts>,
-}
-
-/// A mean over trials with its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Estimate {
-    /// The mean.
-    pub mean: f64,
-    /// Lower end of the 95 % interval.
-    pub low: f64,
-    /// Upper end of the 95 % interval.
-    pub high: f64,
-    /// Number of blocks behind it.
-    pub n: u32,
-}
-
-/// A distribution in milliseconds. A percentile with fewer than 30 samples beyond it is absent.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Percentiles {
-    /// Mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: Option<f64>,
-    /// 90th percentile.
-    pub p90: Option<f64>,
-    /// 95th percentile.
-    pub p95: Option<f64>,
-    /// 99th percentile.
-    pub p99: Option<f64>,
-    /// 99.9th percentile.
-    pub p999: Option<f64>,
-    /// Largest.
-    pub max: f64,
-}
-
-/// What a subject's process used.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct SubjectUse {
-    /// User and system time for one valid answer, in microseconds.
-    pub cpu_us_per_request: Estimate,
-    /// CPU time by wall time: 1 is one core.
-    pub cpu_share: f64,
-    /// Largest resident memory seen.
-    pub resident_memory_bytes_max: u64,
-    /// Mean of the resident memory that was seen; absent in results that do not have it.
-    #[serde(default)]
-    pub resident_memory_bytes_mean: Option<f64>,
-    /// Most threads seen.
-    pub threads_max: u32,
-}
-
-/// What the generator used.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct GeneratorUse {
-    /// CPU time of its busiest thread by wall time: 1 is one core.
-    pub cpu_share: f64,
-    /// CPU time of all its threads for one answer, in microseconds.
-    pub cpu_us_per_request: f64,
-    /// Time for which the thread that waited longest was ready and had no core, by wall time.
-    pub run_queue_share: f64,
-    /// How late its threads noticed a timer of a millisecond; all absent in results that do not have it, and of inserts.
-    #[serde(default)]
-    pub stalls_ms: Percentiles,
-}
-
-/// The figure that a toll compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Figure {
-    /// Time of one unit of work: the toll on throughput at equal concurrency.
-    UnitTime,
-    /// CPU time of the subject for one [`Piece`] of work: a valid answer, or a record.
-    SubjectCpu,
-    /// Bytes received for one unit of work.
-    Bytes,
-    /// Median of the response time at equal offered rate.
-    MedianAtRate,
-    /// 95th percentile of the response time at equal offered rate.
-    P95AtRate,
-    /// 99th percentile of the response time at equal offered rate.
-    P99AtRate,
 }
 
 /// A doubt about a cell, or the statement that there is none.

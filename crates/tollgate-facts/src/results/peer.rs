@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BetweenStarts, Figure, TollVerdict};
+use super::figure::Figure;
+use super::toll::{BetweenStarts, TollVerdict};
 
 /// Another server that did the same work in the same blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

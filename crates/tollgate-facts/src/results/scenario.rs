@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arrivals, Percentiles, Staged};
+use super::encryption::Arrivals;
+use super::figure::Percentiles;
+use super::staged::Staged;
 
 /// What was found of a scenario in one cell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Percentiles;
+use super::figure::Percentiles;
 
 /// What was found of a load in stages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Figure;
+use super::figure::Figure;
 
 /// The overhead of a variant over its baseline in the same run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

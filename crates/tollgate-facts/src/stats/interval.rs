@@ -3,12 +3,26 @@
 //! The percentile bootstrap is deliberately not here: at five blocks it claimed a difference between equals in 14-23 %
 //! of cases, where Student t on log ratios held its 5 %.
 
-use crate::results::Estimate;
-use crate::stats::{ALPHA, mean, standard_deviation};
+use super::{ALPHA, mean, standard_deviation};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A spread below this share of the mean's size is rounding, not noise: the values are taken as equal.
 const ROUNDING_SHARE: f64 = 1e-12;
+
+/// A mean over trials with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end of the 95 % interval.
+    pub high: f64,
+    /// Number of blocks behind it.
+    pub n: u32,
+}
 
 /// A mean with its two-sided interval and the probability of so large a mean by chance if the truth were zero.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -18,7 +18,7 @@ pub mod welch;
 #[cfg(any(test, feature = "fixture"))]
 pub mod synthetic;
 
-pub use interval::{Interval, estimate, mean_interval};
+pub use interval::{Estimate, Interval, estimate, mean_interval};
 
 /// Probability of a false claim that is accepted: intervals are those of 95 %.
 pub const ALPHA: f64 = 0.05;

@@ -10,11 +10,11 @@
 
 use super::{Asked, Comparison, Threshold};
 use crate::across::{Across, Beside, RatioOf};
+use crate::quantity::{Found, Quantity};
 use crate::results::{
     Figure, Outcome, RunResult, ThresholdFinding, ThresholdResult, Toll, TollVerdict, Validity, Variant, Verdict,
 };
 use crate::rules::RATE_RULES;
-use crate::threshold::quantity::{Found, Quantity};
 
 /// What came of all of them together; nothing is worse than a failure.
 pub fn worst(results: &[ThresholdResult]) -> Outcome {

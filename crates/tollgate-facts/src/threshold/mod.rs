@@ -6,7 +6,6 @@
 
 mod judge;
 mod parse;
-pub mod quantity;
 
 pub use judge::{judge, judge_across, worst};
 pub use parse::{TEXT_BYTES_MAX, ThresholdError};
@@ -14,8 +13,8 @@ pub use parse::{TEXT_BYTES_MAX, ThresholdError};
 use std::ops::Range;
 
 use crate::names::did_you_mean;
+use crate::quantity::Quantity;
 use crate::results::Figure;
-use crate::threshold::quantity::Quantity;
 
 /// Most thresholds of one run.
 pub const THRESHOLDS_MAX: usize = 64;

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::{Asked, Comparison, Selection, Threshold};
 use crate::names::did_you_mean;
-use crate::threshold::quantity::{Dimension, FIGURES, QUANTITIES, Quantity};
+use crate::quantity::{Dimension, FIGURES, QUANTITIES, Quantity};
 
 /// Longest text of a threshold.
 pub const TEXT_BYTES_MAX: usize = 200;

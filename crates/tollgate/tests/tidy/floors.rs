@@ -14,46 +14,11 @@ use super::modules::Tree;
 pub(crate) type Row<'a> = (&'a str, &'a [&'a str]);
 
 /// Arrows lead down only.
-pub(crate) const FLOORS: &[Row] = &[
-    ("tollgate", &["failure", "readable", "signals", "values", "progress", "commands", "cli"]),
-    ("tollgate/commands", &["input", "output", "stored", "experiment", "load", "link", "machine", "gateway", "tools"]),
-    (
-        "tollgate-net",
-        &["clock", "limits", "meter", "tcp", "connect", "listen", "link", "pacer", "tls", "stream", "http1"],
-    ),
-    ("tollgate-truth", &["deadlines", "gate", "ledger", "draw", "behaviour", "body", "table", "service", "burden"]),
-    (
-        "tollgate-xml",
-        &["characters", "error", "budget", "names", "tree", "forest", "parse", "serialize", "xpath", "xslt"],
-    ),
-    (
-        "tollgate-wire",
-        &[
-            "edm", "text", "syntax", "value", "format", "plan", "address", "query", "url", "stencil", "json", "atom",
-            "rest", "soap", "document", "describe", "body", "batch",
-        ],
-    ),
-    (
-        "tollgate-wire/query",
-        &[
-            "limits",
-            "list",
-            "context",
-            "cast",
-            "grammar",
-            "expression",
-            "options",
-            "function",
-            "action",
-            "stream",
-            "rest",
-        ],
-    ),
-];
+pub(crate) const FLOORS: &[Row] =
+    &[("tollgate-facts", &["names", "stats", "results", "rules", "quantity", "toll", "across", "threshold"])];
 
 /// Crates that have no row yet, and why.
 const FLOORS_TO_COME: &[(&str, &str)] = &[
-    ("tollgate-facts", "its rooms are being put in order"),
     ("tollgate-gateway", "its rooms are being put in order"),
     ("tollgate-lab", "its rooms are being put in order"),
     ("tollgate-report", "its rooms are being put in order"),
@@ -87,8 +52,7 @@ const ONLY: &[Row] = &[];
 pub(crate) const KNOT_MAX: usize = 8;
 
 /// Crates with a larger knot, and how many files it holds today.
-const KNOTS: &[(&str, usize)] =
-    &[("tollgate-facts", 10), ("tollgate-gateway", 69), ("tollgate-lab", 40), ("tollgate-report", 41)];
+const KNOTS: &[(&str, usize)] = &[("tollgate-gateway", 69), ("tollgate-lab", 40), ("tollgate-report", 41)];
 
 /// What the eye takes in at once.
 const SIBLINGS_MAX: usize = 20;

@@ -1,0 +1,75 @@
+//! What figures are made of: the form of a distribution, what processes used, and the names of what a toll compares.
+//!
+//! It knows no run, so that every part of a result may be made of it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::stats::Estimate;
+
+/// A distribution in milliseconds. A percentile with fewer than 30 samples beyond it is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Percentiles {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p999: Option<f64>,
+    /// Largest.
+    pub max: f64,
+}
+
+/// What a subject's process used.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SubjectUse {
+    /// User and system time for one valid answer, in microseconds.
+    pub cpu_us_per_request: Estimate,
+    /// CPU time by wall time: 1 is one core.
+    pub cpu_share: f64,
+    /// Largest resident memory seen.
+    pub resident_memory_bytes_max: u64,
+    /// Mean of the resident memory that was seen; absent in results that do not have it.
+    #[serde(default)]
+    pub resident_memory_bytes_mean: Option<f64>,
+    /// Most threads seen.
+    pub threads_max: u32,
+}
+
+/// What the generator used.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct GeneratorUse {
+    /// CPU time of its busiest thread by wall time: 1 is one core.
+    pub cpu_share: f64,
+    /// CPU time of all its threads for one answer, in microseconds.
+    pub cpu_us_per_request: f64,
+    /// Time for which the thread that waited longest was ready and had no core, by wall time.
+    pub run_queue_share: f64,
+    /// How late its threads noticed a timer of a millisecond; all absent in results that do not have it, and of inserts.
+    #[serde(default)]
+    pub stalls_ms: Percentiles,
+}
+
+/// The figure that a toll compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Time of one unit of work: the toll on throughput at equal concurrency.
+    UnitTime,
+    /// CPU time of the subject for one [`super::Piece`] of work: a valid answer, or a record.
+    SubjectCpu,
+    /// Bytes received for one unit of work.
+    Bytes,
+    /// Median of the response time at equal offered rate.
+    MedianAtRate,
+    /// 95th percentile of the response time at equal offered rate.
+    P95AtRate,
+    /// 99th percentile of the response time at equal offered rate.
+    P99AtRate,
+}
