@@ -1,89 +1,164 @@
-//! The names of rules of validity that say which figures a finding concerns, and a rule's finding.
+//! The rules of validity, once each: name, what a rule is about, whether it makes a figure joint; and a rule's finding.
+//!
+//! What it deliberately does not do: judge. Who judges hangs a check on each entry, and a test holds the two together.
 
 use crate::results::{Validity, Verdict};
 
-/// Rules that say that the generator or the machine was at its limit together with the subject: a time then belongs to
-/// both, and nothing is claimed of it.
-pub const JOINT_RULES: [&str; 4] = ["client-saturation", "run-queue", "joint", "backend"];
+/// What a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// The load of a cell in which users wait for their answers.
+    Closed,
+    /// The load of a cell at equal rate.
+    AtRate,
+    /// The program that is measured, when it ends by itself.
+    Subject,
+    /// A toll.
+    Toll,
+    /// A cell of a batch.
+    Batch,
+    /// A single load, which has no cells.
+    Single,
+}
 
-/// Rules that are about the load at equal rate alone: they say nothing of the closed one.
-pub const RATE_RULES: [&str; 14] = [
-    "lateness",
-    "rate",
-    "rate-errors",
-    "rate-generator-errors",
-    "rate-content",
-    "rate-fresh-connections",
-    "rate-handshakes",
-    "rate-client-saturation",
-    "rate-run-queue",
-    "rate-stalls",
-    "rate-joint",
-    "rate-listen-overflow",
-    "rate-retransmissions",
-    "rate-steal",
-];
+use About::{AtRate, Batch, Closed, Single, Subject, Toll};
 
-/// Every rule of runs, their tolls, batches and single loads.
-pub const NAMES: [&str; 45] = [
-    "errors",
-    "generator-errors",
-    "settlement",
-    "content",
-    "littles-law",
-    "different-backend",
-    "different-host",
-    "samples",
-    "few-rounds",
-    "rows",
-    "unstarted",
-    "begun-late",
-    "settling",
-    "client-saturation",
-    "run-queue",
-    "stalls",
-    "joint",
-    "backend",
-    "fresh-connections",
-    "listen-overflow",
-    "retransmissions",
-    "handshakes",
-    "lateness",
-    "rate",
-    "rate-errors",
-    "rate-generator-errors",
-    "rate-content",
-    "rate-fresh-connections",
-    "rate-handshakes",
-    "rate-client-saturation",
-    "rate-run-queue",
-    "rate-stalls",
-    "rate-joint",
-    "rate-listen-overflow",
-    "rate-retransmissions",
-    "rate-steal",
-    "warm-up",
-    "steal",
-    "subject-died",
-    "ranks",
-    "drift",
-    "documents",
-    "link",
-    "answers",
-    "log",
-];
+/// A rule of validity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name, as results and thresholds say it.
+    pub name: &'static str,
+    /// Its name at equal rate, where it is judged with users who wait, too.
+    twin: &'static str,
+    /// All that it is about.
+    about: &'static [About],
+    /// Whether its finding says that generator or machine were at their limit together with the subject: a time then
+    /// belongs to both, and nothing is claimed of it.
+    pub is_joint: bool,
+}
 
-/// The rule whose finding says that a trial was no steady state: it refuses the toll on time, and the level no law.
-pub const FEW_ROUNDS: &str = "few-rounds";
+/// A constant for each rule, and the list of all.
+macro_rules! rules {
+    ($($(#[$doc:meta])* $rule:ident = $name:literal, about $about:expr $(, joint $joint:literal)?;)*) => {
+        $($(#[$doc])* pub const $rule: Rule = Rule {
+            name: $name,
+            twin: concat!("rate-", $name),
+            about: &$about,
+            is_joint: false $(|| $joint)?,
+        };)*
+
+        /// Every rule of runs, their tolls, batches and single loads.
+        pub const RULES: &[Rule] = &[$($rule),*];
+    };
+}
+
+rules! {
+    /// Requests failed.
+    ERRORS = "errors", about [Closed, AtRate, Single];
+    /// Requests failed by the generator's doing.
+    GENERATOR_ERRORS = "generator-errors", about [Closed, AtRate, Single];
+    /// A table does not hold what was acknowledged.
+    SETTLEMENT = "settlement", about [Closed];
+    /// Answers were wrong, or nobody looked at them.
+    CONTENT = "content", about [Closed, AtRate, Single];
+    /// The records do not find the users.
+    LITTLES_LAW = "littles-law", about [Closed, Single];
+    /// Variant and baseline have two backends: refuses the tolls of the cell on time and CPU.
+    DIFFERENT_BACKEND = "different-backend", about [Closed];
+    /// Variant and baseline are two servers.
+    DIFFERENT_HOST = "different-host", about [Closed];
+    /// Answers or blocks are few.
+    SAMPLES = "samples", about [Closed, Batch, Single];
+    /// A trial was no steady state: refuses the toll on time, and the level no law.
+    FEW_ROUNDS = "few-rounds", about [Closed];
+    /// The rows of a feed came to an end.
+    ROWS = "rows", about [Closed, Single];
+    /// Iterations were due and not begun.
+    UNSTARTED = "unstarted", about [Closed];
+    /// Iterations were begun late.
+    BEGUN_LATE = "begun-late", about [Closed];
+    /// Requests failed before a load counted.
+    SETTLING = "settling", about [Closed, Single];
+    /// The generator was at its limit.
+    CLIENT_SATURATION = "client-saturation", about [Closed, AtRate, Single], joint true;
+    /// The generator waited for its core.
+    RUN_QUEUE = "run-queue", about [Closed, AtRate, Single], joint true;
+    /// The generator was held up.
+    STALLS = "stalls", about [Closed, AtRate, Single];
+    /// All cores were busy.
+    JOINT = "joint", about [Closed, AtRate, Single], joint true;
+    /// The time is that of the server behind the subject, too.
+    BACKEND = "backend", about [Closed], joint true;
+    /// Connections were opened again.
+    FRESH_CONNECTIONS = "fresh-connections", about [Closed, AtRate, Single];
+    /// Connections were turned away.
+    LISTEN_OVERFLOW = "listen-overflow", about [Closed, AtRate, Single];
+    /// Segments were sent again.
+    RETRANSMISSIONS = "retransmissions", about [Closed, AtRate, Single];
+    /// Handshakes were of the wrong kind.
+    HANDSHAKES = "handshakes", about [Closed, AtRate];
+    /// Requests were sent later than they were due.
+    LATENESS = "lateness", about [AtRate, Single];
+    /// Requests were due and never sent.
+    RATE = "rate", about [AtRate, Single];
+    /// Response times did not settle.
+    WARM_UP = "warm-up", about [Closed];
+    /// The hypervisor took the cores.
+    STEAL = "steal", about [Closed, AtRate, Batch, Single];
+    /// The subject ended.
+    SUBJECT_DIED = "subject-died", about [Subject];
+    /// Two tests disagree about a toll.
+    RANKS = "ranks", about [Toll];
+    /// A toll changed while it was measured.
+    DRIFT = "drift", about [Toll];
+    /// Documents of a batch are not stored.
+    DOCUMENTS = "documents", about [Batch];
+    /// A link did not add what was asked.
+    LINK = "link", about [Batch];
+    /// Nothing was answered.
+    ANSWERS = "answers", about [Single];
+    /// The log of each request was full.
+    LOG = "log", about [Single];
+}
+
+/// Stands for all rules where none finds anything.
+pub const ALL: &str = "all";
 
 /// With more than this of all cores' time used, generator and subject were at the limit together.
 pub const CORES_BUSY_MAX: f64 = 0.95;
 
-/// The rule whose finding refuses the tolls of the cell on time and CPU: they would compare two backends.
-pub const DIFFERENT_BACKEND: &str = "different-backend";
+impl Rule {
+    /// Whether it is judged of this.
+    pub fn is_about(&self, about: About) -> bool {
+        self.about.contains(&about)
+    }
 
-/// Stands for all rules where none finds anything.
-pub const ALL: &str = "all";
+    /// Its name in findings about the load at equal rate: `rate-` stands before it where it is told of the other, too.
+    pub fn name_at_rate(&self) -> &'static str {
+        if self.is_about(Closed) { self.twin } else { self.name }
+    }
+}
+
+/// The names of all findings there may be.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let at_rate = RULES.iter().filter(|rule| rule.is_about(Closed) && rule.is_about(AtRate));
+    RULES.iter().map(|rule| rule.name).chain(at_rate.map(Rule::name_at_rate))
+}
+
+/// Whether a finding of this name is about the load at equal rate: it says nothing of the closed one.
+pub fn is_at_rate(name: &str) -> bool {
+    RULES.iter().any(|rule| rule.is_about(AtRate) && rule.name_at_rate() == name)
+}
+
+/// Whether a finding of this name makes a time joint.
+pub fn is_joint(name: &str) -> bool {
+    joint_names().any(|joint| joint == name)
+}
+
+/// The names of findings that make a time joint.
+pub fn joint_names() -> impl Iterator<Item = &'static str> {
+    RULES.iter().filter(|rule| rule.is_joint).map(|rule| rule.name)
+}
 
 /// A rule's finding, before it is known of which cell it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,5 +188,37 @@ impl Finding {
             value: self.value,
             bound: self.bound,
         }
+    }
+
+    /// The same of one of two loads, which its reason names.
+    #[must_use]
+    pub fn at_equal_rate(self) -> Finding {
+        Finding { reason: format!("at equal rate {}", self.reason), ..self }
+    }
+
+    /// That none of so many rules found anything.
+    pub fn nothing(rules: usize) -> Finding {
+        let reason = format!("{rules} rules found nothing");
+        Finding { verdict: Verdict::Ok, reason, remedy: "", value: rules as f64, bound: 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_finding_has_a_name_of_its_own_and_tells_its_load_by_it() {
+        let all: Vec<&str> = names().collect();
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "{all:?}");
+        assert!(RULES.iter().all(|rule| !rule.about.is_empty()));
+        for rule in RULES.iter().filter(|rule| rule.is_about(Closed)) {
+            assert!(!is_at_rate(rule.name), "{rule:?}");
+            assert_eq!(is_at_rate(rule.twin), rule.is_about(AtRate), "{rule:?}");
+        }
+        assert!(is_at_rate("lateness") && is_at_rate("rate") && is_at_rate("rate-errors") && !is_at_rate("errors"));
+        assert!(is_joint("backend") && !is_joint("errors") && !is_joint("rate-joint"));
     }
 }

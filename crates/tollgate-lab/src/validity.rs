@@ -8,6 +8,7 @@ pub(crate) mod at_rate;
 pub mod batch;
 pub(crate) mod held_up;
 mod scenario;
+mod seen;
 pub(crate) mod stalls;
 mod systems;
 pub(crate) mod unsent;
@@ -17,12 +18,13 @@ use hdrhistogram::Histogram;
 
 use crate::load::recorder::Transfers;
 use crate::probe::system::Ticks;
+use Check::{AtRate, Closed, Each};
+use seen::Seen;
 pub use systems::Systems;
 use tollgate_facts::results::load::LittlesLaw;
-use tollgate_facts::results::{Cell, Connecting, Settlement, Validity, Verdict};
+use tollgate_facts::results::{Cell, Connecting, EqualRate, Settlement, Validity, Verdict};
 pub use tollgate_facts::rules::CORES_BUSY_MAX;
-use tollgate_facts::rules::{ALL, DIFFERENT_BACKEND, FEW_ROUNDS, Finding};
-use tollgate_facts::toll::{drifting, ranks};
+use tollgate_facts::rules::{self, ALL, Finding, Rule};
 pub use users::{ANSWERS_PER_USER_MIN, Settling};
 
 /// Failed requests above this share suppress the ratio.
@@ -85,74 +87,69 @@ pub struct Evidence<'a> {
     pub blocks_planned: u32,
 }
 
-/// The rule whose finding says that the time of an answer is that of the server behind the subject, too.
-const BACKEND: &str = "backend";
-
-/// The rule that says that a subject ended.
-const SUBJECT_DIED: &str = "subject-died";
-
-/// The rule that holds the rows of a table against what was acknowledged.
-const SETTLEMENT: &str = "settlement";
-
-/// One rule: its name as in results, and what it finds.
-type Rule = fn(&Evidence<'_>) -> Option<Finding>;
-
-/// All rules in the order of the report.
-const RULES: &[(&str, Rule)] = &[
-    ("errors", answers::errors),
-    ("generator-errors", answers::generator_errors),
-    (SETTLEMENT, settlement),
-    ("content", answers::content),
-    ("littles-law", littles_law),
-    (DIFFERENT_BACKEND, systems::different_backend),
-    ("different-host", systems::different_host),
-    ("samples", samples),
-    (FEW_ROUNDS, users::few_rounds),
-    ("rows", scenario::rows),
-    ("unstarted", scenario::unstarted),
-    ("begun-late", scenario::begun_late),
-    ("settling", users::settling),
-    ("client-saturation", |evidence| held_up::client_saturation(&evidence.closed())),
-    ("run-queue", |evidence| held_up::run_queue(&evidence.closed())),
-    ("stalls", |evidence| held_up::stalls(&evidence.closed())),
-    ("joint", |evidence| held_up::joint(&evidence.closed())),
-    (BACKEND, backend),
-    ("fresh-connections", answers::fresh_connections),
-    ("listen-overflow", |evidence| held_up::listen_overflow(&evidence.closed())),
-    ("retransmissions", |evidence| held_up::retransmissions(&evidence.closed())),
-    ("handshakes", at_rate::handshakes),
-    ("lateness", at_rate::lateness),
-    ("rate", at_rate::rate),
-    ("rate-errors", answers::rate_errors),
-    ("rate-generator-errors", answers::rate_generator_errors),
-    ("rate-content", answers::rate_content),
-    ("rate-fresh-connections", answers::rate_fresh_connections),
-    ("rate-handshakes", at_rate::rate_handshakes),
-    ("rate-client-saturation", |evidence| held_up::at_equal_rate(evidence, held_up::client_saturation)),
-    ("rate-run-queue", |evidence| held_up::at_equal_rate(evidence, held_up::run_queue)),
-    ("rate-stalls", |evidence| held_up::at_equal_rate(evidence, held_up::stalls)),
-    ("rate-joint", |evidence| held_up::at_equal_rate(evidence, held_up::joint)),
-    ("rate-listen-overflow", |evidence| held_up::at_equal_rate(evidence, held_up::listen_overflow)),
-    ("rate-retransmissions", |evidence| held_up::at_equal_rate(evidence, held_up::retransmissions)),
-    ("rate-steal", |evidence| held_up::at_equal_rate(evidence, held_up::steal)),
-    ("warm-up", users::warm_up),
-    ("steal", |evidence| held_up::steal(&evidence.closed())),
-];
-
-/// The names of all rules: those of runs and their tolls, of batches and of single loads.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    let of_runs = RULES.iter().map(|(name, _)| *name).chain([SUBJECT_DIED, ranks::RANKS, drifting::DRIFT]);
-    of_runs.chain(batch::names()).chain(crate::load::quick::mark_names())
+/// What a rule of runs finds, by what it is about.
+#[derive(Clone, Copy)]
+enum Check {
+    /// The cell with users who wait.
+    Closed(fn(&Evidence<'_>) -> Option<Finding>),
+    /// The load at equal rate alone.
+    AtRate(fn(&EqualRate) -> Option<Finding>),
+    /// Both loads, each by what was seen of it.
+    Each(fn(&Evidence<'_>, &Seen<'_>) -> Option<Finding>),
 }
 
-/// What the rules find in a cell; a single `ok` where they find nothing.
+/// All rules in the order of the report.
+const RULES: &[(Rule, Check)] = &[
+    (rules::ERRORS, Each(answers::errors)),
+    (rules::GENERATOR_ERRORS, Each(answers::generator_errors)),
+    (rules::SETTLEMENT, Closed(settlement)),
+    (rules::CONTENT, Each(answers::content)),
+    (rules::LITTLES_LAW, Closed(littles_law)),
+    (rules::DIFFERENT_BACKEND, Closed(systems::different_backend)),
+    (rules::DIFFERENT_HOST, Closed(systems::different_host)),
+    (rules::SAMPLES, Closed(samples)),
+    (rules::FEW_ROUNDS, Closed(users::few_rounds)),
+    (rules::ROWS, Closed(scenario::rows)),
+    (rules::UNSTARTED, Closed(scenario::unstarted)),
+    (rules::BEGUN_LATE, Closed(scenario::begun_late)),
+    (rules::SETTLING, Closed(users::settling)),
+    (rules::CLIENT_SATURATION, Each(held_up::client_saturation)),
+    (rules::RUN_QUEUE, Each(held_up::run_queue)),
+    (rules::STALLS, Each(held_up::stalls)),
+    (rules::JOINT, Each(held_up::joint)),
+    (rules::BACKEND, Closed(backend)),
+    (rules::FRESH_CONNECTIONS, Each(answers::fresh_connections)),
+    (rules::LISTEN_OVERFLOW, Each(held_up::listen_overflow)),
+    (rules::RETRANSMISSIONS, Each(held_up::retransmissions)),
+    (rules::HANDSHAKES, Each(at_rate::handshakes)),
+    (rules::LATENESS, AtRate(at_rate::lateness)),
+    (rules::RATE, AtRate(at_rate::rate)),
+    (rules::WARM_UP, Closed(users::warm_up)),
+    (rules::STEAL, Each(held_up::steal)),
+];
+
+/// What the rules find in a cell, first with users who wait and then at equal rate; a single `ok` where they find nothing.
 pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
     let of = |rule: &str, finding: Finding| finding.of(&evidence.cell.variant, evidence.cell.level, rule);
-    let mut found: Vec<Validity> = RULES.iter().filter_map(|(name, rule)| Some(of(name, rule(evidence)?))).collect();
+    let (closed, at_rate) = (evidence.closed(), evidence.at_rate());
+    let with_users_who_wait = RULES.iter().filter_map(|(rule, check)| match check {
+        Closed(check) => Some((rule.name, check(evidence)?)),
+        Each(check) => Some((rule.name, check(evidence, &closed)?)),
+        AtRate(_) => None,
+    });
+    let at_equal_rate = RULES.iter().filter_map(|(rule, check)| {
+        let finding = match check {
+            Closed(_) => None,
+            Each(check) => check(evidence, at_rate.as_ref()?),
+            AtRate(check) => check(evidence.cell.equal_rate.as_ref()?),
+        };
+        Some((rule.name_at_rate(), finding?.at_equal_rate()))
+    });
+    let mut found: Vec<Validity> =
+        with_users_who_wait.chain(at_equal_rate).map(|(rule, finding)| of(rule, finding)).collect();
     if found.is_empty() {
-        let value = RULES.len() as f64;
-        let reason = format!("{} rules found nothing", RULES.len());
-        found.push(of(ALL, Finding { verdict: Verdict::Ok, reason, remedy: "", value, bound: 0.0 }));
+        let twice = RULES.iter().filter(|(_, check)| matches!(check, Each(_))).count();
+        found.push(of(ALL, Finding::nothing(RULES.len() + twice)));
     }
     found
 }
@@ -162,7 +159,7 @@ pub fn subject_died(variant: &str, level: u64, how: &str) -> Validity {
     Validity {
         variant: variant.to_owned(),
         level,
-        rule: SUBJECT_DIED.to_owned(),
+        rule: rules::SUBJECT_DIED.name.to_owned(),
         verdict: Verdict::Refused,
         reason: format!("the subject {how}"),
         remedy: "see its last words, and run again".to_owned(),
@@ -174,7 +171,7 @@ pub fn subject_died(variant: &str, level: u64, how: &str) -> Validity {
 /// What is said of a cell that has no figures, but whose account was not settled.
 pub fn unsettled(variant: &str, level: u64, transfers: &Transfers) -> Option<Validity> {
     let finding = unsettled_finding(transfers.settlement, transfers.fault.as_deref()?);
-    Some(finding.of(variant, level, SETTLEMENT))
+    Some(finding.of(variant, level, rules::SETTLEMENT.name))
 }
 
 fn settlement(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -271,11 +268,26 @@ mod tests {
     use super::*;
     use tollgate_facts::fixture;
     use tollgate_facts::results::{BackendUse, Inserted, SubjectUse};
+    use tollgate_facts::rules::About;
+
+    /// That exactly the rules that are about this are judged.
+    fn judged(about: About, names: impl Iterator<Item = &'static str>) {
+        let all = tollgate_facts::rules::RULES.iter().filter(|rule| rule.is_about(about));
+        let known: BTreeSet<&str> = all.map(|rule| rule.name).collect();
+        assert_eq!(names.collect::<BTreeSet<&str>>(), known, "{about:?}");
+    }
 
     #[test]
-    fn every_rule_is_known_to_who_reads_results() {
-        let known: BTreeSet<&str> = tollgate_facts::rules::NAMES.into_iter().collect();
-        assert_eq!(names().collect::<BTreeSet<&str>>(), known);
+    fn every_rule_is_judged_of_all_that_it_is_about() {
+        let of_runs =
+            |is: fn(&Check) -> bool| RULES.iter().filter(move |(_, check)| is(check)).map(|(rule, _)| rule.name);
+        judged(About::Closed, of_runs(|check| !matches!(check, AtRate(_))));
+        judged(About::AtRate, of_runs(|check| !matches!(check, Closed(_))));
+        judged(About::Batch, batch::names());
+        judged(About::Single, crate::load::quick::mark_names());
+        judged(About::Subject, [rules::SUBJECT_DIED.name].into_iter());
+        // Their checks stand beside the tolls.
+        judged(About::Toll, [rules::RANKS.name, rules::DRIFT.name].into_iter());
     }
 
     const NOTHING_BEFORE: &Settling = &Settling::NONE;
@@ -399,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_baseline_on_another_system_is_marked() {
-        check(|_, evidence| evidence.systems = Systems::BuiltInAndTheirs, &[(DIFFERENT_BACKEND, Verdict::Marked)]);
+        check(|_, evidence| evidence.systems = Systems::BuiltInAndTheirs, &[("different-backend", Verdict::Marked)]);
         check(|_, evidence| evidence.systems = Systems::BothTheirs, &[("different-host", Verdict::Marked)]);
     }
 

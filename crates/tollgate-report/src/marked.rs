@@ -8,7 +8,7 @@ use super::encryption::Table;
 use super::number::NOTHING;
 use super::view::{Row, View};
 use tollgate_facts::results::{RunResult, Validity, Verdict};
-use tollgate_facts::rules::RATE_RULES;
+use tollgate_facts::rules;
 
 /// What stands for a figure that must not be read.
 pub(super) const REFUSED: &str = "refused";
@@ -99,7 +99,7 @@ impl<'r> View<'r> {
         'r: 'v,
     {
         let mut numbers: Vec<usize> = rows.into_iter().flat_map(|row| row.marks.iter().copied()).collect();
-        numbers.retain(|number| !RATE_RULES.contains(&self.doubts[number - 1].rule));
+        numbers.retain(|number| !rules::is_at_rate(self.doubts[number - 1].rule));
         numbers.sort_unstable();
         numbers.dedup();
         bracketed(&numbers)
@@ -152,7 +152,7 @@ pub(super) fn aside(run: &RunResult, cells: &[Named<'_>]) -> String {
 
 fn doubts<'a>(run: &'a RunResult, variant: &'a str, level: u64) -> impl Iterator<Item = &'a Validity> {
     let own = run.validity.iter().filter(move |found| found.variant == variant && found.level == level);
-    own.filter(|found| !RATE_RULES.contains(&found.rule.as_str()))
+    own.filter(|found| !rules::is_at_rate(&found.rule))
 }
 
 #[cfg(test)]

@@ -296,7 +296,7 @@ fn pictures() {
 fn with_every_mark() -> RunResult {
     let mut run = fixture::protocol();
     let cells: Vec<(String, u64)> = run.cells.iter().map(|cell| (cell.variant.clone(), cell.level)).collect();
-    let names: std::collections::BTreeSet<&str> = rules::NAMES.into_iter().collect();
+    let names: std::collections::BTreeSet<&str> = rules::names().collect();
     let doubt = |(number, rule): (usize, &str)| {
         let (variant, level) = cells[number % cells.len()].clone();
         Validity {

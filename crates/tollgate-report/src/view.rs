@@ -7,7 +7,7 @@ use tollgate_facts::results::{
     Cell, Comparison, Distance, Estimate, Experiment, Figure, Percentiles, Piece, RunResult, Toll, TollVerdict,
     Validity, Variant, Verdict,
 };
-use tollgate_facts::rules::RATE_RULES;
+use tollgate_facts::rules;
 
 /// A run, ordered for reading.
 pub(super) struct View<'r> {
@@ -135,7 +135,7 @@ impl Row<'_> {
 
     /// Whether those of the closed load must not be read.
     pub(super) fn is_closed_refused(&self, doubts: &[Doubt<'_>]) -> bool {
-        self.refusals(doubts).any(|doubt| !RATE_RULES.contains(&doubt.rule))
+        self.refusals(doubts).any(|doubt| !rules::is_at_rate(doubt.rule))
     }
 
     fn refusals<'d>(&self, doubts: &'d [Doubt<'_>]) -> impl Iterator<Item = &'d Doubt<'d>> {

@@ -14,7 +14,7 @@ use crate::quantity::{Found, Quantity};
 use crate::results::{
     Figure, Outcome, RunResult, ThresholdFinding, ThresholdResult, Toll, TollVerdict, Validity, Variant, Verdict,
 };
-use crate::rules::RATE_RULES;
+use crate::rules;
 
 /// What came of all of them together; nothing is worse than a failure.
 pub fn worst(results: &[ThresholdResult]) -> Outcome {
@@ -84,7 +84,7 @@ impl Threshold {
                     let refusal = run.validity.iter().find(|doubt| {
                         is_own(&doubt.variant, doubt.level)
                             && doubt.verdict == Verdict::Refused
-                            && (quantity.is_at_rate() || !RATE_RULES.contains(&doubt.rule.as_str()))
+                            && (quantity.is_at_rate() || !rules::is_at_rate(&doubt.rule))
                     });
                     without_refused(finding, refusal, quantity)
                 }

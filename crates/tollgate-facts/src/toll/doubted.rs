@@ -3,13 +3,12 @@
 
 use super::{drifting, ranks};
 use crate::results::{Figure, Toll, Validity, Verdict};
-use crate::rules::JOINT_RULES;
-use crate::rules::{DIFFERENT_BACKEND, FEW_ROUNDS};
+use crate::rules::{self, DIFFERENT_BACKEND, DIFFERENT_HOST, DRIFT, FEW_ROUNDS, RANKS};
 
 /// Rules that hold a variant against its own baseline: what they say of a baseline is about another toll.
-const PAIR_RULES: [&str; 2] = [DIFFERENT_BACKEND, "different-host"];
+const PAIR_RULES: [&str; 2] = [DIFFERENT_BACKEND.name, DIFFERENT_HOST.name];
 /// Rules about single tolls, each of which tells it by itself.
-const TOLL_RULES: [&str; 2] = [ranks::RANKS, drifting::DRIFT];
+const TOLL_RULES: [&str; 2] = [RANKS.name, DRIFT.name];
 
 /// What is left of a figure, from the worst to the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +31,8 @@ impl Figure {
             Verdict::Ok => Left::Whole,
             _ if !self.is_concerned_by(rule) || TOLL_RULES.contains(&rule) => Left::Whole,
             Verdict::Refused => Left::Refused,
-            Verdict::Marked if self.is_time() && rule == FEW_ROUNDS => Left::Refused,
-            Verdict::Marked if self.is_time() && JOINT_RULES.contains(&rule) => Left::Joint,
+            Verdict::Marked if self.is_time() && rule == FEW_ROUNDS.name => Left::Refused,
+            Verdict::Marked if self.is_time() && rules::is_joint(rule) => Left::Joint,
             Verdict::Marked => Left::Marked,
         }
     }
@@ -52,7 +51,7 @@ impl Toll {
                 _ => None,
             }
         };
-        let ranks = ranks::words(self).map(|words| format!("{}: {words}", ranks::RANKS));
+        let ranks = ranks::words(self).map(|words| format!("{}: {words}", RANKS.name));
         let drifts = validity.iter().filter(|doubt| drifting::is_of(self, doubt));
         let drift = drifts.map(|doubt| format!("{}: {}", doubt.rule, doubt.reason));
         validity.iter().filter_map(told).chain(ranks).chain(drift).collect()

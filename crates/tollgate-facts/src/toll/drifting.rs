@@ -5,11 +5,8 @@
 
 use super::ranks;
 use crate::results::{Drift, Toll, Validity, Verdict};
-use crate::rules::Finding;
+use crate::rules::{DRIFT, Finding};
 use crate::stats::holm;
-
-/// The rule's name.
-pub const DRIFT: &str = "drift";
 
 /// Probability of a mark in a run without any drift.
 const FALSE_MARK: f64 = 0.01;
@@ -22,13 +19,13 @@ pub fn drifts(tolls: &[Toll]) -> Vec<Validity> {
     let adjusted = holm::adjust(&told.iter().map(|(_, drift)| drift.p).collect::<Vec<f64>>());
     let is_seen = |drift: &Drift, p: f64| p < FALSE_MARK && drift.change.abs() > CHANGE_MIN;
     let seen = told.into_iter().zip(adjusted).filter(|((_, drift), p)| is_seen(drift, *p));
-    seen.map(|((toll, drift), p)| finding(toll, drift, p).of(&toll.variant, toll.level, DRIFT)).collect()
+    seen.map(|((toll, drift), p)| finding(toll, drift, p).of(&toll.variant, toll.level, DRIFT.name)).collect()
 }
 
 /// Whether this doubt is that of the toll: those of a cell are told apart by how much they changed. A number that was stored
 /// and read again may differ in its last digit.
 pub fn is_of(toll: &Toll, doubt: &Validity) -> bool {
-    let is_there = doubt.rule == DRIFT && (&doubt.variant, doubt.level) == (&toll.variant, toll.level);
+    let is_there = doubt.rule == DRIFT.name && (&doubt.variant, doubt.level) == (&toll.variant, toll.level);
     is_there && toll.drift.is_some_and(|drift| (drift.change.abs() - doubt.value).abs() < 1e-9)
 }
 

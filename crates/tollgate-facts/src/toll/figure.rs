@@ -2,7 +2,7 @@
 
 use super::Over;
 use crate::results::{Figure, RateGroup, Trial};
-use crate::rules::RATE_RULES;
+use crate::rules;
 use crate::stats::mean;
 
 impl Figure {
@@ -52,7 +52,7 @@ impl Figure {
 
     /// Whether a finding of this rule concerns the figure.
     pub(crate) fn is_concerned_by(self, rule: &str) -> bool {
-        self.is_at_rate() || !RATE_RULES.contains(&rule)
+        self.is_at_rate() || !rules::is_at_rate(rule)
     }
 
     /// Whether the figure is a time that generator and subject share when both are at their limit.

@@ -73,7 +73,7 @@ impl Pair<'_> {
         let elsewhere = self
             .doubts(validity)
             .filter(|_| self.over != Over::Tollgate && figure != Figure::Bytes)
-            .find(|doubt| doubt.rule == DIFFERENT_BACKEND && doubt.variant == self.variant);
+            .find(|doubt| doubt.rule == DIFFERENT_BACKEND.name && doubt.variant == self.variant);
         if let Some(doubt) = elsewhere {
             return Some(self.refused(figure, doubt.reason.clone()));
         }

@@ -3,15 +3,12 @@
 //! It looks at tolls, which the rules of cells come before; so it stands apart from them, and refuses none.
 
 use crate::results::{Figure, Toll, Validity, Verdict};
-use crate::rules::Finding;
+use crate::rules::{Finding, RANKS};
 use crate::stats::ALPHA;
-
-/// The rule's name.
-pub const RANKS: &str = "ranks";
 
 /// A mark for each toll on which the two tests disagree.
 pub fn disagreements(tolls: &[Toll]) -> Vec<Validity> {
-    tolls.iter().filter_map(|toll| Some(disagreement(toll)?.of(&toll.variant, toll.level, RANKS))).collect()
+    tolls.iter().filter_map(|toll| Some(disagreement(toll)?.of(&toll.variant, toll.level, RANKS.name))).collect()
 }
 
 /// In which figure, over which baseline and how the two tests disagree; nothing where they do not.

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::results::{Cell, Estimate, NamedLevel, RoundTripCost, RunResult, Trial, Verdict};
-use crate::rules::RATE_RULES;
+use crate::rules;
 use crate::stats::{ALPHA, interval, mean, straight};
 
 /// Fewest lengths of the line for a slope.
@@ -36,7 +36,7 @@ fn cost(run: &RunResult, way: &NamedLevel, variant: &str) -> Option<RoundTripCos
             .iter()
             .filter(move |found| found.verdict == verdict && found.variant == variant && found.level == level)
             .map(|found| found.rule.as_str())
-            .filter(|rule| !RATE_RULES.contains(rule))
+            .filter(|rule| !rules::is_at_rate(rule))
     };
     // The length of a line is what it was, not what was asked.
     let lengths: Vec<(u64, f64)> = run

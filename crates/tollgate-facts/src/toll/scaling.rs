@@ -46,7 +46,7 @@ fn of(run: &RunResult, variant: &str, seed: u64) -> Scaling {
     // making.
     let is_refused = |level: u64| {
         let mut own = run.validity.iter().filter(|found| found.variant == variant && found.level == level);
-        own.any(|found| found.verdict == Verdict::Refused || found.rule == FEW_ROUNDS)
+        own.any(|found| found.verdict == Verdict::Refused || found.rule == FEW_ROUNDS.name)
     };
     let is_clean = |level: u64| {
         let mut own = run.cells.iter().filter(|cell| cell.variant == variant && cell.level == level);
@@ -297,7 +297,7 @@ mod tests {
         run.validity = vec![crate::results::Validity {
             variant: name,
             level: last,
-            rule: FEW_ROUNDS.to_owned(),
+            rule: FEW_ROUNDS.name.to_owned(),
             verdict: Verdict::Marked,
             ..like
         }];

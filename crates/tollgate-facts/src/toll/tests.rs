@@ -3,7 +3,7 @@
 use super::*;
 use crate::results::NO_TOLL_BAND;
 use crate::results::{Distance, Piece, Variant, Verdict};
-use crate::rules::{DIFFERENT_BACKEND, FEW_ROUNDS, JOINT_RULES};
+use crate::rules::{DIFFERENT_BACKEND, FEW_ROUNDS, joint_names};
 use crate::stats::sequential::Looking;
 use crate::stats::synthetic::Noise;
 
@@ -217,7 +217,7 @@ fn no_toll_needs_the_whole_interval_inside_the_band() {
 fn a_saturated_generator_makes_the_time_joint_and_leaves_cpu_and_bytes() {
     let variants = ["base", "dearer"];
     let trials = synthetic(&mut Noise::of(9), &variants, &[1.0, 1.5], 16);
-    for rule in JOINT_RULES {
+    for rule in joint_names() {
         let tolls = tolls_of(&variants, &trials, &[doubt("base", rule, Verdict::Marked)]);
         let verdicts: Vec<TollVerdict> = tolls.iter().map(|toll| toll.verdict).collect();
         assert_eq!(verdicts, [TollVerdict::Joint, TollVerdict::Dearer, TollVerdict::Dearer]);
@@ -299,7 +299,7 @@ fn between_two_backends_no_toll_on_time_or_cpu_is_claimed() {
     let variants = ["ours", "theirs"];
     let trials = synthetic(&mut Noise::of(11), &variants, &[1.0, 2.0], 16);
     let verdicts = |marked: &str| {
-        let tolls = tolls_of(&variants, &trials, &[doubt(marked, DIFFERENT_BACKEND, Verdict::Marked)]);
+        let tolls = tolls_of(&variants, &trials, &[doubt(marked, DIFFERENT_BACKEND.name, Verdict::Marked)]);
         tolls.iter().map(|toll| toll.verdict).collect::<Vec<_>>()
     };
     assert_eq!(verdicts("theirs"), [TollVerdict::Refused, TollVerdict::Refused, TollVerdict::Dearer]);
@@ -312,7 +312,7 @@ fn trials_too_short_for_their_users_have_no_toll_on_time_whichever_of_both_they_
     let variants = ["direct", "through"];
     let trials = synthetic(&mut Noise::of(12), &variants, &[1.0, 2.0], 16);
     for marked in variants {
-        let tolls = tolls_of(&variants, &trials, &[doubt(marked, FEW_ROUNDS, Verdict::Marked)]);
+        let tolls = tolls_of(&variants, &trials, &[doubt(marked, FEW_ROUNDS.name, Verdict::Marked)]);
         let verdicts: Vec<TollVerdict> = tolls.iter().map(|toll| toll.verdict).collect();
         assert_eq!(verdicts, [TollVerdict::Refused, TollVerdict::Dearer, TollVerdict::Dearer], "{marked}");
     }

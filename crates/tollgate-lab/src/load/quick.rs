@@ -15,6 +15,7 @@ use tollgate_net::connect::SocketOptions;
 use tollgate_net::http1::client::{BodyFraming, Connector};
 use tollgate_net::tls::ClientSettings;
 
+#[cfg(test)]
 pub(crate) use marks::names as mark_names;
 
 use tollgate_facts::results::load::QuickResult;

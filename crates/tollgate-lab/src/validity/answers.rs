@@ -8,24 +8,17 @@ use std::collections::BTreeMap;
 
 use tollgate_net::http1::client::ErrorClass as NetworkClass;
 
+use super::seen::Seen;
 use super::{ERROR_SHARE_MAX, Evidence, FRESH_SHARE_MAX, scenario};
 use crate::load::ErrorClass;
-use tollgate_facts::results::{EqualRate, Verdict};
+use tollgate_facts::results::Verdict;
 use tollgate_facts::rules::Finding;
 
-pub(super) fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
-    let cell = evidence.cell;
-    let failed: u64 = cell.errors.values().sum();
-    let asked = cell.requests + failed;
-    let share = failed as f64 / asked.max(1) as f64;
-    let finding = |verdict, remedy| Finding {
-        verdict,
-        reason: format!("{failed} of {asked} requests failed ({})", classes(&cell.errors)),
-        remedy,
-        value: share,
-        bound: ERROR_SHARE_MAX,
-    };
-    if asked == 0 {
+pub(super) fn errors(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let is_closed = seen.checked.is_some();
+    let failed = seen.failed();
+    let asked = seen.answered + failed;
+    if is_closed && asked == 0 {
         return Some(Finding {
             verdict: Verdict::Refused,
             reason: "0 requests were answered".to_owned(),
@@ -34,76 +27,26 @@ pub(super) fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
             bound: 1.0,
         });
     }
-    match failed {
-        0 => None,
-        _ if share > ERROR_SHARE_MAX => {
-            Some(finding(Verdict::Refused, "find out why the subject fails; failures are cheaper than answers"))
-        }
-        _ => Some(finding(Verdict::Marked, "the failures are counted, their times are not among the answers'")),
-    }
-}
-
-pub(super) fn rate_errors(evidence: &Evidence<'_>) -> Option<Finding> {
-    let rate = evidence.cell.equal_rate.as_ref()?;
-    let failed: u64 = rate.errors.values().sum();
-    let asked = rate.answered + failed;
     let share = failed as f64 / asked.max(1) as f64;
+    let is_too_much = share > ERROR_SHARE_MAX;
     (failed > 0).then(|| Finding {
-        verdict: if share > ERROR_SHARE_MAX { Verdict::Refused } else { Verdict::Marked },
-        reason: format!("at equal rate {failed} of {asked} requests failed ({})", classes(&rate.errors)),
-        remedy: "find out why the subject fails; its failures are counted, their times are not among the answers'",
+        verdict: if is_too_much { Verdict::Refused } else { Verdict::Marked },
+        reason: format!("{failed} of {asked} requests failed ({})", classes(seen.errors)),
+        remedy: match (is_closed, is_too_much) {
+            (true, true) => "find out why the subject fails; failures are cheaper than answers",
+            (true, false) => "the failures are counted, their times are not among the answers'",
+            (false, _) => {
+                "find out why the subject fails; its failures are counted, their times are not among the answers'"
+            }
+        },
         value: share,
         bound: ERROR_SHARE_MAX,
     })
 }
 
-pub(super) fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
-    own_errors(&evidence.cell.errors)
-}
-
-pub(super) fn rate_generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
-    at_equal_rate(evidence, |rate| own_errors(&rate.errors))
-}
-
-pub(super) fn content(evidence: &Evidence<'_>) -> Option<Finding> {
-    let cell = evidence.cell;
-    let unverified = || {
-        let share = evidence.checked as f64 / cell.requests.max(1) as f64;
-        (cell.requests > 0 && share < 1.0).then(|| Finding {
-            verdict: Verdict::Marked,
-            reason: format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0),
-            remedy: scenario::how_contents_are_checked(cell),
-            value: share,
-            bound: 1.0,
-        })
-    };
-    wrong_content(&cell.errors, &cell.error_examples).or_else(unverified)
-}
-
-/// Wrong answers alone: what is looked at is the same with users who wait, where it is told how much that is.
-pub(super) fn rate_content(evidence: &Evidence<'_>) -> Option<Finding> {
-    at_equal_rate(evidence, |rate| wrong_content(&rate.errors, &rate.error_examples))
-}
-
-pub(super) fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
-    let (opened, entitled) = (evidence.cell.connections, evidence.connections_entitled);
-    fresh(evidence, opened.saturating_sub(entitled), evidence.cell.requests)
-}
-
-pub(super) fn rate_fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
-    let (opened, entitled) = (evidence.rate_connections, evidence.rate_connections_entitled);
-    at_equal_rate(evidence, |rate| fresh(evidence, opened.saturating_sub(entitled), rate.answered))
-}
-
-/// What a rule finds of the load at equal rate, where there was one.
-fn at_equal_rate(evidence: &Evidence<'_>, rule: impl FnOnce(&EqualRate) -> Option<Finding>) -> Option<Finding> {
-    let found = rule(evidence.cell.equal_rate.as_ref()?)?;
-    Some(Finding { reason: format!("at equal rate {}", found.reason), ..found })
-}
-
 /// Failures that are the generator's own: the subject was never asked.
-fn own_errors(errors: &BTreeMap<String, u64>) -> Option<Finding> {
-    let count = |class: &NetworkClass| errors.get(class.name()).copied().unwrap_or(0);
+pub(super) fn generator_errors(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let count = |class: &NetworkClass| seen.errors.get(class.name()).copied().unwrap_or(0);
     let (ports, descriptors) = (count(&NetworkClass::PortsExhausted), count(&NetworkClass::DescriptorsExhausted));
     (ports + descriptors > 0).then(|| Finding {
         verdict: Verdict::Refused,
@@ -114,14 +57,41 @@ fn own_errors(errors: &BTreeMap<String, u64>) -> Option<Finding> {
     })
 }
 
-fn wrong_content(errors: &BTreeMap<String, u64>, examples: &BTreeMap<String, String>) -> Option<Finding> {
-    let (wrong, reason) = wrong_answers(errors, examples)?;
-    Some(Finding {
+/// Wrong answers, and with users who wait those that nobody looked at: what is looked at is the same at equal rate.
+pub(super) fn content(evidence: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let unverified = || {
+        let share = seen.checked? as f64 / seen.answered.max(1) as f64;
+        (seen.answered > 0 && share < 1.0).then(|| Finding {
+            verdict: Verdict::Marked,
+            reason: format!("the content of {:.0} % of the answers is unverified", (1.0 - share) * 100.0),
+            remedy: scenario::how_contents_are_checked(evidence.cell),
+            value: share,
+            bound: 1.0,
+        })
+    };
+    let wrong = wrong_answers(seen.errors, seen.error_examples).map(|(wrong, reason)| Finding {
         verdict: Verdict::Refused,
         reason,
         remedy: "compare the answer with the variant's `format`, `detail` and `key`",
         value: wrong as f64,
         bound: 0.0,
+    });
+    wrong.or_else(unverified)
+}
+
+pub(super) fn fresh_connections(evidence: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    if evidence.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some()) {
+        // To open them is what is measured.
+        return None;
+    }
+    let (fresh, answers) = (seen.fresh_connections, seen.answered);
+    let share = fresh as f64 / answers.max(1) as f64;
+    (share > FRESH_SHARE_MAX).then(|| Finding {
+        verdict: Verdict::Marked,
+        reason: format!("{fresh} connections were opened again for {answers} answers"),
+        remedy: "raise the subject's keep-alive limits, or compare variants that connect alike",
+        value: share,
+        bound: FRESH_SHARE_MAX,
     })
 }
 
@@ -136,21 +106,6 @@ pub(crate) fn wrong_answers(
     Some((wrong, format!("{wrong} answers were not what was asked for: {example}")))
 }
 
-fn fresh(evidence: &Evidence<'_>, fresh: u64, answers: u64) -> Option<Finding> {
-    if evidence.connecting.is_some_and(|connecting| connecting.requests_per_connection.is_some()) {
-        // To open them is what is measured.
-        return None;
-    }
-    let share = fresh as f64 / answers.max(1) as f64;
-    (share > FRESH_SHARE_MAX).then(|| Finding {
-        verdict: Verdict::Marked,
-        reason: format!("{fresh} connections were opened again for {answers} answers"),
-        remedy: "raise the subject's keep-alive limits, or compare variants that connect alike",
-        value: share,
-        bound: FRESH_SHARE_MAX,
-    })
-}
-
 /// Failures by class, in words.
 pub(super) fn classes(errors: &BTreeMap<String, u64>) -> String {
     errors.iter().map(|(class, count)| format!("{class}: {count}")).collect::<Vec<_>>().join(", ")
@@ -162,7 +117,7 @@ mod tests {
     use super::super::judge;
     use super::super::tests::{evidence, sound};
     use super::*;
-    use tollgate_facts::results::{Connecting, Encryption};
+    use tollgate_facts::results::{Connecting, Encryption, EqualRate};
 
     /// What is found of a load at equal rate of which so many answers of 10,000 failed in this way.
     fn failed(class: &str, count: u64) -> Vec<(String, Verdict)> {

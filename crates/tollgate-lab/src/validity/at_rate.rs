@@ -1,6 +1,7 @@
 //! Rules about handshakes, and about a load at a rate: whether it was offered as it was asked, and answered.
 
 use super::Evidence;
+use super::seen::Seen;
 use super::unsent::{SENT_SHARE_MIN, Unsent};
 use tollgate_facts::results::{Encryption, EqualRate, Percentiles, Verdict};
 use tollgate_facts::rules::Finding;
@@ -96,17 +97,8 @@ impl Punctuality {
     }
 }
 
-pub(super) fn handshakes(evidence: &Evidence<'_>) -> Option<Finding> {
-    let connected = evidence.cell.connected?;
-    wrong_handshakes(evidence, "", connected.handshakes_full, connected.handshakes_resumed)
-}
-
-pub(super) fn rate_handshakes(evidence: &Evidence<'_>) -> Option<Finding> {
-    let rate = evidence.cell.equal_rate.as_ref()?;
-    wrong_handshakes(evidence, "at equal rate ", rate.handshakes_full, rate.handshakes_resumed)
-}
-
-fn wrong_handshakes(evidence: &Evidence<'_>, load: &str, full: u64, resumed: u64) -> Option<Finding> {
+pub(super) fn handshakes(evidence: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let (full, resumed) = seen.handshakes?;
     let (wrong, kind) = match evidence.connecting?.encryption {
         Encryption::Off => return None,
         Encryption::Full => (resumed, "resumed"),
@@ -116,15 +108,14 @@ fn wrong_handshakes(evidence: &Evidence<'_>, load: &str, full: u64, resumed: u64
     let share = wrong as f64 / all.max(1) as f64;
     (share > WRONG_HANDSHAKE_SHARE_MAX).then(|| Finding {
         verdict: Verdict::Marked,
-        reason: format!("{load}{wrong} of {all} handshakes were {kind} ones"),
+        reason: format!("{wrong} of {all} handshakes were {kind} ones"),
         remedy: "see whether the server gives tickets, and how many; the figure is of both kinds",
         value: share,
         bound: WRONG_HANDSHAKE_SHARE_MAX,
     })
 }
 
-pub(super) fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
-    let rate = evidence.cell.equal_rate.as_ref()?;
+pub(super) fn lateness(rate: &EqualRate) -> Option<Finding> {
     let punctuality = Punctuality::of(rate);
     let own = punctuality.own();
     let remedy = match own {
@@ -134,21 +125,20 @@ pub(super) fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
     let late = own.or_else(|| punctuality.at_all())?;
     Some(Finding {
         verdict: Verdict::Refused,
-        reason: format!("at equal rate {}", late.told("requests", "were sent")),
+        reason: late.told("requests", "were sent"),
         remedy,
         value: late.late_ms,
         bound: late.bound_ms,
     })
 }
 
-pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
-    let rate = evidence.cell.equal_rate.as_ref()?;
+pub(super) fn rate(rate: &EqualRate) -> Option<Finding> {
     let unsent = Unsent { intended: rate.intended, unsent: rate.unsent };
     let remedy = |users| if Punctuality::of(rate).own().is_some() { GENERATOR_AT_EQUAL_RATE_REMEDY } else { users };
     if unsent.is_too_much() {
         return Some(Finding {
             verdict: Verdict::Refused,
-            reason: format!("at equal rate {} of {} requests could not be sent", rate.unsent, rate.intended),
+            reason: format!("{} of {} requests could not be sent", rate.unsent, rate.intended),
             remedy: remedy("offer less: `share` of `equal_rate`"),
             value: unsent.sent_share(),
             bound: SENT_SHARE_MIN,
@@ -157,7 +147,7 @@ pub(super) fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     let lacking = unsent.lacking(rate.response_time_ms, 1)?;
     Some(Finding {
         verdict: Verdict::Marked,
-        reason: format!("at equal rate {}", unsent.told(&lacking, "requests", "sent")),
+        reason: unsent.told(&lacking, "requests", "sent"),
         remedy: remedy(
             "let its trials go on longer (`rate_slice_ms`, a longer extent), or offer less: `share` of `equal_rate`",
         ),

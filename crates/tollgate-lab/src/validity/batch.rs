@@ -4,7 +4,7 @@ use super::BLOCKS_MIN;
 use super::held_up::steal_finding;
 use crate::probe::system::Ticks;
 use tollgate_facts::results::{Cell, Validity, Verdict};
-use tollgate_facts::rules::Finding;
+use tollgate_facts::rules::{self, Finding, Rule};
 
 /// What a link adds may be off by one part in ten of what was asked …
 pub const LINK_SHARE_MAX: f64 = 0.1;
@@ -13,9 +13,6 @@ pub const LINK_OFF_US: f64 = 30.0;
 /// Off by more, a cell is marked, since its name is not what it is: times are held against what the link added, not against
 /// what it was asked. From a quarter on it is refused.
 pub const LINK_REFUSED_SHARE: f64 = 0.25;
-
-/// The rule that holds what a link added against what was asked of it.
-pub const LINK: &str = "link";
 
 /// What the rules look at in one cell of a batch.
 #[derive(Debug, Clone, Copy)]
@@ -28,24 +25,25 @@ pub struct BatchEvidence<'a> {
     pub ticks: Ticks,
 }
 
-type Rule = fn(&BatchEvidence<'_>) -> Option<Finding>;
+type Check = fn(&BatchEvidence<'_>) -> Option<Finding>;
 
 /// All rules in the order of the report.
-const RULES: &[(&str, Rule)] = &[("documents", documents), (LINK, link), ("samples", samples), ("steal", steal)];
+const RULES: &[(Rule, Check)] =
+    &[(rules::DOCUMENTS, documents), (rules::LINK, link), (rules::SAMPLES, samples), (rules::STEAL, steal)];
 
 /// The names of all rules.
+#[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|(name, _)| *name)
+    RULES.iter().map(|(rule, _)| rule.name)
 }
 
 /// What the rules find in a cell; a single `ok` where they find nothing.
 pub fn judge(evidence: &BatchEvidence<'_>) -> Vec<Validity> {
     let of = |rule: &str, finding: Finding| finding.of(&evidence.cell.variant, evidence.cell.level, rule);
-    let mut found: Vec<Validity> = RULES.iter().filter_map(|(name, rule)| Some(of(name, rule(evidence)?))).collect();
+    let mut found: Vec<Validity> =
+        RULES.iter().filter_map(|(rule, check)| Some(of(rule.name, check(evidence)?))).collect();
     if found.is_empty() {
-        let reason = format!("{} rules found nothing", RULES.len());
-        let value = RULES.len() as f64;
-        found.push(of("all", Finding { verdict: Verdict::Ok, reason, remedy: "", value, bound: 0.0 }));
+        found.push(of(rules::ALL, Finding::nothing(RULES.len())));
     }
     found
 }

@@ -3,15 +3,11 @@
 //!
 //! They are the same with users who wait and at equal rate, each load by what was seen while it lasted.
 
-use std::collections::BTreeMap;
-
-use hdrhistogram::Histogram;
-
+use super::seen::Seen;
 use super::stalls::{Stalled, stalled};
 use super::{CORES_BUSY_MAX, Evidence, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
 use crate::probe::system::Ticks;
-use tollgate_facts::results::TcpCounts;
-use tollgate_facts::results::{Cell, GeneratorUse, Percentiles, Verdict};
+use tollgate_facts::results::{Percentiles, TcpCounts, Verdict};
 use tollgate_facts::rules::Finding;
 
 /// Segments that are sent again wait for 200 ms or more: above this share of all segments they show in the 99th percentile
@@ -100,47 +96,7 @@ impl SentAgain {
     }
 }
 
-/// How generator, machine and network were while one load lasted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Circumstances<'a> {
-    generator: GeneratorUse,
-    beats: Option<&'a Histogram<u64>>,
-    tcp: Option<TcpCounts>,
-    ticks: Ticks,
-    shown: Shown,
-}
-
-impl<'a> Evidence<'a> {
-    /// With users who wait.
-    pub(super) fn closed(&self) -> Circumstances<'a> {
-        let cell = self.cell;
-        let shown = self.shown(cell.response_time_ms, cell.requests, &cell.errors);
-        Circumstances { generator: cell.generator, beats: self.beats, tcp: cell.tcp, ticks: self.ticks, shown }
-    }
-
-    /// Requests and answers are as large at equal rate as they are with users who wait.
-    fn shown(&self, response_ms: Percentiles, answered: u64, errors: &BTreeMap<String, u64>) -> Shown {
-        let Cell { bytes_received, bytes_sent, requests, errors: closed, .. } = self.cell;
-        let of_closed = requests + closed.values().sum::<u64>();
-        let larger_bytes = *bytes_received.max(bytes_sent) as f64 / of_closed.max(1) as f64;
-        let failed = errors.values().sum();
-        Shown { response_ms, failed, asked: answered + failed, larger_bytes }
-    }
-}
-
-/// What a rule finds of the load at equal rate, where there was one.
-pub(super) fn at_equal_rate(
-    evidence: &Evidence<'_>,
-    rule: fn(&Circumstances<'_>) -> Option<Finding>,
-) -> Option<Finding> {
-    let rate = evidence.cell.equal_rate.as_ref()?;
-    let shown = evidence.shown(rate.response_time_ms, rate.answered, &rate.errors);
-    let (beats, ticks) = (evidence.rate_beats, evidence.rate_ticks);
-    let found = rule(&Circumstances { generator: rate.generator, beats, tcp: rate.tcp, ticks, shown })?;
-    Some(Finding { reason: format!("at equal rate {}", found.reason), ..found })
-}
-
-pub(super) fn client_saturation(seen: &Circumstances<'_>) -> Option<Finding> {
+pub(super) fn client_saturation(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
     let share = seen.generator.cpu_share;
     (share > GENERATOR_SHARE_MAX).then(|| Finding {
         verdict: Verdict::Marked,
@@ -151,7 +107,7 @@ pub(super) fn client_saturation(seen: &Circumstances<'_>) -> Option<Finding> {
     })
 }
 
-pub(super) fn run_queue(seen: &Circumstances<'_>) -> Option<Finding> {
+pub(super) fn run_queue(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
     let share = seen.generator.run_queue_share;
     (share > RUN_QUEUE_SHARE_MAX).then(|| Finding {
         verdict: Verdict::Marked,
@@ -162,7 +118,7 @@ pub(super) fn run_queue(seen: &Circumstances<'_>) -> Option<Finding> {
     })
 }
 
-pub(super) fn joint(seen: &Circumstances<'_>) -> Option<Finding> {
+pub(super) fn joint(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
     let busy = seen.ticks.busy_share();
     (busy > CORES_BUSY_MAX).then(|| Finding {
         verdict: Verdict::Marked,
@@ -176,13 +132,13 @@ pub(super) fn joint(seen: &Circumstances<'_>) -> Option<Finding> {
     })
 }
 
-pub(super) fn stalls(seen: &Circumstances<'_>) -> Option<Finding> {
-    let Stalled { reason, stall_ms, bound_ms } = stalled(seen.beats, seen.shown.response_ms)?;
+pub(super) fn stalls(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let Stalled { reason, stall_ms, bound_ms } = stalled(seen.beats, seen.response_ms)?;
     Some(Finding { verdict: Verdict::Marked, reason, remedy: STALLS_REMEDY, value: stall_ms, bound: bound_ms })
 }
 
-pub(super) fn listen_overflow(seen: &Circumstances<'_>) -> Option<Finding> {
-    let tcp = seen.shown.waited(seen.tcp?)?;
+pub(super) fn listen_overflow(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let tcp = seen.shown().waited(seen.tcp?)?;
     Some(Finding {
         verdict: Verdict::Marked,
         reason: turned_away(tcp)?,
@@ -192,12 +148,12 @@ pub(super) fn listen_overflow(seen: &Circumstances<'_>) -> Option<Finding> {
     })
 }
 
-pub(super) fn retransmissions(seen: &Circumstances<'_>) -> Option<Finding> {
-    let SentAgain { reason, share, bound } = SentAgain::of(seen.shown, seen.tcp?)?;
+pub(super) fn retransmissions(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
+    let SentAgain { reason, share, bound } = SentAgain::of(seen.shown(), seen.tcp?)?;
     Some(Finding { verdict: Verdict::Marked, reason, remedy: RETRANSMITTED_REMEDY, value: share, bound })
 }
 
-pub(super) fn steal(seen: &Circumstances<'_>) -> Option<Finding> {
+pub(super) fn steal(_: &Evidence<'_>, seen: &Seen<'_>) -> Option<Finding> {
     steal_finding(seen.ticks)
 }
 
@@ -218,6 +174,7 @@ mod tests {
     use super::super::judge;
     use super::super::tests::{evidence, sound};
     use super::*;
+    use tollgate_facts::results::Cell;
 
     fn check(change: impl FnOnce(&mut Cell), expected: &str) {
         let mut cell = sound();

@@ -12,7 +12,7 @@ use super::view::{Row, View};
 use tollgate_facts::results::{
     Cell, Encryption, EqualRate, Figure, Percentiles, RateGroup, RunResult, Toll, TollVerdict,
 };
-use tollgate_facts::rules::JOINT_RULES;
+use tollgate_facts::rules;
 use tollgate_facts::stats::percentile;
 use tollgate_facts::toll::GROUPS_MIN;
 
@@ -62,7 +62,7 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
             .push("? unclear: neither a toll nor its absence could be shown, after Holm for several claims".to_owned());
     }
     if has(TollVerdict::Joint) {
-        let rules = JOINT_RULES.join(", ");
+        let rules = rules::joint_names().collect::<Vec<_>>().join(", ");
         texts.push(format!("joint: generator and subject were at their limit together ({rules}): read the CPU toll"));
     }
     if !view.any_errors() {

@@ -12,7 +12,7 @@ use crate::sentence;
 use crate::view::{self, View};
 use crate::{distance, inserts};
 use tollgate_facts::results::{Cell, Estimate, Figure, RunResult, Toll, TollVerdict, Verdict};
-use tollgate_facts::rules::JOINT_RULES;
+use tollgate_facts::rules;
 
 /// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have
 /// all.
@@ -359,7 +359,7 @@ fn gains_too_little(pair: &[&Cell]) -> bool {
 /// Whether a cell at this level or above is a joint figure.
 fn is_joint(view: &View<'_>, least: u64) -> bool {
     let mut doubts = view.run.validity.iter().filter(|doubt| doubt.level >= least && doubt.verdict != Verdict::Ok);
-    doubts.any(|doubt| JOINT_RULES.contains(&doubt.rule.as_str()))
+    doubts.any(|doubt| rules::is_joint(&doubt.rule))
 }
 
 fn who(names: &[&str], of: usize) -> String {

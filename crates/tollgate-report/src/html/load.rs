@@ -373,9 +373,9 @@ mod tests {
             value: 7.0,
             bound: 0.0,
         };
-        let marked = QuickResult { validity: tollgate_facts::rules::NAMES.into_iter().map(mark).collect(), ..result() };
+        let marked = QuickResult { validity: tollgate_facts::rules::names().map(mark).collect(), ..result() };
         let (page, json) = (load_page(&marked), serde_json::to_string(&marked).unwrap());
-        for rule in tollgate_facts::rules::NAMES {
+        for rule in tollgate_facts::rules::names() {
             assert!(
                 page.contains(&format!("{rule} found 7")) && json.contains(&format!("\"{rule} found 7\"")),
                 "{rule}"

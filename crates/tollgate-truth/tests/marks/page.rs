@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tollgate_lab::validity;
+use tollgate_facts::rules;
 
 /// The names of the tests in all sources below a folder.
 fn tests_below(folder: &Path, found: &mut String) {
@@ -30,7 +30,7 @@ fn the_method_page_names_every_rule_with_a_remedy_and_a_test_that_is_there() {
         .filter(|line| line.starts_with("| `"))
         .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
         .collect();
-    for rule in validity::names() {
+    for rule in rules::names() {
         let row = rows.iter().find(|row| row[0].starts_with(&format!("`{rule}`")));
         let row = row.unwrap_or_else(|| panic!("docs/method.md does not name `{rule}`"));
         let [_, _, _, remedy, tests] = row[..] else { panic!("`{rule}` has {} columns", row.len()) };

@@ -87,7 +87,7 @@ fn two_systems_are_what_is_compared_and_a_limit_of_the_machine_is_told() {
         value: 1.0,
         bound: 0.0,
     };
-    run.validity = vec![doubt(DIFFERENT_BACKEND), doubt("run-queue")];
+    run.validity = vec![doubt(DIFFERENT_BACKEND.name), doubt("run-queue")];
     let found = compute(&run.experiment, &Findings::of(&run));
     let of = |figure| {
         found.iter().find(|found| found.variant == "cap-batch-100" && found.level == 1000 && found.figure == figure)

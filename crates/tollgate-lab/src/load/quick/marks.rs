@@ -22,6 +22,7 @@ use crate::validity::{
 use tollgate_facts::results::TcpCounts;
 use tollgate_facts::results::load::{LittlesLaw, Mark, Offered};
 use tollgate_facts::results::{Percentiles, Verdict};
+use tollgate_facts::rules::{self, Finding, Rule};
 
 /// What the rules look at.
 pub(super) struct Evidence<'a> {
@@ -61,73 +62,78 @@ impl Evidence<'_> {
     }
 }
 
-/// A rule: its name, which is that of its marks, and what it finds.
-type Rule = (&'static str, fn(&Evidence<'_>) -> Option<Mark>);
+/// What a rule finds.
+type Check = fn(&Evidence<'_>) -> Option<Finding>;
 
 /// All rules in the order of the report: those that refuse first.
-const RULES: &[Rule] = &[
-    ("generator-errors", generator_errors),
-    ("answers", answers),
-    ("rate", rate),
-    ("lateness", lateness),
-    ("littles-law", littles_law),
-    ("content", content),
-    ("errors", errors),
-    ("rows", rows),
-    ("samples", samples),
-    ("settling", settling),
-    ("client-saturation", client_saturation),
-    ("run-queue", run_queue),
-    ("stalls", stalls),
-    ("joint", joint),
-    ("fresh-connections", fresh_connections),
-    ("listen-overflow", listen_overflow),
-    ("retransmissions", retransmissions),
-    ("steal", steal),
-    ("log", log),
+const RULES: &[(Rule, Check)] = &[
+    (rules::GENERATOR_ERRORS, generator_errors),
+    (rules::ANSWERS, answers),
+    (rules::RATE, rate),
+    (rules::LATENESS, lateness),
+    (rules::LITTLES_LAW, littles_law),
+    (rules::CONTENT, content),
+    (rules::ERRORS, errors),
+    (rules::ROWS, rows),
+    (rules::SAMPLES, samples),
+    (rules::SETTLING, settling),
+    (rules::CLIENT_SATURATION, client_saturation),
+    (rules::RUN_QUEUE, run_queue),
+    (rules::STALLS, stalls),
+    (rules::JOINT, joint),
+    (rules::FRESH_CONNECTIONS, fresh_connections),
+    (rules::LISTEN_OVERFLOW, listen_overflow),
+    (rules::RETRANSMISSIONS, retransmissions),
+    (rules::STEAL, steal),
+    (rules::LOG, log),
 ];
 
 /// What the rules find.
 pub(super) fn judge(evidence: &Evidence<'_>) -> Vec<Mark> {
-    RULES.iter().filter_map(|(_, rule)| rule(evidence)).collect()
+    let mark = |rule: &Rule, finding: Finding| {
+        let Finding { verdict, reason, remedy, value, bound } = finding;
+        Mark { rule: rule.name, verdict, reason, remedy, value, bound }
+    };
+    RULES.iter().filter_map(|(rule, check)| Some(mark(rule, check(evidence)?))).collect()
 }
 
 /// The names of all rules.
+#[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    RULES.iter().map(|(name, _)| *name)
+    RULES.iter().map(|(rule, _)| rule.name)
 }
 
-fn mark(rule: &'static str, reason: String, remedy: &'static str, (value, bound): (f64, f64)) -> Mark {
-    Mark { rule, verdict: Verdict::Marked, reason, remedy, value, bound }
+fn marked(reason: String, remedy: &'static str, (value, bound): (f64, f64)) -> Finding {
+    Finding { verdict: Verdict::Marked, reason, remedy, value, bound }
 }
 
-fn refused(rule: &'static str, reason: String, remedy: &'static str, decided: (f64, f64)) -> Mark {
-    Mark { verdict: Verdict::Refused, ..mark(rule, reason, remedy, decided) }
+fn refused(reason: String, remedy: &'static str, decided: (f64, f64)) -> Finding {
+    Finding { verdict: Verdict::Refused, ..marked(reason, remedy, decided) }
 }
 
 /// Failures that are the generator's own: the server was never asked.
-fn generator_errors(evidence: &Evidence<'_>) -> Option<Mark> {
+fn generator_errors(evidence: &Evidence<'_>) -> Option<Finding> {
     let count = |class: NetworkClass| evidence.errors.get(class.name()).copied().unwrap_or(0);
     let own = count(NetworkClass::PortsExhausted) + count(NetworkClass::DescriptorsExhausted);
     let reason = || format!("the generator had no port or no descriptor for {own} requests");
     let remedy = "widen net.ipv4.ip_local_port_range, raise `ulimit -n`, or use fewer users";
-    (own > 0).then(|| refused("generator-errors", reason(), remedy, (own as f64, 0.0)))
+    (own > 0).then(|| refused(reason(), remedy, (own as f64, 0.0)))
 }
 
 /// Where nothing was answered, there is no time to be read.
-fn answers(evidence: &Evidence<'_>) -> Option<Mark> {
+fn answers(evidence: &Evidence<'_>) -> Option<Finding> {
     let failed: u64 = evidence.errors.values().sum();
     let reason = || format!("no request was answered as it was wanted, {failed} failed");
     let remedy = "find out why they fail: the classes of failures stand above, with the first of each";
-    (evidence.requests == 0).then(|| refused("answers", reason(), remedy, (0.0, 1.0)))
+    (evidence.requests == 0).then(|| refused(reason(), remedy, (0.0, 1.0)))
 }
 
 /// What a load at a rate was refused for, or marked where its stages are to show it.
-fn not_kept(evidence: &Evidence<'_>, mark: Mark) -> Mark {
-    Mark { verdict: if evidence.is_staged { Verdict::Marked } else { Verdict::Refused }, ..mark }
+fn not_kept(evidence: &Evidence<'_>, finding: Finding) -> Finding {
+    Finding { verdict: if evidence.is_staged { Verdict::Marked } else { Verdict::Refused }, ..finding }
 }
 
-fn rate(evidence: &Evidence<'_>) -> Option<Mark> {
+fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     let offered = evidence.offered?;
     let Offered { intended, unsent, .. } = *offered;
     let remedy = |users| if punctuality(evidence, offered).own().is_some() { GENERATOR_REMEDY } else { users };
@@ -135,11 +141,11 @@ fn rate(evidence: &Evidence<'_>) -> Option<Mark> {
     if of_all.is_too_much() {
         let reason = format!("{unsent} of {intended} requests could not be sent");
         let decided = (of_all.sent_share(), SENT_SHARE_MIN);
-        return Some(not_kept(evidence, mark("rate", reason, remedy(USERS_REMEDY), decided)));
+        return Some(not_kept(evidence, marked(reason, remedy(USERS_REMEDY), decided)));
     }
     let lacking = of_all.lacking(evidence.response_ms, 1)?;
     let reason = of_all.told(&lacking, "requests", "sent");
-    Some(mark("rate", reason, remedy(LONGER_REMEDY), (of_all.sent_share(), lacking.sent_share_min)))
+    Some(marked(reason, remedy(LONGER_REMEDY), (of_all.sent_share(), lacking.sent_share_min)))
 }
 
 /// What helps where all users were at work.
@@ -149,15 +155,15 @@ const USERS_REMEDY: &str = "all users were at work: allow more (-c), or offer le
 const LONGER_REMEDY: &str = "let the load go on longer, or allow more users (-c)";
 
 /// By the generator's own doing the times are its own; for want of users they are those of so many users.
-fn lateness(evidence: &Evidence<'_>) -> Option<Mark> {
+fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
     let offered = evidence.offered?;
     let told = |late: Late, were_begun: &str, remedy| {
-        mark("lateness", late.told("requests", were_begun), remedy, (late.late_ms, late.bound_ms))
+        marked(late.told("requests", were_begun), remedy, (late.late_ms, late.bound_ms))
     };
     let punctuality = punctuality(evidence, offered);
     if let Some(late) = punctuality.own() {
         let own = told(late, "were given to users by the generator", GENERATOR_REMEDY);
-        return Some(Mark { verdict: Verdict::Refused, ..own });
+        return Some(Finding { verdict: Verdict::Refused, ..own });
     }
     let late = punctuality.at_all()?;
     Some(not_kept(evidence, told(late, "were sent", USERS_REMEDY)))
@@ -168,7 +174,7 @@ fn punctuality(evidence: &Evidence<'_>, offered: &Offered) -> Punctuality {
     Punctuality { lateness_ms, overdue_ms, response_ms: evidence.response_ms }
 }
 
-fn littles_law(evidence: &Evidence<'_>) -> Option<Mark> {
+fn littles_law(evidence: &Evidence<'_>) -> Option<Finding> {
     let law = evidence.littles_law.filter(LittlesLaw::is_broken)?;
     let reason = match evidence.is_staged {
         false => format!("answers x response time find {:.2} users where {} asked", law.found, law.users),
@@ -178,107 +184,107 @@ fn littles_law(evidence: &Evidence<'_>) -> Option<Mark> {
         }
     };
     let remedy = "a response time beyond 60 s is one reason; any other is a defect of the generator: please report it";
-    Some(refused("littles-law", reason, remedy, (law.off, law.bound)))
+    Some(refused(reason, remedy, (law.off, law.bound)))
 }
 
-fn errors(evidence: &Evidence<'_>) -> Option<Mark> {
+fn errors(evidence: &Evidence<'_>) -> Option<Finding> {
     let failed: u64 = evidence.errors.values().sum();
     let asked = evidence.requests + failed;
     let share = failed as f64 / asked.max(1) as f64;
     let reason = || format!("{failed} of {asked} requests failed: the times are of the others");
     let remedy = "find out why they fail; failures are cheaper than answers";
     let is_some = evidence.requests > 0 && share > ERROR_SHARE_MAX;
-    is_some.then(|| mark("errors", reason(), remedy, (share, ERROR_SHARE_MAX)))
+    is_some.then(|| marked(reason(), remedy, (share, ERROR_SHARE_MAX)))
 }
 
-fn content(evidence: &Evidence<'_>) -> Option<Mark> {
+fn content(evidence: &Evidence<'_>) -> Option<Finding> {
     if let Some((wrong, reason)) = wrong_answers(evidence.errors, evidence.error_examples) {
         let remedy = "find out what came instead: a wrong answer is an error, however fast, and so may the others be";
-        return Some(refused("content", reason, remedy, (wrong as f64, 0.0)));
+        return Some(refused(reason, remedy, (wrong as f64, 0.0)));
     }
     let share = evidence.checked as f64 / evidence.requests.max(1) as f64;
     let unseen = (1.0 - share) * 100.0;
     let reason = || format!("the content of {unseen:.0} % of the answers was not looked at");
     let is_unverified = evidence.requests > 0 && share < 1.0;
-    is_unverified.then(|| mark("content", reason(), "say with --expect-body what an answer contains", (share, 1.0)))
+    is_unverified.then(|| marked(reason(), "say with --expect-body what an answer contains", (share, 1.0)))
 }
 
-fn rows(evidence: &Evidence<'_>) -> Option<Mark> {
+fn rows(evidence: &Evidence<'_>) -> Option<Finding> {
     let (reason, decided) = evidence.rows?.told();
-    Some(mark("rows", reason, "give the feed more rows, or say --feed-end again", decided))
+    Some(marked(reason, "give the feed more rows, or say --feed-end again", decided))
 }
 
-fn samples(evidence: &Evidence<'_>) -> Option<Mark> {
+fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
     let count = evidence.requests;
     let is_few = count > 0 && count < REQUESTS_MIN;
     let reason = || format!("only {count} answers");
-    is_few.then(|| mark("samples", reason(), "ask more often (-n) or longer (-t)", (count as f64, REQUESTS_MIN as f64)))
+    is_few.then(|| marked(reason(), "ask more often (-n) or longer (-t)", (count as f64, REQUESTS_MIN as f64)))
 }
 
-fn settling(evidence: &Evidence<'_>) -> Option<Mark> {
+fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
     let (reason, count) = evidence.before.told("while users came, before anything counted")?;
     let remedy =
         "they are in no figure; raise the server's backlog and limits of connections, or take longer to come (--ramp)";
-    Some(mark("settling", reason, remedy, (count as f64, 0.0)))
+    Some(marked(reason, remedy, (count as f64, 0.0)))
 }
 
-fn client_saturation(evidence: &Evidence<'_>) -> Option<Mark> {
+fn client_saturation(evidence: &Evidence<'_>) -> Option<Finding> {
     let share = evidence.generator_cpu_share;
     let reason = || format!("a thread of the generator used {:.0} % of its core: it may be the limit", share * 100.0);
     let remedy = "use more --threads on a machine with more cores, or read CPU per request instead of times";
-    (share > GENERATOR_SHARE_MAX).then(|| mark("client-saturation", reason(), remedy, (share, GENERATOR_SHARE_MAX)))
+    (share > GENERATOR_SHARE_MAX).then(|| marked(reason(), remedy, (share, GENERATOR_SHARE_MAX)))
 }
 
-fn run_queue(evidence: &Evidence<'_>) -> Option<Mark> {
+fn run_queue(evidence: &Evidence<'_>) -> Option<Finding> {
     let share = evidence.run_queue_share;
     let reason = || format!("a thread of the generator waited {:.1} % of the time for its core", share * 100.0);
     let remedy = "stop what else runs on this machine";
-    (share > RUN_QUEUE_SHARE_MAX).then(|| mark("run-queue", reason(), remedy, (share, RUN_QUEUE_SHARE_MAX)))
+    (share > RUN_QUEUE_SHARE_MAX).then(|| marked(reason(), remedy, (share, RUN_QUEUE_SHARE_MAX)))
 }
 
-fn stalls(evidence: &Evidence<'_>) -> Option<Mark> {
+fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
     let Stalled { reason, stall_ms, bound_ms } = stalled(evidence.beats, evidence.response_ms)?;
-    Some(mark("stalls", reason, STALLS_REMEDY, (stall_ms, bound_ms)))
+    Some(marked(reason, STALLS_REMEDY, (stall_ms, bound_ms)))
 }
 
-fn joint(evidence: &Evidence<'_>) -> Option<Mark> {
+fn joint(evidence: &Evidence<'_>) -> Option<Finding> {
     let busy = evidence.ticks.busy_share();
     let reason =
         || format!("all cores were busy {:.0} % of the time: a joint figure of generator and server", busy * 100.0);
     let remedy = "load from another machine, or read CPU per request instead of times";
-    (busy > CORES_BUSY_MAX).then(|| mark("joint", reason(), remedy, (busy, CORES_BUSY_MAX)))
+    (busy > CORES_BUSY_MAX).then(|| marked(reason(), remedy, (busy, CORES_BUSY_MAX)))
 }
 
-fn fresh_connections(evidence: &Evidence<'_>) -> Option<Mark> {
+fn fresh_connections(evidence: &Evidence<'_>) -> Option<Finding> {
     let fresh = evidence.fresh_connections;
     let share = fresh as f64 / evidence.requests.max(1) as f64;
     let reason = || format!("{fresh} connections were opened again, though they were to be kept");
     let remedy = "raise the server's keep-alive limits, or measure without -k";
-    (share > FRESH_SHARE_MAX).then(|| mark("fresh-connections", reason(), remedy, (share, FRESH_SHARE_MAX)))
+    (share > FRESH_SHARE_MAX).then(|| marked(reason(), remedy, (share, FRESH_SHARE_MAX)))
 }
 
-fn listen_overflow(evidence: &Evidence<'_>) -> Option<Mark> {
+fn listen_overflow(evidence: &Evidence<'_>) -> Option<Finding> {
     let tcp = evidence.shown().waited(evidence.tcp)?;
     let reason = held_up::turned_away(tcp)?;
-    Some(mark("listen-overflow", reason, TURNED_AWAY_REMEDY, (tcp.turned_away() as f64, 0.0)))
+    Some(marked(reason, TURNED_AWAY_REMEDY, (tcp.turned_away() as f64, 0.0)))
 }
 
-fn retransmissions(evidence: &Evidence<'_>) -> Option<Mark> {
+fn retransmissions(evidence: &Evidence<'_>) -> Option<Finding> {
     let SentAgain { reason, share, bound } = SentAgain::of(evidence.shown(), evidence.tcp)?;
-    Some(mark("retransmissions", reason, RETRANSMITTED_REMEDY, (share, bound)))
+    Some(marked(reason, RETRANSMITTED_REMEDY, (share, bound)))
 }
 
-fn steal(evidence: &Evidence<'_>) -> Option<Mark> {
+fn steal(evidence: &Evidence<'_>) -> Option<Finding> {
     let share = evidence.ticks.steal_share();
     let reason = || format!("{:.1} % of the cores' time was stolen by other machines", share * 100.0);
     (share > STEAL_SHARE_MAX)
-        .then(|| mark("steal", reason(), "run where no other machine shares the cores", (share, STEAL_SHARE_MAX)))
+        .then(|| marked(reason(), "run where no other machine shares the cores", (share, STEAL_SHARE_MAX)))
 }
 
-fn log(evidence: &Evidence<'_>) -> Option<Mark> {
+fn log(evidence: &Evidence<'_>) -> Option<Finding> {
     let dropped = evidence.log_dropped;
     let reason = || format!("the file of -g has the first requests only, {dropped} more were answered");
-    (dropped > 0).then(|| mark("log", reason(), "use --hlog, which has them all in little room", (dropped as f64, 0.0)))
+    (dropped > 0).then(|| marked(reason(), "use --hlog, which has them all in little room", (dropped as f64, 0.0)))
 }
 
 #[cfg(test)]

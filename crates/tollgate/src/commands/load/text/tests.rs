@@ -293,9 +293,9 @@ fn every_mark_stands_with_its_remedy() {
         let reason = format!("{rule} found 7");
         Mark { rule, verdict: Verdict::Marked, reason, remedy, value: 7.0, bound: 0.0 }
     };
-    let validity: Vec<Mark> = tollgate_lab::validity::names().map(|rule| mark(rule, "mend it so")).collect();
+    let validity: Vec<Mark> = tollgate_facts::rules::names().map(|rule| mark(rule, "mend it so")).collect();
     let shown = text(&QuickResult { validity, ..result() }, Layout::default());
-    for rule in tollgate_lab::validity::names() {
+    for rule in tollgate_facts::rules::names() {
         assert!(shown.contains(&format!("Marked:                 {rule} found 7; mend it so\n")), "{rule}: {shown}");
     }
 }
