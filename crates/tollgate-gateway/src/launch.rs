@@ -10,7 +10,7 @@ use std::time::Duration;
 use tollgate_wire::edm::{Changes, Model, SetId, Version};
 
 use crate::auth::Policy;
-use crate::config::{self, Config, Kind, Location, Service};
+use crate::config::{self, Config, ConfigError, Kind, Location, Service};
 use crate::echo;
 use crate::fibonacci;
 use crate::hosted::{Hosted, Mount, Opened, count_rows};
@@ -20,7 +20,7 @@ use crate::rest::Rest;
 use crate::services::{flights, records};
 use crate::start_error::StartError;
 use crate::stock_quote;
-use crate::store::introspect::{self, Catalog, Customisation, Introspected};
+use crate::store::introspect::{self, Catalog, Customisation, CustomisationError, Introspected};
 use crate::store::postgres::Address;
 use crate::store::{Connection, Database, Mapping, StoreError, postgres, sqlite};
 use crate::weight::Rows;
@@ -139,10 +139,11 @@ fn hosted(service: &Service, remarks: &mut Vec<String>) -> Result<Hosted, StartE
             Ok(opened.hosted(service.name.clone(), service.rules.clone(), mounts(&RECORDS), rest))
         }
         Kind::Database { mapping } => {
-            let customisation = mapping.as_deref().map(customisation).transpose()?.unwrap_or_default();
+            let file = mapping.as_deref().map(MappingFile::read).transpose()?.unwrap_or_default();
+            let customisation = Customisation::parse(&file.text).map_err(|error| file.refused(&error))?;
             let (catalog, access) = catalog(service).map_err(told)?;
-            let found =
-                introspect::introspected(&catalog, &service.name, &customisation).map_err(StartError::Mapping)?;
+            let found = introspect::introspected(&catalog, &service.name, &customisation);
+            let found = found.map_err(|error| file.refused(&error))?;
             let Introspected { mut model, mapping, remarks: found } = found;
             remarks.extend(found.iter().map(|remark| format!("{}: {remark}", service.name)));
             if access == Access::Read {
@@ -167,12 +168,24 @@ fn hosted(service: &Service, remarks: &mut Vec<String>) -> Result<Hosted, StartE
     }
 }
 
-/// The file that renames, hides and restricts.
-fn customisation(path: &Path) -> Result<Customisation, StartError> {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(MAPPING_BYTES_MAX).read_to_string(&mut text));
-    read.map_err(|error| StartError::MappingFile { path: path.to_owned(), error })?;
-    Customisation::parse(&text, &path.display().to_string()).map_err(StartError::Mapping)
+/// The file that renames, hides and restricts: nothing where there is none.
+#[derive(Default)]
+struct MappingFile {
+    name: String,
+    text: String,
+}
+
+impl MappingFile {
+    fn read(path: &Path) -> Result<MappingFile, StartError> {
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| file.take(MAPPING_BYTES_MAX).read_to_string(&mut text));
+        read.map_err(|error| StartError::MappingFile { path: path.to_owned(), error })?;
+        Ok(MappingFile { name: path.display().to_string(), text })
+    }
+
+    fn refused(&self, error: &CustomisationError) -> StartError {
+        StartError::Mapping(ConfigError::of_mapping(&self.text, &self.name, error))
+    }
 }
 
 /// Whether a database that was found may be changed.

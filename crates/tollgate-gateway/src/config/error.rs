@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use tollgate_wire::suggest;
 
 use super::location::hide_passwords;
+use crate::store::introspect::CustomisationError;
 
 /// What is wrong in a configuration file, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,18 @@ impl ConfigError {
         ConfigError::render(text, file_name, span, &format!("unknown {what} `{name}`"), Some(&hint))
     }
 
+    /// Why a mapping file does not fit its database.
+    pub(crate) fn of_mapping(text: &str, file_name: &str, error: &CustomisationError) -> ConfigError {
+        match error {
+            CustomisationError::Grammar(fault) => ConfigError::new(text, file_name, fault),
+            CustomisationError::Unknown { span, kind, name, known } => {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                ConfigError::unknown(text, file_name, span.clone(), (kind, name), &known)
+            }
+            CustomisationError::Impossible { span, message } => ConfigError::at(text, file_name, span.clone(), message),
+        }
+    }
+
     fn render(text: &str, file_name: &str, span: Range<usize>, title: &str, hint: Option<&str>) -> ConfigError {
         let (text, title) = (hide_passwords(text), hide_passwords(title));
         let mut annotation = AnnotationKind::Primary.span(span);
@@ -87,5 +100,57 @@ fn listed(names: &[&str]) -> String {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => "nothing here".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::introspect::{Catalog, CatalogTable, Customisation, TableKind, introspected};
+    use insta::assert_snapshot;
+    use tollgate_wire::edm::Changes;
+
+    /// What an operator reads about a mapping file over a database with the table `orders`.
+    fn refused(text: &str) -> String {
+        let orders = CatalogTable {
+            schema: None,
+            name: "orders".to_owned(),
+            kind: TableKind::Table,
+            changes: Changes::ALL,
+            label: None,
+            columns: Vec::new(),
+            primary_key: Vec::new(),
+            unique: Vec::new(),
+            row_id: None,
+            foreign_keys: Vec::new(),
+        };
+        let catalog = Catalog { tables: vec![orders], ..Catalog::default() };
+        let made = Customisation::parse(text).and_then(|custom| introspected(&catalog, "shop", &custom));
+        ConfigError::of_mapping(text, "shop.toml", &made.unwrap_err()).to_string()
+    }
+
+    #[test]
+    fn an_error_in_a_mapping_file_shows_its_line() {
+        assert_snapshot!(refused("[tables.order]\nhidden = true"), @r"
+        error: unknown table `order`
+         --> shop.toml:1:9
+          |
+        1 | [tables.order]
+          |         ^^^^^ did you mean `orders`?
+        ");
+        assert_snapshot!(refused("[tables.orders]\nname = \"the orders\""), @r#"
+        error: `the orders` is no name: `the_orders` would be one
+         --> shop.toml:2:8
+          |
+        2 | name = "the orders"
+          |        ^^^^^^^^^^^^
+        "#);
+        assert_snapshot!(refused("[tables.orders]\nreadonly = true"), @r"
+        error: unknown key `readonly`
+         --> shop.toml:2:1
+          |
+        2 | readonly = true
+          | ^^^^^^^^ did you mean `read_only`?
+        ");
     }
 }

@@ -65,7 +65,7 @@ fn shop(more: &str) -> Shop {
     raw.execute_batch(more).unwrap();
     let settings = Settings { file: File::Found, ..Settings::default() };
     let database = Database::open_with(Location::File(path), Mapping::default(), settings).unwrap();
-    let custom = Customisation::parse(CUSTOM, "shop.toml").unwrap();
+    let custom = Customisation::parse(CUSTOM).unwrap();
     let found = introspected(&database.catalog().unwrap(), "shop", &custom).unwrap();
     let database = database.with_mapping(found.mapping.clone());
     let connection = Connection::Sqlite(database.connection().unwrap());

@@ -73,7 +73,6 @@
 //! Whatever it names must be there. It deliberately adds nothing that the database does not have.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -87,18 +86,16 @@ use super::catalog::{Catalog, CatalogColumn, CatalogTable, Lists};
 use super::collection;
 use super::complex::{Group, WantedComplex};
 use super::enumeration::{WantedEnumeration, unfit};
+use super::error::CustomisationError;
 use super::function::{WantedFunction, Wrong};
 use super::hierarchy::{Kinds, Stored as StoredKind, WantedDerived, WantedHierarchy};
 use super::keyable;
 use super::managed::Managed;
-use crate::config::ConfigError;
 use crate::store::Form;
 
 /// What an operator wants to be different.
 #[derive(Debug, Clone, Default)]
 pub struct Customisation {
-    text: String,
-    file_name: String,
     wanted: Wanted,
 }
 
@@ -228,21 +225,20 @@ fn instant(stored: Form) -> Primitive {
 }
 
 impl Customisation {
-    /// Reads `text`, which came from the file `file_name` (used in messages only).
+    /// Reads the text of a mapping file.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its line and the text that stands there.
-    pub fn parse(text: &str, file_name: &str) -> Result<Customisation, ConfigError> {
-        let wanted = toml::from_str(text).map_err(|fault| ConfigError::new(text, file_name, &fault))?;
-        Ok(Customisation { text: text.to_owned(), file_name: file_name.to_owned(), wanted })
+    /// The first thing that is wrong, and where.
+    pub fn parse(text: &str) -> Result<Customisation, CustomisationError> {
+        toml::from_str(text).map(|wanted| Customisation { wanted }).map_err(CustomisationError::Grammar)
     }
 
     /// Holds every name against the catalog.
-    pub(super) fn check(&self, catalog: &Catalog) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, catalog: &Catalog) -> Result<(), CustomisationError> {
         let tables: Vec<String> = catalog.tables.iter().map(CatalogTable::full_name).collect();
         for (name, wanted) in &self.wanted.tables {
             let Some(position) = tables.iter().position(|table| table == name.get_ref()) else {
-                return Err(self.unknown("table", name, tables.iter().map(String::as_str)));
+                return Err(CustomisationError::unknown("table", name, tables.iter().map(String::as_str)));
             };
             self.check_table(&catalog.tables[position], wanted, catalog.lists)?;
         }
@@ -253,11 +249,11 @@ impl Customisation {
         self.check_names(self.wanted.tables.values().map(|wanted| (wanted.r#type.as_ref(), String::new())))
     }
 
-    fn check_table(&self, table: &CatalogTable, wanted: &WantedTable, lists: Lists) -> Result<(), ConfigError> {
+    fn check_table(&self, table: &CatalogTable, wanted: &WantedTable, lists: Lists) -> Result<(), CustomisationError> {
         let columns = || table.columns.iter().map(|column| column.name.as_str());
         let column = |name: &Spanned<String>| {
             let found = table.columns.iter().find(|column| column.name == *name.get_ref());
-            found.ok_or_else(|| self.unknown("column", name, columns()))
+            found.ok_or_else(|| CustomisationError::unknown("column", name, columns()))
         };
         for (name, wanted_column) in &wanted.columns {
             let column = column(name)?;
@@ -267,7 +263,7 @@ impl Customisation {
             let in_key = table.primary_key.iter().any(|key| table.columns[*key].name == column.name);
             if wanted_column.hidden && in_key && wanted.key.is_none() && !wanted.hidden {
                 let wrong = format!("column `{}` is part of the key: hide the table, or name another key", column.name);
-                return Err(self.wrong(name.span(), &wrong));
+                return Err(CustomisationError::impossible(name.span(), wrong));
             }
         }
         self.check_groups(table, wanted)?;
@@ -275,7 +271,10 @@ impl Customisation {
         for name in wanted.key.iter().flatten().chain(&wanted.etag) {
             let column = column(name)?;
             if self.of_column(table, column).hidden || column.primitive.is_none() {
-                return Err(self.wrong(name.span(), &format!("column `{}` is not served", column.name)));
+                return Err(CustomisationError::impossible(
+                    name.span(),
+                    format!("column `{}` is not served", column.name),
+                ));
             }
         }
         for name in wanted.key.iter().flatten() {
@@ -283,7 +282,7 @@ impl Customisation {
             if !self.of_column(table, column).primitive(column).is_some_and(keyable) {
                 let (name_text, declared) = (&column.name, &column.declared);
                 let wrong = format!("column `{name_text}` cannot be a key: it is of type {declared}");
-                return Err(self.wrong(name.span(), &wrong));
+                return Err(CustomisationError::impossible(name.span(), wrong));
             }
         }
         self.check_names(table.columns.iter().filter(|column| !self.of_column(table, column).hidden).map(|column| {
@@ -297,7 +296,7 @@ impl Customisation {
         table: &CatalogTable,
         column: &CatalogColumn,
         wanted: &WantedColumn,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<(), CustomisationError> {
         let Some(managed) = &wanted.managed else { return Ok(()) };
         let (name, declared) = (&column.name, &column.declared);
         let keys = self.wanted(table).and_then(|table| table.key.as_ref());
@@ -317,7 +316,7 @@ impl Customisation {
         } else {
             return Ok(());
         };
-        Err(self.wrong(managed.span(), &wrong))
+        Err(CustomisationError::impossible(managed.span(), wrong))
     }
 
     fn check_collection(
@@ -326,7 +325,7 @@ impl Customisation {
         column: &CatalogColumn,
         wanted: &WantedColumn,
         lists: Lists,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<(), CustomisationError> {
         let Some(asked) = &wanted.collection else { return Ok(()) };
         let is_etag = self.wanted(table).and_then(|table| table.etag.as_ref());
         let wrong = if wanted.stored.is_some() || wanted.managed.is_some() {
@@ -340,7 +339,7 @@ impl Customisation {
             None => Ok(()),
             Some(wrong) => {
                 let wrong = format!("column `{}` cannot be a collection: {wrong}", column.name);
-                Err(self.wrong(asked.span(), &wrong))
+                Err(CustomisationError::impossible(asked.span(), wrong))
             }
         }
     }
@@ -350,13 +349,13 @@ impl Customisation {
         table: &CatalogTable,
         column: &CatalogColumn,
         wanted: &WantedColumn,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<(), CustomisationError> {
         let Some(asked) = &wanted.enumeration else { return Ok(()) };
         let Some((name, enumeration)) = self.wanted.enumerations.get_key_value(asked.get_ref().as_str()) else {
             let known = self.wanted.enumerations.keys().map(|name| name.get_ref().as_str());
-            return Err(self.unknown("enumeration", asked, known));
+            return Err(CustomisationError::unknown("enumeration", asked, known));
         };
-        let enumeration = enumeration.declared("", name).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+        let enumeration = enumeration.declared("", name)?;
         let in_key = match self.wanted(table).and_then(|table| table.key.as_ref()) {
             Some(key) => key.iter().any(|key| *key.get_ref() == column.name),
             None => table.primary_key.iter().any(|key| table.columns[*key].name == column.name),
@@ -371,24 +370,24 @@ impl Customisation {
             },
         };
         let wrong = format!("column `{}` cannot hold members of {}: {wrong}", column.name, asked.get_ref());
-        Err(self.wrong(asked.span(), &wrong))
+        Err(CustomisationError::impossible(asked.span(), wrong))
     }
 
-    fn check_groups(&self, table: &CatalogTable, wanted: &WantedTable) -> Result<(), ConfigError> {
+    fn check_groups(&self, table: &CatalogTable, wanted: &WantedTable) -> Result<(), CustomisationError> {
         let mut grouped: Vec<usize> = Vec::new();
         for (name, complex) in &wanted.complex {
-            let group = complex.group(table, name).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+            let group = complex.group(table, name)?;
             for (member, column) in &group.members {
                 let wish = self.of_column(table, &table.columns[*column]);
                 if wish.primitive(&table.columns[*column]).is_some_and(|primitive| primitive.item().is_some()) {
                     let wrong = format!("the column of `{member}` is a collection, which stands by itself");
-                    return Err(self.wrong(name.span(), &wrong));
+                    return Err(CustomisationError::impossible(name.span(), wrong));
                 }
                 let hidden = wish.hidden;
                 let is_key = wanted.key.iter().flatten().any(|key| *key.get_ref() == table.columns[*column].name);
                 if hidden || is_key || grouped.contains(column) {
                     let wrong = format!("the column of `{member}` is hidden, part of the key, or another member too");
-                    return Err(self.wrong(name.span(), &wrong));
+                    return Err(CustomisationError::impossible(name.span(), wrong));
                 }
                 grouped.push(*column);
             }
@@ -410,22 +409,25 @@ impl Customisation {
         wanted.hierarchy().kinds(table, typed)
     }
 
-    fn check_kinds(&self, table: &CatalogTable, wanted: &WantedTable) -> Result<(), ConfigError> {
-        let kinds = self.kinds(table, wanted).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+    fn check_kinds(&self, table: &CatalogTable, wanted: &WantedTable) -> Result<(), CustomisationError> {
+        let kinds = self.kinds(table, wanted)?;
         let Some(kinds) = kinds else { return Ok(()) };
         for (name, complex) in &wanted.complex {
-            let group = complex.group(table, name).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+            let group = complex.group(table, name)?;
             let mut of = group.members.iter().map(|(_, column)| kinds.of_column(*column));
             let first = of.next();
             if of.any(|other| Some(other) != first) {
-                return Err(self.wrong(name.span(), "its columns are of one type, or of none that is derived"));
+                return Err(CustomisationError::impossible(
+                    name.span(),
+                    "its columns are of one type, or of none that is derived",
+                ));
             }
         }
         Ok(())
     }
 
     /// Holds the names of derived types against those of the model that came of the rest.
-    pub(super) fn check_derived(&self, model: &Model) -> Result<(), ConfigError> {
+    pub(super) fn check_derived(&self, model: &Model) -> Result<(), CustomisationError> {
         for (table, wanted) in &self.wanted.tables {
             let taken = |name: &str| {
                 let of_others = self
@@ -438,15 +440,15 @@ impl Customisation {
                     || model.complex_types.iter().any(|known| known.name == name)
                     || model.enumerations.iter().any(|known| known.name() == name)
             };
-            wanted.hierarchy().check_names(taken).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+            wanted.hierarchy().check_names(taken)?;
         }
         Ok(())
     }
 
     /// The enumerations of the file.
-    pub(super) fn enumerations(&self, namespace: &str) -> Result<Vec<Arc<Enumeration>>, ConfigError> {
+    pub(super) fn enumerations(&self, namespace: &str) -> Result<Vec<Arc<Enumeration>>, CustomisationError> {
         let declared = |(name, wanted): (&Spanned<String>, &WantedEnumeration)| {
-            wanted.declared(namespace, name).map(Arc::new).map_err(|(span, wrong)| self.wrong(span, &wrong))
+            wanted.declared(namespace, name).map(Arc::new).map_err(CustomisationError::from)
         };
         self.wanted.enumerations.iter().map(declared).collect()
     }
@@ -455,30 +457,33 @@ impl Customisation {
     fn check_names<'n>(
         &self,
         names: impl Iterator<Item = (Option<&'n Spanned<String>>, String)>,
-    ) -> Result<(), ConfigError> {
+    ) -> Result<(), CustomisationError> {
         let names: Vec<_> = names.collect();
         for (position, (asked, _)) in names.iter().enumerate() {
             let Some(asked) = asked else { continue };
             let identifier = super::name::identifier(asked.get_ref());
             if identifier != *asked.get_ref() {
                 let wrong = format!("`{}` is no name: `{identifier}` would be one", asked.get_ref());
-                return Err(self.wrong(asked.span(), &wrong));
+                return Err(CustomisationError::impossible(asked.span(), wrong));
             }
             let same = |(other, (given, natural)): (usize, &(Option<&Spanned<String>>, String))| {
                 other != position && given.map_or(natural, Spanned::get_ref) == asked.get_ref()
             };
             if names.iter().enumerate().any(same) {
-                return Err(self.wrong(asked.span(), &format!("the name `{}` is taken", asked.get_ref())));
+                return Err(CustomisationError::impossible(
+                    asked.span(),
+                    format!("the name `{}` is taken", asked.get_ref()),
+                ));
             }
         }
         Ok(())
     }
 
     /// Adds the functions and actions to the model that came of the rest.
-    pub(super) fn declare(&self, model: &mut Model) -> Result<(), ConfigError> {
+    pub(super) fn declare(&self, model: &mut Model) -> Result<(), CustomisationError> {
         for (name, wanted) in &self.wanted.functions {
             self.check_operation(model, name)?;
-            let function = wanted.declared(model, name.get_ref()).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+            let function = wanted.declared(model, name.get_ref())?;
             model.function_imports.push(function);
         }
         for (name, address) in &self.wanted.singletons {
@@ -488,7 +493,7 @@ impl Customisation {
         }
         for (name, wanted) in &self.wanted.actions {
             self.check_operation(model, name)?;
-            let action = wanted.declared(model, name).map_err(|(span, wrong)| self.wrong(span, &wrong))?;
+            let action = wanted.declared(model, name)?;
             model.function_imports.push(action);
         }
         Ok(())
@@ -500,20 +505,24 @@ impl Customisation {
         model: &Model,
         name: &Spanned<String>,
         address: &Spanned<String>,
-    ) -> Result<Singleton, ConfigError> {
+    ) -> Result<Singleton, CustomisationError> {
         let parsed = url::parse(model, Version::V4, address.get_ref(), None);
-        let (resource, _) = parsed.map_err(|error| self.wrong(address.span(), &error.to_string()))?;
+        let (resource, _) =
+            parsed.map_err(|error| CustomisationError::impossible(address.span(), error.to_string()))?;
         if let Resource::Read(plan) = resource
             && let Plan { root, key: Some(Key(key)), steps, shape: Shape::Entity, .. } = *plan
             && steps.is_empty()
         {
             return Ok(Singleton { name: name.get_ref().clone(), set: root, key });
         }
-        Err(self.wrong(address.span(), "expected the address of one entity, as a URL has it: settings(1)"))
+        Err(CustomisationError::impossible(
+            address.span(),
+            "expected the address of one entity, as a URL has it: settings(1)",
+        ))
     }
 
     /// Whether an operation or a singleton can have this name.
-    fn check_operation(&self, model: &Model, name: &Spanned<String>) -> Result<(), ConfigError> {
+    fn check_operation(&self, model: &Model, name: &Spanned<String>) -> Result<(), CustomisationError> {
         let text = name.get_ref();
         let taken = model.set(text).is_some()
             || model.singletons.iter().any(|known| known.name == *text)
@@ -525,7 +534,7 @@ impl Customisation {
             return Ok(());
         }
         let wrong = format!("`{text}` is no name that it can have, or taken by a set, a type or another one");
-        Err(self.wrong(name.span(), &wrong))
+        Err(CustomisationError::impossible(name.span(), wrong))
     }
 
     /// What is wanted of a table.
@@ -572,14 +581,5 @@ impl Customisation {
 
     fn wanted_column(&self, table: &CatalogTable, column: &CatalogColumn) -> Option<&WantedColumn> {
         self.wanted(table)?.columns.get(column.name.as_str())
-    }
-
-    fn unknown<'k>(&self, what: &str, name: &Spanned<String>, known: impl Iterator<Item = &'k str>) -> ConfigError {
-        let known: Vec<&str> = known.collect();
-        ConfigError::unknown(&self.text, &self.file_name, name.span(), (what, name.get_ref()), &known)
-    }
-
-    fn wrong(&self, span: Range<usize>, wrong: &str) -> ConfigError {
-        ConfigError::at(&self.text, &self.file_name, span, wrong)
     }
 }

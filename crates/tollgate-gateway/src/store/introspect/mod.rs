@@ -22,6 +22,7 @@ mod collection;
 mod complex;
 mod customise;
 mod enumeration;
+mod error;
 mod function;
 mod hierarchy;
 mod managed;
@@ -32,6 +33,7 @@ mod tests;
 
 pub use catalog::{Catalog, CatalogColumn, CatalogTable, ForeignKey, Lists, TableKind};
 pub use customise::Customisation;
+pub use error::CustomisationError;
 
 use std::fmt;
 
@@ -44,7 +46,6 @@ use self::complex::{Slot, slots};
 use self::name::{free, identifier, singular};
 use self::relation::Served;
 use super::{Column, Form, Identity, Mapping, Table};
-use crate::config::ConfigError;
 
 /// A model with its mapping, and what is to be said about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +77,11 @@ impl fmt::Display for Remark {
 ///
 /// # Errors
 /// Where the customisation names what is not there, or asks for what cannot be.
-pub fn introspected(catalog: &Catalog, name: &str, customisation: &Customisation) -> Result<Introspected, ConfigError> {
+pub fn introspected(
+    catalog: &Catalog,
+    name: &str,
+    customisation: &Customisation,
+) -> Result<Introspected, CustomisationError> {
     customisation.check(catalog)?;
     let mut made = Introspected {
         model: Model {

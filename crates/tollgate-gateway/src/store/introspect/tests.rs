@@ -44,17 +44,26 @@ fn reference(columns: &[usize], target: &str) -> ForeignKey {
 }
 
 fn told(tables: Vec<CatalogTable>, custom: &str) -> String {
-    let custom = match Customisation::parse(custom, "shop.toml") {
-        Ok(custom) => custom,
-        Err(error) => return error.to_string(),
-    };
-    match introspected(&Catalog { tables, ..Catalog::default() }, "my shop", &custom) {
+    let catalog = Catalog { tables, ..Catalog::default() };
+    match Customisation::parse(custom).and_then(|custom| introspected(&catalog, "my shop", &custom)) {
         Ok(made) => {
             assert_eq!(made.mapping.mismatch(&made.model), None);
             lines(&made)
         }
-        Err(error) => error.to_string(),
+        Err(error) => refusal(custom, &error),
     }
+}
+
+/// Where a mapping file is wrong, the text that stands there, what is wrong with it, and what there is instead.
+fn refusal(text: &str, error: &CustomisationError) -> String {
+    let span = error.span();
+    let before = &text[..span.start];
+    let (line, column) = (before.matches('\n').count() + 1, before.rsplit('\n').next().unwrap().len() + 1);
+    let known = match error {
+        CustomisationError::Unknown { known, .. } => format!(" of {}", known.join(", ")),
+        _ => String::new(),
+    };
+    format!("shop.toml:{line}:{column} {}: {error}{known}", &text[span])
 }
 
 fn lines(made: &Introspected) -> String {
@@ -293,81 +302,21 @@ fn an_etag_that_may_stay_as_it_is_is_told() {
 #[test]
 fn a_column_that_cannot_be_managed_is_refused_with_its_line() {
     let refused = |columns: &str| told(noted(), &format!("[tables.notes.columns]\n{columns}"));
-    assert_snapshot!(refused("changed.managed = \"modified_by\""), @r#"
-    error: column `changed` is of type SOME TYPE: a user's name needs a text
-     --> shop.toml:2:19
-      |
-    2 | changed.managed = "modified_by"
-      |                   ^^^^^^^^^^^^^
-    "#);
-    assert_snapshot!(refused("id.managed = \"modified_by\""), @r#"
-    error: column `id` is part of the key, which never changes
-     --> shop.toml:2:14
-      |
-    2 | id.managed = "modified_by"
-      |              ^^^^^^^^^^^^^
-    "#);
+    assert_snapshot!(refused("changed.managed = \"modified_by\""), @r#"shop.toml:2:19 "modified_by": column `changed` is of type SOME TYPE: a user's name needs a text"#);
+    assert_snapshot!(refused("id.managed = \"modified_by\""), @r#"shop.toml:2:14 "modified_by": column `id` is part of the key, which never changes"#);
 }
 
 #[test]
 fn a_mapping_file_that_names_what_is_not_there_is_refused_with_its_line() {
-    assert_snapshot!(told(shop(), "[tables.order]\nhidden = true"), @r"
-    error: unknown table `order`
-     --> shop.toml:1:9
-      |
-    1 | [tables.order]
-      |         ^^^^^ did you mean `orders`?
-    ");
-    assert_snapshot!(told(shop(), "[tables.orders.columns.custt]\nhidden = true"), @r"
-    error: unknown column `custt`
-     --> shop.toml:1:24
-      |
-    1 | [tables.orders.columns.custt]
-      |                        ^^^^^ did you mean `cust`?
-    ");
-    assert_snapshot!(told(shop(), "[tables.orders]\nkey = [\"secret\"]"), @r#"
-    error: column `secret` cannot be a key: it is of type SOME TYPE
-     --> shop.toml:2:8
-      |
-    2 | key = ["secret"]
-      |        ^^^^^^^^
-    "#);
-    assert_snapshot!(told(shop(), "[tables.orders]\netag = \"secret\"\ncolumns.secret.hidden = true"), @r#"
-    error: column `secret` is not served
-     --> shop.toml:2:8
-      |
-    2 | etag = "secret"
-      |        ^^^^^^^^
-    "#);
-    assert_snapshot!(told(shop(), "[tables.orders]\nname = \"the orders\""), @r#"
-    error: `the orders` is no name: `the_orders` would be one
-     --> shop.toml:2:8
-      |
-    2 | name = "the orders"
-      |        ^^^^^^^^^^^^
-    "#);
-    assert_snapshot!(told(shop(), "[tables.orders]\nname = \"customers\""), @r#"
-    error: the name `customers` is taken
-     --> shop.toml:2:8
-      |
-    2 | name = "customers"
-      |        ^^^^^^^^^^^
-    "#);
-    assert_snapshot!(told(shop(), "[tables.orders.columns.id]\nhidden = true"), @r"
-    error: column `id` is part of the key: hide the table, or name another key
-     --> shop.toml:1:24
-      |
-    1 | [tables.orders.columns.id]
-      |                        ^^
-    ");
-    let error = Customisation::parse("[tables.orders]\nreadonly = true", "shop.toml").unwrap_err();
-    assert_snapshot!(error, @r"
-    error: unknown key `readonly`
-     --> shop.toml:2:1
-      |
-    2 | readonly = true
-      | ^^^^^^^^ did you mean `read_only`?
-    ");
+    assert_snapshot!(told(shop(), "[tables.order]\nhidden = true"), @r"shop.toml:1:9 order: unknown table `order` of customers, orders");
+    assert_snapshot!(told(shop(), "[tables.orders.columns.custt]\nhidden = true"), @r"shop.toml:1:24 custt: unknown column `custt` of id, cust, at, secret");
+    assert_snapshot!(told(shop(), "[tables.orders]\nkey = [\"secret\"]"), @r#"shop.toml:2:8 "secret": column `secret` cannot be a key: it is of type SOME TYPE"#);
+    assert_snapshot!(told(shop(), "[tables.orders]\netag = \"secret\"\ncolumns.secret.hidden = true"), @r#"shop.toml:2:8 "secret": column `secret` is not served"#);
+    assert_snapshot!(told(shop(), "[tables.orders]\nname = \"the orders\""), @r#"shop.toml:2:8 "the orders": `the orders` is no name: `the_orders` would be one"#);
+    assert_snapshot!(told(shop(), "[tables.orders]\nname = \"customers\""), @r#"shop.toml:2:8 "customers": the name `customers` is taken"#);
+    assert_snapshot!(told(shop(), "[tables.orders.columns.id]\nhidden = true"), @r"shop.toml:1:24 id: column `id` is part of the key: hide the table, or name another key");
+    let told = told(shop(), "[tables.orders]\nreadonly = true");
+    assert!(told.starts_with("shop.toml:2:1 readonly: unknown field `readonly`, expected one of `name`"), "{told}");
 }
 
 #[test]
@@ -386,7 +335,7 @@ fn a_function_that_cannot_be_is_told_with_its_line() {
         let told = told(&function);
         assert!(told.contains(expected) && (expected.is_empty() || told.contains("shop.toml")), "{function}: {told}");
     }
-    assert!(Customisation::parse("functions.Of.return = 1", "shop.toml").is_err());
+    assert!(Customisation::parse("functions.Of.return = 1").is_err());
     let other = |text: &str| self::told(shop(), text);
     assert!(other("[functions.orders]\nreturns = \"orders\"\nwhere = \"true\"").contains("taken by a set"));
     assert!(other("[functions.Of]\nreturns = \"order\"\nwhere = \"true\"").contains("customers, orders"));
