@@ -8,8 +8,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tollgate_gateway::services::flights;
-use tollgate_gateway::store::sqlite::{Database, Location};
-use tollgate_gateway::store::{Flow, RowSink, StoreError};
+use tollgate_store::sqlite::{Database, Location};
+use tollgate_store::{Flow, RowSink, StoreError};
 use tollgate_wire::edm::{NavigationId, Primitive, SetId};
 use tollgate_wire::plan::{Expand, Key, Options, Plan, Select, Shape};
 use tollgate_wire::value::{Cell, Row, Value};

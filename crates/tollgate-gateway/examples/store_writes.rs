@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tollgate_gateway::services::records;
-use tollgate_gateway::store::sqlite::{Database, Location};
-use tollgate_gateway::store::{Discard, Store, StoreError};
+use tollgate_store::sqlite::{Database, Location};
+use tollgate_store::{Discard, Store, StoreError};
 use tollgate_wire::edm::{LeafId, Model, SetId};
 use tollgate_wire::entry::Entry;
 use tollgate_wire::value::{Cell, Row};

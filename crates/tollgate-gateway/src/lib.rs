@@ -42,7 +42,6 @@ mod single;
 mod start_error;
 mod stencils;
 mod stock_quote;
-pub mod store;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -54,3 +53,4 @@ pub use config::{Config, ConfigError};
 pub use reload::Reloader;
 pub use server::{Addresses, Gateway};
 pub use start_error::StartError;
+use tollgate_store as store;

@@ -9,7 +9,7 @@ mod batch;
 mod cache;
 mod client;
 #[allow(dead_code, reason = "the tests of the store need more of it")]
-#[path = "../../tests/store/cluster.rs"]
+#[path = "../../../tollgate-store/tests/it/cluster.rs"]
 mod cluster;
 mod collections;
 mod conditions;

@@ -3,6 +3,8 @@
 use super::client::Running;
 use super::cluster::cluster;
 use super::found::{MANAGED, change_by_state};
+use crate::services::flights;
+use crate::store::postgres::{Address, Database};
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
@@ -127,4 +129,34 @@ fn a_server_that_is_not_there_is_told_without_the_password() {
     let error = crate::Gateway::start(config).map(|_| ()).unwrap_err();
     let told = format!("{error} {error:?}");
     assert!(told.contains("cannot serve `records`") && !told.contains("hunter2"), "{told}");
+}
+
+#[test]
+fn two_gateways_that_begin_with_an_empty_database_at_once_both_find_the_service_in_it() {
+    const GATEWAYS: i64 = 2;
+    let Some(cluster) = cluster() else { return };
+    // Locks are each database's own, so that nobody else waits for this one.
+    cluster.run("CREATE DATABASE empty_at_first");
+    let url = cluster.url("").replace("/postgres?", "/empty_at_first?");
+    let mut holder = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+    holder.batch_execute("SELECT pg_advisory_lock(7203100812)").unwrap();
+    // However short a request would wait for a lock.
+    let address = Address::parse(&format!("{url}&lock_timeout=100")).unwrap();
+    let database = Database::open(address, flights::mapping()).unwrap();
+    std::thread::scope(|scope| {
+        let create = || flights::create(&mut database.connection().unwrap(), flights::SEED);
+        let gateways = [scope.spawn(create), scope.spawn(create)];
+        // Both have found nothing and wait before they create anything.
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        while holder.query_one(waiting, &[]).unwrap().get::<_, i64>(0) < GATEWAYS {
+            assert!(gateways.iter().all(|gateway| !gateway.is_finished()), "they do not wait for each other");
+        }
+        holder.batch_execute("SELECT pg_sleep(0.3); SELECT pg_advisory_unlock(7203100812)").unwrap();
+        for gateway in gateways {
+            gateway.join().unwrap().unwrap();
+        }
+    });
+    let flights = holder.query_one("SELECT count(*) FROM \"Flight\"", &[]).unwrap();
+    assert_eq!(flights.get::<_, i64>(0), 400);
 }

@@ -8,7 +8,7 @@
 #![allow(clippy::print_stderr, reason = "figures of the long form, and what was skipped and why")]
 
 mod client;
-#[path = "../../../tollgate-gateway/tests/store/cluster.rs"]
+#[path = "../../../tollgate-store/tests/it/cluster.rs"]
 #[allow(dead_code, reason = "it is shared with the store's tests, which need more of it")]
 mod cluster;
 mod full_disk;

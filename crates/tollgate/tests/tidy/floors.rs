@@ -22,6 +22,7 @@ const FLOORS_TO_COME: &[(&str, &str)] = &[
     ("tollgate-gateway", "its rooms are being put in order"),
     ("tollgate-lab", "its rooms are being put in order"),
     ("tollgate-report", "its rooms are being put in order"),
+    ("tollgate-store", "its rooms are being put in order"),
 ];
 
 /// Folders whose children do not name each other, and the children that all may name. `mod.rs` is exempt.

@@ -152,3 +152,12 @@ fn associations_and_navigation_agree() {
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
+
+#[test]
+fn a_file_of_another_layout_is_refused() {
+    let database = Database::open(Location::Memory, mapping()).unwrap();
+    let mut connection = database.connection().unwrap();
+    connection.set_layout_version(99).unwrap();
+    let error = create(&mut connection, SEED).unwrap_err();
+    assert_eq!(error.to_string(), "the database has layout version 99, this program needs 1");
+}

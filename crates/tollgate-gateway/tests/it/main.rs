@@ -1,0 +1,10 @@
+//! The gateway's parsers under any bytes, and URLs that lead to rows of the flight service.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
+#[allow(dead_code, reason = "other crates damage the files, too")]
+#[path = "../../../../fuzz/corpus.rs"]
+mod corpus;
+mod fuzzed;
+mod replay;
+mod urls;

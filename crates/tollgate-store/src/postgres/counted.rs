@@ -1,0 +1,89 @@
+//! A connection that does not wait on its thread, and counts its round trips: what was sent and then waited for.
+//!
+//! Every statement is one: nothing is sent ahead of an answer, so that the count is the number of times that the distance
+//! to the server is paid. It deliberately opens itself never again; whoever holds it knows what may be repeated.
+
+use tokio_postgres::{Client, Row, Statement};
+
+use super::bind::Bound;
+use super::failure::{Failure, Purpose};
+use super::session::Opener;
+use super::write::references;
+use crate::StoreError;
+
+/// An open connection.
+pub struct Counted {
+    client: Client,
+    round_trips: u64,
+}
+
+impl Counted {
+    pub(super) async fn open(opener: &Opener) -> Result<Counted, StoreError> {
+        let client = opener.open_here().await.map_err(|failure| failure.told(Purpose::Writing))?;
+        Ok(Counted { client, round_trips: 0 })
+    }
+
+    /// Round trips since it was opened, or since they were last forgotten. Those that open it are not among them.
+    pub fn round_trips(&self) -> u64 {
+        self.round_trips
+    }
+
+    /// Counts from zero again: a statement whose types the server must be asked for takes more than one to prepare.
+    pub fn forget_round_trips(&mut self) {
+        self.round_trips = 0;
+    }
+
+    /// Prepares a statement.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn prepare(&mut self, text: &str) -> Result<Statement, StoreError> {
+        self.round_trips += 1;
+        self.client.prepare(text).await.map_err(told)
+    }
+
+    /// Runs statements that take and give no values.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn run(&mut self, text: &str) -> Result<(), StoreError> {
+        self.round_trips += 1;
+        self.client.batch_execute(text).await.map_err(told)
+    }
+
+    /// Makes what was done in the transaction last.
+    ///
+    /// # Errors
+    /// [`StoreError::InDoubt`] where nobody knows whether it was; those of the database.
+    pub async fn commit(&mut self) -> Result<(), StoreError> {
+        self.round_trips += 1;
+        self.client.batch_execute("COMMIT").await.map_err(|error| Failure::from(error).told_of_commit())
+    }
+
+    /// Runs a statement that changes rows, and says how many.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn execute(&mut self, statement: &Statement, values: &[Bound<'_>]) -> Result<u64, StoreError> {
+        self.round_trips += 1;
+        self.client.execute(statement, &references(values)).await.map_err(told)
+    }
+
+    /// Runs a statement that reads rows.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn query(&mut self, statement: &Statement, values: &[Bound<'_>]) -> Result<Vec<Row>, StoreError> {
+        self.round_trips += 1;
+        self.client.query(statement, &references(values)).await.map_err(told)
+    }
+}
+
+/// Where the server names no rule that was broken, as for a text that is too long, its own words stand in the name's place.
+fn told(error: tokio_postgres::Error) -> StoreError {
+    let words = error.as_db_error().map(|refusal| refusal.message().to_owned());
+    match Failure::from(error).told(Purpose::Writing) {
+        StoreError::Constraint { rule, name: None } => StoreError::Constraint { rule, name: words },
+        other => other,
+    }
+}
