@@ -2,55 +2,25 @@
 //!
 //! What it deliberately does not do: measure itself. Whoever wants figures watches it from outside, or reads `/metrics`.
 
-mod accept;
-mod admin;
-mod attempts;
 pub mod auth;
-mod away;
-pub mod board;
+mod base;
+mod built_in;
 pub mod cache;
-mod conditions;
 pub mod config;
-mod csrf;
-pub mod dispatcher;
-mod echo;
 mod error;
-mod error_format;
-mod feed;
-mod fibonacci;
+mod front;
 pub mod generate;
 mod hosted;
-mod index;
-mod launch;
-mod log;
+mod http;
 pub mod mediate;
-mod next_link;
-mod odata;
 mod operation;
-mod parts;
-mod plans;
-mod pool;
-mod proxy;
-mod reload;
-mod rest;
-mod route;
-mod rules;
-mod server;
+mod serve;
 pub mod services;
-mod shared;
-mod single;
-mod start_error;
-mod stencils;
-mod stock_quote;
 #[cfg(test)]
 mod tests;
-mod tls;
 mod visit;
-mod weight;
+mod work;
 
-pub use admin::schema as status_schema;
 pub use config::{Config, ConfigError};
-pub use reload::Reloader;
-pub use server::{Addresses, Gateway};
-pub use start_error::StartError;
+pub use front::{Addresses, Gateway, Reloader, StartError, status_schema};
 use tollgate_store as store;

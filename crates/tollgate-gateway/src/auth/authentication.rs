@@ -20,11 +20,11 @@ use super::certificate::{self, CertificateUser, Owners};
 use super::current::CurrentUsers;
 use super::users::{Users, UsersError, Verdict};
 use super::verified::{Digest, Kept, Verified};
-use crate::board::Task;
+use crate::base::log::Log;
 use crate::config;
-use crate::dispatcher::{Dispatcher, Occupancy, Refused};
 use crate::error::Fault;
-use crate::log::Log;
+use crate::work::board::Task;
+use crate::work::dispatcher::{Dispatcher, Occupancy, Refused};
 
 /// Credentials that are known to one loop at once; 1,024 are some 150 KB.
 const KNOWN_TO_A_LOOP_MAX: usize = 1_024;

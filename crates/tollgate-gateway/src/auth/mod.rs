@@ -7,6 +7,8 @@ mod authentication;
 mod basic;
 mod caller;
 mod certificate;
+pub(crate) mod config;
+pub(crate) mod csrf;
 mod current;
 mod password;
 mod users;

@@ -15,15 +15,15 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use tollgate_net::http1::server::{Exchange, ExchangeError, Keeping, Response};
 use tollgate_net::http1::{Method, RequestHead};
 
-use super::control::CacheControl;
 use super::entry::{Entry, Source, Varying};
 use super::flight::{Leader, Waited};
 use super::key::{Key, KeyText, Origin};
 use super::policy::{self, Answered, Freshness, Identity, Reuse};
 use super::shard::{Leads, Question, Validates};
 use super::{Asked, ResponseCache, State, http_date};
-use crate::conditions::{self, Verdict};
 use crate::error::Fault;
+use crate::http::cache_control::CacheControl;
+use crate::http::conditions::{self, Verdict};
 
 /// What a route says of its answers.
 #[derive(Debug, Clone, Copy, Default)]

@@ -4,7 +4,7 @@
 //! It is divided into parts, each under a lock of its own that is held for one lookup. What it deliberately does not do:
 //! serve anything stale, or write to a disk. What has outlived its lifetime is asked about where there is a backend to ask.
 
-pub mod control;
+pub(crate) mod config;
 mod entry;
 mod fetched;
 mod flight;
@@ -33,7 +33,7 @@ pub(crate) use self::policy::{Identity, invalidates, may_change};
 pub(crate) use self::shard::Validates;
 use self::shard::{Known, Question, Shard, Why};
 pub(crate) use self::statistics::{EntryInfo, Statistics};
-use crate::config;
+pub use crate::http::cache_control as control;
 
 /// Most parts. Loops that ask for different answers at the same moment then seldom meet.
 const SHARDS_MAX: usize = 16;

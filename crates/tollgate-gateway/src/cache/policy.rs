@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tollgate_net::http1::Method;
 
-use super::control::{CacheControl, delta_seconds};
 use super::http_date;
+use crate::http::cache_control::{CacheControl, delta_seconds};
 
 /// What counts of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

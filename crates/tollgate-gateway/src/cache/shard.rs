@@ -14,12 +14,12 @@ use tokio::sync::watch;
 use tollgate_net::http1::RequestHead;
 
 use super::Which;
-use super::control::CacheControl;
 use super::entry::Entry;
 use super::flight::Landing;
 use super::key::{Key, KeyText};
 use super::policy::{self, Reuse};
 use super::statistics::Statistics;
+use crate::http::cache_control::CacheControl;
 
 /// Answers to one target that are kept beside each other, chosen by fields of the request; the eldest makes room.
 pub(super) const VARIANTS_MAX: usize = 8;

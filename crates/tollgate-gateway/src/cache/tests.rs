@@ -8,13 +8,13 @@ use proptest::prelude::*;
 use tollgate_net::http1::RequestHead;
 use tollgate_net::limits::Limits;
 
-use super::control::CacheControl;
 use super::entry::{Source, Varying};
 use super::flight::Waited;
 use super::key::Key;
 use super::policy::Freshness;
 use super::shard::{Leads, Validates};
 use super::*;
+use crate::http::cache_control::CacheControl;
 
 const LIFETIME_S: u64 = 60;
 

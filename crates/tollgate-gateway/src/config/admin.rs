@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::authentication::{Authentication, PlainBasic};
+use crate::auth::config::{Authentication, PlainBasic};
 
 /// The operator's own listener: a page (`/`), `/status.json`, `/metrics`, `/healthz`, `/readyz`.
 #[derive(Debug, Clone, PartialEq, Eq)]

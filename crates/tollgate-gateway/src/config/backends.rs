@@ -4,13 +4,7 @@
 //! [`BuiltIn`] names all services that need nothing but their name.
 
 use super::{Config, Kind, Service};
-
-/// The echo.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Echo {
-    /// Bytes of the largest body that is taken; 413 beyond.
-    pub body_bytes_max: usize,
-}
+use crate::built_in::echo::config::Echo;
 
 /// The stock quotes. There is nothing to choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,12 +32,6 @@ pub enum BuiltIn {
     Echo,
     /// The stock quotes.
     StockQuote,
-}
-
-impl Default for Echo {
-    fn default() -> Echo {
-        Echo { body_bytes_max: 16 << 20 }
-    }
 }
 
 impl Config {

@@ -14,9 +14,9 @@ use serde::Deserialize;
 use tollgate_net::http1::client::Target;
 use toml::Spanned;
 
-use super::ConfigError;
-use super::number::optional_within;
-use super::origin::Origin;
+use crate::base::config_error::ConfigError;
+use crate::base::number::optional_within;
+use crate::base::origin::Origin;
 
 /// Places that answer the same.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use serde::Deserialize;
 use tollgate_xml::XPath;
 use toml::Spanned;
 
-use super::ConfigError;
 use super::location::Location;
-use super::origin::Origin;
+use crate::base::config_error::ConfigError;
+use crate::base::origin::Origin;
 
 /// The batch.
 #[derive(Debug, Clone)]

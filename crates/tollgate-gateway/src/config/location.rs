@@ -5,6 +5,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::base::config_error::hide_passwords;
 use crate::store::postgres::Address;
 
 /// Where a database lies.
@@ -65,35 +66,6 @@ impl fmt::Display for Location {
             Location::Postgres(address) => address.fmt(formatter),
         }
     }
-}
-
-/// The same text with an asterisk for each byte of what may be the password of a URL, so that places in it stay what they
-/// were. Rather too much is hidden than too little: on each line whatever stands between the first colon behind `://` and
-/// the last `@`, and what follows `password=`.
-pub(crate) fn hide_passwords(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let Some(authority) = line.find("://").map(|scheme_end| scheme_end + "://".len()) else {
-            shown.push_str(line);
-            continue;
-        };
-        let colon = line[authority..].find(':').map(|colon| authority + colon + 1);
-        let user_password = colon.zip(line.rfind('@')).filter(|(colon, at)| colon < at).map(|(colon, at)| colon..at);
-        let lower_case = line.to_ascii_lowercase();
-        let option = lower_case[authority..].find("password=").map(|option| {
-            let start = authority + option + "password=".len();
-            start..line[start..].find(['&', '"', '\n']).map_or(line.len(), |length| start + length)
-        });
-        let is_hidden = |at: usize| [&user_password, &option].into_iter().flatten().any(|range| range.contains(&at));
-        for (at, character) in line.char_indices() {
-            if is_hidden(at) {
-                shown.extend(std::iter::repeat_n('*', character.len_utf8()));
-            } else {
-                shown.push(character);
-            }
-        }
-    }
-    shown
 }
 
 #[cfg(test)]

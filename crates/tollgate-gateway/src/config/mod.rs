@@ -4,20 +4,15 @@
 //! It opens no file and no socket: the text comes from the caller, who also lays command line options over the result.
 
 mod admin;
-mod authentication;
 mod backends;
-mod cache;
 mod endpoint;
-mod error;
-mod fibonacci;
 pub(crate) mod generate;
 mod location;
 mod mediation;
-mod number;
-mod origin;
 #[cfg(test)]
 mod proxy_tests;
 mod route;
+pub(crate) mod rules;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -34,24 +29,29 @@ use serde::Deserialize;
 use toml::Spanned;
 
 pub use self::admin::Admin;
-pub use self::authentication::{Authentication, PlainBasic};
-pub use self::backends::{Backends, BuiltIn, Echo, StockQuote};
-pub use self::cache::Cache;
+pub use self::backends::{Backends, BuiltIn, StockQuote};
 pub use self::endpoint::{Balance, Endpoint, EndpointLimits, Health, Suspension};
-pub use self::error::ConfigError;
-pub use self::fibonacci::Fibonacci;
 pub use self::generate::Generate;
 pub use self::location::Location;
 pub use self::mediation::Mediation;
-use self::number::{optional_within, within};
 pub(crate) use self::route::check as check_routes;
 pub use self::route::{Keeping, Protocol, Retry, Route};
+pub use self::rules::{IfMatch, Rules};
 use self::service::Meaning;
 pub use self::service::{Kind, Service};
 pub use self::tls::TlsListener;
-pub use crate::rules::{Csrf, IfMatch, Rules};
-use crate::stock_quote;
+use crate::auth::config as authentication;
+pub use crate::auth::config::{Authentication, PlainBasic};
+pub use crate::auth::csrf::Csrf;
+pub use crate::base::config_error::ConfigError;
+use crate::base::number::{optional_within, within};
+pub use crate::built_in::echo::config::Echo;
+pub use crate::built_in::fibonacci::config::Fibonacci;
+use crate::built_in::stock_quote;
+pub use crate::cache::config::Cache;
 pub use crate::store::sqlite::Synchronous;
+use crate::work::settings::WorkProcessesTable;
+pub use crate::work::settings::{WAIT_MS_MAX, WORK_PROCESSES_MAX, WorkProcesses};
 
 /// The gateway's configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,36 +160,6 @@ pub struct Listen {
     pub backlog: u32,
 }
 
-/// The bounded pool of work processes. One is a permit and a database connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkProcesses {
-    /// How many there are.
-    pub limit: u32,
-    /// How many requests may wait for one; the next is answered 503.
-    pub queue_max: u32,
-    /// How long one may wait before it is answered 503.
-    pub wait_ms_max: u32,
-}
-
-/// The bounded pool of work processes as it stands in a file. One is a permit and a database connection.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(rename = "WorkProcesses")]
-struct WorkProcessesTable {
-    /// How many there are.
-    #[serde(deserialize_with = "optional_within::<1, WORK_PROCESSES_MAX, u32, _>")]
-    #[schemars(range(min = 1, max = WORK_PROCESSES_MAX))]
-    limit: Option<u32>,
-    /// How many requests may wait for one; the next is answered 503.
-    #[serde(deserialize_with = "optional_within::<0, QUEUE_MAX, u32, _>")]
-    #[schemars(range(min = 0, max = QUEUE_MAX))]
-    queue_max: Option<u32>,
-    /// How long one may wait before it is answered 503.
-    #[serde(deserialize_with = "optional_within::<1, WAIT_MS_MAX, u32, _>")]
-    #[schemars(range(min = 1, max = WAIT_MS_MAX))]
-    wait_ms_max: Option<u32>,
-}
-
 /// How answers are cut into pages.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -239,11 +209,6 @@ const DRAIN_SECONDS: u32 = 30;
 /// Most event loops for each address.
 pub const THREADS_MAX: i64 = 256;
 const BACKLOG_MAX: i64 = 65_535;
-/// Most work processes: a connection each, and 1,000 are about 200 MB of SQLite caches.
-pub const WORK_PROCESSES_MAX: i64 = 1_000;
-const QUEUE_MAX: i64 = 1_000_000;
-/// Longest wait for a work process, in milliseconds.
-pub const WAIT_MS_MAX: i64 = 600_000;
 const READ_MS_MAX: i64 = 600_000;
 const CONNECTIONS_MAX: i64 = 1_000_000;
 const TIMEOUT_MS_MAX: i64 = 3_600_000;
@@ -441,24 +406,6 @@ impl Config {
     }
 }
 
-impl WorkProcessesTable {
-    /// What it means where `common` holds unless it says otherwise.
-    fn over(&self, common: &WorkProcesses) -> WorkProcesses {
-        WorkProcesses {
-            limit: self.limit.unwrap_or(common.limit),
-            queue_max: self.queue_max.unwrap_or(common.queue_max),
-            wait_ms_max: self.wait_ms_max.unwrap_or(common.wait_ms_max),
-        }
-    }
-}
-
-impl WorkProcesses {
-    /// How long a request may wait for a work process.
-    pub fn wait_max(&self) -> Duration {
-        Duration::from_millis(u64::from(self.wait_ms_max))
-    }
-}
-
 /// The JSON Schema of the configuration file, as indented JSON.
 pub fn schema() -> String {
     format!("{:#}", schemars::schema_for!(File).to_value())
@@ -512,13 +459,6 @@ impl Default for File {
 impl Default for Listen {
     fn default() -> Listen {
         Listen { addresses: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))], threads: None, backlog: 1024 }
-    }
-}
-
-impl Default for WorkProcesses {
-    fn default() -> WorkProcesses {
-        // 20: the work processes of the tuned SAP Gateway that the flight service was published with.
-        WorkProcesses { limit: 20, queue_max: 1_000, wait_ms_max: 10_000 }
     }
 }
 

@@ -11,10 +11,10 @@ use serde::Deserialize;
 use tollgate_net::http1::Method;
 use toml::Spanned;
 
-use super::ConfigError;
 use super::endpoint::Endpoint;
-use super::number::optional_within;
-use super::origin::Origin;
+use crate::base::config_error::ConfigError;
+use crate::base::number::optional_within;
+use crate::base::origin::Origin;
 use crate::mediate::SequenceTable;
 
 /// Requests that are passed on.

@@ -9,14 +9,16 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::backends::{Echo, StockQuote};
-use super::fibonacci::{Fibonacci, LIFETIME_SECONDS_MAX};
+use super::backends::StockQuote;
 use super::location::Location;
-use super::number::optional_within;
 use super::{READ_MS_MAX, WorkProcesses, WorkProcessesTable};
-use crate::cache::control::CacheControl;
-use crate::launch::RESERVED_NAMES;
-use crate::rules::{Csrf, IfMatch, Rules};
+use crate::auth::csrf::Csrf;
+use crate::base::number::optional_within;
+use crate::built_in::echo::config::Echo;
+use crate::built_in::fibonacci::config::{Fibonacci, LIFETIME_SECONDS_MAX};
+use crate::built_in::{echo, fibonacci, stock_quote};
+use crate::config::rules::{IfMatch, Rules};
+use crate::http::cache_control::CacheControl;
 use crate::services::flights;
 use crate::store::sqlite::{READ_TIME_BUDGET, Synchronous};
 
@@ -176,6 +178,21 @@ const ARRAY_MS_MAX: i64 = 24 * 3600 * 1000;
 const ARRAY_BYTES_MAX: i64 = 1 << 40;
 const ROWS_MAX: i64 = 1_000_000_000;
 const NAME_BYTES_MAX: usize = 64;
+
+/// Names that a database's service cannot have: those of the other services, and what stands in their URLs.
+const RESERVED_NAMES: [&str; 11] = [
+    "flights",
+    "carriers",
+    "bookings",
+    "travelagencies",
+    "records",
+    "refsvc",
+    "mass-change",
+    fibonacci::NAME,
+    crate::mediate::NAME,
+    echo::NAME,
+    stock_quote::NAME,
+];
 
 /// What is wrong with a service, and where in the file, if not with the table as a whole.
 pub(super) type Wrong = (Option<Range<usize>>, String);

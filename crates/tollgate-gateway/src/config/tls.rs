@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 use tollgate_net::tls::server::{ClientCertificates, Setting, Settings, SettingsError, Tickets, Version};
 use toml::Spanned;
 
-use super::ConfigError;
+use crate::base::config_error::ConfigError;
 
 /// Addresses where the services are offered over TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -25,7 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use self::names::Tables;
 use self::session::Database;
 use self::transform::Transform;
-use crate::config::{ConfigError, Generate, Location};
+use crate::base::config_error::ConfigError;
+use crate::config::{Generate, Location};
 use crate::store::StoreError;
 
 pub use self::batch::Progress;

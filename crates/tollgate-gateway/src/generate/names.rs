@@ -1,7 +1,7 @@
 //! The tables and columns of a batch, held against what the database says of itself: whatever stands in a statement of the
 //! batch is a name of the catalogue.
 
-use crate::config::ConfigError;
+use crate::base::config_error::ConfigError;
 use crate::config::generate::{Generate, Named, Shape, State};
 use crate::store::introspect::{Catalog, CatalogColumn, CatalogTable, TableKind};
 use crate::store::sql::dialect::Dialect;

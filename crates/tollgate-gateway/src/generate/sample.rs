@@ -7,7 +7,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::transform::Transform;
-use crate::config::{ConfigError, Generate};
+use crate::base::config_error::ConfigError;
+use crate::config::Generate;
 use crate::store::introspect::Catalog;
 use crate::store::postgres::Address;
 use crate::store::{Mapping, StoreError, postgres, sqlite};

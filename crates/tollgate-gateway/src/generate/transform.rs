@@ -15,7 +15,7 @@ use tollgate_xml::{Budget, Document, Error, Loaded, Loader, Parameter, RunOption
 
 use super::folder_of;
 use super::statements::ROWS_MAX;
-use crate::config::ConfigError;
+use crate::base::config_error::ConfigError;
 use crate::config::generate::{Generate, Shape};
 
 /// Bytes of a stylesheet's file.

@@ -5,12 +5,13 @@
 
 use tollgate_net::http1::{RequestHead, ResponseHead};
 
-use super::effort::Effort;
+use super::effort::{Effort, INLINE_BYTES_MAX};
 use super::message::{Memory, Origin, Passing, Way};
-use super::{Outcome, Sequence};
-use crate::board::Task;
-use crate::dispatcher::Dispatcher;
 use crate::error::Fault;
+use crate::mediate::mediator::{Need, Outcome};
+use crate::mediate::sequence::Sequence;
+use crate::work::board::Task;
+use crate::work::dispatcher::Dispatcher;
 
 /// A message of its own.
 struct Copy {
@@ -23,11 +24,23 @@ struct Copy {
     memory: Memory,
 }
 
-/// Takes a message through a sequence, under one of `processes`.
+/// Takes a message through a sequence: here, or under one of `processes` where it is large.
 ///
 /// # Errors
 /// What the client is told instead of an answer; also where no work process was to be had.
 pub(super) async fn run(
+    sequence: &Sequence,
+    passing: &mut Passing<'_>,
+    processes: &Dispatcher<()>,
+) -> Result<Outcome, Fault> {
+    if sequence.need() == Need::WholeBody && passing.body.len() > INLINE_BYTES_MAX {
+        return run_away(sequence, passing, processes).await;
+    }
+    passing.effort = Effort::begins();
+    sequence.pass(passing)
+}
+
+async fn run_away(
     sequence: &Sequence,
     passing: &mut Passing<'_>,
     processes: &Dispatcher<()>,

@@ -16,9 +16,9 @@ use super::pattern::Pattern;
 use super::pointer::{Found, Pointer};
 use super::reading::{Names, Namespaces, Reading};
 use super::view::{Unreadable, View};
-use super::{Need, Touches};
-use crate::config::ConfigError;
+use crate::base::config_error::ConfigError;
 use crate::error::Fault;
+use crate::mediate::mediator::{Need, Touches};
 
 /// A condition.
 #[derive(Debug)]

@@ -5,8 +5,6 @@
 use tollgate_xml::Budget;
 use tollgate_xml::budget::steps_taken;
 
-use super::INLINE_BYTES_MAX;
-
 // The table of limits of one message as XML, beside those of its size: what a stylesheet may do with a message grows
 // with the message. A step takes 17 ns at worst: one stylesheet, or one value, holds the loop up for 11 ms at most, and
 // all of a sequence together, which may be values of one mediator, for four times that. An ordinary stylesheet takes
@@ -21,6 +19,9 @@ const OUTPUT_PER_BYTE: usize = 16;
 const VALUE_BYTES_BASE: usize = 2 * 1024 * 1024;
 const VALUE_PER_BYTE: usize = 16;
 const DEPTH_MAX: usize = 256;
+
+/// Messages larger than this are mediated on a work process, where that takes time: 64 KiB are about 150 us of XSLT.
+pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
 
 /// What a sequence took of one message so far. It holds on the thread where it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,23 +5,18 @@
 //! nothing, and a body is gathered only where a mediator needs it.
 
 mod away;
-mod choose;
-mod compile;
 mod condition;
 mod edits;
 mod effort;
-mod fault;
-mod log;
+mod mediator;
+mod mediators;
 mod message;
 mod pattern;
 mod payload;
 pub mod pointer;
 mod reading;
 mod redact;
-mod remove_header;
-mod rename_header;
-mod respond;
-mod set_header;
+mod sequence;
 mod source;
 #[cfg(test)]
 mod testing;
@@ -29,39 +24,22 @@ mod testing;
 mod tests;
 mod view;
 mod wsdl;
-mod xslt;
-
-use std::sync::Arc;
 
 use tollgate_net::http1::RequestHead;
 
-pub(crate) use self::compile::compile;
 pub(crate) use self::edits::Edits;
 pub(crate) use self::effort::Effort;
+pub(crate) use self::mediator::{Outcome, Touches};
+pub(crate) use self::mediators::{MEDIATORS, SequenceTable};
 pub(crate) use self::message::{Memories, Memory, Origin, Passing, Way};
-pub(crate) use self::reading::SequenceTable;
-use self::reading::{Kind, Reading};
+pub(crate) use self::reading::Reading;
+pub(crate) use self::sequence::Sequence;
 use self::wsdl::Description;
-use crate::dispatcher::Dispatcher;
 use crate::error::Fault;
-
-/// Messages larger than this are mediated on a work process, where that takes time: 64 KiB are about 150 us of XSLT.
-pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
+use crate::work::dispatcher::Dispatcher;
 
 /// What the work processes for large messages are called on the monitor.
 pub(crate) const NAME: &str = "mediation";
-
-/// Every kind of mediator. To add one: its file, and its line here.
-const MEDIATORS: &[Kind] = &[
-    choose::KIND,
-    xslt::KIND,
-    set_header::KIND,
-    remove_header::KIND,
-    rename_header::KIND,
-    fault::KIND,
-    respond::KIND,
-    log::KIND,
-];
 
 /// Fields of a request that may make an answer one that cannot be read: compressed, or in parts.
 const NOT_WITH_READ_ANSWERS: [&str; 3] = ["accept-encoding", "range", "if-range"];
@@ -80,61 +58,6 @@ pub(crate) struct Mediation {
     description: Option<Sequence>,
     /// Permits to mediate large messages.
     processes: Dispatcher<()>,
-}
-
-/// Mediators in the order in which a message passes them.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Sequence {
-    mediators: Arc<[Box<dyn Mediator>]>,
-    need: Need,
-}
-
-/// What a mediator needs of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) enum Need {
-    /// Its head.
-    #[default]
-    Head,
-    /// Its body, of which little is read.
-    Body,
-    /// Its body, which is read whole and may be written anew: large ones are work for a work process.
-    WholeBody,
-}
-
-/// What becomes of a message behind a sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// It goes on, with the edits and the body of its [`Memory`].
-    Continue,
-    /// The client is answered at once: the body is the memory's, the fields are those that its edits set.
-    Respond {
-        /// The answer's status.
-        status: u16,
-    },
-}
-
-/// What a mediator does with a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Touches {
-    /// What becomes of the message depends on it.
-    Reads,
-    /// It leaves with another value, or not at all.
-    Changes,
-}
-
-/// One step of a sequence. It is compiled when the configuration is read, and shared by all loops.
-pub(crate) trait Mediator: std::fmt::Debug + Send + Sync {
-    /// What it needs of messages.
-    fn need(&self) -> Need;
-
-    /// Names the fields of messages that it looks at or changes.
-    fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str));
-
-    /// Does its work on one message.
-    ///
-    /// # Errors
-    /// What the client is told instead of an answer.
-    fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault>;
 }
 
 impl Mediation {
@@ -168,7 +91,7 @@ impl Mediation {
     /// # Errors
     /// What the client is told instead of an answer.
     pub(crate) async fn mediate_request(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
-        let outcome = self.request.run(passing, &self.processes).await?;
+        let outcome = away::run(&self.request, passing, &self.processes).await?;
         if outcome == Outcome::Continue && self.for_answer(passing.request).needs_body() {
             for name in NOT_WITH_READ_ANSWERS {
                 passing.memory.edits.remove(name);
@@ -186,7 +109,7 @@ impl Mediation {
     /// # Errors
     /// What the client is told instead of the answer.
     pub(crate) async fn mediate_answer(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
-        let outcome = self.for_answer(passing.request).run(passing, &self.processes).await?;
+        let outcome = away::run(self.for_answer(passing.request), passing, &self.processes).await?;
         if outcome == Outcome::Continue && passing.memory.replacement().is_some() {
             forget_body(&mut passing.memory.edits);
         }
@@ -198,61 +121,5 @@ impl Mediation {
 pub(crate) fn forget_body(edits: &mut Edits) {
     for name in OF_THE_BODY_ALONE {
         edits.remove(name);
-    }
-}
-
-impl Sequence {
-    /// These mediators, in this order.
-    pub(crate) fn new(mediators: Vec<Box<dyn Mediator>>) -> Sequence {
-        let need = mediators.iter().map(|mediator| mediator.need()).max().unwrap_or_default();
-        Sequence { mediators: mediators.into(), need }
-    }
-
-    /// Whether messages pass it untouched.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.mediators.is_empty()
-    }
-
-    /// Whether the body has to be gathered before a message can pass.
-    pub(crate) fn needs_body(&self) -> bool {
-        self.need > Need::Head
-    }
-
-    /// What its mediators need at most.
-    pub(crate) fn need(&self) -> Need {
-        self.need
-    }
-
-    /// Names the fields of messages that its mediators look at or change.
-    pub(crate) fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str)) {
-        for mediator in self.mediators.iter() {
-            mediator.fields(note);
-        }
-    }
-
-    /// Takes a message through: here, or on one of `processes` where it is large.
-    ///
-    /// # Errors
-    /// What the client is told instead of an answer.
-    pub(crate) async fn run(&self, passing: &mut Passing<'_>, processes: &Dispatcher<()>) -> Result<Outcome, Fault> {
-        if self.need == Need::WholeBody && passing.body.len() > INLINE_BYTES_MAX {
-            return away::run(self, passing, processes).await;
-        }
-        passing.effort = Effort::begins();
-        self.pass(passing)
-    }
-
-    /// Takes a message through, here.
-    ///
-    /// # Errors
-    /// What the client is told instead of an answer.
-    pub(crate) fn pass(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
-        for mediator in self.mediators.iter() {
-            match mediator.mediate(passing)? {
-                Outcome::Continue => {}
-                respond @ Outcome::Respond { .. } => return Ok(respond),
-            }
-        }
-        Ok(Outcome::Continue)
     }
 }

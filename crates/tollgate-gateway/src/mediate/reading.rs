@@ -13,19 +13,20 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
 use tollgate_wire::soap;
 use tollgate_xml::XPath;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{MEDIATORS, Mediator, Sequence};
-use crate::config::ConfigError;
-use crate::log::Log;
+use crate::base::config_error::ConfigError;
+use crate::base::log::Log;
+use crate::mediate::mediator::Mediator;
+use crate::mediate::sequence::Sequence;
 
 /// Mediators of one sequence.
-const MEDIATORS_MAX: usize = 64;
+pub(crate) const SEQUENCE_MAX: usize = 64;
 /// Sequences that stand in each other.
 const DEPTH_MAX: usize = 8;
 /// Bytes of a file that a table names.
@@ -58,19 +59,19 @@ const PROXY_FIELDS: [&str; 17] = [
 ];
 
 /// A value of the configuration with its place.
-pub(super) type Value<'t> = Spanned<DeValue<'t>>;
+pub(crate) type Value<'t> = Spanned<DeValue<'t>>;
 
 /// A mediator, or what is wrong with its table.
-pub(super) type Made = Result<Box<dyn Mediator>, ConfigError>;
+pub(crate) type Made = Result<Box<dyn Mediator>, ConfigError>;
 
 /// One kind of mediator.
 pub(crate) struct Kind {
     /// The key that names it.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Makes one of its table.
-    pub(super) make: fn(Value<'_>, &Reading<'_>) -> Made,
+    pub(crate) make: fn(Value<'_>, &Reading<'_>) -> Made,
     /// What its table looks like.
-    pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// A configuration whose sequences are read.
@@ -83,27 +84,22 @@ pub(crate) struct Reading<'c> {
     pub(crate) endpoints: &'c [&'c str],
     /// Where mediators log.
     pub(crate) log: &'c Arc<Log>,
+    /// Every kind of mediator.
+    kinds: &'c [Kind],
     depth: Cell<usize>,
-}
-
-/// A sequence as a table of the file has it: looked at later, when the files are read that its mediators name.
-#[derive(Debug, Default)]
-pub(crate) struct SequenceTable {
-    /// The names of the endpoints that are chosen in it.
-    pub(crate) endpoints: Vec<String>,
 }
 
 /// One name or several.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a name or an array of names")]
-pub(super) enum Names {
+pub(crate) enum Names {
     One(String),
     More(Vec<String>),
 }
 
 impl Names {
     /// All of them.
-    pub(super) fn into_vec(self) -> Vec<String> {
+    pub(crate) fn into_vec(self) -> Vec<String> {
         match self {
             Names::One(name) => vec![name],
             Names::More(names) => names,
@@ -112,11 +108,17 @@ impl Names {
 }
 
 /// Prefixes and namespaces.
-pub(super) type Namespaces = BTreeMap<String, String>;
+pub(crate) type Namespaces = BTreeMap<String, String>;
 
 impl<'c> Reading<'c> {
-    pub(crate) fn new(text: &'c str, file_name: &'c str, endpoints: &'c [&'c str], log: &'c Arc<Log>) -> Reading<'c> {
-        Reading { text, file_name, endpoints, log, depth: Cell::new(0) }
+    /// A configuration of this text and file name, with endpoints of these names, whose mediators are of these kinds.
+    pub(crate) fn new(
+        (text, file_name): (&'c str, &'c str),
+        endpoints: &'c [&'c str],
+        log: &'c Arc<Log>,
+        kinds: &'c [Kind],
+    ) -> Reading<'c> {
+        Reading { text, file_name, endpoints, log, kinds, depth: Cell::new(0) }
     }
 
     /// The sequences `request` and `response` of every `[[route]]`, in the order of the file.
@@ -146,13 +148,13 @@ impl<'c> Reading<'c> {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn sequence(&self, value: Value<'_>) -> Result<Sequence, ConfigError> {
+    pub(crate) fn sequence(&self, value: Value<'_>) -> Result<Sequence, ConfigError> {
         let span = value.span();
         let DeValue::Array(tables) = value.into_inner() else {
             return Err(self.wrong(span, "expected an array of mediators, such as [{ xslt = \"request.xsl\" }]"));
         };
-        if tables.len() > MEDIATORS_MAX {
-            return Err(self.wrong(span, &format!("expected at most {MEDIATORS_MAX} mediators in a sequence")));
+        if tables.len() > SEQUENCE_MAX {
+            return Err(self.wrong(span, &format!("expected at most {SEQUENCE_MAX} mediators in a sequence")));
         }
         if self.depth.get() == DEPTH_MAX {
             return Err(self.wrong(span, &format!("expected at most {DEPTH_MAX} sequences in each other")));
@@ -164,10 +166,10 @@ impl<'c> Reading<'c> {
     }
 
     fn mediator(&self, table: Value<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
-        let names: Vec<&str> = MEDIATORS.iter().map(|kind| kind.name).collect();
+        let names: Vec<&str> = self.kinds.iter().map(|kind| kind.name).collect();
         let expected = || format!("expected one of the mediators {}", names.join(", "));
         let DeValue::Table(entries) = table.get_ref() else { return Err(self.wrong(table.span(), &expected())) };
-        let mut kinds = MEDIATORS.iter().filter(|kind| entries.contains_key(kind.name));
+        let mut kinds = self.kinds.iter().filter(|kind| entries.contains_key(kind.name));
         match (kinds.next(), kinds.next()) {
             (Some(kind), None) => (kind.make)(table, self),
             (Some(one), Some(other)) => {
@@ -187,7 +189,7 @@ impl<'c> Reading<'c> {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn table<T: DeserializeOwned>(&self, table: Value<'_>) -> Result<T, ConfigError> {
+    pub(crate) fn table<T: DeserializeOwned>(&self, table: Value<'_>) -> Result<T, ConfigError> {
         T::deserialize(toml::de::ValueDeserializer::from(table)).map_err(|fault| self.fault(&fault))
     }
 
@@ -195,7 +197,7 @@ impl<'c> Reading<'c> {
     ///
     /// # Errors
     /// That there is none of that name.
-    pub(super) fn endpoint(&self, name: &Spanned<String>) -> Result<usize, ConfigError> {
+    pub(crate) fn endpoint(&self, name: &Spanned<String>) -> Result<usize, ConfigError> {
         self.endpoints.iter().position(|known| known == name.as_ref()).ok_or_else(|| {
             let wrong = ("endpoint", name.as_ref().as_str());
             ConfigError::unknown(self.text, self.file_name, name.span(), wrong, self.endpoints)
@@ -206,7 +208,7 @@ impl<'c> Reading<'c> {
     ///
     /// # Errors
     /// What the engine says of it.
-    pub(super) fn xpath(&self, text: &Spanned<String>, namespaces: &Namespaces) -> Result<XPath, ConfigError> {
+    pub(crate) fn xpath(&self, text: &Spanned<String>, namespaces: &Namespaces) -> Result<XPath, ConfigError> {
         let said = namespaces.iter().map(|(prefix, uri)| (prefix.as_str(), uri.as_str()));
         let prefixes: Vec<(&str, &str)> = said.chain(KNOWN_PREFIXES).collect();
         XPath::compile(text.as_ref(), &prefixes).map_err(|error| {
@@ -219,7 +221,7 @@ impl<'c> Reading<'c> {
     ///
     /// # Errors
     /// That it is none.
-    pub(super) fn field_name(&self, name: &Spanned<String>) -> Result<Box<str>, ConfigError> {
+    pub(crate) fn field_name(&self, name: &Spanned<String>) -> Result<Box<str>, ConfigError> {
         let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         let text = name.as_ref().as_str();
         if text.is_empty() || !text.bytes().all(token) {
@@ -232,7 +234,7 @@ impl<'c> Reading<'c> {
     ///
     /// # Errors
     /// That it is none, or that the field is the proxy's own.
-    pub(super) fn own_field_name(&self, name: &Spanned<String>) -> Result<Box<str>, ConfigError> {
+    pub(crate) fn own_field_name(&self, name: &Spanned<String>) -> Result<Box<str>, ConfigError> {
         let text = self.field_name(name)?;
         let lower = text.to_ascii_lowercase();
         if PROXY_FIELDS.contains(&&*lower) || lower.starts_with("x-forwarded-") {
@@ -246,7 +248,7 @@ impl<'c> Reading<'c> {
     ///
     /// # Errors
     /// That it is none.
-    pub(super) fn text(&self, value: Value<'_>) -> Result<Spanned<String>, ConfigError> {
+    pub(crate) fn text(&self, value: Value<'_>) -> Result<Spanned<String>, ConfigError> {
         self.table(value)
     }
 
@@ -254,14 +256,14 @@ impl<'c> Reading<'c> {
     ///
     /// # Errors
     /// That it cannot be read, or stands elsewhere.
-    pub(super) fn file(&self, path: &Spanned<PathBuf>) -> Result<(PathBuf, Vec<u8>), ConfigError> {
+    pub(crate) fn file(&self, path: &Spanned<PathBuf>) -> Result<(PathBuf, Vec<u8>), ConfigError> {
         let full = self.folder().join(path.as_ref());
         let bytes = read_file(&full).map_err(|wrong| self.wrong(path.span(), &wrong))?;
         Ok((full, bytes))
     }
 
     /// What is wrong at a place.
-    pub(super) fn wrong(&self, span: Range<usize>, wrong: &str) -> ConfigError {
+    pub(crate) fn wrong(&self, span: Range<usize>, wrong: &str) -> ConfigError {
         ConfigError::at(self.text, self.file_name, span, wrong)
     }
 
@@ -275,12 +277,12 @@ impl<'c> Reading<'c> {
 }
 
 /// Takes a value out of a table.
-pub(super) fn take<'t>(table: &mut DeTable<'t>, key: &str) -> Option<Value<'t>> {
+pub(crate) fn take<'t>(table: &mut DeTable<'t>, key: &str) -> Option<Value<'t>> {
     table.remove(key)
 }
 
 /// The bytes of a file, if they are not too many.
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
     read.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
@@ -291,7 +293,7 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// Where a reference leads from a file; `None` where it leaves the file's folder.
-pub(super) fn beside(base: &str, reference: &str) -> Option<PathBuf> {
+pub(crate) fn beside(base: &str, reference: &str) -> Option<PathBuf> {
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let reference = Path::new(reference);
     let stays = !reference.as_os_str().is_empty() && reference.components().all(plain);
@@ -300,39 +302,4 @@ pub(super) fn beside(base: &str, reference: &str) -> Option<PathBuf> {
 
 fn inner<'t>((_, value): (Spanned<Cow<'t, str>>, Value<'t>)) -> DeValue<'t> {
     value.into_inner()
-}
-
-impl<'de> Deserialize<'de> for SequenceTable {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SequenceTable, D::Error> {
-        let mut endpoints = Vec::new();
-        collect_endpoints(&toml::Value::deserialize(deserializer)?, &mut endpoints);
-        Ok(SequenceTable { endpoints })
-    }
-}
-
-fn collect_endpoints(value: &toml::Value, endpoints: &mut Vec<String>) {
-    match value {
-        toml::Value::Array(values) => values.iter().for_each(|value| collect_endpoints(value, endpoints)),
-        toml::Value::Table(table) => table.iter().for_each(|(key, value)| match value {
-            toml::Value::String(name) if key == "endpoint" => endpoints.push(name.clone()),
-            value => collect_endpoints(value, endpoints),
-        }),
-        _ => {}
-    }
-}
-
-impl JsonSchema for SequenceTable {
-    fn schema_name() -> Cow<'static, str> {
-        "Sequence".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let kinds: Vec<Schema> = MEDIATORS.iter().map(|kind| (kind.schema)(generator)).collect();
-        schemars::json_schema!({
-            "description": "Mediators in the order in which a message passes them: each table has one key that names its kind.",
-            "type": "array",
-            "maxItems": MEDIATORS_MAX,
-            "items": { "anyOf": kinds },
-        })
-    }
 }

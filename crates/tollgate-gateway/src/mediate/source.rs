@@ -13,9 +13,9 @@ use toml::Spanned;
 
 use super::reading::{Namespaces, Reading};
 use super::view::View;
-use super::{Need, Touches};
-use crate::config::ConfigError;
+use crate::base::config_error::ConfigError;
 use crate::error::Fault;
+use crate::mediate::mediator::{Need, Touches};
 
 /// Where a value comes from.
 #[derive(Debug)]

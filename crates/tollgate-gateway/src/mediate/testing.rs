@@ -10,10 +10,13 @@ use tollgate_net::http1::{RequestHead, ResponseHead};
 use tollgate_net::limits::Limits;
 
 use super::effort::Effort;
+use super::mediators::MEDIATORS;
 use super::message::{Memory, Origin, Passing, Way};
-use super::{Outcome, Reading, Sequence};
-use crate::config::ConfigError;
-use crate::log::Log;
+use crate::base::config_error::ConfigError;
+use crate::base::log::Log;
+use crate::mediate::mediator::Outcome;
+use crate::mediate::reading::Reading;
+use crate::mediate::sequence::Sequence;
 
 /// A message.
 #[derive(Debug, Clone)]
@@ -127,6 +130,6 @@ pub(super) fn compiled_in(file: &Path, sequence: &str) -> Result<Sequence, Confi
     let text = format!("[[route]]\nrequest = {sequence}\n");
     let log = Arc::new(Log::to_stderr());
     let file_name = file.display().to_string();
-    let reading = Reading::new(&text, &file_name, &["ibm", "others"], &log);
+    let reading = Reading::new((&text, &file_name), &["ibm", "others"], &log, MEDIATORS);
     Ok(reading.routes()?.remove(0).0)
 }

@@ -14,8 +14,8 @@ use tollgate_xml::{Document, Options};
 
 use super::message::{Origin, Passing, Way};
 use super::payload::write_from;
-use super::{Mediator, Need, Outcome, Touches};
 use crate::error::Fault;
+use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
 
 /// Options of a query that ask for a description.
 const QUERIES: [&str; 4] = ["wsdl", "singlewsdl", "wsdl2", "xsd"];

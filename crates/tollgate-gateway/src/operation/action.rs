@@ -15,17 +15,21 @@ use tollgate_wire::query::{Effected, resolve_action};
 use tollgate_wire::value::{Row, Value};
 
 use super::create::Creation;
-use super::headers::{self, Conditions};
-use super::preferences::{Preferences, Returning};
+use super::head;
 use super::prepare::{Action, Choice, Prepared, check_options};
 use super::represent::Manner;
+use super::request::{Request, method_text};
 use super::target::{self, Presence};
-use super::{Answer, Request, allowed_of_action, method_text, provide, reach, relation, subtype};
+use super::{provide, reach, relation, subtype};
 use crate::auth::Verb;
 use crate::error::Fault;
-use crate::feed::{Feed, Next};
 use crate::hosted::Hosted;
-use crate::odata::negotiation;
+use crate::http::answer::Answer;
+use crate::http::headers::Conditions;
+use crate::operation::head::methods::allowed_of_action;
+use crate::operation::head::negotiation;
+use crate::operation::head::preferences::{Preferences, Returning};
+use crate::operation::read::feed::{Feed, Next};
 use crate::store::{Flow, RowSink, Store};
 
 /// Entities that one call changes, at most: each costs some statements while others wait for the transaction.
@@ -87,7 +91,7 @@ pub(super) fn prepare(
     let arguments = match arguments {
         Some(arguments) => arguments,
         None => {
-            let format = headers::body_format(version, headers)?;
+            let format = head::body_format(version, headers)?;
             service.bodies.read_arguments(request.body, format, action)?
         }
     };

@@ -9,9 +9,11 @@ use tollgate_wire::base64;
 use tollgate_wire::date;
 use tollgate_wire::edm::Primitive;
 
-use super::headers::Headers;
 use crate::auth::Access;
-use crate::rules::Rules;
+use crate::config::rules::Rules;
+use crate::hosted::Hosted;
+use crate::http::headers::Headers;
+use crate::visit::Visit;
 
 /// Longest name that is noted; what is behind it is cut off.
 const USER_CHARACTERS_MAX: usize = 255;
@@ -34,6 +36,18 @@ impl Author {
     pub(crate) fn noted(rules: &Rules, headers: &dyn Headers, now: SystemTime) -> Author {
         let named = headers.value("authorization", 0).and_then(basic_user);
         Author::new(named.unwrap_or_else(|| Arc::clone(&rules.user)), now)
+    }
+
+    /// In whose name something is written: the caller's. Where nobody is asked who they are, a name that is said all the
+    /// same is noted.
+    pub(crate) fn of(visit: &Visit<'_>, service: &Hosted, headers: &dyn Headers) -> Author {
+        let now = visit.common.clock.wall();
+        let user = match visit.access.caller().name() {
+            Some(name) => Arc::clone(name),
+            None if visit.common.authentication.is_on() => Arc::clone(&service.rules.user),
+            None => return Author::noted(&service.rules, headers, now).with_access(visit.access.clone()),
+        };
+        Author::new(user, now).with_access(visit.access.clone())
     }
 
     /// The same, who may do no more than that.

@@ -10,11 +10,11 @@ use tollgate_wire::entry::{Entry, Link};
 use tollgate_wire::plan::{Key, Options, Plan, Shape};
 
 use super::create::Creation;
-use super::headers::Conditions;
 use super::target::{self, Presence};
 use super::{provide, relation, subtype};
 use crate::auth::Verb;
 use crate::error::Fault;
+use crate::http::headers::Conditions;
 use crate::store::Store;
 
 /// What becomes of what the body does not say.

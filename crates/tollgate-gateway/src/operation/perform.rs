@@ -11,17 +11,18 @@ use tollgate_wire::url;
 use tollgate_wire::value::Cell;
 
 use super::action::{self, Acted, Acting};
-use super::answer::{Answer, EntityId};
 use super::change::{Absent, Changed, How};
 use super::create::{self, Creation};
-use super::headers::Conditions;
-use super::preferences::{Preferences, Returning};
 use super::prepare::{Action, Choice, Prepared};
 use super::represent::{self, Manner, Represent, Wanted};
-use super::{Performed, spare, subtype};
+use super::request::Performed;
+use super::{spare, subtype};
 use crate::error::Fault;
 use crate::hosted::Hosted;
-use crate::odata::versions;
+use crate::http::answer::{Answer, EntityId};
+use crate::http::data_version;
+use crate::http::headers::Conditions;
+use crate::operation::head::preferences::{Preferences, Returning};
 use crate::store::Connection;
 
 impl Prepared {
@@ -51,7 +52,7 @@ impl Prepared {
     ) -> Result<Performed, Fault> {
         let Prepared { action, version, author, conditions, preferences, format, choice } = self;
         answer.clear();
-        if let Some((name, said)) = versions::said_with(format) {
+        if let Some((name, said)) = data_version::said_with(format) {
             answer.header(name, said);
         }
         let updated = if format == Format::V2Atom { author.stamp().atom() } else { String::new() };

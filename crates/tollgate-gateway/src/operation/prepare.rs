@@ -3,21 +3,24 @@
 //! It deliberately asks no database: what can be refused without one holds nobody up.
 
 use tollgate_net::http1::Method;
-use tollgate_wire::edm::{Multiplicity, NavigationProperty, SetId, Version};
+use tollgate_wire::edm::{Multiplicity, SetId, Version};
 use tollgate_wire::entry::{Entry, Link};
 use tollgate_wire::format::Format;
-use tollgate_wire::plan::{Counting, Key, Options, Plan, Resource, Shape};
-use tollgate_wire::url;
+use tollgate_wire::plan::{Counting, Options, Plan, Resource, Shape};
 
 use super::author::Author;
 use super::change::{Absent, How};
-use super::headers::{self, Conditions, Headers};
-use super::preferences::{Preferences, Returning};
-use super::{Meant, Request, action, allowed, method_text, methods, property, reference, spare, subtype};
+use super::head;
+use super::request::{Meant, Request, method_text};
+use super::{action, property, reference, spare, subtype};
 use crate::auth::Verb;
 use crate::error::Fault;
 use crate::hosted::Hosted;
-use crate::odata::negotiation;
+use crate::http::headers::{Conditions, Headers};
+use crate::operation::head::methods;
+use crate::operation::head::methods::allowed;
+use crate::operation::head::negotiation;
+use crate::operation::head::preferences::{Preferences, Returning};
 
 /// An operation with everything that the request said, checked as far as that can be without a database. It owns what it
 /// needs, so that it can go to another thread.
@@ -144,7 +147,7 @@ fn prepare_relation(
 ) -> Result<Prepared, Fault> {
     let Request { version, headers, .. } = *request;
     let model = &*service.model;
-    let multiplicity = reference::declared(model, &plan).map(|(_, declared)| declared.multiplicity);
+    let multiplicity = methods::declared(model, &plan).map(|(_, declared)| declared.multiplicity);
     match (method, plan.shape, multiplicity) {
         (Method::Post, Shape::Collection, Some(_)) | (Method::Delete, _, Some(_)) => {}
         (Method::Put, _, Some(Multiplicity::ZeroOrOne | Multiplicity::One)) => {}
@@ -168,7 +171,7 @@ fn prepare_relation(
 
 /// Reads the body as an entity of `set`, with the Content-IDs in its links resolved.
 fn read_entity(service: &Hosted, request: &Request<'_>, set: SetId) -> Result<Entry, Fault> {
-    let format = headers::body_format(request.version, request.headers)?;
+    let format = head::body_format(request.version, request.headers)?;
     let mut entry = spare::entry();
     service.bodies.read(request.body, format, set, request.root, &mut entry).map_err(Fault::from)?;
     resolve_links(service, request, set, &mut entry)?;
@@ -182,7 +185,7 @@ fn resolve_links(service: &Hosted, request: &Request<'_>, set: SetId, entry: &mu
         if let Link::ContentId(id) = link {
             let declared = &model.type_of(set).navigation[navigation.0];
             let named = Link::ContentId(std::mem::take(id));
-            *link = Link::Key(resolve_link(service, request, declared, named)?);
+            *link = Link::Key(reference::resolve_link(service, request, declared, named)?);
         }
     }
     for (navigation, children) in &mut entry.children {
@@ -192,30 +195,6 @@ fn resolve_links(service: &Hosted, request: &Request<'_>, set: SetId, entry: &mu
         }
     }
     Ok(())
-}
-
-/// The key of the entity that a link over this navigation property names.
-pub(super) fn resolve_link(
-    service: &Hosted,
-    request: &Request<'_>,
-    declared: &NavigationProperty,
-    link: Link,
-) -> Result<Key, Fault> {
-    let id = match link {
-        Link::Key(key) => return Ok(key),
-        Link::ContentId(id) => id,
-    };
-    let address = request.content_ids.address(&id);
-    let resource = address.and_then(|address| url::parse(&service.model, request.version, address, None).ok());
-    if let Some((Resource::Read(plan), _)) = resource
-        && let Plan { root, key: Some(key), steps, .. } = *plan
-        && root == declared.target
-        && steps.is_empty()
-    {
-        return Ok(key);
-    }
-    let message = format!("`${id}` is no earlier request of this change set that left such an entity");
-    Err(Fault::bad_request(&declared.name, message))
 }
 
 /// Options that look for entities say nothing about writing one.

@@ -8,10 +8,12 @@ use tollgate_wire::entry::Entry;
 use tollgate_wire::plan::{Plan, Shape};
 
 use super::change::How;
-use super::{Request, headers, provide, spare};
-use crate::accept::MediaRange;
+use super::head;
+use super::request::Request;
+use super::{provide, spare};
 use crate::error::Fault;
 use crate::hosted::Hosted;
+use crate::http::accept::MediaRange;
 
 /// What becomes of the property that `plan` names, by this method.
 ///
@@ -39,7 +41,7 @@ pub(super) fn read(service: &Hosted, request: &Request<'_>, plan: &Plan, method:
         service.bodies.read_raw(request.body, Some(request.version), set, leaf, &mut entry)?;
         return Ok(entry);
     }
-    let format = headers::body_format(request.version, request.headers)?;
+    let format = head::body_format(request.version, request.headers)?;
     service.bodies.read_property(request.body, format, set, plan.shape, &mut entry)?;
     if how(method) == How::Replace {
         for leaf in leaves().filter(|leaf| !entry.is_set(*leaf)).collect::<Vec<_>>() {
@@ -87,7 +89,7 @@ fn check_changes(entity_type: &EntityType, leaf: LeafId) -> Result<(), Fault> {
 
 /// A bare value is text, or bytes; what its type is, the model says.
 fn check_raw(request: &Request<'_>) -> Result<(), Fault> {
-    headers::check_coding(request.headers)?;
+    head::check_coding(request.headers)?;
     let Some(said) = request.headers.value("content-type", 0) else { return Ok(()) };
     let plain = MediaRange::parse(said).is_some_and(|range| {
         let utf8 = range.parameter("charset").is_none_or(|charset| charset.eq_ignore_ascii_case("utf-8"));

@@ -3,19 +3,21 @@
 //! It deliberately answers no references: they are read as entities are, in documents of their own.
 
 use tollgate_net::http1::Method;
-use tollgate_wire::edm::{LeafId, Model, Multiplicity, NavigationProperty, SetId, SubtypeId, Version};
+use tollgate_wire::edm::{LeafId, NavigationProperty, SubtypeId, Version};
 use tollgate_wire::entry::{Entry, Link};
-use tollgate_wire::plan::{Key, Plan, Shape};
+use tollgate_wire::plan::{Key, Plan, Resource, Shape};
+use tollgate_wire::url;
 
 use super::change::{Absent, How};
 use super::create::Creation;
-use super::headers::Conditions;
-use super::methods::READING;
-use super::prepare::resolve_link;
+use super::head;
+use super::head::methods::declared;
 use super::relation::{self, Holder};
-use super::{Request, headers, provide, target};
+use super::request::Request;
+use super::{provide, target};
 use crate::error::Fault;
 use crate::hosted::Hosted;
+use crate::http::headers::Conditions;
 use crate::store::Store;
 
 /// What becomes of a relation.
@@ -25,13 +27,6 @@ pub(super) enum Change {
     Lead(Key),
     /// It leads there no more.
     Leave,
-}
-
-/// The navigation property that a path to references ends in, and the set that it comes from.
-pub(super) fn declared<'m>(model: &'m Model, plan: &Plan) -> Option<(SetId, &'m NavigationProperty)> {
-    let (last, before) = plan.steps.split_last()?;
-    let from = before.last().map_or(plan.root, |step| step.target);
-    Some((from, &model.type_of(from).navigation[last.navigation.0]))
 }
 
 /// Reads what is to become of the relation that `plan` ends in. Where the URL says which of many is meant (`$id`), its
@@ -45,7 +40,7 @@ pub(super) fn read(service: &Hosted, request: &Request<'_>, plan: &mut Plan, met
         return Err(Fault::internal("a path to references ends in no navigation"));
     };
     if method != Method::Delete {
-        let format = headers::body_format(request.version, request.headers)?;
+        let format = head::body_format(request.version, request.headers)?;
         let link = service.bodies.read_reference(request.body, format, declared.target, request.root)?;
         return Ok(Change::Lead(resolve_link(service, request, declared, link)?));
     }
@@ -64,16 +59,28 @@ pub(super) fn read(service: &Hosted, request: &Request<'_>, plan: &mut Plan, met
     Ok(Change::Leave)
 }
 
-/// The methods that a reference has.
-pub(super) fn allowed(model: &Model, version: Version, plan: &Plan) -> &'static str {
-    match (declared(model, plan).map(|(_, declared)| declared.multiplicity), plan.shape, version) {
-        // References to entities by themselves are no relation.
-        (None, ..) => READING,
-        (Some(Multiplicity::Many), Shape::Collection, Version::V2) => "GET, HEAD, OPTIONS, POST",
-        (Some(Multiplicity::Many), Shape::Collection, Version::V4) => "DELETE, GET, HEAD, OPTIONS, POST",
-        (Some(Multiplicity::Many), ..) => "DELETE, GET, HEAD, OPTIONS",
-        (Some(Multiplicity::ZeroOrOne | Multiplicity::One), ..) => "DELETE, GET, HEAD, OPTIONS, PUT",
+/// The key of the entity that a link over this navigation property names.
+pub(super) fn resolve_link(
+    service: &Hosted,
+    request: &Request<'_>,
+    declared: &NavigationProperty,
+    link: Link,
+) -> Result<Key, Fault> {
+    let id = match link {
+        Link::Key(key) => return Ok(key),
+        Link::ContentId(id) => id,
+    };
+    let address = request.content_ids.address(&id);
+    let resource = address.and_then(|address| url::parse(&service.model, request.version, address, None).ok());
+    if let Some((Resource::Read(plan), _)) = resource
+        && let Plan { root, key: Some(key), steps, .. } = *plan
+        && root == declared.target
+        && steps.is_empty()
+    {
+        return Ok(key);
     }
+    let message = format!("`${id}` is no earlier request of this change set that left such an entity");
+    Err(Fault::bad_request(&declared.name, message))
 }
 
 impl Creation<'_> {

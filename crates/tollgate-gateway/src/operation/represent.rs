@@ -8,9 +8,9 @@ use tollgate_wire::plan::{Key, Options, Plan, Shape};
 use tollgate_wire::stencil::{Base, Stencil, Writer};
 use tollgate_wire::value::Row;
 
-use super::answer::Answer;
 use crate::error::Fault;
 use crate::hosted::Hosted;
+use crate::http::answer::Answer;
 use crate::store::{Connection, Flow, RowSink, Store};
 
 /// What is wanted of the entity.

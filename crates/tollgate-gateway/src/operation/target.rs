@@ -9,11 +9,11 @@ use tollgate_wire::plan::{Key, Options, Plan, Select, Shape};
 use tollgate_wire::stencil::Stencil;
 use tollgate_wire::value::{Row, Value};
 
-use super::headers::Conditions;
-use crate::conditions;
+use crate::config::rules::IfMatch;
 use crate::error::Fault;
 use crate::hosted::Hosted;
-use crate::rules::IfMatch;
+use crate::http::conditions;
+use crate::http::headers::Conditions;
 use crate::store::{Connection, Flow, RowSink, Store};
 
 /// Whether there is an entity.

@@ -3,8 +3,5 @@
 //!
 //! What a service deliberately does not do: read a request or write an answer; that is the protocols' business.
 
-pub mod echo;
-pub mod fibonacci;
 pub mod flights;
 pub mod records;
-pub mod stock_quote;

@@ -6,7 +6,7 @@ use tollgate_net::clock::{Clock, ManualClock};
 
 use super::client::{Answer, Running, V2, V4, somebody};
 use crate::cache::Which;
-use crate::dispatcher::WorkProcess;
+use crate::work::dispatcher::WorkProcess;
 
 const FLIGHTS: &str = "[[service]]\nkind = \"flights\"\n";
 const CARRIER: &str = "/odata/v4/flights/CarrierCollection('AA')";
@@ -35,7 +35,7 @@ fn age(answer: &Answer) -> Option<u64> {
 /// Takes the only permit to compute away.
 fn occupy(gateway: &Running) -> WorkProcess<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let fibonacci = gateway.shared.fibonacci.as_ref().unwrap();
+    let fibonacci = gateway.shared.built_in.fibonacci.as_ref().unwrap();
     runtime.block_on(fibonacci.work_processes.acquire(&somebody())).unwrap()
 }
 

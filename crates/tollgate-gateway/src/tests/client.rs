@@ -10,11 +10,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tollgate_net::clock::Clock;
 use tollgate_net::http1::server::Shutdown;
 
-use crate::board::Task;
 use crate::config::Config;
-use crate::reload::Reloader;
-use crate::server::{Addresses, Gateway};
-use crate::shared::Shared;
+use crate::front::Reloader;
+use crate::front::Shared;
+use crate::front::{Addresses, Gateway};
+use crate::work::board::Task;
 
 /// The seed's service below its first name.
 pub(super) const V2: &str = "/sap/opu/odata/iwfnd/RMTSAMPLEFLIGHT/";

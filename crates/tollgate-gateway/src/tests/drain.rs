@@ -6,7 +6,7 @@ use super::client::{Running, somebody};
 fn a_request_in_flight_is_answered_before_the_end_and_readiness_is_taken_back() {
     let mut gateway = Running::start("work_processes = { limit = 1, queue_max = 1, wait_ms_max = 600000 }");
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let held = runtime.block_on(gateway.shared.services[0].pool.acquire(&somebody())).unwrap();
+    let held = runtime.block_on(gateway.shared.services[0].hosted.pool.acquire(&somebody())).unwrap();
     let mut in_flight = gateway.connect();
     in_flight.send("GET", "/rest/carriers/AA", &[]);
     gateway.wait_for_metric("tollgate_work_processes_waiting", |waiting| waiting == 1);
@@ -30,7 +30,7 @@ fn a_request_in_flight_is_answered_before_the_end_and_readiness_is_taken_back() 
 fn after_the_deadline_what_is_in_flight_is_cut_off() {
     let mut gateway = Running::start("drain_seconds = 0\nwork_processes = { limit = 1, wait_ms_max = 600000 }");
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let _held = runtime.block_on(gateway.shared.services[0].pool.acquire(&somebody())).unwrap();
+    let _held = runtime.block_on(gateway.shared.services[0].hosted.pool.acquire(&somebody())).unwrap();
     let mut in_flight = gateway.connect();
     in_flight.send("GET", "/rest/carriers/AA", &[]);
     gateway.wait_for_metric("tollgate_work_processes_waiting", |waiting| waiting == 1);

@@ -56,8 +56,8 @@ fn writers_of_a_file_wait_for_each_other_and_readers_for_nobody() {
 fn a_pool_of_one_with_a_short_wait_answers_503_to_who_writes_and_tells_when_to_come_back() {
     let gateway = Running::start("work_processes = { limit = 1, wait_ms_max = 1 }");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let service = gateway.shared.services.iter().find(|service| service.name == "records").unwrap();
-    let held = runtime.block_on(service.pool.acquire(&somebody())).unwrap();
+    let service = gateway.shared.services.iter().find(|service| service.hosted.name == "records").unwrap();
+    let held = runtime.block_on(service.hosted.pool.acquire(&somebody())).unwrap();
     for (path, body) in [
         (ODATA, "{}"),
         ("/rest/records", "{}"),
@@ -78,8 +78,8 @@ fn a_pool_of_one_with_a_short_wait_answers_503_to_who_writes_and_tells_when_to_c
 fn who_waits_too_long_for_the_lock_of_a_database_is_answered_503_and_counted() {
     let gateway = Running::start("work_processes = { limit = 3, wait_ms_max = 1 }");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let service = gateway.shared.services.iter().find(|service| service.name == "records").unwrap();
-    let held = runtime.block_on(service.pool.acquire_to_write(&somebody())).unwrap();
+    let service = gateway.shared.services.iter().find(|service| service.hosted.name == "records").unwrap();
+    let held = runtime.block_on(service.hosted.pool.acquire_to_write(&somebody())).unwrap();
     gateway.connect().ask_with("POST", ODATA, &[JSON], "{}").expect(503, "1 ms");
     gateway.get(&format!("{ODATA}/$count")).expect(503, "1 ms");
     let refused = "tollgate_work_processes_refused_total{service=\"records\",reason=\"waited-too-long\"}";

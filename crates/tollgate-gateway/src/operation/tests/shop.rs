@@ -10,16 +10,17 @@ use tollgate_wire::edm::{
 };
 use tollgate_wire::value::Value;
 
+use crate::config::rules::Rules;
 use crate::hosted::{Hosted, Opened};
-use crate::odata::negotiation;
-use crate::operation::{Answer, Author, ContentIds, Headers, Request, perform};
-use crate::pool::{Locking, Pool};
-use crate::rest::Rest;
-use crate::rules::Rules;
+use crate::http::answer::Answer;
+use crate::http::headers::Headers;
+use crate::operation::head::negotiation;
+use crate::operation::{Author, ContentIds, Request, perform};
 use crate::store;
 use crate::store::sqlite::{Database, Location};
 use crate::store::{Connection, Mapping, Store};
-use crate::weight::Rows;
+use crate::work::pool::{Locking, Pool};
+use crate::work::weight::Rows;
 
 const TABLES: &str = "
     CREATE TABLE Customer (
@@ -186,7 +187,7 @@ impl Shop {
         let pool = Pool::new(Vec::new(), Locking::writers(), 0, Duration::ZERO);
         let rows = Rows::default();
         let opened = Opened { model, database: store::Database::Sqlite(database), pool, rows };
-        let hosted = opened.hosted("shop".to_owned(), Rules::default(), Vec::new(), Rest::new("/rest/", []));
+        let hosted = opened.hosted("shop".to_owned(), Rules::default());
         let now = UNIX_EPOCH + Duration::from_secs(1_380_110_400);
         Shop { hosted, connection, now, content_ids: ContentIds::default(), _folder: folder }
     }

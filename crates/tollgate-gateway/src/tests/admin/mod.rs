@@ -20,8 +20,8 @@ fn status(gateway: &Running) -> Value {
 fn the_board_shows_the_request_of_a_work_process_without_its_query() {
     let gateway = Running::start("work_processes = { limit = 2, queue_max = 5, wait_ms_max = 600000 }");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let service = gateway.shared.services.iter().position(|service| service.name == "records").unwrap();
-    let held = runtime.block_on(gateway.shared.services[service].pool.acquire_to_write(&somebody())).unwrap();
+    let service = gateway.shared.services.iter().position(|service| service.hosted.name == "records").unwrap();
+    let held = runtime.block_on(gateway.shared.services[service].hosted.pool.acquire_to_write(&somebody())).unwrap();
     let mut waits = gateway.connect();
     waits.send("GET", "/odata/v4/refsvc/TestRecords?$top=1", &[]);
     gateway.wait_for_metric("tollgate_work_processes_waiting", |waiting| waiting == 1);
@@ -70,7 +70,7 @@ fn requests_answers_connections_and_bytes_are_counted_for_each_listener() {
 fn a_limit_tells_its_value_what_is_used_of_it_and_how_often_it_was_met() {
     let gateway = Running::start("work_processes = { limit = 1, queue_max = 0 }\nlimits.connections_max = 4321");
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let _held = runtime.block_on(gateway.shared.services[0].pool.acquire(&somebody())).unwrap();
+    let _held = runtime.block_on(gateway.shared.services[0].hosted.pool.acquire(&somebody())).unwrap();
     gateway.get("/rest/carriers/AA").expect(503, "");
     let status = status(&gateway);
     let row = |of: &str, name: &str| {

@@ -51,7 +51,7 @@ fn more_than_may_wait_for_a_hash_are_503_and_known_users_are_served_meanwhile() 
         Guarded::start("[authentication]\nhashes_at_once = 1\nhashes_waiting_max = 2\n[listen]\nthreads = 1");
     gateway.get_with("/rest/carriers/AA", &[ANN]).expect(200, "");
     // Held as a hash would hold it, so that no test waits for one.
-    let turns = gateway.shared.authentication.turns();
+    let turns = gateway.shared.common.authentication.turns();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let held = runtime.block_on(turns.acquire(&somebody())).unwrap();
     let mut waiting: Vec<_> = (0..2).map(|_| gateway.connect()).collect();

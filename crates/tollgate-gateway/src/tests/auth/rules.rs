@@ -2,7 +2,7 @@
 
 use super::{ANN, BOB, Guarded};
 use crate::config::Config;
-use crate::server::Gateway;
+use crate::front::Gateway;
 use crate::tests::client::{Running, V2, V4};
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::backend::{Backend, Script, always, answer, late, script};
 use super::{before, before_by_hand};
-use crate::proxy::endpoint::Phase;
+use crate::serve::proxy::endpoint::Phase;
 use crate::tests::client::Running;
 
 /// One failure is enough, and the end of a suspension is not waited for.

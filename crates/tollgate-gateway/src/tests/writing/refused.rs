@@ -77,7 +77,7 @@ fn bodies_that_cannot_be_read_are_refused() {
 #[test]
 fn a_body_that_is_too_large_is_refused() {
     let gateway = crate::tests::client::Running::start("");
-    let limit = gateway.shared.services[1].rules.body_bytes_max;
+    let limit = gateway.shared.services[1].hosted.rules.body_bytes_max;
     let check = |length: usize, status: u16| {
         let body = format!("{{\"largeStringField\":\"{}\"}}", "x".repeat(length - "{\"largeStringField\":\"\"}".len()));
         let answer = gateway.connect().ask_with("POST", RECORDS_V4, &[super::JSON], &body);

@@ -1,0 +1,159 @@
+//! `/fibonacci?n=30`: the Fibonacci service over HTTP, as plain text or, with `Accept: application/json`, as JSON;
+//! `&bytes=1024` makes the page exactly so long. It has work processes of its own, which are permits to compute: there is
+//! no database under them.
+//!
+//! What it deliberately does not do: keep anything. It states how long its answer stays good.
+
+pub(crate) mod config;
+mod number;
+
+use std::time::Duration;
+
+use tollgate_net::http1::server::Exchange;
+use tollgate_net::http1::{Method, RequestHead};
+
+use self::number::{Form, N_MAX, ON_LOOP_N_MAX, PAGE_BYTES_MAX};
+use crate::auth::Verb;
+use crate::error::{Failure, Fault};
+use crate::http::READING;
+use crate::http::accept;
+use crate::http::conditions::{self, Verdict};
+use crate::visit::Visit;
+use crate::work::board::Task;
+use crate::work::dispatcher::Dispatcher;
+
+/// Where it is.
+pub(crate) const PATH: &str = "/fibonacci";
+
+/// Its name for the operator.
+pub(crate) const NAME: &str = "fibonacci";
+
+/// A request for whoever follows links.
+pub(crate) const EXAMPLE: &str = "/fibonacci?n=20";
+
+const OFFERS: &[(&str, Form)] = &[("text/plain", Form::Text), ("application/json", Form::Json)];
+
+/// The service with its work processes.
+#[derive(Debug)]
+pub(crate) struct Fibonacci {
+    /// Permits to compute.
+    pub(crate) work_processes: Dispatcher<()>,
+    /// How long an answer stays good.
+    pub(crate) lifetime: Duration,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Asked {
+    n: u32,
+    page_bytes: Option<usize>,
+    form: Form,
+}
+
+impl Fibonacci {
+    /// The service as it is configured.
+    pub(crate) fn new(config: &config::Fibonacci) -> Fibonacci {
+        let work_processes = &config.work_processes;
+        let permits = vec![(); work_processes.limit as usize];
+        Fibonacci {
+            work_processes: Dispatcher::new(permits, work_processes.queue_max as usize, work_processes.wait_max()),
+            lifetime: Duration::from_secs(u64::from(config.lifetime_seconds)),
+        }
+    }
+
+    /// Answers one request.
+    ///
+    /// # Errors
+    /// What is wrong with it, or that no work process was to be had.
+    pub(crate) async fn answer(&self, visit: &Visit<'_>, exchange: &mut Exchange<'_>) -> Result<(), Failure> {
+        let request = exchange.request();
+        visit.access.check_document(Verb::of(request.method()))?;
+        match request.method() {
+            Method::Get | Method::Head => {}
+            Method::Options => {
+                let response = exchange.respond();
+                response.status = 204;
+                response.header("allow", READING);
+                return Ok(());
+            }
+            _ => return Err(Fault::method_not_allowed(request.method_text(), READING).into()),
+        }
+        let asked = Asked::parse(request)?;
+        let computed = self.compute(asked.n, &visit.task(request)).await?;
+        let (request, response) = exchange.split();
+        number::write_page(&mut response.body, asked.form, asked.n, computed, asked.page_bytes).map_err(|least| {
+            Fault::bad_request("bytes", format!("the page has at least {least} bytes: expected bytes to allow them"))
+        })?;
+        let etag = conditions::etag_of(&response.body);
+        response.header("etag", &etag);
+        response.header("vary", "Accept");
+        match conditions::judge(request.values("if-match"), request.values("if-none-match"), &etag) {
+            Verdict::Failed => return Err(Fault::precondition_failed().into()),
+            Verdict::NotModified => {
+                response.status = 304;
+                response.body.clear();
+            }
+            Verdict::Answer => response.header("content-type", content_type(asked.form)),
+        }
+        Ok(())
+    }
+
+    async fn compute(&self, n: u32, task: &Task<'_>) -> Result<u64, Fault> {
+        let work_process = self.work_processes.acquire(task).await?;
+        if n <= ON_LOOP_N_MAX {
+            return Ok(number::number(n));
+        }
+        let job = move || {
+            // Held here: a client that goes away does not make the processor free.
+            let _held = work_process;
+            number::number(n)
+        };
+        let ended = tokio::task::spawn_blocking(job).await;
+        ended.map_err(|panic| Fault::internal(format!("computing ended badly: {panic}")))
+    }
+}
+
+/// In which form a caller is answered.
+pub(crate) fn form(request: &RequestHead) -> Option<Form> {
+    accept::choose(request.values("accept"), OFFERS, |form, _| Some(form))
+}
+
+/// What a form is called.
+pub(crate) fn content_type(form: Form) -> &'static str {
+    match form {
+        Form::Text => "text/plain;charset=utf-8",
+        Form::Json => "application/json",
+    }
+}
+
+impl Asked {
+    fn parse(request: &RequestHead) -> Result<Asked, Fault> {
+        let (mut n, mut page_bytes) = (None, None);
+        for option in request.query().unwrap_or_default().split('&').filter(|option| !option.is_empty()) {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let (target, most) = match name {
+                "n" => (&mut n, u64::from(N_MAX)),
+                "bytes" => (&mut page_bytes, PAGE_BYTES_MAX as u64),
+                _ => {
+                    return Err(Fault::bad_request(name, format!("expected `n` or `bytes`, found `{name}`")));
+                }
+            };
+            if target.is_some() {
+                return Err(Fault::bad_request(name, format!("{name} stands there twice")));
+            }
+            *target = Some(within(name, value, most)?);
+        }
+        let n = n.ok_or_else(|| Fault::bad_request("n", format!("expected such as {EXAMPLE}, found no n")))?;
+        let form = form(request)
+            .ok_or_else(|| Fault::not_acceptable("expected Accept to allow text/plain or application/json"))?;
+        // Both are held to limits far below.
+        Ok(Asked { n: n as u32, page_bytes: page_bytes.map(|bytes| bytes as usize), form })
+    }
+}
+
+fn within(name: &str, value: &str, most: u64) -> Result<u64, Fault> {
+    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| value.parse().ok()).flatten().filter(|number| *number <= most).ok_or_else(|| {
+        Fault::bad_request(name, format!("expected {name} to be a whole number from 0 to {most}, found `{value}`"))
+    })
+}

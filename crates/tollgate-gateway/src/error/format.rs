@@ -1,0 +1,81 @@
+//! In which format an error is told: in that of the data that were asked for, or as a fault of SOAP.
+//!
+//! It deliberately chooses no status. What the gateway itself says of a request (401, 413, 503 …) keeps its status in SOAP
+//! too, although 1.1 binds faults to 500: clients and intermediaries act upon it, and upon `Retry-After`. A fault that a
+//! service tells of a message has the status that its version binds it to.
+
+use tollgate_net::http1::RequestHead;
+use tollgate_wire::error::{self, ErrorBody};
+use tollgate_wire::format::{DocumentKind, Format};
+use tollgate_wire::soap;
+
+use crate::http::data_version;
+use crate::http::rest_format;
+
+/// The format of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorFormat {
+    /// As the documents of that format tell errors.
+    Data(Format),
+    /// As a fault.
+    Soap(soap::Version),
+}
+
+impl ErrorFormat {
+    /// That of whoever speaks SOAP: in the version of the request, as far as it says, else in 1.1.
+    pub(crate) fn of_soap(request: Option<&RequestHead>) -> ErrorFormat {
+        let content_type = request.and_then(|request| request.header("content-type"));
+        let version = content_type.and_then(soap::Version::of_content_type);
+        ErrorFormat::Soap(version.unwrap_or(soap::Version::V11))
+    }
+
+    /// That of a path of no protocol: problems, below the root of plain REST in the format that `Accept` chooses.
+    pub(crate) fn of_path(request: Option<&RequestHead>) -> ErrorFormat {
+        let below = |request: &&RequestHead| {
+            request.path().starts_with(rest_format::ROOT) || Some(request.path()) == rest_format::ROOT.strip_suffix('/')
+        };
+        ErrorFormat::Data(rest_format::of_error(request.filter(below)))
+    }
+
+    /// The value of `Content-Type`.
+    pub(crate) fn content_type(self) -> &'static str {
+        match self {
+            ErrorFormat::Data(format) => format.content_type(DocumentKind::Error),
+            ErrorFormat::Soap(version) => version.content_type(),
+        }
+    }
+
+    /// The field in which an answer of OData says its version, and the version.
+    pub(crate) fn version(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            ErrorFormat::Data(format) => data_version::said_with(format),
+            ErrorFormat::Soap(_) => None,
+        }
+    }
+
+    /// Whether `Accept` chose it.
+    pub(crate) fn is_negotiated(self) -> bool {
+        // V4 tells errors in JSON whatever is accepted, and SOAP in the version of the request.
+        !matches!(self, ErrorFormat::Data(Format::V4Json { .. }) | ErrorFormat::Soap(_))
+    }
+
+    /// Writes an error.
+    pub(crate) fn write(self, out: &mut Vec<u8>, body: &ErrorBody<'_>) {
+        match self {
+            ErrorFormat::Data(format) => error::write(out, format, body),
+            ErrorFormat::Soap(version) => error::write_soap(out, version, body),
+        }
+    }
+}
+
+impl From<Format> for ErrorFormat {
+    fn from(format: Format) -> ErrorFormat {
+        ErrorFormat::Data(format)
+    }
+}
+
+impl From<soap::Version> for ErrorFormat {
+    fn from(version: soap::Version) -> ErrorFormat {
+        ErrorFormat::Soap(version)
+    }
+}

@@ -1,0 +1,252 @@
+//! Whose a request is, by its path, and what happens to it there: behind authentication come the rules, then the response
+//! cache, then the handler.
+//!
+//! The rules themselves are asked by each protocol, for each entity set that a request reaches. The cache never answers
+//! with what was answered under other outcomes of theirs: they are part of what an answer is kept under.
+
+use std::sync::Arc;
+
+use tollgate_net::http1::server::{Exchange, ExchangeError};
+use tollgate_net::http1::{Method, RequestHead};
+use tollgate_net::stream::Transport;
+
+use super::core::Core;
+use crate::auth::{Grants, Verb};
+use crate::built_in::echo::{self, Echo};
+use crate::built_in::fibonacci::{self, Fibonacci};
+use crate::built_in::stock_quote::{self, StockQuote};
+use crate::cache::{self, Cachable, Dependence, Fetch, Identity, Lifetime, Turn};
+use crate::error::{Failure, Fault};
+use crate::front::index;
+use crate::front::shared::Shared;
+use crate::hosted::Published;
+use crate::hosted::{Hosted, Mount, is_below};
+use crate::http::rest_format;
+use crate::serve::odata;
+use crate::serve::proxy::ProxyVisit;
+use crate::serve::proxy::{self, Found, ProxyRoute};
+use crate::serve::rest;
+use crate::visit::Visit;
+
+/// Whose a request is.
+pub(super) enum Route<'s> {
+    /// A service's, by OData.
+    OData(&'s Arc<Hosted>, &'s Mount),
+    /// A service's, by plain REST.
+    Rest(&'s Published),
+    /// The description of what plain REST has below the root of this service.
+    OpenApi(&'s Published),
+    /// The Fibonacci service's.
+    Fibonacci(&'s Fibonacci),
+    /// The echo's.
+    Echo(&'s Echo),
+    /// The stock quotes'.
+    StockQuote(&'s StockQuote),
+    /// A backend's, with who may do what there.
+    Proxied(&'s ProxyRoute, Option<&'s Arc<Grants>>),
+    /// Nobody's, for this reason.
+    Refused(Fault),
+    /// The index, or nobody's.
+    Bare,
+}
+
+impl<'s> Route<'s> {
+    /// Whose a request is. Prefixes are few and told apart by their first bytes: comparing them all costs less than a
+    /// hash.
+    pub(super) fn of(shared: &'s Shared, request: &RequestHead) -> Route<'s> {
+        let (services, path) = (&shared.services, request.path());
+        for service in services {
+            if let Some(mount) = service.mount_of(path) {
+                return Route::OData(&service.hosted, mount);
+            }
+        }
+        if let Some(service) = services.iter().find(|service| service.rest.has(path)) {
+            return Route::Rest(service);
+        }
+        if let Some(service) = services.iter().find(|service| service.rest.describes(path)) {
+            return Route::OpenApi(service);
+        }
+        match (&shared.built_in.fibonacci, &shared.built_in.echo, &shared.built_in.stock_quote) {
+            (Some(fibonacci), ..) if path == fibonacci::PATH => return Route::Fibonacci(fibonacci),
+            (_, Some(echo), _) if path == echo::PATH => return Route::Echo(echo),
+            (.., Some(stock_quote)) if path == stock_quote::PATH => return Route::StockQuote(stock_quote),
+            _ => {}
+        }
+        // Services stand within the paths of routes, and no route within that of a service: they are the longer ones.
+        match shared.proxied.find(request.host(), request.method(), path) {
+            Found::Route { route, grants } => Route::Proxied(route, grants),
+            Found::Nothing => Route::Bare,
+            Found::OtherMethods(allow) => Route::Refused(Fault::other_methods(request.method_text(), allow)),
+            Found::Ambiguous => Route::Refused(Fault::ambiguous_path()),
+        }
+    }
+
+    /// Who may do what there.
+    pub(super) fn grants(&self, shared: &'s Shared) -> Option<&'s Arc<Grants>> {
+        match self {
+            Route::OData(_, mount) => mount.grants.as_ref(),
+            // Where several services share a root, the same rules hold for what is no list.
+            Route::Rest(service) | Route::OpenApi(service) => service.rest.grants(),
+            Route::Fibonacci(_) => shared.elsewhere.fibonacci.as_ref(),
+            Route::Echo(_) => shared.elsewhere.echo.as_ref(),
+            Route::StockQuote(_) => shared.elsewhere.stock_quote.as_ref(),
+            Route::Proxied(_, grants) => *grants,
+            Route::Bare | Route::Refused(_) => shared.elsewhere.index.as_ref(),
+        }
+    }
+
+    /// Answers a request from the cache, or has it answered.
+    ///
+    /// # Errors
+    /// Only where the exchange breaks; whatever else is wrong is answered.
+    pub(super) async fn serve(
+        &self,
+        core: &Core,
+        shared: &Shared,
+        visit: &Visit<'_>,
+        exchange: &mut Exchange<'_>,
+    ) -> Result<(), ExchangeError> {
+        let Some(cachable) = self.cachable(visit, exchange) else {
+            let outcome = self.handle(core, shared, visit, exchange, &mut Fetch::alone()).await;
+            let written = match self {
+                Route::OData(service, _) => Some(&service.pool),
+                Route::Rest(service) => Some(&service.hosted.pool),
+                _ => None,
+            };
+            if let Some(pool) = written
+                && cache::invalidates(exchange.request().method(), exchange.respond().status)
+            {
+                // Once more, for what a transaction did not tell of itself.
+                pool.changed();
+            }
+            return outcome;
+        };
+        let cache = &shared.cache;
+        match cache::turn(cache, &cachable, exchange).await? {
+            Turn::Answered => {}
+            Turn::Refused(fault) => {
+                let (request, response) = exchange.split();
+                core.tell(&fault, request, response);
+            }
+            Turn::Fetch(mut fetch) => {
+                let outcome = self.handle(core, shared, visit, exchange, &mut fetch).await;
+                fetch.settle(cache, exchange, &outcome);
+                return outcome;
+            }
+        }
+        if let Route::Proxied(route, _) = self {
+            route.count(exchange.respond().status);
+        }
+        Ok(())
+    }
+
+    /// What the response cache is to know of the answers to a request that reads; `None` where none is ever kept.
+    fn cachable(&self, visit: &Visit<'_>, exchange: &Exchange<'_>) -> Option<Cachable<'s>> {
+        let request = exchange.request();
+        if !matches!(request.method(), Method::Get | Method::Head) {
+            return None;
+        }
+        let cachable = match self {
+            Route::OData(service, _) => of_rows(service, odata::CHOOSING_FIELDS)?,
+            Route::Rest(service) => of_rows(&service.hosted, rest::CHOOSING_FIELDS)?,
+            Route::Fibonacci(fibonacci) => of_fibonacci(fibonacci, request)?,
+            // They stand for what is behind a mediator: each request is to reach them.
+            Route::Echo(_) | Route::StockQuote(_) => return None,
+            Route::Bare | Route::Refused(_) | Route::OpenApi(_) => return None,
+            // Whether it may read is asked before: who may, is given what all of those are.
+            Route::Proxied(route, _) => return proxy::cachable(visit, route, exchange),
+        };
+        let identity = if visit.access.caller().user().is_some() { Identity::Said } else { cachable.identity };
+        let scheme = match exchange.transport() {
+            Transport::Plain => "http",
+            Transport::Tls { .. } => "https",
+        };
+        Some(Cachable { identity, scheme, outcome: visit.access.outcome()?, ..cachable })
+    }
+
+    /// Has a request answered by whoever it is for. What the services with a database need for that stands apart: it is
+    /// 4.8 KiB, and would be part of each connection, those that wait for a backend too.
+    async fn handle(
+        &self,
+        core: &Core,
+        shared: &Shared,
+        visit: &Visit<'_>,
+        exchange: &mut Exchange<'_>,
+        fetch: &mut Fetch<'_>,
+    ) -> Result<(), ExchangeError> {
+        let told = match self {
+            // Versions, URL, format, work process, rows, conditions: see odata/.
+            Route::OData(service, mount) => return Box::pin(odata::serve(visit, service, mount, exchange)).await,
+            // The same rows without the protocol.
+            Route::Rest(service) => return Box::pin(rest::serve(visit, service, exchange)).await,
+            // The lists and what may be asked of them.
+            Route::OpenApi(service) => {
+                rest::openapi::answer(visit, (&shared.descriptions, &shared.services), service.rest.root(), exchange)
+                    .map_err(Failure::Told)
+            }
+            // Nothing but the processor's work.
+            Route::Fibonacci(fibonacci) => fibonacci.answer(visit, exchange).await,
+            // Bytes, and nothing looked at.
+            Route::Echo(echo) => echo.answer(visit, exchange).await,
+            // Envelope, headers, operation, figures: see stock_quote/.
+            Route::StockQuote(stock_quote) => stock_quote.answer(visit, exchange).await,
+            Route::Bare => bare(visit, shared, exchange).map_err(Failure::Told),
+            // A place of an endpoint, and its answer back: see proxy/.
+            Route::Proxied(route, _) => {
+                let proxy = ProxyVisit {
+                    visit,
+                    table: &shared.proxied,
+                    cache: &shared.cache,
+                    pools: &core.pools,
+                    memories: &core.memories,
+                };
+                return proxy::forward(&proxy, route, exchange, fetch).await;
+            }
+            Route::Refused(fault) => {
+                let may = visit.access.check_document(Verb::of(exchange.request().method()));
+                Err(Failure::Told(may.err().unwrap_or_else(|| fault.clone())))
+            }
+        };
+        if let Err(failure) = told {
+            let fault = match failure {
+                Failure::Told(fault) => fault,
+                Failure::Broken(error) => return Err(error),
+            };
+            let (request, response) = exchange.split();
+            core.tell(&fault, request, response);
+        }
+        Ok(())
+    }
+}
+
+/// Answers what is no service's.
+fn bare(visit: &Visit<'_>, shared: &Shared, exchange: &mut Exchange<'_>) -> Result<(), Fault> {
+    let request = exchange.request();
+    visit.access.check_document(Verb::of(request.method()))?;
+    let services = &shared.services;
+    match request.path() {
+        // For whoever opens the bare address.
+        "/" => index::answer(exchange, shared),
+        path if is_below(path, rest_format::ROOT) => Err(rest::unknown(services, path)),
+        _ => Err(Fault::not_found("no service is mounted here: / lists those that are")),
+    }
+}
+
+/// Rows that were read: kept where the service states for how long, until something is written.
+fn of_rows<'s>(service: &'s Hosted, varies: &'static [&'static str]) -> Option<Cachable<'s>> {
+    service.rules.cache_control.as_ref()?;
+    Some(Cachable {
+        // Links of OData, and those to next pages, are absolute.
+        dependence: Dependence::Origin,
+        lifetime: Lifetime::ByFields,
+        changes: Some(service.pool.changes()),
+        varies,
+        ..Cachable::default()
+    })
+}
+
+/// Numbers: they are the same for everybody, in two forms.
+fn of_fibonacci(service: &Fibonacci, request: &RequestHead) -> Option<Cachable<'static>> {
+    let selected = fibonacci::content_type(fibonacci::form(request)?);
+    Some(Cachable { selected, lifetime: Lifetime::Stated(service.lifetime), ..Cachable::default() })
+}

@@ -1,0 +1,131 @@
+//! What all event loops share: what one reading of the configuration says, replaced as a whole when it is read again.
+//!
+//! What it deliberately does not do: say what may be replaced; that stands in `reload`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tollgate_net::http1::RequestHead;
+
+use super::tls::FailureLog;
+use crate::auth::{Grants, Policy};
+use crate::built_in::echo::{self, Echo};
+use crate::built_in::fibonacci::{self, Fibonacci};
+use crate::built_in::stock_quote::{self, StockQuote};
+use crate::cache::ResponseCache;
+use crate::config::{self, Config, Protocol};
+use crate::hosted::Published;
+use crate::serve::proxy::{self, Connections, Found};
+use crate::serve::rest::openapi::Descriptions;
+use crate::visit::common::Common;
+
+/// What one reading of the configuration says. A request keeps to the one that it began under.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// How often the configuration was read, from 1.
+    pub(crate) generation: u64,
+    pub(crate) services: Vec<Published>,
+    /// Who may do what at paths that are no service's with a database.
+    pub(crate) elsewhere: Elsewhere,
+    /// What is passed on, and where to.
+    pub(crate) proxied: Arc<proxy::Table>,
+    /// The answers that are kept for others.
+    pub(crate) cache: Arc<ResponseCache>,
+    /// What was described of plain REST so far.
+    pub(crate) descriptions: Descriptions,
+    /// What requests of every protocol need.
+    pub(crate) common: Arc<Common>,
+    /// The services without a database.
+    pub(crate) built_in: Arc<BuiltIns>,
+    /// What connections to places there are.
+    pub(crate) connections: Connections,
+    /// Which failed handshakes the log was told of.
+    pub(crate) handshakes: Arc<FailureLog>,
+}
+
+/// The services without a database; they last as long as the process.
+#[derive(Debug)]
+pub(crate) struct BuiltIns {
+    pub(crate) fibonacci: Option<Fibonacci>,
+    pub(crate) echo: Option<Echo>,
+    pub(crate) stock_quote: Option<StockQuote>,
+}
+
+/// Who may do what at paths that are no service's with a database.
+#[derive(Debug, Default)]
+pub(crate) struct Elsewhere {
+    /// At the index, and at what is nobody's.
+    pub(crate) index: Option<Arc<Grants>>,
+    /// At the Fibonacci service.
+    pub(crate) fibonacci: Option<Arc<Grants>>,
+    /// At the echo.
+    pub(crate) echo: Option<Arc<Grants>>,
+    /// At the stock quotes.
+    pub(crate) stock_quote: Option<Arc<Grants>>,
+}
+
+/// What is in force now.
+#[derive(Debug)]
+pub(crate) struct Current {
+    shared: RwLock<Arc<Shared>>,
+    /// Its generation, to be read without the lock: each request compares it with that of its loop.
+    generation: AtomicU64,
+}
+
+impl BuiltIns {
+    /// Those that `config` asks for.
+    pub(crate) fn new(config: &Config) -> BuiltIns {
+        BuiltIns {
+            fibonacci: config.fibonacci.as_ref().map(Fibonacci::new),
+            echo: config.backends.echo.as_ref().map(Echo::new),
+            stock_quote: config.backends.stock_quote.map(|config::StockQuote| StockQuote::new()),
+        }
+    }
+}
+
+impl Elsewhere {
+    /// As `policy` says.
+    pub(crate) fn new(policy: &Policy) -> Elsewhere {
+        Elsewhere {
+            index: policy.grants("/", []),
+            fibonacci: policy.grants(fibonacci::PATH, []),
+            echo: policy.grants(echo::PATH, []),
+            stock_quote: policy.grants(stock_quote::PATH, []),
+        }
+    }
+}
+
+impl Shared {
+    /// Whether SOAP is spoken where a request goes that is for no service with a database.
+    pub(crate) fn speaks_soap(&self, request: &RequestHead) -> bool {
+        let found = self.proxied.find(request.host(), request.method(), request.path());
+        matches!(found, Found::Route { route, .. } if route.protocol == Protocol::Soap)
+            || (self.built_in.stock_quote.is_some() && request.path() == stock_quote::PATH)
+    }
+}
+
+impl Current {
+    /// That is in force.
+    pub(crate) fn new(shared: Shared) -> Current {
+        Current { generation: AtomicU64::new(shared.generation), shared: RwLock::new(Arc::new(shared)) }
+    }
+
+    /// What is in force now.
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The generation of what is in force now.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Lets every request to come be done under `shared`.
+    pub(crate) fn replace(&self, shared: Shared) {
+        let mut current = self.shared.write().unwrap_or_else(PoisonError::into_inner);
+        let generation = shared.generation;
+        *current = Arc::new(shared);
+        // Under the lock: whoever sees the new generation finds what is of it.
+        self.generation.store(generation, Ordering::Release);
+    }
+}

@@ -1,0 +1,99 @@
+//! Why a gateway could not start, in the words that the operator reads.
+//!
+//! It deliberately does not say how the process then ends.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use crate::auth::UsersError;
+use crate::base::config_error::ConfigError;
+use crate::config::Location;
+use crate::store::StoreError;
+
+/// Why a gateway could not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// An address could not be listened on.
+    Listen {
+        /// Which one.
+        address: SocketAddr,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The database of a service could not be opened, filled or understood.
+    Database {
+        /// Which service.
+        service: String,
+        /// Where its database lies.
+        location: Location,
+        /// What the store says.
+        error: StoreError,
+    },
+    /// A mapping file could not be read.
+    MappingFile {
+        /// Which one.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A mapping file does not fit its database.
+    Mapping(ConfigError),
+    /// What stands in the configuration does not fit together, or names a file that cannot be used.
+    Config(ConfigError),
+    /// Certificate, key or authorities of a TLS listener cannot be used; with the line that names them.
+    Tls(String),
+    /// The users file cannot be read.
+    Users(UsersError),
+    /// An access rule is for a path or an entity set that is not there.
+    IdleRule {
+        /// Where it stands: file and line.
+        place: String,
+    },
+    /// Names and passwords would be sent where anybody on the way can read them.
+    PlainBasic {
+        /// The address that they would be sent to.
+        address: SocketAddr,
+    },
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Listen { address, error } => write!(formatter, "cannot listen on {address}: {error}"),
+            StartError::Database { service, location, error } => {
+                write!(formatter, "cannot serve `{service}` over {location}: {error}")?;
+                // What the driver says is the operator's to read, and this is the operator.
+                error.source().map_or(Ok(()), |inner| write!(formatter, ": {inner}"))
+            }
+            StartError::MappingFile { path, error } => write!(formatter, "cannot read {}: {error}", path.display()),
+            StartError::Mapping(error) | StartError::Config(error) => write!(formatter, "{error}"),
+            StartError::Tls(wrong) => formatter.write_str(wrong),
+            StartError::Users(error) => write!(formatter, "{error}"),
+            StartError::IdleRule { place } => write!(
+                formatter,
+                "{place}: the rule is for nothing: no service and no route has such a path, or no such entity set there"
+            ),
+            StartError::PlainBasic { address } => write!(
+                formatter,
+                "names and passwords would come to {address} as plain text: listen with TLS or on a loopback address, or say `plain_basic = \"anywhere\"` in [authentication]"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StartError::Listen { error, .. } => Some(error),
+            StartError::Database { error, .. } => Some(error),
+            StartError::MappingFile { error, .. } => Some(error),
+            StartError::Mapping(error) | StartError::Config(error) => Some(error),
+            StartError::Tls(_) => None,
+            StartError::Users(error) => Some(error),
+            StartError::IdleRule { .. } | StartError::PlainBasic { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The formats of plain REST, and which of them `Accept` chooses.
+//!
+//! It deliberately knows no list and no entity.
+
+use tollgate_net::http1::RequestHead;
+use tollgate_wire::format::{Format, Padding};
+
+use super::accept::{self, MediaRange};
+
+/// Where REST of all services begins.
+pub(crate) const ROOT: &str = "/rest/";
+
+const XML: Format = Format::RestXml { padding: Padding::Without };
+/// What there is, the default first.
+pub(crate) const OFFERS: &[(&str, Format)] =
+    &[("application/json", Format::RestJson), ("application/xml", XML), ("text/xml", XML)];
+
+/// The parameter of XML's media type by which a measurement asks for documents of Atom's size
+/// (`Accept: application/xml;padding=atom`), to tell payload and protocol apart; nobody else gets them.
+const PADDING: (&str, &str) = ("padding", "atom");
+
+/// The format that `Accept` chooses; `None` where it allows none.
+pub(crate) fn chosen(request: &RequestHead) -> Option<Format> {
+    accept::choose(request.values("accept"), OFFERS, |format, range| Some(padded(format, range)))
+}
+
+/// The format in which a fault is told: what `Accept` chose, else JSON.
+pub(crate) fn of_error(request: Option<&RequestHead>) -> Format {
+    request.and_then(chosen).unwrap_or(Format::RestJson)
+}
+
+/// The format, as the range of `Accept` that chose it wants it.
+fn padded(format: Format, range: Option<MediaRange<'_>>) -> Format {
+    let is_wanted = || range.and_then(|range| range.parameter(PADDING.0)) == Some(PADDING.1);
+    match format {
+        Format::RestXml { .. } if is_wanted() => Format::RestXml { padding: Padding::AtomSize },
+        other => other,
+    }
+}

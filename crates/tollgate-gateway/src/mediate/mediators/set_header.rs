@@ -1,0 +1,98 @@
+//! `set-header`: fields of the message replaced, or added.
+//!
+//! A value that the message does not have leaves its field as it is. Fields that say how a message is framed or travels
+//! are the proxy's.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tollgate_xml::Workspace;
+use toml::Spanned;
+
+use crate::base::config_error::ConfigError;
+use crate::error::Fault;
+use crate::mediate::mediator::{Mediator, Need, Outcome, Touches};
+use crate::mediate::message::Passing;
+use crate::mediate::reading::{Kind, Reading, Value};
+use crate::mediate::source::{Source, SourceTable};
+use crate::mediate::view::{Unreadable, View};
+
+pub(super) const KIND: Kind = Kind { name: "set-header", make, schema: |generator| generator.subschema_for::<Table>() };
+
+/// Sets header fields.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "SetHeader")]
+struct Table {
+    /// The fields by name, each with its value: a text, or where in the message it comes from.
+    #[serde(rename = "set-header")]
+    #[schemars(with = "BTreeMap<String, SourceTable>")]
+    fields: BTreeMap<Spanned<String>, Spanned<SourceTable>>,
+}
+
+#[derive(Debug)]
+struct SetHeader {
+    fields: Box<[(Box<str>, Source)]>,
+}
+
+fn make(table: Value<'_>, reading: &Reading<'_>) -> Result<Box<dyn Mediator>, ConfigError> {
+    let Table { fields } = reading.table(table)?;
+    let field = |(name, value): (Spanned<String>, Spanned<SourceTable>)| {
+        let (name, span) = (reading.own_field_name(&name)?, value.span());
+        let source = Source::read(value, reading)?;
+        match &source {
+            Source::Text(text) if !is_value(text.as_bytes()) => {
+                Err(reading.wrong(span, "expected the value of a header field, without line ends"))
+            }
+            _ => Ok((name, source)),
+        }
+    };
+    let fields = fields.into_iter().map(field).collect::<Result<_, _>>()?;
+    Ok(Box::new(SetHeader { fields }))
+}
+
+impl Mediator for SetHeader {
+    fn need(&self) -> Need {
+        self.fields.iter().map(|(_, source)| source.need()).max().unwrap_or_default()
+    }
+
+    fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str)) {
+        for (name, source) in &self.fields {
+            note(Touches::Changes, name);
+            source.fields(note);
+        }
+    }
+
+    fn mediate(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
+        for (name, source) in &self.fields {
+            if let Source::Text(text) = source {
+                passing.memory.edits.set(name, text.as_bytes());
+                continue;
+            }
+            let (view, tools) = passing.split();
+            // Its own copy: the edits that it may stand in are about to grow.
+            if let Some(value) = value(name, source, &view, tools.workspace)? {
+                passing.memory.edits.set(name, value.as_bytes());
+            }
+        }
+        Ok(Outcome::Continue)
+    }
+}
+
+fn value(name: &str, source: &Source, view: &View<'_>, workspace: &mut Workspace) -> Result<Option<String>, Fault> {
+    let Some(value) = source.value(view, workspace)? else { return Ok(None) };
+    let value = value.trim();
+    if !is_value(value.as_bytes()) {
+        let wrong = format!("what is to become the field {name} has characters that no field may have");
+        return Err(view.refuse(Unreadable::Wrong(wrong)));
+    }
+    Ok(Some(value.to_owned()))
+}
+
+/// Whether it may stand in a head (RFC 9110, section 5.5).
+fn is_value(bytes: &[u8]) -> bool {
+    let visible = |byte: u8| byte == b'\t' || (byte >= b' ' && byte != 0x7F);
+    let is_space = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b' ' | b'\t'));
+    bytes.iter().all(|byte| visible(*byte)) && !is_space(bytes.first()) && !is_space(bytes.last())
+}

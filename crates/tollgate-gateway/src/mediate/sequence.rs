@@ -1,0 +1,60 @@
+//! Mediators in the order in which a message passes them.
+//!
+//! It deliberately does not say where the work is done.
+
+use std::sync::Arc;
+
+use super::mediator::{Mediator, Need, Outcome, Touches};
+use super::message::Passing;
+use crate::error::Fault;
+
+/// Mediators in the order in which a message passes them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sequence {
+    mediators: Arc<[Box<dyn Mediator>]>,
+    need: Need,
+}
+
+impl Sequence {
+    /// These mediators, in this order.
+    pub(crate) fn new(mediators: Vec<Box<dyn Mediator>>) -> Sequence {
+        let need = mediators.iter().map(|mediator| mediator.need()).max().unwrap_or_default();
+        Sequence { mediators: mediators.into(), need }
+    }
+
+    /// Whether messages pass it untouched.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.mediators.is_empty()
+    }
+
+    /// Whether the body has to be gathered before a message can pass.
+    pub(crate) fn needs_body(&self) -> bool {
+        self.need > Need::Head
+    }
+
+    /// What its mediators need at most.
+    pub(crate) fn need(&self) -> Need {
+        self.need
+    }
+
+    /// Names the fields of messages that its mediators look at or change.
+    pub(crate) fn fields<'m>(&'m self, note: &mut dyn FnMut(Touches, &'m str)) {
+        for mediator in self.mediators.iter() {
+            mediator.fields(note);
+        }
+    }
+
+    /// Takes a message through, here.
+    ///
+    /// # Errors
+    /// What the client is told instead of an answer.
+    pub(crate) fn pass(&self, passing: &mut Passing<'_>) -> Result<Outcome, Fault> {
+        for mediator in self.mediators.iter() {
+            match mediator.mediate(passing)? {
+                Outcome::Continue => {}
+                respond @ Outcome::Respond { .. } => return Ok(respond),
+            }
+        }
+        Ok(Outcome::Continue)
+    }
+}

@@ -1,0 +1,134 @@
+//! One entity, one property, one raw value, one number: which format, and what is said when there is nothing.
+
+use std::sync::Arc;
+
+use tollgate_net::http1::server::Exchange;
+use tollgate_wire::edm::Version;
+use tollgate_wire::format::DocumentKind;
+use tollgate_wire::plan::{Expand, Plan, Shape};
+use tollgate_wire::stencil::raw;
+
+use super::content::{Content, stencil, updated};
+use crate::error::{Failure, Fault};
+use crate::hosted::{Hosted, Mount};
+use crate::http::answer::Reply;
+use crate::http::headers::Headers;
+use crate::operation::head::preferences::Preferences;
+use crate::operation::head::{negotiation, versions};
+use crate::operation::read::single::{Found, Single};
+use crate::visit::Visit;
+
+/// Answers what a path to one thing leads to.
+pub(crate) async fn answer(
+    visit: &Visit<'_>,
+    service: &Arc<Hosted>,
+    mount: &Mount,
+    exchange: &mut Exchange<'_>,
+    plan: Plan,
+    (content, preferences): (Content, &Preferences),
+) -> Result<(), Failure> {
+    let root = visit.memory.service_root(exchange, &mount.root);
+    let shape = plan.shape;
+    let (request, response) = exchange.split();
+    let asked = Asked { content, version: mount.version, page_size: visit.common.page_size, preferences };
+    let mut single = prepare(service, plan, asked, request, response)?;
+    single.root = root;
+    if let Some(stencil) = &single.stencil {
+        single.updated = updated(stencil.format());
+    }
+    let found = single.answer(visit, service, exchange).await?;
+    let (request, response) = exchange.split();
+    Ok(finish(found, mount.version, shape, request, response)?)
+}
+
+/// What was asked for.
+pub(crate) struct Asked<'a> {
+    /// The entity or a reference to it.
+    pub(crate) content: Content,
+    pub(crate) version: Version,
+    /// Entities of an expansion that are answered at once, at most.
+    pub(crate) page_size: u64,
+    pub(crate) preferences: &'a Preferences,
+}
+
+/// Chooses the format and says it in `reply`. The service root and the time are for the caller to fill in.
+///
+/// # Errors
+/// 406 where no format is acceptable.
+pub(crate) fn prepare(
+    service: &Hosted,
+    mut plan: Plan,
+    asked: Asked<'_>,
+    headers: &dyn Headers,
+    reply: &mut impl Reply,
+) -> Result<Single, Fault> {
+    let Asked { content, version, page_size, preferences } = asked;
+    let preferred = preferences.page_size.as_ref();
+    let page_size = preferred.map_or(page_size, |preferred| preferred.value.min(page_size));
+    Expand::cut(&mut plan.options.expand, page_size);
+    preferences.say(plan.options.expand.first().map(|_| page_size), reply);
+    let (name, said) = versions::answered(version, headers);
+    reply.field(name, said.as_bytes());
+    let option = plan.options.format.take();
+    let stencil = match plan.shape {
+        // Plain text: `Accept` and `$format` choose among documents, and a client that asks for JSON throughout still
+        // wants its count.
+        Shape::Count => {
+            reply.field("content-type", b"text/plain;charset=utf-8");
+            None
+        }
+        Shape::RawValue(leaf) => {
+            let primitive = service.model.type_of(plan.set()).leaves[leaf.0].primitive;
+            reply.field("content-type", raw::content_type(primitive).as_bytes());
+            None
+        }
+        // Its media type is that of the entity.
+        Shape::Stream => None,
+        shape @ (Shape::Entity | Shape::Collection | Shape::Property(_) | Shape::Leaf(_)) => {
+            let format = negotiation::document(version, option.as_deref(), headers)?;
+            let kind = match (content, shape) {
+                (Content::References, _) => DocumentKind::References,
+                (Content::Entities, Shape::Entity) if !returns_value(&plan) => DocumentKind::Entry,
+                (Content::Entities, _) => DocumentKind::Property,
+            };
+            negotiation::say_choice(option.as_deref(), reply);
+            reply.field("content-type", format.content_type(kind).as_bytes());
+            Some(stencil(service, &mut plan, content, format))
+        }
+    };
+    Ok(Single { plan, stencil, version, root: String::new(), updated: String::new() })
+}
+
+/// Whether what is answered is the value of a function, and no entity.
+fn returns_value(plan: &Plan) -> bool {
+    plan.options.called.is_some_and(|called| called.returned.is_some())
+}
+
+/// What is said where nothing was found.
+///
+/// # Errors
+/// 404 where the path leads nowhere, and in V2 where there is nothing at its end.
+pub(crate) fn finish(
+    found: Found,
+    version: Version,
+    shape: Shape,
+    headers: &dyn Headers,
+    reply: &mut impl Reply,
+) -> Result<(), Fault> {
+    match (found, version) {
+        (Found::Answered, _) => Ok(()),
+        (Found::Missing, _) => Err(Fault::not_found("there is no entity with this key")),
+        // Protocol 11.2.3 and 11.2.7: a null property, and navigation to no entity, are 204.
+        (Found::Nothing, Version::V4) => {
+            let (name, said) = versions::answered(version, headers);
+            reply.begin(204);
+            reply.field(name, said.as_bytes());
+            Ok(())
+        }
+        (Found::Nothing, Version::V2) => Err(Fault::not_found(match shape {
+            Shape::RawValue(_) => "the property is null",
+            Shape::Stream => "the entity has no stream",
+            _ => "there is no related entity",
+        })),
+    }
+}

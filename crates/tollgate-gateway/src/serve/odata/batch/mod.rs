@@ -1,0 +1,279 @@
+//! `$batch`: many requests in one (V4 Protocol 11.7 and JSON Format 19; V2: [MS-ODATA] 2.2.6.7), done in one transaction
+//! under one work process, and answered as a whole once that is committed.
+//!
+//! What a batch is, and what its requests mean, is decided elsewhere (`tollgate-wire`, [`crate::operation`]), and what
+//! its head says in [`negotiation`]; here is what lies between: limits, whether anything is written, and where the work
+//! is done. A batch that is malformed anywhere is refused as a whole before any of it is done.
+
+mod gather;
+mod negotiation;
+mod output;
+mod run;
+
+use std::sync::Arc;
+
+use tollgate_net::http1::server::Exchange;
+use tollgate_wire::batch::{BatchErrorKind, Step, json, multipart};
+use tollgate_wire::edm::Version;
+
+use crate::error::{Failure, Fault};
+use crate::hosted::{Hosted, Mount};
+use crate::operation::Author;
+use crate::operation::head::preferences::Preferences;
+use crate::operation::head::versions;
+use crate::store::{Connection, Store};
+use crate::visit::Visit;
+use crate::visit::common::Common;
+use crate::work::weight::Place;
+
+use gather::Gathered;
+use negotiation::{Form, answer_form, request_form};
+use output::Output;
+use run::{Grouping, OnError, Run, Units};
+
+/// Most requests of a batch that is done on the loop, if all of them write: some 15 us each. Leaving it costs about 30.
+const LOOP_REQUESTS_MAX: usize = 4;
+
+/// How much of a batch is looked through before the loop turns to others: about 50 us.
+const SCAN_BYTES: usize = 64 * 1024;
+
+/// What a look through a batch showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Scanned {
+    requests: usize,
+    access: Access,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// All requests read.
+    Reads,
+    /// All requests write.
+    Writes,
+    Both,
+}
+
+/// A batch with all that doing it needs, so that it can leave the loop.
+struct Batch {
+    body: Gathered,
+    form: Form<String>,
+    answer: Form<String>,
+    version: Version,
+    on_error: OnError,
+    root_url: String,
+    root_path: Box<str>,
+    /// `OData-MaxVersion` of the batch, which is that of its requests, too, but for those that say otherwise.
+    max_version: Option<String>,
+    author: Author,
+    common: Arc<Common>,
+}
+
+/// Answers a batch.
+pub(super) async fn answer(
+    visit: &Visit<'_>,
+    service: &Arc<Hosted>,
+    mount: &Mount,
+    exchange: &mut Exchange<'_>,
+) -> Result<(), Failure> {
+    let version = mount.version;
+    let head = exchange.request();
+    versions::check(version, |name| head.header(name))?;
+    let form = request_form(version, head)?;
+    let answer = answer_form(version, &form, head)?;
+    let preferences = Preferences::of(version, head);
+    let max_version = head.header("odata-maxversion").map(str::to_owned);
+    let on_error = match (version, &form, &preferences.continue_on_error) {
+        (.., Some(preferred)) if preferred.value => OnError::Continue,
+        (.., Some(_)) => OnError::Stop,
+        // [MS-ODATA] 2.2.6.7 knows no preference. Without one all requests of a JSON batch are done according to what they
+        // depend on, whatever became of the others (JSON Format 4.01, 19.4 "Processing a Batch Request", which says more
+        // than Protocol 8.2.8.3); those of multipart are a sequence that ends at its first error (Protocol 11.7.7.6).
+        (Version::V2, ..) | (Version::V4, Form::Json, None) => OnError::Continue,
+        (Version::V4, Form::Multipart(_), None) => OnError::Stop,
+    };
+    let author = Author::of(visit, service, head);
+    let body = gather::body(visit, &service.rules, &form, exchange).await?;
+    let scanned = scan(&form, body.bytes(), service.rules.batch_requests_max).await?;
+    let batch = Batch {
+        body,
+        form,
+        answer,
+        version,
+        on_error,
+        root_url: visit.memory.service_root(exchange, &mount.root),
+        root_path: mount.root.clone(),
+        max_version,
+        author,
+        common: Arc::clone(visit.common),
+    };
+    let buffer = visit.common.buffers.take();
+    let (batch, done) = match scanned.access {
+        Access::Reads => {
+            let mut reading = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
+            done(Place::Away, service, batch, buffer, move |service, batch, out| {
+                // Nothing is to be made last, so nothing is begun.
+                batch.run(service, &mut reading, out, Units::Unmarked)
+            })
+            .await?
+        }
+        Access::Writes | Access::Both => {
+            let place = match (service.pool.place_of_writes(), scanned) {
+                (Place::Loop, Scanned { requests: ..=LOOP_REQUESTS_MAX, access: Access::Writes })
+                    if batch.body.bytes().len() <= SCAN_BYTES =>
+                {
+                    Place::Loop
+                }
+                _ => Place::Away,
+            };
+            let mut writing =
+                service.pool.acquire_to_write(&visit.task(exchange.request())).await.map_err(Fault::from)?;
+            done(place, service, batch, buffer, move |service, batch, out| {
+                writing.transaction(|connection| batch.run(service, connection, out, Units::Savepoints))
+            })
+            .await?
+        }
+    };
+    let out = match done {
+        Ok(out) => out,
+        Err(fault) => {
+            visit.memory.give_text(batch.root_url);
+            return Err(fault.into());
+        }
+    };
+    let (request, response) = exchange.split();
+    // [MS-ODATA] 2.2.6.7.2 and Protocol 11.7.
+    response.status = if version == Version::V2 { 202 } else { 200 };
+    let (name, said) = versions::answered(version, request);
+    response.header(name, said);
+    match &batch.answer {
+        Form::Multipart(boundary) => {
+            response.header("content-type", format!("{}; boundary={boundary}", multipart::MEDIA_TYPE));
+        }
+        Form::Json => response.header("content-type", json::MEDIA_TYPE),
+    }
+    preferences.say_of_batch(response);
+    visit.memory.give_text(batch.root_url);
+    send(visit, exchange, out).await?;
+    // Only now is the memory of the batch counted as free.
+    drop(batch.body);
+    Ok(())
+}
+
+/// Does the work here or on a thread that may block, and hands the batch back with what was written.
+async fn done<W>(
+    place: Place,
+    service: &Arc<Hosted>,
+    mut batch: Batch,
+    mut out: Vec<u8>,
+    work: W,
+) -> Result<(Batch, Result<Vec<u8>, Fault>), Fault>
+where
+    W: FnOnce(&Hosted, &mut Batch, &mut Vec<u8>) -> Result<(), Fault> + Send + 'static,
+{
+    match place {
+        Place::Loop => {
+            let result = work(service, &mut batch, &mut out);
+            Ok((batch, result.map(|()| out)))
+        }
+        Place::Away => {
+            let service = Arc::clone(service);
+            let job = move || {
+                let result = work(&service, &mut batch, &mut out);
+                (batch, result.map(|()| out))
+            };
+            let ended = tokio::task::spawn_blocking(job).await;
+            ended.map_err(|panic| Fault::internal(format!("work away from the loop ended badly: {panic}")))
+        }
+    }
+}
+
+/// Sends the answer out of its own buffer, which then is free for another.
+async fn send(visit: &Visit<'_>, exchange: &mut Exchange<'_>, mut out: Vec<u8>) -> Result<(), Failure> {
+    std::mem::swap(&mut exchange.respond().body, &mut out);
+    exchange.flush_last_part().await?;
+    std::mem::swap(&mut exchange.respond().body, &mut out);
+    visit.common.buffers.give_back(out);
+    Ok(())
+}
+
+impl Batch {
+    fn run(
+        &mut self,
+        service: &Hosted,
+        connection: &mut Connection,
+        out: &mut Vec<u8>,
+        units: run::Units,
+    ) -> Result<(), Fault> {
+        let requests_max = service.rules.batch_requests_max;
+        let (bytes, share) = self.body.split();
+        let run = Run {
+            service,
+            connection,
+            common: &self.common,
+            version: self.version,
+            on_error: self.on_error,
+            units,
+            grouping: match self.form {
+                Form::Multipart(_) => Grouping::ChangeSets,
+                Form::Json => Grouping::AtomicityGroups,
+            },
+            root: (&self.root_url, &self.root_path),
+            author: &self.author,
+            max_version: self.max_version.as_deref(),
+            share,
+            body_bytes: bytes.len(),
+        };
+        let output = match (&self.answer, &self.form) {
+            (Form::Multipart(boundary), Form::Multipart(_)) => Output::mirrored(boundary),
+            (Form::Multipart(boundary), Form::Json) => Output::flat(boundary),
+            (Form::Json, _) => Output::json(out),
+        };
+        run.all(self.form.requests(bytes, requests_max), output, out)
+    }
+}
+
+/// Looks through the whole batch: whether it is well made and small enough, and what it asks for.
+async fn scan(form: &Form<String>, body: &[u8], requests_max: usize) -> Result<Scanned, Fault> {
+    let mut requests = form.requests(body, requests_max);
+    let (mut count, mut reads, mut looked_at) = (0, 0, 0);
+    loop {
+        match requests.next()? {
+            Step::End => break,
+            Step::GroupBegin | Step::GroupEnd => {}
+            Step::Request => {
+                let request = requests.request();
+                count += 1;
+                reads += usize::from(request.method.eq_ignore_ascii_case("GET"));
+                if request.position >= looked_at + SCAN_BYTES {
+                    looked_at = request.position;
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+    }
+    let access = match reads {
+        0 => Access::Writes,
+        _ if reads == count => Access::Reads,
+        _ => Access::Both,
+    };
+    Ok(Scanned { requests: count, access: if count == 0 { Access::Reads } else { access } })
+}
+
+/// Whether the beginning of a batch has too many requests already; that it ends too early is no fault of a beginning.
+async fn check_beginning(form: &Form<String>, beginning: &[u8], requests_max: usize) -> Result<(), Fault> {
+    let mut requests = form.requests(beginning, requests_max);
+    let mut looked_at = 0;
+    loop {
+        match requests.next() {
+            Err(error) if error.kind == BatchErrorKind::TooMany => return Err(error.into()),
+            Err(_) | Ok(Step::End) => return Ok(()),
+            Ok(_) => {
+                let position = requests.request().position;
+                if position >= looked_at + SCAN_BYTES {
+                    looked_at = position;
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+    }
+}

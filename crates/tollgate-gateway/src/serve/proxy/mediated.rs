@@ -1,0 +1,158 @@
+//! Requests of routes with mediators: gathered as far as those need it, taken through their sequences on the way to the
+//! backend and back.
+//!
+//! What mediators do is theirs: see `mediate`. Which fields travel at all stays decided in `fields`. What they wrote is
+//! given back as soon as it is copied to where it is sent from: none of their memory waits for a backend.
+
+use std::borrow::Cow;
+
+use tollgate_net::http1::Method;
+use tollgate_net::http1::server::{Exchange, Gathered, Response};
+
+use super::forward::{GATHERED_BYTES_MAX, Outgoing, answer, answer_without_body, ask, nowhere, scheme, write_fields};
+use super::{ProxyRoute, ProxyVisit};
+use crate::cache::Fetch;
+use crate::error::{Failure, Fault};
+use crate::mediate::{Edits, Effort, Memories, Memory, Origin, Outcome, Passing, Way};
+
+/// A memory of the loop's, given back when dropped.
+pub(super) struct Lent<'m> {
+    memories: &'m Memories,
+    memory: Memory,
+}
+
+impl<'m> Lent<'m> {
+    fn of(memories: &'m Memories) -> Lent<'m> {
+        Lent { memory: memories.take(), memories }
+    }
+
+    /// What becomes of the fields.
+    pub(super) fn edits(&self) -> &Edits {
+        &self.memory.edits
+    }
+
+    /// The body in place of the one that came.
+    pub(super) fn replacement(&self) -> Option<&[u8]> {
+        self.memory.replacement()
+    }
+
+    /// Answers the client in the mediators' words.
+    fn respond(&self, response: &mut Response, status: u16) {
+        response.clear();
+        response.status = status;
+        self.memory.edits.apply([], |name, value| response.header(name, value));
+        response.body.extend_from_slice(self.memory.replacement().unwrap_or_default());
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.memories.give(std::mem::take(&mut self.memory));
+    }
+}
+
+/// Passes a request on through the sequences of its route.
+///
+/// # Errors
+/// What the client is told, or that the exchange broke.
+pub(super) async fn pass(
+    proxy: &ProxyVisit<'_>,
+    route: &ProxyRoute,
+    exchange: &mut Exchange<'_>,
+    fetch: &mut Fetch<'_>,
+) -> Result<(), Failure> {
+    let mediation = &route.mediation;
+    let gathered = if mediation.request.needs_body() {
+        exchange.read_body(route.body_bytes_max).await?;
+        Gathered::Whole
+    } else {
+        exchange.gather_body(GATHERED_BYTES_MAX).await?
+    };
+    let mut lent = Lent::of(proxy.memories);
+    let (scheme, local) = (scheme(exchange.transport()), exchange.local());
+    let (request, body, response) = exchange.parts();
+    let authority = request.host().map_or_else(|| Cow::Owned(local.to_string()), Cow::Borrowed);
+    let origin = Origin { scheme, authority: &authority };
+    // What is not whole is no message.
+    let body = if gathered == Gathered::Whole { body } else { &[] };
+    let (effort, memory) = (Effort::begins(), &mut lent.memory);
+    let mut passing = Passing { request, way: Way::Request, origin, body, endpoint: None, effort, memory };
+    let outcome = mediation.mediate_request(&mut passing).await?;
+    let chosen = passing.endpoint.and_then(|number| proxy.table.chosen(number));
+    if let Outcome::Respond { status } = outcome {
+        lent.respond(response, status);
+        return Ok(());
+    }
+    let group = chosen.or(route.endpoint.as_ref()).ok_or_else(nowhere)?;
+    // What a backend could say of what it knows is nothing of what mediators made of that.
+    let outgoing = Outgoing { gathered, lent: Some(lent), condition: None };
+    let mut asked = ask(proxy, route, group, exchange, outgoing).await?;
+    let reverse = asked.reverse(route);
+    fetch.begun(exchange);
+
+    let sequence = mediation.for_answer(exchange.request());
+    let reads = sequence.needs_body();
+    let gathers = reads && exchange.request().method() != Method::Head;
+    if gathers && let Err(error) = exchange.gather_answer(&mut asked.asking, route.body_bytes_max).await {
+        return Err(asked.failed(error));
+    }
+    let mut lent = Lent::of(proxy.memories);
+    let mediated = match sequence.is_empty() {
+        true => Ok(Outcome::Continue),
+        false => mediate_answer(route, exchange, scheme, &mut lent.memory).await,
+    };
+    match mediated {
+        Ok(Outcome::Continue) if !gathers => {
+            match reads {
+                true => answer_without_body(exchange, &mut lent.memory.edits, &reverse),
+                false => answer(exchange, lent.edits(), &reverse),
+            }
+            fetch.settle_head(proxy.cache, exchange);
+            // How long the rest takes is up to backend and client.
+            drop(lent);
+            if let Err(error) = exchange.relay(&mut asked.asking).await {
+                return Err(asked.failed(error));
+            }
+        }
+        Ok(Outcome::Continue) => write_fields(exchange, lent.edits(), &reverse),
+        Ok(Outcome::Respond { status }) => {
+            let (_, _, response) = exchange.answered();
+            lent.respond(response, status);
+            asked.answered(exchange);
+            return Ok(());
+        }
+        // The backend did its part.
+        Err(fault) => {
+            asked.answered(exchange);
+            return Err(fault.into());
+        }
+    }
+    if gathers {
+        asked.answered(exchange);
+        return Ok(());
+    }
+    asked.end(exchange).await.map_err(Failure::Broken)
+}
+
+/// Takes the answer through its sequence; where that writes another body, it stands in the place of the backend's.
+async fn mediate_answer(
+    route: &ProxyRoute,
+    exchange: &mut Exchange<'_>,
+    scheme: &str,
+    memory: &mut Memory,
+) -> Result<Outcome, Fault> {
+    let local = exchange.local();
+    let (request, head, response) = exchange.answered();
+    let mut body = std::mem::take(&mut response.body);
+    let authority = request.host().map_or_else(|| Cow::Owned(local.to_string()), Cow::Borrowed);
+    let origin = Origin { scheme, authority: &authority };
+    let effort = Effort::begins();
+    let mut passing = Passing { request, way: Way::Answer(head), origin, body: &body, endpoint: None, effort, memory };
+    let outcome = route.mediation.mediate_answer(&mut passing).await;
+    if let Some(replacement) = memory.replacement() {
+        body.clear();
+        body.extend_from_slice(replacement);
+    }
+    response.body = body;
+    outcome
+}

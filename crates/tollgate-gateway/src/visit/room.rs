@@ -1,0 +1,142 @@
+//! The memory that bodies of all loops take together: of batches, which are gathered, and of arrays, which are read ahead.
+//!
+//! It deliberately holds no byte itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::Fault;
+
+/// Room is taken in such pieces.
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// Bytes that all bodies together hold ahead; beyond it each goes on with what it has.
+const AHEAD_BYTES_TOTAL_MAX: usize = 64 << 20;
+
+/// The room for batches and their answers.
+#[derive(Debug, Clone)]
+pub(crate) struct BatchRoom {
+    pieces: Arc<Semaphore>,
+    pieces_max: usize,
+}
+
+impl BatchRoom {
+    /// Room for two of the largest batches, which have `largest_bytes` with their answers, or for thousands of the usual size; 503
+    /// beyond.
+    pub(crate) fn of(largest_bytes: usize) -> BatchRoom {
+        let pieces_max = 2 * largest_bytes.div_ceil(PIECE_BYTES) + 1;
+        BatchRoom { pieces: Arc::new(Semaphore::new(pieces_max)), pieces_max }
+    }
+
+    /// Bytes that all batches together may hold.
+    pub(crate) fn limit_bytes(&self) -> usize {
+        self.pieces_max * PIECE_BYTES
+    }
+
+    /// Bytes that they hold now.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.pieces_max.saturating_sub(self.pieces.available_permits()) * PIECE_BYTES
+    }
+}
+
+/// A share of the room.
+#[derive(Debug)]
+pub(crate) struct BatchShare {
+    room: BatchRoom,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl BatchShare {
+    /// None of it yet.
+    pub(crate) fn new(room: &BatchRoom) -> BatchShare {
+        BatchShare { room: room.clone(), permit: None }
+    }
+
+    /// Holds at least so many bytes from now on, until it is dropped.
+    ///
+    /// # Errors
+    /// 503 when the room is taken.
+    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), Fault> {
+        let held = self.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let wanted = bytes.div_ceil(PIECE_BYTES).saturating_sub(held);
+        if wanted == 0 {
+            return Ok(());
+        }
+        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+        let Ok(more) = Arc::clone(&self.room.pieces).try_acquire_many_owned(wanted) else {
+            return Err(Fault::overloaded("the room for batches is taken by others; ask again later"));
+        };
+        match &mut self.permit {
+            Some(permit) => permit.merge(more),
+            None => self.permit = Some(more),
+        }
+        Ok(())
+    }
+}
+
+/// What all bodies together have read ahead.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AheadBytes(Arc<AtomicUsize>);
+
+impl AheadBytes {
+    /// Bytes that all bodies together may have read ahead.
+    pub(crate) fn limit_bytes(&self) -> usize {
+        AHEAD_BYTES_TOTAL_MAX
+    }
+
+    /// Bytes that they have read ahead now.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Bytes that are counted in [`AheadBytes`] until it is dropped.
+#[derive(Debug)]
+pub(crate) struct AheadShare {
+    total: AheadBytes,
+    bytes: usize,
+}
+
+impl AheadShare {
+    /// Of nothing yet.
+    pub(crate) fn new(total: &AheadBytes) -> AheadShare {
+        AheadShare { total: total.clone(), bytes: 0 }
+    }
+
+    /// Counts more bytes; whether they are within the bound of all.
+    pub(crate) fn grow(&mut self, bytes: usize) -> bool {
+        self.bytes += bytes;
+        self.total.0.fetch_add(bytes, Ordering::Relaxed) + bytes <= AHEAD_BYTES_TOTAL_MAX
+    }
+}
+
+impl Drop for AheadShare {
+    fn drop(&mut self) {
+        self.total.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_room_is_shared_and_given_back() {
+        let room = BatchRoom { pieces: Arc::new(Semaphore::new(3)), pieces_max: 3 };
+        let mut one = BatchShare::new(&room);
+        let mut other = BatchShare::new(&room);
+        one.hold(0).unwrap();
+        one.hold(1).unwrap();
+        one.hold(PIECE_BYTES).unwrap();
+        assert_eq!(room.pieces.available_permits(), 2);
+        other.hold(2 * PIECE_BYTES).unwrap();
+        assert!(one.hold(PIECE_BYTES + 1).is_err());
+        drop(other);
+        one.hold(3 * PIECE_BYTES).unwrap();
+        assert!(one.hold(3 * PIECE_BYTES + 1).is_err());
+        drop(one);
+        assert_eq!(room.pieces.available_permits(), 3);
+    }
+}

@@ -1,0 +1,295 @@
+//! The board of work processes: what each of them is doing, for whoever watches.
+//!
+//! Its holder writes it, about 40 plain stores for each request: no lock, no locked instruction, no allocation, and no
+//! line of memory that another holder writes. A reader who comes in between sees that by a number that is odd, or other
+//! than before, and looks again. What it deliberately does not hold: queries, whose values may be anybody's secrets.
+
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::time::{Duration, Instant};
+
+use tollgate_net::http1::RequestHead;
+
+/// Words of eight bytes for a path; what goes beyond is cut.
+const PATH_WORDS: usize = 16;
+
+/// Words for the name of a user.
+const USER_WORDS: usize = 4;
+
+/// Looks at one place before it is shown without its request: a holder writes for some 20 ns, so more than a few mean that
+/// the system has stopped it half-way.
+const LOOKS_MAX: usize = 64;
+
+/// What a work process is wanted for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task<'r> {
+    /// The request's method.
+    pub(crate) method: &'r str,
+    /// The path of its target, without the query.
+    pub(crate) path: &'r str,
+    /// Who asks, where that is known.
+    pub(crate) user: Option<&'r str>,
+    /// When a work process was asked for.
+    pub(crate) asked: Instant,
+}
+
+/// What a work process does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nobody holds it.
+    Free,
+    /// It was given to a request that waited, which has not gone on yet.
+    Given,
+    /// A request holds it.
+    Working,
+    /// A request holds it and waits until others have left the database.
+    WaitingForDatabase,
+}
+
+/// One work process as it was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// What it does.
+    pub(crate) state: State,
+    /// For which request; `None` for none, or while that changes.
+    pub(crate) request: Option<SeenRequest>,
+    /// Requests that had it before.
+    pub(crate) served: u64,
+}
+
+/// The request that a work process is held for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SeenRequest {
+    /// Its method.
+    pub(crate) method: String,
+    /// Its path, cut; `…` stands at its end then.
+    pub(crate) path: String,
+    /// Who asked, cut in the same way; empty where nobody knows.
+    pub(crate) user: String,
+    /// How long the work process is held already.
+    pub(crate) held: Duration,
+}
+
+/// A place for each work process.
+#[derive(Debug)]
+pub(crate) struct Board {
+    began: Instant,
+    places: Box<[Place]>,
+}
+
+/// What one work process does, on cache lines of its own. It is written only by whoever holds the work process.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Place {
+    /// Odd while a request is being written.
+    changes: AtomicU64,
+    state: AtomicU64,
+    served: AtomicU64,
+    held_since_ns: AtomicU64,
+    method: Text<1>,
+    path: Text<PATH_WORDS>,
+    user: Text<USER_WORDS>,
+}
+
+/// A text in words, since bytes of their own would be eight times as many stores.
+#[derive(Debug)]
+struct Text<const WORDS: usize> {
+    /// Of the whole text, of which the words may hold only the beginning.
+    bytes: AtomicU64,
+    words: [AtomicU64; WORDS],
+}
+
+impl<'r> Task<'r> {
+    /// What `request` wants, from now on.
+    pub(crate) fn of(request: &'r RequestHead) -> Task<'r> {
+        Task { method: request.method_text(), path: request.path(), user: None, asked: Instant::now() }
+    }
+}
+
+impl State {
+    /// Every state, in the order of the enum.
+    pub(crate) const ALL: &[State] = &[State::Free, State::Given, State::Working, State::WaitingForDatabase];
+
+    /// The stable name, in kebab case.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            State::Free => "free",
+            State::Given => "given",
+            State::Working => "working",
+            State::WaitingForDatabase => "waiting-for-database",
+        }
+    }
+
+    fn from_code(code: u64) -> State {
+        State::ALL.iter().copied().find(|state| *state as u64 == code).unwrap_or(State::Free)
+    }
+}
+
+impl Board {
+    /// A board for so many work processes, all of them free.
+    pub(crate) fn new(work_processes: usize) -> Board {
+        Board { began: Instant::now(), places: (0..work_processes).map(|_| Place::default()).collect() }
+    }
+
+    /// What each work process does, in the order of their numbers.
+    pub(crate) fn read(&self) -> Vec<Seen> {
+        let now = Instant::now();
+        self.places.iter().map(|place| place.read(self.began, now)).collect()
+    }
+
+    /// The work process `number` works for `task` from `since` on. Only ever called by its holder.
+    pub(crate) fn take(&self, number: usize, task: &Task<'_>, since: Instant) {
+        let place = &self.places[number];
+        let changes = place.changes.load(Ordering::Relaxed);
+        place.changes.store(changes.wrapping_add(1), Ordering::Relaxed);
+        // Whoever sees one of the stores below sees the odd number too.
+        fence(Ordering::Release);
+        place.state.store(State::Working as u64, Ordering::Relaxed);
+        let held_since = since.saturating_duration_since(self.began);
+        place.held_since_ns.store(u64::try_from(held_since.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        place.method.write(task.method);
+        place.path.write(task.path);
+        place.user.write(task.user.unwrap_or_default());
+        place.changes.store(changes.wrapping_add(2), Ordering::Release);
+    }
+
+    /// The work process `number` goes on with its request in another way. Only ever called by its holder.
+    pub(crate) fn change(&self, number: usize, state: State) {
+        self.places[number].state.store(state as u64, Ordering::Relaxed);
+    }
+
+    /// The request of the work process `number` is done. Only ever called by its holder, who then is none any more.
+    pub(crate) fn leave(&self, number: usize) {
+        let place = &self.places[number];
+        place.served.store(place.served.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        place.state.store(State::Free as u64, Ordering::Relaxed);
+    }
+}
+
+impl Place {
+    fn read(&self, began: Instant, now: Instant) -> Seen {
+        let mut request = None;
+        for _ in 0..LOOKS_MAX {
+            let before = self.changes.load(Ordering::Acquire);
+            let held_since = began + Duration::from_nanos(self.held_since_ns.load(Ordering::Relaxed));
+            let seen = SeenRequest {
+                method: self.method.read(),
+                path: self.path.read(),
+                user: self.user.read(),
+                held: now.saturating_duration_since(held_since),
+            };
+            fence(Ordering::Acquire);
+            if before.is_multiple_of(2) && self.changes.load(Ordering::Relaxed) == before {
+                request = Some(seen);
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        let state = State::from_code(self.state.load(Ordering::Relaxed));
+        // What stands there of a request that is done is of no interest.
+        let request = request.filter(|_| matches!(state, State::Working | State::WaitingForDatabase));
+        Seen { state, request, served: self.served.load(Ordering::Relaxed) }
+    }
+}
+
+impl<const WORDS: usize> Text<WORDS> {
+    fn write(&self, text: &str) {
+        let text = text.as_bytes();
+        self.bytes.store(text.len() as u64, Ordering::Relaxed);
+        let (whole, rest) = text[..text.len().min(WORDS * 8)].as_chunks::<8>();
+        for (word, chunk) in self.words.iter().zip(whole) {
+            word.store(u64::from_le_bytes(*chunk), Ordering::Relaxed);
+        }
+        if let Some(word) = self.words.get(whole.len()) {
+            let rest = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            word.store(rest, Ordering::Relaxed);
+        }
+    }
+
+    fn read(&self) -> String {
+        let bytes = usize::try_from(self.bytes.load(Ordering::Relaxed)).unwrap_or(usize::MAX);
+        let words = self.words.iter().take(bytes.div_ceil(8));
+        let mut text: Vec<u8> = words.flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect();
+        text.truncate(bytes);
+        match String::from_utf8_lossy(&text) {
+            whole if bytes <= WORDS * 8 => whole.into_owned(),
+            cut => format!("{}…", cut.trim_end_matches(char::REPLACEMENT_CHARACTER)),
+        }
+    }
+}
+
+impl<const WORDS: usize> Default for Text<WORDS> {
+    fn default() -> Text<WORDS> {
+        Text { bytes: AtomicU64::new(0), words: std::array::from_fn(|_| AtomicU64::new(0)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    fn task<'r>(method: &'r str, path: &'r str, user: Option<&'r str>) -> Task<'r> {
+        Task { method, path, user, asked: Instant::now() }
+    }
+
+    fn shown(board: &Board, number: usize) -> (State, Option<(String, String, String)>, u64) {
+        let seen = board.read().swap_remove(number);
+        (seen.state, seen.request.map(|request| (request.method, request.path, request.user)), seen.served)
+    }
+
+    #[test]
+    fn a_work_process_shows_its_request_while_it_is_held_and_what_it_served_afterwards() {
+        let board = Board::new(2);
+        assert_eq!(shown(&board, 1), (State::Free, None, 0));
+        board.take(1, &task("GET", "/rest/carriers/AA", Some("berta")), Instant::now());
+        let request = Some(("GET".to_owned(), "/rest/carriers/AA".to_owned(), "berta".to_owned()));
+        assert_eq!(shown(&board, 1), (State::Working, request.clone(), 0));
+        board.change(1, State::WaitingForDatabase);
+        assert_eq!(shown(&board, 1), (State::WaitingForDatabase, request, 0));
+        board.leave(1);
+        assert_eq!(shown(&board, 1), (State::Free, None, 1));
+        assert_eq!(shown(&board, 0), (State::Free, None, 0));
+    }
+
+    #[test]
+    fn what_is_longer_than_its_place_is_cut_between_two_characters() {
+        for (length, expected) in [(0, 0), (7, 7), (8, 8), (9, 9), (127, 127), (128, 128), (129, 131), (300, 131)] {
+            let board = Board::new(1);
+            let path = "x".repeat(length);
+            board.take(0, &task("DELETE", &path, None), Instant::now());
+            let (_, request, _) = shown(&board, 0);
+            let (method, shown, user) = request.unwrap();
+            assert_eq!((method.as_str(), shown.len(), user.as_str()), ("DELETE", expected, ""), "{length}");
+            assert_eq!(shown.ends_with('…'), length > 128);
+        }
+        let board = Board::new(1);
+        let user = format!("{}ü{}", "u".repeat(31), "r".repeat(40));
+        board.take(0, &task("GET", "/", Some(&user)), Instant::now());
+        assert_eq!(shown(&board, 0).1.unwrap().2, format!("{}…", "u".repeat(31)));
+    }
+
+    #[test]
+    fn a_reader_never_sees_half_of_one_request_and_half_of_another() {
+        let board = Board::new(1);
+        let (short, long) = ("/a".repeat(4), "/b".repeat(60));
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..20_000 {
+                    board.take(0, &task("GET", &short, Some("a")), Instant::now());
+                    board.leave(0);
+                    board.take(0, &task("DELETE", &long, Some("b")), Instant::now());
+                    board.leave(0);
+                }
+                ended.store(true, Ordering::Release);
+            });
+            while !ended.load(Ordering::Acquire) {
+                let (_, Some((method, path, user)), _) = shown(&board, 0) else { continue };
+                let whole = [("GET", &short, "a"), ("DELETE", &long, "b")];
+                assert!(whole.contains(&(&method, &path, &user)), "{method} {path} {user}");
+            }
+        });
+        assert_eq!(shown(&board, 0), (State::Free, None, 40_000));
+    }
+}

@@ -1,0 +1,464 @@
+//! The bounded work processes: whoever wants to read the database holds one, waits fairly for one, or is refused.
+//!
+//! A work process is a permit and a database connection. It is not of itself a thread: what is done under it, and where,
+//! is its holder's business. Nothing here knows what the connection is.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::work::board::{Board, Seen, State as Doing, Task};
+
+/// What a refused client is told to wait before it asks again: the queue of a full server moves within a second.
+pub(crate) const RETRY_AFTER_SECONDS: u32 = 1;
+
+/// The pool of work processes, shared by all event loops.
+pub(crate) struct Dispatcher<C> {
+    shared: Arc<Shared<C>>,
+}
+
+/// One work process, held. Dropping it gives it to the first who waits, or back to the pool.
+pub(crate) struct WorkProcess<C> {
+    // Taken only by the drop.
+    held: Option<Numbered<C>>,
+    shared: Arc<Shared<C>>,
+}
+
+/// Why no work process could be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// As many as may wait were waiting already.
+    QueueFull {
+        /// The limit that was met.
+        queue_max: usize,
+    },
+    /// None became free in time.
+    WaitedTooLong {
+        /// The limit that was met.
+        wait_max: Duration,
+    },
+}
+
+/// What the pool is doing and has done, read in one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Occupancy {
+    /// How many work processes there are.
+    pub(crate) limit: u64,
+    /// How many are held.
+    pub(crate) busy: u64,
+    /// The most that were held at once.
+    pub(crate) busy_max: u64,
+    /// How many requests wait for one.
+    pub(crate) waiting: u64,
+    /// The most that waited at once.
+    pub(crate) waiting_max: u64,
+    /// How often one was had.
+    pub(crate) admitted_total: u64,
+    /// How often one was had only after waiting.
+    pub(crate) queued_total: u64,
+    /// How long was waited altogether by those who had one in the end.
+    pub(crate) waited: Duration,
+    /// How many were refused since the queue was full.
+    pub(crate) refused_full_total: u64,
+    /// How many were refused since they had waited too long.
+    pub(crate) refused_late_total: u64,
+    /// How many went away while they waited.
+    pub(crate) abandoned_total: u64,
+}
+
+/// A connection with the number of its work process, by which it stands on the board.
+struct Numbered<C> {
+    number: usize,
+    connection: C,
+}
+
+struct Shared<C> {
+    // One lock for all: uncontended it costs two atomic operations, and no gauge can disagree with another. Nothing
+    // under it waits, calls out or panics.
+    state: Mutex<State<C>>,
+    board: Board,
+    queue_max: usize,
+    wait_max: Duration,
+}
+
+struct State<C> {
+    // Last in, first out: the connection used last has its statements and pages in the caches.
+    idle: Vec<Numbered<C>>,
+    // Never both non-empty: a work process that comes back goes to the first waiter.
+    queue: VecDeque<Waiter<C>>,
+    next_ticket: u64,
+    occupancy: Occupancy,
+}
+
+struct Waiter<C> {
+    ticket: u64,
+    give: oneshot::Sender<WorkProcess<C>>,
+}
+
+impl<C> Dispatcher<C> {
+    /// A pool of one work process for each of `connections`, for which at most `queue_max` requests wait, none longer
+    /// than `wait_max`.
+    pub(crate) fn new(connections: Vec<C>, queue_max: usize, wait_max: Duration) -> Dispatcher<C> {
+        let occupancy = Occupancy { limit: connections.len() as u64, ..Occupancy::default() };
+        let board = Board::new(connections.len());
+        let numbered = connections.into_iter().enumerate();
+        // The first one is on top.
+        let idle = numbered.rev().map(|(number, connection)| Numbered { number, connection }).collect();
+        let state = State { idle, queue: VecDeque::new(), next_ticket: 0, occupancy };
+        Dispatcher { shared: Arc::new(Shared { state: Mutex::new(state), board, queue_max, wait_max }) }
+    }
+
+    /// A work process for `task`: at once where one is free, else in the order of asking.
+    ///
+    /// Dropping the future leaves the queue.
+    ///
+    /// # Errors
+    /// [`Refused`] when the queue is full or the wait was too long.
+    pub(crate) async fn acquire(&self, task: &Task<'_>) -> Result<WorkProcess<C>, Refused> {
+        self.acquire_within(task, self.shared.queue_max, self.shared.wait_max).await
+    }
+
+    /// A work process for work that has begun to answer and was paused: it stands in the same queue, and is never
+    /// refused, since half an answer cannot be taken back.
+    pub(crate) async fn acquire_again(&self, task: &Task<'_>) -> WorkProcess<C> {
+        loop {
+            // Each round waits for an hour: as long as the pool is alive, there is a turn.
+            if let Ok(work_process) = self.acquire_within(task, usize::MAX, Duration::from_secs(3600)).await {
+                return work_process;
+            }
+        }
+    }
+
+    async fn acquire_within(
+        &self,
+        task: &Task<'_>,
+        queue_max: usize,
+        wait_max: Duration,
+    ) -> Result<WorkProcess<C>, Refused> {
+        let mut place = match self.shared.ask(queue_max)? {
+            Asked::Had(held) => {
+                self.shared.board.take(held.number, task, task.asked);
+                return Ok(self.holding(held));
+            }
+            Asked::Queued(ticket, given) => Place { shared: &self.shared, ticket, given, ended: false },
+        };
+        let since = Instant::now();
+        match tokio::time::timeout(wait_max, &mut place.given).await {
+            Ok(Ok(work_process)) => {
+                place.ended = true;
+                let had = Instant::now();
+                self.shared.board.take(work_process.held().number, task, had);
+                let mut state = self.shared.lock();
+                state.occupancy.queued_total += 1;
+                state.occupancy.waited += had.saturating_duration_since(since);
+                drop(state);
+                Ok(work_process)
+            }
+            // The sender is dropped by no one but `release`, which sends; a lost one counts as a wait without end.
+            Ok(Err(_)) | Err(_) => {
+                place.ended = true;
+                self.shared.leave(place.ticket, |occupancy| occupancy.refused_late_total += 1);
+                Err(Refused::WaitedTooLong { wait_max })
+            }
+        }
+    }
+
+    /// What the pool is doing now.
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        let state = self.shared.lock();
+        Occupancy { waiting: state.queue.len() as u64, ..state.occupancy }
+    }
+
+    /// What each work process does, in the order of their numbers.
+    pub(crate) fn board(&self) -> Vec<Seen> {
+        self.shared.board.read()
+    }
+
+    /// How many requests may wait, and how long one may.
+    pub(crate) fn queue_limits(&self) -> (usize, Duration) {
+        (self.shared.queue_max, self.shared.wait_max)
+    }
+
+    fn holding(&self, held: Numbered<C>) -> WorkProcess<C> {
+        WorkProcess { held: Some(held), shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<C> Clone for Dispatcher<C> {
+    fn clone(&self) -> Dispatcher<C> {
+        Dispatcher { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<C> fmt::Debug for Dispatcher<C> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.occupancy().fmt(formatter)
+    }
+}
+
+impl<C> WorkProcess<C> {
+    /// Tells the board what it does now.
+    pub(crate) fn tell(&self, doing: Doing) {
+        self.shared.board.change(self.held().number, doing);
+    }
+
+    fn held(&self) -> &Numbered<C> {
+        self.held.as_ref().expect(HELD)
+    }
+}
+
+impl<C> Deref for WorkProcess<C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        &self.held().connection
+    }
+}
+
+impl<C> DerefMut for WorkProcess<C> {
+    fn deref_mut(&mut self) -> &mut C {
+        &mut self.held.as_mut().expect(HELD).connection
+    }
+}
+
+impl<C> Drop for WorkProcess<C> {
+    fn drop(&mut self) {
+        if let Some(held) = self.held.take() {
+            Shared::release(&self.shared, held);
+        }
+    }
+}
+
+const HELD: &str = "a work process keeps its connection until it is dropped";
+
+enum Asked<C> {
+    Had(Numbered<C>),
+    Queued(u64, oneshot::Receiver<WorkProcess<C>>),
+}
+
+/// A place in the queue; left when it is dropped before its turn.
+struct Place<'d, C> {
+    shared: &'d Shared<C>,
+    ticket: u64,
+    given: oneshot::Receiver<WorkProcess<C>>,
+    ended: bool,
+}
+
+impl<C> Drop for Place<'_, C> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.shared.leave(self.ticket, |occupancy| occupancy.abandoned_total += 1);
+        }
+    }
+}
+
+impl<C> Shared<C> {
+    fn lock(&self) -> MutexGuard<'_, State<C>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask(&self, queue_max: usize) -> Result<Asked<C>, Refused> {
+        let mut state = self.lock();
+        if let Some(held) = state.idle.pop() {
+            let occupancy = &mut state.occupancy;
+            occupancy.busy += 1;
+            occupancy.busy_max = occupancy.busy_max.max(occupancy.busy);
+            occupancy.admitted_total += 1;
+            return Ok(Asked::Had(held));
+        }
+        if state.queue.len() >= queue_max {
+            state.occupancy.refused_full_total += 1;
+            return Err(Refused::QueueFull { queue_max });
+        }
+        let (give, given) = oneshot::channel();
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
+        state.queue.push_back(Waiter { ticket, give });
+        state.occupancy.waiting_max = state.occupancy.waiting_max.max(state.queue.len() as u64);
+        Ok(Asked::Queued(ticket, given))
+    }
+
+    fn release(shared: &Arc<Shared<C>>, mut held: Numbered<C>) {
+        // Before anybody else can have it.
+        shared.board.leave(held.number);
+        loop {
+            let waiter = {
+                let mut state = shared.lock();
+                match state.queue.pop_front() {
+                    Some(waiter) => {
+                        state.occupancy.admitted_total += 1;
+                        waiter
+                    }
+                    None => {
+                        shared.board.change(held.number, Doing::Free);
+                        state.idle.push(held);
+                        state.occupancy.busy -= 1;
+                        return;
+                    }
+                }
+            };
+            // Outside the lock: a waiter that has just gone gives the work process back by the send's error.
+            shared.board.change(held.number, Doing::Given);
+            match waiter.give.send(WorkProcess { held: Some(held), shared: Arc::clone(shared) }) {
+                Ok(()) => return,
+                Err(mut returned) => {
+                    shared.lock().occupancy.admitted_total -= 1;
+                    match returned.held.take() {
+                        Some(back) => held = back,
+                        None => return,
+                    }
+                }
+            }
+        }
+    }
+
+    fn leave(&self, ticket: u64, count: impl FnOnce(&mut Occupancy)) {
+        let mut state = self.lock();
+        count(&mut state.occupancy);
+        // Tickets rise along the queue.
+        if let Ok(index) = state.queue.binary_search_by_key(&ticket, |waiter| waiter.ticket) {
+            state.queue.remove(index);
+        }
+    }
+}
+
+impl Refused {
+    /// What is the matter, for the client.
+    pub(crate) fn message(self) -> String {
+        match self {
+            Refused::QueueFull { queue_max } => {
+                format!("all work processes are busy and {queue_max} requests wait already; ask again later")
+            }
+            Refused::WaitedTooLong { wait_max } => {
+                format!("no work process became free within {} ms; ask again later", wait_max.as_millis())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(3600);
+
+    fn pool(size: usize, queue_max: usize) -> Dispatcher<usize> {
+        Dispatcher::new((0..size).collect(), queue_max, LONG)
+    }
+
+    async fn had<C>(pool: &Dispatcher<C>) -> Result<WorkProcess<C>, Refused> {
+        pool.acquire(&Task { method: "GET", path: "/", user: None, asked: Instant::now() }).await
+    }
+
+    fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[tokio::test]
+    async fn as_many_are_had_as_there_are() {
+        let pool = pool(2, 0);
+        let first = had(&pool).await.unwrap();
+        let _second = had(&pool).await.unwrap();
+        assert_eq!(had(&pool).await.err(), Some(Refused::QueueFull { queue_max: 0 }));
+        drop(first);
+        let _third = had(&pool).await.unwrap();
+        let occupancy = pool.occupancy();
+        assert_eq!((occupancy.busy, occupancy.busy_max, occupancy.admitted_total), (2, 2, 3));
+        assert_eq!(occupancy.refused_full_total, 1);
+    }
+
+    #[tokio::test]
+    async fn those_who_wait_are_served_in_the_order_of_asking_and_nobody_jumps_the_queue() {
+        let pool = pool(1, 2);
+        let held = had(&pool).await.unwrap();
+        let mut first = pin!(had(&pool));
+        let mut second = pin!(had(&pool));
+        assert!(poll(first.as_mut()).is_pending() && poll(second.as_mut()).is_pending());
+        assert_eq!(pool.occupancy().waiting, 2);
+        assert!(had(&pool).await.is_err(), "the queue holds two");
+        drop(held);
+        assert!(poll(second.as_mut()).is_pending());
+        assert_eq!((pool.occupancy().busy, pool.occupancy().waiting), (1, 1));
+        let Poll::Ready(Ok(held)) = poll(first.as_mut()) else { panic!("the first is served first") };
+        drop(held);
+        assert!(poll(second.as_mut()).is_ready());
+        assert_eq!((pool.occupancy().busy, pool.occupancy().waiting_max, pool.occupancy().queued_total), (0, 2, 2));
+    }
+
+    #[tokio::test]
+    async fn who_goes_away_while_waiting_leaves_the_queue() {
+        let pool = pool(1, 1);
+        let held = had(&pool).await.unwrap();
+        {
+            let mut gone = pin!(had(&pool));
+            assert!(poll(gone.as_mut()).is_pending());
+        }
+        assert_eq!((pool.occupancy().waiting, pool.occupancy().abandoned_total), (0, 1));
+        drop(held);
+        assert_eq!(pool.occupancy().busy, 0);
+    }
+
+    #[tokio::test]
+    async fn who_goes_away_just_when_served_gives_the_work_process_on() {
+        let pool = pool(1, 2);
+        let held = had(&pool).await.unwrap();
+        let mut next = pin!(had(&pool));
+        {
+            let mut gone = pin!(had(&pool));
+            assert!(poll(gone.as_mut()).is_pending() && poll(next.as_mut()).is_pending());
+            drop(held); // given to the first, who never looks
+        }
+        let held = next.await.unwrap();
+        assert_eq!((pool.occupancy().busy, pool.occupancy().admitted_total), (1, 2 + 1));
+        drop(held);
+        assert_eq!(pool.occupancy().busy, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_too_long_is_refused() {
+        let pool = Dispatcher::new(vec![()], 1, Duration::from_millis(50));
+        let _held = had(&pool).await.unwrap();
+        let refused = had(&pool).await.err();
+        assert_eq!(refused, Some(Refused::WaitedTooLong { wait_max: Duration::from_millis(50) }));
+        assert_eq!((pool.occupancy().waiting, pool.occupancy().refused_late_total), (0, 1));
+    }
+
+    #[test]
+    fn a_holder_that_panics_gives_its_work_process_back() {
+        let pool = pool(1, 0);
+        let Ok(Asked::Had(held)) = pool.shared.ask(0) else { panic!("one is free") };
+        let held = pool.holding(held);
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+            let _held = held;
+            panic!("a statement went wrong");
+        }));
+        assert!(outcome.is_err());
+        assert_eq!(pool.occupancy().busy, 0);
+    }
+
+    #[tokio::test]
+    async fn the_board_tells_who_is_free_who_works_and_who_was_just_given_away() {
+        let states = |pool: &Dispatcher<usize>| pool.board().iter().map(|seen| seen.state).collect::<Vec<_>>();
+        let pool = pool(2, 1);
+        let first = had(&pool).await.unwrap();
+        assert_eq!(states(&pool), [Doing::Working, Doing::Free], "the first one is used first");
+        let second = had(&pool).await.unwrap();
+        let mut next = pin!(had(&pool));
+        assert!(poll(next.as_mut()).is_pending());
+        drop(second);
+        assert_eq!(states(&pool), [Doing::Working, Doing::Given]);
+        let next = next.await.unwrap();
+        next.tell(Doing::WaitingForDatabase);
+        assert_eq!(states(&pool), [Doing::Working, Doing::WaitingForDatabase]);
+        drop((first, next));
+        assert_eq!(states(&pool), [Doing::Free, Doing::Free]);
+        assert_eq!(pool.board().iter().map(|seen| seen.served).collect::<Vec<_>>(), [1, 2]);
+    }
+}

@@ -1,0 +1,302 @@
+//! The work processes of one database, and who may read and write it at the same time.
+//!
+//! A work process comes first, then the database's lock where it has one: whoever waits for the lock is bounded like
+//! whoever waits for a work process, by the same limit of time. What is done under it is its holder's business.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{self, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+
+use crate::store::{Connection, Store};
+use crate::work::board::{Seen, State, Task};
+use crate::work::dispatcher::{Dispatcher, Occupancy, Refused, WorkProcess};
+use crate::work::weight::Place;
+
+/// Work processes over one database.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    dispatcher: Dispatcher<Connection>,
+    locking: Locking,
+    wait_max: Duration,
+    /// Those who have a work process and wait for the lock.
+    lock_waits: Mutex<LockWaits>,
+    /// How often the database may have been changed.
+    changes: Arc<AtomicU64>,
+}
+
+/// What became of those who had to wait for a lock.
+#[derive(Debug, Default)]
+struct LockWaits {
+    waiting: u64,
+    waiting_max: u64,
+    queued_total: u64,
+    waited: Duration,
+    refused_total: u64,
+    abandoned_total: u64,
+}
+
+/// Whom a database lets in beside a writer. All locks are fair: who asked first goes first.
+#[derive(Debug, Clone)]
+pub(crate) enum Locking {
+    /// SQLite in memory: many readers or one writer. A reader that begins while another writes, and a commit while
+    /// others read, would be told that it is busy.
+    Whole(Arc<RwLock<()>>),
+    /// SQLite in a file with a write-ahead log: readers beside one writer.
+    Writers(Arc<sync::Mutex<()>>),
+    /// A server that sees to it itself.
+    Unlocked,
+}
+
+/// A work process to read with.
+pub(crate) struct Reading {
+    work_process: WorkProcess<Connection>,
+    _lock: Option<OwnedRwLockReadGuard<()>>,
+}
+
+/// A work process to write with; nobody else writes the database while it is held, unless the database sees to that.
+pub(crate) struct Writing {
+    work_process: WorkProcess<Connection>,
+    changes: Arc<AtomicU64>,
+    _lock: WriteLock,
+}
+
+#[expect(dead_code, reason = "held until it is dropped")]
+enum WriteLock {
+    Whole(OwnedRwLockWriteGuard<()>),
+    Writers(OwnedMutexGuard<()>),
+    Unlocked,
+}
+
+impl Locking {
+    /// As a database in memory needs it.
+    pub(crate) fn whole() -> Locking {
+        Locking::Whole(Arc::default())
+    }
+
+    /// As a file with a write-ahead log needs it.
+    pub(crate) fn writers() -> Locking {
+        Locking::Writers(Arc::default())
+    }
+}
+
+impl Pool {
+    /// A work process for each of `connections`, for which at most `queue_max` requests wait, none longer than
+    /// `wait_max`.
+    pub(crate) fn new(connections: Vec<Connection>, locking: Locking, queue_max: usize, wait_max: Duration) -> Pool {
+        let dispatcher = Dispatcher::new(connections, queue_max, wait_max);
+        Pool { dispatcher, locking, wait_max, lock_waits: Mutex::default(), changes: Arc::default() }
+    }
+
+    /// A work process to read with, for `task`.
+    ///
+    /// # Errors
+    /// [`Refused`] when the queue is full or the wait was too long.
+    pub(crate) async fn acquire(&self, task: &Task<'_>) -> Result<Reading, Refused> {
+        let work_process = self.dispatcher.acquire(task).await?;
+        let lock = match &self.locking {
+            Locking::Whole(lock) => Some(match Arc::clone(lock).try_read_owned() {
+                Ok(lock) => lock,
+                Err(_) => self.wait(task, &work_process, Arc::clone(lock).read_owned()).await?,
+            }),
+            Locking::Writers(_) | Locking::Unlocked => None,
+        };
+        Ok(Reading { work_process, _lock: lock })
+    }
+
+    /// A work process for reading that has begun to answer and was paused; it is never refused.
+    pub(crate) async fn acquire_again(&self, task: &Task<'_>) -> Reading {
+        let work_process = self.dispatcher.acquire_again(task).await;
+        let lock = match &self.locking {
+            Locking::Whole(lock) => loop {
+                // As long as there is a writer, there is an end of its transaction.
+                let wait = self.waiting(&work_process, Duration::MAX, Arc::clone(lock).read_owned());
+                if let Ok(lock) = wait.await {
+                    break Some(lock);
+                }
+            },
+            Locking::Writers(_) | Locking::Unlocked => None,
+        };
+        Reading { work_process, _lock: lock }
+    }
+
+    /// A work process to write with, for `task`.
+    ///
+    /// # Errors
+    /// As [`acquire`](Pool::acquire).
+    pub(crate) async fn acquire_to_write(&self, task: &Task<'_>) -> Result<Writing, Refused> {
+        let work_process = self.dispatcher.acquire(task).await?;
+        let lock = match &self.locking {
+            Locking::Whole(lock) => WriteLock::Whole(match Arc::clone(lock).try_write_owned() {
+                Ok(lock) => lock,
+                Err(_) => self.wait(task, &work_process, Arc::clone(lock).write_owned()).await?,
+            }),
+            Locking::Writers(lock) => WriteLock::Writers(match Arc::clone(lock).try_lock_owned() {
+                Ok(lock) => lock,
+                Err(_) => self.wait(task, &work_process, Arc::clone(lock).lock_owned()).await?,
+            }),
+            Locking::Unlocked => WriteLock::Unlocked,
+        };
+        Ok(Writing { work_process, changes: Arc::clone(&self.changes), _lock: lock })
+    }
+
+    /// What counts the changes of the database: it goes up after each transaction, before anybody is told of it.
+    pub(crate) fn changes(&self) -> &Arc<AtomicU64> {
+        &self.changes
+    }
+
+    /// The database may have been changed.
+    pub(crate) fn changed(&self) {
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// Where short writes are done: on the loop in memory, where one takes some 8 us; away from it where a commit waits for
+    /// a disk or for another machine.
+    pub(crate) fn place_of_writes(&self) -> Place {
+        match self.locking {
+            Locking::Whole(_) => Place::Loop,
+            Locking::Writers(_) | Locking::Unlocked => Place::Away,
+        }
+    }
+
+    /// Where short reads are done: on the loop, unless the database is on another machine.
+    pub(crate) fn place_of_reads(&self) -> Place {
+        match self.locking {
+            Locking::Whole(_) | Locking::Writers(_) => Place::Loop,
+            Locking::Unlocked => Place::Away,
+        }
+    }
+
+    /// What the work processes are doing now. Who has one and waits for the lock counts as busy and as waiting.
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        let mut occupancy = self.dispatcher.occupancy();
+        let waits = self.lock_waits();
+        occupancy.waiting += waits.waiting;
+        occupancy.waiting_max = occupancy.waiting_max.max(waits.waiting_max);
+        occupancy.queued_total += waits.queued_total;
+        occupancy.waited += waits.waited;
+        occupancy.refused_late_total += waits.refused_total;
+        occupancy.abandoned_total += waits.abandoned_total;
+        occupancy
+    }
+
+    /// What each work process does, in the order of their numbers.
+    pub(crate) fn board(&self) -> Vec<Seen> {
+        self.dispatcher.board()
+    }
+
+    /// How many requests may wait for a work process, and how long one may.
+    pub(crate) fn queue_limits(&self) -> (usize, Duration) {
+        self.dispatcher.queue_limits()
+    }
+
+    async fn wait<L>(
+        &self,
+        task: &Task<'_>,
+        work_process: &WorkProcess<Connection>,
+        lock: impl Future<Output = L>,
+    ) -> Result<L, Refused> {
+        let left = self.wait_max.saturating_sub(task.asked.elapsed());
+        self.waiting(work_process, left, lock).await
+    }
+
+    async fn waiting<L>(
+        &self,
+        work_process: &WorkProcess<Connection>,
+        wait_max: Duration,
+        lock: impl Future<Output = L>,
+    ) -> Result<L, Refused> {
+        work_process.tell(State::WaitingForDatabase);
+        {
+            let mut waits = self.lock_waits();
+            waits.waiting += 1;
+            waits.waiting_max = waits.waiting_max.max(waits.waiting);
+        }
+        let mut wait = LockWait { pool: self, outcome: Outcome::Abandoned, since: Instant::now() };
+        match tokio::time::timeout(wait_max, lock).await {
+            Ok(lock) => {
+                wait.outcome = Outcome::Had;
+                work_process.tell(State::Working);
+                Ok(lock)
+            }
+            Err(_) => {
+                wait.outcome = Outcome::Refused;
+                Err(Refused::WaitedTooLong { wait_max: self.wait_max })
+            }
+        }
+    }
+
+    fn lock_waits(&self) -> MutexGuard<'_, LockWaits> {
+        self.lock_waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One who waits for a lock; counted when it is dropped.
+struct LockWait<'p> {
+    pool: &'p Pool,
+    outcome: Outcome,
+    since: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Had,
+    Refused,
+    Abandoned,
+}
+
+impl Drop for LockWait<'_> {
+    fn drop(&mut self) {
+        let mut waits = self.pool.lock_waits();
+        waits.waiting -= 1;
+        match self.outcome {
+            Outcome::Had => {
+                waits.queued_total += 1;
+                waits.waited += self.since.elapsed();
+            }
+            Outcome::Refused => waits.refused_total += 1,
+            Outcome::Abandoned => waits.abandoned_total += 1,
+        }
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        // Whoever panics leaves its transaction half-way; the next one must not go on with it.
+        if std::thread::panicking() {
+            self.rollback();
+        }
+        // Also where nothing was changed, or nobody knows: whoever keeps what was read reads it again.
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+}
+
+impl Deref for Reading {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.work_process
+    }
+}
+
+impl DerefMut for Reading {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.work_process
+    }
+}
+
+impl Deref for Writing {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.work_process
+    }
+}
+
+impl DerefMut for Writing {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.work_process
+    }
+}
