@@ -40,9 +40,9 @@ pub(super) struct Shared<'a> {
 
 /// A connection. The way with the index of a side begins at that side.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct LinkConnection {
     /// The far side is absent until it is time to connect.
-    pub(super) sides: [Option<Side>; 2],
+    pub(super) sides: [Option<PolledSocket>; 2],
     pub(super) ways: [Pipe; 2],
     pub(super) reach: Reach,
 }
@@ -60,7 +60,7 @@ pub(super) enum Reach {
 
 /// One socket and what is known of it.
 #[derive(Debug)]
-pub(super) struct Side {
+pub(super) struct PolledSocket {
     pub(super) socket: TcpStream,
     readable: bool,
     writable: bool,
@@ -82,10 +82,10 @@ pub(super) enum Turn {
     Over,
 }
 
-impl Side {
+impl PolledSocket {
     /// A socket of which nothing is known yet.
-    pub(super) fn new(socket: TcpStream) -> Side {
-        Side { socket, readable: false, writable: false, hung_up: false, broken: false }
+    pub(super) fn new(socket: TcpStream) -> PolledSocket {
+        PolledSocket { socket, readable: false, writable: false, hung_up: false, broken: false }
     }
 
     /// Takes note of what epoll said.
@@ -97,7 +97,7 @@ impl Side {
     }
 }
 
-impl Connection {
+impl LinkConnection {
     /// Moves what can be moved now.
     pub(super) fn turn(&mut self, shared: &mut Shared<'_>) -> Turn {
         let mut left = TURN_BYTES_MAX;
@@ -258,7 +258,7 @@ enum Read {
     Starved,
 }
 
-fn end_of_writing(side: &Side) -> io::Result<()> {
+fn end_of_writing(side: &PolledSocket) -> io::Result<()> {
     match side.socket.shutdown(std::net::Shutdown::Write) {
         // The peer has ended everything already, and wants no end of ours.
         Err(error) if error.kind() == ErrorKind::NotConnected => Ok(()),

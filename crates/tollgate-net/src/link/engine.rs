@@ -17,7 +17,7 @@ use rustix::fd::OwnedFd;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::alarm::{Alarm, NO_TIME};
-use super::connection::{Connection, FAR, HELD_BYTES_MAX, NEAR, Reach, Shared, Side, Turn};
+use super::connection::{FAR, HELD_BYTES_MAX, LinkConnection, NEAR, PolledSocket, Reach, Shared, Turn};
 use super::counters::LinkCounters;
 use super::pipe::Pipe;
 use super::rope::BlockPool;
@@ -82,7 +82,7 @@ pub(super) struct Engine {
 /// A place for a connection. Its generation tells late events of an earlier one apart.
 #[derive(Debug, Default)]
 struct Slot {
-    connection: Option<Connection>,
+    connection: Option<LinkConnection>,
     generation: u32,
     is_ready: bool,
     alarm_ns: Option<u64>,
@@ -296,7 +296,7 @@ impl Engine {
 
     fn set_alarm(&mut self, index: usize) {
         let slot = &mut self.slots[index];
-        let Some(next_ns) = slot.connection.as_ref().and_then(Connection::next_ns) else { return };
+        let Some(next_ns) = slot.connection.as_ref().and_then(LinkConnection::next_ns) else { return };
         if slot.alarm_ns.is_none_or(|alarm_ns| next_ns < alarm_ns) {
             slot.alarm_ns = Some(next_ns);
             self.alarms.push(Reverse((next_ns, Whom::Slot(index, slot.generation))));
@@ -349,12 +349,12 @@ impl Engine {
             self.slots.len() - 1
         });
         let slot = &mut self.slots[index];
-        let side = Side::new(socket);
+        let side = PolledSocket::new(socket);
         let ready = side
             .socket
             .set_nonblocking(true)
             .and_then(|()| register(&self.epoll, &side, data(index, slot.generation, NEAR)));
-        slot.connection = Some(Connection { sides: [Some(side), None], ways, reach: Reach::BeginAt(at_ns) });
+        slot.connection = Some(LinkConnection { sides: [Some(side), None], ways, reach: Reach::BeginAt(at_ns) });
         match ready {
             Ok(()) => self.wake(index),
             Err(_) => self.end(index, End::Reset),
@@ -368,7 +368,7 @@ impl Engine {
         match connection.reach {
             Reach::BeginAt(at_ns) if at_ns <= now_ns() => {
                 let begun = connect(self.target).and_then(|socket| {
-                    let side = Side::new(socket);
+                    let side = PolledSocket::new(socket);
                     register(&self.epoll, &side, data(index, slot.generation, FAR))?;
                     Ok(side)
                 });
@@ -434,7 +434,7 @@ fn place(data: u64) -> (usize, u32, usize) {
     ((data >> 1) as u32 as usize, (data >> 33) as u32, (data & 1) as usize)
 }
 
-fn register(epoll: &OwnedFd, side: &Side, data: u64) -> io::Result<()> {
+fn register(epoll: &OwnedFd, side: &PolledSocket, data: u64) -> io::Result<()> {
     let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
     Ok(epoll::add(epoll, &side.socket, EventData::new_u64(data), flags)?)
 }

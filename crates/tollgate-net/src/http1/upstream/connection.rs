@@ -24,7 +24,7 @@ pub enum Origin {
 
 /// A connection to a backend.
 #[derive(Debug)]
-pub struct Connection {
+pub struct UpstreamConnection {
     stream: Stream,
     origin: Origin,
     opened: Instant,
@@ -32,10 +32,10 @@ pub struct Connection {
     counts: Arc<Counts>,
 }
 
-impl Connection {
-    pub(super) fn new(stream: Stream, now: Instant, counts: &Arc<Counts>) -> Connection {
+impl UpstreamConnection {
+    pub(super) fn new(stream: Stream, now: Instant, counts: &Arc<Counts>) -> UpstreamConnection {
         counts.opened();
-        Connection { stream, origin: Origin::Fresh, opened: now, idle_since: now, counts: Arc::clone(counts) }
+        UpstreamConnection { stream, origin: Origin::Fresh, opened: now, idle_since: now, counts: Arc::clone(counts) }
     }
 
     /// Whether it was opened for this request.
@@ -80,7 +80,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for UpstreamConnection {
     fn drop(&mut self) {
         self.counts.closed();
     }

@@ -8,7 +8,7 @@ mod error;
 mod open;
 mod pool;
 
-pub use connection::{Connection, Origin};
+pub use connection::{Origin, UpstreamConnection};
 pub use error::{Kind, UpstreamError};
 pub use open::Place;
 pub use pool::{Counts, Pool, PoolLimits};

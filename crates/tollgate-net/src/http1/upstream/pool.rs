@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::connection::Connection;
+use super::connection::UpstreamConnection;
 use super::error::UpstreamError;
 use super::open::Place;
 use crate::meter::Tally;
@@ -44,7 +44,7 @@ pub struct Counts {
 pub struct Pool {
     place: Place,
     limits: PoolLimits,
-    idle: RefCell<Vec<Connection>>,
+    idle: RefCell<Vec<UpstreamConnection>>,
     resolved: RefCell<Resolved>,
     counts: Arc<Counts>,
 }
@@ -75,7 +75,7 @@ impl Pool {
     }
 
     /// The connection that was given last, of those that may still be used.
-    pub fn take(&self, now: Instant) -> Option<Connection> {
+    pub fn take(&self, now: Instant) -> Option<UpstreamConnection> {
         let mut idle = self.idle.borrow_mut();
         while let Some(mut connection) = idle.pop() {
             self.counts.idle.subtract(1);
@@ -89,7 +89,7 @@ impl Pool {
     }
 
     /// Keeps a connection for another request, unless enough of them wait.
-    pub fn give(&self, mut connection: Connection, now: Instant) {
+    pub fn give(&self, mut connection: UpstreamConnection, now: Instant) {
         let mut idle = self.idle.borrow_mut();
         if idle.len() < self.limits.idle_connections_max {
             connection.rest(now);
@@ -117,14 +117,18 @@ impl Pool {
     ///
     /// # Errors
     /// Why there is none.
-    pub(in crate::http1) async fn open(&self, now: Instant, timeout: Duration) -> Result<Connection, UpstreamError> {
+    pub(in crate::http1) async fn open(
+        &self,
+        now: Instant,
+        timeout: Duration,
+    ) -> Result<UpstreamConnection, UpstreamError> {
         let addresses = self.addresses(now).await?;
         let opened = self.place.open(&addresses, timeout).await.inspect_err(|_| self.forget_addresses());
         let (stream, address) = opened?;
         if addresses.first() != Some(&address) {
             self.prefer(address);
         }
-        Ok(Connection::new(stream, now, &self.counts))
+        Ok(UpstreamConnection::new(stream, now, &self.counts))
     }
 
     async fn addresses(&self, now: Instant) -> Result<Vec<SocketAddr>, UpstreamError> {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::super::super::body::{BodyDecoder, Framing};
 use super::super::super::chunked::{LAST_CHUNK, SizeLine};
 use super::super::super::head::{Answers, Method, RequestHead};
-use super::super::super::upstream::{Connection, Kind, Pool, UpstreamError};
+use super::super::super::upstream::{Kind, Pool, UpstreamConnection, UpstreamError};
 use super::super::buffers::Buffers;
 use super::super::link::Wait;
 use super::super::response::write_decimal;
@@ -45,7 +45,7 @@ pub enum Enclosed<'b> {
 /// A request on its way to a backend, and its answer on the way back.
 #[derive(Debug)]
 pub struct Asking {
-    pub(super) connection: Connection,
+    pub(super) connection: UpstreamConnection,
     pub(super) patience: Patience,
     pub(super) answers: Answers,
     /// Bytes of the outbound buffer that are sent.
@@ -130,7 +130,7 @@ impl Asking {
 
     /// The connection that it goes over.
     #[must_use]
-    pub fn connection(&self) -> &Connection {
+    pub fn connection(&self) -> &UpstreamConnection {
         &self.connection
     }
 
@@ -191,7 +191,7 @@ impl Exchange<'_> {
         pool: &Rc<Pool>,
         timeout: Duration,
         whole_by: Instant,
-    ) -> Result<Connection, ForwardError> {
+    ) -> Result<UpstreamConnection, ForwardError> {
         match pool.take(self.link.core.now()) {
             Some(connection) => Ok(connection),
             None => self.fresh_connection(pool, timeout, whole_by).await,
@@ -208,7 +208,7 @@ impl Exchange<'_> {
         pool: &Rc<Pool>,
         timeout: Duration,
         whole_by: Instant,
-    ) -> Result<Connection, ForwardError> {
+    ) -> Result<UpstreamConnection, ForwardError> {
         let now = self.link.core.now();
         let (deadline, overdue) = match now + timeout {
             deadline if deadline < whole_by => (deadline, Kind::ConnectTimedOut),
@@ -263,7 +263,7 @@ impl Exchange<'_> {
 
     /// Begins to ask over `connection`: with what stands in the outbound buffer, and then with the rest of the body where
     /// it is streamed. A request that is whole can be asked again.
-    pub fn begin_asking(&mut self, connection: Connection, patience: Patience, body: Body) -> Asking {
+    pub fn begin_asking(&mut self, connection: UpstreamConnection, patience: Patience, body: Body) -> Asking {
         let head = &self.buffers.head;
         let source = match (body, head.framing()) {
             (Body::Whole, _) => Source::Nothing,
