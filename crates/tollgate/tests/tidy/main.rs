@@ -10,6 +10,7 @@ mod floors;
 mod graph;
 mod look;
 mod modules;
+mod names;
 mod planted;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -303,7 +303,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 }
 
-fn for_tests(attributes: &[Attribute]) -> bool {
+pub(crate) fn for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if attribute.path().is_ident("cfg") => {
             let given = list.tokens.to_string();
@@ -315,7 +315,7 @@ fn for_tests(attributes: &[Attribute]) -> bool {
 }
 
 /// An item's attributes, and its name where it has one.
-fn head(item: &Item) -> (&[Attribute], Option<&Ident>) {
+pub(crate) fn head(item: &Item) -> (&[Attribute], Option<&Ident>) {
     match item {
         Item::Const(item) => (&item.attrs, Some(&item.ident)),
         Item::Enum(item) => (&item.attrs, Some(&item.ident)),

@@ -6,6 +6,7 @@ use super::arrows::{Crate, read};
 use super::floors::{KNOT_MAX, Row, beyond, estranged, held, largest_knots, siblings, upward};
 use super::graph::{knots, order};
 use super::modules::Tree;
+use super::names::{Part, needless, over};
 
 const FLOORS: &[Row] = &[("x", &["store", "operation", "front"])];
 
@@ -36,8 +37,12 @@ const HOUSE: &[(&str, &str)] = &[
 
 /// The house with some files in other words.
 fn house(planted: &[(&str, &str)]) -> Vec<Crate> {
+    read(&tree(planted))
+}
+
+fn tree(planted: &[(&str, &str)]) -> Tree {
     let files = HOUSE.iter().chain(planted);
-    read(&files.map(|(path, text)| (format!("crates/x/src/{path}"), (*text).to_owned())).collect::<Tree>())
+    files.map(|(path, text)| (format!("crates/x/src/{path}"), (*text).to_owned())).collect()
 }
 
 #[test]
@@ -215,4 +220,36 @@ fn an_exception_is_kept_true() {
     let others = [(root, 4), (work, 5), ("crates/x/src/store", 2), ("crates/y/src", 9)];
     let gone = ["crates/x/src/store: 2, so it needs no exception any more", "crates/y/src: is no more"];
     assert_eq!(check(&others), gone);
+}
+
+#[test]
+fn a_third_type_of_a_name_is_found_unless_it_is_a_part_of_a_list_or_no_type_that_ships() {
+    let check = |parts: &[Part], third: &str| {
+        // `operation/reach.rs` defines a `Reach` already.
+        let second = "mod read; pub trait Reach {}";
+        let tree = tree(&[("front/mod.rs", second), ("store/read.rs", third)]);
+        let house = read(&tree);
+        (held(0, &[], &over(parts, &house, &tree)), needless(parts, &house, &tree))
+    };
+    let found = "x: 1, at most 0\n    `Reach` stands for 3 types: crates/x/src/front/mod.rs:1, \
+                 crates/x/src/operation/reach.rs:1, crates/x/src/store/read.rs:1";
+    let none = Vec::<String>::new();
+    let types = ["struct Reach;", "enum Reach {}", "trait Reach {}", "type Reach = u8;", "union Reach { a: u8 }"];
+    for third in types.into_iter().chain(["mod inner { struct Reach; }", "fn f() { struct Reach; }"]) {
+        assert_eq!(check(&[], third), (vec![found.to_owned()], none.clone()), "{third}");
+    }
+    let others = [
+        "impl Iterator for Far { type Reach = u8; }",
+        "trait Far { type Reach; }",
+        "use crate::operation::Reach;",
+        "#[cfg(test)] mod tests { struct Reach; }",
+        "fn reach() {} const REACH: u8 = 1;",
+    ];
+    for third in others {
+        assert_eq!(check(&[], third), (none.clone(), none.clone()), "{third}");
+    }
+    let part: Part = ("x", "Reach", "each room has its own");
+    assert_eq!(check(&[part], "struct Reach;"), (none.clone(), none.clone()));
+    assert_eq!(check(&[part], ""), (none.clone(), vec!["x: `Reach` needs no exception".to_owned()]));
+    assert_eq!(check(&[("x", "Reach", "")], "struct Reach;").1.len(), 1);
 }
