@@ -42,9 +42,10 @@ fn a_wrong_command_line_says_what_is_wrong_and_ends_with_2() {
     check(&["rum"], "a similar subcommand exists: 'run'");
     check(&["run"], "<EXPERIMENT|FILE.toml>");
     check(&["run", "protocol", "--quick", "--full"], "cannot be used with");
-    check(&["run", "protocol", "--rounds", "0"], "'0' for '--rounds <N>'");
+    check(&["run", "protocol", "--blocks", "0"], "'0' for '--blocks <N>'");
     check(&["run", "protocol", "--until-width", "2"], "does not end in `%`");
     check(&["run", "protocol", "--until-width", "0%"], "no interval is of no width");
+    check(&["run", "protocol", "--until-width", "2%", "--blocks", "8"], "cannot be used with");
     check(&["run", "protocol", "--until-width", "2%", "--rounds", "8"], "cannot be used with");
     check(&["plan", "batching", "--until-width", "2%"], "`batching` cannot be stopped by its intervals");
     check(&["run", "protocol", "--header", "No colon here"], "there is no `:`");
@@ -124,8 +125,11 @@ fn a_wrong_configuration_is_shown_with_file_and_line() {
 fn a_plan_says_how_long_a_run_takes_at_least() {
     let plan = tollgate(["plan", "protocol", "--quick"]).finish();
     plan.check(0, "What does OData cost over plain REST?", "").check(0, "duration  about", "");
-    let one = tollgate(["plan", "protocol", "--only", "odata-v2-atom", "--level", "3", "--rounds", "5"]).finish();
-    one.check(0, "2 cells x 5 blocks x 2 = 20 trials", "");
+    // `--rounds` is what blocks were called first.
+    for flag in ["--blocks", "--rounds"] {
+        let one = tollgate(["plan", "protocol", "--only", "odata-v2-atom", "--level", "3", flag, "5"]).finish();
+        one.check(0, "2 cells x 5 blocks x 2 = 20 trials", "");
+    }
 }
 
 #[test]

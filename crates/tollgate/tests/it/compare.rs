@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::helper::tollgate;
 
-const RUN: [&str; 9] = ["run", "protocol", "--quick", "--rounds", "2", "--level", "1", "--only", "odata-v2-json"];
+const RUN: [&str; 9] = ["run", "protocol", "--quick", "--blocks", "2", "--level", "1", "--only", "odata-v2-json"];
 
 /// A short run into a folder of that name, with further arguments; its exit code.
 fn run(within: &Path, name: &str, further: &[&str]) -> i32 {

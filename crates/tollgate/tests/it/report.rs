@@ -9,7 +9,7 @@ fn a_stored_run_is_rendered_in_every_format() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let run = run.to_str().unwrap();
-    let line = ["run", "protocol", "--quick", "--rounds", "2", "--level", "1", "--only", "odata-v2-json", "--out", run];
+    let line = ["run", "protocol", "--quick", "--blocks", "2", "--level", "1", "--only", "odata-v2-json", "--out", run];
     let ran = tollgate(line).finish();
     assert!(matches!(ran.code, 0 | 3), "{ran:#?}");
     for (format, expected) in [

@@ -74,7 +74,7 @@ fn a_run_leaves_its_result_and_its_report() {
 fn a_refused_figure_ends_the_run_with_3() {
     let folder = folder();
     // One block has no interval, so every toll of it is refused.
-    let line = ["run", "mine.toml", "--out", "run", "--level", "1", "--rounds", "1"];
+    let line = ["run", "mine.toml", "--out", "run", "--level", "1", "--blocks", "1"];
     let run = tollgate(line).within(folder.path()).finish();
     let result = stored(folder.path()).unwrap();
     let verdicts = |list: &str| -> Vec<Value> {
@@ -100,7 +100,7 @@ fn secrets_are_sent_and_never_stored() {
     // OData lets an option that is not its own pass, as SAP's `sap-password` is.
     let subject = format!("odata-v4-json={}/odata/v4/flights/FlightCollection?sap-password=hunter4", gateway.url);
     let what =
-        ["run", "protocol", "--quick", "--only", "odata-v4-json", "--level", "1", "--rounds", "1", "--out", "run"];
+        ["run", "protocol", "--quick", "--only", "odata-v4-json", "--level", "1", "--blocks", "1", "--out", "run"];
     let how = ["--subject", &subject, "--basic", "me:hunter2", "--header", "X-Api-Key: hunter3"];
     let run = tollgate(what.into_iter().chain(how)).within(folder.path()).finish();
     assert!(matches!(run.code, 0 | 3), "{run:#?}");
@@ -119,7 +119,7 @@ fn an_interrupted_run_keeps_what_is_done() {
     let folder = folder();
     let three_starts = EXPERIMENT.replace("blocks = 3", "blocks = 3\nstarts = 3");
     fs::write(folder.path().join("mine.toml"), three_starts).unwrap();
-    let run = tollgate(["run", "mine.toml", "--out", "run", "--rounds", "64"]).within(folder.path()).start();
+    let run = tollgate(["run", "mine.toml", "--out", "run", "--blocks", "64"]).within(folder.path()).start();
     wait_for_first_trial(folder.path());
     run.signal(Signal::INT);
     let run = run.finish();
@@ -136,7 +136,7 @@ fn a_subject_that_dies_leaves_a_partial_result() {
     let folder = folder();
     let gateway = serving(&[]);
     let subject = format!("other={}", gateway.url);
-    let line = ["run", "mine.toml", "--out", "run", "--rounds", "64", "--subject", &subject];
+    let line = ["run", "mine.toml", "--out", "run", "--blocks", "64", "--subject", &subject];
     let run = tollgate(line).within(folder.path()).start();
     wait_for_first_trial(folder.path());
     gateway.running.signal(Signal::KILL);

@@ -21,7 +21,7 @@ fn run_example(name: &str) -> Value {
     let out = folder.path().join("run");
     let (file, to) = (file.to_str().unwrap(), out.to_str().unwrap());
     // Two blocks are no interval: whether figures are refused is of no interest here.
-    let run = tollgate(["run", file, "--quick", "--rounds", "2", "--out", to]).within(folder.path()).finish();
+    let run = tollgate(["run", file, "--quick", "--blocks", "2", "--out", to]).within(folder.path()).finish();
     assert!(matches!(run.code, 0 | 3), "{run:#?}");
     assert!(run.out.contains("The steps"), "{run:#?}");
     assert!(fs::read_to_string(out.join("report.html")).unwrap().contains("The steps"));
@@ -183,7 +183,7 @@ fn what_does_not_hold_or_is_not_there_ends_its_iteration_under_a_class_of_its_ow
             "extract = { gone = { json = \"/d/carrid\", regex = \"AA\" } }\nassert = [{ json = \"/d/connid\"",
         ),
     ]);
-    let run = tollgate(["run", "mine.toml", "--quick", "--rounds", "2", "--out", "run"]).within(folder.path()).finish();
+    let run = tollgate(["run", "mine.toml", "--quick", "--blocks", "2", "--out", "run"]).within(folder.path()).finish();
     assert!(matches!(run.code, 0 | 3), "{run:#?}");
     let text = fs::read_to_string(folder.path().join("run/result.json")).unwrap();
     let result: Value = serde_json::from_str(&text).unwrap();

@@ -23,21 +23,21 @@ pub(crate) struct Selection {
     #[arg(value_name = "EXPERIMENT|FILE.toml")]
     pub(super) experiment: String,
 
-    /// Few levels and few, short rounds: an answer in well under a minute
+    /// Few levels and few, short blocks: an answer in well under a minute
     #[arg(long, conflicts_with = "full", help_heading = "How much")]
     pub(super) quick: bool,
 
-    /// Every level and many rounds: narrow intervals
+    /// Every level and many blocks: narrow intervals
     #[arg(long, help_heading = "How much")]
     pub(super) full: bool,
 
     /// Number of blocks for each level: each holds every variant twice, in mirrored order
-    #[arg(long, value_name = "N", help_heading = "How much")]
-    pub(super) rounds: Option<NonZeroU32>,
+    #[arg(long, visible_alias = "rounds", value_name = "N", help_heading = "How much")]
+    pub(super) blocks: Option<NonZeroU32>,
 
     /// Stop after 8, 16, 32 or 64 blocks, as soon as the interval of every toll reaches no further than so much to either
     /// side; intervals are then Pocock's, so that looking four times does not find what is not there
-    #[arg(long, value_name = "SHARE", value_parser = width, conflicts_with = "rounds", help_heading = "How much")]
+    #[arg(long, value_name = "SHARE", value_parser = width, conflicts_with = "blocks", help_heading = "How much")]
     pub(super) until_width: Option<u32>,
 
     /// Call it no toll where the whole interval lies within so much around none [default: what the experiment says, else 3%]
@@ -206,7 +206,7 @@ fn plan_options(arguments: &Selection) -> PlanOptions {
             (_, true) => Extent::Full,
             _ => Extent::Default,
         },
-        rounds: arguments.rounds.map(u32::from),
+        rounds: arguments.blocks.map(u32::from),
         only: arguments.only.clone(),
         levels: (!arguments.level.is_empty()).then(|| arguments.level.clone()),
         until_width_ppm: arguments.until_width,
