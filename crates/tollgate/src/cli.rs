@@ -20,7 +20,7 @@ Examples:
   tollgate run protocol --subject odata-v2-atom=https://sap.example/sap/opu/odata/x/Y/Things \\
       --i-may-load sap.example --basic user:password
                                              your own system in the place of one variant
-  tollgate serve                             the flight service, to look at with a browser or curl
+  tollgate serve                             the built-in services, to look at with a browser or curl
   tollgate load -n 10000 -c 20 -k http://127.0.0.1:8080/
 
 Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a figure was refused, 99 a threshold
@@ -50,7 +50,7 @@ pub(crate) enum Verb {
     Report(report::Arguments),
     /// Load one URL quickly, with ApacheBench's letters
     Load(Box<load::Arguments>),
-    /// Serve the flight service as OData V2, OData V4 and plain REST
+    /// Serve a database as OData V2, OData V4 and plain REST, and forward requests; by default the built-in services
     Serve(Box<serve::Arguments>),
     /// Generate from the documents of a table: each read with its dependencies, transformed, stored, exactly once
     Generate(generate::Arguments),

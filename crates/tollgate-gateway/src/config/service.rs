@@ -92,7 +92,7 @@ pub(super) struct Table {
     csrf: Option<Csrf>,
     /// Whether changing an entity that has an ETag needs `If-Match`.
     if_match: Option<IfMatch>,
-    /// Who is said to have created and changed entities: nobody signs in.
+    /// Name stored as the creator and changer of entities where the client is not signed in. Absent: `anonymous`.
     user: Option<String>,
     /// What answers to those who read say of caches, such as `public, max-age=60`; the response cache keeps to it, and
     /// forgets them as soon as anything is written. Absent: they say nothing, and are not kept.

@@ -102,8 +102,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) users: Option<PathBuf>,
 
-    /// Who is said to have created and changed entities, in columns that are managed (of a database of yours: by its
-    /// mapping file) [default: anonymous]
+    /// Name stored as the creator and changer of entities where the client is not signed in, in columns that are managed
+    /// (of a database of yours: by its mapping file) [default: anonymous]
     #[arg(long, value_name = "NAME")]
     pub(super) user: Option<String>,
 }
