@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod arrows;
+mod documents;
 mod floors;
 mod graph;
 mod look;
@@ -16,7 +17,6 @@ mod planted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// A file beyond this has more than one duty.
 const FILE_LINES_MAX: usize = 600;
@@ -365,72 +365,4 @@ fn every_dependency_is_used() {
         }
     }
     check("take it out of Cargo.toml", broken);
-}
-
-#[test]
-fn documents_name_only_verbs_that_exist() {
-    let help = Command::new(env!("CARGO_BIN_EXE_tollgate")).arg("--help").output().unwrap();
-    let help = String::from_utf8(help.stdout).unwrap();
-    let verbs: BTreeSet<&str> = help
-        .lines()
-        .skip_while(|line| !line.starts_with("Commands:"))
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    assert!(verbs.contains("run"), "the verbs cannot be read from --help: {help}");
-    let mut broken = Vec::new();
-    for (path, text) in files().into_iter().filter(|(path, _)| path.ends_with(".md") || path == ".ci/run") {
-        for (number, line) in code_lines(&text) {
-            for before in ["tollgate ", "--release -- ", "--locked -- "] {
-                for (at, _) in line.match_indices(before) {
-                    let rest = &line[at + before.len()..];
-                    let word: String = rest.chars().take_while(|c| c.is_ascii_lowercase()).collect();
-                    if !word.is_empty() && !verbs.contains(word.as_str()) {
-                        broken.push(format!("{path}:{number}: there is no `tollgate {word}`"));
-                    }
-                }
-            }
-        }
-    }
-    check("a document promises what is not there", broken);
-}
-
-/// The code in a Markdown text, numbered from 1: fenced blocks whole, of other lines what stands between backticks.
-fn code_lines(text: &str) -> Vec<(usize, String)> {
-    let (mut lines, mut fenced) = (Vec::new(), false);
-    for (index, line) in text.lines().enumerate() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        } else if fenced {
-            lines.push((index + 1, line.to_owned()));
-        } else {
-            lines.extend(line.split('`').skip(1).step_by(2).map(|code| (index + 1, code.to_owned())));
-        }
-    }
-    lines
-}
-
-#[test]
-fn every_rule_of_validity_is_explained() {
-    let method = fs::read_to_string(root().join("docs/method.md")).unwrap();
-    let unexplained = tollgate_facts::rules::names().filter(|name| !method.contains(&format!("| `{name}` |")));
-    check("docs/method.md says nothing of", unexplained.map(str::to_owned).collect());
-}
-
-#[test]
-fn every_place_of_the_repository_that_documents_name_exists() {
-    let mut broken = Vec::new();
-    for (path, text) in files().into_iter().filter(|(path, _)| path.ends_with(".md")) {
-        let folder = root().join(&path).parent().expect("a file stands in a folder").to_owned();
-        for (number, line) in text.lines().enumerate() {
-            for link in line.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-                let file = link.split('#').next().unwrap_or_default();
-                if !file.is_empty() && !file.contains("://") && !folder.join(file).exists() {
-                    broken.push(format!("{path}:{}: {link}", number + 1));
-                }
-            }
-        }
-    }
-    check("a link leads nowhere", broken);
 }
